@@ -56,8 +56,7 @@ from embedlab.scoring.member import evaluate_task
 from embedlab.store.vectors import EmbeddingCache
 from embedlab.training import loop
 from embedlab.training.blocks import blocks
-from embedlab.training.checkpointing import Checkpoints
-from embedlab.training.snapshot_fit import RunShape
+from embedlab.training.checkpointing import Checkpoints, RunShape
 from embedlab.training.stage_data import open_stages
 from embedlab.training.stages import train_run
 from embedlab.training.token_store import stored_tokens

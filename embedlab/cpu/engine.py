@@ -2,20 +2,18 @@
 file here is private.
 """
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
 import torch
-from torch import Tensor
 
 from embedlab.cpu.thread_pool import run_in_threads
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-    from embedlab.cpu.forward import Pool
+    from embedlab.cpu.forward import Forward, Pool
 
-__all__ = ["EngineMachine", "Forward", "describe_engine", "prepare_backbone", "run_in_threads"]
+__all__ = ["EngineMachine", "describe_engine", "prepare_backbone", "run_in_threads"]
 
 
 class EngineMachine(Protocol):
@@ -36,33 +34,6 @@ class EngineMachine(Protocol):
         """
 
 
-class Forward(Protocol):
-    """Padded token ids to pooled float32 vectors, with gradients where they are enabled."""
-
-    notes: tuple[str, ...]  # facts that users of the vectors should know
-
-    @property
-    def is_packing(self) -> bool:
-        """Whether padding is skipped, so that it costs nothing."""
-
-    def __call__(
-        self,
-        input_ids: Tensor,
-        attention_mask: Tensor,
-        segments: Mapping[str, Tensor],
-        weights: Tensor | None = None,
-        /,
-    ) -> Tensor:
-        """Return (batch, dim) from (batch, tokens): ids, mask, `token_type_ids` or none, and the
-        tokens' weights in pooling.
-        """
-
-    def release(self) -> None:
-        """Free what encoding caches of the weights; training must call it before it changes
-        them.
-        """
-
-
 def prepare_backbone(
     backbone: "PreTrainedModel",
     machine: EngineMachine,
@@ -71,7 +42,7 @@ def prepare_backbone(
     is_first_only: bool = False,
     layer: int | None = None,
     is_padded: bool = False,
-) -> Forward:
+) -> "Forward":
     """Change BACKBONE in place to run fastest on MACHINE, and return its forward; parameters keep
     their names and values.
 
@@ -83,9 +54,8 @@ def prepare_backbone(
     # Classifiers use the thread pool alone: they must not wait for transformers (2 s).
     from embedlab.cpu.dropout import use_bits
     from embedlab.cpu.forward import PackedForward, PaddedForward
-    from embedlab.cpu.linear import use_onednn
+    from embedlab.cpu.linear import NOTE, quantise, use_onednn
     from embedlab.cpu.packing import can_pack, make_packable
-    from embedlab.cpu.quantisation import NOTE, quantise
 
     notes: tuple[str, ...] = ()
     if machine.precision == "int8":

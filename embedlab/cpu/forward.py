@@ -16,10 +16,40 @@ Pool = Callable[[Tensor, Tensor], Tensor]
 (batch, dim)."""
 
 
-class PaddedForward:
-    """The forward pass of transformers."""
+class Forward:
+    """Padded token ids to pooled float32 vectors, with gradients where they are enabled."""
 
-    is_packing = False
+    is_packing = False  # whether padding is skipped, so that it costs nothing
+
+    def __init__(
+        self, backbone: PreTrainedModel, pool: Pool, *, notes: tuple[str, ...] = ()
+    ) -> None:
+        self.notes = notes  # facts that users of the vectors should know
+        self._backbone = backbone
+        self._pool = pool
+
+    def __call__(
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor,
+        segments: Mapping[str, Tensor],
+        weights: Tensor | None = None,
+        /,
+    ) -> Tensor:
+        """Return (batch, dim) from (batch, tokens): ids, mask, `token_type_ids` or none, and the
+        tokens' weights in pooling.
+        """
+        raise NotImplementedError
+
+    def release(self) -> None:
+        """Free what encoding caches of the weights for oneDNN; training must call it before it
+        changes them.
+        """
+        forget_weights(self._backbone)
+
+
+class PaddedForward(Forward):
+    """The forward pass of transformers."""
 
     def __init__(
         self,
@@ -29,10 +59,8 @@ class PaddedForward:
         layer: int | None = None,
         notes: tuple[str, ...] = (),
     ) -> None:
-        self.notes = notes
+        super().__init__(backbone, pool, notes=notes)
         self._layer = layer
-        self._backbone = backbone
-        self._pool = pool
         self._takes_wide_mask = can_pack(backbone) and backbone.config._attn_implementation in {
             "sdpa",
             PACKED,
@@ -58,12 +86,8 @@ class PaddedForward:
         )
         return self._pool(tokens.float(), attention_mask if weights is None else weights)
 
-    def release(self) -> None:
-        """Free the weights that oneDNN reads."""
-        forget_weights(self._backbone)
 
-
-class PackedForward:
+class PackedForward(Forward):
     """The same vectors without computing padding; where only first tokens are pooled, only they
     pass through the last layer.
     """
@@ -79,9 +103,7 @@ class PackedForward:
         uses_onednn: bool = False,
         notes: tuple[str, ...] = (),
     ) -> None:
-        self.notes = notes
-        self._backbone = backbone
-        self._pool = pool
+        super().__init__(backbone, pool, notes=notes)
         self._is_first_only = is_first_only
         self._uses_onednn = uses_onednn
 
@@ -119,7 +141,3 @@ class PackedForward:
                 ]
             )
         return vectors[torch.argsort(packed.order)]
-
-    def release(self) -> None:
-        """Free the weights that oneDNN reads."""
-        forget_weights(self._backbone)

@@ -1,6 +1,10 @@
-"""Linear layers on a CPU by oneDNN, with packed weights, fused GELU, bf16 and AVX-512."""
+"""Linear layers on a CPU: by oneDNN, with packed weights, fused GELU, bf16 and AVX-512, where
+torch's private operators are there and right (any version may change or drop them); and in eight
+bits, whose saving and cost `benchmarks/encoding.py --precision int8` measures.
+"""
 
 import platform
+import warnings
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -9,9 +13,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
+from transformers import PreTrainedModel
 from transformers.activations import GELUActivation
-
-from embedlab.cpu.probe import TOLERANCE, flaw
 
 FEW_ROWS = 256  # tokens: with fewer, a product costs less than its graph node; an estimate
 # layer width below which products end before either library's overhead does; an estimate
@@ -242,3 +245,99 @@ def _multiply(states: Tensor, weight: Tensor, bias: Tensor | None, then: str = "
 def _product(first: Tensor, second: Tensor) -> Tensor:
     """Return FIRST times SECOND, unpacked; in bf16 torch itself calls oneDNN."""
     return first @ second if first.dtype == torch.bfloat16 else _multiply(first, second.t(), None)
+
+
+OPERATORS = ("_linear_pointwise", "_reorder_linear_weight")
+ROWS, IN, OUT = 5, 24, 40  # of the test product, none a multiple of another
+TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 3e-2}
+
+
+def flaw(kind: torch.dtype) -> str:
+    """Return what is wrong with the operators for this dtype, in a few words; empty if nothing
+    is.
+    """
+    for name in OPERATORS:
+        if getattr(torch.ops.mkldnn, name, None) is None:
+            return f"this torch has no mkldnn.{name}"
+    try:
+        with (
+            torch.inference_mode(mode=False),
+            torch.no_grad(),
+            torch.autocast("cpu", enabled=False),
+        ):
+            wrong = _wrong(kind)
+    except (RuntimeError, TypeError, ValueError) as error:
+        first_line, _, _ = str(error).partition("\n")
+        return f"mkldnn.{OPERATORS[0]} fails: {first_line}"
+    return f"mkldnn.{OPERATORS[0]} gives wrong numbers {wrong}" if wrong else ""
+
+
+def _wrong(kind: torch.dtype) -> str:
+    """Return the use of the operators that gives wrong numbers; empty if none does."""
+    # No random numbers: torch's generator belongs to the training that comes after.
+    states, weight, bias = (
+        _numbers(ROWS, IN).to(kind),
+        _numbers(OUT, IN).to(kind),
+        _numbers(OUT).to(kind),
+    )
+    plain = states.double() @ weight.double().t()
+    multiply, packed = (
+        torch.ops.mkldnn._linear_pointwise,
+        torch.ops.mkldnn._reorder_linear_weight(weight),
+    )
+    turned = weight.t().contiguous().t()
+    tried = {
+        "with a packed weight": (
+            multiply(states, packed, bias, "none", [], "none"),
+            plain + bias.double(),
+        ),
+        "with GELU": (
+            multiply(states, packed, bias, "gelu", [], "none"),
+            F.gelu(plain + bias.double()),
+        ),
+        "with a plain weight": (multiply(states, weight, None, "none", [], "none"), plain),
+        "with a transposed weight": (multiply(states, turned, None, "none", [], "none"), plain),
+    }
+    return next(
+        (
+            use
+            for use, (computed, expected) in tried.items()
+            if not _is_near(computed, expected, TOLERANCE[kind])
+        ),
+        "",
+    )
+
+
+def _numbers(*shape: int) -> Tensor:
+    return (
+        torch.arange(1, torch.Size(shape).numel() + 1, dtype=torch.float64)
+        .mul(0.7)
+        .sin()
+        .view(shape)
+    )
+
+
+def _is_near(computed: Tensor, expected: Tensor, tolerance: float) -> bool:
+    """Return whether FOUND has the shape of EXPECTED and, relative to its largest number, its
+    values.
+    """
+    if computed.shape != expected.shape:
+        return False
+    return bool(
+        ((computed.double() - expected).abs() <= tolerance * expected.abs().max()).all()
+    )  # False for nan
+
+
+NOTE = "int8: a vector differs a little with the sentences that are encoded beside it"
+
+
+def quantise(backbone: PreTrainedModel) -> None:
+    """Replace the linear layers of BACKBONE by int8 ones: weights are quantised once, inputs at
+    each call by their largest value.
+    """
+    with warnings.catch_warnings():
+        # torch warns that this moves to another package, which does not change the numbers.
+        warnings.simplefilter("ignore")
+        torch.ao.quantization.quantize_dynamic(
+            backbone.eval(), {nn.Linear}, dtype=torch.qint8, inplace=True
+        )

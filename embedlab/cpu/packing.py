@@ -19,7 +19,7 @@ from transformers.masking_utils import sdpa_mask
 from embedlab.core.errors import MissingError
 from embedlab.cpu.attention import attend
 from embedlab.cpu.linear import rows_to_multiply
-from embedlab.cpu.spans import TokenSpan
+from embedlab.cpu.padding import TokenSpan
 from embedlab.models.config import POSITIONS_AFTER_PADDING
 
 PACKED = "embedlab_packed"  # the name of our attention in transformers

@@ -10,8 +10,7 @@ from embedlab.encoders.cached_encoder import CachedEncoder, Embedder, FirstNumbe
 from embedlab.encoders.combination import CombinedEncoder
 from embedlab.encoders.encoder import Encoder, EncoderFacts, PairScorer
 from embedlab.encoders.lexical import DiceScorer
-from embedlab.encoders.prefixed import load_prefixed, load_prefixed_scorer
-from embedlab.encoders.stored_scores import evaluation_precision
+from embedlab.encoders.prefixed import PrefixedScorer, load_prefixed, open_kind
 from embedlab.models.catalog import FOR_EVALUATION, ModelSpec
 from embedlab.models.encoder_kind import encoder_kind
 from embedlab.models.fingerprint import spec_fingerprint, used_fingerprint
@@ -33,17 +32,13 @@ def scorer_for(spec: ModelSpec, settings: Settings, *, cache: Path | None = None
     """Load the scorer of SPEC as SETTINGS select; torch (2 s) is loaded only where it computes, or
     a device needs it.
     """
-    if settings.device in {"auto", "cpu"} and _needs_no_torch(spec):
-        if spec.kind == "dice":
-            return DiceScorer()
-        fingerprint = spec_fingerprint(spec, precision=evaluation_precision(settings))
-        return load_prefixed_scorer(
-            spec, fingerprint, cache, int(settings.cache_gib * GIB), offline=settings.offline
-        )
-    from embedlab.encoders.device import machine
+    here = None
+    if settings.device not in {"auto", "cpu"} or not _needs_no_torch(spec):
+        from embedlab.encoders.device import machine
 
+        here = machine(settings)
     return load_scorer(
-        spec, machine(settings), cache=cache, cache_gib=settings.cache_gib, offline=settings.offline
+        spec, here, cache=cache, cache_gib=settings.cache_gib, offline=settings.offline
     )
 
 
@@ -58,28 +53,37 @@ def _needs_no_torch(spec: ModelSpec) -> bool:
 
 def load_scorer(
     spec: ModelSpec,
-    machine: "Machine",
+    machine: "Machine | None",
     *,
     cache: Path | None = None,
     cache_gib: float = 8.0,
     offline: bool = False,
 ) -> PairScorer:
-    """Load the scorer of SPEC on MACHINE; its vectors are cached in the folder CACHE, if given,
-    which stays under cache_gib.
+    """Load the scorer of SPEC on MACHINE, None for what computes nothing; its vectors are cached in
+    the folder CACHE, if given, which stays under cache_gib.
     """
     if spec.kind == "dice":
         return DiceScorer()
     if spec.is_prefixed and not spec.is_transformed:
-        fingerprint = spec_fingerprint(spec, precision=machine.precision)
-        return load_prefixed_scorer(
-            spec, fingerprint, cache, int(cache_gib * GIB), machine=machine, offline=offline
-        )
+        kind = encoder_kind(spec.kind)
+        if not kind.has_vectors:
+            fingerprint = spec_fingerprint(spec, precision=_precision(machine))
+            if kind.scorer is None:
+                return PrefixedScorer(
+                    name=spec.name, fingerprint=fingerprint, inner=open_kind(kind, spec)
+                )
+            scorer: PairScorer = kind.scorer(spec, fingerprint, machine)
+            return scorer
     return load_encoder(spec, machine, cache=cache, cache_gib=cache_gib, offline=offline)
+
+
+def _precision(machine: "Machine | None") -> str:
+    return "float32" if machine is None else machine.precision
 
 
 def load_encoder(
     spec: ModelSpec,
-    machine: "Machine",
+    machine: "Machine | None",
     *,
     cache: Path | None = None,
     cache_gib: float = 8.0,
@@ -103,16 +107,17 @@ def load_encoder(
             hint=f"take it to a task of search, --task retrieval-captions, or name "
             f"{spec.parts[0].name} itself",
         )
-    if spec.is_transformed:
-        return _load_transformed(spec, machine, cache, cache_gib, offline=offline)
-    if spec.is_prefixed:
+    if spec.is_prefixed and not spec.is_transformed:
         return load_prefixed(
             spec,
-            spec_fingerprint(spec, precision=machine.precision),
+            spec_fingerprint(spec, precision=_precision(machine)),
             cache,
             int(cache_gib * GIB),
             offline=offline,
         )
+    assert machine is not None
+    if spec.is_transformed:
+        return _load_transformed(spec, machine, cache, cache_gib, offline=offline)
     if (
         combination := next((name for name in COMBINATION_NAMES if name == spec.kind), None)
     ) is not None:

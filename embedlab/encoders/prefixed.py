@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache as cache_result
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,7 +18,6 @@ from embedlab.encoders.cached_encoder import CachedEncoder
 from embedlab.encoders.encoder import (
     Encoder,
     EncoderFacts,
-    PairScorer,
     RefusedTextsError,
     Text,
     Vectors,
@@ -26,12 +25,9 @@ from embedlab.encoders.encoder import (
     single_texts,
 )
 from embedlab.models.catalog import ModelSpec
+from embedlab.models.config import NATIVE_NOTE
 from embedlab.models.encoder_kind import EncoderKind, SentenceEncoder, encoder_kind
-from embedlab.models.omissions import NATIVE_NOTE
 from embedlab.store.vectors import EMBEDDINGS, EmbeddingCache
-
-if TYPE_CHECKING:
-    from embedlab.encoders.device import Machine
 
 
 class PrefixedEncoder(VectorScorer):
@@ -165,28 +161,8 @@ class PrefixedScorer:
         return scores
 
 
-def load_prefixed_scorer(
-    spec: ModelSpec,
-    fingerprint: str,
-    cache: Path | None,
-    limit_bytes: int,
-    *,
-    machine: "Machine | None" = None,
-    offline: bool = False,
-) -> PairScorer:
-    """Load the encoder of SPEC, or what only scores pairs; a MACHINE is for those that compute
-    them.
-    """
-    kind = encoder_kind(spec.kind)
-    if kind.scorer is not None:
-        scorer: PairScorer = kind.scorer(spec, fingerprint, machine)
-        return scorer
-    if kind.has_vectors:
-        return load_prefixed(spec, fingerprint, cache, limit_bytes, offline=offline)
-    return PrefixedScorer(name=spec.name, fingerprint=fingerprint, inner=_open(kind, spec))
-
-
-def _open(kind: EncoderKind, spec: ModelSpec) -> Any:
+def open_kind(kind: EncoderKind, spec: ModelSpec) -> Any:
+    """Open the encoder of SPEC, of a KIND, with what it takes of its options."""
     return kind.open(spec.location, **{name: getattr(spec, name) for name in kind.opened_with})
 
 
@@ -214,7 +190,7 @@ def load_prefixed(
                 f"{spec.name!r} has no cached vectors of some sentences, and {OFFLINE}",
                 hint=ONLINE,
             )
-        return PrefixedEncoder(spec=spec, fingerprint=fingerprint, inner=_open(kind, spec))
+        return PrefixedEncoder(spec=spec, fingerprint=fingerprint, inner=open_kind(kind, spec))
 
     if cache is None or limit_bytes == 0 or not kind.is_cached:
         return load()

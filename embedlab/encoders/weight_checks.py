@@ -21,9 +21,8 @@ from embedlab.encoders.damaged_files import (
     one_line_errors,
     silence_transformers,
 )
-from embedlab.models.config import read_config
+from embedlab.models.config import brings_code, read_config
 from embedlab.models.folder_files import weight_files
-from embedlab.models.omissions import brings_code
 
 POOLER = r"(^|\.)pooler\."  # in the names of its tensors
 # Tensors that an encoder does not need, by a part of their names: the pooling layer, position ids,

@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import nearest_name, unknown
-from embedlab.models.config import longest_input, read_config
+from embedlab.models.config import brings_code, longest_input, read_config
 from embedlab.models.folder_files import (
     ADAPTER,
     RESTORE_HINT,
@@ -22,7 +22,6 @@ from embedlab.models.folder_files import (
     refuse_incomplete,
 )
 from embedlab.models.modules import MODULES, listed_modules
-from embedlab.models.omissions import brings_code
 from embedlab.models.prompts import CROSS_ENCODER, ENCODER_TYPE, typed_prompt, unused_type
 from embedlab.models.prompts import FILE as PROMPTS
 from embedlab.models.reading import Reading

@@ -16,7 +16,14 @@ from embedlab.models.adapters import (
     transformer_files,
     typed_adapter,
 )
-from embedlab.models.config import DEFAULT_MAX_TOKENS, hidden_size, longest_input, read_config
+from embedlab.models.config import (
+    DEFAULT_MAX_TOKENS,
+    hidden_size,
+    longest_input,
+    native_notes,
+    read_config,
+    refuse_head,
+)
 from embedlab.models.folder_files import (
     RESTORE_HINT,
     STATEMENT,
@@ -28,7 +35,6 @@ from embedlab.models.folder_files import (
     weight_files,
 )
 from embedlab.models.modules import MODULES, Layer, Modules, pooling_parts, read_dense, read_modules
-from embedlab.models.omissions import native_notes, refuse_head
 from embedlab.models.prompts import read_prompts, typed_prompt
 from embedlab.models.reading import CHOICES, Case, Dtype, Reading, Side, Special
 from embedlab.models.transformer_file import read_transformer_file

@@ -37,10 +37,10 @@ from typing import Any, Literal, get_args
 from embedlab.core.errors import UsageError
 from embedlab.core.name_options import option_values, outside_quotes, with_question_marks
 from embedlab.core.nearest import unknown
+from embedlab.models.config import NATIVE
 from embedlab.models.encoder_kind import names_file, prefix_of
 from embedlab.models.folder import Wishes
 from embedlab.models.modules import pooling_parts
-from embedlab.models.omissions import NATIVE
 from embedlab.models.reading import CHOICES
 
 Combination = Literal["average", "normalized-average", "concat"]

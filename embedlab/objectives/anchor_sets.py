@@ -9,7 +9,7 @@ import numpy as np
 from annotated_types import Ge
 from numpy.typing import NDArray
 
-from embedlab.objectives.nli import CONTRADICTION, ENTAILMENT, NEUTRAL
+from embedlab.objectives.needs import CONTRADICTION, ENTAILMENT, NEUTRAL
 
 Limit = Literal["all"] | Annotated[int, Ge(1)]  # at most this many of a set, drawn uniformly
 

@@ -1,13 +1,20 @@
-"""The data that an objective needs, stated and checked without loading either."""
+"""The data that an objective needs, stated and checked without loading either; what objectives on
+premises and hypotheses, and those on labelled texts, state alike.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import polars as pl
+from annotated_types import Ge, Lt
 
 from embedlab.core.errors import UsageError
 from embedlab.core.hints import Hint, RecipeValue
 from embedlab.core.names import objective_options
 from embedlab.core.recipe import ObjectiveSection, RawOptions, Recipe, Stage
-from embedlab.data.dataset import COLUMNS, DatasetKind
+from embedlab.data.dataset import COLUMNS, NLI_LABELS, DatasetKind
 from embedlab.data.own_files import RowShape, is_pair_file
 from embedlab.data.source import dataset
 
@@ -160,3 +167,47 @@ def require_columns(needs: Needs, there: Sequence[str], *, objective: str, datas
             f"not have: its columns are {', '.join(there)}",
             hint=f"take a dataset of kind {' or '.join(needs.kinds)}: `embedlab data ls`",
         )
+
+
+NLI_CLASSES = NLI_LABELS
+ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)
+
+# Premises stay together also where only the cross-entropy reads them: the baselines then see the
+# same batches as the contrastive recipes, and a premise is encoded once for its three hypotheses.
+NEEDS = Needs(
+    sentences=("premise", "hypothesis"),
+    classes={"label": NLI_CLASSES},
+    predicts="label",
+    together="premise",
+)
+
+# Of the classifier on [u; v; |u−v|]; "two-linear" has nothing between its layers, as in the code of
+# liao's authors.
+HeadKind = Literal["linear", "two-layer", "two-linear"]
+
+
+Layers = Literal["two-layer", "none"]  # additional layers between a sentence vector and the task
+HeadDropout = Annotated[float, Ge(0), Lt(1)]  # of the input of each linear layer
+ScoreLabel = Literal["tenths", "exact", "score"]  # a gold score in place of a class
+
+
+def labelled_needs(classes: tuple[str, ...] | ScoreLabel, *, joint: bool) -> Needs:
+    """The columns of labelled sentences, or of labelled pairs where they are JOINT; the label may
+    be a gold score.
+    """
+    sentences = ("sentence1", "sentence2") if joint else ("sentence",)
+    if isinstance(classes, str):
+        if not joint:
+            raise UsageError(
+                f"'objective.classes' {classes!r} are scores of pairs, but 'objective.joint' "
+                f"is false",
+                hint="set joint = true",
+            )
+        return Needs(sentences=sentences, numbers=("gold",), joint=True)
+    return Needs(sentences=sentences, classes={"label": classes}, joint=joint)
+
+
+def describe_row(frame: pl.DataFrame, _: Any, rng: np.random.Generator) -> list[tuple[str, str]]:
+    """One row of a batch in words, as (column, text): for objectives that do not say more."""
+    row = frame.row(int(rng.integers(len(frame))), named=True)
+    return [(column, str(text)) for column, text in row.items()]

@@ -1,20 +1,28 @@
-"""The contract between objectives and the training loop, and the lookup of an objective by name."""
+"""The contract between objectives and the training loop, the lookup of an objective by name, the
+layers that several of them train, and the heads of a finished run.
+"""
 
 import importlib
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import polars as pl
+import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from embedlab.core import plugins
+from embedlab.core.errors import MissingError
 from embedlab.core.recipe import ObjectiveSection, Recipe
 from embedlab.encoders.encoder import Encoder
+from embedlab.encoders.sealed_tensors import HEADS_FILE, heads_hint, read_heads
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.encoders.word_head import WordHead
+from embedlab.objectives.needs import HeadKind, Layers
+from embedlab.runs.store import RunFolder
 
 DropoutRate = (
     float | None
@@ -144,3 +152,86 @@ def views_of_rows(vectors: Tensor, columns: Mapping[str, Tensor], views: int) ->
     """
     rows = columns["joint"] if "joint" in columns else columns["sentence"]
     return vectors.view(views, -1, vectors.shape[-1])[:, rows]
+
+
+def pair_features(first: Tensor, second: Tensor) -> Tensor:
+    """[u; v; |u−v|] of each pair; (pairs, dim) twice gives (pairs, 3 dim)."""
+    return torch.cat([first, second, (first - second).abs()], dim=-1)
+
+
+def pair_head(kind: HeadKind, dim: int, classes: int) -> nn.Module:
+    """Logits of CLASSES from the features of a pair.
+
+    "linear" is SBERT's single layer. "two-layer" is liao's "two-layer softmax"; the paper names
+    neither width nor activation: the width is the authors' code's (1536 → 768 → 3 at dim 512), tanh
+    is ours, for their code puts nothing between the layers, which makes the two layers one:
+    "two-linear".
+    """
+    if kind == "linear":
+        return nn.Linear(3 * dim, classes)
+    width = 3 * dim // 2
+    hidden, output = nn.Linear(3 * dim, width), nn.Linear(width, classes)
+    between = {"activation": nn.Tanh()} if kind == "two-layer" else {}
+    return nn.Sequential(OrderedDict(hidden=hidden, **between, output=output))
+
+
+class TaskLayers(nn.Module):
+    """Dropout, linear, ReLU, dropout, linear, all as wide as the vector; chen does not name the
+    activation.
+    """
+
+    def __init__(self, dim: int, dropout: float) -> None:
+        super().__init__()
+        self.first = nn.Linear(dim, dim)
+        self.activation = nn.ReLU()
+        self.dropout = nn.Dropout(dropout)
+        self.second = nn.Linear(dim, dim)
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        """Transformed vectors; (sentences, dim) in and out."""
+        transformed: Tensor = self.second(
+            self.dropout(self.activation(self.first(self.dropout(vectors))))
+        )
+        return transformed
+
+
+def task_layers(kind: Layers, dim: int, dropout: float) -> nn.Module:
+    """The additional layers of a task's head; with "none" the vectors go on as they are."""
+    return TaskLayers(dim, dropout) if kind == "two-layer" else nn.Identity()
+
+
+def load_objectives(run: RunFolder, dim: int) -> list[Objective]:
+    """The objectives of RUN, one a stage, on vectors of DIM numbers, with the heads that it saved.
+
+    Objectives draw their heads at random when they are made, so that a tensor which is absent,
+    misshapen or not finite would give results of chance: it is a MissingError. What an objective
+    took from its encoder was never saved.
+    """
+    objectives = build_objectives(run.recipe(), dim)
+    tensors, expected = read_heads(run), saved_tensors(objectives)
+    for name, parameter in expected.items():
+        if flaw := _flaw(name, tensors, parameter):
+            raise MissingError(f"{str(run.path / HEADS_FILE)!r} {flaw}", hint=heads_hint(run))
+    nn.ModuleList(objectives).load_state_dict(
+        {name: tensors[name] for name in expected}, strict=False
+    )  # strict counts shared layers twice
+    return objectives
+
+
+def _flaw(name: str, tensors: Mapping[str, Tensor], expected: Tensor) -> str | None:
+    """Why the tensor NAME among TENSORS cannot take the place of EXPECTED; None where it can."""
+    tensor = tensors.get(name)
+    if tensor is None:
+        return f"lacks tensor {name!r}, which the run's recipe has"
+    if tensor.shape != expected.shape:
+        return (
+            f"has tensor {name!r} in the shape {list(tensor.shape)}, but the run's recipe "
+            f"has {list(expected.shape)}"
+        )
+    if not tensor.is_floating_point():
+        return f"has tensor {name!r} without floating point numbers"
+    return (
+        None
+        if torch.isfinite(tensor).all()
+        else f"has numbers that are not finite in tensor {name!r}"
+    )

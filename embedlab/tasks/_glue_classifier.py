@@ -76,7 +76,7 @@ def load_classifier(spec: ModelSpec, settings: Settings) -> Classifier:
     from embedlab.objectives.classification.loss import (
         Classification,
     )  # imports torch, which stored results do not need
-    from embedlab.objectives.trained_heads import load_objectives
+    from embedlab.objectives.objective import load_objectives
 
     run = run_of(spec)
     index, stage = _classifier_stage(run)

@@ -49,8 +49,7 @@ def heads_of_recipe(recipe: Recipe) -> set[str]:
 
 def load_trained(spec: ModelSpec, settings: Settings) -> "Trained":
     """Load the encoder of SPEC and, if it is a run, its objectives with their trained heads."""
-    from embedlab.objectives.objective import Trained
-    from embedlab.objectives.trained_heads import load_objectives
+    from embedlab.objectives.objective import Trained, load_objectives
 
     encoder, device = load_member(spec, settings)
     if spec.kind != "run":

@@ -4,9 +4,10 @@ folder is complete or absent.
 A best model is a folder beside them, of encoder and heads alone.
 """
 
+import math
 import re
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -20,13 +21,19 @@ from torch import Tensor, nn
 from embedlab.core.errors import MissingError
 from embedlab.core.seal import sealed_json
 from embedlab.encoders.damaged_files import writing_weights
+from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.objectives.objective import Objective, saved_tensors
 from embedlab.store.files import follow_umask
 from embedlab.store.sealed import check_folder, read_sealed_json, sealed_folder
+from embedlab.training.blocks import StageBlock
+from embedlab.training.learner import Learner
 from embedlab.training.meter import Unreported
 
 SCHEMA = 2
 _OTHERS = "the same command with --resume goes on from another checkpoint, or from the beginning"
 STATE = "state.json"
+_WEIGHTS = ("encoder", "heads")
+_PARTS = (*_WEIGHTS, "optimizer", "random")
 
 Tensors = dict[str, Tensor]
 
@@ -40,43 +47,9 @@ class Best:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Weights:
-    """What a model in training consists of."""
-
-    encoder: Tensors
-    heads: Tensors
-    # fingerprint of the weights that are not stored, as the run does not change them
-    frozen_weights: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class BestModel(Weights):
-    """The weights with the highest dev score so far: a third of a checkpoint, as no training goes
-    on from it.
-    """
-
-    best: Best
-
-    def write(self, folder: Path) -> None:
-        """Write FOLDER atomically: complete or not at all."""
-        tensors = {"encoder": self.encoder, "heads": self.heads}
-        _write_folder(
-            folder, tensors, {"schema": SCHEMA, "best": asdict(self.best), **_frozen(self)}
-        )
-
-    @classmethod
-    def read(cls, folder: Path) -> Self:
-        """Read FOLDER; a damaged one is a MissingError."""
-        with _damage_errors(folder):
-            values, tensors = _read_folder(folder, "encoder", "heads")
-            return cls(
-                best=Best(**values["best"]), frozen_weights=values.get("frozen_weights"), **tensors
-            )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Snapshot(Weights):
-    """Everything that training needs to continue as if uninterrupted.
+class Snapshot:
+    """Everything that training needs to continue as if uninterrupted; of a best model, from which
+    no training goes on, the weights alone: a third of it.
 
     The schedule and the position in the data follow from the step: no random draw depends on
     earlier ones, except dropout, whose generator state is stored.
@@ -84,57 +57,62 @@ class Snapshot(Weights):
 
     step: int  # steps done, over all stages
     best: Best | None
-    optimizer: Tensors
-    random: Tensors
+    encoder: Tensors
+    heads: Tensors
+    optimizer: Tensors = field(default_factory=dict)
+    random: Tensors = field(default_factory=dict)
+    # fingerprint of the weights that are not stored, as the run does not change them
+    frozen_weights: str | None = None
     unreported: Unreported = Unreported()  # noqa: RUF009 - frozen
     scale: Mapping[str, float] = field(default_factory=dict)  # of the loss, in fp16
+    is_best_model: bool = False
 
     def write(self, folder: Path) -> None:
         """Write FOLDER atomically: complete or not at all."""
-        tensors = {
-            name: getattr(self, name) for name in ("encoder", "heads", "optimizer", "random")
-        }
-        values = {
+        values: dict[str, Any] = {
             "schema": SCHEMA,
-            "step": self.step,
             "best": asdict(self.best) if self.best else None,
         }
-        scale = {"scale": dict(self.scale)} if self.scale else {}
-        _write_folder(
-            folder,
-            tensors,
-            {**values, "unreported": asdict(self.unreported), **scale, **_frozen(self)},
-        )
+        if not self.is_best_model:
+            values |= {"step": self.step, "unreported": asdict(self.unreported)}
+        if self.scale:
+            values["scale"] = dict(self.scale)
+        if self.frozen_weights is not None:
+            values["frozen_weights"] = self.frozen_weights
+        with sealed_folder(folder) as temporary:
+            for name in _WEIGHTS if self.is_best_model else _PARTS:
+                write_tensors(temporary / f"{name}.safetensors", getattr(self, name))
+            (temporary / STATE).write_text(sealed_json(values, indent=2), encoding="utf-8")
 
     @classmethod
-    def read(cls, folder: Path) -> Self:
+    def read(cls, folder: Path, *, is_best_model: bool = False) -> Self:
         """Read FOLDER; a damaged one is a MissingError."""
         with _damage_errors(folder):
-            values, tensors = _read_folder(folder, "encoder", "heads", "optimizer", "random")
+            check_folder(folder, hint=_OTHERS)
+            values = _read_state(folder)
+            names = _WEIGHTS if is_best_model else _PARTS
+            tensors: dict[str, Any] = {
+                name: load_file(folder / f"{name}.safetensors") for name in names
+            }
             best = Best(**values["best"]) if values["best"] else None
+            frozen = values.get("frozen_weights")
+            if is_best_model:
+                return cls(
+                    step=values["best"]["step"],
+                    best=best,
+                    frozen_weights=frozen,
+                    is_best_model=True,
+                    **tensors,
+                )
             losses = tuple(map(float, values["unreported"]["losses"]))
-            scale = {str(key): float(value) for key, value in values.get("scale", {}).items()}
             return cls(
                 step=values["step"],
                 best=best,
                 unreported=Unreported(losses=losses, steps=int(values["unreported"]["steps"])),
-                scale=scale,
-                frozen_weights=values.get("frozen_weights"),
+                scale={str(key): float(value) for key, value in values.get("scale", {}).items()},
+                frozen_weights=frozen,
                 **tensors,
             )
-
-
-def _write_folder(folder: Path, tensors: Mapping[str, Tensors], values: Mapping[str, Any]) -> None:
-    with sealed_folder(folder) as temporary:
-        for name, tensor in tensors.items():
-            write_tensors(temporary / f"{name}.safetensors", tensor)
-        (temporary / STATE).write_text(sealed_json(values, indent=2), encoding="utf-8")
-
-
-def _read_folder(folder: Path, *parts: str) -> tuple[dict[str, Any], dict[str, Tensors]]:
-    check_folder(folder, hint=_OTHERS)
-    values = _read_state(folder)
-    return values, {name: load_file(folder / f"{name}.safetensors") for name in parts}
 
 
 def _read_state(folder: Path) -> dict[str, Any]:
@@ -144,10 +122,6 @@ def _read_state(folder: Path) -> dict[str, Any]:
             f"{str(folder)!r} was written by another embedlab (schema {values['schema']})"
         )
     return values
-
-
-def _frozen(weights: Weights) -> dict[str, str]:
-    return {} if weights.frozen_weights is None else {"frozen_weights": weights.frozen_weights}
 
 
 @contextmanager
@@ -165,11 +139,11 @@ def _damaged(folder: Path, reason: str) -> MissingError:
 
 
 Misfit = Callable[
-    [Weights], str | None
+    [Snapshot], str | None
 ]  # gives the reason why stored weights do not belong to a run, if any
 
 
-def _any(_: Weights) -> str | None:
+def _any(_: Snapshot) -> str | None:
     """Fit every run."""
     return None
 
@@ -202,14 +176,14 @@ class Checkpoints:
         before = [step for step in self.steps() if step < snapshot.step][-1:]
         self._drop_others({snapshot.step, *before})  # later ones too: they were skipped as damaged
 
-    def save_best(self, model: BestModel) -> None:
+    def save_best(self, model: Snapshot) -> None:
         """Write a best model; then delete those that no checkpoint names.
 
         That of a checkpoint stays until the next one: a process that is killed before it goes on
         from there, and on another machine its next dev scores may differ.
         """
-        model.write(self.best_path(model.best.step))
-        self._drop_others(self.steps(), model.best.step)
+        model.write(self.best_path(model.step))
+        self._drop_others(self.steps(), model.step)
 
     def _drop_others(self, steps: Collection[int], best: int | None = None) -> None:
         """Delete all but the checkpoints of STEPS, the best models that these name, and that of
@@ -269,7 +243,7 @@ class Checkpoints:
             raise _damaged(self.path(step), reason)
         return snapshot
 
-    def read_best(self, best: Best, misfit: Misfit = _any) -> Weights:
+    def read_best(self, best: Best, misfit: Misfit = _any) -> Snapshot:
         """Read the weights of BEST; absent or damaged ones, or another run's by MISFIT, are a
         MissingError.
 
@@ -278,12 +252,10 @@ class Checkpoints:
         folder = self.best_path(best.step)
         if not folder.exists() and self.path(best.step).exists():
             return self.read(best.step, misfit)
-        model = BestModel.read(folder)
-        reason = (
-            misfit(model)
-            if model.best == best
-            else f"it says step {model.best.step!r} and dev score {model.best.score!r}"
-        )
+        model = Snapshot.read(folder, is_best_model=True)
+        reason = misfit(model)
+        if model.best is not None and model.best != best:
+            reason = f"it says step {model.step!r} and dev score {model.best.score!r}"
         if reason is not None:
             raise _damaged(folder, reason)
         return model
@@ -327,18 +299,107 @@ def restore_optimizer(
         )  # the step count too: the fused kernel reads it on the device
 
 
-def random_tensors(device: torch.device) -> Tensors:
-    """Return the state of torch's generators, which dropout draws from."""
-    states = {"cpu": torch.get_rng_state()}
-    if device.type == "cuda":
-        states["cuda"] = torch.cuda.get_rng_state(device)
-    return states
+ENTRIES = (
+    "step",
+    "exp_avg",
+    "exp_avg_sq",
+)  # AdamW's entries for each parameter that had a gradient
 
 
-def restore_random(states: Tensors, device: torch.device) -> None:
-    """Restore the state that `random_tensors` returned; another kind of device continues with its
-    own state.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RunShape:
+    """What decides which tensors and steps a checkpoint of a run has."""
+
+    encoder: TransformerEncoder
+    objectives: Sequence[Objective]  # one a stage
+    plan: Sequence[StageBlock]
+
+    def misfit(self, stored: Snapshot) -> str | None:
+        """Return the first reason why a checkpoint or a best model does not fit this run; None if
+        it fits.
+        """
+        return next(self._misfits(stored), None)
+
+    def _misfits(self, stored: Snapshot) -> Iterator[str]:
+        if not stored.is_best_model:
+            yield from _odd_steps(stored, self.plan[-1].end)
+        if stored.frozen_weights != self.encoder.frozen_weights:
+            yield "the weights of the encoder that it was trained on have changed since"
+        yield from _other_tensors("encoder", stored.encoder, self.encoder.tensors())
+        yield from _other_tensors("heads", stored.heads, saved_tensors(self.objectives))
+        if not stored.is_best_model:
+            yield from _other_moments(stored.optimizer, self._parameters(stored.step))
+            yield from _odd_generators(stored.random)
+
+    def _parameters(self, step: int) -> Mapping[str, Tensor]:
+        """Return the parameters whose optimizer a checkpoint of STEP holds, by the names that the
+        optimizer's state has.
+        """
+        block = next(block for block in self.plan if step <= block.end)
+        learner = Learner(
+            self.encoder, {data.index: self.objectives[data.index] for data in block.stages}
+        )
+        return {
+            name: parameter
+            for name, parameter in learner.named_parameters()
+            if parameter.requires_grad
+        }
+
+
+def _odd_steps(snapshot: Snapshot, end: int) -> Iterator[str]:
+    if type(snapshot.step) is not int or not 1 <= snapshot.step <= end:
+        yield f"step {snapshot.step!r} is not between 1 and {end}"
+    elif (best := snapshot.best) is not None and not (
+        type(best.step) is int
+        and 1 <= best.step <= snapshot.step
+        and isinstance(best.score, int | float)
+        and math.isfinite(best.score)
+    ):
+        yield f"its best dev score is {best.score!r} at step {best.step!r}"
+
+
+def _other_tensors(part: str, tensors: Tensors, expected: Mapping[str, Tensor]) -> Iterator[str]:
+    for name in [*expected, *tensors]:
+        if name not in tensors or name not in expected:
+            yield f"{part}: {name!r} is {'missing' if name in expected else 'unknown'}"
+        elif (tensors[name].shape, tensors[name].dtype) != (
+            expected[name].shape,
+            expected[name].dtype,
+        ):
+            yield (
+                f"{part}: {name!r} is {_described(tensors[name])}, not {_described(expected[name])}"
+            )
+
+
+def _other_moments(tensors: Tensors, parameters: Mapping[str, Tensor]) -> Iterator[str]:
+    """Yield the reasons of the optimizer: a parameter without any gradient has no state, the others
+    have all entries.
     """
-    torch.set_rng_state(states["cpu"])
-    if device.type == "cuda" and "cuda" in states:
-        torch.cuda.set_rng_state(states["cuda"], device)
+    having = {key.rpartition(".")[0] for key in tensors}
+    scalar = torch.zeros(())
+    entries = {
+        f"{name}.{entry}": scalar if entry == "step" else parameters.get(name, scalar)
+        for name in having
+        for entry in ENTRIES
+    }
+    yield from (
+        f"optimizer: {name!r} is not a parameter" for name in sorted(having - set(parameters))
+    )
+    yield from _other_tensors("optimizer", tensors, entries)
+
+
+def _odd_generators(states: Tensors) -> Iterator[str]:
+    if "cpu" not in states:
+        yield "random: 'cpu' is missing"
+    for name, state in states.items():
+        if name.split(".")[0] == "cpu":
+            try:
+                torch.Generator().set_state(state)
+            except (RuntimeError, TypeError) as error:
+                yield f"random: {name!r} is not a generator's state: {error}"
+        elif state.dtype != torch.uint8:
+            yield f"random: {name!r} is {_described(state)}"
+
+
+def _described(tensor: Tensor) -> str:
+    return f"{str(tensor.dtype).removeprefix('torch.')} {tuple(tensor.shape)}"

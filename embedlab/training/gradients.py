@@ -1,12 +1,15 @@
-"""Gradient surgery (PCGrad): combine the gradients of several tasks into one step without
-conflicts.
+"""What is done with gradients: those of several tasks combined without conflicts (PCGrad), the loss
+scaled before them, and those of word vectors added up in memory that is used again.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Literal
 
 import torch
 from torch import Tensor, nn
+
+from embedlab.encoders.device import Machine
 
 Gradients = list[Tensor | None]  # one entry a parameter, None where the task does not use it
 Users = frozenset[int]  # the tasks that use a parameter
@@ -126,3 +129,99 @@ def _combined(
 
 def _wide(gradient: Tensor) -> Tensor:
     return gradient.to(torch.promote_types(gradient.dtype, torch.float32))
+
+
+_SKIPPED = "skipped"  # in the state of a checkpoint, beside what GradScaler has there
+
+
+class LossScale:
+    """The factor of the loss, and the steps taken with it: by torch's GradScaler in fp16, 1 in any
+    other precision (Micikevicius et al. 2018): in fp16 gradients below 6e-8 are zero.
+
+    A step whose gradient is not finite is left out, and the factor is halved; after 2,000 steps
+    without one it is doubled.
+    """
+
+    skipped: int = 0  # steps left out since the run began
+
+    def __init__(self, machine: Machine) -> None:
+        self._scaler = torch.amp.GradScaler(
+            machine.device.type, enabled=machine.precision == "fp16"
+        )
+
+    def backward(self, loss: Tensor) -> None:
+        """Add the gradient of LOSS, multiplied by the factor, to the parameters."""
+        scaled: Tensor = self._scaler.scale(loss)
+        scaled.backward()
+
+    def step(
+        self,
+        optimizer: torch.optim.Optimizer,
+        parameters: Iterable[nn.Parameter],
+        clip: float | None,
+    ) -> None:
+        """Divide the gradients of PARAMETERS by the factor, limit their norm to CLIP, and take a
+        step of OPTIMIZER.
+        """
+        if self._scaler.is_enabled():
+            self._scaler.unscale_(optimizer)
+        if clip is not None:
+            nn.utils.clip_grad_norm_(parameters, clip)
+        before = self._scaler.get_scale()
+        self._scaler.step(optimizer)
+        self._scaler.update()
+        self.skipped += self._scaler.get_scale() < before
+
+    def state(self) -> dict[str, float]:
+        """Return what a training needs to go on; empty where the factor is always 1."""
+        return {
+            key: float(value) for key, value in (self._scaler.state_dict() | self._counts()).items()
+        }
+
+    def _counts(self) -> dict[str, int]:
+        return {_SKIPPED: self.skipped} if self._scaler.is_enabled() else {}
+
+    def restore(self, state: Mapping[str, float]) -> None:
+        """Go on from the STATE of a checkpoint; one of a training without a factor leaves the first
+        one.
+        """
+        if self._scaler.is_enabled() and state:
+            whole = {"growth_interval", "_growth_tracker"}
+            known = {
+                key: int(value) if key in whole else value
+                for key, value in state.items()
+                if key != _SKIPPED
+            }
+            self._scaler.load_state_dict(known)
+            self.skipped = int(state[_SKIPPED])
+
+
+class WordGradient:
+    """One dense gradient of WORDS, to which a step adds only the rows of its own words: on a CPU
+    the largest block of a step, in memory that is reused.
+
+    If torch allocated a gradient of all words at each step, BERT-base's would take 94 MB; by then
+    the memory freed by the last step is often split up for other blocks, and the C library requests
+    it from the system page by page.
+    """
+
+    def __init__(self, words: nn.Embedding) -> None:
+        self._words = words
+        self._gradient: Tensor | None = None
+
+    @contextmanager
+    def added_up(self) -> Iterator[None]:
+        """Within the block, add gradients of words to a zeroed dense gradient; only for words that
+        the step trains.
+        """
+        weight = self._words.weight
+        self._gradient = (
+            torch.zeros_like(weight) if self._gradient is None else self._gradient.zero_()
+        )
+        weight.grad = self._gradient
+        # their gradients are sparse rows, which torch adds to the existing dense gradient
+        self._words.sparse = True
+        try:
+            yield
+        finally:
+            self._words.sparse = False

@@ -1,22 +1,20 @@
 """Encoder and objectives as one module, and the gradient of a batch: with one graph, chunk by
-chunk, or for several tasks.
+chunk, or for several tasks; its dropout rates and frozen parts.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor, nn
+from transformers import PreTrainedModel
 
-from embedlab.core.recipe import Combine
+from embedlab.core.recipe import Combine, Stage
 from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.objectives.objective import DropoutRate, Objective
+from embedlab.objectives.objective import DropoutRate, Frozen, Objective
 from embedlab.training.batching import Batch, Chunk
-from embedlab.training.checkpointing import random_tensors, restore_random
-from embedlab.training.dropout import dropout_places, dropout_rate
-from embedlab.training.freezing import frozen
-from embedlab.training.gradients import take_gradients, without_conflicts
+from embedlab.training.gradients import LossScale, take_gradients, without_conflicts
 from embedlab.training.parallel import Team
-from embedlab.training.scaling import LossScale
 
 
 class Learner(nn.Module):
@@ -177,3 +175,113 @@ def cached_backward(learner: Learner, batch: Batch, scale: LossScale) -> Tensor:
         again.backward(share)
     restore_random(after, device)
     return loss.detach()
+
+
+DropoutPlace = tuple[nn.Module, str]  # a module and the attribute of it that holds a dropout rate
+
+
+@contextmanager
+def dropout_rate(places: Sequence[DropoutPlace], rate: float | None) -> Iterator[None]:
+    """Run the dropouts at PLACES, including attention's, at RATE within the block; None leaves each
+    unchanged.
+    """
+    if rate is None:
+        yield
+        return
+    before = [(module, name, getattr(module, name)) for module, name in places]
+    for module, name, _ in before:
+        setattr(module, name, rate)
+    try:
+        yield
+    finally:
+        for module, name, rate_before in before:
+            setattr(module, name, rate_before)
+
+
+def dropout_places(model: nn.Module) -> list[DropoutPlace]:
+    """Return all places in MODEL that hold a dropout rate; finding them takes longer than setting
+    them, so call it once.
+
+    Most are `p` of dropout modules; attention may store its own as a plain number under a name such
+    as `attention_dropout`.
+    """
+    return [(module, name) for module in model.modules() for name in _rates(module)]
+
+
+def _rates(module: nn.Module) -> list[str]:
+    if isinstance(module, nn.modules.dropout._DropoutNd):
+        return ["p"]
+    return [
+        name
+        for name, value in vars(module).items()
+        if "dropout" in name and type(value) in (int, float)
+    ]
+
+
+@contextmanager
+def frozen(backbone: PreTrainedModel, layers: nn.Module, part: Frozen) -> Iterator[None]:
+    """Compute no gradient for PART of BACKBONE and of the LAYERS after pooling within the block.
+
+    The optimizer leaves it unchanged, to the bit.
+    """
+    parameters = [
+        parameter
+        for parameter in part_parameters(backbone, layers, part)
+        if parameter.requires_grad
+    ]
+    for parameter in parameters:
+        parameter.requires_grad_(False)
+    try:
+        yield
+    finally:
+        for parameter in parameters:
+            parameter.requires_grad_(True)
+
+
+def is_frozen(stage: Stage, objective: Objective) -> bool:
+    """Return whether a text has the same vector at every step of STAGE: the encoder is frozen and
+    no dropout is drawn.
+    """
+    return (
+        objective.frozen == "encoder" and set(objective.views) == {0.0} and stage.optim.turn is None
+    )
+
+
+def part_parameters(
+    backbone: PreTrainedModel, layers: nn.Module, part: Frozen
+) -> list[nn.Parameter]:
+    """Return the parameters of PART: none, the embedding layer (word, position and segment vectors
+    and their norm), or all.
+    """
+    match part:
+        case "nothing":
+            return []
+        case "embeddings":
+            return list(_embedding_layer(backbone).parameters())
+        case "encoder":
+            return [*backbone.parameters(), *layers.parameters()]
+
+
+def _embedding_layer(backbone: PreTrainedModel) -> nn.Module:
+    """Return the child of BACKBONE that holds its word vectors, independent of the architecture."""
+    words = backbone.get_input_embeddings()
+    return next(
+        child for child in backbone.children() if any(module is words for module in child.modules())
+    )
+
+
+def random_tensors(device: torch.device) -> dict[str, Tensor]:
+    """Return the state of torch's generators, which dropout draws from."""
+    states = {"cpu": torch.get_rng_state()}
+    if device.type == "cuda":
+        states["cuda"] = torch.cuda.get_rng_state(device)
+    return states
+
+
+def restore_random(states: Mapping[str, Tensor], device: torch.device) -> None:
+    """Restore the state that `random_tensors` returned; another kind of device continues with its
+    own state.
+    """
+    torch.set_rng_state(states["cpu"])
+    if device.type == "cuda" and "cuda" in states:
+        torch.cuda.set_rng_state(states["cuda"], device)

@@ -20,26 +20,20 @@ from embedlab.objectives.objective import Objective, Trained, saved_tensors
 from embedlab.runs import events
 from embedlab.store.files import FullDiskError
 from embedlab.training.batching import Batch, Collation
-from embedlab.training.blocks import StageBlock, Turn
+from embedlab.training.blocks import StageBlock, Turn, rate_factor
 from embedlab.training.checkpointing import (
     Best,
-    BestModel,
     Checkpoints,
     Snapshot,
     optimizer_tensors,
-    random_tensors,
     restore_optimizer,
 )
-from embedlab.training.collapse import SpreadMeter, sample_of
-from embedlab.training.learner import Learner, backward, joint_backward
-from embedlab.training.meter import Meter, Unreported
+from embedlab.training.gradients import LossScale, WordGradient
+from embedlab.training.learner import Learner, backward, joint_backward, random_tensors
+from embedlab.training.meter import Meter, SpreadMeter, Unreported, sample_of
 from embedlab.training.order import task_orders
-from embedlab.training.parallel import Team
-from embedlab.training.scaling import LossScale
-from embedlab.training.schedule import rate_factor
-from embedlab.training.signals import StopRequest
+from embedlab.training.parallel import StopRequest, Team
 from embedlab.training.stage_data import StageData
-from embedlab.training.word_gradient import WordGradient
 
 DevScore = Callable[[Trained], float]
 
@@ -301,14 +295,15 @@ def _store_best(session: TrainingSession, best: Best) -> None:
     checkpoint.
     """
     if session.team.is_leader and session.step < session.steps:
-        encoder, heads, frozen = (
-            session.encoder.tensors(),
-            session.heads,
-            session.encoder.frozen_weights,
+        model = Snapshot(
+            step=best.step,
+            best=best,
+            encoder=session.encoder.tensors(),
+            heads=session.heads,
+            frozen_weights=session.encoder.frozen_weights,
+            is_best_model=True,
         )
-        session.checkpoints.save_best(
-            BestModel(best=best, encoder=encoder, heads=heads, frozen_weights=frozen)
-        )
+        session.checkpoints.save_best(model)
 
 
 def _is_time(session: TrainingSession) -> bool:

@@ -20,7 +20,13 @@ from embedlab.data.overlaps import KnownText
 from embedlab.data.own_columns import ScoreScale
 from embedlab.data.own_files import ColumnMap, is_pair_file, open_evaluated_file, open_own_rows
 from embedlab.data.source import Source, dataset
-from embedlab.objectives.needs import Needs, objective_needs, require_columns, require_data
+from embedlab.objectives.needs import (
+    Needs,
+    describe_row,
+    objective_needs,
+    require_columns,
+    require_data,
+)
 from embedlab.objectives.rows import NumberedRows, WordIds, index_rows
 from embedlab.training.order import (
     Draw,
@@ -271,7 +277,8 @@ def example(data: StageData) -> list[tuple[str, str]]:
     """
     objective = data.stage.objective
     batch = data.rows.frame[data.batches(0)[0]]
-    described: list[tuple[str, str]] = objective_options(objective.name).describe(
+    describe = getattr(objective_options(objective.name), "describe", describe_row)
+    described: list[tuple[str, str]] = describe(
         batch, objective.options, np.random.default_rng(data.seed)
     )
     return described

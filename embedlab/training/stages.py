@@ -34,7 +34,7 @@ from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.encoders.word_head import MaskedWordHead
 from embedlab.models.catalog import starting_members
 from embedlab.objectives.needs import check_columns, objective_needs, require_data
-from embedlab.objectives.objective import Objective, build_objectives
+from embedlab.objectives.objective import build_objectives
 from embedlab.runs import events
 from embedlab.runs.environment import Environment, collect_environment
 from embedlab.runs.events import EventLog
@@ -45,13 +45,11 @@ from embedlab.store.files import FullDiskError
 from embedlab.training.batching import Collation, cut_for
 from embedlab.training.blocks import StageBlock, blocks
 from embedlab.training.card import model_card
-from embedlab.training.checkpointing import Checkpoints, Snapshot, Weights, restore_random
-from embedlab.training.freezing import is_frozen
+from embedlab.training.checkpointing import Checkpoints, RunShape, Snapshot
+from embedlab.training.gradients import LossScale
+from embedlab.training.learner import is_frozen, restore_random
 from embedlab.training.loop import DevScore, TrainingSession, train_block
-from embedlab.training.parallel import Team, join_team
-from embedlab.training.scaling import LossScale
-from embedlab.training.signals import stop_requests
-from embedlab.training.snapshot_fit import RunShape
+from embedlab.training.parallel import Team, join_team, stop_requests
 from embedlab.training.stage_data import StageData, open_stages
 from embedlab.training.token_store import stored_tokens
 from embedlab.training.tracking import accelerator, require_tracker
@@ -89,9 +87,10 @@ def train_run(
     plan = blocks(stages, recipe.mix)
     here = _environment(machine, seed, stages, plan)
     torch.manual_seed(seed)
-    objectives = [
-        _attached(objective, encoder) for objective in build_objectives(recipe, encoder.dim)
-    ]
+    objectives = build_objectives(recipe, encoder.dim)
+    for objective in objectives:
+        objective.attach(encoder)
+        objective.to(machine.device)
     team = join_team(machine.device)
     team.scatter_dropout(seed)
     with team.leading(run.lock()):
@@ -113,14 +112,7 @@ def train_run(
             session = TrainingSession(
                 encoder=encoder,
                 objectives=objectives,
-                accelerator=accelerator(
-                    machine,
-                    track=track,
-                    folder=run.path / "tracking",
-                    project=run.name,
-                    recipe=recipe,
-                    seed=seed,
-                ),
+                accelerator=accelerator(machine, run, recipe, track),
                 scale=LossScale(machine),
                 checkpoints=Checkpoints(run.checkpoints),
                 stop=stop,
@@ -366,11 +358,6 @@ def _finish(
     session.emit(events.Finished(step=session.step, flaw=flaw))
 
 
-def _attached(objective: Objective, encoder: TransformerEncoder) -> Objective:
-    objective.attach(encoder)
-    return objective.to(encoder.machine.device)
-
-
 def _restore(session: TrainingSession, snapshot: Snapshot) -> None:
     _load(session, snapshot)
     if states := session.team.own_states(snapshot.random):
@@ -383,7 +370,7 @@ def _restore(session: TrainingSession, snapshot: Snapshot) -> None:
     session.scale.restore(snapshot.scale)
 
 
-def _load(session: TrainingSession, weights: Weights) -> None:
+def _load(session: TrainingSession, weights: Snapshot) -> None:
     session.encoder.load_tensors(weights.encoder)
     nn.ModuleList(session.objectives).load_state_dict(
         weights.heads, strict=False

@@ -1,7 +1,6 @@
 """accelerate's Accelerator, set up for a machine and, if requested, with an experiment tracker."""
 
 import importlib.util
-from pathlib import Path
 from typing import Any
 
 from accelerate import Accelerator
@@ -10,6 +9,7 @@ from embedlab.choices import Tracker
 from embedlab.core.errors import MissingError
 from embedlab.core.recipe import Recipe, flatten, recipe_to_table
 from embedlab.encoders.device import Machine
+from embedlab.runs.store import RunFolder
 
 
 def require_tracker(track: Tracker | None) -> None:
@@ -19,17 +19,12 @@ def require_tracker(track: Tracker | None) -> None:
 
 
 def accelerator(
-    machine: Machine,
-    *,
-    track: Tracker | None,
-    folder: Path,
-    project: str,
-    recipe: Recipe,
-    seed: int,
+    machine: Machine, run: RunFolder, recipe: Recipe, track: Tracker | None
 ) -> Accelerator:
-    """Return the accelerator of a run; its tracker writes into FOLDER, or where the tracker's own
-    settings say.
+    """Return the accelerator of RUN; its tracker writes into a folder there, or where the tracker's
+    own settings say.
     """
+    folder = run.path / "tracking"
     made = Accelerator(
         cpu=machine.device.type == "cpu",
         mixed_precision="no",  # the learner computes in its machine's precision
@@ -39,9 +34,9 @@ def accelerator(
     if track is not None:
         folder.mkdir(parents=True, exist_ok=True)
         made.init_trackers(
-            project,
+            run.name,
             config={
-                "seed": seed,
+                "seed": run.seed,
                 **{key: _plain(value) for key, value in flatten(recipe_to_table(recipe)).items()},
             },
         )

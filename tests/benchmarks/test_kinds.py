@@ -5,7 +5,7 @@ from kinds import kind_of, shares_by_kind
 from torch.autograd import DeviceType
 from torch.autograd.profiler_util import EventList, FunctionEvent, FunctionEventAvg
 
-from embedlab.cpu.padded_attention import FilledAttention
+from embedlab.cpu.attention import FilledAttention
 
 GEMM = "nvjet_hsh_128x256_64x4_2x1_v_bz_coopA_NNT"
 ADAMW = (

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from made_pairs import nli_pairs, random_tokens
 
-from embedlab.objectives.nli import NEEDS
+from embedlab.objectives.needs import NEEDS
 from embedlab.objectives.rows import index_rows
 from embedlab.training.order import epoch_batches, group_rows
 

@@ -9,11 +9,10 @@ import torch
 from torch import Tensor
 
 from embedlab.cpu import attention
-from embedlab.cpu import padded_attention as filled_attention
+from embedlab.cpu import attention as filled_attention
 from embedlab.cpu.attention import BF16_SENTENCES, FUSED_TOKENS, VECTOR, attend
 from embedlab.cpu.linear import can_multiply
-from embedlab.cpu.padding import padded_layout
-from embedlab.cpu.spans import TokenSpan
+from embedlab.cpu.padding import TokenSpan, padded_layout
 
 HEADS, DIM = 3, 4
 LENGTHS = [

@@ -4,8 +4,7 @@ are left.
 
 import torch
 
-from embedlab.cpu.padding import FILL, LONG, padded_layout
-from embedlab.cpu.spans import TokenSpan
+from embedlab.cpu.padding import FILL, LONG, TokenSpan, padded_layout
 
 HEADS = 2
 SPANS = (TokenSpan(2, 3, 3), TokenSpan(1, FILL, FILL), TokenSpan(3, FILL + 1, FILL + 1))

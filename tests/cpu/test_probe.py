@@ -11,8 +11,7 @@ import torch
 
 from embedlab.cpu import linear
 from embedlab.cpu.engine import describe_engine
-from embedlab.cpu.linear import FastLinear, can_multiply, why_not
-from embedlab.cpu.probe import flaw
+from embedlab.cpu.linear import FastLinear, can_multiply, flaw, why_not
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.random_encoder import build_random_encoder
 from tests.training.small_runs import MACHINE

@@ -3,14 +3,11 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
 import torch
 
-from embedlab.core.errors import UsageError
-from embedlab.core.settings import Settings
-from embedlab.cpu.quantisation import NOTE
+from embedlab.cpu.linear import NOTE
 from embedlab.encoders.checkpoint import load_transformer
-from embedlab.encoders.device import Machine, machine
+from embedlab.encoders.device import Machine
 from embedlab.models.folder import Wishes
 from tests.training.small_runs import MACHINE
 
@@ -29,12 +26,3 @@ def test_int8_vectors_are_near_and_have_a_fingerprint_of_their_own(tiny_encoder:
     assert short.fingerprint != exact.fingerprint
     assert short.facts.precision == "int8"
     assert NOTE in short.facts.notes
-
-
-def test_int8_is_refused_where_it_makes_no_sense(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert machine(Settings(device="cpu", precision="int8")).precision == "int8"
-    with pytest.raises(UsageError, match="not for training"):
-        machine(Settings(device="cpu", precision="int8"), training=True)
-    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
-    with pytest.raises(UsageError, match="not for device 'mps'"):
-        machine(Settings(device="mps", precision="int8"))

@@ -1,6 +1,6 @@
 """Where the sentences of spans lie, one span after the other."""
 
-from embedlab.cpu.spans import TokenSpan, span_slices
+from embedlab.cpu.padding import TokenSpan, span_slices
 
 
 def test_parts_follow_each_other() -> None:

@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from scipy.stats import spearmanr
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.encoders.device import Machine
@@ -128,23 +127,6 @@ def test_scores_have_no_vectors(tmp_path: Path, cpu: Machine) -> None:
         load_encoder(spec_of(f"scores:{file}"), cpu)
 
 
-def test_a_comparison_of_brought_scores_gives_scipys_number(tmp_path: Path) -> None:
-    import embedlab
-
-    place = {"data": "tiny", "cache": tmp_path / "cache", "runs": tmp_path / "runs"}
-    pairs = embedlab.pairs("dice", tasks=["sts-benchmark"], **place).frame
-    mine = pairs.select("sentence1", "sentence2", mine=pl.col("gold").sqrt() + 2 * pl.col("dice"))
-    file = written(tmp_path / "mine.parquet", mine)
-    found = embedlab.compare([f"scores:{file}", "dice"], tasks=["sts-benchmark"], **place).frame
-    value = found.filter(pl.col("model") == f"scores:{file}")["score"][0]
-    assert value == pytest.approx(
-        100 * spearmanr(pairs["gold"], mine["mine"].cast(pl.Float32)).statistic, abs=1e-6
-    )
-    part = written(tmp_path / "part.parquet", mine.head(100))
-    partial = embedlab.evaluate([f"scores:{part}"], tasks=["sts-benchmark"], **place)
-    assert any(": 100 of 600 pairs scored" in note for note in partial.notes)
-
-
 @pytest.mark.parametrize("ending", ["parquet", "npy"])
 def test_vectors_are_matched_by_sentence(tmp_path: Path, cpu: Machine, ending: str) -> None:
     vectors = np.arange(6, dtype=np.float32).reshape(3, 2)
@@ -203,24 +185,6 @@ def test_vectors_that_are_ambiguous_or_no_float32_are_refused(
     (tmp_path / "mine.txt").write_text("a\na\n")
     with pytest.raises(MissingError, match=words):
         load_encoder(spec_of(f"vectors:{tmp_path / 'mine.npy'}"), cpu)
-
-
-def test_a_csv_file_may_have_another_separator_and_a_tsv_file_with_one_says_which(
-    tmp_path: Path, cpu: Machine
-) -> None:
-    for name, mark in (("a.csv", ";"), ("b.csv", "\t"), ("c.tsv", ",")):
-        (tmp_path / name).write_text(
-            mark.join(["sentence1", "sentence2", "mine"])
-            + "\n"
-            + mark.join(["a", "b", "0.5"])
-            + "\n"
-        )
-    for name in ("a.csv", "b.csv"):
-        assert load_scorer(spec_of(f"scores:{tmp_path / name}"), cpu).score(
-            ["a"], ["b"]
-        ).tolist() == [0.5]
-    with pytest.raises(MissingError, match="line 1: its columns are separated by ','"):
-        load_scorer(spec_of(f"scores:{tmp_path / 'c.tsv'}"), cpu)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -1,6 +1,5 @@
 import shutil
 from dataclasses import replace
-from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,6 @@ from embedlab.encoders.loading import load_encoder
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.models.catalog import resolve
 from embedlab.models.folder import Wishes
-from embedlab.store.vectors import EmbeddingCache
 
 
 @pytest.fixture
@@ -150,21 +148,6 @@ def test_no_cache_is_written_where_its_size_is_zero(
     (spec,) = resolve(str(small_bert), tmp_path).members
     load_encoder(spec, cpu, cache=tmp_path / "cache", cache_gib=0).encode(["a dog"])
     assert not (tmp_path / "cache").exists()
-
-
-def test_what_an_earlier_version_stored_of_a_misread_text_is_computed_again(
-    small_bert: Path, cpu: Machine, tmp_path: Path
-) -> None:
-    encoder = load(str(small_bert), cpu, tmp_path)
-    texts = ["a dog\x1fthe cat", "a dog [SEP] the cat", "a dog"]
-    keys = np.frombuffer(
-        b"".join(blake2b(text.encode(), digest_size=16).digest() for text in texts), np.uint64
-    ).reshape(-1, 2)
-    stored = EmbeddingCache(
-        tmp_path / "embeddings", encoder.fingerprint, dim=encoder.dim, limit_bytes=2**30
-    )
-    stored.store(keys, np.ones((3, encoder.dim), np.float32), np.zeros(3, np.bool_))
-    assert [bool((vector == 1).all()) for vector in encoder.encode(texts)] == [False, False, True]
 
 
 def test_a_pair_of_texts_is_cached_apart_from_every_sentence(

@@ -1,5 +1,4 @@
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -63,35 +62,6 @@ def test_folder_sentence_transformers_and_embedlab_give_one_vector(
     np.testing.assert_allclose(theirs.encode(sentences), vectors, atol=1e-5)
 
 
-@pytest.mark.parametrize("pooling", shipped_names("poolings"))
-def test_pooling_is_read_from_sentence_transformers_own_files(
-    small_bert: Path, cpu: Machine, pooling: Pooling, tmp_path: Path
-) -> None:
-    save_model(
-        tmp_path / "model",
-        load_transformer(str(small_bert), cpu, wishes=Wishes(pooling=pooling)),
-        card="",
-    )
-    (tmp_path / "model" / "embedlab.json").unlink()
-    assert load_transformer(str(tmp_path / "model"), cpu).pooling == saved_pooling(pooling)
-
-
-def test_a_model_that_sentence_transformers_saved_gives_its_vectors(
-    small_bert: Path, cpu: Machine, sentences: list[str], tmp_path: Path
-) -> None:
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
-
-    transformer = Transformer(str(small_bert))
-    theirs = SentenceTransformer(
-        modules=[transformer, Pooling(32, "max")], device="cpu", trust_remote_code=False
-    )
-    theirs.save(str(tmp_path / "theirs"))
-    ours = load_transformer(str(tmp_path / "theirs"), cpu)
-    assert ours.pooling == "max"
-    np.testing.assert_allclose(ours.encode(sentences), theirs.encode(sentences), atol=1e-5)
-
-
 def save_normalising(folder: Path, small_bert: Path) -> Path:
     """A model as sentence-transformers saves one whose vectors it normalises."""
     from sentence_transformers import SentenceTransformer
@@ -103,25 +73,6 @@ def save_normalising(folder: Path, small_bert: Path) -> Path:
         trust_remote_code=False,
     ).save(str(folder))
     return folder
-
-
-@pytest.mark.parametrize("has_cpu_engine", [True, False])
-def test_vectors_are_normalised_where_sentence_transformers_normalises_them(
-    small_bert: Path, cpu: Machine, sentences: list[str], tmp_path: Path, has_cpu_engine: bool
-) -> None:
-    from sentence_transformers import SentenceTransformer
-
-    folder = save_normalising(tmp_path / "theirs", small_bert)
-    ours = load_transformer(str(folder), replace(cpu, has_cpu_engine=has_cpu_engine))
-    vectors = ours.encode(sentences)
-    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
-    np.testing.assert_allclose(
-        vectors,
-        SentenceTransformer(str(folder), device="cpu", trust_remote_code=False).encode(sentences),
-        atol=1e-5,
-    )
-    assert ours.facts.pooling == "mean, normalised"
-    assert ours.facts.notes == ()
 
 
 @pytest.mark.parametrize(
@@ -152,19 +103,6 @@ def test_a_model_that_normalises_is_saved_as_one_whichever_pooling_it_has(
         vectors,
         atol=1e-5,
     )
-
-
-def test_a_model_that_normalises_its_tokens_is_refused(
-    small_bert: Path, cpu: Machine, tmp_path: Path
-) -> None:
-    folder = save_normalising(tmp_path / "theirs", small_bert)
-    (folder / "2_Normalize" / "config.json").write_text('{"module_input_name": "token_embeddings"}')
-    with pytest.raises(
-        MissingError,
-        match="'Normalize from token_embeddings to token_embeddings' that embedlab does not "
-        "compute",
-    ):
-        load_transformer(str(folder), cpu)
 
 
 def test_a_real_encoder_saves_mean_without_cls_for_sentence_transformers(
@@ -260,25 +198,6 @@ def test_a_broken_file_is_one_clear_error(
         load_transformer(str(tmp_path), cpu)
 
 
-def test_a_module_that_embedlab_does_not_compute_is_refused(
-    small_bert: Path, cpu: Machine, tmp_path: Path
-) -> None:
-    save_model(tmp_path / "model", load_transformer(str(small_bert), cpu), card="")
-    for name in ("embedlab.json", CHECKSUMS):  # sentence-transformers writes neither
-        (tmp_path / "model" / name).unlink()
-    modules = json.loads((tmp_path / "model" / "modules.json").read_text())
-    modules.append(
-        {"idx": 2, "name": "2", "path": "2_CNN", "type": "sentence_transformers.models.CNN"}
-    )
-    (tmp_path / "model" / "modules.json").write_text(json.dumps(modules))
-    for wishes in (
-        Wishes(),
-        Wishes(pooling="mean"),
-    ):  # a pooling that is typed replaces no other module
-        with pytest.raises(MissingError, match="a module 'CNN' that embedlab does not compute"):
-            load_transformer(str(tmp_path / "model"), cpu, wishes=wishes)
-
-
 def test_a_hub_model_that_is_not_here_is_missing_offline(cpu: Machine) -> None:
     with pytest.raises(MissingError, match="offline"):
         load_transformer("nobody/nothing", cpu, offline=True)
@@ -326,39 +245,6 @@ def test_the_default_prompt_is_reported(small_bert: Path, cpu: Machine, tmp_path
             json.dumps({"prompts": {"query": "ask: ", "passage": ""}, "default_prompt_name": name})
         )
         assert load_transformer(str(tmp_path / "model"), cpu).facts.notes == notes
-
-
-def test_of_t5_only_the_encoder_is_loaded(
-    small_bert: Path, cpu: Machine, sentences: list[str], tmp_path: Path
-) -> None:
-    from sentence_transformers import SentenceTransformer
-    from transformers import T5Config, T5Model
-
-    tokenizer = load_transformer(str(small_bert), cpu).tokenizer
-    config = T5Config(
-        vocab_size=len(tokenizer),
-        d_model=16,
-        d_kv=8,
-        d_ff=32,
-        num_layers=1,
-        num_heads=2,
-        pad_token_id=tokenizer.pad_token_id,
-    )
-    T5Model(config).save_pretrained(tmp_path / "t5")
-    tokenizer.save_pretrained(tmp_path / "t5")
-    encoder = load_transformer(str(tmp_path / "t5"), cpu, wishes=Wishes(pooling="mean"))
-    save_model(tmp_path / "model", encoder, card="")
-    vectors = encoder.encode(sentences)
-    np.testing.assert_allclose(
-        load_transformer(str(tmp_path / "model"), cpu).encode(sentences), vectors, atol=1e-6
-    )
-    np.testing.assert_allclose(
-        SentenceTransformer(str(tmp_path / "model"), device="cpu", trust_remote_code=False).encode(
-            sentences
-        ),
-        vectors,
-        atol=1e-5,
-    )
 
 
 def test_gpt2_reads_no_more_tokens_than_it_has_positions(

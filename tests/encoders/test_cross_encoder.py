@@ -368,26 +368,6 @@ def test_modules_that_are_not_computed_are_refused_by_name(
     assert "scores:FILE" in (refused.value.hint or "")
 
 
-@pytest.mark.parametrize(
-    ("kind", "says", "hint"),
-    [
-        ("SparseEncoder", "a sparse encoder", "SparseEncoder"),
-        ("MultiVectorEncoder", "a multi-vector encoder", "MultiVectorEncoder"),
-        ("ColBERT", "a multi-vector encoder", "PyLate"),
-    ],
-)
-def test_sparse_and_multi_vector_folders_are_refused_by_what_they_are(
-    folder_of: Callable[[str], Path], cpu: Machine, kind: str, says: str, hint: str
-) -> None:
-    folder = change(folder_of("version 6") / "config_sentence_transformers.json", model_type=kind)
-    for name in (str(folder), f"cross-encoder:{folder}"):
-        with pytest.raises(MissingError) as refused:
-            load_scorer(resolve(name, Path("none")).members[0], cpu)
-        assert says in refused.value.message
-        assert hint in (refused.value.hint or "")
-        assert "scores:FILE" in (refused.value.hint or "")
-
-
 def test_the_fingerprint_covers_files_options_and_precision(
     folder_of: Callable[[str], Path],
 ) -> None:

@@ -4,9 +4,7 @@ import base64
 import errno
 import json
 import os
-import shutil
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
@@ -16,13 +14,10 @@ from safetensors.numpy import save_file
 
 from embedlab.core.errors import MissingError
 from embedlab.encoders import damaged_files
-from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.damaged_files import one_line_errors
 from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_encoder
-from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.models.catalog import resolve
-from embedlab.models.folder import read_usage
 
 
 class PanicException(BaseException):
@@ -136,32 +131,4 @@ def test_a_static_tokenizer_that_panics_over_a_text_is_one_line_and_says_nothing
             MissingError, match=f"cannot load the tokenizer in '{tmp_path}': index out of bounds"
         ):
             encode("é")
-    assert capfd.readouterr().err == ""
-
-
-def test_a_transformer_s_tokenizer_that_panics_over_a_text_is_one_line_and_says_nothing_before(
-    small_bert: Path, cpu: Machine, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    folder = shutil.copytree(small_bert, tmp_path / "model")
-    damage_beyond_ascii(folder)
-    encoder = load_transformer(str(folder), cpu)
-    assert isinstance(encoder, TransformerEncoder)
-    assert encoder.encode(["a word"]).shape == (1, encoder.dim)
-    for read in (encoder.encode, encoder.word_ids):
-        with pytest.raises(
-            MissingError, match=r"cannot load the tokenizer in .*: index out of bounds"
-        ):
-            read(["é"])
-    usage = read_usage(folder)
-    reading = replace(usage.reading, prompt="é")
-    usage = replace(usage, reading=reading, includes_prompt=False)
-    with pytest.raises(MissingError, match=r"cannot load the tokenizer in .*: index out of bounds"):
-        TransformerEncoder(
-            name="",
-            fingerprint="",
-            backbone=encoder.backbone,
-            tokenizer=encoder.tokenizer,
-            usage=usage,
-            machine=cpu,
-        )
     assert capfd.readouterr().err == ""

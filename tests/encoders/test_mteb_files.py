@@ -4,14 +4,10 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 import pytest
 from scipy.stats import spearmanr
-from typer.testing import CliRunner
 
-import embedlab
-from embedlab.cli.app import program
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.mteb_files import read_figures
@@ -194,71 +190,6 @@ def test_typed_sentences_have_no_similarity(tmp_path: Path, cpu: Machine) -> Non
     scorer = load_scorer(resolve(f"mteb:{tmp_path}", Path("none")).members[0], cpu)
     with pytest.raises(UsageError, match="holds similarities of rows, not of texts"):
         scorer.score(["a"], ["b"])
-
-
-def test_two_models_are_compared_with_intervals_pairs_and_figures(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(0)
-    frame = pl.DataFrame(
-        {
-            "sentence1": [f"one {i}" for i in range(40)],
-            "sentence2": [f"two {i}" for i in range(40)],
-            "score": rng.random(40),
-        }
-    )
-    frame.write_csv("mine.tsv", separator="\t")
-    for model in ("a", "b"):
-        predictions(
-            tmp_path / model, (frame["score"].to_numpy() + rng.random(40)).tolist(), task="Mine"
-        )
-    result(tmp_path / "c", 0.5, task="Mine.tsv")  # figures alone
-    names = [f"mteb:{model}/Mine_predictions.json#mine.tsv" for model in ("a", "b")]
-    done = CliRunner().invoke(
-        program(), ["compare", *names, "mteb:c", "--task", "mine.tsv", "--json"]
-    )
-    assert done.exit_code == 0, done.output
-    first, second, stated = json.loads(done.stdout)["rows"]
-    for row, model in ((first, "a"), (second, "b")):
-        values = json.loads(Path(model, "Mine_predictions.json").read_text())["default"]["test"][
-            "cosine_scores"
-        ]
-        assert row["score"] == pytest.approx(
-            100 * spearmanr(frame["score"], np.float32(values)).statistic, abs=1e-6
-        )
-        assert row["low"] < row["score"] < row["high"]
-    assert second["difference_low"] < second["difference"] < second["difference_high"]
-    assert (stated["model"], stated["score"], stated["low"], stated["marks"]) == (
-        "mteb:c",
-        50.0,
-        None,
-        "stated",
-    )
-    assert "Mine.tsv test at revision 4d8694f8" in done.stdout
-    shown = embedlab.pairs(names, tasks=["mine.tsv"]).frame
-    assert shown.height == 80
-    other = frame.head(20).with_columns(
-        sentence1=pl.lit("x ") + pl.col("sentence1"),
-        sentence2=pl.when(pl.col("score") > 0.5).then(pl.lit("x")),
-    )
-    other = other.with_columns(pl.col("sentence2").fill_null("y"))
-    pl.concat([other, frame.head(2)]).write_csv("other.tsv", separator="\t")
-    both = embedlab.compare(["dice", *names], tasks=["mine.tsv", "other.tsv"]).frame
-    assert both.filter(pl.col("model") == "dice")["items"].to_list() == [
-        40,
-        22,
-    ]  # two pairs of other.tsv are in both
-    scored_there = (
-        both.filter(pl.col("slice") == "other.tsv")
-        .filter(pl.col("score").is_not_null())["model"]
-        .to_list()
-    )
-    assert scored_there == ["dice"]
-    alone = embedlab.evaluate(["mteb:c"], tasks=["mine.tsv"])
-    assert alone.frame["score"].to_list() == [50.0]
-    with pytest.raises(UsageError, match="only figures of whole datasets are known"):
-        embedlab.compare(["mteb:c"], tasks=["mine.tsv"])
 
 
 @pytest.mark.parametrize("value", [10**400, -(10**400), 1e308])

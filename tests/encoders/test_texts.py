@@ -35,23 +35,6 @@ def test_what_was_stored_of_an_ordinary_sentence_is_found(text: str) -> None:
     assert key_content(text) == text.encode("utf-8", "surrogatepass")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "a\x1fb",
-        "a [SEP] b",
-        "a</s>b",
-        "a<sep>b",
-        "a [PAD]",
-        "<pad>",
-        TextPair(first="a", second="b"),
-    ],
-)
-def test_what_earlier_versions_misread_is_not_found_under_its_old_key(text: Text) -> None:
-    before = text if isinstance(text, str) else f"{text.first}\x1f{text.second}"
-    assert key_content(text) != before.encode()
-
-
 def test_a_pair_is_as_long_as_its_texts() -> None:
     assert [characters(text) for text in ("abc", TextPair(first="ab", second="cde"))] == [3, 5]
 

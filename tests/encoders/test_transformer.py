@@ -217,16 +217,6 @@ def test_bf16_is_near_float32_and_has_another_fingerprint(
     assert 0 < difference < 0.1
 
 
-def test_a_real_encoder_finds_the_paraphrase(shared_encoder: Path, cpu: Machine) -> None:
-    encoder = load_transformer(str(shared_encoder), cpu, wishes=Wishes(pooling="mean"))
-    near, far = encoder.score(
-        ["A man plays a guitar."] * 2,
-        ["A guitarist is playing music.", "The stock market fell on Monday."],
-    )
-    assert near > far
-    assert encoder.facts.max_tokens == 512
-
-
 @pytest.mark.parametrize("architecture", ["bert", "roberta", "modernbert"])
 def test_a_sentence_is_what_transformers_makes_of_it_whatever_it_holds(
     architectures: dict[str, Path], cpu: Machine, architecture: str

@@ -132,15 +132,6 @@ def test_the_fingerprint_follows_the_content_of_the_file(
     assert load_encoder(specs[0], cpu).fingerprint == found[0]
 
 
-def test_word_vectors_and_brought_vectors_are_whitened_too(
-    cpu: Machine, raw: NDArray[np.float32], sentences: list[str], tmp_path: Path
-) -> None:
-    np.save(tmp_path / "theirs.npy", raw)
-    (tmp_path / "theirs.txt").write_text("".join(f"{sentence}\n" for sentence in sentences))
-    vectors = encoder(f"vectors:{tmp_path}/theirs.npy?whiten=fit&dim=4", cpu).encode(sentences)
-    np.testing.assert_allclose(vectors, whitened_by_sklearn(raw, 4), atol=2e-4)
-
-
 def test_what_cannot_be_whitened_is_one_line(
     small_bert: Path, cpu: Machine, sentences: list[str], tmp_path: Path
 ) -> None:

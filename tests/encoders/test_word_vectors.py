@@ -67,25 +67,3 @@ def test_a_broken_line_is_named(tmp_path: Path, text: str | bytes, line: int) ->
 def test_an_empty_file_is_missing(tmp_path: Path) -> None:
     with pytest.raises(MissingError, match="no word vectors"):
         load(tmp_path, "")
-
-
-@pytest.mark.parametrize(
-    "name", ["glove.twitter.27B.25d.subset12k.txt", "word2vec.GoogleNews.300d.subset8k.txt"]
-)
-def test_real_files_equal_a_slow_loop(shared_data: Path, name: str) -> None:
-    path = shared_data / "word_vectors" / name
-    encoder = load_word_vectors(path, name=name, fingerprint="f")
-    table = {}
-    for line in path.read_text(encoding="utf-8").splitlines():
-        word, *numbers = line.split(" ")
-        table.setdefault(word, np.array(numbers, dtype=float))
-    sentences = ["a man is playing a guitar", "The President visited Paris in March", "qqqq zzzz"]
-    for sentence, vector in zip(sentences, encoder.encode(sentences), strict=True):
-        rows = [
-            table[word] if word in table else table[word.lower()]
-            for word in sentence.split()
-            if word in table or word.lower() in table
-        ]
-        np.testing.assert_allclose(
-            vector, np.mean(rows, axis=0) if rows else np.zeros(encoder.dim), atol=1e-5
-        )

@@ -140,10 +140,6 @@ def test_what_is_done_with_texts_and_vectors_is_named_where_it_is_done(
     assert (f"|{word}|" in f"|{found}|") == is_so
 
 
-def folder_spec(folder: Path, kind: str = "folder") -> ModelSpec:
-    return ModelSpec(name=folder.name, kind=kind, location=str(folder))
-
-
 def test_a_folder_without_weights_has_none(tmp_path: Path) -> None:
     with pytest.raises(MissingError, match="holds no safetensors weights"):
         fingerprint_of(tmp_path)

@@ -151,27 +151,6 @@ def test_all_options_together_are_read_in_any_order() -> None:
         assert parsed.options == expected
 
 
-@pytest.mark.parametrize(
-    ("typed", "older"),
-    [
-        ("mini@dim=4", "mini?dim=4"),
-        ("run@3@pooling=cls+max@normalise", "run@3?pooling=cls+max&normalise"),
-        ('m@prompt="a@dim=3"@bits=8', 'm?prompt="a@dim=3"&bits=8'),
-        ("average:a@dim=2,b@1@bits=1", "average:a?dim=2,b@1?bits=1"),
-        ("http://h/v1?x=1&y=2#m@dim=2", "http://h/v1?x=1&y=2#m?dim=2"),
-        ("me@normalised", "me@normalised"),
-    ],
-)
-def test_options_need_no_quotes_in_a_shell(typed: str, older: str) -> None:
-    def options(text: str) -> list[tuple[str, dict[str, object]]]:
-        parsed = parse_model(text)
-        parts = parsed.parts if isinstance(parsed, Combined) else (parsed,)
-        singles = [part for part in parts if isinstance(part, Single)]
-        return [(part.name, part.options.typed) for part in singles]
-
-    assert options(typed) == options(older)
-
-
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_each_option_reaches_the_program_as_typed_in_any_shell(shell: str) -> None:
     if shutil.which(shell) is None:

@@ -14,10 +14,9 @@ from embedlab.api import NotebookSession
 from embedlab.commands.models import get_model, list_models
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.settings import Settings
-from embedlab.models import assembled, packaged
-from embedlab.models.assembled import assemble
+from embedlab.models import packaged
 from embedlab.models.catalog import model_names, resolve, starting_location
-from embedlab.models.packaged import PACKAGED, InPackage, InParts, Packaged
+from embedlab.models.packaged import PACKAGED, InPackage, InParts, Packaged, assemble
 from embedlab.scoring.task_comparison import model_columns
 
 WEIGHTS = b"weights " * 2_000
@@ -164,7 +163,7 @@ def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         )
         return 0, ""
 
-    monkeypatch.setattr(assembled, "output_of_module", download)
+    monkeypatch.setattr(packaged, "output_of_module", download)
     return found
 
 

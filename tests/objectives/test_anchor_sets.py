@@ -10,7 +10,7 @@ from embedlab.objectives.anchor_sets import (
     entailment_sets,
     sample_subset,
 )
-from embedlab.objectives.nli import CONTRADICTION, ENTAILMENT, NEUTRAL
+from embedlab.objectives.needs import CONTRADICTION, ENTAILMENT, NEUTRAL
 
 
 def _sets(

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from embedlab.core.errors import UsageError
-from embedlab.objectives.nli import CONTRADICTION, ENTAILMENT, NEUTRAL
+from embedlab.objectives.needs import CONTRADICTION, ENTAILMENT, NEUTRAL
 from embedlab.objectives.nli_softmax.loss import NliSoftmax
 from embedlab.objectives.nli_softmax.options import Augment, Options, describe, needs
 

@@ -7,9 +7,9 @@ import torch
 from torch import nn
 
 from embedlab.core.recipe import load_recipe
-from embedlab.objectives.layers import TaskLayers
 from embedlab.objectives.objective import (
     Objective,
+    TaskLayers,
     build_objective,
     build_objectives,
     saved_tensors,

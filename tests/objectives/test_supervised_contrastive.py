@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from embedlab.objectives.nli import ENTAILMENT, NEUTRAL
+from embedlab.objectives.needs import ENTAILMENT, NEUTRAL
 from embedlab.objectives.supervised_contrastive.loss import (
     SupervisedContrastive,
     supervised_contrastive_loss,

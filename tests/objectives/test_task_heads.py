@@ -8,9 +8,8 @@ from torch import Tensor
 
 from embedlab.core.errors import UsageError
 from embedlab.core.recipe import load_recipe
-from embedlab.objectives.labelled import Layers
-from embedlab.objectives.layers import TaskLayers
-from embedlab.objectives.needs import check_columns
+from embedlab.objectives.needs import Layers, check_columns
+from embedlab.objectives.objective import TaskLayers
 from embedlab.objectives.paraphrase_head.loss import ParaphraseHead
 from embedlab.objectives.paraphrase_head.options import Options as ParaphraseOptions
 from embedlab.objectives.sentiment_head.loss import SentimentHead

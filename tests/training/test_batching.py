@@ -10,7 +10,7 @@ from embedlab.core.recipe import Recipe
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.models.folder import Wishes
-from embedlab.objectives.nli import NEEDS
+from embedlab.objectives.needs import NEEDS
 from embedlab.objectives.objective import build_objective
 from embedlab.training.batching import (
     PACK_TOKENS,
@@ -22,7 +22,7 @@ from embedlab.training.batching import (
     part_ends,
 )
 from embedlab.training.order import batch_generator
-from embedlab.training.stage_data import example, open_stage
+from embedlab.training.stage_data import open_stage
 from embedlab.training.token_store import tokenise
 from tests.training.small_runs import MACHINE, SAMPLE, recipe_of
 
@@ -135,14 +135,6 @@ def test_an_error_while_a_batch_is_made_ahead_reaches_the_loop(
     monkeypatch.setattr(Collation, "collate", fail)
     with pytest.raises(ValueError, match="no such row"):
         list(batches)
-
-
-def test_an_example_shows_an_anchor_with_its_sets(recipe: Recipe) -> None:
-    roles = [
-        role for role, sentence in example(open_stage(recipe, SAMPLE, seed=0, index=0)) if sentence
-    ]
-    assert roles[0] == "anchor"
-    assert {"positive", "negative"} <= set(roles)
 
 
 def test_parts_are_about_equal_and_never_divide_a_group() -> None:

@@ -14,15 +14,13 @@ from embedlab.store.sealed import read_sealed_json, write_checksums
 from embedlab.training.checkpointing import (
     STATE,
     Best,
-    BestModel,
     Checkpoints,
     Snapshot,
     optimizer_tensors,
-    random_tensors,
     restore_optimizer,
-    restore_random,
     write_tensors,
 )
+from embedlab.training.learner import random_tensors, restore_random
 from embedlab.training.meter import Unreported
 
 
@@ -41,10 +39,12 @@ def snapshot(step: int, best: Best | None = None) -> Snapshot:
     )
 
 
-def best_model(step: int, score: float = 50.0) -> BestModel:
+def best_model(step: int, score: float = 50.0) -> Snapshot:
     """The weights with the best dev score, whose numbers are a hundred and their step."""
     weights = {"one": torch.full((2,), 100.0 + step)}
-    return BestModel(
+    return Snapshot(
+        step=step,
+        is_best_model=True,
         best=Best(score=score, step=step),
         encoder=weights,
         heads={"0.head": weights["one"]},
@@ -196,15 +196,13 @@ def test_a_best_model_of_another_run_is_not_gone_on_from(checkpoints: Checkpoint
     checkpoints.save_best(best_model(2))
     checkpoints.save(snapshot(4, Best(score=50.0, step=2)))
     found, notes = checkpoints.newest(
-        lambda one: "it is another one" if isinstance(one, BestModel) else None, with_best=True
+        lambda one: "it is another one" if one.is_best_model else None, with_best=True
     )
     assert found is None
     assert len(notes) == 1
     assert "best-0000002" in notes[0]
     assert (
-        checkpoints.newest(lambda one: "it is another one" if isinstance(one, BestModel) else None)[
-            0
-        ]
+        checkpoints.newest(lambda one: "it is another one" if one.is_best_model else None)[0]
         is not None
     )
 
@@ -260,7 +258,7 @@ def test_the_best_model_is_read_as_it_was_written(checkpoints: Checkpoints) -> N
     checkpoints.save(snapshot(2))  # other weights after the same step
     checkpoints.save_best(best_model(2))
     found = checkpoints.read_best(Best(score=50.0, step=2))
-    assert isinstance(found, BestModel)
+    assert found.is_best_model
     assert (found.best, found.frozen_weights) == (Best(score=50.0, step=2), "abc")
     assert {name: one.tolist() for name, one in (found.encoder | found.heads).items()} == {
         "one": [102, 102],

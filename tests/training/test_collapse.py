@@ -4,35 +4,30 @@ changes nothing.
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from shutil import copytree
 
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
 
-from embedlab.core.recipe import Recipe, load_recipe
+from embedlab.core.recipe import load_recipe
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import mean_cosine
 from embedlab.encoders.tokens import gather_rows
-from embedlab.models.catalog import ModelSpec
 from embedlab.objectives.class_contrastive.loss import ClassContrastive
 from embedlab.objectives.class_contrastive.options import Options as ClassOptions
 from embedlab.objectives.in_batch_contrastive.loss import InBatchContrastive
 from embedlab.objectives.in_batch_contrastive.options import Options as InBatchOptions
 from embedlab.objectives.objective import Objective
 from embedlab.runs import events
-from embedlab.runs.status import collapse_of, run_status
+from embedlab.runs.status import collapse_of
 from embedlab.runs.store import RunFolder
-from embedlab.scoring.provenance import training_notes
 from embedlab.training.batching import Batch
 from embedlab.training.blocks import MEASURED_ROWS, blocks
-from embedlab.training.collapse import SENTENCES, SpreadMeter, loss_of_equal_vectors, sample_of
+from embedlab.training.meter import SENTENCES, SpreadMeter, loss_of_equal_vectors, sample_of
 from embedlab.training.stage_data import open_stages
-from tests.training.small_runs import recipe_of, saved_bytes, short_stages, stage
+from tests.training.small_runs import saved_bytes, short_stages
 
 Train = Callable[..., RunFolder]
 
@@ -56,10 +51,6 @@ def test_the_mean_cosine_is_that_of_a_loop_over_pairs() -> None:
     assert mean_cosine(vectors) == pytest.approx(sum(cosines) / len(cosines), abs=1e-6)
     assert mean_cosine(np.ones((3, 4), np.float32)) == pytest.approx(1)
     assert math.isnan(mean_cosine(vectors[:1]))
-
-
-def pooled_by_cls(recipe: Recipe) -> Recipe:
-    return replace(recipe, encoder=replace(recipe.encoder, pooling="cls"))
 
 
 def batch_of(columns: dict[str, list[int]], sentences: int) -> Batch:
@@ -147,38 +138,6 @@ def test_measuring_changes_no_weight(
     monkeypatch.setattr(SpreadMeter, "__init__", lambda self, *_, **__: None)
     monkeypatch.setattr(SpreadMeter, "measure", lambda self, *_, **__: iter(()))
     assert saved_bytes(train(short_stages(tiny_encoder), "unmeasured")) == saved_bytes(measured)
-
-
-def test_vectors_that_are_equal_from_the_start_are_said_wherever_the_run_is_shown(
-    train: Train, tiny_encoder: Path, tmp_path: Path
-) -> None:
-    blind = copytree(
-        tiny_encoder, tmp_path / "blind"
-    )  # no layer reads another token than its own: the first is always [CLS]
-    weights = load_file(blind / "model.safetensors")
-    weights |= {
-        name: torch.zeros_like(value)
-        for name, value in weights.items()
-        if ".attention.output.dense." in name
-    }
-    save_file(weights, blind / "model.safetensors", metadata={"format": "pt"})
-    run = train(recipe_of(blind, stage("nli_softmax", 32)), "blind")
-    last = spreads_of(run)[-1]
-    assert not last.is_collapsed  # the mean over other tokens differs
-    of_first = train(
-        pooled_by_cls(recipe_of(blind, stage("nli_softmax", 32, optim={"lr": 1e-9}))), "first"
-    )
-    said = run_status(of_first).message
-    assert said.startswith(
-        "equal vectors from the start: mean cosine 1.000, before training 1.000; equal "
-        "vectors have loss "
-    )
-    spec = ModelSpec(name="first@1", kind="run", location=str(of_first.model))
-    assert said in training_notes(spec)
-    assert not any(
-        "equal vectors" in note
-        for note in training_notes(ModelSpec(name="b@1", kind="run", location=str(run.model)))
-    )
 
 
 def test_a_collapse_is_distinguished_from_vectors_that_began_so() -> None:

@@ -78,28 +78,6 @@ def test_a_run_that_was_stopped_between_two_events_has_the_curve_of_one_that_was
     assert curve(train(recipe, resume=True)) == curve(whole)
 
 
-def test_a_checkpoint_of_an_earlier_version_is_taken_up(
-    train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    recipe = recipe_of(tiny_encoder, stage(rows=96), log_every=5)
-    write = loop.Snapshot.write
-    with monkeypatch.context() as patch:
-        patch.setattr(
-            loop.Snapshot,
-            "write",
-            lambda snapshot, folder: _without_losses(write, snapshot, folder),
-        )
-        interrupted(train, recipe, 3, monkeypatch)
-    assert run_status(train(recipe, resume=True)).state == "finished"
-
-
-def _without_losses(write: Callable[[object, Path], None], snapshot: object, folder: Path) -> None:
-    write(snapshot, folder)
-    state = folder / "state.json"
-    lines = state.read_text()
-    state.write_text(lines[: lines.index(',\n  "unreported"')] + "\n}\n")
-
-
 def test_how_often_the_loss_is_reported_does_not_make_another_run() -> None:
     plain, often = load_recipe("snli-ce"), load_recipe("snli-ce", ["evaluate.log_every=3"])
     assert often.evaluate.log_every == 3

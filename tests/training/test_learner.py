@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from embedlab.core.errors import UsageError
+from embedlab.cpu import attention as filled_attention
 from embedlab.cpu import dropout
-from embedlab.cpu import padded_attention as filled_attention
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
 from embedlab.encoders.random_encoder import build_random_encoder
@@ -22,11 +22,18 @@ from embedlab.objectives.objective import build_objective
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 from embedlab.training.batching import Batch, Collation, cut_for
-from embedlab.training.dropout import dropout_places, dropout_rate
-from embedlab.training.freezing import frozen, part_parameters
-from embedlab.training.learner import Learner, backward, cached_backward, joint_backward
+from embedlab.training.gradients import LossScale
+from embedlab.training.learner import (
+    Learner,
+    backward,
+    cached_backward,
+    dropout_places,
+    dropout_rate,
+    frozen,
+    joint_backward,
+    part_parameters,
+)
 from embedlab.training.order import batch_generator
-from embedlab.training.scaling import LossScale
 from embedlab.training.stage_data import open_stage
 from embedlab.training.token_store import tokenise
 from tests.training.small_runs import MACHINE, SAMPLE, recipe_of, stage

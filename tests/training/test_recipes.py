@@ -11,7 +11,6 @@ from embedlab.core.recipe import Recipe, load_recipe
 from embedlab.runs import events
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
-from embedlab.training.stage_data import groups_of
 
 Train = Callable[..., RunFolder]
 
@@ -97,47 +96,6 @@ def test_every_recipe_trains_all_its_stages(name: str, train: Train, tiny_encode
     assert run_status(run).state == "finished"
     assert {event.stage for event in steps_of(run)} == set(range(len(recipe.stages)))
     assert all(math.isfinite(event.loss) for event in steps_of(run))
-
-
-@pytest.mark.parametrize(
-    "name", [*FIRST, *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)]
-)
-def test_a_recipe_trains_all_its_stages_and_its_loss_falls_in_its_first_steps(
-    name: str, train: Train, tiny_encoder: Path
-) -> None:
-    recipe = RECIPES[name]
-    stages = recipe.stages
-    # A loss whose sign is the pair's label depends on how many duplicates a batch has: there every
-    # batch is the same one.
-    is_signed = any(stage.objective.name == "duplicate_contrastive" for stage in stages)
-    if (
-        is_signed or recipe.mix
-    ):  # at twice this rate it is the seed's luck whether what comes after a signed loss learns anything
-        size = {"rows": 4, "batch_size": 4, "epochs": 36, "lr": 1e-3}
-    else:
-        epochs = (
-            4 if any(stage.data.shares for stage in stages) else 3
-        )  # a share of few rows is a batch or none
-        size = {"rows": 160, "batch_size": 16, "epochs": epochs, "lr": 2e-3}
-    run = train(shortened(name, tiny_encoder, warmup=0.1, **size), name)
-    assert run_status(run).state == "finished"
-    assert {event.stage for event in steps_of(run)} == set(range(len(stages)))
-    for group in groups_of(stages):
-        losses = losses_of(run, group)
-        third = len(losses) // 3
-        assert third >= 10
-        assert sum(losses[-third:]) / third < sum(losses[:third]) / third
-
-
-def losses_of(run: RunFolder, group: list[int]) -> list[float]:
-    """The losses of stages that are trained together: of one step their mean, whose gradient is
-    what it takes.
-    """
-    steps: dict[int, list[float]] = {}
-    for event in steps_of(run):
-        if event.stage in group:
-            steps.setdefault(event.step, []).append(event.loss)
-    return [sum(losses) / len(losses) for _, losses in sorted(steps.items())]
 
 
 @pytest.mark.parametrize("name", ["snli-supcl", "sbert-defsent", "supcl-seq"])

@@ -19,8 +19,7 @@ from embedlab.runs import events
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
 from embedlab.store.sealed import CHECKSUMS
-from embedlab.training.checkpointing import BestModel, Checkpoints
-from embedlab.training.loop import TrainingSession
+from embedlab.training.checkpointing import Checkpoints, Snapshot
 from embedlab.training.parallel import Team
 from embedlab.training.stages import train_run
 from tests.processes import process
@@ -384,13 +383,13 @@ def test_a_damaged_best_model_is_refused_by_name_and_resuming_makes_it_again(
 def kill_at_a_best_model(moment: str, step: int, patch: pytest.MonkeyPatch) -> None:
     """End a training at this MOMENT of storing the best model of STEP."""
 
-    def kill(model: BestModel) -> None:
-        if model.best.step == step:
+    def kill(model: Snapshot) -> None:
+        if model.is_best_model and model.step == step:
             raise KilledError
 
-    write, drop = BestModel.write, Checkpoints._drop_others
+    write, drop = Snapshot.write, Checkpoints._drop_others
 
-    def write_or_die(model: BestModel, folder: Path) -> None:
+    def write_or_die(model: Snapshot, folder: Path) -> None:
         if moment == "before it is stored":
             kill(model)
         write(model, folder)
@@ -402,7 +401,7 @@ def kill_at_a_best_model(moment: str, step: int, patch: pytest.MonkeyPatch) -> N
         if best == step:
             raise KilledError
 
-    patch.setattr(BestModel, "write", write_or_die)
+    patch.setattr(Snapshot, "write", write_or_die)
     if moment == "after others are deleted":
         patch.setattr(Checkpoints, "_drop_others", die_then_drop)
 
@@ -480,36 +479,6 @@ def scores_in_turn(*scores: float) -> Callable[[Trained], float]:
     """Return a dev score that gives SCORES, whatever the model."""
     left = iter(scores)
     return lambda _: next(left)
-
-
-def test_a_run_of_an_earlier_version_whose_best_models_are_checkpoints_goes_on(
-    train: Train, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    recipe = four_scores(tiny_encoder, keep="best")
-    save_checkpoints(monkeypatch, every=3)
-    with monkeypatch.context() as patch:
-        patch.setattr(BestModel, "write", lambda model, _: None)
-        patch.setattr(Checkpoints, "_drop_others", lambda *_: None)
-        patch.setattr("embedlab.training.loop._is_time", kill_at_step_10)
-        with pytest.raises(KilledError):
-            train(recipe, dev_score=scores_in_turn(5.0, 1.0, 2.0))
-    checkpoints = Checkpoints(RunFolder.of(tmp_path / "runs", "small", 1).checkpoints)
-    assert [path.name for path in sorted(checkpoints.folder.iterdir())] == [
-        "step-0000003",
-        "step-0000006",
-        "step-0000009",
-    ]
-    run = train(recipe, resume=True, dev_score=scores_in_turn(1.0))
-    assert checkpoints.steps() == [3, 9, 11]
-    assert saved_bytes(run) == saved_bytes(
-        train(recipe, "whole", dev_score=scores_in_turn(5.0, 1.0, 2.0, 1.0))
-    )
-
-
-def kill_at_step_10(session: TrainingSession) -> bool:
-    if session.step == 10:
-        raise KilledError
-    return session.step % 3 == 0
 
 
 def test_another_recipe_is_not_resumed(train: Train, tiny_encoder: Path) -> None:

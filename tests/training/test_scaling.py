@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 from embedlab.training.checkpointing import Checkpoints
+from embedlab.training.gradients import LossScale
 from embedlab.training.loop import adamw
-from embedlab.training.scaling import LossScale
 from tests.training.small_runs import MACHINE, interrupted, recipe_of, saved_bytes, stage
 
 FP16 = replace(MACHINE, precision="fp16", has_cpu_engine=False)

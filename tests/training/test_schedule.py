@@ -4,7 +4,7 @@ import pytest
 import torch
 from transformers import get_constant_schedule_with_warmup, get_linear_schedule_with_warmup
 
-from embedlab.training.schedule import dev_steps, rate_factor
+from embedlab.training.blocks import dev_steps, rate_factor
 
 
 @pytest.mark.parametrize("warmup", [0.0, 0.1, 0.5])

@@ -13,16 +13,15 @@ import torch
 from safetensors.torch import load_file
 
 from embedlab.core.errors import EmbedlabError, UsageError
-from embedlab.core.recipe import EvaluateSection, load_recipe
+from embedlab.core.recipe import EvaluateSection
 from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.models.folder import Wishes
-from embedlab.objectives.needs import check_columns
 from embedlab.runs import events
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
 from embedlab.store.sealed import sealed_folder
 from embedlab.training import checkpointing, loop, stages
-from embedlab.training.checkpointing import Best, BestModel, Checkpoints
+from embedlab.training.checkpointing import Best, Checkpoints, Snapshot
 from embedlab.training.learner import Learner
 from embedlab.training.parallel import Team
 from tests.training.small_runs import (
@@ -152,7 +151,7 @@ def test_the_best_dev_score_decides_the_model_when_the_recipe_says_so(
     second = [
         event for event in events.events_after(run.events_file)[0] if isinstance(event, events.Dev)
     ][1].step
-    best = BestModel.read(Checkpoints(run.checkpoints).best_path(second))
+    best = Snapshot.read(Checkpoints(run.checkpoints).best_path(second), is_best_model=True)
     assert best.best == Best(score=7.0, step=second)
     saved = load_file(run.model / "model.safetensors")
     assert saved.keys() == best.encoder.keys()
@@ -209,20 +208,6 @@ def test_only_the_leader_takes_up_the_best_state_and_writes_it(
 def test_keeping_the_best_without_a_dev_score_is_refused(train: Train, tiny_encoder: Path) -> None:
     with pytest.raises(UsageError, match="no dev score"):
         train(recipe_of(tiny_encoder, keep="best"))
-
-
-def test_data_without_the_columns_an_objective_needs_is_refused_before_anything_is_written(
-    train: Train, tiny_encoder: Path, tmp_path: Path
-) -> None:
-    wrong = stage() | {"data": {"datasets": ["sts-benchmark"]}}
-    with pytest.raises(
-        UsageError,
-        match=r"'supervised_contrastive' needs column 'premise', which 'sts-benchmark' does "
-        r"not have",
-    ) as error:
-        train(recipe_of(tiny_encoder, wrong))
-    assert "nli" in error.value.hint
-    assert not (tmp_path / "runs").exists()
 
 
 def test_a_finished_run_is_not_trained_over(train: Train, tiny_encoder: Path) -> None:
@@ -307,17 +292,3 @@ def test_a_run_can_start_from_the_same_seed_of_another_run(
     assert all(torch.allclose(start[name], end[name], atol=1e-6) for name in start)
     with pytest.raises(UsageError, match="no finished seed 3"):
         train(recipe_of(Path("before")), "later", seed=3)
-
-
-@pytest.mark.parametrize(
-    ("place", "dataset", "column"),
-    [(0, "paraphrases", "sentence"), (1, "sts-course", "is_duplicate"), (2, "paraphrases", "gold")],
-)
-def test_heads_are_refused_data_without_their_columns(
-    place: int, dataset: str, column: str
-) -> None:
-    recipe = load_recipe("multitask", [f'stage.{place}.data.datasets=["{dataset}"]'])
-    with pytest.raises(
-        UsageError, match=f"needs column '{column}', which '{dataset}' does not have"
-    ):
-        check_columns(recipe)

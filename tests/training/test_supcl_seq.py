@@ -15,8 +15,8 @@ from embedlab.core.errors import UsageError
 from embedlab.core.names import recipe_path
 from embedlab.core.recipe import load_recipe
 from embedlab.core.schema import read_toml
+from embedlab.cpu import attention as filled_attention
 from embedlab.cpu import dropout
-from embedlab.cpu import padded_attention as filled_attention
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.encoder import TextPair
 from embedlab.encoders.random_encoder import build_random_encoder
@@ -25,12 +25,12 @@ from embedlab.objectives.class_contrastive.loss import ClassContrastive
 from embedlab.objectives.class_contrastive.options import Options
 from embedlab.objectives.classification.loss import Classification
 from embedlab.objectives.needs import check_columns
-from embedlab.objectives.trained_heads import load_objectives
+from embedlab.objectives.objective import load_objectives
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 from embedlab.training import learner, stages
 from embedlab.training.checkpointing import Checkpoints, Snapshot
-from embedlab.training.dropout import DropoutPlace, dropout_places
+from embedlab.training.learner import DropoutPlace, dropout_places
 from embedlab.training.stage_data import open_stage
 from tests.training.small_runs import MACHINE, SAMPLE, interrupted, recipe_of, saved_bytes
 

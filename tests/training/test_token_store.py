@@ -1,7 +1,5 @@
 """Tokenised sentences on disk: the same as fresh ones, made once, whatever needs them."""
 
-import hashlib
-import json
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -12,7 +10,7 @@ import numpy as np
 import pytest
 
 from embedlab.encoders.checkpoint import load_transformer
-from embedlab.encoders.encoder import Text, TextPair
+from embedlab.encoders.encoder import TextPair
 from embedlab.encoders.tokens import TokenRows
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.models.folder import Wishes
@@ -86,25 +84,6 @@ def test_pairs_are_stored_with_the_types_of_their_tokens(
         assert found.types is not None
         assert found.types.tolist() == [kind for row in expected["token_type_ids"] for kind in row]
         assert found.flat.tolist() == [token for row in expected["input_ids"] for token in row]
-
-
-def test_an_entry_of_an_earlier_version_counts_for_sentences_that_it_read_rightly(
-    encoder: TransformerEncoder,
-) -> None:
-    rules = json.loads(encoder.tokenizer.backend_tokenizer.to_str())
-    rules["truncation"] = rules["padding"] = None
-
-    def earlier(sentences: list[str]) -> str:
-        digest = hashlib.sha256(json.dumps(["1", 16, rules], sort_keys=True).encode())
-        for content in (sentence.encode() for sentence in sentences):
-            digest.update(len(content).to_bytes(8, "little") + content)
-        return digest.hexdigest()[:24]
-
-    assert token_key(encoder.tokenizer, SHORT, SENTENCES) == earlier(SENTENCES)
-    cut: list[list[Text]] = [["a man\x1fa dog"], [TextPair(first="a man", second="a dog")]]
-    assert earlier(["a man\x1fa dog"]) not in {
-        token_key(encoder.tokenizer, SHORT, texts) for texts in cut
-    }
 
 
 @pytest.mark.parametrize("damage", ["cut", "missing", "flipped"])

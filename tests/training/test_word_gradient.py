@@ -15,7 +15,7 @@ from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.models.folder import Wishes
 from embedlab.runs.store import RunFolder
 from embedlab.training.checkpointing import Checkpoints
-from embedlab.training.word_gradient import WordGradient
+from embedlab.training.gradients import WordGradient
 from tests.training.small_runs import MACHINE, joint_stages
 
 IDS, MASK = (

@@ -14,6 +14,7 @@ from embedlab.core.errors import MissingError
 from embedlab.core.paths import typed_path
 from embedlab.encoders.encoder import EncoderFacts, Vectors
 from embedlab.models.adapters import named_base
+from embedlab.models.config import native_notes, refuse_head
 from embedlab.models.encoder_kind import OPTIONS, EncoderKind
 from embedlab.models.folder_files import (
     ADAPTER,
@@ -30,7 +31,6 @@ from embedlab.models.modules import (
     listed_modules,
     module_folders,
 )
-from embedlab.models.omissions import native_notes, refuse_head
 from embedlab.models.prompts import read_prompts, typed_prompt
 
 OWN_OPTIONS = ("prompt", "role", "code")

@@ -20,7 +20,7 @@ from embedlab.models.encoder_kind import EncoderKind
 from embedlab.models.folder_files import table_width
 
 if TYPE_CHECKING:
-    from embedlab.encoders.token_table import TokenTable
+    from embedlab.encoders.static import TokenTable
 
 PACKAGE = "wordllama"
 
@@ -44,7 +44,7 @@ class WordLlamaEncoder:
 
     @cached_property
     def _table(self) -> "TokenTable":
-        from embedlab.encoders.token_table import (
+        from embedlab.encoders.static import (
             TokenTable,
             read_table,
             read_tokenizer,

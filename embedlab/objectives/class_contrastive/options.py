@@ -4,14 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Literal
 
-import numpy as np
-import polars as pl
 from annotated_types import Len
 
 from embedlab.core.recipe import Positive, Share
 from embedlab.core.schema import table
-from embedlab.objectives.labelled import describe_labelled, labelled_needs
-from embedlab.objectives.needs import Needs
+from embedlab.objectives.needs import Needs, labelled_needs
 
 SUMMARY = "texts of a class are pulled together over several dropout rates, others pushed apart"
 
@@ -72,8 +69,3 @@ def needs(options: Options) -> Needs:
         )
     needs = labelled_needs(options.classes, joint=options.joint)
     return replace(needs, compares_rows=True, contrasts=(*needs.classes, *needs.numbers))
-
-
-def describe(frame: pl.DataFrame, _: Options, rng: np.random.Generator) -> list[tuple[str, str]]:
-    """One row of a batch in words, as (column, text)."""
-    return describe_labelled(frame, rng)

@@ -3,14 +3,11 @@
 from dataclasses import replace
 from typing import Annotated, Literal
 
-import numpy as np
-import polars as pl
 from annotated_types import Len
 
 from embedlab.core.recipe import Share
 from embedlab.core.schema import table
-from embedlab.objectives.labelled import describe_labelled, labelled_needs
-from embedlab.objectives.needs import Needs
+from embedlab.objectives.needs import Needs, labelled_needs
 
 SUMMARY = (
     "a linear layer predicts the class or the score of a text, with the encoder or on top of "
@@ -50,8 +47,3 @@ def needs(options: Options) -> Needs:
         inert=inert,
         fixed_vectors=bool(options.standardise),
     )
-
-
-def describe(frame: pl.DataFrame, _: Options, rng: np.random.Generator) -> list[tuple[str, str]]:
-    """One row of a batch in words, as (column, text)."""
-    return describe_labelled(frame, rng)

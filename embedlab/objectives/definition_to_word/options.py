@@ -2,9 +2,6 @@
 
 from typing import Literal
 
-import numpy as np
-import polars as pl
-
 from embedlab.core.schema import table
 from embedlab.objectives.needs import Needs
 
@@ -24,9 +21,3 @@ class Options:
 def needs(_: Options) -> Needs:
     """Definitions and words that are one token each."""
     return Needs(sentences=("definition",), words=("word",))
-
-
-def describe(frame: pl.DataFrame, _: Options, rng: np.random.Generator) -> list[tuple[str, str]]:
-    """One definition of a batch with its word, as (role, sentence)."""
-    row = frame.row(int(rng.integers(len(frame))), named=True)
-    return [("definition", row["definition"]), ("word", row["word"])]

@@ -3,14 +3,10 @@
 from dataclasses import replace
 from typing import Literal
 
-import numpy as np
-import polars as pl
-
 from embedlab.core.recipe import Positive
 from embedlab.core.schema import table
 from embedlab.objectives.in_batch_contrastive.options import UNWRITTEN as UNWRITTEN
 from embedlab.objectives.in_batch_contrastive.options import Projection, Repeats
-from embedlab.objectives.labelled import describe_labelled
 from embedlab.objectives.needs import Needs
 
 SUMMARY = (
@@ -43,8 +39,3 @@ def needs(options: Options) -> Needs:
     if options.others == "leave-out":
         return replace(needs, only={"is_duplicate": "1"})
     return replace(needs, classes={"is_duplicate": ("0", "1")}, holds={"is_duplicate": "1"})
-
-
-def describe(frame: pl.DataFrame, _: Options, rng: np.random.Generator) -> list[tuple[str, str]]:
-    """One row of a batch in words, as (column, text)."""
-    return describe_labelled(frame, rng)

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from embedlab.objectives.anchor_sets import anchor_sets
-from embedlab.objectives.layers import pair_features, pair_head
-from embedlab.objectives.nli import NLI_CLASSES
+from embedlab.objectives.needs import NLI_CLASSES
 from embedlab.objectives.nli_softmax.options import Options
-from embedlab.objectives.objective import Objective
+from embedlab.objectives.objective import Objective, pair_features, pair_head
 
 
 class NliSoftmax(Objective):

@@ -9,8 +9,7 @@ import polars as pl
 from embedlab.core.errors import UsageError
 from embedlab.core.schema import table
 from embedlab.objectives.anchor_sets import Limit, anchor_sets
-from embedlab.objectives.needs import Needs
-from embedlab.objectives.nli import NEEDS, NLI_CLASSES, HeadKind
+from embedlab.objectives.needs import NEEDS, NLI_CLASSES, HeadKind, Needs
 from embedlab.objectives.rows import index_rows
 
 SUMMARY = "softmax over [u; v; |u−v|] of premise and hypothesis"

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from embedlab.objectives.layers import task_layers
-from embedlab.objectives.objective import Objective
+from embedlab.objectives.objective import Objective, task_layers
 from embedlab.objectives.paraphrase_head.options import Options
 
 

@@ -1,11 +1,7 @@
 """Options of the sentiment head."""
 
-import numpy as np
-import polars as pl
-
 from embedlab.core.schema import table
-from embedlab.objectives.labelled import HeadDropout, Layers, describe_labelled
-from embedlab.objectives.needs import Needs
+from embedlab.objectives.needs import HeadDropout, Layers, Needs
 
 SUMMARY = "a separate head predicts the sentiment of a sentence in five classes"
 
@@ -23,8 +19,3 @@ class Options:
 def needs(_: Options) -> Needs:
     """Sentences with a sentiment."""
     return Needs(sentences=("sentence",), classes={"label": SENTIMENT_CLASSES})
-
-
-def describe(frame: pl.DataFrame, _: Options, rng: np.random.Generator) -> list[tuple[str, str]]:
-    """One row of a batch in words, as (column, text)."""
-    return describe_labelled(frame, rng)

@@ -6,8 +6,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from embedlab.core.errors import UsageError
-from embedlab.objectives.layers import TaskLayers, task_layers
-from embedlab.objectives.objective import Objective
+from embedlab.objectives.objective import Objective, TaskLayers, task_layers
 from embedlab.objectives.paraphrase_head.loss import ParaphraseHead
 from embedlab.objectives.similarity_head.options import Options
 

@@ -2,13 +2,9 @@
 
 from typing import Literal
 
-import numpy as np
-import polars as pl
-
 from embedlab.core.recipe import Positive
 from embedlab.core.schema import table
-from embedlab.objectives.labelled import HeadDropout, Layers, describe_labelled
-from embedlab.objectives.needs import Needs
+from embedlab.objectives.needs import HeadDropout, Layers, Needs
 
 SUMMARY = "the cosine of two transformed vectors learns graded similarity"
 
@@ -39,8 +35,3 @@ def needs(options: Options) -> Needs:
         scale_option="highest",
         inert=inert,
     )
-
-
-def describe(frame: pl.DataFrame, _: Options, rng: np.random.Generator) -> list[tuple[str, str]]:
-    """One row of a batch in words, as (column, text)."""
-    return describe_labelled(frame, rng)

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from embedlab.objectives.anchor_sets import anchor_sets, entailment_sets
-from embedlab.objectives.layers import pair_features, pair_head
-from embedlab.objectives.nli import NLI_CLASSES
-from embedlab.objectives.objective import Objective
+from embedlab.objectives.needs import NLI_CLASSES
+from embedlab.objectives.objective import Objective, pair_features, pair_head
 from embedlab.objectives.supervised_contrastive.options import Options
 
 

@@ -9,8 +9,7 @@ import polars as pl
 from embedlab.core.recipe import Positive, Share
 from embedlab.core.schema import table
 from embedlab.objectives.anchor_sets import Limit, anchor_sets, entailment_sets
-from embedlab.objectives.needs import Needs
-from embedlab.objectives.nli import NEEDS, HeadKind
+from embedlab.objectives.needs import NEEDS, HeadKind, Needs
 from embedlab.objectives.rows import index_rows
 
 SUMMARY = (
