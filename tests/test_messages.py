@@ -24,7 +24,7 @@ FOREIGN = {
         "analysis/expressions.py",
         "_regex",
     ),  # the regular expressions of polars on what is wrong with one
-    ("cpu/probe.py", "flaw"),  # torch, whose first line is shown
+    ("cpu/linear.py", "flaw"),  # torch, whose first line is shown
 }
 TEXTS = {"note", "remark", "message", "hint", "reason"}
 LOOKS = {
