@@ -82,8 +82,7 @@ class Orders:
 def orders_of(name: str, threads: int) -> Orders:
     """The methods that a model has."""
     from embedlab.core.settings import Settings
-    from embedlab.encoders.loading import scorer_for
-    from embedlab.encoders.token_sums import token_vectors_of
+    from embedlab.encoders.loading import scorer_for, token_vectors_of
     from embedlab.models.catalog import resolve
 
     settings = Settings(device="cpu", threads=threads)

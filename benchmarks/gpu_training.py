@@ -63,7 +63,7 @@ from embedlab.training.gradients import LossScale
 from embedlab.training.learner import Learner
 from embedlab.training.loop import TrainingSession, train_block
 from embedlab.training.order import epochs_of_steps, group_rows, steps_of_epochs
-from embedlab.training.parallel import StopRequest
+from embedlab.training.signals import StopRequest
 from embedlab.training.stage_data import StageData
 from embedlab.training.tracking import accelerator
 

@@ -33,7 +33,7 @@ from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.models.folder import Wishes
-from embedlab.models.shape import vector_length
+from embedlab.models.location import vector_length
 
 WORDS = ("a", "dog", "runs", "in", "the", "park", "cat", "sleeps")
 SENTENCES = ["a dog runs", "the cat sleeps in the park, quietly", "", "x" * 300]

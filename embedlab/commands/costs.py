@@ -18,7 +18,7 @@ from embedlab.encoders.cost_worker import MeasuredCost
 from embedlab.evaluation import gather, needs_network, resolve_model
 from embedlab.models.catalog import FIT, Model
 from embedlab.models.grammar import BITS, Single, parse_model, title_of
-from embedlab.models.shape import vector_length
+from embedlab.models.location import vector_length
 from embedlab.reports.cost_table import FLOAT_BITS, CostRow, Costs, ScoredSlice
 from embedlab.scoring.selection import SelectedTask
 from embedlab.scoring.task_comparison import Gathered, Slicing, TaskComparison

@@ -389,7 +389,7 @@ def _token_view(
     import numpy as np
 
     from embedlab.analysis.word_effects import TokenView, by_word, owners, token_pair_sum
-    from embedlab.encoders.token_sums import token_vectors_of  # heavy
+    from embedlab.encoders.loading import token_vectors_of  # heavy
 
     tables = []
     for spec in model.members:

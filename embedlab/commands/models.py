@@ -125,8 +125,7 @@ def get_model(name: str, session: Session) -> Path:
     """Return the folder of the model called NAME, put together from its packages where it is not
     there yet.
     """
-    from embedlab.models.assembled import assemble
-    from embedlab.models.packaged import NAMES, PACKAGED, PREFIXED, InPackage, packaged
+    from embedlab.models.packaged import NAMES, PACKAGED, PREFIXED, InPackage, assemble, packaged
 
     entry = packaged(name)
     if entry is None and name not in PREFIXED:

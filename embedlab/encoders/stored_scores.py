@@ -9,7 +9,7 @@ from embedlab.core.paths import file_hash
 from embedlab.core.settings import Settings
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import combined_fingerprint, spec_fingerprint
-from embedlab.models.shape import backends
+from embedlab.models.location import backends
 
 
 def evaluation_precision(settings: Settings) -> str:

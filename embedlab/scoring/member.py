@@ -13,7 +13,7 @@ from embedlab.data.dataset import Part
 from embedlab.data.overlaps import KnownText
 from embedlab.data.shared_text import Overlap, total_overlap
 from embedlab.models.catalog import ModelSpec
-from embedlab.models.shape import backends, vector_length
+from embedlab.models.location import backends, vector_length
 from embedlab.outcomes.stored import joined_members
 from embedlab.runs.evaluations import Evaluation
 from embedlab.scoring.provenance import (

@@ -32,7 +32,8 @@ from embedlab.training.gradients import LossScale, WordGradient
 from embedlab.training.learner import Learner, backward, joint_backward, random_tensors
 from embedlab.training.meter import Meter, SpreadMeter, Unreported, sample_of
 from embedlab.training.order import task_orders
-from embedlab.training.parallel import StopRequest, Team
+from embedlab.training.parallel import Team
+from embedlab.training.signals import StopRequest
 from embedlab.training.stage_data import StageData
 
 DevScore = Callable[[Trained], float]

@@ -12,13 +12,10 @@ the leader's.
 """
 
 import signal
-import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
-from types import FrameType
-from typing import NoReturn
 
 import numpy as np
 import torch
@@ -26,7 +23,6 @@ import torch.distributed as dist
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from embedlab.core.interrupts import STOPS, interrupts
 from embedlab.encoders.device import process_state
 
 BUCKET_BYTES = 2**25  # maximum of gradients summed at once; an estimate
@@ -205,42 +201,3 @@ def _trainable(module: nn.Module) -> list[nn.Parameter]:
 def _gradient(parameter: nn.Parameter) -> Tensor:
     assert parameter.grad is not None
     return parameter.grad
-
-
-class StopRequest:
-    """Whether a signal requested the process to stop."""
-
-    def __init__(self) -> None:
-        self.signal: signal.Signals | None = None
-
-    def receive(self, number: int, interrupt: Callable[[], NoReturn]) -> None:
-        """Store the signal; a second Ctrl-C does not wait for the end of the step, and INTERRUPTs
-        it.
-        """
-        if number == signal.SIGINT and self.signal is signal.SIGINT:
-            interrupt()
-        self.signal = signal.Signals(number)
-
-
-@contextmanager
-def stop_requests() -> Iterator[StopRequest]:
-    """Catch the signals that request an end within the block; outside the main thread none is
-    caught.
-    """
-    request = StopRequest()
-    if threading.current_thread() is not threading.main_thread():
-        yield request
-        return
-    with interrupts() as interrupt:
-
-        def receive(number: int, _frame: FrameType | None) -> None:
-            request.receive(number, interrupt)
-
-        # A signal that is deliberately ignored, as SIGHUP under nohup, stays ignored.
-        caught = [number for number in STOPS if signal.getsignal(number) != signal.SIG_IGN]
-        before = {number: signal.signal(number, receive) for number in caught}
-        try:
-            yield request
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)

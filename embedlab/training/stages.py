@@ -49,7 +49,8 @@ from embedlab.training.checkpointing import Checkpoints, RunShape, Snapshot
 from embedlab.training.gradients import LossScale
 from embedlab.training.learner import is_frozen, restore_random
 from embedlab.training.loop import DevScore, TrainingSession, train_block
-from embedlab.training.parallel import Team, join_team, stop_requests
+from embedlab.training.parallel import Team, join_team
+from embedlab.training.signals import stop_requests
 from embedlab.training.stage_data import StageData, open_stages
 from embedlab.training.token_store import stored_tokens
 from embedlab.training.tracking import accelerator, require_tracker

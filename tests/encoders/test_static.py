@@ -20,7 +20,7 @@ from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_encoder
 from embedlab.encoders.word_tokens import WordTokens
 from embedlab.models.catalog import resolve
-from embedlab.models.shape import vector_length
+from embedlab.models.location import vector_length
 
 PUBLISHED = "wordllama:l2_supercat_256"
 TEXTS = (

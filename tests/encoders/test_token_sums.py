@@ -9,8 +9,7 @@ import pytest
 from embedlab.analysis.word_effects import token_pair_sum
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
-from embedlab.encoders.loading import scorer_for
-from embedlab.encoders.token_sums import token_vectors_of
+from embedlab.encoders.loading import scorer_for, token_vectors_of
 from embedlab.models.catalog import resolve
 
 PAIRS = [

@@ -14,7 +14,7 @@ from embedlab.encoders.loading import load_encoder
 from embedlab.encoders.transformed import fit_whitening
 from embedlab.models.catalog import resolve
 from embedlab.models.fingerprint import spec_fingerprint
-from embedlab.models.shape import vector_length
+from embedlab.models.location import vector_length
 
 
 def encoder(name: str, cpu: Machine, cache: Path | None = None) -> Encoder:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.models.catalog import ModelSpec
-from embedlab.models.shape import backends, vector_length
+from embedlab.models.location import backends, vector_length
 
 DICE = ModelSpec(name="dice", kind="dice")
 
