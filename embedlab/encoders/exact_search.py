@@ -43,23 +43,30 @@ class Relevant:
     excluded: tuple[Places, Places]  # queries and documents; none of these pairs is an item
 
 
-class Similarities(Protocol):
+class Similarities:
     """The similarities of all queries with all documents, a block at a time."""
+
+    first: Sized  # queries
+    second: Sized  # documents
 
     @property
     def queries(self) -> int:
         """The number of queries."""
+        return len(self.first)
 
     @property
     def documents(self) -> int:
         """The number of documents."""
+        return len(self.second)
 
     @property
     def at_once(self) -> int:
         """The number of documents that a block has."""
+        return DOCUMENTS_AT_ONCE
 
     def of(self, query: Places, document: Places) -> Scores:
         """Return the similarity of each of these pairs, exactly; (pairs,)."""
+        raise NotImplementedError
 
     def blocks(
         self, documents: slice
@@ -67,6 +74,7 @@ class Similarities(Protocol):
         """Yield some queries, their similarities with DOCUMENTS, and how inexact those of each
         query may be; None: exact.
         """
+        raise NotImplementedError
 
 
 def relevant_ranks(
@@ -175,30 +183,8 @@ def _at_least(
     return counts
 
 
-class _Sides:
-    """Queries and documents, counted."""
-
-    first: Sized  # queries
-    second: Sized  # documents
-
-    @property
-    def queries(self) -> int:
-        """The number of queries."""
-        return len(self.first)
-
-    @property
-    def documents(self) -> int:
-        """The number of documents."""
-        return len(self.second)
-
-    @property
-    def at_once(self) -> int:
-        """The number of documents that a block has."""
-        return DOCUMENTS_AT_ONCE
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
-class OfVectors(_Sides):
+class OfVectors(Similarities):
     """The similarities of vectors: fast in float32, those that matter again in float64."""
 
     first: Vectors  # (queries, dim)
@@ -259,7 +245,7 @@ def _unit(vectors: Vectors, lengths: NDArray[np.float32]) -> Vectors:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class OfTexts(_Sides):
+class OfTexts(Similarities):
     """The scores that a model without vectors gives pairs of texts."""
 
     scorer: PairScorer
@@ -311,17 +297,12 @@ class TextIndex(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class OfIndex:
+class OfIndex(Similarities):
     """The scores of an index of all documents, which weighs a text by what the others hold."""
 
     index: TextIndex
     first: Sequence[str]  # queries
-    documents: int
-
-    @property
-    def queries(self) -> int:
-        """The number of queries."""
-        return len(self.first)
+    second: Sequence[str]  # documents
 
     @property
     def at_once(self) -> int:

@@ -191,7 +191,7 @@ class ModelSearcher:
             index = self._spec.shipped.index
             assert index is not None
             built = index(self._spec.location, queries.candidates)
-            return OfIndex(index=built, first=queries.texts, documents=len(queries.candidates))
+            return OfIndex(index=built, first=queries.texts, second=queries.candidates)
         return similarities_of(*self._of_roles(queries.part.state.name), queries, self._start)
 
     def _of_roles(self, name: str) -> tuple[PairScorer, PairScorer]:

@@ -291,7 +291,7 @@ def test_an_index_gives_the_scores_of_all_documents_at_once() -> None:
         grade=np.ones(3, np.int64),
         excluded=(nothing, nothing),
     )
-    found = OfIndex(index=Lengths(documents), first=queries, documents=5)
+    found = OfIndex(index=Lengths(documents), first=queries, second=documents)
     table = np.stack([Lengths(documents).scores(text) for text in queries])
     assert found.of(np.array([2, 0, 2, 1]), np.array([1, 2, 0, 3])).tolist() == [
         table[2, 1],
