@@ -1,11 +1,11 @@
-"""Load the scorer of a model name, and the token vectors that its vectors are sums of, where they
-are such sums.
-"""
+"""Load the scorer of a model name, and the token vectors that a model's vectors are sums of."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from embedlab.analysis.word_effects import WeightedTokens
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
 from embedlab.encoders.cached_encoder import CachedEncoder, Embedder, FirstNumbers
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from embedlab.encoders.device import Machine
     from embedlab.encoders.static import StaticEncoder
     from embedlab.encoders.transformer import TransformerEncoder
-from collections.abc import Callable
 
-from embedlab.analysis.word_effects import WeightedTokens
 
 GIB = 2**30
 
