@@ -394,11 +394,11 @@ def comparison_notes(
         )
         yield Note(full, short=[full], kind="sign")
         if any(score.letters for compared in slices for score in compared.scores.values()):
-            yield Note(
+            letters = (
                 "same letter: not distinguished, 5% after Holm's correction over each two models "
-                "of all rows",
-                kind="sign",
+                "of all rows"
             )
+            yield Note(letters, short=[letters], kind="sign")
         if REACHES["checkpoints"] in reach_signs(slices):
             yield CHECKPOINT_NOTE
     if margin is not None:

@@ -272,3 +272,10 @@ def test_files_without_a_checksum_are_read_with_one_note(
     assert answer.err.count("without a checksum") == 1
     assert f"and {2 * len(files) - 1} more of an older embedlab" in answer.err
     assert "without a checksum" not in embedlab(*words, "--quiet").err
+
+
+def test_letters_are_explained_below_the_table_that_has_them(embedlab: Embedlab) -> None:
+    Path("words.txt").write_text("a 1 0\nthe 0 1\n")
+    words = ("compare", "dice", "word-vectors:words.txt", "--data", "starter")
+    assert "same letter: not distinguished" not in embedlab(*words).out
+    assert "same letter: not distinguished" in embedlab(*words, "--letters").out
