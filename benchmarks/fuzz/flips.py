@@ -60,6 +60,7 @@ from embedlab.training.checkpointing import Checkpoints, RunShape
 from embedlab.training.stage_data import open_stages
 from embedlab.training.stages import train_run
 from embedlab.training.token_store import stored_tokens
+from embedlab.tui.state import Memory
 
 RESULTS = Path(__file__).parents[1] / "results"
 MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
@@ -197,6 +198,9 @@ def kinds(world: World) -> Iterator[Kind]:
         read=_reader_of_tokens(world),
     )
     yield Kind(
+        name="dashboard-2.json", folder=_memory(world), files=("*.json",), read=_read_memory
+    )
+    yield Kind(
         name="grid: queue.sqlite", folder=_queue(world), files=("queue.sqlite",), read=_read_queue
     )
     yield Kind(
@@ -276,6 +280,21 @@ def _alone(world: World, name: str) -> Path:
     folder.mkdir(parents=True)
     shutil.copy(world.run.path / name, folder / name)
     return folder
+
+
+def _memory(world: World) -> Path:
+    folder = world.folder / "state"
+    memory = Memory("data", folder / "dashboard-2.json")
+    memory.set("models", ["mine"])
+    memory.write()
+    return folder
+
+
+def _read_memory(folder: Path, _: list[str]) -> object:
+    memory = Memory("data", folder / "dashboard-2.json")
+    if memory.trouble is not None:
+        raise memory.trouble
+    return memory.get("models", [])
 
 
 def _vector_cache(world: World) -> Path:

@@ -3,7 +3,7 @@ sidebar.
 """
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -19,12 +19,11 @@ from textual.events import Resize
 from textual.geometry import Size
 from textual.screen import Screen
 from textual.widgets import ContentSwitcher, Footer, Input, TextArea
-from textual.worker import get_current_worker
 
 from embedlab.comparison.comparison import Comparison
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.names import task_names
-from embedlab.core.paths import STARTER_FOLDER, data_folder, data_name, typed_path
+from embedlab.core.paths import INSIDE, STARTER_FOLDER, data_folder, data_name, typed_path
 from embedlab.core.python_processes import python_command, start_piped
 from embedlab.core.settings import Settings
 from embedlab.data.file_name import is_row_file
@@ -240,15 +239,13 @@ class Dashboard(Working, Host):
     @work(thread=True, exclusive=True, group="load", exit_on_error=False)
     def load(self) -> None:
         """Read what is stored of the chosen models, then compare them."""
-        worker = get_current_worker()
         known = known_models(self.settings)
         models = self.models
         if self._is_first:
             names = {model.name for model in known}
             models = tuple(name for name in FIRST_MODELS if name in names)
         shown = open_shown(models, self.shown_task, self.settings)
-        if not worker.is_cancelled:
-            self.call_from_thread(self._take, shown, known)
+        self.hand_over(self._take, shown, known)
 
     def _take(self, shown: Shown, known: Sequence[KnownModel]) -> None:
         if not self.is_open:
@@ -262,8 +259,10 @@ class Dashboard(Working, Host):
             return
         self.shown = shown
         self.comparison = None
-        for error in shown.errors:
-            self.report(error)
+        for error in (self.memory.trouble, *shown.errors):
+            if error is not None:
+                self.report(error)
+        self.memory.trouble = None
         for room in self.main.query(Room):
             room.show()
         self.refresh_header()
@@ -275,15 +274,12 @@ class Dashboard(Working, Host):
 
     @work(thread=True, exclusive=True, group="compare-all", exit_on_error=False)
     def _compare(self, shown: Shown) -> None:
-        worker = get_current_worker()
         try:
             comparison = compare_shown(shown)
         except EmbedlabError as error:
-            if not worker.is_cancelled:
-                self.call_from_thread(self.report, error)
-            return
-        if not worker.is_cancelled:
-            self.call_from_thread(self._take_comparison, shown, comparison)
+            self.hand_over(self.report, error)
+        else:
+            self.hand_over(self._take_comparison, shown, comparison)
 
     def _take_comparison(self, shown: Shown, comparison: Comparison) -> None:
         if shown is self.shown and self.is_open:
@@ -338,10 +334,11 @@ class Dashboard(Working, Host):
             )
             for place, name in enumerate(self.models)
         ]
+        runs = self.main.query_one(RunsRoom)
         lines += [
             Line(section="models", name=model.name, is_busy=model.name in self.busy)
             for model in self.known
-            if model.name not in self.models
+            if model.name not in {*self.models, *runs.cells}  # a grid's board compares its cells
         ]
         room = self.main.query_one(DataRoom)
         lines += [
@@ -353,23 +350,21 @@ class Dashboard(Working, Host):
             )
             for index, name in enumerate(self.shown.datasets)
         ]
-        lines += [
-            Line(section="runs", name=name, score=score)
-            for name, score in self.main.query_one(RunsRoom).at_work
-        ]
+        lines += [Line(section="runs", name=name, score=score) for name, score in runs.at_work]
         self.main.query_one(Sidebar).show(lines)
 
     # models
 
-    def choose_models(self, models: Sequence[str]) -> None:
-        """Compare MODELS from now on, the first of them is the reference."""
+    def choose_models(self, models: Sequence[str]) -> bool:
+        """Compare MODELS from now on, the first of them is the reference; gives whether it does."""
         if len(models) > MOST_MODELS:
             self.notify(f"at most {MOST_MODELS} models at once", severity="warning")
-            return
+            return False
         self.models = tuple(models)
         self.remember("models", list(models))
         self._show_sidebar()
         self.load()
+        return True
 
     def on_sidebar_chosen(self, event: Sidebar.Chosen) -> None:
         """Choose a model or leave it out; show a dataset alone, or all."""
@@ -398,13 +393,8 @@ class Dashboard(Working, Host):
 
     def add_model(self, name: str) -> None:
         """Choose the model called NAME, and score what it lacks of all shown items."""
-        if name not in self.models:
-            if len(self.models) >= MOST_MODELS:
-                self.notify(f"at most {MOST_MODELS} models at once", severity="warning")
-                return
-            self.models = (*self.models, name)
-            self.remember("models", list(self.models))
-        self.score([name])
+        if name in self.models or self.choose_models([*self.models, name]):
+            self.score([name])
 
     @work(group="score", exit_on_error=False)
     async def score(self, models: Sequence[str]) -> None:
@@ -508,25 +498,27 @@ class Dashboard(Working, Host):
         question = "Open a CSV, a data folder, a model, a run, a task, a recipe or a grid"
         if typed := await self.push_screen_wait(Ask(question)):
             try:
-                await asyncio.to_thread(self._open_typed, typed)
+                opened = await asyncio.to_thread(self._what_is, typed)
             except EmbedlabError as error:
                 self.report(error)
+            else:
+                opened()
 
-    def _open_typed(self, typed: str) -> None:
+    def _what_is(self, typed: str) -> Callable[[], object]:
+        """What opens a file, folder or name as it was TYPED."""
         from embedlab.models.catalog import resolve
 
         path = typed_path(typed)
         if is_row_file(typed) and path.is_file():
-            self.call_from_thread(self.show_task, str(path))
-        elif typed in task_names():
-            self.call_from_thread(self.show_task, typed)
-        elif typed.endswith(".toml"):
-            self.call_from_thread(self.main.query_one(RunsRoom).launch, typed)
-        elif (path.is_dir() and not _is_model(path)) or typed in {"starter", "tiny"}:
-            self.call_from_thread(self.open_data, data_folder(Path(typed)))
-        else:
-            resolve(typed, self.settings.runs)  # refuses an unknown name with the nearest
-            self.call_from_thread(self.add_model, typed)
+            return partial(self.show_task, str(path))
+        if typed in task_names():
+            return partial(self.show_task, typed)
+        if typed.endswith(".toml"):
+            return partial(self.main.query_one(RunsRoom).launch, typed)
+        if (path.is_dir() and not _is_model(path)) or typed in INSIDE:
+            return partial(self.open_data, data_folder(Path(typed)))
+        resolve(typed, self.settings.runs)  # refuses an unknown name with the nearest
+        return partial(self.add_model, typed)
 
     def show_task(self, task: str) -> None:
         """Show the items of TASK: of a task, a dataset or a file."""

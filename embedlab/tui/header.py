@@ -32,11 +32,7 @@ class Header(Widget):
 
     def __init__(self) -> None:
         super().__init__(id="header")
-        self._crumbs: Sequence[str] = ()
-        self._items = ""
-        self._chips: Sequence[Chip] = ()
-        self._limits = 0
-        self._activity = ""
+        self._shown: tuple[Sequence[str], str, Sequence[Chip], int, str] = ((), "", (), 0, "")
 
     def show(
         self,
@@ -49,29 +45,30 @@ class Header(Widget):
     ) -> None:
         """Show these; nothing is drawn where they are as before."""
         new = (tuple(crumbs), items, tuple(chips), limits, activity)
-        if new != (self._crumbs, self._items, self._chips, self._limits, self._activity):
-            self._crumbs, self._items, self._chips, self._limits, self._activity = new
+        if new != self._shown:
+            self._shown = new
             self.refresh()
 
     def render(self) -> Content:
         """The two lines."""
+        crumbs, items, shown, remarks, activity = self._shown
         width = self.content_size.width
-        limits = f"i {self._limits}" if self._limits else ""
-        room = width - len(limits) - len(self._items) - 4
-        path = " › ".join(filter(None, self._crumbs))
+        limits = f"i {remarks}" if remarks else ""
+        room = width - len(limits) - len(items) - 4
+        path = " › ".join(filter(None, crumbs))
         path = path if len(path) <= room else path[: room - 1] + "…"
         first, _, rest = path.partition(" › ")
-        blank = " " * max(width - len(path) - len(self._items) - len(limits) - 2, 1)
+        blank = " " * max(width - len(path) - len(items) - len(limits) - 2, 1)
         top = Content.assemble(
             (first, "bold $text-primary"),
             (f" › {rest}" if rest else "", "bold"),
             blank,
-            (self._items, "$faint"),
+            (items, "$faint"),
             "  " if limits else "",
             (limits, "bold $text-warning"),
         )
         chips: list[Content] = []
-        for place, chip in enumerate(self._chips):
+        for place, chip in enumerate(shown):
             colour = model_colour(place)
             name = chip.name if len(chip.name) <= 22 else f"{chip.name[:10]}…{chip.name[-11:]}"
             parts = [(f"{model_sign(place)} {name}", colour), (f" {chip.score or '…'}", "bold")]
@@ -80,8 +77,8 @@ class Header(Widget):
             )
             chips.append(Content.assemble(*parts))
         line = Content("   ").join(chips)
-        if self._activity:
-            line = Content.assemble(line, "   " if chips else "", (self._activity, "italic $faint"))
+        if activity:
+            line = Content.assemble(line, "   " if chips else "", (activity, "italic $faint"))
         return Content("\n").join([top, line])
 
     def on_click(self, event: events.Click) -> None:

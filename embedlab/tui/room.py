@@ -1,12 +1,16 @@
 """What the app asks of each of its three rooms."""
 
-from collections.abc import Sequence
-from typing import Any, cast
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, cast
 
 from textual.app import App
+from textual.binding import Binding, BindingType
 from textual.events import Key
+from textual.message_pump import MessagePump
 from textual.widget import Widget
-from textual.worker import Worker, WorkerState
+from textual.widgets import OptionList
+from textual.worker import Worker, WorkerState, get_current_worker
 
 from embedlab.comparison.comparison import Comparison
 from embedlab.core.errors import EmbedlabError
@@ -64,7 +68,28 @@ DANGEROUS = frozenset({"x", "X", "delete", "q"})
 
 
 class Working:
-    """Reports what a worker raised that was not foreseen: it would be lost."""
+    """Works in threads, and reports what a worker raised that was not foreseen: it would be
+    lost.
+    """
+
+    def hand_over(self, take: Callable[..., object], *values: object) -> None:
+        """From a thread: let TAKE have VALUES, unless a newer worker has the thread's place."""
+        if not get_current_worker().is_cancelled:
+            cast("MessagePump", self).app.call_from_thread(take, *values)
+
+    async def do(self, work: Callable[[], object], done: str) -> bool:
+        """Do WORK in a thread and say that it is DONE, or report why not."""
+        app = cast("Host", cast("MessagePump", self).app)
+        try:
+            await asyncio.to_thread(work)
+        except EmbedlabError as error:
+            app.report(error)
+        except OSError as error:
+            app.report(EmbedlabError(f"this failed: {error}"))
+        else:
+            app.notify(done, markup=False)
+            return True
+        return False
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """Report the error."""
@@ -90,6 +115,17 @@ class Guarded:
             event.prevent_default()
 
 
+class Lines(OptionList):
+    """A list that is walked with the keys of lists."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j", "cursor_down", show=False),
+        Binding("k", "cursor_up", show=False),
+        Binding("g", "first", show=False),
+        Binding("G", "last", show=False),
+    ]
+
+
 class Room(Working, Widget):
     """A part of the dashboard that takes the whole width; its keys act while it has the focus."""
 
@@ -113,6 +149,17 @@ class Room(Working, Widget):
 
     def action_filter(self) -> None:
         """Go to the field that filters; it must take keys at once."""
+
+    @property
+    def panes(self) -> Sequence[Widget]:
+        """What tab goes through; the first has the room's keys."""
+        return ()
+
+    def action_pane(self, step: int) -> None:
+        """Go to the next pane that is shown."""
+        panes = [pane for pane in self.panes if pane.display and pane.size.width]
+        place = next((n for n, pane in enumerate(panes) if pane.has_focus), 0)
+        self.screen.set_focus(panes[(place + step) % len(panes)])
 
     def action_back(self) -> None:
         """Leave a field, a pane or a mark."""

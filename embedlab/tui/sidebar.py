@@ -7,9 +7,9 @@ from typing import ClassVar, Literal
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
+from embedlab.tui.room import Lines
 from embedlab.tui.theme import model_colour, model_sign
 
 Section = Literal["models", "datasets", "runs"]
@@ -27,14 +27,10 @@ class Line:
     is_busy: bool = False
 
 
-class Sidebar(OptionList):
+class Sidebar(Lines):
     """What can be chosen; nothing is chosen but by the user's hand."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j", "cursor_down", show=False),
-        Binding("k", "cursor_up", show=False),
-        Binding("g", "first", show=False),
-        Binding("G", "last", show=False),
         Binding("space", "choose", "Choose", tooltip="Choose the model, or leave it out."),
         Binding(
             "enter",

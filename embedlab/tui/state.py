@@ -1,21 +1,42 @@
 """What the dashboard remembers of a data folder: one file of all folders, in which two dashboards
-that write keep each other's changes.
+that write keep each other's changes. A damaged file is set aside, and said.
 """
 
 import hashlib
-import json
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from embedlab.core.errors import EmbedlabError
 from embedlab.core.paths import state_folder
-from embedlab.store.files import write_atomic
-from embedlab.store.locks import sole_writer
+from embedlab.core.seal import json_values
+from embedlab.store.entries import EntryKind, Store
+from embedlab.store.json_files import JsonFormat
 
 VERSION = 2
 _PLACES = 50  # data folders that are remembered, the newest
 EVERYWHERE = "everywhere"  # what is remembered of no folder
+
+Places = Mapping[str, Mapping[str, Any]]
+
+
+def _values(places: Places) -> Mapping[str, Any]:
+    return {"version": VERSION, "places": places}
+
+
+def _places(content: bytes, _path: Path) -> Places:
+    values = json_values(content)
+    if values["version"] != VERSION:
+        raise ValueError("another version")
+    return {where: dict(known) for where, known in values["places"].items()}
+
+
+PLACES: EntryKind[Places] = EntryKind(
+    format=JsonFormat(to_values=_values, from_content=_places, indent=1),
+    title="the file of what the dashboard remembers",
+    again="it begins anew; the damaged file is set aside with the next change",
+    place="choose another folder with XDG_STATE_HOME",
+)
 
 
 class Memory:
@@ -24,7 +45,12 @@ class Memory:
     def __init__(self, place: str, path: Path | None = None) -> None:
         self._path = path or state_folder() / "dashboard-2.json"
         self._place = hashlib.sha256(place.encode()).hexdigest()[:16]
-        stored = self._read()
+        self.trouble: EmbedlabError | None = None  # why nothing is remembered
+        stored: Places = {}
+        try:
+            stored = Store(self._path.parent).get(PLACES, self._path.stem) or {}
+        except EmbedlabError as error:
+            self.trouble = error
         self._values: dict[str, dict[str, Any]] = {
             where: dict(stored.get(where, {})) for where in (EVERYWHERE, self._place)
         }
@@ -45,24 +71,18 @@ class Memory:
 
     def write(self) -> None:
         """Write what was changed since the last time into what the file holds now."""
-        changed = {where: values for where, values in self._changed.items() if values}
-        if not changed:
+        changes = {where: values for where, values in self._changed.items() if values}
+        if not changes:
             return
         self._changed = {where: {} for where in self._changed}
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        with sole_writer(self._path):
-            stored = self._read()
-            for where, values in changed.items():
-                stored[where] = {**stored.pop(where, {}), **values}  # the newest is last
-            places = [where for where in stored if where != EVERYWHERE]
-            for old in places[:-_PLACES]:
-                del stored[old]
-            write_atomic(self._path, json.dumps({"version": VERSION, "places": stored}, indent=1))
 
-    def _read(self) -> dict[str, dict[str, Any]]:
-        """What the file holds; a damaged one or one of another version holds nothing."""
-        with suppress(OSError, ValueError, TypeError, LookupError, AttributeError):
-            content = json.loads(self._path.read_bytes())
-            places: Mapping[str, Any] = content["places"] if content["version"] == VERSION else {}
-            return {where: dict(values) for where, values in places.items()}
-        return {}
+        def changed(places: Places | None) -> Places:
+            stored = dict(places or {})
+            for where, values in changes.items():
+                stored[where] = {**stored.pop(where, {}), **values}  # the newest is last
+            for old in [where for where in stored if where != EVERYWHERE][:-_PLACES]:
+                del stored[old]
+            return stored
+
+        aside = self._path.with_suffix(".damaged.json")
+        Store(self._path.parent).change(PLACES, self._path.stem, changed, aside=aside)

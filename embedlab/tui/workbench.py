@@ -16,13 +16,15 @@ from embedlab.core.names import DEFAULT_TASK, task_names
 from embedlab.core.paths import STARTER, STARTER_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.data.file_name import is_row_file
+from embedlab.data.overlaps import KnownText
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.models.catalog import resolve
+from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.models.packaged import PACKAGED
 from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.stored import open_outcomes
 from embedlab.runs.outcomes import stored_facts
 from embedlab.runs.store import find_runs
+from embedlab.scoring.trained_pairs import trained_column
 
 DICE = "dice"  # the model of word overlap: its file brings the items
 FIRST_MODELS = ("minilm", "wordllama", DICE)
@@ -75,6 +77,7 @@ def open_shown(models: Sequence[str], task: str, settings: Settings) -> Shown:
     folders: dict[str, Path] = {}
     columns: list[ModelColumns] = []
     errors: list[EmbedlabError] = []
+    trained: dict[str, ModelSpec] = {}
     for name in dict.fromkeys((*models, DICE)):
         try:
             members = resolve(name, settings.runs).members
@@ -83,6 +86,7 @@ def open_shown(models: Sequence[str], task: str, settings: Settings) -> Shown:
             errors.append(error)
             continue
         if name in models:
+            trained[name] = members[0]
             seeds = tuple(spec.seed for spec in members if spec.seed is not None)
             columns.append(
                 ModelColumns(
@@ -101,7 +105,11 @@ def open_shown(models: Sequence[str], task: str, settings: Settings) -> Shown:
         return Shown(models=tuple(models), errors=(*errors, error))
     if outcomes is None:
         return Shown(models=tuple(models), errors=tuple(errors))
-    outcomes = replace(outcomes, averages=_averages(outcomes))
+    outcomes = replace(
+        outcomes,
+        averages=_averages(outcomes),
+        trained=lambda shown: trained_column(shown.text_keys, _training_texts(trained, settings)),
+    )
     similarities = {
         model.name: outcomes.predictions.select(
             pl.mean_horizontal(model.members, ignore_nulls=False)
@@ -120,6 +128,22 @@ def open_shown(models: Sequence[str], task: str, settings: Settings) -> Shown:
         errors=tuple(errors),
         similarities=similarities,
     )
+
+
+def _training_texts(
+    trained: Mapping[str, ModelSpec], settings: Settings
+) -> Mapping[str, KnownText]:
+    """The training text of each model, whose seeds were trained on the same, as far as it is
+    known.
+    """
+    from embedlab.scoring.training_text import training_text  # a slow import
+
+    texts = {}
+    for name, member in trained.items():
+        with suppress(EmbedlabError, OSError):  # the model is gone; its scores are still there
+            if (text := training_text(member, settings).text) is not None:
+                texts[name] = text
+    return texts
 
 
 def _corpora(folders: Mapping[str, Path], task: str) -> tuple[str, ...]:

@@ -123,6 +123,23 @@ async def test_both_sentences_can_be_edited_and_left(opened: Open) -> None:
         await until(pilot, lambda: app.focused is app.query_one(ItemTable))
 
 
+async def test_a_sentence_is_edited_by_a_rule_where_that_is_safe(opened: Open) -> None:
+    async with opened() as pilot:
+        app = dashboard(pilot)
+        await pilot.press("v")
+        pane = app.query_one(WhatIf)
+        await until(pilot, lambda: pane.display and isinstance(app.focused, Input))
+        line = pane.query(Input).first(Input)
+        line.value = "two dogs are running"
+        await pilot.press("ctrl+n")
+        assert line.value == "two dogs are not running"
+        await pilot.press("ctrl+r")
+        assert line.value not in {"two dogs are not running", ""}
+        line.value = "dogs run"
+        await pilot.press("ctrl+n")
+        assert line.value == "dogs run"
+
+
 @pytest.mark.parametrize(("room", "size"), [("data", (80, 24)), ("compare", (140, 40))])
 async def test_a_room_looks_as_its_picture(opened: Open, room: str, size: tuple[int, int]) -> None:
     async with opened(size) as pilot:

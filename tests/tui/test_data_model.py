@@ -109,4 +109,8 @@ def test_an_item_has_its_errors_and_neighbours() -> None:
     item = item_of(known, 5)
     assert [name for name, *_ in item.models] == ["near", "far"]
     assert item.dataset == "sts12"
-    assert item.models[0][3] == pytest.approx(known.ranks["near"][5])
+    *_, percentile, error, _ = item.models[0]
+    assert error == pytest.approx(known.ranks["near"][5])
+    assert percentile - item.gold_rank == pytest.approx(error)
+    below = (known.gold[:60] < known.gold[5]).sum(), (known.gold[:60] == known.gold[5]).sum()
+    assert item.gold_rank == pytest.approx(100 * (below[0] + below[1] / 2) / 60)

@@ -25,17 +25,31 @@ def test_two_dashboards_keep_what_each_changed(tmp_path: Path) -> None:
     assert elsewhere.get("theme", "", everywhere=True) == "nord"
 
 
-@pytest.mark.parametrize(
-    "content", ["", "{", "[]", '{"version": 1, "places": {"x": {}}}', '{"version": 2}']
-)
-def test_a_damaged_file_is_replaced(tmp_path: Path, content: str) -> None:
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"version": 1, "places": {}}'])
+def test_a_damaged_file_is_said_and_set_aside(tmp_path: Path, content: str) -> None:
     path = tmp_path / "dashboard.json"
     path.write_text(content)
     memory = Memory("data", path)
+    assert str(path) in str(memory.trouble)
     assert memory.get("models", []) == []
     memory.set("models", ["dice"])
     memory.write()
-    assert Memory("data", path).get("models", []) == ["dice"]
+    again = Memory("data", path)
+    assert (again.get("models", []), again.trouble) == (["dice"], None)
+    assert path.with_suffix(".damaged.json").read_text() == content
+
+
+def test_every_flipped_bit_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "dashboard.json"
+    memory = Memory("data", path)
+    memory.set("models", ["dice"])
+    memory.write()
+    whole = path.read_bytes()
+    for place in range(8 * len(whole)):
+        flipped = bytearray(whole)
+        flipped[place // 8] ^= 1 << place % 8
+        path.write_bytes(flipped)
+        assert Memory("data", path).trouble is not None, place
 
 
 def test_a_value_of_another_type_is_not_used(tmp_path: Path) -> None:

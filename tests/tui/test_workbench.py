@@ -2,9 +2,15 @@
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+from embedlab.core.settings import Settings
+from embedlab.data.overlaps import KnownText
+from embedlab.models.catalog import ModelSpec
+from embedlab.scoring.trained_pairs import trained_column
 from embedlab.tui import workbench
+from tests.tui.world import make_run, outcomes_of
 
 
 class Scored:
@@ -31,3 +37,15 @@ def test_a_file_that_was_opened_once_is_not_among_the_datasets_of_a_task(
     facts = [*map(Scored, stored), Scored("mr", "transfer")]
     monkeypatch.setattr(workbench, "stored_facts", lambda folder: facts)
     assert workbench._corpora({"dice": Path(), "minilm": Path()}, "sts") == shown
+
+
+def test_an_item_says_which_run_was_trained_on_it(tmp_path: Path) -> None:
+    settings = Settings(runs=tmp_path / "runs", cache=tmp_path / "cache")
+    outcomes = outcomes_of(["mine"])
+    run = make_run(settings, "mine", 1)
+    KnownText.of([outcomes.sentences.head(1)]).write(run.training_text_file)
+    spec = ModelSpec(name=run.id, kind="run", location=str(run.model), seed=1)
+    texts = workbench._training_texts({"mine": spec}, settings)
+    column = trained_column(outcomes.text_keys, texts)
+    assert column[:2].to_list() == ["†mine", None]
+    assert column.filter(pl.Series([True, *[False] * 119]).not_()).null_count() == 119

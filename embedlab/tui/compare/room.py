@@ -36,11 +36,11 @@ from embedlab.tui.compare.model import (
 )
 from embedlab.tui.data.histogram import joined_runs
 from embedlab.tui.data.model import GOLD, View
-from embedlab.tui.room import Room
+from embedlab.tui.room import Lines, Room
+from embedlab.tui.runs.curves import braille, dots_sign
 from embedlab.tui.theme import model_colour, model_sign
 
 _TITLE, _NUMBERS = 26, 38  # cells of the title at most, and of the numbers
-_BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 _LEGEND = "● ◆ clear, Holm over all rows  ○ ◇ not told apart  ◆ average  ─ 95%"
 _SHORT_LEGEND = "● clear (Holm)  ○ not told apart  ◆ average"
 _SLIM, _LOW = 140, 34  # cells and lines, below which the panes have no room beside the rows
@@ -73,21 +73,20 @@ class Scatter(Widget, can_focus=True):
         down = ((y.max() - y) / (y.max() - y.min()) * (4 * height - 1)).round().astype(int)
         counts = np.zeros((4 * height, 2 * width), dtype=int)
         np.add.at(counts, (down, across), 1)
-        cells = counts.reshape(height, 4, width, 2)
-        bits = np.einsum("rycx,yx->rc", (cells > 0).astype(int), np.array(_BITS))
-        many = cells.sum(axis=(1, 3))
+        bits = braille(counts > 0)
+        many = counts.reshape(height, 4, width, 2).sum(axis=(1, 3))
         dense = np.quantile(many[many > 0], 0.8)
         lines = []
         for row in range(height):
             parts = [
-                (chr(0x2800 + bit) if bit else " ", "bold" if count > dense else "$faint")
+                (dots_sign(bit), "bold" if count > dense else "$faint")
                 for bit, count in zip(bits[row].tolist(), many[row].tolist(), strict=True)
             ]
             lines.append(joined_runs(parts))
         return Content("\n").join(lines)
 
 
-class Forest(OptionList):
+class Forest(Lines):
     """The rows; their bars are as wide as there is room."""
 
     class Resized(Message):
@@ -120,7 +119,7 @@ class CompareRoom(Room):
     ]
     DEFAULT_CSS = """
     CompareRoom { layout: vertical; }
-    CompareRoom #verdict { height: auto; max-height: 8; padding: 0 2; margin: 0 0 1 0; text-style: bold; }
+    CompareRoom #verdict { height: auto; max-height: 8; padding: 0 2; margin: 0 0 1 0; }
     CompareRoom #compare-body { height: 1fr; }
     CompareRoom #forest-side { width: 3fr; }
     CompareRoom #forest-head { height: 1; text-wrap: nowrap; }
@@ -130,7 +129,8 @@ class CompareRoom(Room):
     CompareRoom #why Static { height: auto; }
     CompareRoom Scatter { height: 2fr; width: 1fr; }
     CompareRoom.-stacked #compare-body { layout: vertical; }
-    CompareRoom.-stacked #forest-side { height: auto; max-height: 60%; width: 100%; }
+    CompareRoom.-stacked #forest-side { height: auto; max-height: 72%; width: 100%; }
+    CompareRoom.-stacked.-why #forest-side { max-height: 50%; }
     CompareRoom.-stacked #forest { height: auto; }
     CompareRoom.-stacked #compare-panes { layout: horizontal; width: 100%; max-width: 100%; height: 1fr; }
     CompareRoom.-stacked #why, CompareRoom.-stacked Scatter { height: 100%; }
@@ -166,7 +166,7 @@ class CompareRoom(Room):
                 yield Forest(id="forest")
             with Vertical(id="compare-panes"):
                 with VerticalScroll(id="why", classes="panel") as why:
-                    why.border_title = "why · w explains the row"
+                    why.border_title = "why"
                     yield Static(markup=False)
                 yield Scatter(id="scatter")
 
@@ -224,13 +224,12 @@ class CompareRoom(Room):
     @work(thread=True, exclusive=True, group="compare", exit_on_error=False)
     def compare(self) -> None:
         """Compare by what is chosen, in a thread."""
-        worker = get_current_worker()
         shown = self.dashboard.shown
         if shown.outcomes is None or not shown.columns:
             return
         if self.view is not None and not len(self.view.rows):
             text = "No item fits the filter: esc in the Data room clears it."
-            self.app.call_from_thread(self.query_one("#verdict", Static).update, text)
+            self.hand_over(self.query_one("#verdict", Static).update, text)
             return
         selection = self.view.selection if self.view is not None else None
         try:
@@ -242,20 +241,19 @@ class CompareRoom(Room):
                 selection=selection,
             )
         except EmbedlabError as error:
-            if not worker.is_cancelled:
-                self.app.call_from_thread(self.dashboard.report, error)
-            return
-        if not worker.is_cancelled:
-            self.app.call_from_thread(self._take, comparison)
+            self.hand_over(self.dashboard.report, error)
+        else:
+            self.hand_over(self._take, comparison)
 
     def _take(self, comparison: Comparison) -> None:
         self.comparison = comparison
-        lines = list(forest_lines(comparison))
+        lines = sorted(forest_lines(comparison), key=lambda line: not line.is_average)
         if self.is_sorted:
             lines.sort(key=lambda line: -abs(line.delta) if isfinite(line.delta) else 0.0)
         self._lines = lines
-        text = Content("\n").join([Content(sentence) for sentence in verdict(comparison)])
-        self.query_one("#verdict", Static).update(text)
+        first, *others = verdict(comparison)
+        said = [Content.styled(first, "bold"), *map(Content, others)]
+        self.query_one("#verdict", Static).update(Content("\n").join(said))
         self._draw()
         self.dashboard.refresh_header()
 
@@ -279,7 +277,7 @@ class CompareRoom(Room):
             return
         side = self.query_one("#forest-side")
         side.border_title = (
-            f"points beside {self.comparison.reference}"
+            f"difference from {self.comparison.reference} in points"
             if len(self.comparison.models) > 1
             else "scores"
         )
@@ -340,7 +338,7 @@ class CompareRoom(Room):
         known = self._explained.get((reference, line.model))
         notes = "\n".join(line.notes)
         self.query_one("#why Static", Static).update(
-            known or Content.styled(notes or "w explains this difference", "$faint")
+            known or Content.styled(notes or f"w explains {line.model}", "$faint")
         )
 
     @property
@@ -395,12 +393,10 @@ class CompareRoom(Room):
         if self.comparison is not None:
             self._take(self.comparison)
 
-    def action_pane(self, step: int) -> None:
-        """Go to the next of rows, why and scatter."""
-        panes = [self.query_one("#forest"), self.query_one("#why"), self.query_one(Scatter)]
-        panes = [pane for pane in panes if pane.size.width]
-        place = next((n for n, pane in enumerate(panes) if pane is self.screen.focused), 0)
-        self.screen.set_focus(panes[(place + step) % len(panes)])
+    @property
+    def panes(self) -> Sequence[Widget]:
+        """Rows, why and scatter."""
+        return [self.query_one(f"#{name}") for name in ("forest", "why", "scatter")]
 
     def action_filter(self) -> None:
         """Filter in the Data room, whose items are compared."""
@@ -431,8 +427,7 @@ class CompareRoom(Room):
         pane = self.query_one("#why Static", Static)
 
         def say(text: Content) -> None:
-            if not worker.is_cancelled:
-                self.app.call_from_thread(pane.update, text)
+            self.hand_over(pane.update, text)
 
         def progress(what: str) -> Callable[[int, int], None]:
             def tick(done: int, whole: int) -> None:

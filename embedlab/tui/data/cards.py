@@ -21,27 +21,28 @@ def item_cards(item: Item, note: str, width: int) -> Content:
     names = max(len(name) for name in ("gold", "Dice", *(name for name, *_ in item.models)))
     names = min(names, _LONGEST_NAME) + 2
     bar_width = max(6, min(_BAR, width - names - 22))
-    bars = [("  gold", "$gold", item.gold, item.gold_share, nan)]
-    for name, value, text, error, place in item.models:
+    bars = [("  gold", "$gold", item.gold, item.gold_share, item.gold_rank, nan)]
+    for name, value, text, rank, error, place in item.models:
         share = value if -1 <= value <= 1 else nan
-        bars.append((f"{model_sign(place)} {name}", model_colour(place), text, share, error))
+        bars.append((f"{model_sign(place)} {name}", model_colour(place), text, share, rank, error))
     if isfinite(item.dice) and DICE not in {name for name, *_ in item.models}:
-        bars.append(("  Dice", "$faint", f"{item.dice:z.2f}", item.dice, nan))
-    has_errors = any(isfinite(error) for *_, error in bars)
-    head = " " * (names + 9 + bar_width) + "  rank error" if has_errors else ""
+        bars.append(("  Dice", "$faint", f"{item.dice:z.2f}", item.dice, nan, nan))
+    head = f"{' ' * (names + 9 + bar_width)} percentile  error" * isfinite(item.gold_rank)
     lines.append(Content.styled(head, "$faint"))
-    for name, colour, text, share, error in bars:
+    for name, colour, text, share, rank, error in bars:
         drawn = ""
         if isfinite(share):
             halves = round(min(abs(share), 1.0) * bar_width * 2)
             drawn = ("━" if share >= 0 else "╍") * (halves // 2) + "╸" * (halves % 2)
-        said = f"{error:>+z12.0f}" if isfinite(error) else ""
+        of_rank = f"{rank:>11.0f}" if isfinite(rank) else ""
+        said = f"{error:>+z7.0f}" if isfinite(error) else ""
         far = isfinite(error) and abs(error) >= _FAR
         lines.append(
             Content.assemble(
                 (f"{name[:names]:<{names}} ", colour),
                 f"{text[:7]:>7} ",
                 (f"{drawn:<{bar_width}}", colour),
+                (of_rank, "$faint"),
                 (said, "$text-warning" if far else "$faint"),
             )
         )

@@ -73,7 +73,7 @@ class Histogram(Widget, can_focus=True):
                     style = f"{self._colour} on $panel-lighten-2 bold"
                 parts.append((sign, style))
             lines.append(joined_runs(parts))
-        low, high = f"{bins.low:.3g}", f"{bins.high:.3g}"
+        low, high = f"{bins.low:.2g}", f"{bins.high:.3g}"
         if self.has_focus:
             first, last = min(chosen), max(chosen)
             below = f"{bins.edge(first):.3g}–{bins.edge(last + 1):.3g}: "

@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.analysis.rank_errors import rank_errors
+from embedlab.analysis.word_effects import percentile_ranks
 from embedlab.outcomes.property import property_named
 from embedlab.outcomes.selection import ItemSelection, item_condition, items_that_fit
 from embedlab.tui.workbench import Shown
@@ -238,8 +239,9 @@ class Item:
     sentences: tuple[str, ...]
     gold: str
     gold_share: float  # of the dataset's range, 0 to 1; nan of classes
-    # name, number, its text, rank error, place among the chosen
-    models: Sequence[tuple[str, float, str, float, int]]
+    gold_rank: float  # percentile within its dataset; nan of classes
+    # name, number, its text, its percentile, rank error, place among the chosen
+    models: Sequence[tuple[str, float, str, float, float, int]]
     dice: float
     trained: str
     neighbours: Sequence[tuple[int, str, str]] = field(default_factory=tuple)  # row, gold, text
@@ -251,11 +253,18 @@ def item_of(facts: Facts, row: int) -> Item:
     block = outcomes.blocks[facts.blocks[row]]
     sentences = [outcomes.column(name)[row] for name in ("sentence1", "sentence2", "contradicted")]
     gold = facts.gold[row]
-    in_block = facts.gold[facts.blocks == facts.blocks[row]]
+    is_in_block = facts.blocks == facts.blocks[row]
+    in_block = facts.gold[is_in_block]
     low, high = (np.nanmin(in_block), np.nanmax(in_block)) if len(in_block) else (0.0, 1.0)
     low = min(low, 0.0)
     is_class = bool(block.classes) or high <= low
     errors = facts.ranks
+
+    def rank(values: Floats) -> float:
+        others = values[is_in_block & np.isfinite(values)]
+        is_ranked = not is_class and np.isfinite(values[row])
+        return float(percentile_ranks(values[row], others)) if is_ranked else np.nan
+
     return Item(
         row=row,
         dataset=block.dataset,
@@ -264,11 +273,13 @@ def item_of(facts: Facts, row: int) -> Item:
         sentences=tuple(text for text in sentences if text is not None),
         gold=facts.text(gold, row, is_gold=True),
         gold_share=np.nan if is_class else float((gold - low) / (high - low)),
+        gold_rank=rank(facts.gold),
         models=[
             (
                 name,
                 float(values[row]),
                 facts.text(values[row], row, is_gold=False),
+                rank(values),
                 float(errors[name][row]) if name in errors else np.nan,
                 facts.shown.models.index(name),
             )

@@ -1,6 +1,5 @@
 """The Data room: histograms that filter, the table of items, and the details of one."""
 
-import asyncio
 import csv
 import re
 from collections.abc import Sequence
@@ -14,8 +13,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.suggester import Suggester
+from textual.widget import Widget
 from textual.widgets import Input, Static
-from textual.worker import get_current_worker
 
 from embedlab.analysis.pair_notes import PairNotes
 from embedlab.core.errors import EmbedlabError
@@ -220,7 +219,6 @@ class DataRoom(Room):
     @work(thread=True, exclusive=True, group="view", exit_on_error=False)
     def select(self) -> None:
         """Filter and sort in a thread."""
-        worker = get_current_worker()
         facts, expression = self.facts, self.query_one("#data-filter", Input).value
         if facts is None:
             return
@@ -229,15 +227,11 @@ class DataRoom(Room):
             view = view_of(facts, expression, self.dataset, sort, is_descending=self.is_descending)
             histograms = [bins_of(view, name) for name in (GOLD, DICE, GAP)]
         except EmbedlabError as error:
-            if not worker.is_cancelled:
-                self.app.call_from_thread(self._refuse, error)
-            return
+            self.hand_over(self._refuse, error)
         except re.error as error:
-            if not worker.is_cancelled:
-                self.app.call_from_thread(self._refuse, EmbedlabError(f"not a pattern: {error}"))
-            return
-        if not worker.is_cancelled:
-            self.app.call_from_thread(self._take, view, histograms)
+            self.hand_over(self._refuse, EmbedlabError(f"not a pattern: {error}"))
+        else:
+            self.hand_over(self._take, view, histograms)
 
     def _refuse(self, error: EmbedlabError) -> None:
         line = self.query_one("#filter-error", Static)
@@ -254,13 +248,7 @@ class DataRoom(Room):
         self.table.show(view)
         if not len(view.rows):
             self._refuse(EmbedlabError("no item fits", hint=why_none(view)))
-        whole = view.facts.shown.items
-        count = (
-            f"{len(view.rows):,} of {whole:,} items"
-            if len(view.rows) < whole
-            else f"{whole:,} items"
-        )
-        self.table.border_title = count + (" · chosen by results" if view.is_by_results else "")
+        self.table.border_title = "items" + (" · chosen by results" if view.is_by_results else "")
         self.table.border_subtitle = (
             f"no such values: {', '.join(view.lacking[:3])}" if view.lacking else ""
         )
@@ -274,18 +262,15 @@ class DataRoom(Room):
 
     @work(thread=True, exclusive=True, group="card", exit_on_error=False)
     def _show_card(self) -> None:
-        worker = get_current_worker()
         row, facts = self.table.row, self.facts
         card = self.query_one("#item-card")
         if row is None or facts is None:
             return
         item = item_of(facts, row)
-        if worker.is_cancelled:
-            return
         first, *others = (*item.sentences, "")
         note = self._notes.text(first, others[0]) if others else ""
         text = item_cards(item, note, max(card.size.width, 48) - 4)
-        self.app.call_from_thread(self._take_card, f"{item.dataset} · item {item.number}", text)
+        self.hand_over(self._take_card, f"{item.dataset} · item {item.number}", text)
 
     def _take_card(self, title: str, text: Content) -> None:
         card = self.query_one("#item-card")
@@ -369,13 +354,10 @@ class DataRoom(Room):
         self.dataset = name
         self.select()
 
-    def action_pane(self, step: int) -> None:
-        """Go to the next of table, card and histograms."""
-        panes = [self.table, self.query_one("#item-card"), *self.query(Histogram)]
-        panes = [pane for pane in panes if pane.display and pane.size.width]
-        focused = self.screen.focused
-        place = next((n for n, pane in enumerate(panes) if pane is focused), 0)
-        self.screen.set_focus(panes[(place + step) % len(panes)])
+    @property
+    def panes(self) -> Sequence[Widget]:
+        """Table, card and histograms."""
+        return [self.table, self.query_one("#item-card"), *self.query(Histogram)]
 
     def action_mark(self) -> None:
         """Mark the item under the cursor."""
@@ -423,10 +405,7 @@ class DataRoom(Room):
         note = await self.app.push_screen_wait(Ask("A note on this item", self._notes.text(*pair)))
         if note is None:
             return
-        try:
-            await asyncio.to_thread(self._notes.change, *pair, note)
-        except EmbedlabError as error:
-            self.dashboard.report(error)
+        await self.do(lambda: self._notes.change(*pair, note), "noted")
         self._show_card()
 
     @work(group="export", exit_on_error=False)
@@ -438,14 +417,8 @@ class DataRoom(Room):
         if not path:
             return
         rows = sorted(self.table.marked) or self.view.rows.tolist()
-        try:
-            await asyncio.to_thread(self._write, typed_path(path), rows)
-        except (EmbedlabError, OSError) as error:
-            self.dashboard.report(
-                error if isinstance(error, EmbedlabError) else EmbedlabError(str(error))
-            )
-        else:
-            self.app.notify(f"wrote {len(rows):,} items to {path}", markup=False)
+        done = f"wrote {len(rows):,} items to {path}"
+        await self.do(lambda: self._write(typed_path(path), rows), done)
 
     def _write(self, path: Path, rows: Sequence[int]) -> None:
         assert self.facts is not None

@@ -16,10 +16,12 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
+from embedlab.choices import EditRule
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.paths import state_folder
 from embedlab.core.python_processes import python_command, start_piped
 from embedlab.core.settings import Settings, worker_values
+from embedlab.data.edits import edited
 from embedlab.tui.theme import model_colour, model_sign
 
 REST_S = 0.4  # of the keys, before what was typed is scored
@@ -103,6 +105,8 @@ class WhatIf(VerticalScroll):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Back"),
         Binding("ctrl+t", "words", "Words", tooltip="What leaving out each word changes."),
+        Binding("ctrl+n", "edit('negate')", "Negate", tooltip="The sentence's opposite."),
+        Binding("ctrl+r", "edit('number')", "Number", tooltip="Another number in the sentence."),
     ]
 
     class Left(Message):
@@ -148,6 +152,15 @@ class WhatIf(VerticalScroll):
         """Both sentences as they are now."""
         first, second = (field.value for field in self.query(Input).results(Input))
         return first, second
+
+    def action_edit(self, rule: EditRule) -> None:
+        """Edit the sentence under the cursor by a RULE, where that is safe."""
+        for field in self.query(Input).results(Input):
+            text = edited(field.value, rule) if field.has_focus else None
+            if text is not None and text not in self.typed:
+                field.value = text
+                return
+        self.app.notify("this rule does not fit the sentence, or makes both the same")
 
     def action_leave(self) -> None:
         """Close the pane."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from textual.content import Content
 from textual.widget import Widget
 
+from embedlab.tui.data.histogram import joined_runs
 from embedlab.tui.runs.model import thinned
 
 _BITS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])  # by row and column
@@ -52,7 +53,7 @@ def drawn_curves(
         dots = _dots(
             (x - x_low) / (x_high - x_low), (y - y_low) / (y_high - y_low), 2 * columns, 4 * rows
         )
-        cells = np.einsum("rycx,yx->rc", dots.reshape(rows, 4, columns, 2), _BITS)
+        cells = braille(dots)
         bits |= cells
         owner[cells > 0] = index
     marks = {
@@ -62,13 +63,8 @@ def drawn_curves(
     lines = []
     for row in range(rows):
         line = [(f"{marks.get(row, ''):>{_LABEL}}{'┤' if row in marks else '│'}", "")]
-        for column in range(columns):
-            colour = curves[owner[row, column]][2] if bits[row, column] else ""
-            sign = chr(0x2800 + bits[row, column]) if bits[row, column] else " "
-            if line[-1][1] == colour and column:
-                line[-1] = (line[-1][0] + sign, colour)
-            else:
-                line.append((sign, colour))
+        for bit, place in zip(bits[row].tolist(), owner[row].tolist(), strict=True):
+            line.append((dots_sign(bit), curves[place][2] if bit else ""))
         lines.append(line)
     below = f"{'':{_LABEL + 1}}"
     for value, text in _ticks(x_low, x_high, max(2, columns // 12)):
@@ -77,6 +73,20 @@ def drawn_curves(
         if place > len(below.rstrip()) + 1 or not below.strip():
             below = f"{below.rstrip():{max(place, 0)}}{text}"
     return [*lines, [(f"{below:{width}}", "")]]
+
+
+def braille(dots: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The bits of the braille signs that DOTS make: four lines and two columns a sign."""
+    rows, columns = dots.shape
+    bits: NDArray[np.int64] = np.einsum(
+        "rycx,yx->rc", dots.reshape(rows // 4, 4, columns // 2, 2), _BITS
+    )
+    return bits
+
+
+def dots_sign(bits: int) -> str:
+    """The braille sign of BITS; a blank where there are none."""
+    return chr(0x2800 + bits) if bits else " "
 
 
 def _points(
@@ -182,6 +192,5 @@ class CurvePlot(Widget):
         if not lines:
             return Content.styled("nothing recorded yet", "$faint")
         return Content("\n").join(
-            Content.assemble(*((text, colour or "$faint") for text, colour in line))
-            for line in lines
+            joined_runs([(text, colour or "$faint") for text, colour in line]) for line in lines
         )

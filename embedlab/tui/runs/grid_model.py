@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from embedlab.commands.grid import ScoresOptions, grid_scores
@@ -95,7 +95,7 @@ def board(entry: Entry, pivot: Pivot | None, left: str = "") -> Board:
     ]
     for index, row in enumerate(rows):
         if DEV_SCORE not in row.numbers and (dev := _dev_so_far(row)) is not None:
-            rows[index] = BoardRow(**{**vars(row), "numbers": {DEV_SCORE: dev, **row.numbers}})
+            rows[index] = replace(row, numbers={DEV_SCORE: dev, **row.numbers})
     if DEV_SCORE not in columns and any(DEV_SCORE in row.numbers for row in rows):
         columns = (DEV_SCORE, *columns)
     return Board(
@@ -164,12 +164,22 @@ def _verdict(rows: Sequence[BoardRow], columns: Sequence[str], pivot: Pivot | No
 
 
 def read_scores(plan: GridPlan, settings: Settings) -> Pivot | None:
-    """The scores of finished cells with their ties; None before the first. Reads data and belongs
-    into a thread.
+    """The dev scores of finished cells, then their tests, with their ties; None before the first.
+    Reads data and belongs into a thread.
     """
-    with suppress(EmbedlabError, OSError):
-        return grid_scores(ScoresOptions(grid=plan.name), settings).pivot
-    return None
+    pivots = []
+    for score in (DEV_SCORE, None):
+        options = ScoresOptions(grid=plan.name, rows=tuple(plan.axes), score=score)
+        with suppress(EmbedlabError, OSError):
+            pivots.append(grid_scores(options, settings).pivot)
+    if len(pivots) < 2:
+        return next(iter(pivots), None)
+    dev, tests = pivots
+    return replace(
+        tests,
+        columns=tuple(dict.fromkeys((*dev.columns, *tests.columns))),
+        spreads={**tests.spreads, **dev.spreads},
+    )
 
 
 def time_left(plan: GridPlan, settings: Settings) -> str:

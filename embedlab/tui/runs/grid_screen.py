@@ -1,6 +1,5 @@
 """The board of a grid, full screen: its places with progress, scores over seeds, and the winner."""
 
-import asyncio
 from collections.abc import Sequence
 from typing import ClassVar, cast
 
@@ -14,10 +13,9 @@ from textual.widgets import Footer, OptionList, Static
 from textual.widgets.option_list import Option
 
 from embedlab.commands.grid_plan import cancel_grid
-from embedlab.core.errors import EmbedlabError
 from embedlab.core.settings import Settings
 from embedlab.experiments.pivot import Pivot
-from embedlab.tui.room import Guarded, Host, Working
+from embedlab.tui.room import Guarded, Host, Lines, Working
 from embedlab.tui.runs.grid_model import (
     Board,
     BoardRow,
@@ -39,10 +37,10 @@ class GridScreen(Guarded, Working, Screen[None]):
 
     DEFAULT_CSS = """
     GridScreen #board-head { height: auto; padding: 0 2; }
-    GridScreen #board-side { height: 1fr; }
+    GridScreen #board-side { height: auto; max-height: 55%; }
     GridScreen #board-titles { height: 1; text-wrap: nowrap; }
-    GridScreen #places { height: 1fr; text-wrap: nowrap; }
-    GridScreen #matrix { height: auto; max-height: 40%; padding: 0 2; display: none; }
+    GridScreen #places { height: auto; text-wrap: nowrap; }
+    GridScreen #matrix { height: auto; max-height: 30%; padding: 1 2; display: none; }
     GridScreen #cells { height: auto; max-height: 12; padding: 0 2; border-top: solid $rule; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -75,7 +73,7 @@ class GridScreen(Guarded, Working, Screen[None]):
         yield Static("reading …", id="board-head", markup=False)
         with Vertical(id="board-side", classes="panel"):
             yield Static(id="board-titles", markup=False)
-            yield OptionList(id="places")
+            yield Lines(id="places")
         yield Static(id="matrix", markup=False)
         yield Static(id="cells", markup=False)
         yield Footer(compact=True, show_command_palette=False)
@@ -97,9 +95,9 @@ class GridScreen(Guarded, Working, Screen[None]):
             self._left = time_left(entry.plan, self._settings)
         self._looks += 1
         if key != self._scores[0]:
-            self.app.call_from_thread(self._take, entry)  # the cells do not wait for the scores
+            self.hand_over(self._take, entry)  # the cells do not wait for the scores
             self._scores = key, read_scores(entry.plan, self._settings)
-        self.app.call_from_thread(self._take, entry)
+        self.hand_over(self._take, entry)
 
     def _take(self, entry: Entry) -> None:
         new = board(entry, self._scores[1], self._left if entry.is_active else "")
@@ -171,7 +169,7 @@ class GridScreen(Guarded, Working, Screen[None]):
         seeds = max((len(row.seeds) for row in found.rows), default=1) + 2
         seeds = max(seeds, 7)
         room = width - 2 - sum(widths) - seeds
-        has_bar = room >= _BAR + _NUMBER + 2
+        has_bar = found.share < 1 and room >= _BAR + _NUMBER + 2
         room -= (_BAR + 2) * has_bar
         has_spark = room >= _SPARK + 2 * _NUMBER
         room -= (_SPARK + 2) * has_spark
@@ -280,22 +278,13 @@ class GridScreen(Guarded, Working, Screen[None]):
     @work(group="grid-act", exit_on_error=False)
     async def action_stop(self) -> None:
         """Stop the grid."""
-        try:
-            await asyncio.to_thread(cancel_grid, self._grid, self._settings)
-        except EmbedlabError as error:
-            self.dashboard.report(error)
-        else:
-            self.app.notify(f"stopping {self._grid}: its cells save a checkpoint", markup=False)
+        done = f"stopping {self._grid}: its cells save a checkpoint"
+        await self.do(lambda: cancel_grid(self._grid, self._settings), done)
 
     @work(group="grid-act", exit_on_error=False)
     async def action_resume(self) -> None:
         """Run the cells that are not done."""
-        try:
-            await asyncio.to_thread(resume_grid, self._grid, self._settings)
-        except EmbedlabError as error:
-            self.dashboard.report(error)
-        else:
-            self.app.notify(f"resumed {self._grid}", markup=False)
+        await self.do(lambda: resume_grid(self._grid, self._settings), f"resumed {self._grid}")
 
 
 def matrix_text(found: Board) -> Content:

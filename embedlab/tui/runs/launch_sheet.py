@@ -3,7 +3,6 @@ would do beside it.
 """
 
 import asyncio
-import json
 import shlex
 from collections.abc import Mapping
 from dataclasses import replace
@@ -55,7 +54,7 @@ class LaunchSheet(Working, ModalScreen[str | None]):
     LaunchSheet { align: center middle; }
     LaunchSheet #sheet { width: 96%; height: 92%; border: round $primary; background: $surface;
         padding: 0 1; border-title-style: bold; border-title-color: $text-primary; }
-    LaunchSheet #choose { width: 32; }
+    LaunchSheet #choose { width: 36; }
     LaunchSheet #choices { height: 1fr; text-wrap: nowrap; text-overflow: ellipsis; border: none;
         background: transparent; padding: 0; }
     LaunchSheet Input { height: 1; border: none; padding: 0; background: $boost; }
@@ -137,7 +136,7 @@ class LaunchSheet(Working, ModalScreen[str | None]):
                 own.append(choice_of_file(path))
             except (EmbedlabError, OSError):
                 continue
-        self.app.call_from_thread(self._list, [*own, *found])
+        self.hand_over(self._list, [*own, *found])
 
     def _list(self, found: list[Choice]) -> None:
         self._choices = {f"{one.kind} {one.name}": one for one in found}
@@ -159,7 +158,7 @@ class LaunchSheet(Working, ModalScreen[str | None]):
         ]
         options.set_options(
             [
-                Option(Content.assemble((f"{one.kind[:4]:<5}"[:5], "$faint"), one.title), id=key)
+                Option(Content.assemble((f"{one.kind:<7}", "$faint"), one.title), id=key)
                 for key, one in fitting
             ]
         )
@@ -287,12 +286,16 @@ class LaunchSheet(Working, ModalScreen[str | None]):
         """Remember the form; one as in the recipe is forgotten."""
         if self._choice is None or self._own is None:
             return
-        key, form = f"{self._choice.kind} {self._choice.name}", self.form
-        drafts = {one: draft for one, draft in self._drafts.items() if one != key}
-        if form != self._own:
-            drafts[key] = {"values": dict(form.values), "text": form.text}
-        self._memory.set("forms", json.loads(json.dumps(drafts)))
-        self._memory.set("launch", key)
+        form = self.form
+        draft = {"values": dict(form.values), "text": form.text} if form != self._own else None
+        self._keep_draft(self._choice, draft)
+        self._memory.set("launch", f"{self._choice.kind} {self._choice.name}")
+
+    def _keep_draft(self, choice: Choice, draft: object = None) -> None:
+        """Remember what was typed for CHOICE, or forget it."""
+        key = f"{choice.kind} {choice.name}"
+        drafts = {one: it for one, it in self._drafts.items() if one != key}
+        self._memory.set("forms", {**drafts, key: draft} if draft else drafts)
 
     @work(exclusive=True, group="try", exit_on_error=False)
     async def _try(self) -> None:
@@ -310,7 +313,11 @@ class LaunchSheet(Working, ModalScreen[str | None]):
             trial = await dry_run(words)
         except EmbedlabError as error:
             return DryRun(lines=(), error=error.message, hint=str(error.hint))
-        return replace(trial, lines=(*trial.lines, "", f"$ embedlab {shlex.join(words)}"))
+        return replace(
+            trial,
+            lines=(*trial.lines, "", f"$ embedlab {shlex.join(words)}"),
+            words=tuple(words),
+        )
 
     def _show_trial(self, trial: DryRun) -> None:
         self._trial = trial
@@ -331,8 +338,7 @@ class LaunchSheet(Working, ModalScreen[str | None]):
     def action_undo(self) -> None:
         """Take the recipe's own values again."""
         if self._choice is not None:
-            key = f"{self._choice.kind} {self._choice.name}"
-            self._memory.set("forms", {one: it for one, it in self._drafts.items() if one != key})
+            self._keep_draft(self._choice)
             self._own = None
             self._build(self._choice)
 
@@ -353,23 +359,17 @@ class LaunchSheet(Working, ModalScreen[str | None]):
         self._is_starting = True
         self.query_one("#tried", VerticalScroll).border_title = "starting …"
         try:
-            words = await asyncio.to_thread(
-                arguments, choice, form, self._settings, state_folder() / "grids"
-            )
-            trial = await dry_run(words)
+            trial = await self._dry_run(choice, form)
             if trial.error:
                 self._show_trial(trial)
                 return
-            await start(choice, words, self._settings)
+            await start(choice, trial.words, self._settings)
         except EmbedlabError as error:
             self._show_trial(DryRun(lines=(), error=error.message, hint=str(error.hint)))
             return
         finally:
             self._is_starting = False
-        drafts = {
-            one: it for one, it in self._drafts.items() if one != f"{choice.kind} {choice.name}"
-        }
-        self._memory.set("forms", drafts)
+        self._keep_draft(choice)
         self.app.notify("started in a process of its own; quitting does not end it")
         self._own = None  # nothing more to keep
         name = form.values.get("name") or choice.title

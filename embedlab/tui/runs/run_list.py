@@ -2,15 +2,13 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import ClassVar
 
-from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from embedlab.core.durations import duration
+from embedlab.tui.room import Lines
 from embedlab.tui.runs.model import ACTIVE, SIGNS, Entry, sparkline
 
 STATE_STYLES = {
@@ -126,15 +124,8 @@ def _last(entry: Entry, now: float) -> str:
     return then.strftime("%H:%M" if is_today else "%d %b")
 
 
-class RunList(OptionList):
+class RunList(Lines):
     """The entries, walked with the keys of a list; its lines change while runs go on."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j", "cursor_down", show=False),
-        Binding("k", "cursor_up", show=False),
-        Binding("g", "first", show=False),
-        Binding("G", "last", show=False),
-    ]
 
     class Reached(Message):
         """Another entry is under the cursor."""

@@ -1,0 +1,60 @@
+"""The board of a grid: what each place scored, and which of them the dev score chooses."""
+
+from pathlib import Path
+
+from embedlab.core.settings import Settings
+from embedlab.experiments.grid_file import load_grid
+from embedlab.experiments.grid_trainings import expand_grid
+from embedlab.experiments.plan import GridFolder, GridPlace
+from embedlab.runs.evaluations import Evaluation, StoredScore
+from embedlab.runs.events import Finished
+from embedlab.tui.runs.grid_model import board, read_scores
+from embedlab.tui.runs.model import RunFollower
+from tests.tui.world import make_run
+
+GRID = """
+summary = "A test."
+base = "snli-ce"
+seeds = [1, 2]
+tasks = ["sts"]
+[set]
+encoder = "nobody/nothing"
+[axes]
+"optim.lr" = [1e-5, 2e-5]
+"encoder.pooling" = ["cls", "mean"]
+"""
+
+
+def test_places_of_two_axes_have_their_own_scores_and_dev_chooses(tmp_path: Path) -> None:
+    settings = Settings(runs=tmp_path / "runs", cache=tmp_path / "cache")
+    file = tmp_path / "mine.toml"
+    file.write_text(GRID)
+    place = GridPlace(runs=str(settings.runs), cache=str(settings.cache), data="tiny")
+    plan = expand_grid(load_grid(str(file)), place)
+    plan.save(GridFolder.of(settings.runs, plan.name).plan_file)
+    for number, variant in enumerate(plan.variants):
+        for seed in plan.seeds:
+            run = make_run(
+                settings, variant.run, seed, Finished(step=30), dev=50 + 10 * number + seed
+            )
+            score = StoredScore(
+                by="dataset",
+                slice="sts12",
+                metric="spearman",
+                setting="all",
+                items=3,
+                value=(90 - 10 * number + seed) / 100,
+            )
+            Evaluation(
+                task="sts", model=run.id, fingerprint="f", precision="float32", pooling="mean", max_tokens=9, truncated=0,
+                data=(), marks=(), scores=(score,),
+            ).save(run.evaluations)  # fmt: skip
+    (entry,) = RunFollower(settings.runs).look().entries()
+    found = board(entry, read_scores(plan, settings))
+    assert found.columns == ("dev", "sts12")
+    texts = [[row.numbers[column].text for column in found.columns] for row in found.rows]
+    assert texts == [
+        [f"{51.5 + 10 * n:.2f} ± 0.71", f"{91.5 - 10 * n:.2f} ± 0.71"] for n in range(4)
+    ]
+    assert [row.numbers["dev"].mark == "*" for row in found.rows] == [False, False, False, True]
+    assert found.verdict.startswith("dev chooses lr 2e-05, pooling mean with 81.50 ± 0.71; sts12")
