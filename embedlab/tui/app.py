@@ -461,10 +461,6 @@ class Dashboard(Working, Host):
         sidebar.display = True
         self.screen.set_focus(sidebar)
 
-    def on_header_limits_opened(self) -> None:
-        """Show what limits the numbers."""
-        self.action_limits()
-
     def action_limits(self) -> None:
         """Show what limits the numbers."""
         text = "\n".join(f"• {note}" for note in self._limits()) or "Nothing limits these numbers."

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from textual import events
 from textual.content import Content
-from textual.message import Message
 from textual.widget import Widget
 
 from embedlab.tui.theme import model_colour, model_sign
@@ -26,9 +25,6 @@ class Header(Widget):
     DEFAULT_CSS = """
     Header { height: 2; padding: 0 1; background: $surface; }
     """
-
-    class LimitsOpened(Message):
-        """The user clicked what limits the numbers."""
 
     def __init__(self) -> None:
         super().__init__(id="header")
@@ -81,10 +77,10 @@ class Header(Widget):
             line = Content.assemble(line, "   " if chips else "", (activity, "italic $faint"))
         return Content("\n").join([top, line])
 
-    def on_click(self, event: events.Click) -> None:
+    async def on_click(self, event: events.Click) -> None:
         """Open what limits the numbers."""
         if event.y == 0 and event.x > self.size.width - 8:
-            self.post_message(self.LimitsOpened())
+            await self.app.run_action("limits")
 
 
 def chips_of(

@@ -5,7 +5,7 @@ on them, and where the numbers come from. Without Textual; what reads files belo
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from importlib.util import find_spec
 from pathlib import Path
 
 import polars as pl
@@ -19,7 +19,7 @@ from embedlab.data.file_name import is_row_file
 from embedlab.data.overlaps import KnownText
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.models.catalog import ModelSpec, resolve
-from embedlab.models.packaged import PACKAGED
+from embedlab.models.packaged import PACKAGED, PREFIXED
 from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.stored import open_outcomes
 from embedlab.runs.outcomes import stored_facts
@@ -36,7 +36,6 @@ class KnownModel:
 
     name: str
     kind: str  # "run", "model"
-    datasets: frozenset[str] = frozenset()  # that it was scored on
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -196,24 +195,12 @@ def known_models(settings: Settings) -> list[KnownModel]:
     models: dict[str, KnownModel] = {}
     with suppress(EmbedlabError):
         finished = [run for run in find_runs(settings.runs) if run.model.is_dir()]
-        for name, runs in groupby(finished, key=lambda run: run.name):
-            datasets = [
-                frozenset(one.name for one in stored_facts(run.evaluations)) for run in runs
-            ]
-            models[name] = KnownModel(
-                name=name, kind="run", datasets=frozenset.intersection(*datasets)
-            )
+        models |= {run.name: KnownModel(name=run.name, kind="run") for run in finished}
     with suppress(OSError):
-        folders = sorted(
-            (settings.cache / "models").iterdir(), key=lambda path: path.stat().st_mtime
-        )
-        for folder in folders:
-            facts = list(stored_facts(folder / "evaluations"))
-            for name, own in groupby(facts, key=lambda one: one.model):
-                if name not in models or models[name].kind == "model":
-                    datasets_of = frozenset(one.name for one in own)
-                    models[name] = KnownModel(name=name, kind="model", datasets=datasets_of)
+        for folder in (settings.cache / "models").iterdir():
+            for one in stored_facts(folder / "evaluations"):
+                models.setdefault(one.model, KnownModel(name=one.model, kind="model"))
     installed = [name for name, model in PACKAGED.items() if model.state == "installed"]
-    for name in (*installed, DICE):
+    for name in (*installed, *filter(find_spec, PREFIXED), DICE):  # named as their packages
         models.setdefault(name, KnownModel(name=name, kind="model"))
     return sorted(models.values(), key=lambda model: (model.kind != "run", model.name))

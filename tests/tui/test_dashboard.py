@@ -19,6 +19,7 @@ from embedlab.tui.questions import Confirm
 from embedlab.tui.runs.launch_sheet import LaunchSheet
 from embedlab.tui.runs.room import RunsRoom
 from embedlab.tui.sidebar import Sidebar
+from embedlab.tui.workbench import KnownModel
 from tests.tui.world import make_run, shown_of, until
 
 Open = Callable[..., AbstractAsyncContextManager[Pilot[None]]]
@@ -159,6 +160,30 @@ async def test_the_verdict_is_shown_and_a_row_opens_its_items(opened: Open) -> N
         assert app.query_one(DataRoom).query_one("#data-filter", Input).value == "dataset:sts12"
 
 
+async def test_a_fourth_model_is_compared_in_six_keys(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = (KnownModel(name="fourth", kind="model"),)
+    monkeypatch.setattr("embedlab.tui.app.known_models", lambda settings: known)
+    async with opened(models=("near", "far", "part")) as pilot:
+        app = dashboard(pilot)
+        await pilot.press("c", "j", "j", "j", "space", "2")
+        assert app.models == ("near", "far", "part", "fourth")
+        assert app.room.TITLE == "Compare"
+
+
+async def test_a_file_of_pairs_is_opened_from_inside(opened: Open, tmp_path: Path) -> None:
+    file = tmp_path / "mine.csv"
+    file.write_text("sentence1,sentence2,score\na cat,a dog,2\n")
+    async with opened() as pilot:
+        app = dashboard(pilot)
+        await pilot.press("2", "ctrl+o")
+        await until(pilot, lambda: isinstance(app.focused, Input))
+        at_once(pilot, f"{file}\r")
+        await until(pilot, lambda: app.shown_task == str(file))
+        assert app.room.TITLE == "Data"
+
+
 @pytest.mark.parametrize("key", ["escape", "q"])
 async def test_a_typed_form_is_there_again(opened: Open, key: str) -> None:
     async with opened() as pilot:
@@ -210,6 +235,22 @@ async def test_a_window_that_is_too_small_says_so(opened: Open) -> None:
         assert "too small" in str(pilot.app.screen.render())  # type: ignore[operator]
         await pilot.resize_terminal(100, 30)
         await until(pilot, lambda: len(pilot.app.screen_stack) == 1)
+
+
+async def test_without_colour_nothing_is_missing(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with opened((80, 24)) as pilot:
+        app = dashboard(pilot)
+        table = app.query_one(ItemTable)
+        table.view = None  # as before anything is read
+        table.refresh()
+        await pilot.pause(0.1)
+        for room in "123":
+            await pilot.press(room)
+            await pilot.pause(0.1)
+        assert app.is_open
 
 
 async def test_pasted_text_changes_no_run(opened: Open) -> None:

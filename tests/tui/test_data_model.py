@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from embedlab.core.errors import UsageError
+from embedlab.tui.data.cards import item_cards
 from embedlab.tui.data.model import (
     FILE,
     GAP,
@@ -114,3 +115,11 @@ def test_an_item_has_its_errors_and_neighbours() -> None:
     assert percentile - item.gold_rank == pytest.approx(error)
     below = (known.gold[:60] < known.gold[5]).sum(), (known.gold[:60] == known.gold[5]).sum()
     assert item.gold_rank == pytest.approx(100 * (below[0] + below[1] / 2) / 60)
+
+
+@pytest.mark.parametrize("width", [60, 66, 120])
+def test_the_numbers_of_a_card_fit_their_line(width: int) -> None:
+    lines = item_cards(item_of(facts(), 5), "", width).plain.split("\n")
+    (head,) = [line for line in lines if line.endswith("percentile  error")]
+    assert len(head) <= width
+    assert sum(len(line) == len(head) for line in lines) == 3  # the head and both models

@@ -49,3 +49,12 @@ def test_an_item_says_which_run_was_trained_on_it(tmp_path: Path) -> None:
     column = trained_column(outcomes.text_keys, texts)
     assert column[:2].to_list() == ["†mine", None]
     assert column.filter(pl.Series([True, *[False] * 119]).not_()).null_count() == 119
+
+
+def test_what_is_shown_first_can_be_chosen_before_anything_was_scored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workbench, "find_spec", lambda name: name)
+    settings = Settings(runs=tmp_path / "runs", cache=tmp_path / "cache")
+    names = {model.name for model in workbench.known_models(settings)}
+    assert {"wordllama", "dice"} <= names

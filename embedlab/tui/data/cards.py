@@ -20,7 +20,7 @@ def item_cards(item: Item, note: str, width: int) -> Content:
     lines = [sentence(first, second), *(sentence(text, first) for text in others)]
     names = max(len(name) for name in ("gold", "Dice", *(name for name, *_ in item.models)))
     names = min(names, _LONGEST_NAME) + 2
-    bar_width = max(6, min(_BAR, width - names - 22))
+    bar_width = max(6, min(_BAR, width - names - 28))
     bars = [("  gold", "$gold", item.gold, item.gold_share, item.gold_rank, nan)]
     for name, value, text, rank, error, place in item.models:
         share = value if -1 <= value <= 1 else nan

@@ -165,7 +165,7 @@ class DataRoom(Room):
 
     def on_resize(self) -> None:
         """Leave out what has no room."""
-        self.set_class(self.size.width >= 160, "-wide")
+        self.set_class(self.size.width >= 220, "-wide")
         self.set_class(self.size.height < 30, "-short")
 
     @property

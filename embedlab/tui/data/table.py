@@ -23,7 +23,7 @@ from embedlab.tui.room import Host
 from embedlab.tui.theme import model_sign
 
 _NUMBER = 6  # cells of a number, with the blank before it
-_LEAST_TEXT = 90  # cells, below which the second sentence has a line of its own
+_LEAST_TEXT = 140  # cells, below which the second sentence has a line of its own
 _GUTTER = 2
 _WIDE = 90  # cells, from which the columns have their names whole
 
@@ -119,7 +119,9 @@ class ItemTable(ScrollView, can_focus=True):
         if top < self.scroll_offset.y:
             self.scroll_to(y=top, animate=False, immediate=True)
         elif top + self.lines_each > self.scroll_offset.y + height:
-            self.scroll_to(y=top + self.lines_each - height, animate=False, immediate=True)
+            first = top + self.lines_each - height
+            first += -first % self.lines_each  # no item is cut at the top
+            self.scroll_to(y=first, animate=False, immediate=True)
 
     def action_move(self, by: int) -> None:
         """Move the cursor."""
@@ -169,7 +171,7 @@ class ItemTable(ScrollView, can_focus=True):
         """The header, or a line of an item."""
         width = self.scrollable_content_region.width
         if self.view is None:
-            return Strip.blank(width)
+            return Strip.blank(width, self.rich_style)
         if y == 0:
             strip = Strip(self._header()).adjust_cell_length(width, self.rich_style)
             return strip.apply_style(self.rich_style)

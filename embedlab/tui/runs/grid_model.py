@@ -12,7 +12,7 @@ from embedlab.core.settings import Settings
 from embedlab.experiments.pivot import DEV_SCORE, Pivot
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.progress import GridFollower
-from embedlab.tui.runs.model import ACTIVE, ENDED, Entry, Training, short_labels
+from embedlab.tui.runs.model import ENDED, Entry, Training, short_labels
 
 Mark = Literal["*", "=", ""]
 
@@ -200,8 +200,3 @@ def score_key(entry: Entry) -> object:
     return tuple(
         (one.run.id, one.scored) for one in entry.trainings if one.status.shown_state in ENDED
     )
-
-
-def is_stoppable(entry: Entry) -> bool:
-    """Whether a process works on a cell."""
-    return not ACTIVE.isdisjoint(entry.states)

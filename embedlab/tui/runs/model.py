@@ -169,17 +169,6 @@ class Entry:
         return max((training.status.last_s or 0.0 for training in self.trainings), default=0.0)
 
     @property
-    def eta_s(self) -> float | None:
-        """The seconds left where they are known: scoring is not counted, so a run that will be
-        scored has none.
-        """
-        alive = [training for training in self.trainings if training.status.state == "running"]
-        if len(alive) != 1 or len(self.trainings) > 1 or alive[0].tasks:
-            return None
-        step = alive[0].status.step
-        return step.eta_s if step is not None else None
-
-    @property
     def dev(self) -> Spread | None:
         """The dev score; of a grid the best cell's."""
         return self._spread(

@@ -9,7 +9,7 @@ from textual.widgets.option_list import Option
 
 from embedlab.core.durations import duration
 from embedlab.tui.room import Lines
-from embedlab.tui.runs.model import ACTIVE, SIGNS, Entry, sparkline
+from embedlab.tui.runs.model import SIGNS, Entry, sparkline
 
 STATE_STYLES = {
     "failed": "$text-error",
@@ -165,8 +165,3 @@ class RunList(Lines):
     def on_option_list_option_highlighted(self) -> None:
         """Say that another entry is reached."""
         self.post_message(self.Reached())
-
-
-def is_at_work(entry: Entry) -> bool:
-    """Whether a process works on it."""
-    return not ACTIVE.isdisjoint(entry.states)
