@@ -16,7 +16,6 @@ from embedlab.core.names import DEFAULT_TASK, task_names
 from embedlab.core.paths import STARTER, STARTER_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.data.file_name import is_row_file
-from embedlab.data.overlaps import KnownText
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.models.packaged import PACKAGED, PREFIXED
@@ -24,7 +23,6 @@ from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.stored import open_outcomes
 from embedlab.runs.outcomes import stored_facts
 from embedlab.runs.store import find_runs
-from embedlab.scoring.trained_pairs import trained_column
 
 DICE = "dice"  # the model of word overlap: its file brings the items
 FIRST_MODELS = ("minilm", "wordllama", DICE)
@@ -107,7 +105,7 @@ def open_shown(models: Sequence[str], task: str, settings: Settings) -> Shown:
     outcomes = replace(
         outcomes,
         averages=_averages(outcomes),
-        trained=lambda shown: trained_column(shown.text_keys, _training_texts(trained, settings)),
+        trained=lambda shown: _trained_on(shown, trained, settings),
     )
     similarities = {
         model.name: outcomes.predictions.select(
@@ -129,12 +127,13 @@ def open_shown(models: Sequence[str], task: str, settings: Settings) -> Shown:
     )
 
 
-def _training_texts(
-    trained: Mapping[str, ModelSpec], settings: Settings
-) -> Mapping[str, KnownText]:
-    """The training text of each model, whose seeds were trained on the same, as far as it is
-    known.
+def _trained_on(
+    outcomes: Outcomes, trained: Mapping[str, ModelSpec], settings: Settings
+) -> pl.Series:
+    """Which models were trained on each item, by the first seed of each; the others read the
+    same.
     """
+    from embedlab.scoring.task_comparison import trained_column
     from embedlab.scoring.training_text import training_text  # a slow import
 
     texts = {}
@@ -142,7 +141,7 @@ def _training_texts(
         with suppress(EmbedlabError, OSError):  # the model is gone; its scores are still there
             if (text := training_text(member, settings).text) is not None:
                 texts[name] = text
-    return texts
+    return trained_column(outcomes.text_keys, texts)
 
 
 def _corpora(folders: Mapping[str, Path], task: str) -> tuple[str, ...]:

@@ -2,13 +2,11 @@
 
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from embedlab.core.settings import Settings
 from embedlab.data.overlaps import KnownText
 from embedlab.models.catalog import ModelSpec
-from embedlab.scoring.trained_pairs import trained_column
 from embedlab.tui import workbench
 from tests.tui.world import make_run, outcomes_of
 
@@ -45,10 +43,9 @@ def test_an_item_says_which_run_was_trained_on_it(tmp_path: Path) -> None:
     run = make_run(settings, "mine", 1)
     KnownText.of([outcomes.sentences.head(1)]).write(run.training_text_file)
     spec = ModelSpec(name=run.id, kind="run", location=str(run.model), seed=1)
-    texts = workbench._training_texts({"mine": spec}, settings)
-    column = trained_column(outcomes.text_keys, texts)
+    column = workbench._trained_on(outcomes, {"mine": spec}, settings)
     assert column[:2].to_list() == ["†mine", None]
-    assert column.filter(pl.Series([True, *[False] * 119]).not_()).null_count() == 119
+    assert column.null_count() == 119
 
 
 def test_what_is_shown_first_can_be_chosen_before_anything_was_scored(
