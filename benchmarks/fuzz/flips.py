@@ -197,9 +197,7 @@ def kinds(world: World) -> Iterator[Kind]:
         files=("*/*",),
         read=_reader_of_tokens(world),
     )
-    yield Kind(
-        name="dashboard-2.json", folder=_memory(world), files=("*.json",), read=_read_memory
-    )
+    yield Kind(name="dashboard-2.json", folder=_memory(world), files=("*.json",), read=_read_memory)
     yield Kind(
         name="grid: queue.sqlite", folder=_queue(world), files=("queue.sqlite",), read=_read_queue
     )
