@@ -172,7 +172,13 @@ async def test_a_fourth_model_is_compared_in_six_keys(
         assert app.room.TITLE == "Compare"
 
 
-async def test_a_file_of_pairs_is_opened_from_inside(opened: Open, tmp_path: Path) -> None:
+async def test_a_file_of_fewer_pairs_is_opened_from_inside(
+    opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "embedlab.tui.app.open_shown",
+        lambda models, task, settings: shown_of(models, 8 if task.endswith("csv") else 120),
+    )
     file = tmp_path / "mine.csv"
     file.write_text("sentence1,sentence2,score\na cat,a dog,2\n")
     async with opened() as pilot:
@@ -181,6 +187,8 @@ async def test_a_file_of_pairs_is_opened_from_inside(opened: Open, tmp_path: Pat
         await until(pilot, lambda: isinstance(app.focused, Input))
         at_once(pilot, f"{file}\r")
         await until(pilot, lambda: app.shown_task == str(file))
+        await until(pilot, lambda: app.view and len(app.view.rows) == 8 and app.comparison)
+        await pilot.pause(0.2)
         assert app.room.TITLE == "Data"
 
 

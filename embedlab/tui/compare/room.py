@@ -332,7 +332,8 @@ class CompareRoom(Room):
         reference = self.comparison.reference
         is_with_gold = self.is_with_gold or line.model == reference
         pair = (GOLD if is_with_gold else reference, line.model)
-        rows = self.view.rows if self.view is not None else slice(None)
+        is_of_these = self.view is not None and self.view.facts is facts
+        rows = self.view.rows if self.view is not None and is_of_these else slice(None)
         x, y = (facts.numbers(name)[rows] for name in pair)
         self.query_one(Scatter).show(x, y, f"{pair[1]} ↑ against {pair[0]} →")
         known = self._explained.get((reference, line.model))
