@@ -13,6 +13,7 @@ from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.runs.events import Finished
 from embedlab.tui.app import Dashboard
+from embedlab.tui.compare.room import CompareRoom
 from embedlab.tui.data.room import DataRoom
 from embedlab.tui.data.table import ItemTable
 from embedlab.tui.questions import Confirm
@@ -183,12 +184,15 @@ async def test_a_file_of_fewer_pairs_is_opened_from_inside(
     file.write_text("sentence1,sentence2,score\na cat,a dog,2\n")
     async with opened() as pilot:
         app = dashboard(pilot)
+        compare, before = app.query_one(CompareRoom), app.view
         await pilot.press("2", "ctrl+o")
         await until(pilot, lambda: isinstance(app.focused, Input))
         at_once(pilot, f"{file}\r")
         await until(pilot, lambda: app.shown_task == str(file))
         await until(pilot, lambda: app.view and len(app.view.rows) == 8 and app.comparison)
-        await pilot.pause(0.2)
+        await until(pilot, lambda: compare.line)
+        compare.view = before  # as where the comparison comes before the items
+        compare.on_option_list_option_highlighted()
         assert app.room.TITLE == "Data"
 
 
