@@ -170,7 +170,7 @@ def _answer(
         if report.tables:
             terminal.show(*(replace(table, is_signed=is_signed) for table in report.tables))
         for figure in figures:
-            caption = figure.write(report.drawn)
+            caption = figure.write(report.figure_subject)
             terminal.note(f"the figure is {figure.path}; caption: {caption}")
     return _end(report, terminal)
 

@@ -196,7 +196,7 @@ def compare(options: CompareOptions, session: Session) -> Report:
         COMPARED,
         is_whole=comparison.is_whole,
         command="compare",
-        drawn={"compared": comparison, "pairs": gathered.scored, "costs": costs},
+        figure_subject={"compared": comparison, "pairs": gathered.scored, "costs": costs},
         by_model=1,
         behind={"compared": comparison, "gathered": gathered, "printed": rows, "costs": costs},
     )

@@ -169,7 +169,7 @@ def _report(tables: Sequence[Table], options: EvaluateOptions, *, is_whole: bool
     if options.rows == "models":
         tables = [*map(with_model_rows, tables)]
     drawn = {"frame": report.frame}
-    return replace(report, tables=tuple(tables), command="evaluate", drawn=drawn)
+    return replace(report, tables=tuple(tables), command="evaluate", figure_subject=drawn)
 
 
 def _evaluate_items(

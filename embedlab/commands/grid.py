@@ -205,7 +205,7 @@ def table(options: ScoresOptions, session: Session) -> Report:
         [shown],
         frame=pl.DataFrame(list(_rows(scores.pivot)), infer_schema_length=None),
         command="grid",
-        drawn=scores.drawn,
+        figure_subject=scores.drawn,
         behind={"scores": scores},
     )
 

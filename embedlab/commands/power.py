@@ -87,4 +87,4 @@ def power(options: PowerOptions, session: Session) -> Report:
     table = power_table(rows, comparison, detect=options.detect, seeds=options.seeds)
     report = Report.of([table], POWER, is_whole=comparison.is_whole)
     drawn = {"frame": report.frame, "caption": table.caption()}
-    return replace(report, command="power", drawn=drawn)
+    return replace(report, command="power", figure_subject=drawn)

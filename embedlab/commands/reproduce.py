@@ -116,7 +116,7 @@ def _reproduced(
         shown_tables(chosen, found, is_brief=is_brief),
         frame=pl.concat([*map(_numbers, found)]) if found else pl.DataFrame(),
         command="reproduce",
-        drawn={"reproductions": found},
+        figure_subject={"reproductions": found},
         exit_code=ExitCode.FAILED if has_failed else ExitCode.OK,
         behind={"has_failed": has_failed, "found": found},
     )

@@ -155,7 +155,7 @@ def run(options: RunOptions, session: Session) -> Report:
         [*map(run_table, runs)],
         frame=frame,
         command="runs",
-        drawn={"runs": runs},
+        figure_subject={"runs": runs},
         behind={"runs": runs},
     )
 

@@ -134,7 +134,7 @@ def train_plan(plan: TrainPlan, session: Session) -> Report:
         frame=trained_frame(statuses, plan.recipe.evaluate, evaluations),
         by_model=0,
         command="runs",
-        drawn={"runs": [each.run for each in runs]},
+        figure_subject={"runs": [each.run for each in runs]},
         behind={"runs": runs},
     )
 

@@ -122,6 +122,6 @@ def why(options: WhyOptions, session: Session) -> Report:
         WHY,
         is_whole=comparison.is_whole,
         command="why",
-        drawn=drawn,
+        figure_subject=drawn,
         behind={"explanation": explanation},
     )

@@ -32,7 +32,7 @@ class Report:
     exit_code: ExitCode = ExitCode.OK  # of a command that has another one to say
     last: str = ""  # what the command notes at its end
     command: str = ""  # whose figures are drawn of it; empty: there are none
-    drawn: Mapping[str, Any] = field(default_factory=dict)  # what those are drawn of
+    figure_subject: Mapping[str, Any] = field(default_factory=dict)  # what those are drawn of
     by_model: int = 0  # of the first tables, those that a notebook shows with a row a model
     behind: Mapping[str, Any] = field(default_factory=dict)  # what else it has, by attribute
 
@@ -82,7 +82,7 @@ class Report:
         from embedlab.reports.figures import draw_figure, figure_kind
 
         figure = figure_kind(self.command, kind)
-        return draw_figure(self.drawn, figure, width_in=width, is_titled=title)
+        return draw_figure(self.figure_subject, figure, width_in=width, is_titled=title)
 
     @property
     def notebook_tables(self) -> Sequence[Table]:

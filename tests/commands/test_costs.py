@@ -113,7 +113,7 @@ def test_its_table_says_what_was_measured_and_on_what(report: Report) -> None:
 
 
 def test_its_figure_has_the_front_of_each_cost(report: Report) -> None:
-    sizes, times = report.plot("costs"), report.drawn
+    sizes, times = report.plot("costs"), report.figure_subject
     assert "Filled, with a line through them" in sizes.caption
     from embedlab.reports.figures import figure_kind
 
