@@ -37,10 +37,6 @@ def cache(tmp_path: Path) -> Path:
     vectors.store(sentence_keys(["A cat."]), np.ones((1, 2), np.float32), np.zeros(1, np.bool_))
     store_similarities(PAIR, tmp_path / "models/b/evaluations", "sbert", pl.Series([0.5]))
     write_atomic(tmp_path / "models/b/evaluations/sts.json", sealed_json({"task": "sts"}))
-    (tmp_path / "models/older/evaluations").mkdir(parents=True)
-    (tmp_path / "models/older/evaluations/sts.json").write_text(
-        '{"task": "sts", "model": "a", "fingerprint": "f", "scores": []}'
-    )
     tokens = tmp_path / "tokens" / "a" / "flat.npy"
     tokens.parent.mkdir(parents=True)
     np.save(tokens, np.arange(3))
@@ -83,7 +79,6 @@ def test_entries_of_each_kind_are_listed_and_deleted_whole(cache: Path) -> None:
     assert [(entry.kind, entry.path.name) for entry in state.entries] == [
         ("embeddings", "0123456789abcdef"),
         ("models", "b"),
-        ("models", "older"),
         ("tokens", "a"),
         ("tiny-encoder", "89d8d552"),
         ("pairs", "c.parquet"),
@@ -129,8 +124,8 @@ def test_entries_have_the_names_of_their_models(tmp_path: Path) -> None:
         )
     (runs / "mine/seed-1/evaluations").mkdir(parents=True)
     store_similarities(PAIR, cache / "models/scored/evaluations", "f1", pl.Series([0.5]))
-    older = '{\n "task": "sts",\n "model": "a \\"b\\"",\n "fingerprint": "f3",\n "scores": []\n}'
-    (cache / "models/evaluated/evaluations/sts.json").write_text(older)
+    written = sealed_json({"task": "sts", "model": 'a "b"', "fingerprint": "f3", "scores": []})
+    write_atomic(cache / "models/evaluated/evaluations/sts.json", written)
     (runs / "mine/seed-1/evaluations/sts.json").write_text(
         '{\n "model": "mine@1",\n "fingerprint": "f2"\n}'
     )
