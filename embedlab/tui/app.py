@@ -32,11 +32,11 @@ from embedlab.tui.compare.model import compare_shown, model_scores
 from embedlab.tui.compare.room import CompareRoom
 from embedlab.tui.data.model import View, sort_orders
 from embedlab.tui.data.room import DataRoom
-from embedlab.tui.header import Header, chips_of
+from embedlab.tui.header import ROOMS, Header, chips_of
 from embedlab.tui.help import TextScreen, help_screen
 from embedlab.tui.plain import PlainDriver, is_plain
 from embedlab.tui.questions import Ask
-from embedlab.tui.room import Guarded, Host, Room, Working
+from embedlab.tui.room import ROOM_KEYS, Guarded, Host, Room, Working
 from embedlab.tui.runs.room import RunsRoom
 from embedlab.tui.sidebar import Line, Sidebar
 from embedlab.tui.state import Memory
@@ -53,7 +53,6 @@ from embedlab.tui.workbench import (
 
 MOST_MODELS = 6
 LEAST_WIDTH, LEAST_HEIGHT = 60, 16
-ROOMS = ("data", "compare", "runs")
 FOLD_BELOW = 100  # cells, below which the sidebar shows when it is called
 WRITE_EVERY_S = 2.0
 REST_S = 0.2  # what was chosen rests so long before it is read
@@ -94,16 +93,7 @@ class Dashboard(Working, Host):
     BINDINGS: ClassVar[list[BindingType]] = [
         # With priority: the keys behind them in one packet then meet what they opened.
         Binding("slash", "filter", "Filter", priority=True, tooltip="Filter, or search."),
-        Binding("1", "room('data')", "Data", show=False, priority=True, tooltip="The Data room."),
-        Binding(
-            "2",
-            "room('compare')",
-            "Compare",
-            show=False,
-            priority=True,
-            tooltip="The Compare room.",
-        ),
-        Binding("3", "room('runs')", "Runs", show=False, priority=True, tooltip="The Runs room."),
+        *ROOM_KEYS,
         Binding("c", "models", "Models", tooltip="Choose models and datasets in the sidebar."),
         Binding("escape", "back", "Back", show=False, tooltip="Leave a field, a pane, a mark."),
         Binding("i", "limits", "Limits", show=False, tooltip="What limits the numbers."),
@@ -428,7 +418,7 @@ class Dashboard(Working, Host):
         is_typing = isinstance(self.focused, Input | TextArea)
         if action in {"filter", "room"} and (is_typing or len(self.screen_stack) > 1):
             return False
-        if action == "open":
+        if action in {"open", "models"}:
             return len(self.screen_stack) == 1
         return True
 

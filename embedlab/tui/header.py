@@ -9,6 +9,8 @@ from textual.widget import Widget
 
 from embedlab.tui.theme import model_colour, model_sign
 
+ROOMS = ("data", "compare", "runs")  # their keys are 1, 2 and 3
+
 
 @dataclass(frozen=True, kw_only=True)
 class Chip:
@@ -49,15 +51,15 @@ class Header(Widget):
         """The two lines."""
         crumbs, items, shown, remarks, activity = self._shown
         width = self.content_size.width
-        limits = f"i {remarks}" if remarks else ""
-        room = width - len(limits) - len(items) - 4
-        path = " › ".join(filter(None, crumbs))
+        limits = f"i {remarks} note{'s' * (remarks > 1)}" if remarks else ""
+        rooms = room_titles(*crumbs[:1])
+        room = width - rooms.cell_length - len(limits) - len(items) - 4
+        path = "".join(f" › {crumb}" for crumb in crumbs[1:] if crumb)
         path = path if len(path) <= room else path[: room - 1] + "…"
-        first, _, rest = path.partition(" › ")
-        blank = " " * max(width - len(path) - len(items) - len(limits) - 2, 1)
+        blank = " " * max(room - len(path) + 2, 1)
         top = Content.assemble(
-            (first, "bold $text-primary"),
-            (f" › {rest}" if rest else "", "bold"),
+            rooms,
+            (path, "bold"),
             blank,
             (items, "$faint"),
             "  " if limits else "",
@@ -79,8 +81,17 @@ class Header(Widget):
 
     async def on_click(self, event: events.Click) -> None:
         """Open what limits the numbers."""
-        if event.y == 0 and event.x > self.size.width - 8:
+        if event.y == 0 and event.x > self.size.width - 12:
             await self.app.run_action("limits")
+
+
+def room_titles(here: str = "") -> Content:
+    """The rooms with their keys; the one called HERE stands out."""
+    titles = [f"{key} {name.title()}" for key, name in enumerate(ROOMS, 1)]
+    return Content("  ").join(
+        Content.styled(title, "bold $text-primary" if here and title.endswith(here) else "$faint")
+        for title in titles
+    )
 
 
 def chips_of(

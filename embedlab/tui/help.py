@@ -12,6 +12,7 @@ from textual.widgets import Static
 
 LEGEND: Sequence[tuple[str, str]] = (
     ("●■▲◆★✚", "a chosen model, by its place; ○ not chosen"),
+    ("■ □", "in plots: clear; not told from the reference"),
     ("▲ ▼ =", "above the reference, below it, not told from it"),
     ("underlined", "a word that the other sentence lacks"),
     ("gap", "points of rank between the models"),
@@ -21,7 +22,7 @@ LEGEND: Sequence[tuple[str, str]] = (
     ("* =", "the best of a grid, and what cannot be told from it"),
     ("✓ ✗ ‖", "finished, failed, stopped"),
     ("▶ ▷ ◌ …", "training, scoring, starting, silent"),
-    ("i 3", "three remarks limit the numbers: i opens them"),
+    ("i 3 notes", "what limits the numbers: i opens them"),
     ("⏎", "enter scores what is missing"),
 )
 

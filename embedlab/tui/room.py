@@ -15,6 +15,7 @@ from textual.worker import Worker, WorkerState, get_current_worker
 from embedlab.comparison.comparison import Comparison
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.settings import Settings
+from embedlab.tui.header import ROOMS
 from embedlab.tui.state import Memory
 from embedlab.tui.workbench import Shown
 
@@ -63,6 +64,17 @@ class Host(App[None]):
         """Go to the run called NAME, a cell of GRID, in the Runs room."""
 
 
+ROOM_KEYS = [
+    Binding(
+        str(key),
+        f"room('{name}')",
+        name.title(),
+        show=False,
+        priority=True,
+        tooltip=f"The {name.title()} room.",
+    )
+    for key, name in enumerate(ROOMS, 1)
+]
 BURST_S = 0.02  # keys that follow each other faster were not pressed one by one
 DANGEROUS = frozenset({"x", "X", "delete", "q"})
 

@@ -5,6 +5,7 @@ model has a sign beside its colour, so that nothing needs colour.
 from collections.abc import Mapping
 
 MODEL_SIGNS = "●■▲◆★✚"
+HOLLOW = str.maketrans(MODEL_SIGNS, "○□△◇☆✛")
 _DARK = ("#5fafff", "#ffaf5f", "#87d787", "#d787ff", "#5fd7d7", "#ff87af")
 _LIGHT = ("#005fd7", "#af5f00", "#007700", "#8700af", "#007777", "#af005f")
 GOLD = "$gold"

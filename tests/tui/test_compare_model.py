@@ -10,7 +10,6 @@ from embedlab.tui.compare.model import (
     ends_of,
     forest_bar,
     forest_lines,
-    mark_of,
     model_scores,
     place_on,
     slice_expression,
@@ -71,7 +70,26 @@ def test_an_average_sums_the_comparison_up() -> None:
     assert sentence.endswith("on average, and on 2 of 2 datasets")
     scores, signs = model_scores(comparison)
     assert (set(scores), signs) == ({"near", "far"}, {"far": "▼"})
-    assert [mark_of(line) for line in forest_lines(comparison)] == ["●", "●", "◆"]
+    lines = [(line.title, line.mark) for line in forest_lines(comparison)]
+    assert lines == [("average of two", "■"), ("sts12", "■"), ("sick-r", "■")]
+
+
+def test_what_sums_the_comparison_up_comes_before_the_other_averages() -> None:
+    shown = shown_of(["near", "far"])
+    assert shown.outcomes is not None
+    averages = {"sts": {"first alone": ("sts12",), "average of two": ("sts12", "sick-r")}}
+    summed = replace(shown, outcomes=replace(shown.outcomes, averages=averages))
+    titles = [line.title for line in forest_lines(compare_shown(summed))]
+    assert titles == ["average of two", "first alone", "sts12", "sick-r"]
+
+
+def test_a_model_that_is_not_told_from_the_reference_has_its_own_mark_hollow() -> None:
+    shown = shown_of(["near", "far", "twin"])
+    assert shown.outcomes is not None
+    predictions = shown.outcomes.predictions.with_columns(twin="near")
+    alike = replace(shown, outcomes=replace(shown.outcomes, predictions=predictions))
+    marks = [line.mark for line in forest_lines(compare_shown(alike))]
+    assert marks == ["■", "△", "■", "△"]
 
 
 @pytest.mark.parametrize(("low", "high"), [(-50.0, 2.0), (-1.0, 1.0), (0.0, 30.0)])
@@ -93,8 +111,7 @@ def test_the_bar_shows_interval_value_and_zero() -> None:
     for line in lines:
         bar = forest_bar(line, low, high, 41)
         assert len(bar) == 41
-        mark = "●" if line.sign == "▼" else "○"
-        assert abs(bar.index(mark) - (line.delta - low) / (high - low) * 40) <= 0.5
+        assert abs(bar.index(line.mark) - (line.delta - low) / (high - low) * 40) <= 0.5
         assert abs(bar.index("│") - (0 - low) / (high - low) * 40) <= 0.5
 
 

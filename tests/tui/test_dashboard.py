@@ -21,7 +21,7 @@ from embedlab.tui.runs.launch_sheet import LaunchSheet
 from embedlab.tui.runs.room import RunsRoom
 from embedlab.tui.sidebar import Sidebar
 from embedlab.tui.workbench import KnownModel
-from tests.tui.world import make_run, shown_of, until
+from tests.tui.world import make_run, screen_text, shown_of, until
 
 Open = Callable[..., AbstractAsyncContextManager[Pilot[None]]]
 _NAMES = {"/": "slash", " ": "space", ">": "greater_than_sign", "\r": "enter"}
@@ -240,6 +240,18 @@ async def test_eight_items_are_visible_and_every_room_can_be_drawn(
         await pilot.press("question_mark")
         await pilot.pause(0.1)
         await pilot.press("escape")
+
+
+async def test_a_small_screen_names_the_rooms_and_shows_rows_and_why(opened: Open) -> None:
+    async with opened((80, 24)) as pilot:
+        app = dashboard(pilot)
+        await until(pilot, lambda: app.comparison)
+        first, *_, keys = screen_text(app).splitlines()
+        assert first.startswith(" 1 Data  2 Compare  3 Runs › tiny › ")
+        assert keys.endswith("? Help")
+        await pilot.press("2", "w")
+        await until(pilot, lambda: "far alone is right on" in screen_text(app))
+        assert "difference from near in points" in screen_text(app)
 
 
 async def test_a_window_that_is_too_small_says_so(opened: Open) -> None:

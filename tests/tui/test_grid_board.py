@@ -5,12 +5,17 @@ from pathlib import Path
 from embedlab.core.settings import Settings
 from embedlab.experiments.grid_file import load_grid
 from embedlab.experiments.grid_trainings import expand_grid
-from embedlab.experiments.plan import GridFolder, GridPlace
+from embedlab.experiments.plan import GridFolder, GridPlace, GridPlan
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.events import Finished
 from embedlab.tui.runs.grid_model import board, read_scores
+from embedlab.tui.runs.grid_screen import GridScreen
 from embedlab.tui.runs.model import RunFollower
-from tests.tui.world import make_run
+from embedlab.tui.runs.room import RunsRoom
+from tests.tui.test_dashboard import Open, dashboard, opened
+from tests.tui.world import make_run, screen_text, until
+
+__all__ = ["opened"]
 
 GRID = """
 summary = "A test."
@@ -25,9 +30,8 @@ encoder = "nobody/nothing"
 """
 
 
-def test_places_of_two_axes_have_their_own_scores_and_dev_chooses(tmp_path: Path) -> None:
-    settings = Settings(runs=tmp_path / "runs", cache=tmp_path / "cache")
-    file = tmp_path / "mine.toml"
+def make_grid(settings: Settings) -> GridPlan:
+    file = settings.runs.parent / "mine.toml"
     file.write_text(GRID)
     place = GridPlace(runs=str(settings.runs), cache=str(settings.cache), data="tiny")
     plan = expand_grid(load_grid(str(file)), place)
@@ -49,6 +53,27 @@ def test_places_of_two_axes_have_their_own_scores_and_dev_chooses(tmp_path: Path
                 task="sts", model=run.id, fingerprint="f", precision="float32", pooling="mean", max_tokens=9, truncated=0,
                 data=(), marks=(), scores=(score,),
             ).save(run.evaluations)  # fmt: skip
+    return plan
+
+
+async def test_a_grid_names_the_rooms_and_their_keys_lead_there(opened: Open) -> None:
+    async with opened() as pilot:
+        app = dashboard(pilot)
+        make_grid(app.settings)
+        await pilot.press("3")
+        await until(pilot, lambda: app.query_one(RunsRoom).runs.entry)
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, GridScreen))
+        await until(pilot, lambda: "1 Data  2 Compare  3 Runs › mine" in screen_text(app))
+        await pilot.press("c")
+        assert app.focused is app.screen.query_one("#places")
+        await pilot.press("2")
+        await until(pilot, lambda: app.screen is app.main and app.room.id == "compare")
+
+
+def test_places_of_two_axes_have_their_own_scores_and_dev_chooses(tmp_path: Path) -> None:
+    settings = Settings(runs=tmp_path / "runs", cache=tmp_path / "cache")
+    plan = make_grid(settings)
     (entry,) = RunFollower(settings.runs).look().entries()
     found = board(entry, read_scores(plan, settings))
     assert found.columns == ("dev", "sts12")

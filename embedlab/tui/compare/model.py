@@ -17,6 +17,7 @@ from embedlab.core.progress import StartProgress
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.selection import ItemSelection
 from embedlab.tui.plain import safe_line
+from embedlab.tui.theme import HOLLOW, model_sign
 from embedlab.tui.workbench import Shown
 
 BY = (DATASET, "source", "dice", "negation", "number", "question", "length", "words", "gold")
@@ -39,6 +40,7 @@ class ForestLine:
     low: float
     high: float
     sign: str  # ▲ ▼ or =
+    mark: str  # of the model, filled where the difference is clear
     is_average: bool
     notes: tuple[str, ...]
 
@@ -130,13 +132,21 @@ def _interval(low: float, high: float) -> str:
 
 
 def forest_lines(comparison: Comparison) -> Iterator[ForestLine]:
-    """A line for each slice and each model beside the reference."""
+    """A line for each slice and each model beside the reference: what sums the comparison up, the
+    other averages, then the rest.
+    """
+    main = main_slice(comparison)
     others = [name for name in comparison.models if name != comparison.reference]
-    for compared in comparison.slices:
+    slices = sorted(
+        comparison.slices, key=lambda compared: (compared is not main, not compared.average_of)
+    )
+    for compared in slices:
         reference = compared.scores[comparison.reference].value
         for name in others or [comparison.reference]:
             difference = compared.differences.get(name)
             score = compared.scores[name]
+            sign = _sign(difference) if difference and isfinite(difference.delta) else ""
+            mark = model_sign(comparison.models.index(name))
             yield ForestLine(
                 slice_key=compared.key,
                 title=compared.title,
@@ -147,7 +157,8 @@ def forest_lines(comparison: Comparison) -> Iterator[ForestLine]:
                 delta=_SCALE * (difference.delta if difference else score.value),
                 low=_SCALE * (difference.low if difference else score.low),
                 high=_SCALE * (difference.high if difference else score.high),
-                sign=_sign(difference) if difference and isfinite(difference.delta) else "",
+                sign=sign,
+                mark=mark if sign in {"▲", "▼"} else mark.translate(HOLLOW),
                 is_average=bool(compared.average_of),
                 notes=compared.notes,
             )
@@ -191,6 +202,7 @@ class WhyLine:
     delta: float = nan
     high: float = nan
     items: int = 0
+    mark: str = "•"
 
 
 def why_lines(explanation: Explanation) -> list[WhyLine]:
@@ -274,15 +286,5 @@ def forest_bar(line: ForestLine | WhyLine, low: float, high: float, width: int) 
         for cell in range(first, last + 1):
             cells[cell] = "─" if cells[cell] == " " else "┼"
     if isfinite(line.delta):
-        cells[place_on(line.delta, low, high, width)] = mark_of(line)
+        cells[place_on(line.delta, low, high, width)] = line.mark
     return "".join(cells)
-
-
-def mark_of(line: ForestLine | WhyLine) -> str:
-    """The point of a line: an average, clear, or not told from the reference."""
-    if isinstance(line, WhyLine):
-        return "●"
-    is_clear = line.sign in {"▲", "▼"}
-    if line.is_average:
-        return "◆" if is_clear else "◇"
-    return "●" if is_clear else "○"

@@ -41,8 +41,8 @@ from embedlab.tui.runs.curves import braille, dots_sign
 from embedlab.tui.theme import model_colour, model_sign
 
 _TITLE, _NUMBERS = 26, 38  # cells of the title at most, and of the numbers
-_LEGEND = "● ◆ clear, Holm over all rows  ○ ◇ not told apart  ◆ average  ─ 95%"
-_SHORT_LEGEND = "● clear (Holm)  ○ not told apart  ◆ average"
+_LEGEND = "■ clear, Holm over all rows  □ not told apart  bold: average  ─ 95%"
+_SHORT_LEGEND = "■ clear (Holm)  □ not told apart"
 _SLIM, _LOW = 140, 34  # cells and lines, below which the panes have no room beside the rows
 
 
@@ -137,10 +137,11 @@ class CompareRoom(Room):
     CompareRoom.-stacked #why { width: 3fr; }
     CompareRoom.-stacked Scatter { width: 2fr; }
     CompareRoom.-narrow #compare-panes { display: none; }
-    CompareRoom.-narrow.-why #compare-panes { display: block; width: 100%; max-width: 100%; }
+    CompareRoom.-narrow.-why #compare-body { layout: vertical; }
+    CompareRoom.-narrow.-why #forest-side { width: 100%; height: 1fr; }
+    CompareRoom.-narrow.-why #compare-panes { display: block; width: 100%; max-width: 100%; height: 1fr; }
     CompareRoom.-narrow.-why #why { height: 1fr; }
     CompareRoom.-narrow.-why Scatter { display: none; }
-    CompareRoom.-narrow.-why #forest-side { display: none; }
     """
 
     def __init__(self) -> None:
@@ -247,7 +248,7 @@ class CompareRoom(Room):
 
     def _take(self, comparison: Comparison) -> None:
         self.comparison = comparison
-        lines = sorted(forest_lines(comparison), key=lambda line: not line.is_average)
+        lines = list(forest_lines(comparison))
         if self.is_sorted:
             lines.sort(key=lambda line: -abs(line.delta) if isfinite(line.delta) else 0.0)
         self._lines = lines

@@ -15,7 +15,8 @@ from textual.widgets.option_list import Option
 from embedlab.commands.grid_plan import cancel_grid
 from embedlab.core.settings import Settings
 from embedlab.experiments.pivot import Pivot
-from embedlab.tui.room import Guarded, Host, Lines, Working
+from embedlab.tui.header import room_titles
+from embedlab.tui.room import ROOM_KEYS, Guarded, Host, Lines, Working
 from embedlab.tui.runs.grid_model import (
     Board,
     BoardRow,
@@ -46,11 +47,12 @@ class GridScreen(Guarded, Working, Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", "Back"),
         Binding("enter", "open", "Runs", tooltip="Go to the runs of this place."),
-        Binding("c", "compare", "Compare", tooltip="Compare the best places in the Compare room."),
+        Binding("m", "compare", "Compare", tooltip="Compare the best places in the Compare room."),
         Binding("s", "sort", "Sort", tooltip="By dev score, by the last column, as in the file."),
         Binding("x", "stop", "Stop", tooltip="Stop the grid after its cells saved a checkpoint."),
         Binding("o", "resume", "Resume", tooltip="Run the cells that are not done."),
         Binding("question_mark", "app.help", "Help", show=False),
+        *ROOM_KEYS,
     ]
 
     def __init__(self, settings: Settings, name: str, follower: RunFollower) -> None:
@@ -120,7 +122,7 @@ class GridScreen(Guarded, Working, Screen[None]):
         counts = "  ".join(f"{SIGNS[state]} {n} {state}" for state, n in found.counts.items())
         head = [
             Content.assemble(
-                (f"Runs › {found.name}", "bold $text-primary"), (f"   {found.summary}", "$faint")
+                room_titles("Runs"), (f" › {found.name}", "bold"), (f"   {found.summary}", "$faint")
             ),
             Content.assemble(
                 bar(found.share, 36),
@@ -254,6 +256,11 @@ class GridScreen(Guarded, Working, Screen[None]):
         if row is not None:
             self.dismiss()
             self.dashboard.go_to_run(row.run, self._grid)
+
+    def action_room(self, name: str) -> None:
+        """Leave the grid for the room called NAME."""
+        self.dismiss()
+        self.dashboard.action_room(name)
 
     def action_sort(self) -> None:
         """Sort by the dev score, then by the last column, then as in the file."""
