@@ -32,7 +32,7 @@ from embedlab.tui.compare.model import compare_shown, model_scores
 from embedlab.tui.compare.room import CompareRoom
 from embedlab.tui.data.model import View, sort_orders
 from embedlab.tui.data.room import DataRoom
-from embedlab.tui.header import ROOMS, Header, chips_of
+from embedlab.tui.header import ROOMS, Chip, Header
 from embedlab.tui.help import TextScreen, help_screen
 from embedlab.tui.plain import PlainDriver, is_plain
 from embedlab.tui.questions import Ask
@@ -299,7 +299,10 @@ class Dashboard(Working, Host):
         self.main.query_one(Header).show(
             crumbs=[self.room.TITLE, Path(data).name, self.room.crumbs],
             items=items if shown else "",
-            chips=chips_of(self.models, scores, signs),
+            chips=[
+                Chip(name=name, score=scores.get(name, ""), sign=signs.get(name, ""))
+                for name in self.models
+            ],
             limits=len(limits),
             activity=busy,
         )

@@ -1,6 +1,6 @@
 """The header of all rooms: where one is, items, a chip a model, what limits the numbers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from textual import events
@@ -92,12 +92,3 @@ def room_titles(here: str = "") -> Content:
         Content.styled(title, "bold $text-primary" if here and title.endswith(here) else "$faint")
         for title in titles
     )
-
-
-def chips_of(
-    models: Sequence[str], scores: Mapping[str, str], signs: Mapping[str, str]
-) -> list[Chip]:
-    """The chips of MODELS in their order."""
-    return [
-        Chip(name=name, score=scores.get(name, ""), sign=signs.get(name, "")) for name in models
-    ]

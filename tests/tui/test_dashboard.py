@@ -203,6 +203,9 @@ async def test_a_typed_form_is_there_again(opened: Open, key: str) -> None:
         await pilot.press("3")
         await pilot.press("n")
         await until(pilot, lambda: isinstance(app.screen, LaunchSheet) and app.screen._choices)
+        headings = [option.disabled for option in app.screen.query_one(OptionList).options[:2]]
+        assert headings == [True, False]
+        assert "Grids" in screen_text(app)
         at_once(pilot, "tau\r")
         sheet = app.screen
         assert isinstance(sheet, LaunchSheet)

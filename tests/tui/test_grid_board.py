@@ -11,7 +11,6 @@ from embedlab.runs.events import Finished
 from embedlab.tui.runs.grid_model import board, read_scores
 from embedlab.tui.runs.grid_screen import GridScreen
 from embedlab.tui.runs.model import RunFollower
-from embedlab.tui.runs.room import RunsRoom
 from tests.tui.test_dashboard import Open, dashboard, opened
 from tests.tui.world import make_run, screen_text, until
 
@@ -57,14 +56,18 @@ def make_grid(settings: Settings) -> GridPlan:
 
 
 async def test_a_grid_names_the_rooms_and_their_keys_lead_there(opened: Open) -> None:
-    async with opened() as pilot:
+    async with opened((200, 60)) as pilot:
         app = dashboard(pilot)
         make_grid(app.settings)
         await pilot.press("3")
-        await until(pilot, lambda: app.query_one(RunsRoom).runs.entry)
+        await until(pilot, lambda: "sts  spearman · items" in screen_text(app))
+        row = next(line for line in screen_text(app).splitlines() if "✓ mine" in line)
+        assert row.split("│")[1].split()[2:8] == ["8", "cells", "61.50", "±", "0.71", "spearman"]
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, GridScreen))
         await until(pilot, lambda: "1 Data  2 Compare  3 Runs › mine" in screen_text(app))
+        await until(pilot, lambda: "81.50 ± 0.71 *" in screen_text(app))
+        assert "1e-05    ░51.50    ▒61.50" in screen_text(app)
         await pilot.press("c")
         assert app.focused is app.screen.query_one("#places")
         await pilot.press("2")

@@ -229,7 +229,10 @@ def why_lines(explanation: Explanation) -> list[WhyLine]:
     ]
     if uneven:
         lines.append(
-            WhyLine(text=f"points beside all other items; Holm over {kinds} kinds", style="$faint")
+            WhyLine(
+                text=f"points beside all other items, 95%, items; Holm over {kinds} kinds",
+                style="$faint",
+            )
         )
     for side in explanation.sides:
         lines += [WhyLine(text="")]

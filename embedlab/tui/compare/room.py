@@ -41,8 +41,7 @@ from embedlab.tui.runs.curves import braille, dots_sign
 from embedlab.tui.theme import model_colour, model_sign
 
 _TITLE, _NUMBERS = 26, 38  # cells of the title at most, and of the numbers
-_LEGEND = "■ clear, Holm over all rows  □ not told apart  bold: average  ─ 95%"
-_SHORT_LEGEND = "■ clear (Holm)  □ not told apart"
+_LEGEND = "■ clear (Holm over all rows)  □ not told apart  ─ 95%"
 _SLIM, _LOW = 140, 34  # cells and lines, below which the panes have no room beside the rows
 
 
@@ -206,10 +205,11 @@ class CompareRoom(Room):
     def take_view(self, view: View) -> None:
         """Compare on the items that the Data room shows."""
         before, self.view = self.view, view
-        if before is None or before.facts is not view.facts:
-            before = None
-        is_same = before is not None and before.expression == view.expression
-        if is_same and before is not None and before.dataset == view.dataset:
+        if (
+            before is not None
+            and before.facts is view.facts
+            and (before.expression, before.dataset) == (view.expression, view.dataset)
+        ):
             return
         self._explained.clear()
         if not self._is_whole:
@@ -282,7 +282,7 @@ class CompareRoom(Room):
             if len(self.comparison.models) > 1
             else "scores"
         )
-        side.border_subtitle = _LEGEND if width > len(_LEGEND) + 4 else _SHORT_LEGEND
+        side.border_subtitle = _LEGEND
         low, high = ends_of(self._lines)
         models = list(self.dashboard.shown.models)
         options = []

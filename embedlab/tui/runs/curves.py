@@ -24,7 +24,6 @@ class Series:
     x: Sequence[float]
     y: Sequence[float]
     colour: str
-    title: str = ""
 
 
 def drawn_curves(

@@ -146,20 +146,23 @@ def _verdict(rows: Sequence[BoardRow], columns: Sequence[str], pivot: Pivot | No
     if (others := len(marked) - 1) < 1:
         return ""
     if " ± " not in number.text:
-        said += "; of one seed each, so that chance may have chosen"
+        said += "; of one seed each, so this may be chance"
     elif not tied:
-        said += f"; it is above the other {others}" if others else ""
+        said += f"; it is clearly above the other {others}"
     elif len(tied) == others:
-        said += f"; none of the other {others} can be told from it"
+        said += f"; each of the other {others} may be as good"
     else:
         names = ", ".join(short_labels(row.labels) for row in tied[:3])
         more = f" and {len(tied) - 3} more" if len(tied) > 3 else ""
-        said += f"; not to be told from it: {names}{more}"
+        said += f"; as good may be {names}{more}"
     if pivot is not None:
         place = tuple(row.labels.get(axis, "") for axis in pivot.row_axes)
         spread = pivot.spreads.get((place, column))
         if spread is not None and spread.optimism is not None and spread.optimism >= 0.005:
-            said += f". Chosen from {len(marked)}, it is about {spread.optimism:z.2f} too high"
+            said += (
+                f". The best of {len(marked)} has luck too: "
+                f"expect about {spread.optimism:z.2f} less"
+            )
     return said
 
 

@@ -46,7 +46,6 @@ class GridScreen(Guarded, Working, Screen[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", "Back"),
-        Binding("enter", "open", "Runs", tooltip="Go to the runs of this place."),
         Binding("m", "compare", "Compare", tooltip="Compare the best places in the Compare room."),
         Binding("s", "sort", "Sort", tooltip="By dev score, by the last column, as in the file."),
         Binding("x", "stop", "Stop", tooltip="Stop the grid after its cells saved a checkpoint."),
@@ -198,7 +197,7 @@ class GridScreen(Guarded, Working, Screen[None]):
                 parts.append((f"{sparkline(row.losses, _SPARK):<{_SPARK + 2}}", "$faint"))
             for column in columns:
                 number = row.numbers.get(column)
-                text = f"{number.text}{number.mark}" if number else "·"
+                text = f"{number.text} {number.mark}" if number else "·"
                 style = "bold $text-success" if number and number.mark == "*" else ""
                 style = "$faint" if number and not number.mark else style
                 parts.append((f"{text:<{_NUMBER}}", style))
@@ -247,10 +246,6 @@ class GridScreen(Guarded, Working, Screen[None]):
         return True
 
     def on_option_list_option_selected(self) -> None:
-        """Go to the runs of the place."""
-        self.action_open()
-
-    def action_open(self) -> None:
         """Go to the runs of the place."""
         row = self.place
         if row is not None:
@@ -306,13 +301,13 @@ def matrix_text(found: Board) -> Content:
     }
     known = [number.mean for number in numbers.values() if number is not None]
     low, high = (min(known), max(known)) if known else (0.0, 1.0)
-    width = max([8, *(len(label) + 2 for label in columns)])
+    width = max([10, *(len(label) + 2 for label in columns)])
     head = max([len(label) for label in rows] + [len(down.rpartition(".")[2])]) + 2
     title = f"{column}: {across.rpartition('.')[2]} across, {down.rpartition('.')[2]} down"
     lines = [
         Content.styled(title, "bold $faint"),
         Content.styled(
-            f"{'':{head}}" + "".join(f"{label:>{width}}" for label in columns), "$faint"
+            f"{'':{head}}" + "".join(f"{label:>{width - 2}}  " for label in columns), "$faint"
         ),
     ]
     for label in rows:
@@ -324,7 +319,7 @@ def matrix_text(found: Board) -> Content:
                 continue
             share = (number.mean - low) / (high - low) if high > low else 1.0
             shade = "░▒▓█"[min(int(share * 4), 3)]
-            text = f"{shade}{number.mean:z.2f}{number.mark or ' '}"
+            text = f"{shade}{number.mean:z.2f} {number.mark or ' '}"
             parts.append((f"{text:>{width}}", "bold" if number.mark == "*" else ""))
         lines.append(Content.assemble(*parts))
     return Content("\n").join(lines)

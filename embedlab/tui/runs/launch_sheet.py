@@ -6,6 +6,7 @@ import asyncio
 import shlex
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import ClassVar
 
@@ -156,14 +157,16 @@ class LaunchSheet(Working, ModalScreen[str | None]):
             for key, one in self._choices.items()
             if all(word in f"{key} {one.summary}".casefold() for word in words)
         ]
-        options.set_options(
-            [
-                Option(Content.assemble((f"{one.kind:<7}", "$faint"), one.title), id=key)
-                for key, one in fitting
-            ]
-        )
-        if fitting:
-            options.highlighted = 0
+        options.clear_options()
+        for kind, group in groupby(fitting, key=lambda each: each[1].kind):
+            heading = Content.styled(f"{kind.title()}s", "bold $faint")
+            options.add_options(
+                [
+                    Option(heading, disabled=True),
+                    *(Option(Content(one.title), id=key) for key, one in group),
+                ]
+            )
+        options.action_first()
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Narrow the list, or try what was typed."""
@@ -202,7 +205,6 @@ class LaunchSheet(Working, ModalScreen[str | None]):
         self._memory.set("own files", files[:20])
         self.query_one("#words", Input).value = ""
         self._show_choices()
-        self.query_one("#choices", OptionList).highlighted = 0
         self._to_form()
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:

@@ -141,6 +141,7 @@ class RunsRoom(Room):
     RunsRoom.-show-results #run-results, RunsRoom.-show-console #run-console,
     RunsRoom.-show-config #run-config { display: block; }
     RunsRoom.-wide #run-texts Pane { display: block; }
+    RunsRoom.-wide #run-results { min-width: 50; }
     RunsRoom.-narrow { layout: vertical; }
     RunsRoom.-narrow #run-side { width: 100%; height: 1fr; min-height: 11; }
     RunsRoom.-narrow #run-panes { width: 100%; height: 1fr; }
@@ -614,10 +615,10 @@ def results_text(rows: Sequence[detail.ResultRow], entry: Entry) -> Content:
     for row in rows:
         if row.task != task:
             task = row.task
-            lines.append(Content.styled(f"{task}  {row.metric}", "$text-primary"))
-        text = f"{row.name:<{width}}  {row.spread.text:<22}"
+            lines.append(Content.styled(f"{task}  {row.metric} · items", "$text-primary"))
+        text = f"{row.name:<{width}}  {row.spread.text:<20}"
         style = "bold" if row.is_average else ""
-        lines.append(Content.assemble((text, style), (f"{row.items:>7,} items", "$faint")))
+        lines.append(Content.assemble((text, style), (f"{row.items:>7,}", "$faint")))
     if entry.plan is not None:
         best = entry.seeds[0].run.name
         lines.insert(0, Content.styled(f"the best place by dev, {best}", "$faint"))

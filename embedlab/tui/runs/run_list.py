@@ -22,8 +22,8 @@ STATE_STYLES = {
 }  # others have that of what is at work
 AT_WORK = "$text-primary"
 
-_LEAST_NAME = 18
-_WIDTHS = {"score": 20, "losses": 8, "dev": 6, "last": 6}  # by importance
+_LEAST_NAME = 16
+_WIDTHS = {"score": 27, "losses": 8, "dev": 6, "last": 6}  # by importance
 _ORDER = ("losses", "score", "dev", "last")
 
 
@@ -78,15 +78,18 @@ def _cell(entry: Entry, column: str, now: float) -> Content:
     width = _WIDTHS[column]
     match column:
         case "losses":
-            text = sparkline(entry.losses, width)
+            cells = f"{len(entry.plan)} cells" if entry.plan else ""
+            text = sparkline(entry.losses, width) or cells
             style = AT_WORK if entry.is_active else "$faint"
         case "dev":
             text, style = (f"{entry.dev.mean:z.2f}" if entry.dev else ""), ""
         case "score":
             if entry.is_active or (entry.score is None and entry.state != "finished"):
                 return progress(entry, width)
-            text, style = (entry.score.text if entry.score else "not scored"), "bold"
-            style = style if entry.score else "$faint"
+            metric = next((f" {one.score.metric}" for one in entry.seeds if one.score), "")
+            text, style = "not scored", "$faint"
+            if entry.score:
+                text, style = entry.score.text + metric, "bold"
         case _:
             text, style = _last(entry, now), "$faint"
     return Content.styled(f"{text:<{width}}", style)
