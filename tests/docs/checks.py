@@ -19,14 +19,14 @@ def plugins(executed: Sequence[Executed], _names: dict[str, Any], folder: Path) 
         (found,) = [one.output.out for one in executed if part in one.command]
         return found
 
-    assert out("doctor --plugins").count(" ok") == 7
+    assert out("doctor --plugins").count(" ok") == 8
     assert "close-pairs, accuracy x 100" in out("train mine.toml").lower()
     assert "letters:64" in out("evaluate mine letters:64")
-    assert re.search(r"rain +8 +\d", out("letters.py --plugin rain.toml --task rain"))
+    assert re.search(r"weather +8 +\d", out("weather.py --task weather"))
     assert "both years" in out("--suite two-years")
     assert re.search(r"rain +test +8 +8 +counts right", out("data check rain"))
     assert re.search(r"rain +81\.44", out("evaluate dice"))
-    assert " rain " in out("data ls")
+    assert " weather " in out("data ls")
     assert "8 of 8 pairs" in out("pairs letters:64 dice")
     assert "capitals" in out("--by capitals")
     run = folder / "runs" / "mine" / "seed-1"
