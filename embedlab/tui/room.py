@@ -6,6 +6,7 @@ from typing import Any, ClassVar, cast
 
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.events import Key
 from textual.message_pump import MessagePump
 from textual.widget import Widget
@@ -136,6 +137,13 @@ class Lines(OptionList):
         Binding("g", "first", show=False),
         Binding("G", "last", show=False),
     ]
+
+    def fill(self, lines: Sequence[Content]) -> None:
+        """Show LINES; the cursor stays where it was."""
+        here = self.highlighted or 0
+        self.set_options(lines)
+        if lines:
+            self.highlighted = min(here, len(lines) - 1)
 
 
 class Room(Working, Widget):

@@ -61,6 +61,7 @@ async def test_a_grid_names_the_rooms_and_their_keys_lead_there(opened: Open) ->
         make_grid(app.settings)
         await pilot.press("3")
         await until(pilot, lambda: "sts  spearman · items" in screen_text(app))
+        assert "state 8 finished   step 30 of 30   speed 800 rows/s\n" in screen_text(app)
         row = next(line for line in screen_text(app).splitlines() if "✓ mine" in line)
         assert row.split("│")[1].split()[2:8] == ["8", "cells", "61.50", "±", "0.71", "spearman"]
         await pilot.press("enter")

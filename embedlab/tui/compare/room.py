@@ -13,7 +13,6 @@ from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import OptionList, Static
-from textual.widgets.option_list import Option
 from textual.worker import get_current_worker
 
 from embedlab.choices import Aggregate
@@ -266,7 +265,7 @@ class CompareRoom(Room):
             self._draw()
 
     def _draw(self) -> None:
-        forest = self.query_one("#forest", OptionList)
+        forest = self.query_one(Forest)
         self._drawn_width = forest.scrollable_content_region.width
         width = max(self._drawn_width, 40)
         longest = max((len(line.title) for line in self._lines), default=_TITLE)
@@ -285,16 +284,13 @@ class CompareRoom(Room):
         side.border_subtitle = _LEGEND
         low, high = ends_of(self._lines)
         models = list(self.dashboard.shown.models)
-        options = []
+        texts = []
         before = ""
         for line in self._lines:
             title = line.title if line.title != before else ""
             before = line.title
-            options.append(Option(self._text(line, title, models, low, high, bar)))
-        here = forest.highlighted
-        forest.set_options(options)
-        if options:
-            forest.highlighted = min(here or 0, len(options) - 1)
+            texts.append(self._text(line, title, models, low, high, bar))
+        forest.fill(texts)
         title = f"{self.by:<{self._title_width}} {'items':>6} {'ref':>6} {'model':>8}"
         head = f"{title} {'diff':>7}      {axis_labels(low, high, bar)}"
         self.query_one("#forest-head", Static).update(Content.styled(head, "bold $faint"))

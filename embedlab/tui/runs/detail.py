@@ -56,11 +56,11 @@ def facts(entry: Entry) -> list[tuple[str, str]]:
     shown = {
         "state": states if len(entry.trainings) > 1 or entry.plan else entry.state,
         "step": f"{step.step} of {step.steps}" if step is not None else "",
+        "speed": speed,
+        "seeds": seeds if entry.plan is None else "",
         "objective": objectives,
         "encoder": Path(str(recipe.get("encoder", {}).get("model", ""))).name,
         "data": f"{data}{f', {max(rows):,} rows' if rows else ''}",
-        "speed": speed,
-        "seeds": seeds if entry.plan is None else "",
     }
     return [(name, text) for name, text in shown.items() if text]
 

@@ -10,7 +10,6 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Footer, OptionList, Static
-from textual.widgets.option_list import Option
 
 from embedlab.commands.grid_plan import cancel_grid
 from embedlab.core.settings import Settings
@@ -141,13 +140,11 @@ class GridScreen(Guarded, Working, Screen[None]):
         head += [Content.styled(line, "$text-error") for line in failed[:3]]
         self.query_one("#board-head", Static).update(Content("\n").join(head))
         self._rows = self._sorted(found)
-        places = self.query_one("#places", OptionList)
+        places = self.query_one("#places", Lines)
         width = max(places.scrollable_content_region.width, 40)
         titles, lines = self._lines(found, width)
         self.query_one("#board-titles", Static).update(Content.styled(titles, "bold $faint"))
-        here = places.highlighted or 0
-        places.set_options([Option(line) for line in lines])
-        places.highlighted = min(here, len(lines) - 1) if lines else None
+        places.fill(lines)
         matrix = self.query_one("#matrix", Static)
         matrix.display = len(found.axes) == 2 and bool(found.columns) and self.size.height >= 30
         if matrix.display:

@@ -313,7 +313,10 @@ class RunsRoom(Room):
         facts = [
             Content.assemble((f"{name} ", "$faint"), text) for name, text in detail.facts(here)
         ]
-        lines = [Content.styled(here.title or here.name, "bold"), Content("   ").join(facts)]
+        lines = [
+            Content.styled(here.title or here.name, "bold"),
+            *(Content("   ").join(line) for line in (facts[:-3], facts[-3:])),
+        ]
         if here.note:
             lines.append(Content.styled(here.note, "$text-warning"))
         hint = next((one.status.hint for one in here.trainings if one.status.hint), "")

@@ -5,7 +5,6 @@ from datetime import datetime
 
 from textual.content import Content
 from textual.message import Message
-from textual.widgets.option_list import Option
 
 from embedlab.core.durations import duration
 from embedlab.tui.room import Lines
@@ -158,11 +157,9 @@ class RunList(Lines):
                 if old != new:
                     self.replace_option_prompt_at_index(index, new)
         else:
-            before = self.highlighted or 0
-            self.set_options([Option(line) for line in lines])
-            if names:
-                at = names.index(stay_on) if stay_on in names else min(before, len(names) - 1)
-                self.highlighted = at
+            self.fill(lines)
+            if stay_on in names:
+                self.highlighted = names.index(stay_on)
         self._drawn = lines
 
     def on_option_list_option_highlighted(self) -> None:
