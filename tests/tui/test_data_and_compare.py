@@ -12,6 +12,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from embedlab.tui.app import Dashboard
+from embedlab.tui.compare.model import WhyLine
 from embedlab.tui.compare.room import CompareRoom
 from embedlab.tui.data.histogram import Histogram
 from embedlab.tui.data.model import GAP
@@ -107,6 +108,18 @@ async def test_why_is_two_keys_away(opened: Open) -> None:
         text = app.query_one("#why Static", Static)
         await until(pilot, lambda: "far alone is right on" in str(text.render()))
         assert "near alone is right on" in str(text.render())
+
+
+async def test_the_numbers_of_why_stand_below_their_names(opened: Open) -> None:
+    async with opened() as pilot:
+        room = dashboard(pilot).query_one(CompareRoom)
+        await pilot.press("2")
+        kind = WhyLine(text="length fifth 3", delta=-3.3, low=-5.0, high=-1.0, items=3337)
+        text = room._why_text([WhyLine(text="far gains or loses on", style="bold"), kind])
+        _, head, line = text.plain.split("\n")
+        assert head.split() == ["points", "95%", "items"]
+        assert line[: head.index("points") + len("points")].endswith(" -3.3")
+        assert line.index("─") < head.index("95%") + 2 < len(line) == len(head)
 
 
 async def test_both_sentences_can_be_edited_and_left(opened: Open) -> None:

@@ -230,7 +230,7 @@ def why_lines(explanation: Explanation) -> list[WhyLine]:
     if uneven:
         lines.append(
             WhyLine(
-                text=f"points beside all other items, 95%, items; Holm over {kinds} kinds",
+                text=f"points beside all other items; Holm over {kinds} kinds",
                 style="$faint",
             )
         )

@@ -472,6 +472,9 @@ class CompareRoom(Room):
                     (f"{line.items:>8,}", "$faint"),
                 )
             )
+        if kinds:
+            head = f"{'points':>{title + 7}}  {'95%':^{bar}}{'items':>8}"
+            texts.insert(1, Content.styled(head, "$faint"))
         return Content("\n").join(texts)
 
 
