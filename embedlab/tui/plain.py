@@ -10,7 +10,9 @@ from textual.drivers.linux_driver import LinuxDriver
 
 from embedlab.core.printable import one_line
 
-_SIGNS = dict(zip("●■▲◆★✚○◇◌▸›…⏎▏▌·“”→↑↓▼✓✗±×–⌫", '*#^+*+ooo>>~<||."">^vv/x~x-<', strict=True))
+_SIGNS = dict(
+    zip("●■▲◆★✚○□△◇☆✛◌▸›…⏎▏▌·•“”→↑↓▼✓✗±×–⌫", '*#^+*+ooooooo>>~<||.."">^vv/x~x-<', strict=True)
+)
 _SIGNS |= {"╸": "=", "━": "=", "╍": "~", "─": "-", "│": "|", "┊": "|", "▶": ">", "▷": ">", "‖": "|"}
 
 
