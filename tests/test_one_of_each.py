@@ -265,7 +265,7 @@ BY_PATH = {
     "encoders/sentence_transformers_format.py": "in the folder of a model",
     "encoders/word_head.py": "in the folder of a model",
     "experiments/worker.py": "the name of a living worker, locked",
-    "models/assembled.py": "in the folder of a model",
+    "models/packaged.py": "in the folder of a model",
     "store/files.py": "the writer",
     "store/sealed.py": "in a folder",
     "store/temporaries.py": "the writer",

@@ -72,7 +72,8 @@ def answer(work: Callable[..., Any], options: Any, session: Any) -> Any:
     except UnknownFieldError as error:
         from embedlab.commands.own_rows import with_own_column
 
-        raise with_own_column(error, getattr(options, "tasks", ())) from error
+        typed = [name for key in ("tasks", "models") for name in getattr(options, key, None) or ()]
+        raise with_own_column(error, typed) from error
 
 
 # None = not typed, so that only what was typed overrides environment and files.

@@ -6,7 +6,6 @@ encoded again. Chunks are joined only when every row exists, and only files writ
 removed.
 """
 
-import glob
 import hashlib
 import json
 import os
@@ -246,7 +245,8 @@ def _take_over_shards(out: Path, folder: Path) -> None:
     """Move the chunks of the shards of OUT into FOLDER; a chunk of another job is noticed by its
     hash.
     """
-    for shard in out.parent.glob(f"{glob.escape(out.name)}.shard-*-of-*.partial"):
+    shards = re.compile(rf"{re.escape(out.name)}\.shard-\d+-of-\d+\.partial")
+    for shard in [path for path in out.parent.iterdir() if shards.fullmatch(path.name)]:
         _refuse_foreign(shard)
         with sole_holder(shard / _LOCK) as is_ours:
             if not is_ours:

@@ -32,7 +32,8 @@ def rows_of(card: str) -> dict[tuple[str, str, str], str]:
     cells = [
         re.split(r" *\| *", line.strip("| ")) for line in card.splitlines() if line.startswith("| ")
     ]
-    return {(row[0], row[1], row[2]): row[4] for row in cells[1:] if len(row) == 6}
+    scores = {(row[0], row[1], row[2]): row[3] for row in cells[2:] if len(row) == 5}
+    return {key: score.partition(" ")[2] or "–" for key, score in scores.items()}
 
 
 def test_a_card_has_the_intervals_of_a_comparison(

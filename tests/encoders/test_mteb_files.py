@@ -196,7 +196,7 @@ def test_typed_sentences_have_no_similarity(tmp_path: Path, cpu: Machine) -> Non
 def test_a_number_beyond_all_floats_is_refused(tmp_path: Path, value: float) -> None:
     path = result(tmp_path / "mine", 0.5)
     path.write_text(path.read_text().replace('"main_score": 0.5', f'"main_score": {value}'))
-    with pytest.raises(MissingError, match="no number 'main_score'"):
+    with pytest.raises(MissingError, match="'main_score' is"):
         read_figures(path)
     with pytest.raises(MissingError, match="not a number"):
         scored(predictions(tmp_path / "other", [0.1, 0.2, value, 0.4, 0.5]))

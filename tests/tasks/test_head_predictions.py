@@ -306,7 +306,7 @@ def test_the_mean_of_the_three_tasks_has_an_interval(runs: Path, tmp_path: Path)
     options = CompareOptions(models=["multitask", "multitask-baseline"], suites=["multitask"])
     (table,) = compare(options, session).tables
     rows = {str(getattr(row["slice"], "value", "")): row for row in table.rows}
-    assert list(rows) == ["sentiment", "paraphrases", "sts-course", "mean of the three"]
+    assert list(rows) == ["sentiment", "paraphrases", "sts-course", "mean"]
     differences = [getattr(row["multitask-baseline.delta"], "value", 0.0) for row in rows.values()]
     assert differences[-1] == pytest.approx(np.mean(differences[:3]))
     assert all("[" in getattr(row["multitask-baseline.delta"], "text", "") for row in rows.values())

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -398,9 +399,9 @@ def test_a_stated_figure_counts_for_the_split_that_it_is_of(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spec = ModelSpec(name="mteb:results", kind="mteb", location="results")
+    kind = replace(spec.shipped, score_rows=lambda *_: None)
     opened = [open_task(f"mteb:{name}", Source(folder=data)) for name in ("STS16", "SICK-R")]
     tasks = [one.task.metadata.name for one in opened]
-    monkeypatch.setattr(mteb_task, "score_part", lambda *_: None)
 
     def brought(*splits: str) -> dict[str, float]:
         figures = [
@@ -412,7 +413,8 @@ def test_a_stated_figure_counts_for_the_split_that_it_is_of(
             )
             for place, (task, split) in enumerate(zip(tasks, splits, strict=True))
         ]
-        monkeypatch.setattr(mteb_task, "stated_figures", lambda *_: figures)
+        stated = replace(kind, figures=lambda _: figures)
+        monkeypatch.setattr(ModelSpec, "shipped", property(lambda _: stated))
         evaluation = mteb_task._brought(spec, opened).evaluation
         assert evaluation.notes == ("a file: a figure that mteb stated, without items",) * len(
             evaluation.scores

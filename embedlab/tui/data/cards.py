@@ -34,7 +34,7 @@ def item_cards(item: Item, note: str, width: int) -> Content:
         if isfinite(share):
             halves = round(min(abs(share), 1.0) * bar_width * 2)
             drawn = ("━" if share >= 0 else "╍") * (halves // 2) + "╸" * (halves % 2)
-        of_rank = f"{rank:>11.0f}" if isfinite(rank) else ""
+        of_rank = f"{rank:z11.0f}" if isfinite(rank) else ""
         said = f"{error:>+z7.0f}" if isfinite(error) else ""
         far = isfinite(error) and abs(error) >= _FAR
         lines.append(
