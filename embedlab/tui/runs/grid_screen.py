@@ -45,6 +45,7 @@ class GridScreen(Guarded, Working, Screen[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", "Back"),
+        Binding("enter", "open", "Runs", tooltip="Go to the runs of this place."),
         Binding("m", "compare", "Compare", tooltip="Compare the best places in the Compare room."),
         Binding("s", "sort", "Sort", tooltip="By dev score, by the last column, as in the file."),
         Binding("x", "stop", "Stop", tooltip="Stop the grid after its cells saved a checkpoint."),
@@ -243,6 +244,10 @@ class GridScreen(Guarded, Working, Screen[None]):
         return True
 
     def on_option_list_option_selected(self) -> None:
+        """Go to the runs of the place."""
+        self.action_open()
+
+    def action_open(self) -> None:
         """Go to the runs of the place."""
         row = self.place
         if row is not None:
