@@ -557,7 +557,8 @@ class _Columns:
         name, texts = self._one("label", labels), self._two("s1", "s2")
         if name in self.numbers and not file.labels:
             numbers = sorted({*self.values(name)})
-            if any(number != round(number) for number in numbers):
+            is_same = _squeezed(name) in _SAME_COLUMNS and {*numbers} == {0, 1}
+            if any(number != round(number) for number in numbers) or (is_same and not said):
                 return SCORED, {**texts, "score": name}
             self._refuse_unclear_numbers(name, numbers, is_said="label" in said)
         return LABELLED, {**texts, "label": name}

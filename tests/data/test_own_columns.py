@@ -53,6 +53,7 @@ csv :: frage=L antwort=R similarity=% :: 24 scored pairs: s1 = frage, s2 = antwo
 csv :: s1=L s2=R label=0.5|1|2 :: scored pairs: s1 = s1, s2 = s2, score = label
 csv sep=; :: s1=L s2=R score=0,5|3,5 :: scores from 0.5 to 3.5 on a scale from 0 to 5
 csv?score=label :: s1=L s2=R label=0|1|2 :: scored pairs
+csv :: q1=L q2=R is_duplicate=0|1 :: scored pairs: s1 = q1, s2 = q2, score = is_duplicate
 csv?scale=0-2 :: s1=L s2=R label=0|1|2 :: scored pairs
 csv?scale=0-5&low-scores :: s1=L s2=R score=0.1|0.9 :: scores from 0.1 to 0.9 on a scale from 0 to 5
 # labelled pairs
@@ -112,7 +113,7 @@ csv :: a=L b=R label=0|1|2|NaN :: 2:contradiction&drop=label:NaN'
 csv :: a=L b=R label=0|1|2|99 :: labels=0:MEANING,1:MEANING,2:MEANING,99:MEANING'
 csv :: a=L b=R label=1|-1 :: labels=-1:MEANING,1:MEANING'
 csv :: a=L b=R label=1|2|3|4|5|6|7 :: write 'own.csv?score=label'
-csv :: q1=L q2=R is_duplicate=0|1 :: labels=0:contradiction,1:entailment'
+csv :: q1=L q2=R is_duplicate=1|-1 :: labels=-1:MEANING,1:MEANING'
 csv :: a=L b=R label=e|n|c :: labels=c:contradiction,e:entailment,n:neutral'
 csv :: a=L b=R label=yes|no :: labels=no:contradiction,yes:entailment'
 csv :: a=L b=R label=duplicate|not_duplicate :: duplicate:entailment,not_duplicate:contradiction'
