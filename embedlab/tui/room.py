@@ -8,6 +8,7 @@ from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.events import Key
+from textual.message import Message
 from textual.message_pump import MessagePump
 from textual.widget import Widget
 from textual.widgets import OptionList
@@ -137,6 +138,13 @@ class Lines(OptionList):
         Binding("g", "first", show=False),
         Binding("G", "last", show=False),
     ]
+
+    class Resized(Message):
+        """The lines have another width."""
+
+    def on_resize(self) -> None:
+        """Say so."""
+        self.post_message(self.Resized())
 
     def fill(self, lines: Sequence[Content]) -> None:
         """Show LINES; the cursor stays where it was."""

@@ -10,7 +10,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import OptionList, Static
 from textual.worker import get_current_worker
@@ -84,17 +83,6 @@ class Scatter(Widget, can_focus=True):
         return Content("\n").join(lines)
 
 
-class Forest(Lines):
-    """The rows; their bars are as wide as there is room."""
-
-    class Resized(Message):
-        """The rows have another width."""
-
-    def on_resize(self) -> None:
-        """Say so."""
-        self.post_message(self.Resized())
-
-
 class CompareRoom(Room):
     """All chosen models beside the reference."""
 
@@ -162,7 +150,7 @@ class CompareRoom(Room):
         with Horizontal(id="compare-body"):
             with Vertical(id="forest-side", classes="panel"):
                 yield Static(id="forest-head", markup=False)
-                yield Forest(id="forest")
+                yield Lines(id="forest")
             with Vertical(id="compare-panes"):
                 with VerticalScroll(id="why", classes="panel") as why:
                     why.border_title = "why"
@@ -259,13 +247,13 @@ class CompareRoom(Room):
 
     # drawing
 
-    def on_forest_resized(self) -> None:
+    def on_lines_resized(self) -> None:
         """Draw the bars anew."""
         if self.query_one("#forest").scrollable_content_region.width != self._drawn_width:
             self._draw()
 
     def _draw(self) -> None:
-        forest = self.query_one(Forest)
+        forest = self.query_one("#forest", Lines)
         self._drawn_width = forest.scrollable_content_region.width
         width = max(self._drawn_width, 40)
         longest = max((len(line.title) for line in self._lines), default=_TITLE)

@@ -203,7 +203,10 @@ class RunsRoom(Room):
         """Lay the panes out for the room there is."""
         self.set_class(self.size.width < _NARROW, "-narrow")
         self.set_class(self.size.width >= _WIDE, "-wide")
-        self.call_after_refresh(self._show_list)
+
+    def on_lines_resized(self) -> None:
+        """Draw the runs for the room there is."""
+        self._show_list()
 
     @property
     def crumbs(self) -> str:
