@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from docs.blocks import ROOT, pages, pattern, shortened, typed
 from docs.runner import Executed, Made, Output, PageError, make_world, run_page
 
-_VERDICT = re.compile(r"^\S.*( beats | not distinguished)")
+_VERDICT = re.compile(r"^\S.*( beats | not distinguished| not tested)")
 
 
 def refreshed(page: str, executed: list[Executed]) -> str:

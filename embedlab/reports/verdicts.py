@@ -2,7 +2,7 @@
 datasets.
 
 One word for the direction everywhere: the better model *beats* the other one, and is named first;
-two models that no test tells apart are *not distinguished*.
+two models that no test tells apart are *not distinguished*; where there is none, it says so.
 """
 
 from collections.abc import Iterator, Sequence
@@ -85,6 +85,8 @@ def _sentence(
         text = f"{title} beats {first} by {by_points}{where}"
     elif difference.equivalent:
         text = f"{title} and {first} are equal within the margin{where}: {by_points}"
+    elif isnan(difference.p):
+        text = f"{title} is {by_points} above {first}{where}, which is not tested"
     else:
         text = f"{title} and {first} are not distinguished{where}: {by_points}"
     counts = list(_counts(title, first, wins, losses, signs)) if averages else []
