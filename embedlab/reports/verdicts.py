@@ -27,13 +27,26 @@ def verdicts(
     """
     first, *others = models
     tasks: dict[str, list[ComparedSlice]] = {}  # the slices of the first measure of each task
-    for compared in shares_of(slices):
+    shares = shares_of(slices)
+    for compared in shares:
         same = tasks.setdefault(compared.task, [compared])
         if compared is not same[0] and compared.metric == same[0].metric:
             same.append(compared)
     titles = titles_of([*models])
     sentences = [
-        _sentence(compared, other, titles[first], titles[other], by, is_named=len(tasks) > 1)
+        _sentence(
+            compared,
+            other,
+            titles[first],
+            titles[other],
+            by,
+            is_named=len(tasks) > 1,
+            has_measures=any(
+                each.task == compared[0].task and each.metric != compared[0].metric
+                for each in shares
+                if not each.average_of
+            ),
+        )
         for compared in tasks.values()
         for other in others
         if any(not isnan(each.differences[other].delta) for each in compared)
@@ -51,15 +64,25 @@ def direction(difference: Difference) -> int:
 
 
 def _sentence(
-    slices: Sequence[ComparedSlice], other: str, first: str, title: str, by: str, *, is_named: bool
+    slices: Sequence[ComparedSlice],
+    other: str,
+    first: str,
+    title: str,
+    by: str,
+    *,
+    is_named: bool,
+    has_measures: bool,
 ) -> str:
-    """Return how a model does against the first one on the slices of one task."""
+    """Return how a model does against the first one on the slices of one task, by the name of their
+    measure where the task has others.
+    """
     parts = [each for each in slices if not each.average_of]
     parts = [each for each in parts if not isnan(each.differences[other].delta)]
     averages = [each for each in slices if each.average_of]
     whole = averages[-1] if averages else parts[0] if len(parts) == 1 else None
     signs = [direction(each.differences[other]) for each in parts]
     on_task = f" on {slices[0].task}" if is_named else ""
+    measure = f" in {slices[0].metric}" if has_measures else ""
     wins, losses = (
         f"{signs.count(sign)} of {len(parts)} {'datasets' if by == DATASET else 'slices'}"
         for sign in (1, -1)
@@ -67,13 +90,14 @@ def _sentence(
     if whole is None:
         counts = [f"{title} beats {first} on {wins}"] if 1 in signs or -1 not in signs else []
         counts += [f"{first} beats {title} on {losses}"] if -1 in signs else []
-        return f"{'; '.join(counts)}{on_task}"
+        return f"{'; '.join(counts)}{on_task}{measure}"
     difference = whole.differences[other]
     sign, where = direction(difference), on_task
     if averages:
         where = f" on average{on_task}"
     elif not is_named or by != DATASET:
         where = f" on {whole.slice_title}"
+    where = f"{measure}{where}"
     scale = scale_of(whole.task, whole.metric)
     ends = [scale * end for end in (difference.delta, difference.low, difference.high)]
     if sign < 0 or (sign == 0 and difference.delta < 0):

@@ -5,6 +5,7 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.events import Key, Mount
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
@@ -15,18 +16,38 @@ _STYLE = """
 """
 
 
+QUIET_S = 0.3  # without a key before a yes: one that came with others was not meant for this
+
+
 class Confirm(ModalScreen[bool]):
     """Yes or no."""
 
     DEFAULT_CSS = _STYLE.format(name="Confirm")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "dismiss(True)", "Yes"),
-        Binding("n,escape,q", "dismiss(False)", "No"),
+        Binding("n", "dismiss(False)", "No"),
     ]
 
     def __init__(self, question: str) -> None:
         super().__init__()
         self._question = question
+        self._last_key_s = 0.0
+
+    def on_mount(self, event: Mount) -> None:
+        """Begin to hear."""
+        self._last_key_s = event.time
+
+    def on_key(self, event: Key) -> None:
+        """Hear no yes that was pasted, or typed before the question was there; any other key is a
+        no.
+        """
+        is_early = event.time - self._last_key_s < QUIET_S
+        self._last_key_s = event.time
+        if event.key != "y":
+            self.dismiss(False)
+        if is_early or event.key != "y":
+            event.stop()
+            event.prevent_default()
 
     def compose(self) -> ComposeResult:
         """Yield the question and its answers."""

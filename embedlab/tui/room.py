@@ -77,7 +77,7 @@ ROOM_KEYS = [
     )
     for key, name in enumerate(ROOMS, 1)
 ]
-BURST_S = 0.02  # keys that follow each other faster were not pressed one by one
+BURST_S = 0.05  # keys that follow each other faster were not pressed one by one
 DANGEROUS = frozenset({"x", "X", "delete", "q"})
 
 

@@ -1,5 +1,6 @@
 """The answer of a comparison in words."""
 
+from dataclasses import replace
 from math import nan
 
 import pytest
@@ -72,3 +73,14 @@ def test_many_models_and_tasks_are_three_sentences_and_a_count() -> None:
 def test_one_model_or_numbers_without_a_difference_have_no_verdict() -> None:
     assert verdicts([row("sts12")], ["dice"]) == []
     assert verdicts([row("sts12", difference(nan, nan))], ["dice", "b"]) == []
+
+
+def test_a_measure_among_others_and_a_missing_test_are_named() -> None:
+    untested = replace(difference(0.1, nan), low=nan, high=nan)
+    assert verdicts([row("mine", untested)], ["dice", "b"]) == [
+        "b is 10.0 above dice on mine, which is not tested"
+    ]
+    other = replace(row("mine", UP), metric="accuracy")
+    assert verdicts([row("mine", DOWN), other], ["dice", "b"]) == [
+        "dice beats b by 20.0 [18.0, 22.0] in spearman on mine"
+    ]

@@ -28,8 +28,9 @@ PATIENCE_S = 300.0
 def train(folder: Path) -> None:
     """Train the demo's two models in FOLDER, as far as they are not there."""
     environment = {**os.environ, "EMBEDLAB_CACHE": "cache", "OMP_NUM_THREADS": "1"}
-    shared = ["--runs", "runs", "--device", "cpu", "--threads", "1", "--quiet", "--data", "tiny"]
-    for words in [["demo"], *(["evaluate", model, "--task", "sts"] for model in MODELS)]:
+    shared = ["--runs", "runs", "--device", "cpu", "--threads", "1", "--quiet"]
+    evaluate = [["evaluate", model, "--task", "sts", "--data", "tiny"] for model in MODELS]
+    for words in [["demo"], *evaluate]:
         command = [sys.executable, "-m", "embedlab", *words, *shared]
         subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
 

@@ -94,6 +94,19 @@ async def test_a_key_that_deletes_is_not_heard_in_a_burst(opened: Open) -> None:
         assert (app.settings.runs / "one").exists()
 
 
+async def test_a_yes_that_came_with_other_keys_deletes_nothing(opened: Open) -> None:
+    async with opened() as pilot:
+        app = dashboard(pilot)
+        make_run(app.settings, "one", 1, Finished(step=30))
+        await pilot.press("3")
+        await until(pilot, lambda: app.query_one(RunsRoom).runs.entry)
+        await pilot.press("X")
+        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        at_once(pilot, "yj")
+        await until(pilot, lambda: not isinstance(app.screen, Confirm))
+        assert (app.settings.runs / "one").exists()
+
+
 async def test_disagreements_are_two_keys_away_and_a_filter_narrows(opened: Open) -> None:
     async with opened() as pilot:
         app = dashboard(pilot)

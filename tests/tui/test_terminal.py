@@ -13,6 +13,7 @@ import pytest
 
 from embedlab.core.settings import Settings
 from embedlab.runs.events import Finished
+from embedlab.tui.questions import QUIET_S
 from tests.tui.world import make_run
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
@@ -97,6 +98,7 @@ def test_keys_of_one_packet_filter_and_delete_nothing_in_every_room(
     assert (tmp_path / "runs" / "keepme" / "seed-1" / "recipe.toml").exists()
     terminal.tmux("send-keys", "X")
     terminal.until(lambda shown: "Delete keepme@1" in shown)
+    time.sleep(2 * QUIET_S)
     terminal.send("y")
     terminal.until(lambda _: not (tmp_path / "runs" / "keepme").exists())
     terminal.send("q")
