@@ -1,5 +1,6 @@
 """A question before deletion, and one for a text."""
 
+from math import inf
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -20,40 +21,35 @@ QUIET_S = 0.3  # without a key before a yes: one that came with others was not m
 
 
 class Confirm(ModalScreen[bool]):
-    """Yes or no."""
+    """Yes or no: a yes that was pasted, or typed before the question was there, is not heard, and
+    any other key is a no.
+    """
 
     DEFAULT_CSS = _STYLE.format(name="Confirm")
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "dismiss(True)", "Yes"),
-        Binding("n", "dismiss(False)", "No"),
-    ]
+    _last_key_s = inf
 
     def __init__(self, question: str) -> None:
         super().__init__()
-        self._question = question
-        self._last_key_s = 0.0
+        self._question = f"{question}\n"
 
     def on_mount(self, event: Mount) -> None:
         """Begin to hear."""
         self._last_key_s = event.time
 
     def on_key(self, event: Key) -> None:
-        """Hear no yes that was pasted, or typed before the question was there; any other key is a
-        no.
-        """
-        is_early = event.time - self._last_key_s < QUIET_S
-        self._last_key_s = event.time
+        """Hear the answer."""
+        event.stop()
         if event.key != "y":
             self.dismiss(False)
-        if is_early or event.key != "y":
-            event.stop()
-            event.prevent_default()
+        elif event.time - self._last_key_s > QUIET_S:
+            self.dismiss(True)
+        self._last_key_s = event.time
 
     def compose(self) -> ComposeResult:
         """Yield the question and its answers."""
         with Vertical():
             yield Static(self._question, markup=False)
-            yield Static("\n[b]y[/b] yes   [b]n[/b] no")
+            yield Static("[b]y[/b] yes   [b]n[/b] no")
 
 
 class Ask(ModalScreen[str | None]):
