@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from embedlab.core.deviations import without_stage
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import unknown
 from embedlab.core.overrides import PAPER, PROFILE, TASK, profiles_of
@@ -234,8 +235,9 @@ def expand_table(
 
 def _refuse_clash(table: PaperTable, source: RowSource, overrides: Sequence[str]) -> None:
     """Refuse an override of a key that distinguishes the table's rows."""
+    ours = {key for key in source.set if key != ENCODER}
     for key in (override.partition("=")[0] for override in overrides):
-        if key in source.set and key != ENCODER:
+        if key.removeprefix("stages.") in {*ours, *map(without_stage, ours)}:
             raise UsageError(
                 f"{key!r} distinguishes the rows of {table.name!r}",
                 hint="set another key, or write a grid of your own",

@@ -116,10 +116,21 @@ def test_stages_of_two_recipes_and_the_mix_reach_the_cell(place: GridPlace) -> N
     assert len(found.variants[0].recipe["stage"]) == 6
 
 
-def test_a_key_that_distinguishes_rows_cannot_be_set_for_all(place: GridPlace) -> None:
+@pytest.mark.parametrize(
+    ("paper", "table", "key"),
+    [
+        ("liao", "table6", "objective.weight"),
+        ("liao", "table6", "stages.objective.weight"),
+        ("chen", "section6_batch_size", "stages.optim.batch_size"),
+        ("chen", "section6_batch_size", "stage.2.optim.batch_size"),
+    ],
+)
+def test_a_key_that_distinguishes_rows_cannot_be_set_for_all(
+    place: GridPlace, paper: str, table: str, key: str
+) -> None:
     with pytest.raises(UsageError) as error:
-        cells(one("liao", "table6"), place, "objective.weight=0.2")
-    assert "'objective.weight'" in error.value.message
+        cells(one(paper, table), place, f"{key}=2")
+    assert repr(key) in error.value.message
 
 
 def test_one_encoder_for_all_leaves_out_rows_about_others() -> None:
