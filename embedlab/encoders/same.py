@@ -285,20 +285,21 @@ class Search:
             causes.append(
                 Change(kind="stored", words=f"stored as {self.stored}", value=self.stored)
             )
-        whole = None
+        whole, width = None, own.shape[1]
         if (base > PRECISIONS["float32"]).any():
             whole = self._order(own) or self._batches(own, base)
             if whole is None:
                 changes, output, rest = self._changes(outputs)
                 causes += [*self._output_causes(output), *changes]
             if whole is None and not changes and np.median(rest[short]) > self.limit:
-                whole = self._other_model() or self._coarse(base)
+                other = self._other_model()
+                whole, width = other or (self._coarse(base), width)
             if whole is not None:
                 cause, rest = whole
                 causes.append(cause)
         is_explained = float((rest <= self.limit).mean()) > 0.5
         dim = self.served.shape[1]
-        if dim < own.shape[1] and is_explained:
+        if dim < width and is_explained:
             causes.append(Change(kind="dim", words=f"cut to {dim} dimensions", value=str(dim)))
         texts = [self.words[row] for row in short]
         norms, rule = self._norms(
@@ -546,16 +547,19 @@ class Search:
         if not has_after:
             yield Change(kind="layers", words="without the layers after pooling")
 
-    def _other_model(self) -> tuple[Change, Floats] | None:
-        """The first of the other models whose vectors are the served ones."""
+    def _other_model(self) -> tuple[tuple[Change, Floats], int] | None:
+        """The first of the other models whose vectors are the served ones, and how wide its own
+        are.
+        """
         texts = [self.words[row] for row in self.short]
         for name, load in self.others.items():
             encoder = load()
             apart = self.distances(encoder.encode(texts), self.short)
             self._note(f"the model {name}", apart)
             if (apart <= self.limit).mean() > 0.9:
-                rest = self.distances(encoder.encode(self.words))
-                return Change(kind="model", words=f"another model: {name}", value=name), rest
+                vectors = encoder.encode(self.words)
+                cause = Change(kind="model", words=f"another model: {name}", value=name)
+                return (cause, self.distances(vectors)), vectors.shape[1]
         return None
 
     def _coarse(self, base: Floats) -> tuple[Change, Floats] | None:
