@@ -41,6 +41,7 @@ __all__ = [
     "power",
     "reproduce",
     "run",
+    "score",
     "score_pairs",
     "train",
     "verify",

@@ -10,9 +10,11 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import MISSING, dataclass, field, fields, replace
+from functools import wraps
 from importlib import import_module
 from inspect import signature
 from numbers import Integral
+from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -25,6 +27,7 @@ from tqdm.auto import tqdm
 from embedlab.commands.command import answer
 from embedlab.commands.options import Option, options_of
 from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.hints import NamedOption, RecipeValue
 from embedlab.core.nearest import unknown
 from embedlab.core.overrides import overrides_of
 from embedlab.core.plain_values import quote
@@ -78,6 +81,32 @@ class LoadedModel:
         return mean
 
 
+def _with_hint(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a traceback of FUNCTION end with the hint of its error, in which options are keywords."""
+
+    @wraps(function)
+    def hinting(*arguments: Any, **keywords: Any) -> Any:
+        try:
+            return function(*arguments, **keywords)
+        except EmbedlabError as error:
+            hint = f"hint: {error.advice.shown(_keyword)}"
+            if error.hint and hint not in getattr(error, "__notes__", ()):
+                error.add_note(hint)
+            raise
+
+    return hinting
+
+
+def _keyword(option: NamedOption | RecipeValue) -> str:
+    """Return an option of a hint as the keyword that does the same here."""
+    if isinstance(option, RecipeValue):
+        return f"set={{{option.key!r}: {option.value}}}"
+    name = option.name.lstrip("-").replace("-", "_")
+    name += "s" * (name in {"task", "model", "seed"})
+    return f"{name}={option.value!r}" if option.value else f"{name}=True"
+
+
+@_with_hint
 def load(name: OneModel, *, progress: bool = False, **settings: Any) -> LoadedModel:
     """Load the model NAME (a run, run@seed, folder, hub id, catalog name, combination,
     word-vectors:FILE or dice).
@@ -87,6 +116,7 @@ def load(name: OneModel, *, progress: bool = False, **settings: Any) -> LoadedMo
     return LoadedModel(name=model.name, members=tuple(load_members(model, session, cached=True)))
 
 
+@_with_hint
 def encode(
     model: OneModel, sentences: Sequence[str], *, progress: bool = False, **settings: Any
 ) -> Vectors:
@@ -94,6 +124,7 @@ def encode(
     return load(model, progress=progress, **settings).encode(sentences)
 
 
+@_with_hint
 def score_pairs(
     model: OneModel,
     first: Sequence[str],
@@ -115,6 +146,7 @@ def _python_function(command: str) -> Callable[..., Any]:
     kind: type = work.__globals__[work.__annotations__["options"]]
     own = {option.argument: option for option in options_of(kind) if option.argument}
 
+    @_with_hint
     def function(*positional: Any, progress: bool = False, **keywords: Any) -> Any:
         bound = function.__signature__.bind_partial(*positional).arguments  # type: ignore[attr-defined]
         if twice := bound.keys() & keywords.keys():
@@ -200,7 +232,8 @@ def _value(option: Option, given: Any) -> Any:
         return task_names(given)
     kinds = (option.kind, *get_args(option.kind))
     if Path in kinds:
-        return Path(given)
+        is_content = name == "file" and not isinstance(given, str | PathLike)
+        return Path(_written(given, name) if is_content else given)
     choices = [value for kind in kinds if get_origin(kind) is Literal for value in get_args(kind)]
     if choices and given not in choices:
         raise unknown(name, str(given), choices)
@@ -221,6 +254,7 @@ FUNCTIONS = {
     "pairs": "pairs.pairs",
     "explain": "explain.explain",
     "nearest": "nearest.nearest",
+    "score": "score.score",
     "verify": "same.verify",
     "export": "export.export",
     "train": "train.train",
@@ -234,6 +268,7 @@ FUNCTIONS = {
 }
 
 
+@_with_hint
 def list_runs(**settings: Any) -> Report:
     """Every run with its state and latest numbers."""
     session = session_of(list_runs, False, settings)
@@ -399,14 +434,19 @@ def _is_frame(rows: Any) -> bool:
     return hasattr(rows, "columns")
 
 
-def _written(rows: Any) -> str:
-    """Write a data frame, or rows of two texts and a score, to a file, and return its path."""
+def _written(rows: Any, argument: str = "tasks") -> str:
+    """Write a data frame, rows of two texts and a score, or sentences to a file, and return its
+    path.
+    """
+    is_text = argument == "file"
     try:
         frame = (
             rows
             if isinstance(rows, pl.DataFrame)
             else pl.DataFrame(rows.to_dict("list"))
             if _is_frame(rows)
+            else pl.DataFrame({"sentence": texts_of(rows, argument)})
+            if is_text
             else pl.DataFrame(
                 [tuple(row) for row in rows],
                 schema=("sentence1", "sentence2", "score")[: len(rows[0])],
@@ -414,14 +454,16 @@ def _written(rows: Any) -> str:
             )
         )
     except (TypeError, ValueError, AttributeError, pl.exceptions.PolarsError) as error:
+        shape = "sentences" if is_text else "(sentence1, sentence2, score)"
         raise UsageError(
-            f"tasks is {quote(rows)}: neither names nor rows",
-            hint="give names, a data frame, or a list of (sentence1, sentence2, score)",
+            f"{argument} is {quote(rows)}: neither names nor rows",
+            hint=f"give a name or path, a data frame, or a list of {shape}",
         ) from error
     key = f"{frame.columns}{frame.hash_rows(seed=0).sum()}{frame.height}".encode()
-    path = session_folder() / f"rows-{xxhash.xxh3_64_hexdigest(key)[:6]}.parquet"
+    name = f"rows-{xxhash.xxh3_64_hexdigest(key)[:6]}"
+    path = session_folder() / f"{name}.{'jsonl' if is_text else 'parquet'}"
     if not path.exists():
-        frame.write_parquet(path)
+        (frame.write_ndjson if is_text else frame.write_parquet)(path)
     return str(path)
 
 

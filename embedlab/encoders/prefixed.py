@@ -39,9 +39,8 @@ class PrefixedEncoder(VectorScorer):
         self._inner = inner
         kind = encoder_kind(spec.kind)
         # what other program computes, whose errors are not ours
-        self._by = {"plugin": "the plug-in", "sentence-transformers": "sentence-transformers"}.get(
-            kind.backend
-        )
+        others = {"plugin": "the plug-in", "sentence-transformers": "sentence-transformers"}
+        self._by = "the object" if spec.kind == "live" else others.get(kind.backend)
         # options that the opened encoder applies
         self._prompt = spec.prompt if spec.prompt and "prompt" not in kind.opened_with else ""
         self._cut = spec.dim

@@ -328,5 +328,7 @@ def _title_of_single(name: str) -> str:
     if prefix in {"http", "https"}:
         return name.partition("#")[2]
     path = name if prefix is None else name.removeprefix(f"{prefix}:")
+    if prefix == "live":
+        return path
     is_path = name.startswith((".", "/", "~")) if prefix is None else names_file(prefix, path)
     return path.rstrip("/").rpartition("/")[2] if is_path else name

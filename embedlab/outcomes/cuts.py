@@ -45,12 +45,14 @@ class ItemSlice:
 
 
 def whole_blocks(outcomes: Outcomes) -> Iterator[ItemSlice]:
-    """Yield each dataset as one slice."""
+    """Yield each dataset as one slice; a file is shown by its name alone, where no other has it."""
+    names = [block.dataset for block in outcomes.blocks]
+    short = [name.rpartition("/")[2] if name.startswith("/") else name for name in names]
     for index, block in enumerate(outcomes.blocks):
         yield ItemSlice(
             block=index,
             key=block.dataset,
-            title=block.dataset,
+            title=short[index] if short.count(short[index]) == 1 else block.dataset,
             rows=outcomes.rows_of(index),
             is_whole=True,
         )

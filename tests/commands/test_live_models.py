@@ -1,13 +1,16 @@
 """Objects of the program and rows in memory are models and tasks of a call from Python."""
 
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import polars as pl
 import pytest
 
 import embedlab
-from embedlab.core.errors import UsageError
+import embedlab.api
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.hints import Hint, NamedOption, RecipeValue
 
 PAIRS = [
     (f"{'abc'[n % 3] * (n + 1)} is here", f"{'abcd'[n % 4] * (n + 2)} was there", n % 6)
@@ -48,6 +51,41 @@ def test_a_function_scores_as_its_vectors_do(tmp_path: Path) -> None:
 def test_a_model_keeps_its_name_and_another_gets_its_own() -> None:
     assert embedlab.load(letters).name == embedlab.load(letters).name
     assert embedlab.load(Lengths()).name != embedlab.load(Lengths()).name
+
+
+def test_tables_name_objects_and_rows_as_they_are_called() -> None:
+    report = embedlab.compare({"mine": letters, "lengths": Lengths()}, tasks=PAIRS)
+    text = report.table()
+    assert "live:" not in text.partition("\n!")[0]
+    assert f"{Path('/').resolve()}" not in text.partition("\n\n")[0]
+
+
+def test_sentences_are_scored_and_searched_without_a_file() -> None:
+    scored = embedlab.score("a cat", "a cab", models={"overlap": "dice", "counts": letters})
+    assert scored.frame["model"].to_list() == ["overlap", "live:counts"]
+    found = embedlab.nearest("a cat", "dice", file=["no dog", "the cat", "a cat sat"], top=1)
+    assert found.frame["sentence"].to_list() == ["a cat sat"]
+    with pytest.raises(UsageError, match=r"file\[0\] is 1"):
+        embedlab.nearest("a cat", "dice", file=[1, 2])
+
+
+def test_a_traceback_ends_with_the_hint_and_its_keywords() -> None:
+    with pytest.raises(UsageError) as error:
+        embedlab.compare(["dice"], task="starter")
+    assert error.value.__notes__ == ["hint: did you mean 'tasks'?"]
+    hint = Hint("give ", NamedOption("--data", "starter"), " or ", RecipeValue("optim.lr", "1e-5"))
+    failing = embedlab.api._with_hint(Mock(side_effect=MissingError("no data", hint=hint)))
+    with pytest.raises(MissingError) as missing:
+        failing()
+    assert missing.value.__notes__ == ["hint: give data='starter' or set={'optim.lr': 1e-5}"]
+
+
+def test_an_object_that_fails_is_named() -> None:
+    def broken(texts: list[str]) -> float:
+        return 1 / 0
+
+    with pytest.raises(MissingError, match="the object cannot compute 'live:broken'"):
+        embedlab.evaluate(broken, tasks=PAIRS)
 
 
 def test_what_is_neither_a_model_nor_rows_is_refused() -> None:
