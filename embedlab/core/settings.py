@@ -35,7 +35,10 @@ CONFIG, PLUGINS = "EMBEDLAB_CONFIG", "EMBEDLAB_PLUGINS"
 
 # Removed settings and what each did: where one is still set, it is reported and has no other
 # effect.
-REMOVED = {"capture": "ran training steps as CUDA graphs"}
+REMOVED = {
+    "capture": "ran training steps as CUDA graphs",
+    "textual_tuning": "let the dashboard change private parts of Textual",
+}
 
 # Not a setting: the file in which the process that starts this one expects its error as a JSON
 # event.
@@ -91,8 +94,6 @@ class Settings:
     # of the layers of an encoder over several GPUs, by accelerate: "auto" fills all that are free
     device_map: Spread = "none"
     cpu_engine: Switch = "on"  # off: transformers and torch run on the CPU unchanged
-    # off: the dashboard uses the public parts of Textual alone, and is slower
-    textual_tuning: Switch = "on"
     # three sentences at the start of each use of an endpoint: is it still the same model?
     endpoint_check: Switch = "on"
     format: Format = "table"
