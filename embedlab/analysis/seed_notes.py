@@ -12,7 +12,7 @@ REACHES: Mapping[Reach, str] = {
     "checkpoints": CHECKPOINTS.sign,
 }  # the sign of a significant difference
 HANGS = ONE_TOPIC.sign  # the sign of a number that hangs on one topic
-REACH_SIGN, TOPIC_SIGN = str(CHECKPOINTS), str(ONE_TOPIC)
+REACH_SIGN = str(CHECKPOINTS)
 REACH_NOTE = Note(
     "°: about these checkpoints only, as a model is a single run, or of unknown origin; * is "
     "about recipes and published checkpoints",

@@ -31,7 +31,6 @@ from embedlab.core.errors import (
     NotLoadedError,
     UsageError,
 )
-from embedlab.core.hints import Hint
 from embedlab.core.settings import Settings
 
 if TYPE_CHECKING:
@@ -115,7 +114,6 @@ class GridEstimate:
     cost: Cost
     gpus: tuple[str, ...]  # of this machine
     at_once: int  # cells
-    free_bytes: int  # on the disk of the runs
     where: str
     text: str  # all in one line
     seconds: Mapping[tuple[str, int], float] | None  # of each cell to do, by its key
@@ -175,7 +173,6 @@ def estimate(planned: PlannedGrid, entries: Sequence[QueueEntry]) -> GridEstimat
         cost=cost,
         gpus=gpus,
         at_once=at_once,
-        free_bytes=free,
         where=where,
         text=text,
         seconds=times.seconds,
@@ -342,28 +339,6 @@ def check_variants(variants: Iterable[Variant], settings: Settings) -> list[Miss
         error for recipe in _recipes(variants) for error in check_recipe_evaluation(recipe, source)
     ]
     return list({error.message: error for error in errors}.values())
-
-
-def missing_of_variants(variants: Iterable[Variant], settings: Settings) -> list[Hint]:
-    """Return a line about each encoder and each part of the evaluation's data that is missing;
-    training data is checked by the plan.
-    """
-    from embedlab.commands.training import missing_encoder, missing_evaluation
-
-    variants = list(variants)
-    encoders = [line for name in _encoders(variants) for line in missing_encoder(name, settings)]
-    return list(
-        dict.fromkeys(
-            [
-                *encoders,
-                *(
-                    line
-                    for recipe in _recipes(variants)
-                    for line in missing_evaluation(recipe, settings)
-                ),
-            ]
-        )
-    )
 
 
 def check_variant_rows(plan: GridPlan, settings: Settings) -> None:

@@ -375,18 +375,6 @@ def _command_beside(plan: TrainPlan, settings: Settings) -> Hint:
     )
 
 
-def check_rows(plan: TrainPlan, settings: Settings) -> None:
-    """Refuse rows that the stages of PLAN cannot be trained on, as `train --detach` does; what has
-    to be downloaded is not read.
-    """
-    from embedlab.training.stage_data import open_stages
-
-    with suppress(NotDownloadedError, NotLoadedError):
-        open_stages(
-            plan.recipe, replace(Source.from_settings(settings), downloads=False), plan.todo[0].seed
-        )
-
-
 def missing_encoder(name: str, settings: Settings) -> Iterator[Hint]:
     """Yield a line about each set of weights of the encoder NAME that is not on this machine; the
     generated corpora build their own.

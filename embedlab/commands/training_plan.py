@@ -248,12 +248,6 @@ class TrainPlan:
         )
         return (*(self.own.notes if self.own is not None else ()), *finished)
 
-    def refuse_running(self) -> None:
-        """Raise where a process trains one of the runs now."""
-        for planned in self.runs:
-            if planned.state == "running":
-                raise _running(planned.run)
-
 
 def plan_training(options: TrainOptions, settings: Settings) -> TrainPlan:
     """Return what OPTIONS select; a key, value, encoder, name or run that cannot be is a

@@ -85,11 +85,6 @@ class CellTimes:
         )
 
 
-def remaining_cost(plan: GridPlan, entries: Sequence[QueueEntry], workers: int) -> Cost:
-    """Return the cost of the unfinished cells with this many workers."""
-    return CellTimes.of(plan, entries).cost(workers)
-
-
 def _seconds(
     plan: GridPlan, todo: Sequence[Cell], done: Sequence[QueueEntry]
 ) -> tuple[list[float] | None, str]:

@@ -123,11 +123,6 @@ def remove_alias(name: str) -> str:
     return removed[0]
 
 
-def declared_or_none(text: str | None) -> str | None:
-    """Return the name of a typed model, where one was typed."""
-    return declared(text) if text is not None else None
-
-
 def _change(change: Callable[[dict[str, str]], Mapping[str, str]]) -> None:
     """Store what CHANGE makes of the aliases; processes that change them wait for each other."""
     with disk_errors(aliases_file()):

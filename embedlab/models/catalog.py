@@ -29,7 +29,6 @@ from embedlab.models.encoder_kind import (
 from embedlab.models.folder import Wishes
 from embedlab.models.folder_files import OTHER_WEIGHTS, weight_files
 from embedlab.models.grammar import (
-    COMBINATION_NAMES,
     KINDS,
     OF_ENCODERS,
     RERANK,
@@ -134,13 +133,6 @@ class ModelSpec(NameOptions):
         """Whether its options cannot be trained with, nor saved in a model folder."""
         reading = (self.layer, self.special, self.padding, self.dtype)
         return self.is_transformed or any(value is not None for value in reading)
-
-    @property
-    def is_derived(self) -> bool:
-        """Whether its vectors are computed from those of other models, or of itself before
-        whitening and normalisation.
-        """
-        return self.is_transformed or (bool(self.parts) and self.kind in COMBINATION_NAMES)
 
     @property
     def is_fitted(self) -> bool:

@@ -78,7 +78,6 @@ class Contrast(Task):
         "SICK, revised SNLI, SNLI, your own triples"
     )
     datasets = tuple(SOURCES)
-    text_datasets = tuple(SOURCES)
     averaged = tuple(
         name for name, source in SOURCES.items() if source.rule is None
     )  # the sets that people wrote

@@ -162,7 +162,6 @@ class Retrieval(Task):
         "captions, questions, your own folder or file"
     )
     datasets = tuple(SETS)
-    text_datasets = tuple(SETS)
     is_each_alone = True
     searches = True
 

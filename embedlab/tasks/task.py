@@ -160,9 +160,6 @@ class Task(ABC):
     ] = ()  # ways to put the sources of a dataset together: of correlations of similarities
     datasets: tuple[str, ...] = ()  # those of its suite, in order; each can be evaluated by itself
     item_datasets: tuple[str, ...] = ()  # those of which `items` has the items
-    text_datasets: tuple[
-        str, ...
-    ] = ()  # those of which `items` has the sentences alone, and no classes
     dev_names: tuple[
         str, ...
     ] = ()  # allowed in a recipe's `evaluate.dev`, besides datasets of pairs
@@ -214,7 +211,7 @@ class Task(ABC):
         return None
 
     def items(self, source: Source, names: Sequence[str]) -> Sequence[GoldItems]:
-        """Return the items of those of its `item_datasets` and `text_datasets` that NAMES lists."""
+        """Return the items of those of its `item_datasets` that NAMES lists."""
         return ()
 
     @abstractmethod

@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 from embedlab.core.recipe import from_table, to_toml
-from embedlab.experiments.estimate import remaining_cost
+from embedlab.experiments.estimate import CellTimes
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.preparation import prepare_grid
 from embedlab.experiments.progress import GridFollower
@@ -69,12 +69,12 @@ def test_cells_are_expected_to_take_what_runs_of_their_encoder_took_from_end_to_
         "slow",
         [started(1000.0), fast_last_step(1300.0), events.Finished(time=1300.0, step=10)],
     )
-    cost = remaining_cost(short_plan, waiting(short_plan), workers=1)
+    cost = CellTimes.of(short_plan, waiting(short_plan)).cost(1)
     assert (cost.seconds, cost.measured) == (None, "start-up and sts not measured yet")
     times = {(encoder, START_UP): 7.0, (encoder, "sts"): 20.0}
     monkeypatch.setattr("embedlab.experiments.estimate.scoring_seconds", lambda *_: times)
     for workers, seconds in ((1, 3 * 227.0), (3, 227.0)):  # as many rows a cell as a run
-        cost = remaining_cost(short_plan, waiting(short_plan), workers=workers)
+        cost = CellTimes.of(short_plan, waiting(short_plan)).cost(workers)
         assert cost.seconds == pytest.approx(seconds)
 
 
@@ -96,14 +96,14 @@ def test_a_run_that_did_not_go_through_in_one_go_says_nothing_of_the_time(
     short_plan: GridPlan, written: list[events.Event]
 ) -> None:
     write_run(short_plan, "other", written)
-    cost = remaining_cost(short_plan, waiting(short_plan), workers=1)
+    cost = CellTimes.of(short_plan, waiting(short_plan)).cost(1)
     assert (cost.seconds, cost.measured) == (None, "nothing measured yet")
 
 
 def test_a_damaged_run_says_nothing_of_the_time_and_stops_nothing(short_plan: GridPlan) -> None:
     write_run(short_plan, "other", [started(0.0), events.Finished(time=9.0, step=10)])
     RunFolder.of(short_plan.place.runs_folder, "other", 1).recipe_file.write_text("no toml at all")
-    assert remaining_cost(short_plan, waiting(short_plan), workers=1).seconds is None
+    assert CellTimes.of(short_plan, waiting(short_plan)).cost(1).seconds is None
 
 
 def test_scoring_of_earlier_grids_is_part_of_the_estimate_and_the_time_left_moves(
@@ -124,7 +124,7 @@ def test_scoring_of_earlier_grids_is_part_of_the_estimate_and_the_time_left_move
         with Queue(earlier.queue_file) as queue:
             queue.fill([(name, 1)], done=[])
             queue.settle(queue.claim("worker"), Ending(state="done"), whole_s)
-    cost = remaining_cost(short_plan, waiting(short_plan), workers=1)
+    cost = CellTimes.of(short_plan, waiting(short_plan)).cost(1)
     assert cost.measured == "other runs of the same encoder"
     assert cost.seconds == pytest.approx(
         3 * (100.0 + 60.0 + 10.0), abs=1.0
