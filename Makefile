@@ -4,7 +4,7 @@ CONSTRAINTS ?= constraints.txt
 RUN = .venv/bin/
 INSTALL = $(RUN)pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS)
 
-.PHONY: demo test research test-gpu measure suite docs dist check fix clean
+.PHONY: demo test research test-gpu gpu-report measure suite docs dist check fix clean
 
 demo: .venv/installed  ## fine-tune a real model, and compare on real pairs
 	$(RUN)embedlab demo
@@ -31,8 +31,16 @@ dist: .venv/installed  ## the wheel and the source archive in dist, and the whee
 research: .venv/installed ## the tests of research/: simulations, results pages and their stored scores
 	$(RUN)pytest -n auto research/tests
 
-test-gpu: .venv/installed ## the tests marked gpu, on a machine with one
-	$(RUN)pytest -m gpu -rs
+# A machine with a GPU may have no network for .venv: then its own Python does.
+GPU_PYTHON = $(if $(wildcard .venv/bin/python),$(RUN))python
+GPU_TESTS = $$(grep -rl --include='*.py' 'mark\.gpu' tests)
+
+test-gpu: ## the tests marked gpu, on a machine with one; no other test file is read
+	$(GPU_PYTHON) -m pytest -m gpu -rs $(GPU_TESTS)
+
+gpu-report: ## at most 8 minutes on a GPU: times beside the peer in benchmarks/results/gpu-training.md, then the tests marked gpu
+	-timeout 330 $(GPU_PYTHON) benchmarks/gpu_training.py --minutes 4.5
+	timeout 140 $(GPU_PYTHON) -m pytest -m gpu -rs $(GPU_TESTS)
 
 check: .venv/installed
 	$(RUN)ruff check . && $(RUN)ruff format --check . && $(RUN)mypy && $(RUN)lint-imports

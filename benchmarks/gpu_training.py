@@ -1,462 +1,436 @@
-"""Training at the papers' sizes on whatever GPU there is, with random weights and pairs whose
-lengths and repetitions are their corpora's.
+"""Milliseconds a step of training on a GPU, beside sentence-transformers' trainer and a step that
+is captured by hand, in one run; then attention's kernels, memory, and encoding.
 
-    python benchmarks/gpu_training.py [--seconds 150]                            snli-supcl (BERT
-    8x512) and sbert (BERT-base) on a GPU
-    python benchmarks/gpu_training.py --device cpu --shapes sbert --seconds 100  the share of the
-    best matrix product on a CPU
-    python benchmarks/gpu_training.py --device cpu --precision bf16 …            the same in bf16,
-    on a processor that has units for it
-    python benchmarks/gpu_training.py --device cpu --batch 256 …                 the same where a
-    step has more to multiply
+    python benchmarks/gpu_training.py [--steps 200] [--minutes 6]
+    python benchmarks/gpu_training.py --device cpu --sizes small --steps 20    how it runs at all
 
-Each shape trains one epoch of its pairs in batches of 64 by default, or as much of it as fits into
---seconds; what was not trained is extrapolated and said so. It is the training loop of a run that
-does so, timed from its start: the loss that is read every ten steps is in; tokenising, evaluation
-and checkpoints, which take 3% of a long run at most but may take half a short one, are not. The
-loop then goes on for a few steps that are taken apart by phase and by kind of operation. Speed does
-not depend on the weights' values, so that nothing has to be downloaded.
+Timings come first, and the page is written after each, so that one that is cut short leaves what
+was measured. Weights are random and the sentences are the real ones inside embedlab (8,000 pairs of
+SNLI), so that nothing is downloaded; speed does not depend on the weights' values. A side is the
+median over its windows of ten steps, of the training loop of a run. Batches are 64 rows. The step
+by hand is one CUDA graph of forward and backward passes over the same rows, a sum as its loss,
+clipping and AdamW: less than a real step does.
 """
 
 import argparse
+import csv
 import gc
-import signal
+import json
 import statistics
 import tempfile
 import time
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from kinds import shares_by_kind
-from made_pairs import WORDS, nli_pairs, random_tokens
-from measure import best_of, product_seconds
-from operations import step_bound
 from record import Measured, write
-from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
-from torch.optim.optimizer import (
-    register_optimizer_step_post_hook,
-    register_optimizer_step_pre_hook,
-)
-from torch.profiler import ProfilerActivity, profile
+from training import peer_trainer
 from transformers import BertConfig, BertModel
 
-from embedlab.core.errors import Interrupted
-from embedlab.core.recipe import Recipe, Stage, load_recipe
+from embedlab.core.paths import STARTER_FOLDER
+from embedlab.core.recipe import Recipe, load_recipe
 from embedlab.core.settings import Settings
+from embedlab.data.source import Source
+from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine, machine
 from embedlab.encoders.random_encoder import build_tokenizer
-from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.models.folder import Usage
+from embedlab.models.folder import Wishes
 from embedlab.objectives.needs import objective_needs
 from embedlab.objectives.objective import build_objective
-from embedlab.objectives.rows import index_rows
 from embedlab.runs import events
-from embedlab.training.batching import Collation, cut_for
-from embedlab.training.blocks import blocks
-from embedlab.training.checkpointing import Checkpoints
-from embedlab.training.gradients import LossScale
-from embedlab.training.learner import Learner
-from embedlab.training.loop import TrainingSession, train_block
-from embedlab.training.order import epochs_of_steps, group_rows, steps_of_epochs
-from embedlab.training.signals import StopRequest
-from embedlab.training.stage_data import StageData
-from embedlab.training.tracking import accelerator
+from embedlab.runs.store import RunFolder
+from embedlab.training.batching import Collation, PackedRows, cut_for
+from embedlab.training.capture import CapturedPasses, common_shapes
+from embedlab.training.loop import adamw
+from embedlab.training.order import batch_generator
+from embedlab.training.stage_data import open_stages
+from embedlab.training.stages import train_run
+from embedlab.training.token_store import tokenise
 
-BATCH = 64
-SEED = 1
-SHARE_LIMIT = "≥ 0.6"  # in bf16 on a CPU
-PROFILED_STEPS = 5  # at least: the loop reports every tenth step
-# on a CPU, the last one counts: what a profile keeps cuts up the memory that steps reuse, until
-# there is enough of it
-PROFILED_TIMES = 4
-SPARE_STEPS = 100  # after the epoch, for what is profiled
-PRODUCTS = 5  # each time that the loop reports its steps
-# at least, before the share of the best product counts: in them memory is taken and programs for
-# shapes are built
-WARM_STEPS = 10
-
-
-@dataclass(frozen=True, kw_only=True)
-class Shape:
-    """A training's size."""
-
-    recipe: str
-    config: BertConfig
-    pairs: Mapping[str, int]  # of each corpus
-    limit: str  # what was promised of the epoch on an H100 or H200
-
-    def scaled(self, total: int | None) -> Mapping[str, int]:
-        """Its pairs, or TOTAL instead in the same proportion."""
-        whole = sum(self.pairs.values())
-        return {name: round(count * (total or whole) / whole) for name, count in self.pairs.items()}
-
-
-SHAPES = {
-    "snli-supcl": Shape(
-        recipe="snli-supcl",
-        config=BertConfig(
-            vocab_size=WORDS,
-            hidden_size=512,
-            num_hidden_layers=8,
-            num_attention_heads=8,
-            intermediate_size=2048,
-        ),
-        pairs={"snli": 549_367},
-        limit="< 60 s on an H100",
-    ),
-    "sbert": Shape(
-        recipe="sbert",
-        config=BertConfig(vocab_size=WORDS),
-        pairs={"snli": 549_367, "multinli": 392_702},
-        limit="< 600 s on an H100",
-    ),
-}
+BATCH, WINDOW, SEED = 64, 10, 1
+WORDS = 30_522  # of BERT's vocabulary
+SIZES = {"base": (768, 12, 12), "8x512": (512, 8, 8), "small": (32, 1, 2)}  # width, layers, heads
+SHAPES = {"sbert": "base", "snli-supcl": "8x512", "simcse-nli": "base", "supcl-seq": "base"}
+PEERS = ("sbert", "simcse-nli")  # what sentence-transformers has a loss for
+PEER_BATCHES = (32, 128, 512, 2_048)  # sentences: the peer encodes at its best
+LIMITS = {"sbert": "≥ 4 x"}  # of the eager step; of the others twice
+BY_HAND = "≥ 0.87 x (at most 1.15 x the time)"
 
 
 @dataclass(kw_only=True)
-class Found:
-    """What was seen of a training."""
+class Timed:
+    """What was seen of one side."""
 
-    seconds: float = 0.0
-    steps: int = 0
-    warm_s: float = 0.0  # of the seconds, those of the first steps
-    warm_steps: int = 0
-    pairs: int = 0  # in those steps
-    is_whole: bool = False  # an epoch, not a part of it
-    gflop: float = 0.0  # the operations on real tokens of the steps after the first ones
-    products: list[float] = field(
-        default_factory=list
-    )  # TFLOP/s of matrix products after some of the steps
-    memory_gib: float = 0.0  # of the GPU, at most
-    by_phase: Mapping[str, float] = field(default_factory=dict)  # milliseconds a step
-    by_kind: Mapping[str, float] = field(default_factory=dict)
+    ms: float = float("nan")  # a step
+    gib: float = 0.0
+    padding: str = ""
 
 
-class Product:
-    """Two square matrices in the precision that training multiplies in: 8192 wide on a GPU, 2048 on
-    a CPU.
-    """
+class Page:
+    """The measurements so far; each is written at once."""
 
-    def __init__(self, here: Machine) -> None:
-        self.here = here
-        size = 8192 if here.device.type == "cuda" else 2048
-        kind = torch.bfloat16 if here.precision == "bf16" else torch.float32
-        self.first, self.second = (
-            torch.randn(size, size, device=here.device, dtype=kind) for _ in range(2)
+    def __init__(self, name: str, here: Machine, minutes: float) -> None:
+        gpu = torch.cuda.get_device_name() if here.device.type == "cuda" else "a processor"
+        self.name, self.until = name, time.monotonic() + 60 * minutes
+        self.lines: list[Measured] = []
+        self.notes = [f"{gpu}, {here.precision}, batches of {BATCH} rows; random weights."]
+
+    @property
+    def has_time(self) -> bool:
+        """Whether there is time for another side."""
+        return time.monotonic() < self.until
+
+    def add(self, *lines: Measured, note: str = "") -> None:
+        """Add lines and write the page."""
+        self.lines += lines
+        self.notes += [note] if note else []
+        packages = ("embedlab", "torch", "transformers", "sentence-transformers")
+        write(self.name, "Training on a GPU", self.lines, packages=packages, notes=self.notes)
+
+
+def starter() -> Source:
+    """The corpora inside embedlab."""
+    return Source(folder=STARTER_FOLDER)
+
+
+def made_corpora(folder: Path) -> Source:
+    """The starter's SNLI, and its sentences in the layouts of SimCSE's triplets and of CoLA."""
+    frame = starter().open("snli", "train").frame
+    (folder / "SNLI").mkdir()
+    name = "snli_1.0_train.jsonl"
+    (folder / "SNLI" / name).symlink_to(STARTER_FOLDER / "SNLI" / name)
+    by_premise: dict[str, dict[str, str]] = {}
+    for row in frame.iter_rows(named=True):
+        by_premise.setdefault(row["premise"], {})[row["label"]] = row["hypothesis"]
+    with (folder / "nli_for_simcse.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["sent0", "sent1", "hard_neg"])
+        for premise, found in by_premise.items():
+            if {"entailment", "contradiction"} <= found.keys():
+                rows.writerow([premise, found["entailment"], found["contradiction"]])
+    (folder / "GLUE" / "CoLA").mkdir(parents=True)
+    (folder / "GLUE" / "CoLA" / "train.tsv").write_text(
+        "".join(
+            f"made\t{number % 2}\t\t{text}\n"
+            for number, text in enumerate(frame["hypothesis"].unique(maintain_order=True))
         )
-
-    def tflops(self, times: int) -> float:
-        """TFLOP/s of the best of so many products."""
-        is_on_cpu = self.here.device.type == "cpu"
-        seconds = (
-            product_seconds(self.first, self.second, times)
-            if is_on_cpu
-            else best_of(times, self._multiply)
-        )
-        return float(2 * len(self.first) ** 3 / seconds / 1e12)
-
-    def _multiply(self) -> Any:
-        product = self.first @ self.second
-        wait(self.here)
-        return product
-
-
-def made_stage(stage: Stage, pairs: Mapping[str, int]) -> tuple[StageData, int]:
-    """A stage over generated pairs, and the steps of its first epoch; the stage goes on for the
-    spare ones.
-    """
-    rows = index_rows(nli_pairs(pairs), objective_needs(stage.objective))
-    batch = stage.optim.batch_size
-    groups = group_rows(rows.columns["premise"], batch)
-    (steps,) = steps_of_epochs(groups, batch, 1.0, seed=SEED, stage=0)
-    epochs = epochs_of_steps(groups, batch, steps + SPARE_STEPS, seed=SEED, stage=0)
-    passes = sum(epochs) / steps
-    data = StageData(
-        index=0,
-        leader=0,
-        stage=stage,
-        rows=rows,
-        groups=groups,
-        states=(),
-        seed=SEED,
-        epochs=epochs,
-        passes=passes,
     )
-    return data, steps
+    return Source(folder=folder, allow_partial=True)
 
 
-def random_encoder(shape: Shape, recipe: Recipe, here: Machine) -> TransformerEncoder:
-    """An encoder of this shape with random weights."""
-    return TransformerEncoder(
-        name=shape.recipe,
-        fingerprint="random",
-        backbone=BertModel(shape.config, add_pooling_layer=False),
-        tokenizer=build_tokenizer(["a"]),
-        usage=Usage(
-            folders=(),
-            pooling=recipe.encoder.pooling,
-            max_tokens=recipe.encoder.max_tokens,
-            source=Path(),
-        ),
-        machine=here,
-    )
-
-
-def train(
-    shape: Shape,
-    here: Machine,
-    pairs: Mapping[str, int],
-    seconds: float,
-    product: Product | None = None,
-    batch: int = BATCH,
-) -> Found:
-    """Train an epoch of these pairs, or as much of it as fits into SECONDS; PRODUCT is measured
-    between the steps, which it is not in.
-    """
-    if here.device.type == "cuda":
-        torch.cuda.reset_peak_memory_stats()
+def random_encoder(folder: Path, size: str) -> str:
+    """An encoder of BERT's layout with random weights, whose tokens are the starter's words."""
+    frame = starter().open("snli", "train").frame
+    texts = [*frame["premise"], *frame["hypothesis"]]
+    words = sorted({word for text in texts for word in text.lower().split()})
+    tokenizer = build_tokenizer([*words, *(f"word{number}" for number in range(WORDS))][:25_000])
+    width, layers, heads = SIZES[size]
     torch.manual_seed(SEED)
-    recipe = load_recipe(shape.recipe)
-    stage = replace(recipe.stages[0], optim=replace(recipe.stages[0].optim, batch_size=batch))
-    data, steps = made_stage(stage, pairs)
-    encoder, found = random_encoder(shape, recipe, here), Found()
-    objective = build_objective(stage.objective, encoder.dim).to(here.device)
-    collation = Collation(
-        data=data,
-        needs=objective_needs(stage.objective),
-        tokens=random_tokens(data.rows.sentences),
-        objective=objective,
-        pad=0,
-        cut=cut_for(encoder),
+    model = BertModel(
+        BertConfig(
+            vocab_size=WORDS if size != "small" else len(tokenizer),
+            hidden_size=width,
+            num_hidden_layers=layers,
+            num_attention_heads=heads,
+            intermediate_size=4 * width,
+        ),
+        add_pooling_layer=False,
     )
-    (block,) = blocks([data])
-    with tempfile.TemporaryDirectory() as folder:
-        session = TrainingSession(
-            encoder=encoder,
-            objectives=[objective],
-            accelerator=accelerator(
-                here,
-                track=None,
-                folder=Path(folder),
-                project=shape.recipe,
-                recipe=recipe,
-                seed=SEED,
-            ),
-            scale=LossScale(here),
-            checkpoints=Checkpoints(Path(folder)),
-            stop=StopRequest(),
-            emit=lambda event: follower.send(event) if isinstance(event, events.Step) else None,
-            evaluate=recipe.evaluate,
-            dev_score=None,
-            steps=block.end,
-        )
-        follower = progress(session, found, steps, seconds, product)
-        next(follower)
-        with suppress(Interrupted):
-            train_block(session, block, [collation])
-    found.pairs, lengths = taken(collation, found.steps, after=found.warm_steps)
-    found.is_whole, found.gflop = found.steps >= steps, step_bound(encoder.backbone, lengths).gflop
-    session.accelerator.free_memory()
-    return found
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return str(folder)
 
 
-def taken(collation: Collation, steps: int, after: int) -> tuple[int, list[int]]:
-    """The pairs of a training's first STEPS, and the tokens of each distinct sentence of each batch
-    AFTER the first so many.
-    """
-    data = collation.data
-    batches = [rows for epoch in range(len(data.epochs)) for rows in data.batches(epoch)][:steps]
-    distinct = [
-        np.unique([data.rows.columns[column][rows] for column in collation.needs.encoded])
-        for rows in batches[after:]
+def recipe_of(name: str, encoder: str, steps: int, batch: int = BATCH) -> Recipe:
+    """The recipe's first stage in batches of 64, so many steps without evaluation."""
+    values = [
+        "stage.0.optim.epochs=1000",
+        f"stage.0.optim.batch_size={batch}",
+        "evaluate.dev=none",
+        "evaluate.keep=last",
+        f"evaluate.log_every={WINDOW}",
+        f"max_steps={steps}",
     ]
-    return sum(map(len, batches)), collation.tokens.lengths[np.concatenate(distinct)].tolist()
-
-
-def progress(
-    session: TrainingSession, found: Found, steps: int, seconds: float, product: Product | None
-) -> Generator[None, events.Step, None]:
-    """Time a training until it has taken STEPS or SECONDS, take a few more steps apart, then stop
-    it; each event of it is sent here.
-    """
-    here = session.encoder.machine
-    is_on_gpu = here.device.type == "cuda"
-    started, event = wait(here), (yield)
-    while event.step < steps and time.perf_counter() - started < seconds:
-        if not found.warm_steps and event.step >= WARM_STEPS:
-            found.warm_s, found.warm_steps = wait(here) - started, event.step
-        elif product is not None and found.warm_steps:
-            paused = wait(here)
-            found.products += [product.tflops(1) for _ in range(PRODUCTS)]
-            started += wait(here) - paused
-        session.saved_at = time.perf_counter()  # so that no checkpoint falls due
-        event = yield
-    found.seconds, found.steps = wait(here) - started, event.step
-    found.memory_gib = torch.cuda.max_memory_allocated() / 2**30 if is_on_gpu else 0.0
-    session.saved_at = time.perf_counter()
-    with phases(here) as spent:
-        event = yield from event_at(found.steps + PROFILED_STEPS)
-    found.by_phase = {
-        phase: 1000 * duration / (event.step - found.steps) for phase, duration in spent.items()
-    }
-    for _ in range(1 if is_on_gpu else PROFILED_TIMES):
-        session.saved_at = time.perf_counter()
-        with profile(
-            activities=[ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if is_on_gpu else [])]
-        ) as seen:
-            event = yield from event_at(event.step + PROFILED_STEPS)
-            wait(here)
-    found.by_kind = shares_by_kind(seen.key_averages(), is_on_gpu=is_on_gpu)
-    session.stop.signal = signal.SIGTERM
-    yield
-
-
-def event_at(step: int) -> Generator[None, events.Step, events.Step]:
-    """The first event of this step or a later one."""
-    while (event := (yield)).step < step:
-        pass
-    return event
+    if name == "sbert":
+        values.append('stage.0.data.datasets=["snli"]')
+    recipe = load_recipe(name, values, encoder=encoder)
+    return replace(recipe, stages=recipe.stages[:1])
 
 
 @contextmanager
-def phases(here: Machine) -> Iterator[Mapping[str, float]]:
-    """The seconds of each phase of the steps within, with a wait after each: their sum is more than
-    steps in a row take.
-    """
-    spent = dict.fromkeys(("batch", "forward", "backward", "optimizer"), 0.0)
-    last = wait(here)
-
-    def end(phase: str) -> None:
-        nonlocal last
-        now = wait(here)
-        spent[phase] += now - last
-        last = now
-
-    hooks = [
-        register_module_forward_pre_hook(
-            lambda module, *_: end("batch") if isinstance(module, Learner) else None
-        ),
-        register_module_forward_hook(
-            lambda module, *_: end("forward") if isinstance(module, Learner) else None
-        ),
-        register_optimizer_step_pre_hook(lambda *_: end("backward")),
-        register_optimizer_step_post_hook(lambda *_: end("optimizer")),
-    ]
+def measured_memory(found: Timed) -> Iterator[None]:
+    """Note the GPU's memory of what runs within, and free it afterwards."""
+    has_gpu = torch.cuda.is_available()
+    if has_gpu:
+        torch.cuda.reset_peak_memory_stats()
     try:
-        yield spent
+        yield
     finally:
-        for hook in hooks:
-            hook.remove()
+        if has_gpu:
+            found.gib = torch.cuda.max_memory_allocated() / 2**30
+        gc.collect()
+        torch.cuda.empty_cache()
 
 
-def wait(here: Machine) -> float:
-    """The time when the accelerator has done all it was given."""
+def median_ms(times: Sequence[float]) -> float:
+    """The milliseconds of a step, by the times of every tenth; the first window is for plans and
+    captures.
+    """
+    windows = [after - before for before, after in pairwise(times[1:])]
+    return 1000 * statistics.median(windows) / WINDOW if windows else float("nan")
+
+
+def train_ours(recipe: Recipe, source: Source, here: Machine) -> Timed:
+    """Time a run of ours."""
+    found, times = Timed(), []
+
+    def report(event: events.Event) -> None:
+        if isinstance(event, events.Step) and event.step % WINDOW == 0:
+            times.append(time.perf_counter())  # the loss was read: the card has done the step
+        if isinstance(event, events.Noted) and "captured" in event.text:
+            found.padding = event.text
+
+    with tempfile.TemporaryDirectory() as folder, measured_memory(found):
+        run = RunFolder.of(Path(folder), recipe.name, SEED)
+        train_run(recipe, source, here, run, SEED, report=report)
+    found.ms = median_ms(times)
+    return found
+
+
+def train_peer(recipe: Recipe, source: Source, here: Machine) -> Timed:
+    """Time sentence-transformers' trainer on the same batches."""
+    from transformers import TrainerCallback
+
+    found, times = Timed(), []
+
+    class Clock(TrainerCallback):
+        def on_step_end(self, _arguments: Any, state: Any, control: Any, **_: Any) -> None:
+            if state.global_step % WINDOW == 0:
+                wait(here)
+                times.append(time.perf_counter())
+
+    with tempfile.TemporaryDirectory() as folder, measured_memory(found):
+        trainer = peer_trainer(
+            recipe,
+            source,
+            SEED,
+            Path(folder),
+            precision=here.precision,
+            use_cpu=here.device.type == "cpu",
+            max_steps=recipe.max_steps,
+        )
+        trainer.add_callback(Clock())
+        trainer.train()
+        del trainer
+    found.ms = median_ms(times)
+    return found
+
+
+def step_by_hand(recipe: Recipe, source: Source, here: Machine, steps: int) -> Timed:
+    """Time a step over the rows of one of our batches, the whole of it in one graph."""
+    found = Timed()
+    with measured_memory(found):
+        section = recipe.encoder
+        wishes = Wishes(pooling=section.pooling, max_tokens=section.max_tokens)
+        encoder = load_transformer(section.model, here, wishes=wishes)
+        encoder.backbone.train()
+        rows, views = packed_batch(recipe, source, encoder)
+        rows = PackedRows(*(values.to(here.device) for values in rows))
+        passes = CapturedPasses(encoder, capture=lambda compute, *_: compute)
+        parameters = dict(encoder.backbone.named_parameters())
+        optimizer = adamw(parameters)
+        for group in optimizer.param_groups:
+            group["capturable"] = here.device.type == "cuda"
+
+        def step() -> None:
+            optimizer.zero_grad()
+            with here.autocast(keeps_casts=False):
+                vectors = torch.cat([passes.encode(rows, None, view) for view in range(views)])
+            vectors.square().mean().backward()
+            torch.nn.utils.clip_grad_norm_(parameters.values(), 1.0, foreach=True)
+            optimizer.step()
+
+        again = captured(step) if here.device.type == "cuda" else step
+        times = []
+        for number in range(steps):
+            again()
+            if number % WINDOW == 0:
+                wait(here)
+                times.append(time.perf_counter())
+        found.ms = median_ms(times)
+    return found
+
+
+def packed_batch(recipe: Recipe, source: Source, encoder: Any) -> tuple[PackedRows, int]:
+    """The rows of the first batch that has a common shape, and its views."""
+    collation = padded_batches(recipe, source, encoder)
+    collation = replace(collation, packer=common_shapes(collation, encoder))
+    for number, rows in enumerate(collation.data.batches(0)):
+        (chunk, *_) = collation.batch(rows, batch_generator(SEED, 0, 0, number)).chunks
+        if isinstance(chunk, PackedRows):
+            return chunk, len(collation.objective.views)
+    raise SystemExit("no batch has a common shape")
+
+
+def padded_batches(recipe: Recipe, source: Source, encoder: Any) -> Collation:
+    """What makes the batches of a recipe's first stage."""
+    data = open_stages(recipe, source, SEED)[0]
+    return Collation(
+        data=data,
+        needs=objective_needs(recipe.stages[0].objective),
+        tokens=tokenise(encoder, data.rows.texts),
+        objective=build_objective(recipe.stages[0].objective, encoder.dim),
+        pad=0,
+        cut=cut_for(encoder),
+    )
+
+
+def captured(step: Callable[[], None]) -> Callable[[], None]:
+    """One graph of a whole step, after five that warm up."""
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(5):
+            step()
+    torch.cuda.current_stream().wait_stream(stream)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        step()
+    return graph.replay
+
+
+def wait(here: Machine) -> None:
+    """Wait until the card has done all it was given."""
     if here.device.type == "cuda":
         torch.cuda.synchronize()
-    return time.perf_counter()
 
 
-def table_of(
-    title: str, found: Found, pairs: int, best: float, here: Machine
-) -> tuple[list[Measured], list[str]]:
-    """The table's lines and notes for a shape; BEST is the best matrix product in TFLOP/s."""
-    whole = "measured" if found.is_whole else f"extrapolated from {found.pairs:,} pairs"
-    share = found.gflop / (found.seconds - found.warm_s) / 1e3 / best
-    is_on_gpu = here.device.type == "cuda"
-    epoch_limit = SHAPES[title].limit if is_on_gpu else ""
-    share_limit = SHARE_LIMIT if not is_on_gpu and here.precision == "bf16" else ""
-    epoch_s = found.seconds * pairs / found.pairs
-    lines = [
-        Measured(
-            what=f"{title}: an epoch of {pairs:,} pairs, {whole}",
-            ours=epoch_s,
-            unit="s",
-            limit=epoch_limit,
-        ),
-        Measured(
-            what=f"{title}: share of the best matrix product, real tokens alone",
-            ours=share,
-            unit="",
-            limit=share_limit,
-        ),
-    ]
-    settled_ms = 1000 * (found.seconds - found.warm_s) / (found.steps - found.warm_steps)
-    by_phase = ", ".join(f"{phase} {ms:.1f} ms" for phase, ms in found.by_phase.items())
-    by_kind = ", ".join(f"{kind} {share:.0%}" for kind, share in found.by_kind.items())
-    notes = [
-        f"{title}: {1000 * found.seconds / found.steps:.1f} ms a step, {settled_ms:.1f} ms "
-        f"after the first {found.warm_steps}, "
-        f"which alone count for the share; by phase, each waited for: {by_phase}.",
-        f"{title}, own time by kind: {by_kind or 'none was recorded'}.",
-    ]
-    if found.products:
-        usual = statistics.median(found.products)
-        notes.append(
-            f"{title}: the same product between its steps reaches {usual:.3g} TFLOP/s in the "
-            f"median, which is how fast the machine was "
-            f"meanwhile; a step reaches {share * best / usual:.2f} of that."
+def time_training(page: Page, place: Path, here: Machine, typed: argparse.Namespace) -> None:
+    """Add the steps of each recipe."""
+    source = made_corpora(place)
+    for name in typed.recipes:
+        size = typed.sizes or SHAPES[name]
+        folder = place / size
+        encoder = str(folder) if folder.exists() else random_encoder(folder, size)
+        recipe = recipe_of(name, encoder, typed.steps)
+        what = f"{name}, BERT {size}"
+        eager = train_ours(recipe, source, here)
+        peers = {"eager": (eager.ms, LIMITS.get(name, "≥ 2 x"))}
+        ours, padding = eager, ""
+        if here.device.type == "cuda":
+            ours = train_ours(recipe, source, replace(here, is_capturing=True))
+            padding = f"{ours.padding}; "
+        peers["a step captured by hand"] = (
+            step_by_hand(recipe, source, here, typed.steps).ms,
+            BY_HAND,
         )
-    if found.memory_gib:
-        notes.append(f"{title}: {found.memory_gib:.1f} GiB at most.")
-    return lines, notes
+        if name in PEERS and page.has_time:
+            peers["sentence-transformers' trainer"] = (train_peer(recipe, source, here).ms, "")
+        page.add(
+            *(
+                Measured(
+                    what=f"{what}: a step, beside {peer}",
+                    ours=ours.ms,
+                    peer=ms,
+                    unit="ms",
+                    limit=limit,
+                )
+                for peer, (ms, limit) in peers.items()
+            ),
+            note=f"{what}: {padding}{ours.gib:.1f} GiB at most, eager {eager.gib:.1f}.",
+        )
+        if not page.has_time:
+            return
+
+
+def time_kernels(page: Page, place: Path, typed: argparse.Namespace) -> None:
+    """Add captured sbert by each kernel of attention, and what gradient checkpointing saves."""
+    source = Source(folder=place, allow_partial=True)
+    recipe = recipe_of("sbert", str(place / (typed.sizes or "base")), typed.steps)
+    for attention in ("auto", "efficient", "cudnn", "math"):
+        settings = Settings(device="cuda", attention=attention, capture=True)
+        found = train_ours(recipe, source, machine(settings, training=True))
+        page.add(
+            Measured(
+                what=f"sbert captured, attention by {attention}: a step", ours=found.ms, unit="ms"
+            )
+        )
+    settings = Settings(device="cuda", gradient_checkpointing=True)
+    found = train_ours(recipe, source, machine(settings, training=True))
+    page.add(
+        Measured(what="sbert with gradient checkpointing: a step", ours=found.ms, unit="ms"),
+        Measured(what="its memory at most", ours=found.gib, unit="GiB"),
+    )
+
+
+def time_encoding(page: Page, place: Path, here: Machine, typed: argparse.Namespace) -> None:
+    """Add the encoding of all sentences of the starter, in half precision on a GPU."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer import modules
+
+    frame = starter().open("snli", "train").frame
+    sentences = list(dict.fromkeys([*frame["premise"], *frame["hypothesis"]]))[: typed.sentences]
+    folder = str(place / (typed.sizes or "base"))
+    encoder = load_transformer(folder, here, wishes=Wishes(pooling="mean", max_tokens=128))
+    transformer = modules.Transformer(folder, max_seq_length=128)
+    pooling = modules.Pooling(transformer.get_embedding_dimension(), "mean")
+    peer = SentenceTransformer(modules=[transformer, pooling], device=str(here.device))
+    if here.precision == "bf16":
+        peer.bfloat16()
+
+    def best(work: Callable[[], object]) -> float:
+        """The best of two, after one that warms up."""
+        seconds = []
+        for _ in range(3):
+            began = time.perf_counter()
+            work()
+            seconds.append(time.perf_counter() - began)
+        return min(seconds[1:])
+
+    ours = best(lambda: encoder.encode(sentences))
+    theirs = {
+        size: best(
+            lambda size=size: peer.encode(sentences, batch_size=size, show_progress_bar=False)
+        )
+        for size in PEER_BATCHES
+    }
+    size = min(theirs, key=lambda size: theirs[size])
+    page.add(
+        Measured(
+            what=f"encoding {len(sentences):,} sentences in {here.precision}, the peer {size} at once",
+            ours=ours,
+            peer=theirs[size],
+            unit="s",
+        )
+    )
 
 
 def main() -> None:
-    """Train each shape and write the table."""
-    parser = argparse.ArgumentParser()
+    """Measure in the order of weight, until the time is over."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"))
-    parser.add_argument("--shapes", nargs="+", default=list(SHAPES), choices=SHAPES)
-    parser.add_argument("--seconds", type=float, default=150.0, help="of training a shape, at most")
-    parser.add_argument("--pairs", type=int, help="of each shape, instead of the paper's")
-    parser.add_argument("--batch", type=int, default=BATCH, help="pairs in each")
-    parser.add_argument("--threads", type=int)
-    parser.add_argument("--precision", default="auto", choices=("auto", "float32", "bf16"))
-    arguments = parser.parse_args()
-    settings = Settings(
-        device=arguments.device, threads=arguments.threads, precision=arguments.precision
-    )
-    here = machine(settings, training=True)
-    product = Product(here)
-    best = product.tflops(10 if arguments.device == "cpu" else 50)
-    name = (
-        torch.cuda.get_device_name(here.device) if here.device.type == "cuda" else arguments.device
-    )
-    pairs = {title: SHAPES[title].scaled(arguments.pairs) for title in arguments.shapes}
-    between = product if arguments.device == "cpu" else None
-    found = {}
-    for title in arguments.shapes:
-        found[title] = train(
-            SHAPES[title], here, pairs[title], arguments.seconds, between, arguments.batch
-        )
-        # modules and what accelerate wraps around them hold each other: the next shape would find
-        # them in memory
-        gc.collect()
-        torch.cuda.empty_cache()
-    best = max([best, *(reached for one in found.values() for reached in one.products)])
-    measured: list[Measured] = []
-    notes = [
-        f"{name} in {here.precision}, {here.threads} threads, batches of {arguments.batch}; "
-        f"best matrix product in this run {best:.3g} TFLOP/s."
-    ]
-    for title, one in found.items():
-        lines, more = table_of(title, one, sum(pairs[title].values()), best, here)
-        measured += lines
-        notes += more
-    file = f"training-{name.lower().replace(' ', '-')}"
-    file += "-bf16" if arguments.device == "cpu" and here.precision == "bf16" else ""
-    file += f"-batch-{arguments.batch}" if arguments.batch != BATCH else ""
-    write(
-        file,
-        "Training at the papers' sizes",
-        measured,
-        packages=("embedlab", "torch", "transformers"),
-        notes=notes,
-    )
+    parser.add_argument("--recipes", nargs="+", choices=SHAPES, default=list(SHAPES))
+    parser.add_argument("--sizes", choices=SIZES, help="of every encoder, in place of its own")
+    parser.add_argument("--steps", type=int, default=200)
+    parser.add_argument("--sentences", type=int, default=100_000, help="at most")
+    parser.add_argument("--minutes", type=float, default=6.0)
+    typed = parser.parse_args()
+    here = machine(Settings(device=typed.device), training=True)
+    page = Page(f"gpu-training{'' if typed.device == 'cuda' else '-cpu'}", here, typed.minutes)
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        time_training(page, place, here, typed)
+        if page.has_time:
+            time_encoding(page, place, replace(here, is_capturing=False), typed)
+        if page.has_time and here.device.type == "cuda":
+            time_kernels(page, place, typed)
+    print(json.dumps({line.what: [line.ours, line.peer] for line in page.lines}))
 
 
 if __name__ == "__main__":

@@ -114,6 +114,36 @@ def train_peer(
 ) -> dict[str, Any]:
     """The same training by sentence-transformers' trainer."""
     import torch
+
+    from embedlab.data.source import Source
+
+    torch.set_num_threads(threads)
+    recipe, source = recipe_of(name, encoder, pairs), Source(folder=data, allow_partial=True)
+    with tempfile.TemporaryDirectory() as folder:
+        trainer = peer_trainer(recipe, source, seed, Path(folder), precision=precision)
+        started = time.perf_counter()
+        trainer.train()
+        seconds = time.perf_counter() - started
+    memory = measure.peak_mib()
+    score = sts_score(
+        data,
+        lambda sentences: trainer.model.encode(list(sentences), show_progress_bar=False),
+    )
+    return {"seconds": seconds, "score": score, "memory_mib": memory}
+
+
+def peer_trainer(
+    recipe: "Recipe",
+    source: Any,
+    seed: int,
+    folder: Path,
+    *,
+    precision: str,
+    use_cpu: bool = True,
+    max_steps: int | None = None,
+) -> Any:
+    """sentence-transformers' trainer of the RECIPE's counterpart on the same batches."""
+    import torch
     from datasets import Dataset
     from sentence_transformers import (
         SentenceTransformer,
@@ -122,27 +152,27 @@ def train_peer(
     )
     from sentence_transformers.sentence_transformer import losses, modules
 
-    from embedlab.data.source import Source
     from embedlab.objectives.objective import build_objectives
     from embedlab.training.stage_data import open_stages
 
-    torch.set_num_threads(threads)
-    recipe = recipe_of(name, encoder, pairs)
-    stage = open_stages(recipe, Source(folder=data, allow_partial=True), seed)[0]
+    stage = open_stages(recipe, source, seed)[0]
     optim, frame, batches = (
         recipe.stages[0].optim,
         stage.rows.frame,
         [rows.tolist() for rows in stage.batches(0)],
     )
-    transformer = modules.Transformer(encoder, max_seq_length=recipe.encoder.max_tokens)
+    transformer = modules.Transformer(
+        recipe.encoder.model, max_seq_length=recipe.encoder.max_tokens
+    )
     model = SentenceTransformer(
         modules=[
             transformer,
             modules.Pooling(transformer.get_embedding_dimension(), recipe.encoder.pooling),
         ],
         trust_remote_code=False,
+        device="cpu" if use_cpu else None,
     )
-    if name == "sbert":
+    if "label" in frame.columns:
         labels = {
             label: number for number, label in enumerate(("entailment", "neutral", "contradiction"))
         }
@@ -162,35 +192,25 @@ def train_peer(
             {column: frame[column].to_list() for column in ("anchor", "positive", "negative")}
         )
         loss = losses.MultipleNegativesRankingLoss(model)
-    with tempfile.TemporaryDirectory() as folder:
-        settings = SentenceTransformerTrainingArguments(
-            output_dir=folder,
-            num_train_epochs=1,
-            per_device_train_batch_size=BATCH,
-            learning_rate=optim.lr,
-            lr_scheduler_type="constant_with_warmup" if optim.schedule == "constant" else "linear",
-            warmup_steps=ceil(optim.warmup * len(batches)),
-            max_grad_norm=optim.clip or 0.0,
-            batch_sampler=lambda rows, **_: batches,
-            use_cpu=True,
-            bf16=precision == "bf16",
-            seed=seed,
-            save_strategy="no",
-            logging_strategy="no",
-            report_to="none",
-            disable_tqdm=True,
-        )
-        trainer = SentenceTransformerTrainer(
-            model=model, args=settings, train_dataset=rows, loss=loss
-        )
-        started = time.perf_counter()
-        trainer.train()
-        seconds = time.perf_counter() - started
-    memory = measure.peak_mib()
-    score = sts_score(
-        data, lambda sentences: model.encode(list(sentences), show_progress_bar=False)
+    settings = SentenceTransformerTrainingArguments(
+        output_dir=str(folder),
+        num_train_epochs=1,
+        max_steps=max_steps or -1,
+        per_device_train_batch_size=BATCH,
+        learning_rate=optim.lr,
+        lr_scheduler_type="constant_with_warmup" if optim.schedule == "constant" else "linear",
+        warmup_steps=ceil(optim.warmup * len(batches)),
+        max_grad_norm=optim.clip or 0.0,
+        batch_sampler=lambda rows, **_: batches,
+        use_cpu=use_cpu,
+        bf16=precision == "bf16",
+        seed=seed,
+        save_strategy="no",
+        logging_strategy="no",
+        report_to="none",
+        disable_tqdm=True,
     )
-    return {"seconds": seconds, "score": score, "memory_mib": memory}
+    return SentenceTransformerTrainer(model=model, args=settings, train_dataset=rows, loss=loss)
 
 
 def sts_score(data: Path, encode: Any) -> float:

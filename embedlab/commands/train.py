@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @command(
-    *("data", "runs", "machine", "output"),
+    *("data", "runs", "machine", "steps", "output"),
     examples=(
         "embedlab train pairs.csv --encoder ENCODER --dev dev.csv --name mine",
         "embedlab train snli-supcl --data DIR --seeds 3",

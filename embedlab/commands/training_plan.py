@@ -354,6 +354,8 @@ def train_arguments(options: TrainOptions, settings: Settings) -> list[str]:
     switches = {
         "--resume": options.resume,
         "--keep-checkpoints": options.keeps_checkpoints,
+        "--capture": settings.capture,
+        "--gradient-checkpointing": settings.gradient_checkpointing,
         "--quiet": settings.quiet,
     }
     return [

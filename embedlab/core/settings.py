@@ -26,6 +26,7 @@ Device = Literal["auto", "cpu", "cuda", "mps"]
 Precision = Literal["auto", "float32", "tf32", "bf16", "fp16", "int8"]
 Switch = Literal["on", "off"]
 Spread = Literal["none", "auto", "balanced", "sequential"]
+Attention = Literal["auto", "cudnn", "efficient", "math"]
 Format = Literal["table", "json", "csv", "markdown", "latex"]
 
 MOST_THREADS = 4096
@@ -35,10 +36,7 @@ CONFIG, PLUGINS = "EMBEDLAB_CONFIG", "EMBEDLAB_PLUGINS"
 
 # Removed settings and what each did: where one is still set, it is reported and has no other
 # effect.
-REMOVED = {
-    "capture": "ran training steps as CUDA graphs",
-    "textual_tuning": "let the dashboard change private parts of Textual",
-}
+REMOVED = {"textual_tuning": "let the dashboard change private parts of Textual"}
 
 # Not a setting: the file in which the process that starts this one expects its error as a JSON
 # event.
@@ -90,6 +88,11 @@ class Settings:
     device: Device = "auto"
     precision: Precision = "auto"
     deterministic: bool = False  # on a GPU, too, only operations that give the same bits each time
+    # on a GPU, run the passes of training as CUDA graphs
+    capture: bool = False
+    # keep little of the layers in training, and compute the rest once more in the backward pass
+    gradient_checkpointing: bool = False
+    attention: Attention = "auto"  # which kernels may compute it on a GPU
     threads: Annotated[int, Ge(1), Le(MOST_THREADS)] | None = None
     # of the layers of an encoder over several GPUs, by accelerate: "auto" fills all that are free
     device_map: Spread = "none"

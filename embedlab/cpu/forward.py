@@ -20,6 +20,7 @@ class Forward:
     """Padded token ids to pooled float32 vectors, with gradients where they are enabled."""
 
     is_packing = False  # whether padding is skipped, so that it costs nothing
+    takes_wide_mask = False  # whether a mask of four dimensions is attended by as it is
 
     def __init__(
         self, backbone: PreTrainedModel, pool: Pool, *, notes: tuple[str, ...] = ()
@@ -61,7 +62,7 @@ class PaddedForward(Forward):
     ) -> None:
         super().__init__(backbone, pool, notes=notes)
         self._layer = layer
-        self._takes_wide_mask = can_pack(backbone) and backbone.config._attn_implementation in {
+        self.takes_wide_mask = can_pack(backbone) and backbone.config._attn_implementation in {
             "sdpa",
             PACKED,
         }
@@ -77,7 +78,7 @@ class PaddedForward(Forward):
         """(batch, dim) float32 vectors."""
         # For a mask of two dimensions transformers checks whether anything is masked: a step would
         # wait for the accelerator.
-        is_wide = self._takes_wide_mask and self._backbone.training
+        is_wide = self.takes_wide_mask and self._backbone.training
         mask = attention_mask[:, None, None, :].bool() if is_wide else attention_mask
         options = {} if self._layer is None else {"output_hidden_states": True}
         output = self._backbone(input_ids=input_ids, attention_mask=mask, **segments, **options)

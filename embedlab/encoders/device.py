@@ -8,10 +8,11 @@ from typing import Literal
 
 import torch
 from accelerate import PartialState
+from torch import Tensor
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.paths import TINY_FOLDER
-from embedlab.core.settings import Device, Settings, without_half_a_team
+from embedlab.core.settings import Attention, Device, Settings, without_half_a_team
 from embedlab.cpu import engine
 from embedlab.models.reading import Dtype
 
@@ -20,6 +21,15 @@ from embedlab.models.reading import Dtype
 MALLOC_TRIM_THRESHOLD, MALLOC_MMAP_THRESHOLD = -1, -3
 LARGEST_BLOCK, LARGEST_OLD_BLOCK = 2**31 - 1, 2**25
 
+# What torch may compute attention by. "auto" is without cuDNN's kernels, which make a plan for
+# every new shape: batches of padded sentences have hundreds, captured steps a few. `make
+# gpu-report` measures each.
+KERNELS: dict[Attention, tuple[str, ...]] = {
+    "auto": ("flash", "mem_efficient", "math"),
+    "cudnn": ("cudnn", "math"),
+    "efficient": ("mem_efficient", "math"),
+    "math": ("math",),
+}
 
 DeviceMap = (
     str | Mapping[str, int | str]
@@ -36,13 +46,19 @@ class Machine:
     precision: Dtype
     threads: int
     has_cpu_engine: bool = True  # applies to a CPU only
+    is_capturing: bool = False  # training runs its passes as CUDA graphs
+    # training computes what layers hold once more in the backward pass, instead of keeping it
+    is_recomputing: bool = False
     # the layers of an encoder that only encodes are spread over several devices
     device_map: DeviceMap | None = None
 
-    def autocast(self) -> torch.autocast:
-        """Return the context of forward passes: matrix products in bf16 or fp16, or no change."""
+    def autocast(self, *, keeps_casts: bool = True) -> torch.autocast:
+        """Return the context of forward passes: matrix products in bf16 or fp16, or no change; it
+        KEEPS_CASTS of weights until it ends.
+        """
         kind = torch.float16 if self.precision == "fp16" else torch.bfloat16
-        return torch.autocast(self.device.type, kind, enabled=self.precision in {"bf16", "fp16"})
+        is_half = self.precision in {"bf16", "fp16"}
+        return torch.autocast(self.device.type, kind, enabled=is_half, cache_enabled=keeps_casts)
 
     def in_dtype(self, dtype: Dtype | None) -> "Machine":
         """The same with products in DTYPE; None changes nothing."""
@@ -65,10 +81,15 @@ def machine(settings: Settings, *, training: bool = False) -> Machine:
         torch.cuda.set_device(
             process_state(device).local_process_index
         )  # each of several processes has its own GPU
+    if training and settings.capture and device.type != "cuda":
+        raise UsageError(
+            f"--capture is for a GPU, not for device {device.type!r}", hint="leave it out"
+        )
     if device.type == "cuda":
-        # cuDNN's attention makes a plan for every new shape, and batches have hundreds of shapes:
-        # 23 to 37 ms each by public reports, not measured here.
-        torch.backends.cuda.enable_cudnn_sdp(False)
+        for kernel in ("flash", "mem_efficient", "cudnn", "math"):
+            getattr(torch.backends.cuda, f"enable_{kernel}_sdp")(
+                kernel in KERNELS[settings.attention]
+            )
     keep_freed_memory()
     # The generated corpora's matrices are so small that several threads would mostly wait for each
     # other.
@@ -89,6 +110,8 @@ def machine(settings: Settings, *, training: bool = False) -> Machine:
         precision=precision,
         threads=torch.get_num_threads(),
         has_cpu_engine=settings.cpu_engine == "on",
+        is_capturing=training and settings.capture,
+        is_recomputing=training and settings.gradient_checkpointing,
         device_map=settings.device_map if is_spread else None,
     )
 
@@ -157,6 +180,36 @@ def give_the_same_bits() -> None:
     torch.backends.cudnn.benchmark = False
     torch.backends.cuda.enable_flash_sdp(False)
     torch.backends.cuda.enable_mem_efficient_sdp(False)
+    torch.backends.cuda.enable_cudnn_sdp(False)
+
+
+def is_apart(device: torch.device) -> bool:
+    """Return whether DEVICE computes beside this process, which would wait for each copy back."""
+    return device.type != "cpu"
+
+
+def sent(values: Tensor, device: torch.device) -> Tensor:
+    """Move VALUES to DEVICE without blocking; to a GPU from pinned memory, so that the copy does
+    not wait for what runs there.
+    """
+    return (values.pin_memory() if device.type == "cuda" else values).to(device, non_blocking=True)
+
+
+def random_tensors(device: torch.device) -> dict[str, Tensor]:
+    """Return the state of torch's generators, which dropout draws from."""
+    states = {"cpu": torch.get_rng_state()}
+    if device.type == "cuda":
+        states["cuda"] = torch.cuda.get_rng_state(device)
+    return states
+
+
+def restore_random(states: Mapping[str, Tensor], device: torch.device) -> None:
+    """Restore the state that `random_tensors` returned; another kind of device continues with its
+    own state.
+    """
+    torch.set_rng_state(states["cpu"])
+    if device.type == "cuda" and "cuda" in states:
+        torch.cuda.set_rng_state(states["cuda"], device)
 
 
 def has_bf16_units(device: torch.device) -> bool:

@@ -2,12 +2,14 @@
 and the batches they are encoded in.
 """
 
+from collections import deque
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,10 @@ from transformers import PreTrainedTokenizerFast
 
 from embedlab.encoders.weight_checks import reading_file, refuse_unknown_tokens
 from embedlab.models.reading import Reading, Side
+
+AHEAD = 2  # batches or texts prepared while those before them are computed
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +104,15 @@ def budget_batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[
         size = max(1, budget // max(1, int(lengths[order[start]])))
         yield order[start : start + size]
         start += size
+
+
+def read_ahead(values: Iterator[T]) -> Iterator[T]:
+    """Yield VALUES, none of which is None, made in a thread while the ones before are used."""
+    with ThreadPoolExecutor(1, thread_name_prefix="ahead") as thread:
+        coming = deque(thread.submit(next, values, None) for _ in range(AHEAD))
+        while (value := coming.popleft().result()) is not None:
+            coming.append(thread.submit(next, values, None))
+            yield value
 
 
 def tokenised(

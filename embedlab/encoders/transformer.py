@@ -17,10 +17,17 @@ from embedlab.analysis.word_effects import WeightedTokens
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.progress import ProgressCallback
 from embedlab.cpu.engine import prepare_backbone, run_in_threads
-from embedlab.encoders.device import Machine
+from embedlab.encoders.device import Machine, is_apart, sent
 from embedlab.encoders.encoder import EncoderFacts, Text, TextPair, Vectors, VectorScorer
 from embedlab.encoders.pooling import combined_pooling
-from embedlab.encoders.tokens import TokenRows, are_unknown, budget_batches, gather_rows, tokenised
+from embedlab.encoders.tokens import (
+    TokenRows,
+    are_unknown,
+    budget_batches,
+    gather_rows,
+    read_ahead,
+    tokenised,
+)
 from embedlab.encoders.weight_checks import reading_file, vocabulary_notes
 from embedlab.models.folder import Usage, pooling_label, vector_dim
 from embedlab.models.modules import pooling_parts
@@ -29,6 +36,9 @@ from embedlab.models.reading import Reading
 # Padded tokens per batch. On 2 CPU cores a 3-layer encoder takes 4.9 s with 2,048, 5.5 s with
 # 4,096, 9.7 s with 16,384.
 BATCH_TOKENS = {"cpu": 2_048, "cuda": 65_536, "mps": 16_384}
+# Numbers that a layer holds for each token at its widest, by those of its feed-forward part and of
+# its states; an estimate that is too high.
+HELD = (3, 8)
 # batches per thread below which threads do not pay: they would often wait for each other's last
 # batch
 FEW_BATCHES = 4
@@ -86,6 +96,7 @@ class TransformerEncoder(VectorScorer):
         self._words = len(backbone.get_input_embeddings().weight)  # type: ignore[arg-type]  # a table of vectors in every architecture
         self._unpooled = 0 if usage.includes_prompt else self._prompt_tokens()
         method = combined_pooling(usage.pooling, skips_prompt=self._unpooled > 0)
+        self._pool = method.pool
         self.forward = prepare_backbone(
             backbone,
             machine,
@@ -149,6 +160,16 @@ class TransformerEncoder(VectorScorer):
         weights = self.pooling_weights(input_ids, attention_mask)
         return self._finished(
             self.forward(input_ids, attention_mask, self.segments(input_ids, token_types), weights)
+        )
+
+    def pool_packed(self, states: Tensor, places: Tensor, mask: Tensor) -> Tensor:
+        """Sentence vectors of the STATES of sentences side by side, (rows, width, dim), whose
+        tokens lie at PLACES of the flattened rows under MASK, (batch, tokens).
+        """
+        weights = self.pooling_weights(places, mask)
+        tokens = states.float().flatten(0, 1).index_select(0, places.flatten())
+        return self._finished(
+            self._pool(tokens.unflatten(0, places.shape), mask if weights is None else weights)
         )
 
     def _finished(self, vectors: Tensor) -> Tensor:
@@ -270,9 +291,14 @@ class TransformerEncoder(VectorScorer):
         vectors = np.empty((len(sentences), self.dim), np.float32)
         truncated = np.zeros(len(sentences), np.bool_)
         with self._encoding(len(sentences)):
-            for start in range(0, len(sentences), TOKENISED_AT_ONCE):
+            starts = range(0, len(sentences), TOKENISED_AT_ONCE)
+            tokenised_rows = (
+                self.token_ids(sentences[start : start + TOKENISED_AT_ONCE]) for start in starts
+            )
+            if is_apart(self.machine.device):
+                tokenised_rows = read_ahead(tokenised_rows)
+            for start, rows in zip(starts, tokenised_rows, strict=True):
                 block = slice(start, start + TOKENISED_AT_ONCE)
-                rows = self.token_ids(sentences[block])
                 truncated[block] = rows.truncated
                 unknown = np.flatnonzero(are_unknown(rows, self.tokenizer))
                 self._unknown.update(sentences[start + row] for row in unknown.tolist())
@@ -367,8 +393,7 @@ class TransformerEncoder(VectorScorer):
         device = self.machine.device
         filled = np.flatnonzero(rows.lengths)
         batches = [
-            filled[batch]
-            for batch in budget_batches(rows.lengths[filled], BATCH_TOKENS[device.type])
+            filled[batch] for batch in budget_batches(rows.lengths[filled], self._batch_tokens())
         ]
         if len(filled) < len(
             rows
@@ -376,11 +401,27 @@ class TransformerEncoder(VectorScorer):
             out[rows.lengths == 0] = self._of_no_tokens()
             done += len(rows) - len(filled)
 
+        computed: list[tuple[NDArray[np.intp], Tensor]] = []  # and not yet copied
+
+        def copy_back() -> None:
+            """Copy all that is computed at once: the card does not wait after each batch."""
+            if computed:
+                places, vectors = zip(*computed, strict=True)
+                out[np.concatenate(places)] = torch.cat(vectors).cpu().numpy()
+                computed.clear()
+
         def encode(batch: NDArray[np.intp]) -> Iterator[int]:
             with torch.inference_mode(), self.machine.autocast():
                 padded = rows.padded(batch, pad, self.usage.reading.padding)
-                inputs = (torch.from_numpy(array).to(device) for array in padded)
-                out[batch] = self.forward_tokens(*inputs).cpu().numpy()
+                vectors = self.forward_tokens(
+                    *(sent(torch.from_numpy(array), device) for array in padded)
+                )
+                if not is_apart(device):
+                    out[batch] = vectors.numpy()
+                else:
+                    computed.append((batch, vectors))
+                    if sum(len(places) for places, _ in computed) >= TOKENISED_AT_ONCE:
+                        copy_back()
             yield len(batch)
 
         def count(encoded: int) -> None:
@@ -391,3 +432,19 @@ class TransformerEncoder(VectorScorer):
 
         at_once = len(batches) // FEW_BATCHES if self.machine.has_cpu_engine else 1
         run_in_threads(encode, batches, count, device, most=at_once)
+        copy_back()
+
+    def _batch_tokens(self) -> int:
+        """Padded tokens in a batch: as many as pay, and as fit into half the memory that is
+        free.
+        """
+        device, config = self.machine.device, self.backbone.config
+        most = BATCH_TOKENS[device.type]
+        if device.type != "cuda" or hasattr(self.backbone, "hf_device_map"):
+            return most
+        free = torch.cuda.mem_get_info(device)[0]
+        free += torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        width = int(config.hidden_size)
+        widest = int(getattr(config, "intermediate_size", 4 * width))
+        held = 4 * (HELD[0] * widest + HELD[1] * width)
+        return max(self.max_tokens, min(most, free // 2 // held))

@@ -1,19 +1,19 @@
 """Rows to tensors: every distinct sentence of a batch once, in chunks of similar length."""
 
-from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from embedlab.encoders.device import sent
 from embedlab.encoders.encoder import Vectors
-from embedlab.encoders.tokens import TokenRows
+from embedlab.encoders.tokens import TokenRows, read_ahead
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.objectives.needs import Needs
 from embedlab.objectives.objective import Objective
@@ -31,8 +31,6 @@ PACK_TOKENS = 4_096
 CHUNK_COST = {"cpu": 128, "mps": 1_024, "cuda": 4_096}
 
 
-AHEAD = 2  # batches prepared while the step before them runs
-
 Cut = Callable[[NDArray[np.int64]], list[int]]
 """The end of each chunk into which sentences sorted by length are cut; takes their lengths."""
 
@@ -41,12 +39,30 @@ Chunk = tuple[
 ]  # token ids, mask, and types where not all are 0; (sentences, tokens) each
 
 
+class PackedRows(NamedTuple):
+    """Sentences side by side in rows of one width, with hardly any padding."""
+
+    ids: Tensor  # (rows, width), as the next three
+    positions: Tensor  # of each token in its sentence, as the architecture counts them
+    owners: Tensor  # the number of each token's sentence from 1 on; 0 is padding
+    types: Tensor
+    places: Tensor  # (sentences, tokens): where each token lies in the flattened rows
+    mask: Tensor  # (sentences, tokens)
+
+
+class Packer(Protocol):
+    """Puts the sentences of a chunk side by side."""
+
+    def pack(self, chunk: Chunk) -> PackedRows | None:
+        """Return the rows of a CHUNK; None where their shape is too rare."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Batch:
     """The input of one step."""
 
     stage: int  # index of the stage it belongs to
-    chunks: tuple[Chunk, ...]  # distinct sentences, shortest first
+    chunks: tuple[Chunk | PackedRows, ...]  # distinct sentences, shortest first
     vectors: (
         Tensor | None
     )  # of the distinct sentences, instead of chunks for a frozen encoder; (sentences, dim)
@@ -65,9 +81,9 @@ class Batch:
         """Return the same batch on DEVICE."""
         return Batch(
             stage=self.stage,
-            chunks=tuple(tuple(_sent(values, device) for values in chunk) for chunk in self.chunks),
-            vectors=_sent(self.vectors, device) if self.vectors is not None else None,
-            columns={name: _sent(column, device) for name, column in self.columns.items()},
+            chunks=tuple(_chunk_to(chunk, device) for chunk in self.chunks),
+            vectors=sent(self.vectors, device) if self.vectors is not None else None,
+            columns={name: sent(column, device) for name, column in self.columns.items()},
             rows=self.rows,
             sentences=self.sentences,
             parts=tuple(part.to(device) for part in self.parts),
@@ -85,6 +101,7 @@ class Collation:
     pad: int
     cut: Cut
     vectors: Vectors | None = None  # of the stage's distinct sentences, for a frozen encoder
+    packer: Packer | None = None  # where passes are captured
     team: Team = field(default_factory=Team)
 
     @property
@@ -96,7 +113,7 @@ class Collation:
         """Yield the stage's batches after its first DONE steps, prepared in a thread; random draws
         depend on a batch's position alone.
         """
-        return _ahead(self._batches(done))
+        return read_ahead(self._batches(done))
 
     def _batches(self, done: int) -> Iterator[Batch]:
         before = 0
@@ -158,26 +175,30 @@ class Collation:
             sentences=len(distinct),
         )
 
-    def _chunks(self, sentences: Indices, lengths: NDArray[np.int64]) -> tuple[Chunk, ...]:
-        """Return the padded tokens of SENTENCES, which are sorted by their LENGTHS."""
-        ends = limited(self.cut(lengths), self.chunk_limit)
-        chunks = (self.tokens.padded(chunk, self.pad) for chunk in np.split(sentences, ends[:-1]))
-        return tuple(tuple(map(torch.from_numpy, chunk)) for chunk in chunks)
+    def _chunks(
+        self, sentences: Indices, lengths: NDArray[np.int64]
+    ) -> tuple[Chunk | PackedRows, ...]:
+        """Return the padded tokens of SENTENCES, which are sorted by their LENGTHS; packed, where
+        all of them come in common shapes.
+        """
+        if self.packer is not None:
+            whole = self._padded(sentences, [len(sentences)])
+            rows = [packed for chunk in whole if (packed := self.packer.pack(chunk)) is not None]
+            if len(rows) == len(whole):
+                return tuple(rows)
+        return self._padded(sentences, self.cut(lengths))
+
+    def _padded(self, sentences: Indices, ends: list[int]) -> tuple[Chunk, ...]:
+        """Return the padded tokens of SENTENCES that are cut at ENDS and where a chunk is full."""
+        parts = np.split(sentences, limited(ends, self.chunk_limit)[:-1])
+        return tuple(
+            tuple(map(torch.from_numpy, self.tokens.padded(part, self.pad))) for part in parts
+        )
 
 
-def _sent(values: Tensor, device: torch.device) -> Tensor:
-    """Move VALUES to DEVICE without blocking; to a GPU from pinned memory, so that the copy does
-    not wait for earlier steps.
-    """
-    return (values.pin_memory() if device.type == "cuda" else values).to(device, non_blocking=True)
-
-
-def _ahead(batches: Iterator[Batch]) -> Iterator[Batch]:
-    with ThreadPoolExecutor(1, thread_name_prefix="batches") as thread:
-        coming = deque(thread.submit(next, batches, None) for _ in range(AHEAD))
-        while (batch := coming.popleft().result()) is not None:
-            coming.append(thread.submit(next, batches, None))
-            yield batch
+def _chunk_to(chunk: Chunk | PackedRows, device: torch.device) -> Chunk | PackedRows:
+    there = tuple(sent(values, device) for values in chunk)
+    return PackedRows(*there) if isinstance(chunk, PackedRows) else there
 
 
 def cut_for(encoder: TransformerEncoder) -> Cut:

@@ -4,15 +4,19 @@ chunk, or for several tasks; its dropout rates and frozen parts.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
+from embedlab.core.errors import UsageError
 from embedlab.core.recipe import Combine, Stage
+from embedlab.encoders.device import random_tensors, restore_random
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.objectives.objective import DropoutRate, Frozen, Objective
-from embedlab.training.batching import Batch, Chunk
+from embedlab.training.batching import Batch, Chunk, PackedRows
+from embedlab.training.capture import CapturedPasses
 from embedlab.training.gradients import LossScale, take_gradients, without_conflicts
 from embedlab.training.parallel import Team
 
@@ -27,6 +31,7 @@ class Learner(nn.Module):
         encoder: TransformerEncoder,
         objectives: Mapping[int, Objective],
         team: Team | None = None,
+        captured: CapturedPasses | None = None,
     ) -> None:
         super().__init__()
         self.encoder = encoder.backbone
@@ -37,6 +42,7 @@ class Learner(nn.Module):
         self._embed = encoder.forward_tokens
         self.autocast = encoder.machine.autocast
         self._team = team or Team()
+        self._captured = captured
         self._dropouts = dropout_places(encoder.backbone)
 
     def objective(self, batch: Batch) -> Objective:
@@ -45,13 +51,18 @@ class Learner(nn.Module):
         assert isinstance(objective, Objective)
         return objective
 
-    def passes(self, batch: Batch) -> Iterator[tuple[Chunk, DropoutRate]]:
+    def passes(self, batch: Batch) -> Iterator[tuple[Chunk | PackedRows, DropoutRate]]:
         """Yield the encoder's inputs for BATCH: its chunks once for each view."""
         return ((chunk, view) for view in self.objective(batch).views for chunk in batch.chunks)
 
-    def encode(self, chunk: Chunk, view: DropoutRate) -> Tensor:
-        """Return the vectors of a chunk's sentences, encoded with the dropout of VIEW."""
+    def encode(self, chunk: Chunk | PackedRows, view: DropoutRate, place: int = 0) -> Tensor:
+        """Return the vectors of a chunk's sentences, encoded with the dropout of VIEW; PLACE counts
+        the passes before it whose backward passes have not come.
+        """
         with dropout_rate(self._dropouts, view):
+            if isinstance(chunk, PackedRows):
+                assert self._captured is not None
+                return self._captured.encode(chunk, view, place)
             return self._embed(*chunk)
 
     def loss(self, vectors: Tensor, batch: Batch) -> Tensor:
@@ -73,9 +84,11 @@ class Learner(nn.Module):
         """
         if batch.vectors is not None:
             return self.loss(batch.vectors, batch)
-        return self.loss(
-            torch.cat([self.encode(chunk, view) for chunk, view in self.passes(batch)]), batch
-        )
+        vectors = [
+            self.encode(chunk, view, place)
+            for place, (chunk, view) in enumerate(self.passes(batch))
+        ]
+        return self.loss(torch.cat(vectors), batch)
 
 
 def backward(learner: Learner, batch: Batch, scale: LossScale, *, is_cached: bool) -> Tensor:
@@ -238,6 +251,23 @@ def frozen(backbone: PreTrainedModel, layers: nn.Module, part: Frozen) -> Iterat
             parameter.requires_grad_(True)
 
 
+def recompute_layers(encoder: TransformerEncoder) -> None:
+    """Keep what each layer is given alone, and compute the rest once more in the backward pass
+    (Chen et al. 2016); an architecture that transformers cannot do it for is a UsageError.
+    """
+    if not encoder.backbone.supports_gradient_checkpointing:
+        kind = encoder.backbone.config.model_type
+        raise UsageError(
+            f"transformers has no gradient checkpointing for {kind!r}",
+            hint="train without --gradient-checkpointing; a smaller optim.micro_batch saves memory "
+            "too",
+        )
+    backbone: Any = encoder.backbone
+    # its name in the newest transformers, which deprecate the other
+    enable = getattr(backbone, "activation_checkpointing_enable", None)
+    (enable or backbone.gradient_checkpointing_enable)({"use_reentrant": False})
+
+
 def is_frozen(stage: Stage, objective: Objective) -> bool:
     """Return whether a text has the same vector at every step of STAGE: the encoder is frozen and
     no dropout is drawn.
@@ -268,20 +298,3 @@ def _embedding_layer(backbone: PreTrainedModel) -> nn.Module:
     return next(
         child for child in backbone.children() if any(module is words for module in child.modules())
     )
-
-
-def random_tensors(device: torch.device) -> dict[str, Tensor]:
-    """Return the state of torch's generators, which dropout draws from."""
-    states = {"cpu": torch.get_rng_state()}
-    if device.type == "cuda":
-        states["cuda"] = torch.cuda.get_rng_state(device)
-    return states
-
-
-def restore_random(states: Mapping[str, Tensor], device: torch.device) -> None:
-    """Restore the state that `random_tensors` returned; another kind of device continues with its
-    own state.
-    """
-    torch.set_rng_state(states["cpu"])
-    if device.type == "cuda" and "cuda" in states:
-        torch.cuda.set_rng_state(states["cuda"], device)

@@ -15,12 +15,14 @@ from torch import Tensor, nn
 
 from embedlab.core.errors import EmbedlabError, Interrupted
 from embedlab.core.recipe import EvaluateSection
+from embedlab.encoders.device import random_tensors
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.objectives.objective import Objective, Trained, saved_tensors
 from embedlab.runs import events
 from embedlab.store.files import FullDiskError
 from embedlab.training.batching import Batch, Collation
 from embedlab.training.blocks import StageBlock, Turn, rate_factor
+from embedlab.training.capture import CapturedPasses
 from embedlab.training.checkpointing import (
     Best,
     Checkpoints,
@@ -29,7 +31,7 @@ from embedlab.training.checkpointing import (
     restore_optimizer,
 )
 from embedlab.training.gradients import LossScale, WordGradient
-from embedlab.training.learner import Learner, backward, joint_backward, random_tensors
+from embedlab.training.learner import Learner, backward, joint_backward
 from embedlab.training.meter import Meter, SpreadMeter, Unreported, sample_of
 from embedlab.training.order import task_orders
 from embedlab.training.parallel import Team
@@ -58,6 +60,7 @@ class TrainingSession:
     dev_score: DevScore | None
     steps: int  # of all stages
     team: Team = field(default_factory=Team)
+    captured: CapturedPasses | None = None  # where passes run as CUDA graphs
     cache: Path | None = None  # folder of what other runs can reuse
     step: int = 0  # done, over all stages
     best: Best | None = None  # of the last block, where the recipe keeps the best model
@@ -156,7 +159,7 @@ class _Stepper:
     def __init__(self, session: TrainingSession, block: StageBlock) -> None:
         self._scale, self._block, self._team = session.scale, block, session.team
         objectives = {data.index: session.objectives[data.index] for data in block.stages}
-        learner = Learner(session.encoder, objectives, session.team)
+        learner = Learner(session.encoder, objectives, session.team, session.captured)
         # Not prepared by accelerate: it would average the gradients of several processes, which are
         # summed here, and a forward pass that it wraps keeps a reference to the model beyond the
         # end of the run.

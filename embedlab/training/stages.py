@@ -27,7 +27,7 @@ from embedlab.data.overlaps import KnownText
 from embedlab.data.source import Source
 from embedlab.encoders.adapters import merge_adapter
 from embedlab.encoders.checkpoint import Lora, save_model
-from embedlab.encoders.device import Machine
+from embedlab.encoders.device import Machine, restore_random
 from embedlab.encoders.loading import load_trainable
 from embedlab.encoders.sealed_tensors import HEADS_FILE, write_sealed_tensors
 from embedlab.encoders.transformer import TransformerEncoder
@@ -44,10 +44,11 @@ from embedlab.runs.tidy import drop_checkpoints, sweep
 from embedlab.store.files import FullDiskError
 from embedlab.training.batching import Collation, cut_for
 from embedlab.training.blocks import StageBlock, blocks
+from embedlab.training.capture import CapturedPasses, common_shapes, why_not_captured
 from embedlab.training.card import model_card
 from embedlab.training.checkpointing import Checkpoints, RunShape, Snapshot
 from embedlab.training.gradients import LossScale
-from embedlab.training.learner import is_frozen, restore_random
+from embedlab.training.learner import is_frozen, recompute_layers
 from embedlab.training.loop import DevScore, TrainingSession, train_block
 from embedlab.training.parallel import Team, join_team
 from embedlab.training.signals import stop_requests
@@ -94,6 +95,7 @@ def train_run(
         objective.to(machine.device)
     team = join_team(machine.device)
     team.scatter_dropout(seed)
+    eager = why_not_captured(encoder, team) if machine.is_capturing else ""
     with team.leading(run.lock()):
         if not resume:
             refuse_begun(
@@ -104,6 +106,7 @@ def train_run(
             _tidy_up(run, team, keeps_checkpoints=keeps_checkpoints)
             return
         notes = _begin(run, recipe, here, team, resume=resume)
+        notes += [f"passes are not captured: {eager}"] if eager else []
         shape = RunShape(encoder=encoder, objectives=objectives, plan=plan)
         snapshot, damaged = Checkpoints(run.checkpoints).newest(
             shape.misfit, with_best=recipe.evaluate.keep == "best"
@@ -121,6 +124,7 @@ def train_run(
                 evaluate=recipe.evaluate,
                 dev_score=dev_score,
                 team=team,
+                captured=CapturedPasses(encoder) if machine.is_capturing and not eager else None,
                 cache=cache,
                 steps=plan[-1].end,
             )
@@ -261,6 +265,15 @@ def _collation(session: TrainingSession, data: StageData, progress: ProgressCall
         cut=cut_for(session.encoder),
         team=session.team,
     )
+    if session.captured is not None and vectors is None:
+        shapes = common_shapes(made, session.encoder)
+        made = replace(made, packer=shapes)
+        session.emit(
+            events.Noted(
+                text=f"stage {data.index}: passes are captured in rows of {shapes.width} tokens; "
+                f"{shapes.padding:.0%} of them are padding"
+            )
+        )
     if needs.compares_rows and (parts := data.stage.optim.accumulate) is not None:
         session.emit(
             events.Noted(
@@ -437,7 +450,8 @@ def _environment(
     is_plain = (
         machine.device.type == "cpu" and not machine.has_cpu_engine
     )  # dropout is drawn otherwise
-    device = f"{machine.device}{', engine off' if is_plain else ''}"
+    how = ", captured" if machine.is_capturing else ", engine off" if is_plain else ""
+    device = f"{machine.device}{how}"
     steps, whole = plan[-1].end, sum(block.whole_steps for block in plan)
     shortened = (steps, whole) if steps < whole else None
     return collect_environment(
@@ -530,7 +544,7 @@ def _starting_encoder(
     (member,) = starting_members(section.model, run.path.parents[1], [run.seed])
     spec = replace(member, pooling=section.pooling)
     lora = None if section.lora is None else Lora(section=section.lora, seed=run.seed)
-    return load_trainable(
+    encoder = load_trainable(
         spec,
         machine,
         max_tokens=section.max_tokens,
@@ -538,3 +552,6 @@ def _starting_encoder(
         seed=run.seed,
         offline=source.offline,
     )
+    if machine.is_recomputing:
+        recompute_layers(encoder)
+    return encoder

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.settings import Device, Precision, Settings
+from embedlab.core.settings import Attention, Device, Precision, Settings
 from embedlab.encoders.device import has_bf16_units, keep_freed_memory, machine
 
 
@@ -97,6 +97,29 @@ def test_a_deterministic_gpu_uses_neither_chance_nor_fused_attention(
         switches.enable_flash_sdp(before[0])
         switches.enable_mem_efficient_sdp(before[1])
         switches.enable_cudnn_sdp(before[2])
+
+
+@pytest.mark.parametrize(
+    ("attention", "kernels"),
+    [
+        ("auto", {"flash", "mem_efficient", "math"}),
+        ("cudnn", {"cudnn", "math"}),
+        ("efficient", {"mem_efficient", "math"}),
+        ("math", {"math"}),
+    ],
+)
+def test_attention_is_computed_by_the_kernels_that_are_named(
+    attention: Attention, kernels: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    every, switches = ("flash", "mem_efficient", "cudnn", "math"), torch.backends.cuda
+    before = {kind: getattr(switches, f"{kind}_sdp_enabled")() for kind in every}
+    try:
+        machine(Settings(device="cuda", attention=attention))
+        assert {kind for kind in every if getattr(switches, f"{kind}_sdp_enabled")()} == kernels
+    finally:
+        for kind, is_enabled in before.items():
+            getattr(switches, f"enable_{kind}_sdp")(is_enabled)
 
 
 @pytest.mark.parametrize(

@@ -152,6 +152,44 @@ def test_each_sentence_is_computed_once_and_progress_reaches_the_end(
     assert (vectors[0] == vectors[2]).all()
 
 
+def test_a_card_is_read_ahead_for_and_gives_the_same_bits_in_few_copies(
+    small_bert: Path, cpu: Machine, sentences: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder = load_transformer(str(small_bert), cpu)
+    many = [f"{sentence} {number}" for number in range(3) for sentence in sentences]
+    monkeypatch.setitem(transformer.BATCH_TOKENS, "cpu", 128)
+    monkeypatch.setattr(transformer, "TOKENISED_AT_ONCE", len(many) // 3)
+    expected = encoder.encode(many)
+    tokenisers, copies = set(), []
+    token_ids, cat = encoder.token_ids, torch.cat
+    monkeypatch.setattr(
+        encoder, "token_ids", lambda texts: tokenisers.add(get_ident()) or token_ids(texts)
+    )
+    monkeypatch.setattr(
+        transformer.torch, "cat", lambda parts, *dim: copies.append(len(parts)) or cat(parts, *dim)
+    )
+    monkeypatch.setattr(transformer, "is_apart", lambda device: True)
+    np.testing.assert_array_equal(encoder.embed(many)[0], expected)
+    assert get_ident() not in tokenisers
+    assert len(tokenisers) == 1
+    assert copies.count(max(copies)) <= 4
+    assert max(copies) > 1
+
+
+@pytest.mark.parametrize(
+    ("free_gib", "tokens"), [(100, transformer.BATCH_TOKENS["cuda"]), (0.1, 20_971), (0, 128)]
+)
+def test_batches_on_a_card_fit_into_its_memory(
+    free_gib: float, tokens: int, small_bert: Path, cpu: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder = load_transformer(str(small_bert), cpu)
+    encoder.machine = replace(cpu, device=torch.device("cuda"))
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _: (int(free_gib * 2**30), 0))
+    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda _: 0)
+    monkeypatch.setattr(torch.cuda, "memory_allocated", lambda _: 0)
+    assert encoder._batch_tokens() == tokens
+
+
 def test_no_sentences_give_no_vectors(small_bert: Path, cpu: Machine) -> None:
     encoder = load_transformer(str(small_bert), cpu)
     assert encoder.encode([]).shape == (0, encoder.dim)

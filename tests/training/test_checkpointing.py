@@ -10,6 +10,7 @@ from torch import nn
 
 from embedlab.core.errors import MissingError
 from embedlab.core.seal import sealed_json
+from embedlab.encoders.device import random_tensors, restore_random
 from embedlab.store.sealed import read_sealed_json, write_checksums
 from embedlab.training.checkpointing import (
     STATE,
@@ -20,7 +21,6 @@ from embedlab.training.checkpointing import (
     restore_optimizer,
     write_tensors,
 )
-from embedlab.training.learner import random_tensors, restore_random
 from embedlab.training.meter import Unreported
 
 

@@ -41,8 +41,8 @@ class NodeResult:
 
 
 class RayTasks:
-    """The cells of one grid as tasks of a cluster, each with the plan's threads and a share of the
-    GPUs.
+    """The cells of one grid as tasks of a cluster, each with the plan's threads, and with a GPU
+    where cells may train on one and the cluster has some.
 
     A node that sees the grid's folder works in it, and a cell whose node dies continues from its
     checkpoint; other nodes work in folders of their own and send the run back when it is complete.
@@ -59,9 +59,9 @@ class RayTasks:
         resources = self.ray.cluster_resources()
         at_once = at_once or max(1, int(resources.get("CPU", 1)) // plan.threads)
         self.claims: Claims[Any] = Claims(folder, at_once)
-        gpus = resources.get("GPU", 0.0) if plan.place.device in {"auto", "cuda"} else 0.0
+        has_gpus = plan.place.device in {"auto", "cuda"} and resources.get("GPU", 0.0) >= 1
         self._remote = ray.remote(
-            num_cpus=plan.threads, num_gpus=min(1.0, gpus / at_once), max_retries=LOST_NODES
+            num_cpus=plan.threads, num_gpus=int(has_gpus), max_retries=LOST_NODES
         )(run_on_node)
         self._plan_here = ray.put(plan.to_json())
         self._is_cancelled = False
