@@ -268,7 +268,7 @@ def step_by_hand(recipe: Recipe, source: Source, here: Machine, steps: int) -> T
 def packed_batch(recipe: Recipe, source: Source, encoder: Any) -> tuple[PackedRows, int]:
     """The rows of the first batch that has a common shape, and its views."""
     collation = padded_batches(recipe, source, encoder)
-    collation = replace(collation, packer=common_shapes(collation, encoder))
+    collation = replace(collation, pack=common_shapes(collation, encoder).pack)
     for number, rows in enumerate(collation.data.batches(0)):
         (chunk, *_) = collation.batch(rows, batch_generator(SEED, 0, 0, number)).chunks
         if isinstance(chunk, PackedRows):

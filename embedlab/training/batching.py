@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -50,11 +50,8 @@ class PackedRows(NamedTuple):
     mask: Tensor  # (sentences, tokens)
 
 
-class Packer(Protocol):
-    """Puts the sentences of a chunk side by side."""
-
-    def pack(self, chunk: Chunk) -> PackedRows | None:
-        """Return the rows of a CHUNK; None where their shape is too rare."""
+Pack = Callable[[Chunk], PackedRows | None]
+"""Puts the sentences of a chunk side by side; None where the shape of the rows is too rare."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +98,7 @@ class Collation:
     pad: int
     cut: Cut
     vectors: Vectors | None = None  # of the stage's distinct sentences, for a frozen encoder
-    packer: Packer | None = None  # where passes are captured
+    pack: Pack | None = None  # where passes are captured
     team: Team = field(default_factory=Team)
 
     @property
@@ -181,9 +178,9 @@ class Collation:
         """Return the padded tokens of SENTENCES, which are sorted by their LENGTHS; packed, where
         all of them come in common shapes.
         """
-        if self.packer is not None:
+        if self.pack is not None:
             whole = self._padded(sentences, [len(sentences)])
-            rows = [packed for chunk in whole if (packed := self.packer.pack(chunk)) is not None]
+            rows = [packed for chunk in whole if (packed := self.pack(chunk)) is not None]
             if len(rows) == len(whole):
                 return tuple(rows)
         return self._padded(sentences, self.cut(lengths))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -138,31 +138,15 @@ def _rounded_up(number: int, step: int) -> int:
     return -(-number // step) * step
 
 
-Compute = Callable[..., Tensor]
+Pass = Callable[..., Tensor]
+"""Computes states of the tensors of packed rows, all of one shape. The backward pass of a captured
+one adds to the gradients of the parameters, and must come before the next call.
+"""
 
-
-class Replayable(Protocol):
-    """A pass for inputs of one shape, forward and backward."""
-
-    def __call__(self, *inputs: Tensor) -> Tensor:
-        """Return what the pass computes of INPUTS; its backward pass adds to the gradients of the
-        parameters. It must follow before the next call.
-        """
-
-
-class Capture(Protocol):
-    """Makes a pass replayable."""
-
-    def __call__(
-        self,
-        compute: Compute,
-        inputs: Sequence[Tensor],
-        trained: Sequence[nn.Parameter],
-        place: int,
-    ) -> Replayable:
-        """Return COMPUTE for inputs like INPUTS, which trains these parameters; PLACE is that of
-        the pass in its step.
-        """
+Capture = Callable[[Pass, Sequence[Tensor], Sequence[nn.Parameter], int], Pass]
+"""Captures a pass for tensors like these, which trains these parameters; the number is that of the
+pass in its step.
+"""
 
 
 class CapturedPasses:
@@ -178,7 +162,7 @@ class CapturedPasses:
         self._encoder = encoder
         self._parameters = list(encoder.backbone.parameters())
         self._capture = capture or CudaGraphs()
-        self._passes: dict[tuple[object, ...], Replayable] = {}
+        self._passes: dict[tuple[object, ...], Pass] = {}
 
     def encode(self, rows: PackedRows, rate: DropoutRate, place: int) -> Tensor:
         """Return the vectors of the sentences in ROWS, where the dropouts are set to RATE."""
@@ -208,7 +192,7 @@ class CapturedPasses:
 
     def _captured(
         self, inputs: Sequence[Tensor], trained: Sequence[nn.Parameter], place: int
-    ) -> Replayable:
+    ) -> Pass:
         # Passes that warm up draw dropout too, and a run that is resumed captures at other steps.
         before = random_tensors(inputs[0].device)
         try:
@@ -235,11 +219,11 @@ class CudaGraphs:
 
     def __call__(
         self,
-        compute: Compute,
+        compute: Pass,
         inputs: Sequence[Tensor],
         trained: Sequence[nn.Parameter],
         place: int,
-    ) -> Replayable:
+    ) -> Pass:
         """Capture the forward and the backward pass of COMPUTE."""
         return _Graph(compute, inputs, trained, self._pools[place], self._gradients)
 
@@ -249,7 +233,7 @@ class _Graph:
 
     def __init__(
         self,
-        compute: Compute,
+        compute: Pass,
         inputs: Sequence[Tensor],
         trained: Sequence[nn.Parameter],
         pool: Any,

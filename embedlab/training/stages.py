@@ -267,7 +267,7 @@ def _collation(session: TrainingSession, data: StageData, progress: ProgressCall
     )
     if session.captured is not None and vectors is None:
         shapes = common_shapes(made, session.encoder)
-        made = replace(made, packer=shapes)
+        made = replace(made, pack=shapes.pack)
         session.emit(
             events.Noted(
                 text=f"stage {data.index}: passes are captured in rows of {shapes.width} tokens; "

@@ -174,7 +174,7 @@ def learner_of(
         cut=cut_for(encoder),
     )
     if captured is not None:
-        collation = replace(collation, packer=common_shapes(collation, encoder))
+        collation = replace(collation, pack=common_shapes(collation, encoder).pack)
     learner = Learner(encoder, {0: objective}, captured=captured).train()
     for module, name in dropout_places(learner):
         setattr(module, name, 0.0)

@@ -1,6 +1,8 @@
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from embedlab.core.errors import MissingError
 from embedlab.experiments.executors.executor import run_cells
 from embedlab.experiments.executors.ray import (
+    RayTasks,
     pack_run,
     ray_tasks,
     run_in_scratch,
@@ -128,6 +131,32 @@ def test_a_packed_run_leaves_its_checkpoints(tmp_path: Path) -> None:
     unpack_run(pack_run(run), here)
     assert (here.model / "weights").read_text() == "model/weights"
     assert not here.checkpoints.exists()
+
+
+@pytest.mark.parametrize(
+    ("device", "available", "requested"),
+    [("auto", 8.0, 1), ("cuda", 1.0, 1), ("cpu", 8.0, 0), ("auto", 0.0, 0)],
+)
+def test_a_cell_requests_a_gpu_as_on_slurm(
+    device: str,
+    available: float,
+    requested: int,
+    plan: GridPlan,
+    folder: GridFolder,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: dict[str, int] = {}
+
+    def remote(**options: int) -> Any:
+        asked.update(options)
+        return lambda function: function
+
+    fake = SimpleNamespace(
+        cluster_resources=lambda: {"CPU": 16.0, "GPU": available}, remote=remote, put=str
+    )
+    monkeypatch.setitem(sys.modules, "ray", fake)
+    RayTasks(replace(plan, place=replace(plan.place, device=device)), folder, None, STAND_IN)
+    assert asked["num_gpus"] == requested
 
 
 def test_without_ray_the_extra_is_named(
