@@ -93,7 +93,7 @@ def _parameter(option: Option, panel: str | None = None) -> inspect.Parameter:
         # what may not be read is refused where it is read, as missing: for Typer it would be a
         # wrong word
         readable=False,
-        rich_help_panel=panel or (EXPERT if flag.is_expert else None),
+        rich_help_panel=EXPERT if flag.is_expert else panel,
     )
     return inspect.Parameter(
         option.name,
@@ -212,6 +212,8 @@ def shared_page() -> str:
     lines = ["Options that most commands take:", ""]
     for group in SHARED.values():
         for option in options_of(group):
+            if option.flag.is_expert:  # few commands take it
+                continue
             words = f"{', '.join(option.flag.names)} {option.flag.metavar or ''}"
             lines += [f"  {words:<18}  {option.flag.help}"]
     return "\n".join([*lines, ""])

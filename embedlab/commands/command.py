@@ -153,6 +153,7 @@ class StepOptions:
         bool | None,
         Flag(
             names=("--capture",),
+            is_expert=True,
             help="On a GPU, run passes as CUDA graphs: faster for small batches, not yet measured.",
         ),
     ] = None
@@ -160,6 +161,7 @@ class StepOptions:
         bool | None,
         Flag(
             names=("--gradient-checkpointing",),
+            is_expert=True,
             help="Less memory, slower: layers are computed once more in the backward pass.",
         ),
     ] = None
