@@ -117,6 +117,7 @@ _OF_WORKERS = (
     "device",
     "precision",
     "deterministic",
+    "attention",
     "threads",
     "device_map",
     "cpu_engine",

@@ -182,22 +182,25 @@ class CapturedPasses:
         width, dim).
         """
         mask = owners[:, None, :, None] == owners[:, None, None, :]
-        states: Tensor = self._encoder.backbone(
-            input_ids=ids,
-            attention_mask=mask,
-            position_ids=places,
-            **self._encoder.segments(ids, types),
-        ).last_hidden_state
+        # Casts that autocast keeps would be, in a graph, of weights before the last step.
+        with self._encoder.machine.autocast(keeps_casts=False):
+            states: Tensor = self._encoder.backbone(
+                input_ids=ids,
+                attention_mask=mask,
+                position_ids=places,
+                **self._encoder.segments(ids, types),
+            ).last_hidden_state
         return states
 
     def _captured(
         self, inputs: Sequence[Tensor], trained: Sequence[nn.Parameter], place: int
     ) -> Pass:
         # Passes that warm up draw dropout too, and a run that is resumed captures at other steps.
-        before = random_tensors(inputs[0].device)
+        device = inputs[0].device
+        before = random_tensors(device)
         try:
-            # Casts that autocast keeps would be, in a graph, of weights before the last step.
-            with torch.enable_grad(), self._encoder.machine.autocast(keeps_casts=False):
+            # The backward pass is captured too, and runs without autocast as every other.
+            with torch.enable_grad(), torch.autocast(device.type, enabled=False):
                 return self._capture(self.states, inputs, trained, place)
         except RuntimeError as error:
             rows, width = inputs[0].shape
@@ -206,7 +209,7 @@ class CapturedPasses:
                 hint="train without --capture",
             ) from error
         finally:
-            restore_random(before, inputs[0].device)
+            restore_random(before, device)
 
 
 class CudaGraphs:

@@ -230,6 +230,7 @@ def test_a_worker_gets_the_settings_that_decide_what_it_computes_and_can_read_th
         threads=3,
         precision="bf16",
         deterministic=True,
+        attention="math",
         device_map="auto",
     )
     values = worker_values(settings)
