@@ -2,7 +2,7 @@
 is captured by hand, in one run; then attention's kernels, memory, and encoding.
 
     python benchmarks/gpu_training.py [--steps 200] [--minutes 6]
-    python benchmarks/gpu_training.py --device cpu --sizes small --steps 20    how it runs at all
+    python benchmarks/gpu_training.py --device cpu --sizes small --steps 40    how it runs at all
 
 Timings come first, and the page is written after each, so that one that is cut short leaves what
 was measured. Weights are random and the sentences are the real ones inside embedlab (8,000 pairs of
