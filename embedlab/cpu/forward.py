@@ -42,6 +42,10 @@ class Forward:
         """
         raise NotImplementedError
 
+    def positions(self, input_ids: Tensor) -> Tensor:
+        """Return the position of each token of sentences padded on the right; (batch, tokens)."""
+        return positions(self._backbone, input_ids)
+
     def release(self) -> None:
         """Free what encoding caches of the weights for oneDNN; training must call it before it
         changes them.
@@ -124,7 +128,7 @@ class PackedForward(Forward):
             name: values.flatten()[packed.places].unsqueeze(0)
             for name, values in {**segments, "input_ids": input_ids}.items()
         }
-        places = positions(self._backbone, input_ids).flatten()[packed.places].unsqueeze(0)
+        places = self.positions(input_ids).flatten()[packed.places].unsqueeze(0)
         tokens = self._backbone(
             **given, position_ids=places, pack=packed
         ).last_hidden_state.squeeze(0)

@@ -9,7 +9,6 @@ from bisect import bisect_left, insort
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -19,7 +18,6 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from embedlab.core.errors import EmbedlabError
-from embedlab.cpu.packing import positions
 from embedlab.encoders.device import random_tensors, restore_random
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.objectives.objective import DropoutRate
@@ -112,7 +110,7 @@ def common_shapes(collation: Collation, encoder: TransformerEncoder) -> CommonSh
         rows=frozenset(count for count, _ in common),
         padding=1 - sum(tokens) / max(1, sum(rows) * width),
         pad=collation.pad,
-        positions=partial(positions, encoder.backbone),
+        positions=encoder.forward.positions,
     )
 
 

@@ -236,7 +236,7 @@ def test_every_pooling_and_architecture_is_packed_alike(
         rows=frozenset(range(4)),
         padding=0.0,
         pad=pad,
-        positions=lambda ids: capture.positions(encoder.backbone, ids),
+        positions=encoder.forward.positions,
     )
     packed = shapes.pack(chunk)
     assert packed is not None
