@@ -203,18 +203,20 @@ def test_recipes_lists_all_and_prints_one_that_can_be_read_back(embedlab: Embedl
 def test_a_removed_setting_is_one_line_and_nothing_else(
     embedlab: Embedlab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Path("embedlab.toml").write_text("capture = true")
+    Path("embedlab.toml").write_text('textual_tuning = "on"')
     answer = embedlab("config", "--format", "csv")
     assert answer.code == 0
-    assert "capture" not in answer.out
-    assert answer.err.splitlines()[0].startswith("embedlab.toml: 'capture' has no effect any more")
-    assert "capture" not in embedlab("config", "--format", "csv", "--quiet").err
+    assert "textual_tuning" not in answer.out
+    assert answer.err.splitlines()[0].startswith(
+        "embedlab.toml: 'textual_tuning' has no effect any more"
+    )
+    assert "textual_tuning" not in embedlab("config", "--format", "csv", "--quiet").err
     Path("embedlab.toml").unlink()
-    monkeypatch.setenv("EMBEDLAB_CAPTURE", "1")
+    monkeypatch.setenv("EMBEDLAB_TEXTUAL_TUNING", "1")
     assert (
         embedlab("recipes", "--format", "csv")
         .err.splitlines()[0]
-        .startswith("EMBEDLAB_CAPTURE has no effect any more")
+        .startswith("EMBEDLAB_TEXTUAL_TUNING has no effect any more")
     )
 
 

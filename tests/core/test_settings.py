@@ -148,6 +148,25 @@ def test_an_unknown_key_in_a_file_names_the_file_and_the_nearest_key(tmp_path: P
     assert "precision" in str(caught.value.hint)
 
 
+def test_a_removed_setting_is_reported_with_its_place_and_changes_nothing(tmp_path: Path) -> None:
+    user_config_file().parent.mkdir(parents=True)
+    user_config_file().write_text('textual_tuning = "on"\nthreads = 2')
+    (tmp_path / "embedlab.toml").write_text('textual_tuning = "anything"')
+    notes: list[str] = []
+    environment = {"EMBEDLAB_TEXTUAL_TUNING": "1"}
+    settings, origins = load_settings(
+        {}, environment=environment, folder=tmp_path, note=notes.append
+    )
+    assert settings == Settings(threads=2)
+    assert "textual_tuning" not in {origin.key for origin in origins}
+    places = [
+        f"{user_config_file()}: 'textual_tuning'",
+        f"{tmp_path / 'embedlab.toml'}: 'textual_tuning'",
+        "EMBEDLAB_TEXTUAL_TUNING",
+    ]
+    assert [note.partition(" has no effect any more")[0] for note in notes] == places
+
+
 def test_the_default_cache_folder_follows_the_environment_of_now(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
