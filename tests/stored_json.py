@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from embedlab.core.seal import KEY, sealed_json
+from embedlab.core.disk import KEY, UNSEALED, sealed_json, write_sealed
+from embedlab.core.recipe import Recipe, to_toml
+from embedlab.runs.store import RunFolder
 
 
 def stored_values(path: Path) -> dict[str, Any]:
@@ -23,13 +25,6 @@ def store_values(path: Path, values: dict[str, Any]) -> None:
     path.write_text(sealed_json(values), encoding="utf-8")
 
 
-def without_checksums(run: Path) -> None:
-    """Take the checksums of recipe and environment out of the folder of a RUN, as it was before
-    these had any.
-    """
-    recipe, environment = run / "recipe.toml", run / "environment.json"
-    lines = recipe.read_text(encoding="utf-8").splitlines(keepends=True)
-    recipe.write_text(
-        "".join(line for line in lines if not line.startswith("# checksum: ")), encoding="utf-8"
-    )
-    environment.write_text(json.dumps(stored_values(environment)), encoding="utf-8")
+def store_recipe(run: RunFolder, recipe: Recipe) -> None:
+    """Write the RECIPE of a RUN, with its checksum."""
+    write_sealed(run.recipe_file, f"{to_toml(recipe)}# {KEY}: {UNSEALED}\n".encode())

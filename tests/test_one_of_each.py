@@ -167,41 +167,18 @@ IDEAS = {
         makes=calls("_model_cells"), files=("reports/scores.py",)
     ),
     "the page": Idea(makes=begins_a_page, files=("reports/pages.py",)),
-    "the atomic writer": Idea(
-        makes=puts_in_place, files=("store/files.py", "store/temporaries.py")
-    ),  # of a file, of a folder
-    "the store": Idea(
-        makes=lambda node: isinstance(node, ast.ClassDef) and node.name.endswith("Store"),
-        files=("store/entries.py",),
-    ),
-    "the lock": Idea(makes=locks_a_file, files=("store/locks.py",)),
-    "the seal of content": Idea(
-        makes=calls("seal", "is_intact"), files=("core/seal.py", "store/sealed.py")
-    ),
-    # entries; the recipe, which is TOML; the heads, which are safetensors
-    "the file with a seal": Idea(
-        makes=calls("read_sealed", "write_sealed"),
-        files=(
-            "encoders/sealed_tensors.py",
-            "runs/store.py",
-            "store/json_files.py",
-            "store/sealed.py",
-            "store/tables.py",
-        ),
-    ),
+    "the atomic writer": Idea(makes=puts_in_place, files=("core/disk.py",)),
+    "the lock": Idea(makes=locks_a_file, files=("core/disk.py",)),
+    "the seal of content": Idea(makes=calls("seal", "is_intact"), files=("core/disk.py",)),
     "the folder with a seal": Idea(  # and models, which have a card that users edit
-        makes=calls("write_checksums"), files=("encoders/checkpoint.py", "store/sealed.py")
+        makes=calls("write_checksums"), files=("core/disk.py", "encoders/checkpoint.py")
     ),
     "the table with our mark": Idea(
-        makes=marks_a_table, files=("encoders/partial_vectors.py", "store/tables.py")
-    ),  # of a job, of an entry
+        makes=marks_a_table, files=("core/frame_files.py", "encoders/partial_vectors.py")
+    ),  # of what is stored, of a job
     "the file of an array": Idea(
-        makes=saves_an_array, files=("store/arrays.py", "store/vectors.py")
-    ),  # of a whole, of rows
-    "the mark": Idea(makes=calls("own_files"), files=("commands/cache.py", "store/eviction.py")),
-    "the eviction": Idea(
-        makes=calls("remove_own"), files=("commands/cache.py", "store/eviction.py")
-    ),  # and `cache clear`
+        makes=saves_an_array, files=("encoders/vector_cache.py", "training/token_store.py")
+    ),
     # --version, and all options of commands
     "what is typed": Idea(makes=declares_an_option, files=("cli/app.py", "cli/declared.py")),
     "the reader of fields": Idea(
@@ -259,17 +236,15 @@ def test_what_makes_an_idea_is_found(text: str, makes: Callable[[ast.AST], bool]
 # nothing is lost with half of it.
 BY_PATH = {
     "core/crash_reports.py": "a report for a human",
+    "core/disk.py": "the writer",
     "encoders/checkpoint.py": "in the folder of a model",
     "encoders/partial_vectors.py": "in the folder of unfinished vectors, then put in place",
     "encoders/random_encoder.py": "in the folder of a model",
     "encoders/sentence_transformers_format.py": "in the folder of a model",
+    "encoders/vector_cache.py": "the name of the encoder, for `cache`",
     "encoders/word_head.py": "in the folder of a model",
     "experiments/worker.py": "the name of a living worker, locked",
     "models/packaged.py": "in the folder of a model",
-    "store/files.py": "the writer",
-    "store/sealed.py": "in a folder",
-    "store/temporaries.py": "the writer",
-    "store/vectors.py": "the name of the encoder, for `cache`",
     "training/checkpointing.py": "in the folder of a checkpoint",
 }
 

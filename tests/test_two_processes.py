@@ -17,6 +17,7 @@ import torch
 from embedlab.analysis.named_selections import named_selections, store_selection
 from embedlab.analysis.pair_notes import PairNotes
 from embedlab.cli.app import main
+from embedlab.core.disk import atomic_folder, check_folder, is_locked, sole_holder, write_atomic
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.data.fetched import record, revision_of
@@ -27,9 +28,6 @@ from embedlab.models.aliases import aliases, declared, store_used
 from embedlab.models.folder import Wishes
 from embedlab.runs import events, store
 from embedlab.runs.store import RunFolder, remove_runs, rename_runs, select_runs
-from embedlab.store.files import atomic_folder, write_atomic
-from embedlab.store.locks import is_locked, sole_holder
-from embedlab.store.sealed import check_folder
 from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.token_store import ARRAYS, stored_tokens, tokenise
 from tests.processes import Ended, at_once, embedlab_at_once

@@ -43,6 +43,7 @@ from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import sentence_keys
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.sealed_tensors import read_heads
+from embedlab.encoders.vector_cache import EmbeddingCache
 from embedlab.experiments.plan import GridPlace, GridPlan, Variant
 from embedlab.experiments.queue import Ending, Queue
 from embedlab.models.catalog import ModelSpec
@@ -53,7 +54,6 @@ from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import StoredOutcomes, items_frame, stored_outcomes
 from embedlab.runs.store import RunFolder
 from embedlab.scoring.member import evaluate_task
-from embedlab.store.vectors import EmbeddingCache
 from embedlab.training import loop
 from embedlab.training.blocks import blocks
 from embedlab.training.checkpointing import Checkpoints, RunShape

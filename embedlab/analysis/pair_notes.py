@@ -6,21 +6,18 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from embedlab.analysis.expressions import NOTE
+from embedlab.core.disk import read_sealed_json, reading, sole_writer, write_json
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.paths import state_folder
-from embedlab.core.seal import json_values
 from embedlab.core.text_bytes import MISREAD_SIGNS, text_bytes
-from embedlab.store.entries import EntryKind, Store
-from embedlab.store.json_files import JsonFormat
 
 SCHEMA = 1
-_KEY = "pair-notes"
+_WHERE = "choose another folder with XDG_STATE_HOME"
 _KEYS_AT_ONCE = 50_000  # pairs
 
 
@@ -36,22 +33,14 @@ class PairNote:
 Notes = Mapping[int, PairNote]  # by pair key
 
 
-def _values(notes: Notes) -> Mapping[str, Any]:
-    return {"schema": SCHEMA, "notes": {f"{key:016x}": asdict(note) for key, note in notes.items()}}
-
-
-def _notes(content: bytes, _path: Path) -> Notes:
-    values = json_values(content)
-    if values["schema"] != SCHEMA:
-        raise ValueError("another schema")
-    return {int(key, 16): PairNote(**note) for key, note in values["notes"].items()}
-
-
-NOTES: EntryKind[Notes] = EntryKind(
-    format=JsonFormat(to_values=_values, from_content=_notes, indent=1),
-    title="the file of notes on pairs",
-    place="choose another folder with XDG_STATE_HOME",
-)
+def _read(path: Path) -> Notes:
+    if not path.exists():
+        return {}
+    with reading(path, hint="", what="the file of notes on pairs"):
+        values = read_sealed_json(path, hint="")
+        if values["schema"] != SCHEMA:
+            raise ValueError("another schema")
+        return {int(key, 16): PairNote(**note) for key, note in values["notes"].items()}
 
 
 @dataclass
@@ -66,9 +55,9 @@ class PairNotes:
     @classmethod
     def load(cls) -> "PairNotes":
         """Read the notes of all sessions."""
-        path = Store(state_folder()).path(NOTES, _KEY)
+        path = state_folder() / "pair-notes.json"
         try:
-            return cls(path=path, notes=Store(path.parent).get(NOTES, _KEY) or {})
+            return cls(path=path, notes=_read(path))
         except EmbedlabError as error:
             hint = f"the first new note moves it to {_set_aside(path).name!r}"
             trouble = MissingError(f"the notes on pairs in {str(path)!r} are unusable", hint=hint)
@@ -85,20 +74,19 @@ class PairNotes:
         wrote meanwhile stay.
         """
         key = int(pair_key(first, second))
-
-        def changed(notes: Notes | None) -> Notes:
-            others = {other: note for other, note in (notes or {}).items() if other != key}
-            return (
-                {**others, key: PairNote(note=text, sentence1=first, sentence2=second)}
-                if text
-                else others
-            )
-
-        aside = _set_aside(self.path) if self.trouble is not None else None
-        self.notes, self.trouble = (
-            Store(self.path.parent).change(NOTES, _KEY, changed, aside=aside),
-            None,
-        )
+        with sole_writer(self.path, hint=_WHERE):
+            try:
+                notes = {other: note for other, note in _read(self.path).items() if other != key}
+            except EmbedlabError:
+                if self.trouble is None:
+                    raise
+                self.path.replace(_set_aside(self.path))
+                notes = {}
+            if text:
+                notes[key] = PairNote(note=text, sentence1=first, sentence2=second)
+            stored = {f"{other:016x}": asdict(note) for other, note in notes.items()}
+            write_json(self.path, {"schema": SCHEMA, "notes": stored}, indent=1, hint=_WHERE)
+        self.notes, self.trouble = notes, None
 
     def joined(self, table: pl.DataFrame, *, always: bool = False) -> pl.DataFrame:
         """TABLE with its notes in the column NOTE; without the column, unless it is wanted ALWAYS,

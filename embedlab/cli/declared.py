@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, replace
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
@@ -23,7 +22,6 @@ from embedlab.core.errors import EmbedlabError, ExitCode, UsageError
 from embedlab.core.plugins import gathered_faults
 from embedlab.core.settings import files_named, load_settings, process_rank
 from embedlab.models.hosts import allow_hosts
-from embedlab.store.sealed import unverified_files
 
 if TYPE_CHECKING:
     from embedlab.reports.report import Report
@@ -131,7 +129,7 @@ def _run(
     )
     for text in notes:
         terminal.note(text)
-    with unverified_files() as unverified, gathered_faults() as faults:
+    with gathered_faults() as faults:
         try:
             with _no_end_of_file_is_a_stop():
                 _answer(command, own, arguments, terminal)
@@ -144,8 +142,6 @@ def _run(
         finally:
             for fault in faults:
                 terminal.note(fault)
-            if unverified:
-                terminal.note(_unverified_note(unverified))
 
 
 def _answer(
@@ -195,16 +191,6 @@ def _no_end_of_file_is_a_stop() -> Iterator[None]:
         yield
     except EOFError as error:
         raise unforeseen(error) from error
-
-
-def _unverified_note(paths: Sequence[Path]) -> str:
-    """What must be said of files that have no checksum."""
-    more = len(set(paths)) - 1
-    others = f" and {more} more" if more else ""
-    return (
-        f"{str(paths[0])!r}{others} of an older embedlab: without a checksum, so that damage "
-        f"would not be noticed"
-    )
 
 
 def shared_page() -> str:

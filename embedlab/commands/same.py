@@ -271,9 +271,9 @@ def _unknown(options: SameOptions, count: int, refused: int) -> Report:
 
 
 def _written(path: Path, texts: Sequence[ChosenText]) -> Report:
+    from embedlab.core.disk import write_atomic
     from embedlab.reports.report import Report
     from embedlab.reports.tables import Table
-    from embedlab.store.files import write_atomic
 
     lines = [json.dumps({"sentence": each.text, "kind": each.kind}) + "\n" for each in texts]
     write_atomic(path, "".join(lines).encode(), hint="choose another FILE")

@@ -20,6 +20,8 @@ from embedlab.commands.training_plan import (
     tiny_encoder_folder,
     train_arguments,
 )
+from embedlab.core.cache import trim
+from embedlab.core.disk import disk_errors
 from embedlab.core.errors import (
     EmbedlabError,
     MissingError,
@@ -52,7 +54,6 @@ from embedlab.runs.status import Status, collapse_of, run_status
 from embedlab.runs.store import RunFolder
 from embedlab.runs.tidy import drop_checkpoints
 from embedlab.scoring.selection import recipe_evaluations
-from embedlab.store.files import disk_errors
 
 if TYPE_CHECKING:
     from embedlab.encoders.device import Machine
@@ -219,6 +220,7 @@ def train_runs(
                 cache=settings.cache,
                 keeps_checkpoints=keeps_checkpoints,
             )
+    trim(settings.cache, limit_bytes=int(settings.cache_gib * 2**30))
 
 
 def settings_of_run(run: RunFolder, settings: Settings, threads: int) -> Settings:

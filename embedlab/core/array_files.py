@@ -1,11 +1,12 @@
-"""Read arrays of numbers from .npy files that other programs wrote: what the header states must be
-in the file.
+"""Read arrays of numbers from .npy files: our own as memory maps; of those that other programs
+wrote, what the header states must be in the file.
 """
 
 import math
 import os
 import warnings
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,19 @@ from embedlab.core.foreign_files import refuse_foreign
 
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 _KINDS = "biufc"  # booleans, whole, real and complex numbers
+
+
+def map_array(path: Path) -> NDArray[Any]:
+    """Memory-map the array in the npy file PATH; a file without a complete array is a
+    ValueError.
+    """
+    try:
+        # numpy reads a damaged header as one of Python 2
+        with warnings.catch_warnings(action="ignore"):
+            return np.load(path, mmap_mode="r")  # type: ignore[no-any-return]
+    # raised by numpy for damaged headers
+    except (EOFError, SyntaxError, TokenError, TypeError, OverflowError) as error:
+        raise ValueError(f"{path}: not an array: {error}") from error
 
 
 def read_npy(path: Path) -> NDArray[Any]:

@@ -4,17 +4,53 @@ stars it contains.
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from io import BytesIO
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import polars as pl
 
+from embedlab.core.disk import ELSEWHERE, KEY, UNSEALED, read_sealed, write_sealed
 from embedlab.core.paths import file_hash, state_folder
 from embedlab.core.python_processes import run_module
 
+NOTHING: Mapping[str, str] = MappingProxyType({})
 _SYSTEM_ERROR = re.compile(r"\(os error (\d+)\)")
+
+
+def write_table(
+    path: Path,
+    frame: pl.DataFrame,
+    facts: Mapping[str, str] = NOTHING,
+    *,
+    hint: str = ELSEWHERE,
+) -> None:
+    """Replace the parquet file at PATH in one step; its metadata hold FACTS and its checksum."""
+    content = BytesIO()
+    frame.write_parquet(content, metadata={**facts, KEY: UNSEALED})
+    write_sealed(path, content.getvalue(), hint=hint)
+
+
+def read_table(path: Path, *, hint: str) -> tuple[pl.DataFrame, Mapping[str, str]]:
+    """Return the frame and the facts that `write_table` wrote; damage is an error with this HINT,
+    or a ValueError.
+    """
+    content = read_sealed(path, hint=hint)
+    try:
+        return pl.read_parquet(BytesIO(content)), pl.read_parquet_metadata(BytesIO(content))
+    except pl.exceptions.PolarsError as error:
+        raise ValueError(str(error)) from error
+
+
+def read_facts(path: Path, *, hint: str) -> Mapping[str, str]:
+    """Return the facts alone; the checksum of the whole file is verified."""
+    try:
+        return pl.read_parquet_metadata(BytesIO(read_sealed(path, hint=hint)))
+    except pl.exceptions.PolarsError as error:
+        raise ValueError(str(error)) from error
 
 
 def read_parquet(path: Path) -> pl.DataFrame:

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from annotated_types import Ge, Le
 
+from embedlab.core.cache import cache_folder
 from embedlab.core.errors import UsageError
 from embedlab.core.hints import Hint, NamedOption
 from embedlab.core.nearest import nearest_name
@@ -81,7 +82,7 @@ class Settings:
     cache: Path = field(
         default_factory=default_cache_folder
     )  # vectors, scores and tokens, which can be computed again
-    # upper limit of the embedding cache
+    # upper limit of the cache, but for scores
     cache_gib: Annotated[float, Ge(0), Le(1_000_000_000)] = 8.0
     offline: bool = False
     allow_partial: bool = False
@@ -179,6 +180,8 @@ def load_settings(
                 value = getattr(checked, key)
                 if key == "data" and value is not None:
                     value = data_folder(value)
+                if key == "cache":
+                    value = cache_folder(value)
                 if isinstance(value, PluginSettings):
                     base = folder if source == "environment" else Path(source).parent
                     more = PluginSettings(files=_absolute(map(str, value.files), base))

@@ -5,8 +5,7 @@ identifies their content.
 from collections.abc import Mapping
 from pathlib import Path
 
-from embedlab.store.files import disk_errors, write_atomic
-from embedlab.store.locks import sole_writer
+from embedlab.core.disk import disk_errors, sole_writer, write_atomic
 
 DATA_HINT = "choose another folder with --data"
 RECORD = "embedlab-get.tsv"  # file, sha256 and repository@revision on each line

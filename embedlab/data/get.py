@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from embedlab.core.disk import write_atomic
 from embedlab.core.errors import MissingError
 from embedlab.core.network import OFFLINE, ONLINE
 from embedlab.core.paths import file_hash
@@ -9,7 +10,6 @@ from embedlab.data.dataset import Dataset, Split
 from embedlab.data.fetched import record
 from embedlab.data.hub import read_hub
 from embedlab.data.manifest import is_partial
-from embedlab.store.files import write_atomic
 
 
 def is_in_folder(split: Split, folder: Path) -> bool:

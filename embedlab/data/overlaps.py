@@ -10,15 +10,16 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from embedlab.core.disk import reading
+from embedlab.core.frame_files import read_table, write_table
 from embedlab.data.dataset import Part
 from embedlab.data.shared_text import Overlap
 from embedlab.data.words import normalise
-from embedlab.store.entries import EntryKind, Store
-from embedlab.store.tables import StoredTable, TableFormat
 
 SortedKeys = NDArray[np.uint64]  # sorted, each once
 
 _COLUMN = "text_key"
+_AGAIN = "delete it: the next evaluation makes it again"
 _MIX = np.uint64(
     0x9E3779B97F4A7C15
 )  # odd, 2⁶⁴ over the golden ratio: spreads the lower of two keys over all bits
@@ -97,36 +98,29 @@ class KnownText:
 
     def write(self, path: Path) -> None:
         """Replace the file at PATH: parquet, columns key and is_pair."""
-        Store(path.parent).put(TRAINING_TEXT, path.stem, self)
+        write_table(path, self.frame)
 
     @classmethod
     def read(cls, path: Path) -> "KnownText":
         """Read what `write` wrote; an absent or damaged file is a MissingError."""
-        return Store(path.parent).load(TRAINING_TEXT, path.stem)
+        with reading(path, hint=_AGAIN):
+            return cls.of_frame(read_table(path, hint=_AGAIN)[0])
 
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The text as it is stored."""
+        sizes = [len(self.sentences), len(self.pairs)]
+        keys = np.concatenate([self.sentences, self.pairs])
+        return pl.DataFrame({"key": keys, "is_pair": np.repeat([False, True], sizes)})
 
-def text_table(text: KnownText) -> StoredTable:
-    """Return TEXT as it is stored."""
-    key, sizes = (
-        np.concatenate([text.sentences, text.pairs]),
-        [len(text.sentences), len(text.pairs)],
-    )
-    return StoredTable(frame=pl.DataFrame({"key": key, "is_pair": np.repeat([False, True], sizes)}))
-
-
-def text_of_table(table: StoredTable, _path: Path) -> KnownText:
-    """Return the text that is stored in TABLE."""
-    parts = [
-        table.frame.filter(pl.col("is_pair") == is_pair)["key"].cast(pl.UInt64).to_numpy()
-        for is_pair in (False, True)
-    ]
-    return KnownText(sentences=parts[0], pairs=parts[1])
-
-
-TRAINING_TEXT: EntryKind[KnownText] = EntryKind(
-    format=TableFormat(facts=None, to_table=text_table, from_table=text_of_table),
-    again="delete it: the next evaluation makes it again",
-)
+    @classmethod
+    def of_frame(cls, frame: pl.DataFrame) -> "KnownText":
+        """Return the text that is stored in FRAME."""
+        sentences, pairs = (
+            frame.filter(pl.col("is_pair") == is_pair)["key"].cast(pl.UInt64).to_numpy()
+            for is_pair in (False, True)
+        )
+        return cls(sentences=sentences, pairs=pairs)
 
 
 def overlap(training: Part, evaluation: Part) -> Overlap:

@@ -15,13 +15,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from embedlab.core.cache import cached
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.foreign_files import MIB, refuse_foreign
-from embedlab.data.overlaps import KnownText, sentence_columns, text_of_table, text_table
+from embedlab.core.frame_files import read_table, write_table
+from embedlab.data.overlaps import KnownText, sentence_columns
 from embedlab.data.source import Source, dataset
 from embedlab.data.words import normalise
-from embedlab.store.entries import EntryKind, Store
-from embedlab.store.tables import TableFormat
 
 CARD = "README.md"
 LARGEST_CARD = 4 * MIB
@@ -62,19 +62,19 @@ class CorpusText:
     rows: int
     text: KnownText
 
+    def write(self, path: Path) -> None:
+        """Store the text in the cache; a disk that refuses it costs time alone."""
+        with suppress(OSError, EmbedlabError):
+            write_table(path, self.text.frame, {_ROWS: str(self.rows)})
 
-TEXTS: EntryKind[CorpusText] = EntryKind(
-    folder="training-text",
-    format=TableFormat(
-        facts="embedlab-training-text",
-        to_table=lambda corpus: replace(text_table(corpus.text), facts=str(corpus.rows)),
-        from_table=lambda table, path: CorpusText(
-            rows=int(table.facts), text=text_of_table(table, path)
-        ),
-    ),
-    is_cache=True,
-    most_entries=64,
-)
+    @classmethod
+    def read(cls, path: Path) -> "CorpusText":
+        """Read what `write` wrote."""
+        frame, facts = read_table(path, hint="")
+        return cls(rows=int(facts[_ROWS]), text=KnownText.of_frame(frame))
+
+
+_ROWS = "embedlab-training-text"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -118,10 +118,10 @@ def open_stated(names: Sequence[str], source: Source, cache: Path) -> list[State
     folder of SOURCE; what was hashed before is in CACHE.
     """
     source = replace(source, offline=True, allow_partial=True)
-    return [_open_corpus(name, source, Store(cache)) for name in names]
+    return [_open_corpus(name, source, cache / "training-text") for name in names]
 
 
-def _open_corpus(name: str, source: Source, store: Store) -> StatedCorpus:
+def _open_corpus(name: str, source: Source, cache: Path) -> StatedCorpus:
     texts: dict[str, CorpusText] = {}
     published = 0
     for own in CORPORA.get(name.rpartition("/")[2].lower(), ()):
@@ -131,11 +131,11 @@ def _open_corpus(name: str, source: Source, store: Store) -> StatedCorpus:
             if not hashes:
                 continue
             key = sha256(repr((own, sorted(hashes.items()))).encode()).hexdigest()[:16]
-            text = store.get(TEXTS, key)
+            text = cached(cache / f"{key}.parquet", CorpusText.read)
             if text is None:
                 frame = source.open_split(chosen, TRAIN).frame
                 text = CorpusText(rows=len(frame), text=KnownText.of([frame]))
-                store.put(TEXTS, key, text)
+                text.write(cache / f"{key}.parquet")
             texts[own] = text
             expected = chosen.splits[TRAIN].expected
             published += expected.rows if expected else text.rows

@@ -23,7 +23,7 @@ from embedlab.encoders.encoder import (
     sentence_keys,
     shifted,
 )
-from embedlab.store.vectors import EmbeddingCache, TextKeys
+from embedlab.encoders.vector_cache import EmbeddingCache, TextKeys
 
 SENTENCES_PER_SAVE = 16_384  # computed and stored together, so that interrupted work is not lost
 

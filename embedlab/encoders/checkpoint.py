@@ -10,6 +10,7 @@ from pathlib import Path
 from torch import nn
 from transformers import PreTrainedModel
 
+from embedlab.core.disk import ELSEWHERE, atomic_folder, write_checksums
 from embedlab.core.errors import UsageError
 from embedlab.core.lora import LoraSection
 from embedlab.core.own_files import published
@@ -25,8 +26,6 @@ from embedlab.encoders.word_head import MaskedWordHead
 from embedlab.models.fingerprint import combined_fingerprint, used_fingerprint, weight_parts
 from embedlab.models.folder import Usage, Wishes, read_intact_usage
 from embedlab.models.hub import hub_folder
-from embedlab.store.files import ELSEWHERE, atomic_folder
-from embedlab.store.sealed import write_checksums
 
 SPREAD = 0.02  # of new weights, where a config states none: BERT's
 

@@ -15,6 +15,7 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
+from embedlab.core.disk import CHECKSUMS, check_folder
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.device import Machine
@@ -24,7 +25,6 @@ from embedlab.encoders.tokens import TokenRows, are_unknown, budget_batches, tok
 from embedlab.encoders.transformer import BATCH_TOKENS, TOKENISED_AT_ONCE
 from embedlab.encoders.weight_checks import vocabulary_notes
 from embedlab.models.cross_encoder import Activation, PairUsage
-from embedlab.store.sealed import CHECKSUMS, check_folder
 
 AS_GIVEN = "reads both texts together in the order of the data: the score of (b, a) may be another"
 # The function after the last layer, of (pairs, labels).

@@ -17,7 +17,7 @@ from embedlab.core.first_few import first_few
 from embedlab.core.printable import one_line
 from embedlab.core.progress import ProgressCallback
 from embedlab.core.text_bytes import APART, text_bytes
-from embedlab.store.vectors import TextKeys
+from embedlab.encoders.vector_cache import TextKeys
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

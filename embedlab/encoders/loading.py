@@ -13,13 +13,13 @@ from embedlab.encoders.combination import CombinedEncoder
 from embedlab.encoders.encoder import Encoder, EncoderFacts, PairScorer
 from embedlab.encoders.lexical import DiceScorer
 from embedlab.encoders.prefixed import PrefixedScorer, load_prefixed, open_kind
+from embedlab.encoders.vector_cache import EmbeddingCache
 from embedlab.models.catalog import FOR_EVALUATION, ModelSpec
 from embedlab.models.encoder_kind import encoder_kind
 from embedlab.models.fingerprint import spec_fingerprint, used_fingerprint
 from embedlab.models.folder import pooling_label, read_intact_usage, read_usage, vector_dim
 from embedlab.models.grammar import COMBINATION_NAMES, RERANK
 from embedlab.models.location import model_folder
-from embedlab.store.vectors import EMBEDDINGS, EmbeddingCache
 
 if TYPE_CHECKING:
     from embedlab.encoders.checkpoint import Lora
@@ -182,9 +182,7 @@ def load_cached(
         ),
         load=load,
         similarity=usage.similarity,
-        cache=EmbeddingCache(
-            cache / EMBEDDINGS, fingerprint, dim=dim, limit_bytes=limit, name=spec.name
-        ),
+        cache=EmbeddingCache(cache, fingerprint, dim=dim, limit_bytes=limit, name=spec.name),
     )
 
 

@@ -20,11 +20,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from embedlab.core.disk import disk_errors, sole_holder, sync_folder, write_atomic
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.frame_files import join_parquet
 from embedlab.encoders.encoder import Vectors
-from embedlab.store.files import disk_errors, sync_folder, write_atomic
-from embedlab.store.locks import sole_holder
 
 PLACE = "choose another place with --out"
 CHUNK = 8_192  # sentences between two saves: about a minute of a large encoder on a CPU

@@ -24,10 +24,10 @@ from embedlab.encoders.encoder import (
     VectorScorer,
     single_texts,
 )
+from embedlab.encoders.vector_cache import EmbeddingCache
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.config import NATIVE_NOTE
 from embedlab.models.encoder_kind import EncoderKind, SentenceEncoder, encoder_kind
-from embedlab.store.vectors import EMBEDDINGS, EmbeddingCache
 
 
 class PrefixedEncoder(VectorScorer):
@@ -194,7 +194,7 @@ def load_prefixed(
     if cache is None or limit_bytes == 0 or not kind.is_cached:
         return load()
     opened, notes = cache_result(load), (NATIVE_NOTE,) if spec.code is not None else ()
-    dim = EmbeddingCache.stored_dim(cache / EMBEDDINGS, fingerprint) or opened().dim
+    dim = EmbeddingCache.stored_dim(cache, fingerprint) or opened().dim
     return CachedEncoder(
         name=spec.name,
         fingerprint=fingerprint,
@@ -203,8 +203,6 @@ def load_prefixed(
         if kind.pooling is not None
         else replace(opened().facts, truncated=0),
         load=opened,
-        cache=EmbeddingCache(
-            cache / EMBEDDINGS, fingerprint, dim=dim, limit_bytes=limit_bytes, name=spec.name
-        ),
+        cache=EmbeddingCache(cache, fingerprint, dim=dim, limit_bytes=limit_bytes, name=spec.name),
         per_save=kind.per_save,
     )

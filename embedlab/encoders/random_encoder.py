@@ -15,10 +15,10 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import TemplateProcessing
 from transformers import AutoConfig, AutoModelForMaskedLM, PreTrainedTokenizerFast
 
+from embedlab.core.disk import atomic_folder
 from embedlab.data import tiny
 from embedlab.encoders.damaged_files import silence_transformers
 from embedlab.models.folder_files import STATEMENT
-from embedlab.store.files import atomic_folder
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 MAX_TOKENS = 128

@@ -7,10 +7,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
+from embedlab.core.disk import KEY, UNSEALED, read_sealed, write_sealed
 from embedlab.core.errors import MissingError
-from embedlab.core.seal import KEY, UNSEALED
 from embedlab.runs.store import RunFolder
-from embedlab.store.sealed import read_sealed, write_sealed
 
 # next to model/: the heads of every stage's objective, "<stage>.<parameter>"
 HEADS_FILE = "heads.safetensors"

@@ -13,6 +13,7 @@ from pathlib import Path
 import tomli_w
 
 from embedlab.core import python_processes
+from embedlab.core.disk import disk_errors, is_locked, take_lock, write_atomic
 from embedlab.core.errors import MEMORY, ExitCode
 from embedlab.core.foreign_files import open_own
 from embedlab.core.python_processes import python_command
@@ -21,8 +22,6 @@ from embedlab.experiments.queue import Ending, QueueEntry
 from embedlab.runs.endings import failure_after, length, with_errors_to
 from embedlab.runs.status import run_status
 from embedlab.runs.store import GRIDS, RunFolder
-from embedlab.store.files import disk_errors, write_atomic
-from embedlab.store.locks import is_locked, take_lock
 
 PROGRAM = python_command()
 

@@ -11,17 +11,15 @@ from typing import Annotated, Any, Self
 from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
+from embedlab.core.disk import read_sealed, reading, sealed_json, write_atomic
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import task_names
 from embedlab.core.nearest import unknown
 from embedlab.core.paths import INSIDE, data_name
 from embedlab.core.recipe import Seed, Threads
 from embedlab.core.schema import Shaped, read_json
-from embedlab.core.seal import sealed_json
 from embedlab.core.settings import Settings
 from embedlab.runs.store import GRIDS, RunFolder, moved_along
-from embedlab.store.entries import EntryKind, Store
-from embedlab.store.json_files import JsonFormat
 
 SCHEMA = 2  # schema 1 had the absolute path of the runs folder, and broke when that was moved
 _ANEW = "`embedlab grid run` writes it anew; no run is lost"
@@ -249,11 +247,18 @@ class GridPlan:
 
     def save(self, path: Path) -> None:
         """Write the plan as JSON."""
-        Store(path.parent).put(PLANS, path.stem, self)
+        write_atomic(path, self.to_json())
 
     def to_json(self) -> str:
         """Return the plan as text: equal plans give equal texts."""
-        return sealed_json(_values(self))
+        return sealed_json(
+            {
+                **vars(self),
+                "schema": SCHEMA,
+                "place": self.place.to_values(),
+                "variants": [vars(variant) for variant in self.variants],
+            }
+        )
 
     @classmethod
     def from_json(cls, text: str, runs_folder: Path, *, where: Path) -> Self:
@@ -282,25 +287,9 @@ class GridPlan:
         """Load what `save` wrote into a grid's folder, which may have been moved; a damaged or
         newer file is refused by name.
         """
-        return Store(path.parent).load(PLANS, path.stem)
-
-
-def _values(plan: GridPlan) -> Mapping[str, Any]:
-    return {
-        **vars(plan),
-        "schema": SCHEMA,
-        "place": plan.place.to_values(),
-        "variants": [vars(variant) for variant in plan.variants],
-    }
-
-
-def _plan(content: bytes, path: Path) -> GridPlan:
-    return GridPlan.from_json(content.decode(), path.absolute().parents[2], where=path)
-
-
-PLANS: EntryKind[GridPlan] = EntryKind(
-    format=JsonFormat(to_values=_values, from_content=_plan), again=_ANEW
-)
+        with reading(path, hint=_ANEW):
+            content = read_sealed(path, hint=_ANEW).decode()
+            return cls.from_json(content, path.absolute().parents[2], where=path)
 
 
 def _variant(stored: Variant, runs_folder: Path) -> Variant:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
+from embedlab.core.disk import disk_errors, wait_for_lock
 from embedlab.core.errors import UsageError
 from embedlab.core.foreign_files import open_own
 from embedlab.experiments.cell import is_complete
@@ -10,8 +11,6 @@ from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.queue import Queue
 from embedlab.experiments.worker import alive, is_alive, worker_name
 from embedlab.runs.tidy import drop_checkpoints
-from embedlab.store.files import disk_errors
-from embedlab.store.locks import wait_for_lock
 
 
 @contextmanager

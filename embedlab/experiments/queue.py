@@ -16,10 +16,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
 
+import xxhash
+
+from embedlab.core.disk import disk_errors
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.schema import read_row
-from embedlab.core.seal import short_checksum
-from embedlab.store.files import disk_errors
 
 CellState = Literal["waiting", "running", "done", "failed", "cancelled"]  # by its user
 
@@ -148,7 +149,7 @@ class Queue:
                 address, uri=True, timeout=PATIENCE_S, isolation_level=None
             )
             self._connection.row_factory = sqlite3.Row
-            self._connection.create_function("checksum", -1, short_checksum, deterministic=True)
+            self._connection.create_function("checksum", -1, _checksum, deterministic=True)
             self._verify()
             if self._is_foreign:
                 return
@@ -350,6 +351,11 @@ class Queue:
             raise _as_error(error, self.path, is_read=self._is_foreign) from error
         except UnicodeDecodeError as error:  # of a name that SQLite quotes while it complains
             raise _damaged(self.path, "a name in it is not text") from error
+
+
+def _checksum(*values: object) -> int:
+    """Return the checksum of some plain values as a whole number that a database takes."""
+    return xxhash.xxh3_64_intdigest(repr(values).encode("utf-8", "surrogatepass")) >> 1
 
 
 def _reading(path: Path) -> str:

@@ -14,6 +14,7 @@ from types import FrameType
 from uuid import uuid4
 
 from embedlab.core.crash_reports import run_guarded, show_in_log
+from embedlab.core.disk import disk_errors, wait_for_lock
 from embedlab.core.errors import EmbedlabError, ExitCode
 from embedlab.core.interrupts import STOPS
 from embedlab.core.settings import errors_to
@@ -30,8 +31,6 @@ from embedlab.experiments.plan import Cell, GridFolder, GridPlan
 from embedlab.experiments.queue import Ending, Queue, QueueEntry
 from embedlab.runs.endings import EndingReport
 from embedlab.runs.tidy import drop_checkpoints
-from embedlab.store.files import disk_errors
-from embedlab.store.locks import wait_for_lock
 
 TICK_S = 0.1  # between two checks of a cell's process
 RENEW_S = 0.5  # between two renewals of the claim

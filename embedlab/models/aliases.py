@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from embedlab.core import plugins
+from embedlab.core.disk import disk_errors, sole_writer, write_atomic
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import unknown
 from embedlab.core.paths import user_config_file
@@ -19,8 +20,6 @@ from embedlab.core.schema import read_toml
 from embedlab.models.hosts import note_typed
 from embedlab.models.packaged import NAMES
 from embedlab.models.published import CATALOG, SHORT_NAMES
-from embedlab.store.files import disk_errors, write_atomic
-from embedlab.store.locks import sole_writer
 
 _TYPED = re.compile(r"(?P<name>[\w.-]+)=(?P<model>.+)", re.DOTALL)
 _BEGINS = re.compile(r"[\w.-]+(?=$|[?@])")

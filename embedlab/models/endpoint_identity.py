@@ -13,11 +13,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from embedlab.core.disk import read_sealed_json, reading, write_json
 from embedlab.core.paths import state_folder
 from embedlab.core.schema import build, table
-from embedlab.core.seal import json_values
-from embedlab.store.entries import EntryKind, Store
-from embedlab.store.json_files import JsonFormat
 
 SENTENCES = (
     "A man is playing a guitar on the stage.",
@@ -91,7 +89,7 @@ def confirm_identity(address: str, vectors: NDArray[np.float32]) -> IdentityChec
         model = KnownModel(identity=identity, vectors=tuple(tuple(row) for row in vectors.tolist()))
         record = replace(record, known=(*record.known, model))
     if is_new or model.identity != record.current:
-        Store(state_folder()).put(ENDPOINTS, _key(address), replace(record, current=model.identity))
+        write_json(_file(address), asdict(replace(record, current=model.identity)), indent=1)
     return IdentityCheck(
         cosine=None if before is None else lowest_cosine(before.vectors, vectors),
         is_changed=before is not None and before is not model,
@@ -112,20 +110,14 @@ def lowest_cosine(first: Sequence[Sequence[float]], second: NDArray[np.float32])
     )
 
 
-def _key(address: str) -> str:
-    return hashlib.sha256(address.encode()).hexdigest()[:16]
+def _file(address: str) -> Path:
+    key = hashlib.sha256(address.encode()).hexdigest()[:16]
+    return state_folder() / "endpoints" / f"{key}.json"
 
 
 def _read(address: str) -> EndpointRecord:
-    return Store(state_folder()).get(ENDPOINTS, _key(address)) or EndpointRecord(address=address)
-
-
-def _record(content: bytes, path: Path) -> EndpointRecord:
-    return build(EndpointRecord, json_values(content), where=str(path))
-
-
-ENDPOINTS: EntryKind[EndpointRecord] = EntryKind(
-    folder="endpoints",
-    format=JsonFormat(to_values=asdict, from_content=_record, indent=1),
-    again=_REMADE,
-)
+    path = _file(address)
+    if not path.exists():
+        return EndpointRecord(address=address)
+    with reading(path, hint=_REMADE):
+        return build(EndpointRecord, read_sealed_json(path, hint=_REMADE), where=str(path))

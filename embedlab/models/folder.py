@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import cast, get_args
 
 from embedlab.choices import Similarity
+from embedlab.core.disk import CHECKSUMS, check_folder
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.models.adapters import (
     TransformerFiles,
@@ -38,7 +39,6 @@ from embedlab.models.modules import MODULES, Layer, Modules, pooling_parts, read
 from embedlab.models.prompts import read_prompts, typed_prompt
 from embedlab.models.reading import CHOICES, Case, Dtype, Reading, Side, Special
 from embedlab.models.transformer_file import read_transformer_file
-from embedlab.store.sealed import CHECKSUMS, check_folder
 
 SHORTEST = 3  # tokens: one word between the two that begin and end a text
 

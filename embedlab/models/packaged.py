@@ -16,11 +16,11 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 from zipfile import BadZipFile, ZipFile
 
+from embedlab.core.disk import atomic_folder
 from embedlab.core.errors import MissingError
 from embedlab.core.paths import user_models_folder
 from embedlab.core.progress import ProgressCallback
 from embedlab.core.python_processes import output_of_module
-from embedlab.store.files import atomic_folder
 
 State = Literal["installed", "missing"]
 

@@ -1,6 +1,7 @@
 """The outcomes of several members as one frame, from the files that hold them."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -8,7 +9,6 @@ import numpy as np
 import polars as pl
 
 from embedlab.analysis.near_duplicates import (
-    METHOD,
     Links,
     NearDuplicates,
     links_key,
@@ -17,6 +17,9 @@ from embedlab.analysis.near_duplicates import (
     remembered,
     similar_pairs,
 )
+from embedlab.core.cache import cached
+from embedlab.core.errors import EmbedlabError
+from embedlab.core.frame_files import read_table, write_table
 from embedlab.outcomes.frame import ROWS, Block, Outcomes
 from embedlab.runs.outcomes import (
     CONTRADICTED,
@@ -28,35 +31,22 @@ from embedlab.runs.outcomes import (
     stored_facts,
     stored_outcomes,
 )
-from embedlab.store.entries import EntryKind, Store
-from embedlab.store.tables import StoredTable, TableFormat
 
 _FEWEST = 200  # sentences; fewer are compared as quickly as a file is read
 _SCHEMA = {"first": pl.Int32(), "second": pl.Int32(), "cosine": pl.Float32()}
 
 
-def _table(links: Links) -> StoredTable:
-    columns = {"first": links.first, "second": links.second, "cosine": links.cosine}
-    return StoredTable(frame=pl.DataFrame(columns, schema=_SCHEMA), facts=METHOD)
-
-
-def _links(table: StoredTable, _path: Path) -> Links:
-    """Return the links of a table; one that links cannot make is a ValueError."""
-    frame = table.frame
+def _read_links(path: Path, sentences: int) -> Links:
+    """Return the links of a table; one that links between SENTENCES cannot make is a ValueError."""
+    frame, _ = read_table(path, hint="")
     if dict(frame.schema) != _SCHEMA or sum(frame.null_count().row(0)):
         raise ValueError("not a table of links")
     first, second, cosine = (frame[name].to_numpy() for name in _SCHEMA)
-    if len(frame) and not (first.min() >= 0 and (first < second).all()):
+    if len(frame) and not (
+        first.min() >= 0 and (first < second).all() and second.max() < sentences
+    ):
         raise ValueError("not in order")
     return Links(first=first, second=second, cosine=cosine)
-
-
-LINKS: EntryKind[Links] = EntryKind(
-    folder="similar-sentences",
-    format=TableFormat(facts="embedlab-similar-sentences", to_table=_table, from_table=_links),
-    is_cache=True,
-    most_entries=64,  # of at most some 300 KB each
-)
 
 
 def stored_links(sentences: pl.Series, cache: Path) -> Links:
@@ -65,16 +55,18 @@ def stored_links(sentences: pl.Series, cache: Path) -> Links:
     """
     if len(sentences) < _FEWEST:
         return links_of(sentences)
-    key = links_key(sentences)
-    return remembered((key, cache), lambda: _from_store(sentences, key, Store(cache)))
+    path = cache / "similar-sentences" / f"{links_key(sentences)}.parquet"
 
+    def find() -> Links:
+        links = cached(path, lambda path: _read_links(path, len(sentences)))
+        if links is None:
+            links = similar_pairs(sentences)
+            columns = {name: getattr(links, name) for name in _SCHEMA}
+            with suppress(OSError, EmbedlabError):  # a disk that refuses it costs time alone
+                write_table(path, pl.DataFrame(columns, schema=_SCHEMA))
+        return links
 
-def _from_store(sentences: pl.Series, key: str, store: Store) -> Links:
-    found = store.get(LINKS, key)
-    if found is None or (len(found.second) and found.second.max() >= len(sentences)):
-        found = similar_pairs(sentences)
-        store.put(LINKS, key, found)
-    return found
+    return remembered(path, find)
 
 
 Stored = Mapping[str, Mapping[str, StoredOutcomes]]  # by member, then by dataset

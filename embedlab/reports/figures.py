@@ -14,6 +14,7 @@ import polars as pl
 
 from embedlab.analysis.comparison import ComparedSlice, Difference, SliceScore
 from embedlab.analysis.trade_offs import undominated
+from embedlab.core.disk import write_atomic
 from embedlab.core.errors import UsageError
 from embedlab.core.foreign_files import check_output
 from embedlab.core.name_options import option_values, outside_quotes
@@ -36,7 +37,6 @@ from embedlab.reports.captions import (
 )
 from embedlab.reports.series import BANDS, COLUMN_IN, DENSE, FEWEST, FileKind, Plot, Series
 from embedlab.runs.curves import Curve
-from embedlab.store.files import write_atomic
 from embedlab.tasks.task import scale_of
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 
+from embedlab.core.disk import write_atomic
 from embedlab.core.foreign_files import check_output
 from embedlab.core.note import shown_notes
 from embedlab.core.own_files import published
 from embedlab.core.printable import one_line, visible
 from embedlab.reports.series import Plot
 from embedlab.reports.tables import Table, TableCell, Value
-from embedlab.store.files import write_atomic
 
 # Nothing may be loaded, whatever a name or a note in the tables contains.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"

@@ -6,18 +6,17 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from embedlab.core.disk import read_sealed, reading
 from embedlab.core.plugins import plugin_versions
 from embedlab.core.schema import read_json
 from embedlab.core.version import __version__
 from embedlab.runs.parts import StoredPart
-from embedlab.store.entries import EntryKind
-from embedlab.store.json_files import JsonFormat
 
 SCHEMA = 1  # of the whole run folder; raised when older versions of embedlab can no longer read it
 
@@ -48,6 +47,13 @@ class Environment:
     steps: int | None = None  # of a shortened training; absent = not shortened
     whole_steps: int | None = None  # of the full training
 
+    @classmethod
+    def load(cls, path: Path) -> "Environment":
+        """Read the environment of a run; an absent or damaged file is a MissingError."""
+        with reading(path, hint=RESTORE):
+            content = read_sealed(path, hint=RESTORE)
+            return read_json(cls, content, where=path, schema=SCHEMA, hint=RESTORE)
+
     @property
     def is_partial(self) -> bool:
         """Whether any part of the data was incomplete."""
@@ -62,15 +68,6 @@ class Environment:
     def is_shortened(self) -> bool:
         """Whether the training took fewer steps than its stages have."""
         return self.steps is not None
-
-
-def _environment(content: bytes, path: Path) -> Environment:
-    return read_json(Environment, content, where=path, schema=SCHEMA, hint=RESTORE)
-
-
-ENVIRONMENT: EntryKind[Environment] = EntryKind(
-    format=JsonFormat(to_values=asdict, from_content=_environment, indent=2), again=RESTORE
-)
 
 
 def collect_environment(

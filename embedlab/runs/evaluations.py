@@ -9,14 +9,13 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, GetPydanticSchema
 
 from embedlab.choices import TableScale
+from embedlab.core.disk import read_sealed, reading, write_json
 from embedlab.core.note import NoteKind, stored_kinds, with_kinds
 from embedlab.core.schema import read_json
 from embedlab.core.version import __version__
 from embedlab.data.shared_text import Overlap
 from embedlab.runs.parts import StoredPart
 from embedlab.runs.signature import UNKNOWN, Signature, data_part, joined_values
-from embedlab.store.entries import EntryKind, Store
-from embedlab.store.json_files import JsonFormat
 
 SCHEMA = 1
 _AGAIN = "evaluate again to replace it"
@@ -114,7 +113,14 @@ class Evaluation:
 
     def save(self, folder: Path, name: str | None = None) -> Path:
         """Write `<folder>/<task>.json`, or under another NAME, and return its path."""
-        return Store(folder).put(EVALUATIONS, name or self.task, self)
+        path = folder / f"{name or self.task}.json"
+        stored = {
+            **asdict(self),
+            "note_kinds": stored_kinds(self.notes),
+            "signature": str(self.signature),
+        }
+        write_json(path, _without_nan(stored), indent=1)
+        return path
 
     @classmethod
     def load(
@@ -123,37 +129,17 @@ class Evaluation:
         """Read what `save` wrote, with the scores that WHERE selects by their fields; a damaged or
         newer file is a MissingError.
         """
-        evaluation = Store(path.parent).load(EVALUATIONS, path.stem)
-        return (
-            evaluation
-            if where is None
-            else replace(
-                evaluation, scores=tuple(score for score in evaluation.scores if where(vars(score)))
+        with reading(path, hint=_AGAIN):
+            content = read_sealed(path, hint=_AGAIN)
+            stored = read_json(Evaluation, content, where=path, schema=SCHEMA, hint=_AGAIN)
+            return replace(
+                stored,
+                notes=with_kinds(stored.notes, stored.note_kinds),
+                note_kinds={},
+                scores=tuple(
+                    score for score in stored.scores if where is None or where(vars(score))
+                ),
             )
-        )
-
-
-def _values(evaluation: Evaluation) -> Mapping[str, Any]:
-    stored = _without_nan(
-        {
-            **asdict(evaluation),
-            "note_kinds": stored_kinds(evaluation.notes),
-            "signature": str(evaluation.signature),
-        }
-    )
-    return dict(stored)
-
-
-def _evaluation(content: bytes, path: Path) -> Evaluation:
-    evaluation = read_json(Evaluation, content, where=path, schema=SCHEMA, hint=_AGAIN)
-    return replace(
-        evaluation, notes=with_kinds(evaluation.notes, evaluation.note_kinds), note_kinds={}
-    )
-
-
-EVALUATIONS: EntryKind[Evaluation] = EntryKind(
-    format=JsonFormat(to_values=_values, from_content=_evaluation, indent=1), again=_AGAIN
-)
 
 
 def _without_nan(value: Any) -> Any:

@@ -11,9 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
+from embedlab.core.disk import disk_errors, is_intact_line, is_sealed_line, sealed_line
 from embedlab.core.foreign_files import open_own
-from embedlab.core.seal import is_intact_line, is_sealed_line, sealed_line
-from embedlab.store.files import disk_errors
 
 LATEST_S = 1e11  # seconds since 1970: the year 5138
 MOST_STEPS = 2**53
@@ -313,7 +312,7 @@ def _events(lines: Iterable[bytes]) -> Iterator[Event]:
     """Yield the events of LINES; a damaged one has the time of the event before, or of the first
     one.
 
-    Lines of an older embedlab have no checksum; behind one that has, a line without is damaged.
+    Lines of another program have no checksum; behind one that has, a line without is damaged.
     """
     events: list[Event | type[Damaged] | None] = []
     is_sealed = False

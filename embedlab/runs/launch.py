@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from embedlab.core import python_processes
+from embedlab.core.disk import disk_errors
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.foreign_files import open_own
 from embedlab.core.interrupts import STOPS
@@ -23,7 +24,6 @@ from embedlab.runs.endings import failure_after, length, with_errors_to
 from embedlab.runs.events import Cancelled, EventLog
 from embedlab.runs.processes import is_process
 from embedlab.runs.store import RunFolder
-from embedlab.store.files import disk_errors
 
 POLL_S = 0.1
 GRACE_S = 5.0  # for processes whose team has lost one, before they are killed

@@ -14,15 +14,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
+from embedlab.core.disk import reading
 from embedlab.core.errors import MissingError
+from embedlab.core.frame_files import read_facts, read_table, write_table
 from embedlab.core.note import NoteKind, stored_kinds, with_kinds
 from embedlab.core.schema import read_json
 from embedlab.core.version import __version__
 from embedlab.data.overlaps import sentence_columns
 from embedlab.data.shared_text import NOTHING_SHARED, Overlap
 from embedlab.runs.parts import StoredPart
-from embedlab.store.entries import EntryKind, Store
-from embedlab.store.tables import StoredTable, TableFormat
 
 SCHEMA = 2
 SENTENCES = ("sentence1", "sentence2")
@@ -39,6 +39,7 @@ ITEMS = {
 _MORE = {CONTRADICTED: pl.String(), **dict.fromkeys(TEXT_IDS, pl.UInt64())}
 PREDICTED = "predicted"  # a similarity, a class's index, a rank or a margin; null: none
 _AGAIN = "delete it: the next comparison makes it again"
+_KEY = "embedlab"  # of the facts, in the metadata of a file
 _PLAIN = re.compile(r"[\w.:-]{1,80}")
 
 
@@ -79,12 +80,32 @@ class StoredOutcomes(OutcomeFacts):
         """Write `<folder>/<task>/<dataset>.parquet` and return its path; a suite's own prefix of
         the dataset is left out.
         """
-        return Store(folder / self.task).put(OUTCOMES, _file_name(self.name), self)
+        path = folder / self.task / f"{_file_name(self.name)}.parquet"
+        facts = {
+            item.name: getattr(self, item.name)
+            for item in fields(self)
+            if item.name not in {"items", "overlap"}
+        }
+        facts |= {
+            "overlap": asdict(self.overlap),
+            "note_kinds": stored_kinds(self.notes),
+            "schema": SCHEMA,
+        }
+        write_table(path, self.items, {_KEY: json.dumps(facts, sort_keys=True, default=str)})
+        return path
 
     @classmethod
     def load(cls, path: Path) -> "StoredOutcomes":
         """Read what `save` wrote; an absent or damaged file is a MissingError."""
-        return Store(path.parent).load(OUTCOMES, path.stem)
+        with reading(path, hint=_AGAIN):
+            frame, facts = read_table(path, hint=_AGAIN)
+            stored = _facts(facts[_KEY], path)
+            columns = {**ITEMS, **{key: _MORE[key] for key in _MORE if key in frame.columns}}
+            typed = [pl.col(key).cast(kind) for key, kind in columns.items()]
+            try:
+                return cls(**vars(stored), items=frame.select(*typed, PREDICTED))
+            except pl.exceptions.PolarsError as error:
+                raise ValueError(str(error)) from error
 
 
 def _file_name(dataset: str) -> str:
@@ -94,20 +115,6 @@ def _file_name(dataset: str) -> str:
         return last
     safe = re.sub(r"[^\w.-]", "_", last)[:60]
     return f"{safe}-{sha256(dataset.encode()).hexdigest()[:8]}"
-
-
-def _table(outcomes: StoredOutcomes) -> StoredTable:
-    facts = {
-        item.name: getattr(outcomes, item.name)
-        for item in fields(outcomes)
-        if item.name not in {"items", "overlap"}
-    }
-    facts |= {
-        "overlap": asdict(outcomes.overlap),
-        "note_kinds": stored_kinds(outcomes.notes),
-        "schema": SCHEMA,
-    }
-    return StoredTable(frame=outcomes.items, facts=json.dumps(facts, sort_keys=True, default=str))
 
 
 def _facts(text: str, path: Path) -> OutcomeFacts:
@@ -120,21 +127,6 @@ def _facts(text: str, path: Path) -> OutcomeFacts:
     facts = read_json(OutcomeFacts, json.dumps(values), where=path, schema=SCHEMA, hint=_AGAIN)
     known = vars(facts) | {"notes": with_kinds(facts.notes, facts.note_kinds), "note_kinds": {}}
     return OutcomeFacts(**known)
-
-
-def _outcomes(table: StoredTable, path: Path) -> StoredOutcomes:
-    facts = _facts(table.facts, path)
-    columns = {**ITEMS, **{key: kind for key, kind in _MORE.items() if key in table.frame.columns}}
-    items = table.frame.select(
-        *(pl.col(key).cast(kind) for key, kind in columns.items()), PREDICTED
-    )
-    return StoredOutcomes(**vars(facts), items=items)
-
-
-_FORMAT: TableFormat[StoredOutcomes] = TableFormat(
-    facts="embedlab", to_table=_table, from_table=_outcomes
-)
-OUTCOMES: EntryKind[StoredOutcomes] = EntryKind(format=_FORMAT, again=_AGAIN)
 
 
 def outcomes_name(dataset: str, split: str) -> str:
@@ -200,6 +192,6 @@ def stored_facts(folder: Path) -> Iterator[OutcomeFacts]:
     """
     for path in sorted(folder.rglob("*.parquet")):
         try:
-            yield _facts(_FORMAT.read_facts(path, hint=_AGAIN), path)
+            yield _facts(read_facts(path, hint=_AGAIN)[_KEY], path)
         except (MissingError, OSError, KeyError, ValueError, TypeError):
             continue

@@ -5,10 +5,10 @@ holds it.
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
+from embedlab.core.disk import is_locked, take_lock
 from embedlab.core.errors import MissingError
 from embedlab.core.foreign_files import open_own
 from embedlab.runs.store import RunFolder
-from embedlab.store.locks import is_locked, take_lock
 
 _FILE = "scoring"
 

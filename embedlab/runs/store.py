@@ -10,23 +10,30 @@ import socket
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from embedlab.core.disk import (
+    KEY,
+    UNSEALED,
+    disk_errors,
+    is_locked,
+    is_same_file,
+    read_sealed,
+    take_lock,
+    temporary_folder,
+    write_atomic,
+    write_json,
+    write_sealed,
+)
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.first_few import first_few
 from embedlab.core.foreign_files import open_own, refuse_links
 from embedlab.core.hints import Hint, NamedOption
 from embedlab.core.nearest import unknown
 from embedlab.core.schema import read_json
-from embedlab.core.seal import KEY, UNSEALED
 from embedlab.runs.processes import process_start
-from embedlab.store.entries import Store
-from embedlab.store.files import disk_errors, write_atomic
-from embedlab.store.locks import is_locked, is_same_file, take_lock
-from embedlab.store.sealed import read_sealed, write_sealed
-from embedlab.store.temporaries import temporary_folder
 
 # Listing runs, which the dashboard does before its first paint, reads no recipe and no environment.
 if TYPE_CHECKING:
@@ -184,17 +191,16 @@ class RunFolder:
 
     def environment(self) -> "Environment":
         """The environment of the run; a folder of a newer schema is refused."""
-        from embedlab.runs.environment import ENVIRONMENT
+        from embedlab.runs.environment import Environment
 
         refuse_links(self.path)
-        return Store(self.path).load(ENVIRONMENT, self.environment_file.stem)
+        return Environment.load(self.environment_file)
 
     def write_once(self, recipe: "Recipe", environment: "Environment") -> None:
         """Write the recipe and the environment; if they exist, check that the recipe is the
         same.
         """
         from embedlab.core.recipe import to_toml
-        from embedlab.runs.environment import ENVIRONMENT
 
         if self.recipe_file.exists():
             self.refuse_other(recipe)
@@ -203,7 +209,7 @@ class RunFolder:
         if self.environment_file.exists():
             self.environment()
         else:
-            Store(self.path).put(ENVIRONMENT, self.environment_file.stem, environment)
+            write_json(self.environment_file, asdict(environment), indent=2)
 
     def refuse_other(self, recipe: "Recipe") -> None:
         """Raise a UsageError if this folder contains a run of another recipe, naming the keys that

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from embedlab.core.disk import is_locked
 from embedlab.runs.status import is_trained
 from embedlab.runs.store import RunFolder
-from embedlab.store.locks import is_locked
 
 # Files that only the process that holds a run writes. Scores, evaluations and the training text
 # have other writers too.

@@ -5,11 +5,11 @@ public.
 from collections.abc import Sequence
 from pathlib import Path
 
+from embedlab.core.disk import write_atomic
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
-from embedlab.store.files import write_atomic
 from embedlab.tasks._glue_classifier import load_classifier, task_of
 from embedlab.tasks._glue_metrics import GLUE_TASKS, ItemValues
 

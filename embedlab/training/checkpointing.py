@@ -18,13 +18,17 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from embedlab.core.disk import (
+    check_folder,
+    follow_umask,
+    read_sealed_json,
+    sealed_folder,
+    sealed_json,
+)
 from embedlab.core.errors import MissingError
-from embedlab.core.seal import sealed_json
 from embedlab.encoders.damaged_files import writing_weights
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.objectives.objective import Objective, saved_tensors
-from embedlab.store.files import follow_umask
-from embedlab.store.sealed import check_folder, read_sealed_json, sealed_folder
 from embedlab.training.blocks import StageBlock
 from embedlab.training.learner import Learner
 from embedlab.training.meter import Unreported

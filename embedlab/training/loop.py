@@ -13,13 +13,13 @@ import torch
 from accelerate import Accelerator
 from torch import Tensor, nn
 
+from embedlab.core.disk import FullDiskError
 from embedlab.core.errors import EmbedlabError, Interrupted
 from embedlab.core.recipe import EvaluateSection
 from embedlab.encoders.device import random_tensors
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.objectives.objective import Objective, Trained, saved_tensors
 from embedlab.runs import events
-from embedlab.store.files import FullDiskError
 from embedlab.training.batching import Batch, Collation
 from embedlab.training.blocks import StageBlock, Turn, rate_factor
 from embedlab.training.capture import CapturedPasses

@@ -18,6 +18,7 @@ from torch import nn
 
 from embedlab.choices import Tracker
 from embedlab.core.crash_reports import UnforeseenError, cause_of, unforeseen
+from embedlab.core.disk import FullDiskError
 from embedlab.core.errors import EmbedlabError, Interrupted, MissingError, UsageError
 from embedlab.core.hints import Hint, NamedOption, RecipeValue
 from embedlab.core.progress import ProgressCallback
@@ -41,7 +42,6 @@ from embedlab.runs.events import EventLog
 from embedlab.runs.status import flaw_of, is_trained, refuse_begun
 from embedlab.runs.store import RunFolder
 from embedlab.runs.tidy import drop_checkpoints, sweep
-from embedlab.store.files import FullDiskError
 from embedlab.training.batching import Collation, cut_for
 from embedlab.training.blocks import StageBlock, blocks
 from embedlab.training.capture import CapturedPasses, common_shapes, why_not_captured

@@ -7,29 +7,25 @@ import json
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerFast
 
+from embedlab.core.array_files import map_array
+from embedlab.core.cache import TOKENS, cached
+from embedlab.core.disk import check_folder, sealed_folder, sole_writer
 from embedlab.core.errors import MissingError
 from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.encoder import Text, key_content
 from embedlab.encoders.tokens import TokenRows
 from embedlab.encoders.transformer import TOKENISED_AT_ONCE, TransformerEncoder
 from embedlab.models.reading import Reading
-from embedlab.store.arrays import Arrays, ArraysFormat
-from embedlab.store.entries import EntryKind, Store
-from embedlab.store.locks import sole_writer
 
 SCHEMA = "1"
 ARRAYS = ("flat", "offsets", "truncated")
 TYPES = "types"  # an array too, where not all are 0
-TOKENS: EntryKind[Arrays] = EntryKind(
-    folder="tokens",
-    format=ArraysFormat(names=ARRAYS, absent=(TYPES,)),
-    is_cache=True,
-    most_bytes=2_048 * 2**20,
-)
 
 
 def tokenise(
@@ -64,16 +60,14 @@ def stored_tokens(
     """
     if cache is None:
         return tokenise(encoder, sentences, progress)
-    store, key = Store(cache), token_key(encoder.tokenizer, encoder.usage.reading, sentences)
-    path = store.path(TOKENS, key)
-    with suppress(OSError, MissingError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with sole_writer(path):
-            if (token_rows := _rows(store.get(TOKENS, key), len(sentences))) is not None:
-                return token_rows
-            made = tokenise(encoder, sentences, progress)
-            store.put(TOKENS, key, _arrays(made))
-            return _rows(store.get(TOKENS, key), len(sentences)) or made
+    path = cache / TOKENS / token_key(encoder.tokenizer, encoder.usage.reading, sentences)
+    with suppress(OSError, MissingError), sole_writer(path):
+        if (token_rows := cached(path, lambda path: _read(path, len(sentences)))) is not None:
+            return token_rows
+        made = tokenise(encoder, sentences, progress)
+        with suppress(OSError, MissingError):
+            _write(path, made)
+        return cached(path, lambda path: _read(path, len(sentences))) or made
     return tokenise(encoder, sentences, progress)
 
 
@@ -92,23 +86,30 @@ def token_key(
     return digest.hexdigest()[:24]
 
 
-def _arrays(rows: TokenRows) -> Arrays:
-    types = {} if rows.types is None else {TYPES: rows.types}
-    return {**{name: getattr(rows, name) for name in ARRAYS}, **types}
+def _write(path: Path, rows: TokenRows) -> None:
+    with sealed_folder(path) as folder:
+        for name in (*ARRAYS, TYPES):
+            if (array := getattr(rows, name)) is not None:
+                np.save(folder / f"{name}.npy", array, allow_pickle=False)
 
 
-def _rows(arrays: Arrays | None, rows: int) -> TokenRows | None:
-    """Return the tokens of ARRAYS; None where they are absent or not of so many ROWS."""
-    if arrays is None:
-        return None
-    flat, offsets, truncated, types = *(arrays[name] for name in ARRAYS), arrays.get(TYPES)
+def _read(path: Path, rows: int) -> TokenRows:
+    """Map the tokens in the folder at PATH; those that are not of so many ROWS are a ValueError."""
+    check_folder(path, hint="")
+    arrays: dict[str, NDArray[Any]] = {
+        name: map_array(path / f"{name}.npy")
+        for name in (*ARRAYS, TYPES)
+        if name in ARRAYS or (path / f"{name}.npy").exists()
+    }
+    flat, offsets, truncated = (arrays[name] for name in ARRAYS)
+    types = arrays.get(TYPES)
     if (
         len(offsets) != rows + 1
         or len(truncated) != rows
         or len(flat) != offsets[-1]
         or (types is not None and len(types) != len(flat))
     ):
-        return None
+        raise ValueError("tokens of other sentences")
     return TokenRows(
         flat=flat, offsets=np.asarray(offsets), truncated=np.asarray(truncated), types=types
     )

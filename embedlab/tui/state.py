@@ -3,40 +3,29 @@ that write keep each other's changes. A damaged file is set aside, and said.
 """
 
 import hashlib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from embedlab.core.disk import read_sealed_json, reading, sole_writer, write_json
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.paths import state_folder
-from embedlab.core.seal import json_values
-from embedlab.store.entries import EntryKind, Store
-from embedlab.store.json_files import JsonFormat
 
 VERSION = 2
-_PLACES = 50  # data folders that are remembered, the newest
+_MOST_PLACES = 50  # data folders that are remembered, the newest
 EVERYWHERE = "everywhere"  # what is remembered of no folder
-
-Places = Mapping[str, Mapping[str, Any]]
-
-
-def _values(places: Places) -> Mapping[str, Any]:
-    return {"version": VERSION, "places": places}
+_PLACE = "choose another folder with XDG_STATE_HOME"
+_WHAT = "the file of what the dashboard remembers"
+_ANEW = "it begins anew; the damaged file is set aside with the next change"
 
 
-def _places(content: bytes, _path: Path) -> Places:
-    values = json_values(content)
-    if values["version"] != VERSION:
-        raise ValueError("another version")
-    return {where: dict(known) for where, known in values["places"].items()}
-
-
-PLACES: EntryKind[Places] = EntryKind(
-    format=JsonFormat(to_values=_values, from_content=_places, indent=1),
-    title="the file of what the dashboard remembers",
-    again="it begins anew; the damaged file is set aside with the next change",
-    place="choose another folder with XDG_STATE_HOME",
-)
+def _read(path: Path) -> dict[str, dict[str, Any]]:
+    if not path.exists():
+        return {}
+    with reading(path, hint=_ANEW, what=_WHAT):
+        values = read_sealed_json(path, hint=_ANEW)
+        if values["version"] != VERSION:
+            raise ValueError("another version")
+        return {where: dict(known) for where, known in values["places"].items()}
 
 
 class Memory:
@@ -46,9 +35,9 @@ class Memory:
         self._path = path or state_folder() / "dashboard-2.json"
         self._place = hashlib.sha256(place.encode()).hexdigest()[:16]
         self.trouble: EmbedlabError | None = None  # why nothing is remembered
-        stored: Places = {}
+        stored: dict[str, dict[str, Any]] = {}
         try:
-            stored = Store(self._path.parent).get(PLACES, self._path.stem) or {}
+            stored = _read(self._path)
         except EmbedlabError as error:
             self.trouble = error
         self._values: dict[str, dict[str, Any]] = {
@@ -75,14 +64,15 @@ class Memory:
         if not changes:
             return
         self._changed = {where: {} for where in self._changed}
-
-        def changed(places: Places | None) -> Places:
-            stored = dict(places or {})
+        with sole_writer(self._path, hint=_PLACE):
+            try:
+                stored = _read(self._path)
+            except EmbedlabError:
+                self._path.replace(self._path.with_suffix(".damaged.json"))
+                stored = {}
             for where, values in changes.items():
                 stored[where] = {**stored.pop(where, {}), **values}  # the newest is last
-            for old in [where for where in stored if where != EVERYWHERE][:-_PLACES]:
+            for old in [where for where in stored if where != EVERYWHERE][:-_MOST_PLACES]:
                 del stored[old]
-            return stored
-
-        aside = self._path.with_suffix(".damaged.json")
-        Store(self._path.parent).change(PLACES, self._path.stem, changed, aside=aside)
+            values_now = {"version": VERSION, "places": stored}
+            write_json(self._path, values_now, indent=1, hint=_PLACE)

@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from embedlab.core.disk import sole_holder
 from embedlab.encoders import partial_vectors
 from embedlab.encoders.partial_vectors import PartialVectors
-from embedlab.store.locks import sole_holder
 from tests.processes import embedlab_at_once, embedlab_on_a_small_disk
 
 if TYPE_CHECKING:
@@ -459,7 +459,11 @@ def test_the_cache_is_listed_and_cleared_and_nothing_else(
     assert embedlab("cache", "clear").code == 2
     entries = len(embedlab("cache", "ls", "--json").rows)
     cleared = embedlab("cache", "clear", "--yes", "--json")
-    assert (cleared.code, cleared.json["deleted"], cleared.json["folder"]) == (0, entries, "kept")
+    assert (cleared.code, cleared.json["deleted"], cleared.json["folder"]) == (
+        0,
+        entries,
+        "kept/embedlab",
+    )
     assert embedlab("cache", "ls", "--json").rows == []
     assert Path("kept/mine.txt").exists()
 

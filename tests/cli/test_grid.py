@@ -294,7 +294,7 @@ def test_a_damaged_plan_costs_its_line_and_not_the_list_of_grids(
         row["grid"]: row
         for row in json.loads(answer(capsys, "status", "--data", "tiny", "--json"))["rows"]
     }
-    assert "plan.json: damaged" in rows["mine"]["summary"]
+    assert "plan.json' is damaged" in rows["mine"]["summary"]
     assert rows["snli-supcl-lambda"]["axes"]
 
 

@@ -12,7 +12,7 @@ from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.reports.notes import GENERATED_NOTE
 from embedlab.runs.store import RunFolder
 from tests.cli.conftest import Embedlab
-from tests.stored_json import store_values, stored_values, without_checksums
+from tests.stored_json import store_values, stored_values
 from tests.tasks.labelled_sentences import write_sst2
 
 pytestmark = pytest.mark.usefixtures("small_world")
@@ -257,21 +257,6 @@ def test_every_table_marks_a_model_of_unknown_training_text(
     assert answer.code == 0, answer.err
     assert f"{foreign}: training text unknown" in answer.json["notes"]
     assert "[training text unknown]" in answer.json["title"]
-
-
-def test_files_without_a_checksum_are_read_with_one_note(
-    embedlab: Embedlab, mine: str, tmp_path: Path
-) -> None:
-    words = ("score", "A cat.", "A dog.", "--model", mine, *BF16, "--json")
-    assert "without a checksum" not in embedlab(*words).err
-    files = sorted(tmp_path.glob("runs/mine/*/environment.json"))
-    for file in files:
-        without_checksums(file.parent)
-    answer = embedlab(*words)
-    assert answer.code == 0, answer.err
-    assert answer.err.count("without a checksum") == 1
-    assert f"and {2 * len(files) - 1} more of an older embedlab" in answer.err
-    assert "without a checksum" not in embedlab(*words, "--quiet").err
 
 
 def test_letters_are_explained_below_the_table_that_has_them(embedlab: Embedlab) -> None:

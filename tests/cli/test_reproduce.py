@@ -13,7 +13,7 @@ import pytest
 
 from embedlab.core.errors import ExitCode
 from embedlab.core.paths import TINY_FOLDER
-from embedlab.core.recipe import load_recipe, to_toml
+from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.experiments.paper_file import select_tables
@@ -21,6 +21,7 @@ from embedlab.experiments.printed import paper_names
 from embedlab.runs.environment import Environment
 from embedlab.runs.events import Dev, Finished, Started, Step, to_line
 from embedlab.runs.store import RunFolder
+from tests.stored_json import store_recipe
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Answer, Embedlab
@@ -454,9 +455,8 @@ def test_a_figure_along_epochs_has_those_after_the_pre_training(
             step(stage=3, step=6),
             Dev(step=6, score=30.0),
         ]
-        run.events_file.write_text(
-            "".join(map(to_line, [*before, *joint, step(stage=1, step=9), Dev(step=9, score=last)]))
-        )
+        written = [*before, *joint, step(stage=1, step=9), Dev(step=9, score=last)]
+        run.events_file.write_text("".join(map(to_line, written)))
     words = (
         "reproduce",
         "chen",
@@ -509,7 +509,7 @@ def test_a_row_whose_model_is_damaged_is_absent_with_one_reason_and_the_others_a
     run = RunFolder.of(Path("runs"), "sbert", 1)
     run.model.mkdir(parents=True)
     (run.model / "config.json").write_text("{")
-    run.recipe_file.write_text(to_toml(load_recipe("sbert", encoder=str(tiny_encoder))))
+    store_recipe(run, load_recipe("sbert", encoder=str(tiny_encoder)))
     words = (
         "reproduce",
         "tsukagoshi",

@@ -12,7 +12,7 @@ import pytest
 from docs.blocks import ROOT, WIDTH, blocks_of, pages, pattern, shortened, typed, unmarked
 from docs.refresh import refreshed, stale
 from docs.runner import make_world, run_page
-from embedlab.store.locks import sole_writer
+from embedlab.core.disk import sole_writer
 from tests.conftest import thin_out
 from tests.docs.checks import CHECKS
 

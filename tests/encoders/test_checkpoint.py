@@ -6,6 +6,7 @@ import pytest
 import torch
 from safetensors import SafetensorError
 
+from embedlab.core.disk import CHECKSUMS
 from embedlab.core.errors import MissingError
 from embedlab.core.plugins import shipped_names
 from embedlab.core.recipe import Pooling
@@ -13,7 +14,6 @@ from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.encoders.device import Machine
 from embedlab.encoders.pooling import pooling_method, saved_pooling
 from embedlab.models.folder import Wishes
-from embedlab.store.sealed import CHECKSUMS
 
 EXPORTED = [
     name for name in shipped_names("poolings") if pooling_method(name).exported_as is not None

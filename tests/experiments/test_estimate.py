@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from embedlab.core.recipe import from_table, to_toml
+from embedlab.core.recipe import from_table
 from embedlab.experiments.estimate import CellTimes
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.preparation import prepare_grid
@@ -18,6 +18,7 @@ from embedlab.reports.grids import cells_table
 from embedlab.reports.layout import plain_text
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
+from tests.stored_json import store_recipe
 
 
 def waiting(plan: GridPlan) -> list[QueueEntry]:
@@ -30,9 +31,7 @@ def waiting(plan: GridPlan) -> list[QueueEntry]:
 def write_run(plan: GridPlan, name: str, written: list[events.Event]) -> None:
     run = RunFolder.of(plan.place.runs_folder, name, 1)
     run.path.mkdir(parents=True)
-    run.recipe_file.write_text(
-        to_toml(from_table(dict(plan.variants[0].recipe), name=name, where="here"))
-    )
+    store_recipe(run, from_table(dict(plan.variants[0].recipe), name=name, where="here"))
     run.events_file.write_text("".join(events.to_line(event) + "\n" for event in written))
 
 

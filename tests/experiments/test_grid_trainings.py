@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from embedlab.core.disk import write_atomic, write_json
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.recipe import keys_of, load_recipe
 from embedlab.data.source import Source
 from embedlab.experiments.grid_file import grid_names, load_grid, with_fixed
 from embedlab.experiments.grid_trainings import expand_grid
 from embedlab.experiments.plan import GridFolder, GridPlace, GridPlan
-from embedlab.store.files import write_atomic
 from tests.experiments.conftest import GRID, plan_of
 
 
@@ -33,7 +33,7 @@ def test_a_plan_reads_back_from_its_file(plan: GridPlan, folder: GridFolder) -> 
     assert GridPlan.load(folder.plan_file) == plan
     assert GridPlan.load(folder.plan_file).to_json() == plan.to_json()
     folder.plan_file.write_text("{")
-    with pytest.raises(MissingError, match=r"plan\.json: damaged"):
+    with pytest.raises(MissingError, match=r"plan\.json. is damaged"):
         GridPlan.load(folder.plan_file)
 
 
@@ -355,9 +355,8 @@ def test_a_plan_of_a_wrong_shape_is_refused_by_file_and_key(
     plan: GridPlan, key: str, value: object, wrong: str, tmp_path: Path
 ) -> None:
     values = json.loads(plan.to_json())
-    values.pop("checksum", None)
     path = tmp_path / "plan.json"
-    path.write_text(json.dumps({**values, key: value}))
+    write_json(path, {**values, key: value})
     with pytest.raises(MissingError) as caught:
         GridPlan.load(path)
     assert caught.value.message.startswith(f"{path}: damaged: {wrong}")

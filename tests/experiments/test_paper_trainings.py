@@ -11,7 +11,7 @@ import pytest
 from embedlab.analysis.ordering import Order
 from embedlab.core.errors import UsageError
 from embedlab.core.names import recipe_names
-from embedlab.core.recipe import from_table, load_recipe, recipe_to_table, to_toml
+from embedlab.core.recipe import from_table, load_recipe, recipe_to_table
 from embedlab.experiments.chosen_rates import with_chosen_rates
 from embedlab.experiments.deviations import RowRecipes, deviations, rows_text
 from embedlab.experiments.grid_file import load_grid, with_fixed
@@ -37,6 +37,7 @@ from embedlab.experiments.row_order import PairOrder
 from embedlab.runs.environment import Environment
 from embedlab.runs.events import Dev, EventLog, Finished
 from embedlab.runs.store import RunFolder
+from tests.stored_json import store_recipe
 
 ENCODER = "nobody/nothing"
 SETS = (f"encoder.model={ENCODER}",)
@@ -67,7 +68,7 @@ def make_run(
     for seed in seeds:
         run = RunFolder.of(place.runs_folder, name, seed)
         run.model.mkdir(parents=True)
-        run.recipe_file.write_text(to_toml(load_recipe(recipe, overrides, encoder=ENCODER)))
+        store_recipe(run, load_recipe(recipe, overrides, encoder=ENCODER))
 
 
 def test_tables_share_the_cells_that_are_one_training(place: GridPlace) -> None:
@@ -286,7 +287,7 @@ def test_a_run_that_started_from_another_run_fills_no_row_of_its_last_recipe(
     for start in ("pre-nli", "pre-nli@1", str(place.runs_folder / "pre-nli" / "seed-1" / "model")):
         run = RunFolder.of(place.runs_folder, "further", 1)
         run.model.mkdir(parents=True, exist_ok=True)
-        run.recipe_file.write_text(to_toml(load_recipe("multitask", encoder=start)))
+        store_recipe(run, load_recipe("multitask", encoder=start))
         assert find_runs_of(table, place.runs_folder, (), None) == {}
     make_run(place, "baseline", recipe="multitask")
     assert set(find_runs_of(table, place.runs_folder, (), None).values()) == {"baseline"}

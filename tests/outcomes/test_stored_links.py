@@ -1,6 +1,5 @@
 """Links between sentences are found once and then read, whatever process finds them."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,11 +8,9 @@ import pytest
 
 from embedlab.analysis import near_duplicates
 from embedlab.analysis.near_duplicates import Links, links_key, similar_pairs
+from embedlab.core.frame_files import write_table
 from embedlab.outcomes import stored as tested
-from embedlab.outcomes.stored import LINKS, stored_links
-from embedlab.store.entries import Store
-from embedlab.store.marks import own_files
-from embedlab.store.tables import StoredTable
+from embedlab.outcomes.stored import stored_links
 
 
 @pytest.fixture(autouse=True)
@@ -46,8 +43,6 @@ def test_links_are_found_once_and_then_read(
     assert len(found.first) > 3
     monkeypatch.setattr(tested, "similar_pairs", lambda _: pytest.fail("found again"))
     assert equal(tested.stored_links(texts, tmp_path), found)
-    (path,) = (tmp_path / LINKS.folder).iterdir()
-    assert own_files(LINKS.folder, path) == [path]
 
 
 def test_other_sentences_another_order_and_another_method_are_found_anew(
@@ -59,17 +54,17 @@ def test_other_sentences_another_order_and_another_method_are_found_anew(
         assert equal(tested.stored_links(others, tmp_path), similar_pairs(others))
     monkeypatch.setattr(near_duplicates, "METHOD", "another")
     tested.stored_links(texts, tmp_path)
-    assert len(list((tmp_path / LINKS.folder).iterdir())) == 5
+    assert len(list((tmp_path / "similar-sentences").iterdir())) == 5
 
 
 @pytest.mark.parametrize("damage", ["cut", "changed", "of another dataset"])
 def test_a_damaged_file_is_found_and_written_again(tmp_path: Path, damage: str) -> None:
     texts = sentences(30)
     found = tested.stored_links(texts, tmp_path)
-    (path,) = (tmp_path / LINKS.folder).iterdir()
+    (path,) = (tmp_path / "similar-sentences").iterdir()
     if damage == "of another dataset":
         tested.stored_links(sentences(90, seed=1), tmp_path)
-        (other,) = (one for one in (tmp_path / LINKS.folder).iterdir() if one != path)
+        (other,) = (one for one in (tmp_path / "similar-sentences").iterdir() if one != path)
         path.write_bytes(other.read_bytes())
     else:
         content = path.read_bytes()
@@ -87,18 +82,11 @@ def test_a_few_sentences_are_not_stored_and_a_folder_that_cannot_be_written_cost
 ) -> None:
     few = sentences(9)
     assert equal(tested.stored_links(few, tmp_path), similar_pairs(few))
-    assert not (tmp_path / LINKS.folder).exists()
+    assert not (tmp_path / "similar-sentences").exists()
     (tmp_path / "file").write_text("")
     assert equal(
         tested.stored_links(sentences(12), tmp_path / "file"), similar_pairs(sentences(12))
     )
-
-
-def test_the_oldest_files_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tested, "LINKS", replace(LINKS, most_entries=2))
-    for seed in range(4):
-        tested.stored_links(sentences(12, seed), tmp_path)
-    assert len(list((tmp_path / LINKS.folder).iterdir())) == 2
 
 
 def table_of(rows: list[tuple[int | None, int, float]]) -> pl.DataFrame:
@@ -107,13 +95,16 @@ def table_of(rows: list[tuple[int | None, int, float]]) -> pl.DataFrame:
     )
 
 
-def links_in(frame: pl.DataFrame) -> Links:
-    return tested._links(StoredTable(frame=frame, facts="any"), Path("links"))
+def links_in(frame: pl.DataFrame, folder: Path) -> Links:
+    write_table(folder / "links.parquet", frame)
+    return tested._read_links(folder / "links.parquet", 12)
 
 
 @pytest.mark.parametrize("rows", [[(0, 11, 0.5)], [(0, 1, 0.5), (9, 10, 0.75), (0, 11, 1.0)], []])
-def test_links_are_those_of_their_table(rows: list[tuple[int | None, int, float]]) -> None:
-    found = links_in(table_of(rows))
+def test_links_are_those_of_their_table(
+    rows: list[tuple[int | None, int, float]], tmp_path: Path
+) -> None:
+    found = links_in(table_of(rows), tmp_path)
     assert (
         list(zip(found.first.tolist(), found.second.tolist(), found.cosine.tolist(), strict=True))
         == rows
@@ -131,16 +122,9 @@ def test_links_are_those_of_their_table(rows: list[tuple[int | None, int, float]
         table_of([(0, 11, 0.5)]).rename({"cosine": "similarity"}),
     ],
 )
-def test_a_table_that_links_cannot_make_is_refused(wrong: pl.DataFrame) -> None:
+def test_a_table_that_links_cannot_make_is_refused(wrong: pl.DataFrame, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"not a table of links|not in order"):
-        links_in(wrong)
-
-
-def test_links_are_written_with_the_types_that_are_read() -> None:
-    wide = Links(
-        first=np.array([0], np.int64), second=np.array([1], np.int64), cosine=np.array([0.5])
-    )  # type: ignore[arg-type]
-    assert dict(tested._table(wide).frame.schema) == dict(table_of([]).schema)
+        links_in(wrong, tmp_path)
 
 
 @pytest.mark.parametrize(("last", "is_read"), [(11, True), (12, False)])
@@ -148,16 +132,16 @@ def test_stored_links_count_where_they_can_be_of_so_many_sentences(
     last: int, is_read: bool, tmp_path: Path
 ) -> None:
     texts = sentences(12)
-    other = links_in(table_of([(0, last, 0.5), (1, 2, 0.5)]))
-    Store(tmp_path).put(LINKS, links_key(texts), other)
-    assert equal(tested.stored_links(texts, tmp_path), other if is_read else similar_pairs(texts))
+    path = tmp_path / "similar-sentences" / f"{links_key(texts)}.parquet"
+    write_table(path, table_of([(0, last, 0.5), (1, 2, 0.5)]))
+    found = tested.stored_links(texts, tmp_path)
+    assert found.second.tolist() == [last, 2] if is_read else equal(found, similar_pairs(texts))
 
 
-def test_from_two_hundred_sentences_on_links_are_stored_of_the_last_sixty_four_datasets(
+def test_from_two_hundred_sentences_on_links_are_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.undo()
     for count in (199, 200):
         stored_links(sentences(count), tmp_path)
-        assert (tmp_path / LINKS.folder).exists() == (count == 200)
-    assert LINKS.most_entries == 64
+        assert (tmp_path / "similar-sentences").exists() == (count == 200)

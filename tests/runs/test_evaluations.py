@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from embedlab.core.disk import write_json
 from embedlab.core.errors import MissingError
 from embedlab.runs.evaluations import Evaluation, StoredScore
 
@@ -72,8 +73,7 @@ def test_a_wrong_shape_is_refused_by_file_and_key(
 ) -> None:
     path = evaluation(0.5).save(tmp_path)
     values = json.loads(path.read_text())
-    values.pop("checksum", None)
-    path.write_text(json.dumps({**values, key: value}))
+    write_json(path, {**values, key: value})
     with pytest.raises(MissingError) as caught:
         Evaluation.load(path)
     assert caught.value.message.startswith(f"{path}: damaged: {wrong}")
@@ -82,8 +82,7 @@ def test_a_wrong_shape_is_refused_by_file_and_key(
 def test_a_score_that_is_not_a_number_is_refused_by_its_place(tmp_path: Path) -> None:
     path = evaluation(0.5).save(tmp_path)
     values = json.loads(path.read_text())
-    values.pop("checksum", None)
     values["scores"][0]["value"] = "0.5"
-    path.write_text(json.dumps(values))
+    write_json(path, values)
     with pytest.raises(MissingError, match=r"'scores\.0\.value' is '0\.5'"):
         Evaluation.load(path)

@@ -184,7 +184,7 @@ def test_a_file_of_the_users_own_is_named_without_its_folder_unless_two_have_its
         ('{"rows": [3]}', "holds no result of embedlab"),
         ('{"rows": [], "signatures": []}', "holds no result of embedlab"),
         ('{"rows": []}', "has no signature"),
-        ('{"fingerprint": "x", "scores": []}', "damaged: 'task' is missing"),
+        ('{"fingerprint": "x", "scores": []}', "is damaged"),
         ('{"rows": [], "signatures": {"a": 3}}', "the signature of 'a' is 3: not text"),
         (
             '{"rows": [], "signatures": {"a": "task:sts|later:x"}}',

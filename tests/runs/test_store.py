@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from embedlab.core.disk import sealed_json
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.recipe import Recipe
-from embedlab.core.seal import sealed_json
 from embedlab.runs.environment import Environment
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder, find_runs, remove_runs, rename_runs, select_runs

@@ -13,9 +13,9 @@ import polars as pl
 import pytest
 from huggingface_hub.utils import filter_repo_objects
 
+from embedlab.core.disk import KEY
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.recipe import Recipe, from_table
-from embedlab.core.seal import KEY
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.overlaps import KnownText

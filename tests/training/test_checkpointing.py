@@ -8,10 +8,9 @@ import pytest
 import torch
 from torch import nn
 
+from embedlab.core.disk import read_sealed_json, sealed_json, write_checksums
 from embedlab.core.errors import MissingError
-from embedlab.core.seal import sealed_json
 from embedlab.encoders.device import random_tensors, restore_random
-from embedlab.store.sealed import read_sealed_json, write_checksums
 from embedlab.training.checkpointing import (
     STATE,
     Best,

@@ -1,6 +1,5 @@
 """A run that was stopped, in whichever way, ends as if it had not been."""
 
-import json
 import os
 import shutil
 import signal
@@ -12,13 +11,13 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from embedlab.core.disk import CHECKSUMS, write_json
 from embedlab.core.errors import ExitCode, Interrupted, MissingError, UsageError
 from embedlab.core.recipe import Recipe, load_recipe
 from embedlab.objectives.objective import Trained
 from embedlab.runs import events
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
-from embedlab.store.sealed import CHECKSUMS
 from embedlab.training.checkpointing import Checkpoints, Snapshot
 from embedlab.training.parallel import Team
 from embedlab.training.stages import train_run
@@ -247,7 +246,7 @@ def edit(folder: Path, part: str, change: Callable[[dict[str, torch.Tensor]], ob
 
 def say(folder: Path, **values: object) -> None:
     (folder / CHECKSUMS).unlink()
-    (folder / "state.json").write_text(json.dumps({"schema": 2, "step": 7, "best": None, **values}))
+    write_json(folder / "state.json", {"schema": 2, "step": 7, "best": None, **values})
 
 
 DAMAGES: dict[str, Callable[[Path], object]] = {

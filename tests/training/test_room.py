@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import pytest
 
+from embedlab.core.disk import FullDiskError
 from embedlab.core.errors import Interrupted
 from embedlab.core.recipe import Recipe, load_recipe
 from embedlab.data.source import Source
 from embedlab.runs import events
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
-from embedlab.store.files import FullDiskError
 from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.stages import train_run
 from tests.training.small_runs import MACHINE

@@ -12,6 +12,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from embedlab.core.disk import sealed_folder
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.recipe import EvaluateSection
 from embedlab.encoders.checkpoint import load_transformer, save_model
@@ -19,7 +20,6 @@ from embedlab.models.folder import Wishes
 from embedlab.runs import events
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
-from embedlab.store.sealed import sealed_folder
 from embedlab.training import checkpointing, loop, stages
 from embedlab.training.checkpointing import Best, Checkpoints, Snapshot
 from embedlab.training.learner import Learner

@@ -2,7 +2,6 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -108,16 +107,6 @@ def test_a_cache_that_cannot_be_written_costs_nothing_but_time(
 ) -> None:
     (tmp_path / "tokens").write_text("a file where the folder should be")
     assert_equal(stored_tokens(encoder, SENTENCES, tmp_path), tokenise(encoder, SENTENCES))
-
-
-def test_what_was_not_used_for_longest_goes_first(
-    encoder: TransformerEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stored_tokens(encoder, SENTENCES, tmp_path)
-    monkeypatch.setattr(token_store, "TOKENS", replace(token_store.TOKENS, most_bytes=0))
-    found = stored_tokens(encoder, SENTENCES[:2], tmp_path)
-    assert len([path for path in (tmp_path / "tokens").iterdir() if path.is_dir()]) == 1
-    assert_equal(found, tokenise(encoder, SENTENCES[:2]))
 
 
 def test_requests_at_once_share_one_entry(

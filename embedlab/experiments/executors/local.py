@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from embedlab.core import python_processes
+from embedlab.core.disk import disk_errors
 from embedlab.core.errors import ExitCode
 from embedlab.core.foreign_files import open_own
 from embedlab.core.python_processes import python_command
@@ -19,7 +20,6 @@ from embedlab.experiments.executors.executor import POLL_S
 from embedlab.experiments.plan import GridFolder
 from embedlab.experiments.worker import CHECKPOINT_GRACE_S
 from embedlab.runs.endings import failure_after, length, with_errors_to
-from embedlab.store.files import disk_errors
 
 RESTARTS = 5  # restarts of each worker: if it dies more often, a restart does not help
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from embedlab.core.disk import atomic_folder
 from embedlab.core.errors import ExitCode, MissingError
 from embedlab.core.python_processes import SAFE_PATH
 from embedlab.core.settings import PLUGINS, named_plugins
@@ -25,7 +26,6 @@ from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.queue import Ending, QueueEntry
 from embedlab.experiments.single_cell import finish_patiently
 from embedlab.runs.store import RunFolder
-from embedlab.store.files import atomic_folder
 
 KNOCK_S = 5.0  # timeout for a connection to the cluster's address
 LOST_NODES = 3  # times that Ray restarts a cell on another node before it counts as killed

@@ -17,10 +17,10 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from embedlab.analysis.pair_notes import PairNotes
+from embedlab.core.disk import write_atomic
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.paths import typed_path
 from embedlab.outcomes.property import property_names
-from embedlab.store.files import write_atomic
 from embedlab.tui.data.cards import item_cards
 from embedlab.tui.data.histogram import Histogram
 from embedlab.tui.data.model import (

@@ -20,6 +20,7 @@ from typing import Any, Literal
 import tomli_w
 
 from embedlab.commands.training_plan import recipe_of
+from embedlab.core.disk import write_atomic
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.names import recipe_names, recipe_path, refuse_path
 from embedlab.core.paths import STARTER_FOLDER, data_name, typed_path
@@ -33,7 +34,6 @@ from embedlab.experiments.grid_file import grid_names, grid_path, load_grid
 from embedlab.experiments.plan import GridFolder
 from embedlab.models.packaged import PACKAGED
 from embedlab.runs.launch import shared_flags, start_detached
-from embedlab.store.files import write_atomic
 
 _SMALL_ENCODER = "minilm"  # that the starter set is trained from in minutes
 AXIS = "axis "  # before the name of an axis, as a field

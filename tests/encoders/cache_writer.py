@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from embedlab.encoders.encoder import sentence_keys
-from embedlab.store.vectors import EmbeddingCache
+from embedlab.encoders.vector_cache import EmbeddingCache
 
 DIM = 256
 

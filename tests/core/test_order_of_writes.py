@@ -31,9 +31,9 @@ os.fsync = fsync
 sys.addaudithook(note)
 """
 WRITES = {
-    "file": "from embedlab.store.files import write_atomic\nwrite_atomic(Path('out'), 'content')",
+    "file": "from embedlab.core.disk import write_atomic\nwrite_atomic(Path('out'), 'content')",
     "folder": (
-        "from embedlab.store.files import atomic_folder\n"
+        "from embedlab.core.disk import atomic_folder\n"
         "with atomic_folder(Path('out')) as place:\n"
         "    (place / 'below').mkdir()\n"
         "    (place / 'a').write_text('a')\n"

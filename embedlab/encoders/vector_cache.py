@@ -1,4 +1,4 @@
-"""Entries that are read by row: the vectors of sentences, under the fingerprint of their encoder.
+"""The cached vectors of sentences, under the fingerprint of their encoder, read by row.
 
 A fingerprint is a folder of segments that are written once: vectors, truncation flags, checksums of
 the rows, and keys: 128-bit hashes of the sentences, in order. The keys are renamed into place last,
@@ -20,10 +20,9 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from embedlab.store.arrays import map_array
-from embedlab.store.eviction import evict_above, size_of
-from embedlab.store.files import write_atomic
-from embedlab.store.marks import NAME_FILE, is_segment
+from embedlab.core.array_files import map_array
+from embedlab.core.cache import EMBEDDINGS, NAME_FILE, size_of, trim
+from embedlab.core.disk import write_atomic
 
 VectorRows = NDArray[np.float32]
 
@@ -31,13 +30,7 @@ TextKeys = NDArray[np.uint64]  # (sentences, 2): the two halves of a hash
 VectorPositions = NDArray[np.intp]
 Checksums = NDArray[np.uint64]
 
-EMBEDDINGS = "embeddings"  # the kind, and its folder in the cache
-SEGMENT_FILES = (
-    "vectors",
-    "cut",
-    "sums",
-    "keys",
-)  # keys last: they complete a segment; older segments have no sums
+SEGMENT_FILES = ("vectors", "cut", "sums", "keys")  # keys last: they complete a segment
 MOST_SEGMENTS = 32  # small segments of an encoder before they are merged
 SMALL_BYTES = 4 * 2**20
 _MIX = np.uint64(
@@ -66,7 +59,7 @@ class Segment:
     keys: TextKeys  # in order of their first half
     vectors: VectorRows
     cut: NDArray[np.bool_]
-    sums: Checksums | None  # None in older segments
+    sums: Checksums
 
     def is_well_formed(self, dim: int) -> bool:
         """Return whether the parts are arrays of the expected types with equal numbers of rows, and
@@ -77,8 +70,8 @@ class Segment:
             (self.keys, np.uint64, (rows, 2)),
             (self.vectors, np.float32, (rows, dim)),
             (self.cut, np.bool_, (rows,)),
+            (self.sums, np.uint64, (rows,)),
         ]
-        parts += [(self.sums, np.uint64, (rows,))] if self.sums is not None else []
         return rows > 0 and all(
             array.dtype == kind and array.shape == shape for array, kind, shape in parts
         )
@@ -90,8 +83,6 @@ class Segment:
         are intact.
         """
         vectors, cut = self.vectors[places], self.cut[places]
-        if self.sums is None:
-            return vectors, cut, np.ones(len(places), np.bool_)
         return vectors, cut, row_sums(self.keys[places], vectors, cut) == self.sums[places]
 
 
@@ -123,25 +114,25 @@ def find_rows(
 
 
 class EmbeddingCache:
-    """The cached vectors of one encoder, by sentence; all encoders together stay under a size
+    """The vectors of one encoder in the folder CACHE, by sentence, which stays under a size
     limit.
     """
 
     def __init__(
-        self, folder: Path, fingerprint: str, *, dim: int, limit_bytes: int, name: str = ""
+        self, cache: Path, fingerprint: str, *, dim: int, limit_bytes: int, name: str = ""
     ) -> None:
         self.dim = dim
         self._name = name
-        self._root = folder
-        self._folder = folder / fingerprint
+        self._cache = cache
+        self._folder = cache / EMBEDDINGS / fingerprint
         self._limit_bytes = limit_bytes
 
     @staticmethod
-    def stored_dim(folder: Path, fingerprint: str) -> int | None:
+    def stored_dim(cache: Path, fingerprint: str) -> int | None:
         """Return the length of the vectors that are cached under FINGERPRINT; None if there are
         none.
         """
-        for file in (folder / fingerprint).glob("*.vectors.npy"):
+        for file in (cache / EMBEDDINGS / fingerprint).glob("*.vectors.npy"):
             with suppress(OSError, ValueError):
                 return int(map_array(file).shape[1])
         return None
@@ -182,8 +173,9 @@ class EmbeddingCache:
     def _segments(self) -> Iterator["Segment"]:
         for name in self._names():
             try:
-                # Keys last: they are removed first, so that missing sums were never written.
-                vectors, cut, sums, keys = (self._load(name, part) for part in SEGMENT_FILES)
+                vectors, cut, sums, keys = (
+                    map_array(self._part(name, part)) for part in SEGMENT_FILES
+                )
             except PermissionError:  # another user's
                 continue
             except (FileNotFoundError, ValueError):
@@ -194,10 +186,6 @@ class EmbeddingCache:
                 yield segment
             else:
                 self._remove(name)
-
-    def _load(self, name: str, part: str) -> Any:
-        path = self._part(name, part)
-        return None if part == "sums" and not path.exists() else map_array(path)
 
     def _write(self, keys: TextKeys, vectors: VectorRows, cut: NDArray[np.bool_]) -> None:
         order = np.argsort(keys[:, 0], kind="stable")
@@ -231,30 +219,24 @@ class EmbeddingCache:
             self._remove(name)
 
     def _trim(self) -> None:
-        """Delete the least recently used encoders, this one's oldest segments last, until the size
-        is under the limit.
-
-        What others have put into these folders neither counts nor is deleted.
+        """Delete what a killed process left without keys; then what is cached of others, this
+        encoder's oldest segments last, until the size is under the limit.
         """
-        self._remove_leftovers()
-        evict_above(self._root, EMBEDDINGS, size=self._limit_bytes, newest=self._folder)
-        for name in sorted(
-            self._names(), key=lambda name: self._part(name, "keys").stat().st_mtime
-        ):
-            if size_of(EMBEDDINGS, self._folder) <= self._limit_bytes:
-                return
-            self._remove(name)
-
-    def _remove_leftovers(self) -> None:
-        """Delete parts that a killed process left without keys."""
         whole = set(self._names())
         for file in self._folder.iterdir():
             if (
-                is_segment(file.name)
+                file.name != NAME_FILE
                 and file.name.split(".")[0] not in whole
                 and time.time() - file.stat().st_mtime > STALE_S
             ):
                 file.unlink(missing_ok=True)
+        trim(self._cache, limit_bytes=self._limit_bytes, newest=self._folder)
+        for name in sorted(
+            self._names(), key=lambda name: self._part(name, "keys").stat().st_mtime
+        ):
+            if size_of(self._folder) <= self._limit_bytes:
+                return
+            self._remove(name)
 
     def _names(self) -> list[str]:
         return sorted(file.name.split(".")[0] for file in self._folder.glob("*.keys.npy"))

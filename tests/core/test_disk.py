@@ -1,0 +1,218 @@
+"""Files and folders are whole or not at all, carry a checksum that a read verifies, and a full disk
+is said in one line.
+"""
+
+import errno
+import multiprocessing
+import os
+from io import BytesIO
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from embedlab.core.disk import (
+    CHECKSUMS,
+    KEY,
+    UNSEALED,
+    atomic_folder,
+    check_folder,
+    is_intact,
+    read_sealed,
+    read_sealed_json,
+    reading,
+    seal,
+    sealed_json,
+    sole_writer,
+    write_atomic,
+    write_checksums,
+    write_json,
+    write_sealed,
+)
+from embedlab.core.errors import ExitCode, MissingError
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_no_litter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "state.json"
+    write_atomic(path, "old")
+
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(MissingError, match="no space left") as caught:
+        write_atomic(path, "new")
+    assert caught.value.exit_code is ExitCode.MISSING
+    assert path.read_text() == "old"
+    assert [file.name for file in tmp_path.iterdir()] == ["state.json"]
+
+
+def test_a_file_where_a_folder_is_due_is_named(tmp_path: Path) -> None:
+    (tmp_path / "runs").write_text("a file")
+    for path in (tmp_path / "runs" / "state.json", tmp_path / "runs" / "deep" / "state.json"):
+        with pytest.raises(MissingError, match=f"cannot write '{path}'"):
+            write_atomic(path, "new")
+
+
+def test_a_file_has_the_rights_of_any_other_file(tmp_path: Path) -> None:
+    (tmp_path / "plain").write_text("x")
+    write_atomic(tmp_path / "atomic", "x")
+    assert (tmp_path / "atomic").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def test_a_private_file_in_a_folder_is_readable_as_the_others(tmp_path: Path) -> None:
+    with atomic_folder(tmp_path / "model") as folder:
+        (folder / "config.json").write_text("{}")
+        (folder / "model.safetensors").touch(mode=0o600)
+    modes = {file.name: file.stat().st_mode for file in (tmp_path / "model").iterdir()}
+    assert modes["model.safetensors"] == modes["config.json"]
+
+
+def test_a_folder_appears_only_when_its_block_ends_well(tmp_path: Path) -> None:
+    target = tmp_path / "checkpoint"
+
+    def write_half() -> None:
+        with atomic_folder(target) as folder:
+            (folder / "half").write_text("x")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        write_half()
+    assert not target.exists()
+    with atomic_folder(target) as folder:
+        (folder / "whole").write_text("1")
+    with atomic_folder(target) as folder:
+        (folder / "whole").write_text("2")
+    assert (target / "whole").read_text() == "2"
+    assert [path.name for path in tmp_path.iterdir()] == ["checkpoint"]
+
+
+def test_a_forbidden_folder_is_one_clear_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def forbidden(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "mkdir", forbidden)
+    with pytest.raises(MissingError, match="cannot write"):
+        write_atomic(tmp_path / "a" / "b", "x")
+
+
+def flipped(content: bytes, bit: int) -> bytes:
+    changed = bytearray(content)
+    changed[bit // 8] ^= 1 << bit % 8
+    return bytes(changed)
+
+
+def parquet() -> bytes:
+    content = BytesIO()
+    pl.DataFrame({"similarity": [0.25, 0.5]}).write_parquet(
+        content, metadata={"facts": "{}", KEY: UNSEALED}
+    )
+    return seal(content.getvalue())
+
+
+def test_a_flipped_bit_is_found() -> None:
+    content = parquet()
+    found = [not is_intact(flipped(content, bit)) for bit in range(8 * len(content))]
+    assert is_intact(content)
+    assert all(found)
+
+
+def test_sealed_parquet_is_parquet_still() -> None:
+    assert pl.read_parquet(BytesIO(parquet()))["similarity"].to_list() == [0.25, 0.5]
+
+
+def test_content_without_a_checksum_is_damaged(tmp_path: Path) -> None:
+    file = tmp_path / "stripped.json"
+    file.write_text('{"score": 1}')
+    with pytest.raises(MissingError, match="is damaged"):
+        read_sealed_json(file, hint="")
+
+
+def test_sealed_json_gives_its_values_back_and_is_refused_by_name_when_it_was_changed(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "new.json"
+    file.write_text(sealed_json({"score": 0.5, "who": "Zoë"}, indent=1), encoding="utf-8")
+    assert read_sealed_json(file, hint="") == {"score": 0.5, "who": "Zoë"}
+    file.write_text(file.read_text(encoding="utf-8").replace("0.5", "0.7"), encoding="utf-8")
+    with pytest.raises(MissingError, match=r"new\.json' is damaged") as refused:
+        read_sealed(file, hint="evaluate again")
+    assert refused.value.hint == "evaluate again"
+
+
+def write_folder(folder: Path) -> None:
+    (folder / "deep").mkdir()
+    (folder / "weights").write_bytes(bytes(range(256)) * 9_000)  # several reads
+    (folder / "deep" / "config.json").write_text("{}")
+    write_checksums(folder)
+
+
+def test_a_folder_is_intact_until_a_listed_file_changes(tmp_path: Path) -> None:
+    write_folder(tmp_path)
+    (tmp_path / "card.md").write_text("a file that was added")
+    check_folder(tmp_path, hint="")
+    content = (tmp_path / "weights").read_bytes()
+    (tmp_path / "weights").write_bytes(flipped(content, 8 * len(content) - 1))
+    with pytest.raises(MissingError, match="weights' is damaged"):
+        check_folder(tmp_path, hint="")
+    (tmp_path / "weights").write_bytes(content)
+    (tmp_path / "deep" / "config.json").write_text("{ }")
+    with pytest.raises(MissingError, match=r"config\.json' is damaged"):
+        check_folder(tmp_path, hint="")
+
+
+def test_a_flipped_bit_in_the_listing_itself_is_found(tmp_path: Path) -> None:
+    write_folder(tmp_path)
+    listing = tmp_path / CHECKSUMS
+    content = listing.read_bytes()
+    for bit in range(0, 8 * len(content), 11):
+        listing.write_bytes(flipped(content, bit))
+        with pytest.raises(MissingError, match=CHECKSUMS):
+            check_folder(tmp_path, hint="")
+
+
+def test_a_folder_without_a_listing_is_read_unverified(tmp_path: Path) -> None:
+    check_folder(tmp_path, hint="")
+
+
+def test_json_nested_too_deep_is_a_value_error(tmp_path: Path) -> None:
+    write_sealed(tmp_path / "deep.json", b"[" * 100_000 + UNSEALED.encode())
+    with pytest.raises(ValueError, match="nested too deep"):
+        read_sealed_json(tmp_path / "deep.json", hint="")
+
+
+def test_an_absent_file_and_one_that_is_something_else_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "key.json"
+    record = reading(path, hint="make it again", what="the record")
+    with pytest.raises(MissingError, match="cannot read the record") as absent, record:
+        read_sealed_json(path, hint="")
+    assert absent.value.message == f"cannot read the record '{path}': No such file or directory"
+    assert absent.value.hint == "make it again"
+    write_json(path, {"a": 1})
+    record = reading(path, hint="", what="the record")
+    with pytest.raises(MissingError, match=r"the record .* is unusable"), record:
+        read_sealed_json(path, hint="")["b"]
+
+
+def add_numbers(path: Path, numbers: range) -> None:
+    for number in numbers:
+        with sole_writer(path):
+            known = read_sealed_json(path, hint="") if path.exists() else {}
+            write_json(path, {**known, str(number): number})
+
+
+def test_processes_that_change_one_file_lose_nothing(tmp_path: Path) -> None:
+    path, start = tmp_path / "deep" / "key.json", multiprocessing.get_context("fork").Process
+    others = [
+        start(target=add_numbers, args=(path, range(first, first + 15))) for first in (0, 100)
+    ]
+    for other in others:
+        other.start()
+    for other in others:
+        other.join()
+    found = read_sealed_json(path, hint="")
+    assert {int(key) for key in found} == {*range(15), *range(100, 115)}
