@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -94,6 +95,21 @@ def test_two_processes_on_one_card_take_the_step_of_one(
             rtol=1e-3,
             atol=1e-5,
         )
+
+
+@pytest.mark.parametrize(("precision", "atol"), [("float32", 1e-4), ("bf16", 5e-2)])
+def test_sentences_are_encoded_as_on_a_processor(
+    precision: Any, atol: float, tiny_encoder: Path, gpu: Machine
+) -> None:
+    words = "a man sleeps while two dogs run by the sea".split()
+    sentences = [" ".join(words[: 1 + number % 10]) + f" {number}" for number in range(20_000)]
+    wishes = Wishes(pooling="mean")
+    there = load_transformer(str(tiny_encoder), replace(gpu, precision=precision), wishes=wishes)
+    here = load_transformer(str(tiny_encoder), MACHINE, wishes=wishes)
+    few = range(0, 20_000, 97)
+    np.testing.assert_allclose(
+        there.encode(sentences)[few], here.encode([sentences[place] for place in few]), atol=atol
+    )
 
 
 @pytest.mark.parametrize("precision", ["float32", "fp16"])
