@@ -101,7 +101,7 @@ def test_two_processes_on_one_card_take_the_step_of_one(
 def test_sentences_are_encoded_as_on_a_processor(
     precision: Any, atol: float, tiny_encoder: Path, gpu: Machine
 ) -> None:
-    words = "a man sleeps while two dogs run by the sea".split()
+    words = ["a", "man", "sleeps", "while", "two", "dogs", "run", "by", "the", "sea"]
     sentences = [" ".join(words[: 1 + number % 10]) + f" {number}" for number in range(20_000)]
     wishes = Wishes(pooling="mean")
     there = load_transformer(str(tiny_encoder), replace(gpu, precision=precision), wishes=wishes)
