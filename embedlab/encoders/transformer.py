@@ -292,7 +292,7 @@ class TransformerEncoder(VectorScorer):
         truncated = np.zeros(len(sentences), np.bool_)
         with self._encoding(len(sentences)):
             starts = range(0, len(sentences), TOKENISED_AT_ONCE)
-            tokenised_rows = (
+            tokenised_rows: Iterator[TokenRows] = (
                 self.token_ids(sentences[start : start + TOKENISED_AT_ONCE]) for start in starts
             )
             if is_apart(self.machine.device):

@@ -294,13 +294,14 @@ class _Replay(torch.autograd.Function):
 
 def add_gradients(parameters: Sequence[nn.Parameter], gradients: Sequence[Tensor]) -> None:
     """Add GRADIENTS, which the next pass overwrites, to those of PARAMETERS."""
-    pairs = list(zip(parameters, gradients, strict=True))
-    first = [(each, gradient) for each, gradient in pairs if each.grad is None]
-    more = [(each.grad, gradient) for each, gradient in pairs if each.grad is not None]
-    for each, gradient in first:
-        each.grad = torch.empty_like(gradient)
-    # each in a few launches, not in one a parameter
-    if first:
-        torch._foreach_copy_([each.grad for each, _ in first], [values for _, values in first])
-    if more:
-        torch._foreach_add_([total for total, _ in more], [values for _, values in more])
+    copied: list[tuple[Tensor, Tensor]] = []
+    added: list[tuple[Tensor, Tensor]] = []
+    for parameter, gradient in zip(parameters, gradients, strict=True):
+        pairs = added if parameter.grad is not None else copied
+        if parameter.grad is None:
+            parameter.grad = torch.empty_like(gradient)
+        pairs.append((parameter.grad, gradient))
+    # in a few launches, not in one a parameter
+    for change, pairs in ((torch._foreach_copy_, copied), (torch._foreach_add_, added)):
+        if pairs:
+            change([total for total, _ in pairs], [gradient for _, gradient in pairs])
