@@ -52,30 +52,6 @@ def sections(paper: str) -> dict[str, str]:
     }
 
 
-def lacks(paper: str, source: str) -> list[str]:
-    """The places of a SOURCE that a paper has not: "§4.2 and table 3", "appendix A"."""
-    text = text_of(paper)
-    assert text is not None
-    printed = {
-        "table": r"(?i)\btable {}\b",
-        "figure": r"(?i)\bfigure {}\b",
-        "footnote": "(?:<sup>{0}</sup>|^{0})",
-        "equation": r"(?:\({0}\)|tag\{{{0}\}})",
-    }
-    missing = []
-    for place in PLACE.finditer(source):
-        ((kind, value),) = [(kind, value) for kind, value in place.groupdict().items() if value]
-        if kind in printed:
-            superscript = value.translate(str.maketrans("123456789", "¹²³⁴⁵⁶⁷⁸⁹"))
-            values = {value, superscript} if kind == "footnote" else {value}
-            is_there = any(re.search(printed[kind].format(each), text, re.M) for each in values)
-        else:
-            is_there = value in sections(paper)
-        if not is_there:
-            missing.append(place[0])
-    return missing
-
-
 def is_said(paper: str, words: str, source: str) -> bool:
     """Whether a paper has these WORDS in a section that SOURCE names; anywhere where it names
     none.

@@ -7,7 +7,6 @@ import pytest
 
 from embedlab.core.disk import write_atomic, write_json
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.recipe import keys_of, load_recipe
 from embedlab.data.source import Source
 from embedlab.experiments.grid_file import grid_names, load_grid, with_fixed
 from embedlab.experiments.grid_trainings import expand_grid
@@ -264,18 +263,6 @@ def test_an_override_reaches_every_cell_and_not_an_axis(plan: GridPlan, tmp_path
     assert {variant.recipe["stage"][0]["optim"]["epochs"] for variant in changed.variants} == {2.0}
     with pytest.raises(UsageError, match=r"'optim.lr' is the axis"):
         with_fixed(grid, ["optim.lr=1"])
-
-
-def test_the_keys_of_a_recipe_are_those_it_takes() -> None:
-    keys = keys_of(load_recipe("snli-supcl"))
-    assert {
-        "objective.weight",
-        "stage.0.objective.temperature",
-        "optim.lr",
-        "encoder.model",
-        "evaluate.every",
-    } <= keys
-    assert "objective.nothing" not in keys
 
 
 def test_a_plan_of_thousands_of_cells_reads_its_data_once(

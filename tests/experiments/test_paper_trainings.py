@@ -71,41 +71,6 @@ def make_run(
         store_recipe(run, load_recipe(recipe, overrides, encoder=ENCODER))
 
 
-def test_tables_share_the_cells_that_are_one_training(place: GridPlace) -> None:
-    tables = {
-        name: cells(one("liao", name), place).plan
-        for name in ("table2", "table4", "table6", "table7")
-    }
-    runs = {
-        name: {variant.run.rpartition(".")[2] for variant in plan.variants}
-        for name, plan in tables.items()
-        if plan is not None
-    }
-    assert runs["table4"] == runs["table6"]
-    assert len(runs["table6"] & runs["table7"]) == 1  # λ 0.5, τ 1.0
-    assert len(runs["table6"] & runs["table2"]) == 3  # λ 0.1, 0.3 and 0.5
-
-
-def test_a_cell_of_another_grid_is_reused_under_its_name(place: GridPlace) -> None:
-    table = one("liao", "table6")
-    first = cells(table, place).plan
-    assert first is not None
-    theirs = first.variants[2].run.replace("liao.lambda-0.5", "my-grid.weight-0.5")
-    make_run(place, theirs, "objective.weight=0.5")
-    again = cells(table, place).plan
-    assert again is not None
-    assert [variant.run for variant in again.variants] == [
-        theirs if number == 2 else variant.run for number, variant in enumerate(first.variants)
-    ]
-
-
-def test_a_row_that_is_another_recipe_for_each_column_has_a_cell_for_each(place: GridPlace) -> None:
-    found = cells(one("sedghamiz", "table3"), place).plan
-    assert found is not None
-    data = [variant.recipe["stage"][0]["data"]["datasets"] for variant in found.variants]
-    assert data == [["glue-rte"], ["glue-cola"], ["glue-mrpc"]] * 2
-
-
 def test_stages_of_two_recipes_and_the_mix_reach_the_cell(place: GridPlace) -> None:
     found = cells(one("chen", "table7"), place).plan
     assert found is not None
@@ -168,18 +133,6 @@ def test_a_row_takes_the_run_of_its_very_recipe_then_one_that_agrees_in_what_the
     assert "mine" in find_runs_of(table, place.runs_folder, (), ENCODER).values()
 
 
-def test_a_run_without_what_the_whole_table_sets_belongs_to_none_of_its_rows(
-    place: GridPlace,
-) -> None:
-    table = one("liao", "table7")  # along τ, every row with λ = 0.5
-    make_run(place, "of-table-6", "objective.weight=0.3", "objective.temperature=1.0")
-    make_run(place, "short", "objective.weight=0.5", "objective.temperature=0.1", "data.rows=50")
-    found = find_runs_of(table, place.runs_folder, (), ENCODER)
-    assert {row: found[key] for key, (row, _) in trainings(table).items() if key in found} == {
-        "0.1": "short"
-    }
-
-
 def test_rows_are_filled_from_runs_that_differ_in_nothing_else_where_there_are_some(
     place: GridPlace,
 ) -> None:
@@ -202,17 +155,6 @@ def test_runs_that_differ_in_more_than_the_rows_are_reported(place: GridPlace) -
     assert settings_apart(table, place.runs_folder, found) == {
         "stage.0.optim.epochs": ["6.0", "0.5"],
         "stage.0.data.rows": ["null", "50"],
-    }
-
-
-def test_without_an_encoder_a_row_takes_a_run_of_any_unless_it_is_about_one(
-    place: GridPlace,
-) -> None:
-    (table,) = select_tables("tsukagoshi", "table3")
-    make_run(place, "sbert", recipe="sbert")
-    found = find_runs_of(table, place.runs_folder, (), None)
-    assert {row for key, (row, _) in trainings(table).items() if key in found} == {
-        "BERT-base SBERT"
     }
 
 
@@ -241,27 +183,6 @@ def test_combinations_match_their_parts_by_seed_and_the_control_couples_seeds(
     ] == [3]
 
 
-@pytest.mark.parametrize(("seeds", "couples"), [((1,), 0), ((1, 2), 1), ((1, 2, 3, 4, 5), 2)])
-def test_no_seed_counts_twice_in_the_control(
-    seeds: tuple[int, ...], couples: int, place: GridPlace
-) -> None:
-    """Two seeds are one couple: the same two in the other order would be an estimate without a
-    spread.
-    """
-    table = one("tsukagoshi", "table3")
-    make_run(place, "s", recipe="sbert", seeds=seeds)
-    run_of = find_runs_of(table, place.runs_folder, (), ENCODER)
-    models = RowModels(table=table, runs=place.runs_folder, run_of=run_of, encoder=ENCODER)
-    members = models.members(table.sources["BERT-base CONCAT of two SBERT seeds"])
-    used = [
-        name
-        for member in members
-        for name in member.name.removeprefix("concat(").removesuffix(")").split(",")
-    ]
-    assert len(members) == couples
-    assert len(set(used)) == len(used) == 2 * couples
-
-
 def test_a_run_of_another_recipe_fills_no_row_though_its_objective_is_the_same(
     place: GridPlace,
 ) -> None:
@@ -270,13 +191,6 @@ def test_a_run_of_another_recipe_fills_no_row_though_its_objective_is_the_same(
     assert find_runs_of(table, place.runs_folder, (), ENCODER) == {}
     make_run(place, "short-sbert", "data.rows=50", "optim.lr=1e-5", recipe="sbert")
     assert set(find_runs_of(table, place.runs_folder, (), ENCODER).values()) == {"short-sbert"}
-
-
-def test_a_recipe_of_ones_own_fills_a_row_where_it_learns_the_same(place: GridPlace) -> None:
-    table = one("tsukagoshi", "table3")
-    make_run(place, "mine", "summary=mine", "data.rows=50", recipe="sbert")
-    make_run(place, "another", "summary=mine", "objective.head=two-layer", recipe="sbert")
-    assert set(find_runs_of(table, place.runs_folder, (), ENCODER).values()) == {"mine"}
 
 
 def test_a_run_that_started_from_another_run_fills_no_row_of_its_last_recipe(
@@ -348,17 +262,6 @@ def test_deviations_name_keys_data_and_seeds_and_the_rows_they_hold_for() -> Non
         rows_text(Deviation(what="data.rows", paper="not set", here="50", rows=("0.1",)), ["0.1"])
         == "0.1"
     )
-
-
-def test_what_the_paper_file_says_of_rows_is_said_of_those_that_are_there() -> None:
-    (whole,) = select_tables("tsukagoshi", "table3")
-    for table in (whole, for_encoder(whole, ENCODER)[0]):
-        combined = next(
-            one for one in deviations(table, {}, [], {}, {}) if one.what == "combined vectors"
-        )
-        assert set(combined.rows) == {
-            row for row, source in table.sources.items() if source.combine and not source.is_control
-        }
 
 
 def test_a_run_that_was_trained_on_less_or_did_not_learn_says_nothing_about_its_row(

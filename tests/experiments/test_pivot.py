@@ -18,14 +18,13 @@ from embedlab.experiments.pivot import (
     pivot,
     usual_measure,
 )
-from embedlab.experiments.plan import Cell, GridFolder, GridPlan
+from embedlab.experiments.plan import Cell, GridPlan
 from embedlab.reports.grids import pivot_table
 from embedlab.runs.environment import Environment
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.events import Dev, EventLog, Finished, Started
 from embedlab.runs.signature import Signature
 from embedlab.runs.store import RunFolder
-from tests.experiments.conftest import GRID, plan_of
 
 SCORES = ("sts12", "sts13")
 
@@ -156,13 +155,6 @@ def test_an_axis_in_neither_place_is_averaged_and_named(plan: GridPlan) -> None:
     assert found.spreads[("1e-05",), "sts12"].values == pytest.approx(tuple(of_seed))
 
 
-def test_where_looks_at_a_part(plan: GridPlan) -> None:
-    write_results(plan, list(plan.cells))
-    found = pivot(plan, ScoreFilter(), where={"encoder.pooling": "cls"})
-    assert found.row_axes == ("optim.lr",)
-    assert len(found.rows) == 3
-
-
 def test_an_axis_is_rows_or_columns(plan: GridPlan) -> None:
     with pytest.raises(UsageError, match="rows and columns at once"):
         pivot(plan, ScoreFilter(), rows=["optim.lr"], columns="optim.lr")
@@ -201,23 +193,6 @@ def test_unfinished_cells_are_counted(plan: GridPlan) -> None:
     assert pivot(plan, ScoreFilter(task="transfer")).rows == ()
 
 
-def test_a_recipe_without_the_axis_comes_first(tmp_path: Path) -> None:
-    text = GRID.replace('"snli-ce"', '["snli-ce", "snli-supcl"]').replace(
-        '"encoder.pooling" = ["cls", "mean"]', '"objective.weight" = [0.1, 0.5]'
-    )
-    plan = plan_of(tmp_path, text)
-    write_results(plan, list(plan.cells))
-    found = pivot(
-        plan,
-        ScoreFilter(),
-        rows=["optim.lr"],
-        columns="objective.weight",
-        where={"recipe": "snli-ce"},
-    )
-    assert found.columns == ("", "0.1", "0.5")
-    assert found.spreads[("1e-05",), ""].mean == pytest.approx(fmean([51.1, 51.2]) - 10)
-
-
 def test_wrong_axes_and_scores_are_named(plan: GridPlan) -> None:
     write_results(plan, list(plan.cells))
     with pytest.raises(UsageError, match=r"has no axis 'optim.l'") as caught:
@@ -225,18 +200,6 @@ def test_wrong_axes_and_scores_are_named(plan: GridPlan) -> None:
     assert "optim.lr" in caught.value.hint
     with pytest.raises(UsageError, match="no score 'sts1'"):
         pivot(plan, ScoreFilter(), score="sts1")
-
-
-def test_what_cannot_be_distinguished_from_the_best_is_marked(plan: GridPlan) -> None:
-    write_results(plan, list(plan.cells))
-    found = pivot(plan, ScoreFilter(), score="sts12")
-    marks = {
-        row[0]: (spread.is_best, spread.is_tied)
-        for (row, _), spread in found.spreads.items()
-        if row[1] == "mean"
-    }
-    assert marks["5e-05"] == (True, False)
-    assert marks["1e-05"] == (False, False)
 
 
 def test_the_best_is_as_much_too_high_as_what_may_be_the_best_varies() -> None:
@@ -260,51 +223,12 @@ def test_the_best_is_as_much_too_high_as_what_may_be_the_best_varies() -> None:
     assert [marked[name].optimism for name in ("good", "as good", "failed")] == [None] * 3
 
 
-def test_the_table_says_how_far_the_best_is_too_high(plan: GridPlan) -> None:
-    write_results(plan, list(plan.cells))
-    found = pivot(plan, ScoreFilter(), score="sts12")
-    best = next(place for place, spread in found.spreads.items() if spread.is_best)
-    of_one = {**found.spreads, best: replace(found.spreads[best], optimism=1.234)}
-    table = pivot_table(plan, replace(found, spreads=of_one), "sts spearman (all)")
-    assert (
-        "the best was chosen by its own number, which is too high for it by about 1.23"
-        in table.notes
-    )
-    assert [row["sts12.optimism"] for row in table.rows if "sts12.optimism" in row] == [1.234]
-    every = pivot(plan, ScoreFilter())
-    assert not any(
-        "too high" in note for note in pivot_table(plan, every, "sts spearman (all)").notes
-    )  # none may be as good
-    columns = {"sts12": 1.234, "sts13": 0.5}
-    spreads = {
-        place: replace(spread, optimism=columns.get(place[1], 0.0)) if spread.is_best else spread
-        for place, spread in every.spreads.items()
-    }
-    notes = pivot_table(plan, replace(every, spreads=spreads), "sts spearman (all)").notes
-    assert any(note.endswith("too high for it by about sts12 1.23, sts13 0.50") for note in notes)
-
-
 def test_the_best_of_one_seed_is_too_high_by_an_unknown_amount(plan: GridPlan) -> None:
     write_results(plan, [cell for cell in plan.cells if cell.seed == plan.seeds[0]])
     found = pivot(plan, ScoreFilter(), score="sts12")
     notes = pivot_table(plan, found, "sts spearman (all)").notes
     assert "chosen by one seed, the best of sts12 is too high by an unknown amount" in notes
     assert not any("too high for it" in note for note in notes)
-
-
-def test_the_table_of_many_cells_has_a_row_a_variant(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("os.fsync", lambda _: None)
-    lrs = [step * 1e-6 for step in range(1, 26)]
-    plan = plan_of(tmp_path, GRID.replace("[1e-5, 2e-5, 5e-5]", str(lrs)))
-    assert len(plan) == 100
-    write_results(plan, list(plan.cells))
-    plan.save(GridFolder.of(plan.place.runs_folder, plan.name).plan_file)
-    found = pivot(
-        GridPlan.load(GridFolder.of(plan.place.runs_folder, plan.name).plan_file), ScoreFilter()
-    )
-    assert len(found.rows) == 50
 
 
 def without_evaluations(plan: GridPlan, cells: list[Cell]) -> None:

@@ -2,7 +2,6 @@
 none is repeated.
 """
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.paper_trainings import expand_table, for_profile
 from embedlab.experiments.plan import GridPlace, GridPlan
-from embedlab.experiments.planner import run_identity, with_existing_runs
+from embedlab.experiments.planner import run_identity
 from embedlab.runs.store import RunFolder
 from tests.experiments.conftest import plan_of
 
@@ -64,18 +63,6 @@ def test_a_cell_keeps_its_own_name_where_another_is_only_begun(
     begin(grid, theirs)
     assert names(plan_of(tmp_path, SAME_AS_TABLE_6)) == names(grid)
     assert names(table_6(grid.place))[0] == theirs
-
-
-def test_two_cells_that_are_one_training_stay_two(grid: GridPlan) -> None:
-    twice = [
-        replace(grid.variants[0], run=f"mine.{label}.0a1b2c3d") for label in ("first", "second")
-    ]
-    begin(grid, "other.0a1b2c3d", is_finished=True)
-    assert [variant.run for variant in with_existing_runs(twice, grid.place.runs_folder)] == [
-        "mine.first.0a1b2c3d",
-        "mine.second.0a1b2c3d",
-    ]
-    assert with_existing_runs(twice[:1], grid.place.runs_folder)[0].run == "other.0a1b2c3d"
 
 
 def test_rows_that_are_one_training_are_trained_once(tmp_path: Path) -> None:

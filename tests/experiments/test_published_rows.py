@@ -24,10 +24,6 @@ def test_a_printed_row_is_found_by_its_recipe() -> None:
     )
 
 
-def test_a_model_has_one_printed_row() -> None:
-    assert len(MODELS) == len(set(MODELS)) == 7
-
-
 @pytest.mark.parametrize("model", MODELS)
 def test_the_printed_average_is_the_mean_of_the_scores(model: str) -> None:
     row = published_row(model)

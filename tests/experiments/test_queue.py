@@ -1,4 +1,3 @@
-import random
 import shutil
 import sqlite3
 import subprocess
@@ -187,27 +186,6 @@ def test_other_trouble_names_the_file(path: Path) -> None:
             queue.entries()
 
 
-def test_every_cell_of_a_long_queue_is_claimed_once_in_turn(tmp_path: Path) -> None:
-    cells = [(f"run-{number}", 1) for number in range(10_000)]
-    with Queue(tmp_path / "queue.sqlite") as queue:
-        queue.fill(cells, done=set())
-        taken = []
-        for _ in range(50):
-            entry = claim(queue)
-            queue.renew(entry, pid=1)
-            queue.settle(entry, Ending(state="done"), 1.0)
-            taken.append(entry.run)
-        assert taken == [run for run, _ in cells[:50]]
-
-
-def test_readers_look_while_others_write(path: Path) -> None:
-    with Queue(path) as queue, Queue(path) as reader:
-        queue._connection.execute("BEGIN IMMEDIATE")
-        assert len(reader.entries()) == len(CELLS)
-        queue._connection.execute("ROLLBACK")
-    assert sqlite3.connect(path).execute("PRAGMA journal_mode").fetchone()[0] == "wal"
-
-
 @pytest.mark.parametrize(
     ("change", "column"),
     [
@@ -251,31 +229,6 @@ def test_cells_that_halving_paused_or_stopped_wait_again(path: Path) -> None:
         queue.fill(CELLS, done=set())
         claimed = [queue.claim("me") for _ in CELLS]
         assert [entry.number for entry in claimed if entry] == [*range(1, len(CELLS) + 1)]
-
-
-def test_a_flipped_bit_of_a_queue_is_refused_by_name_or_changes_nothing(tmp_path: Path) -> None:
-    whole = tmp_path / "whole.sqlite"
-    with Queue(whole) as queue:
-        queue.fill(
-            [(f"run-{number}", seed) for seed in (1, 2) for number in range(20)],
-            done=[("run-3", 1)],
-        )
-        claimed = queue.claim("worker")
-        assert claimed is not None
-        queue.settle(claimed, Ending(state="failed", reason="out of memory", errors=1), seconds=2.5)
-        expected = queue.entries()
-    content, generator, refused = whole.read_bytes(), random.Random(0), []
-    for number in range(120):
-        flipped, path = bytearray(content), tmp_path / f"{number}.sqlite"
-        flipped[generator.randrange(len(content))] ^= 1 << generator.randrange(8)
-        path.write_bytes(flipped)
-        try:
-            with Queue(path) as queue:
-                assert queue.entries() == expected
-        except EmbedlabError as error:
-            refused.append(path.name in error.message)
-    assert len(refused) > 10
-    assert all(refused)
 
 
 def plainly(path: Path, *statements: str) -> None:

@@ -1,18 +1,16 @@
 """What the papers state of their trainings, and what the recipes have: the same, or declared."""
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from embedlab.core.names import recipe_path
 from embedlab.core.recipe import Recipe, flatten, load_recipe, recipe_to_table
-from embedlab.experiments.grid_file import grid_path, load_grid
+from embedlab.experiments.grid_file import load_grid
 from embedlab.experiments.paper_file import load_paper
 from embedlab.experiments.paper_trainings import trainings
 from embedlab.experiments.printed import published_table
-from tests.experiments.paper_texts import is_said, lacks, text_of
+from tests.experiments.paper_texts import is_said, text_of
 
 PAPERS = ("chen", "liao", "sedghamiz", "tsukagoshi")
 CHOSEN = object()  # by the authors' own search: no value is stated
@@ -248,48 +246,3 @@ def test_the_stated_hyper_parameters_are_in_the_named_sections(paper: str) -> No
     the_text_of(paper)
     for statement in (one for one in STATED if one.paper == paper):
         assert is_said(paper, statement.words, statement.section), statement
-
-
-@pytest.mark.parametrize("paper", PAPERS)
-def test_every_place_that_recipes_and_grids_name_is_in_the_paper(paper: str) -> None:
-    the_text_of(paper)
-    named = re.compile(
-        rf"(?i)\b{paper},? (?:(?:and |, |; )?(?:§[\d.]*\d|table \d+|eq\. \d|appendix [A-D]|footnote \d))+"
-    )
-    recipes = {name for each in PAPERS for name in recipes_of(each)}
-    files = [
-        *map(recipe_path, recipes),
-        *{
-            grid_path(name)
-            for name in (
-                "sbert-lr",
-                "defsent-lr",
-                "supcl-seq-lr",
-                "multitask-given-lr",
-                "multitask-given-batch",
-                "snli-supcl-lambda",
-                "snli-supcl-tau",
-                "snli-supcl-sentences",
-            )
-        },
-    ]
-    found = [place for path in files for place in named.findall(path.read_text("utf-8"))]
-    assert len(found) > 5
-    assert [(place, lacks(paper, place)) for place in found if lacks(paper, place)] == []
-
-
-@pytest.mark.parametrize("paper", PAPERS)
-def test_what_recipes_call_not_stated_is_not_in_the_text(paper: str) -> None:
-    text = the_text_of(paper)
-    words = {
-        "weight_decay": "weight decay",
-        "clip": r"\bclip",
-        "max_tokens": "max(imum)? (sequence )?length",
-    }
-    for name, recipe in recipes_of(paper).items():
-        for one in recipe.deviations:
-            own = words.get(one.keys[0].rpartition(".")[2])
-            if own is not None and one.paper == "not stated":
-                assert not re.search(own, text), (name, one)
-            if one.source.startswith(paper):
-                assert lacks(paper, one.source) == [], (name, one)

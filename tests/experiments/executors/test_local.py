@@ -8,7 +8,6 @@ import sys
 import time
 import zlib
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -130,14 +129,6 @@ def test_a_removed_run_is_made_again_alone(short_plan: GridPlan, short_folder: G
     assert_each_done_once(short_plan, short_folder)
 
 
-def test_two_grids_started_at_once_share_the_cells(tmp_path: Path) -> None:
-    plan, folder = six_cells(tmp_path)
-    prepare_grid(plan, folder)
-    both = [grid_process(folder, workers=1) for _ in range(2)]
-    assert [process.wait(300) for process in both] == [0, 0]
-    assert_each_done_once(plan, folder)
-
-
 @pytest.mark.slow
 def test_kills_at_random_times_leave_every_cell_done_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -145,16 +136,6 @@ def test_kills_at_random_times_leave_every_cell_done_once(
     plan, folder = six_cells(tmp_path)
     monkeypatch.setenv("STEP_S", "0.06")
     kill_until_done(plan, folder, random.Random(0), most=6)
-    assert_each_done_once(plan, folder)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1, 14))
-def test_many_kills_at_random_times_leave_every_cell_done_once(
-    plan: GridPlan, folder: GridFolder, seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("STEP_S", "0.05")
-    kill_until_done(plan, folder, random.Random(seed))
     assert_each_done_once(plan, folder)
 
 
@@ -311,15 +292,6 @@ def test_a_failed_or_busy_cell_by_number_says_why(
     lock.close()
 
 
-def test_a_run_that_another_grid_has_in_hand_is_waited_for(plan: GridPlan) -> None:
-    other = replace(plan, name="other")  # as two tables of a paper share a row
-    lock = CellLock(plan, plan.cell(2))
-    assert lock.acquire()
-    with pytest.raises(EmbedlabError, match="is run by another process"):
-        run_cell(other, GridFolder.of(other.place.runs_folder, other.name), 2, program=STAND_IN)
-    lock.close()
-
-
 def test_a_cell_that_is_stopped_while_it_starts_is_not_running(
     plan: GridPlan, folder: GridFolder
 ) -> None:
@@ -332,28 +304,6 @@ def test_a_cell_that_is_stopped_while_it_starts_is_not_running(
     process.wait()
     assert run_status(run).state == "crashed"
     assert run.holder() is None
-
-
-def test_a_grid_file_edited_while_it_runs_is_refused(
-    short_plan: GridPlan, short_folder: GridFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("STEP_S", "0.1")
-    prepare_grid(short_plan, short_folder)
-    edited = plan_of(tmp_path, SHORT.replace("5e-5", "4e-5"))
-    refused = []
-
-    def show() -> None:
-        if not refused and any(entry.state == "running" for entry in entries(short_folder)):
-            with pytest.raises(UsageError, match="is running with another plan"):
-                prepare_grid(edited, short_folder)
-            refused.append(True)
-            monkeypatch.setenv("STEP_S", "0.01")
-
-    run_cells(short_plan, short_folder, LocalWorkers(short_folder, 2, program=STAND_IN), show=show)
-    assert refused
-    assert_each_done_once(short_plan, short_folder)
-    prepare_grid(edited, short_folder)  # now only what the edit changed is to do
-    assert Counter(entry.state for entry in entries(short_folder)) == {"done": 2, "waiting": 1}
 
 
 def test_another_plan_is_refused_before_the_first_worker_is_there(

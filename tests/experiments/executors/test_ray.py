@@ -11,7 +11,6 @@ from embedlab.core.errors import MissingError
 from embedlab.experiments.executors.executor import run_cells
 from embedlab.experiments.executors.ray import (
     RayTasks,
-    pack_run,
     ray_tasks,
     run_in_scratch,
     run_on_node,
@@ -21,7 +20,6 @@ from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.preparation import prepare_grid
 from embedlab.experiments.queue import Queue
 from embedlab.runs.status import run_status
-from embedlab.runs.store import RunFolder
 from tests.experiments.conftest import STAND_IN
 from tests.experiments.executors.test_local import assert_each_done_once, expected_value
 
@@ -120,17 +118,6 @@ def test_a_run_made_apart_is_brought_back(plan: GridPlan, tmp_path: Path) -> Non
     unpack_run(outcome.archive, run)
     assert run_status(run).state == "finished"
     assert (run.model / "value").read_text() == expected_value(plan, 2)
-
-
-def test_a_packed_run_leaves_its_checkpoints(tmp_path: Path) -> None:
-    run = RunFolder.of(tmp_path / "there", "mine", 1)
-    for name in ("model/weights", "checkpoints/step-1/weights"):
-        (run.path / name).parent.mkdir(parents=True)
-        (run.path / name).write_text(name)
-    here = RunFolder.of(tmp_path / "here", "mine", 1)
-    unpack_run(pack_run(run), here)
-    assert (here.model / "weights").read_text() == "model/weights"
-    assert not here.checkpoints.exists()
 
 
 @pytest.mark.parametrize(
