@@ -25,7 +25,6 @@ from embedlab.analysis.uncertainty import (
     with_seeds,
 )
 
-NOTHING = Variances(value=np.array([0.0]), independent=np.array([0.0]), freedom=np.array([inf]))
 ROWS = Variances(value=np.array([0.04]), independent=np.array([0.01]), freedom=np.array([12.0]))
 
 

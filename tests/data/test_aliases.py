@@ -2,11 +2,9 @@
 
 import pytest
 
-from embedlab.core import plugins
 from embedlab.core.errors import UsageError
 from embedlab.data.aliases import canonical_name
-from embedlab.data.corpus_facts import shipped_aliases
-from embedlab.data.source import dataset, dataset_names
+from embedlab.data.source import dataset
 from embedlab.scoring.selection import select_tasks
 
 
@@ -36,11 +34,6 @@ def test_a_name_means_one_dataset_in_any_writing(typed: str, name: str) -> None:
     assert canonical_name(typed) == name
 
 
-def test_every_alias_means_a_dataset_and_hides_none() -> None:
-    assert set(shipped_aliases().values()) <= set(dataset_names())
-    assert not set(shipped_aliases()) & set(dataset_names())
-
-
 def test_tasks_are_selected_by_such_names_once() -> None:
     assert select_tasks(None, ["stsb", "sts-benchmark", "STS2012"], None) == select_tasks(
         None, ["sts-benchmark", "sts12"], None
@@ -54,19 +47,3 @@ def test_a_name_close_to_such_a_name_is_offered(typed: str) -> None:
         with pytest.raises(UsageError) as error:
             refused()
         assert "did you mean" in error.value.hint
-
-
-def test_a_name_of_a_plug_in_is_its_own_also_where_it_is_another_writing_of_a_shipped_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    assert canonical_name("STS_12") == "sts12"
-    for kind in ("datasets", "tasks"):
-        monkeypatch.setattr(
-            plugins,
-            "find",
-            lambda wanted, name, kind=kind: (
-                object() if (wanted, name) == (kind, "STS_12") else None
-            ),
-        )
-        assert canonical_name("STS_12") == "STS_12"
-        assert canonical_name("STS_13") == "sts13"

@@ -8,21 +8,10 @@ import pytest
 
 from embedlab.core.errors import MissingError
 from embedlab.core.paths import TINY_FOLDER
-from embedlab.data.contrasts import SOURCES, contrasts_of, holds_contrasts, open_contrasts
-from embedlab.data.dataset import DatasetState, Part
+from embedlab.data.contrasts import contrasts_of, holds_contrasts, open_contrasts
 from embedlab.data.edits import edited
 from embedlab.data.source import Source
 from embedlab.scoring.selection import select_tasks
-
-PAIRS = [
-    ("a man plays", "a person plays", "entailment"),
-    ("a man plays", "a man sits", "contradiction"),
-    ("a man plays", "nothing happens", "contradiction"),
-    ("a man plays", "someone is happy", "neutral"),
-    ("a person plays", "nothing happens", "contradiction"),
-    ("a man plays", "a person plays", "entailment"),
-    ("a dog runs", "an animal runs", "ENTAILMENT"),
-]
 
 
 def slow(pairs: list[tuple[str, str, str]], *, is_either: bool) -> list[tuple[str, str, str]]:
@@ -39,16 +28,6 @@ def slow(pairs: list[tuple[str, str, str]], *, is_either: bool) -> list[tuple[st
                 if triple not in found:
                     found.append(triple)
     return found
-
-
-@pytest.mark.parametrize("is_either", [False, True])
-def test_every_two_sentences_of_an_anchor_with_opposite_labels_are_a_contrast(
-    is_either: bool,
-) -> None:
-    frame = pl.DataFrame(PAIRS, schema=["first", "second", "label"], orient="row")
-    found = contrasts_of(frame, is_either=is_either).rows()
-    assert found == slow(PAIRS, is_either=is_either)
-    assert len(found) == (3 if is_either else 2)
 
 
 def test_a_file_is_known_by_its_columns_or_by_a_prefix(
@@ -76,17 +55,6 @@ def test_a_file_is_known_by_its_columns_or_by_a_prefix(
     assert tasks == ["contrast", "retrieval", "contrast"]
     with pytest.raises(MissingError, match="not triples of an anchor and two sentences"):
         open_contrasts(Source(), "contrast:pairs.csv")
-
-
-@pytest.mark.parametrize("name", SOURCES)
-def test_the_generated_corpora_have_contrasts_of_each_set(name: str) -> None:
-    part = open_contrasts(Source(folder=TINY_FOLDER), name)
-    assert part.frame.height > 20
-    assert (part.state.name, part.state.origin) == (name, "tiny")
-    assert not part.frame.filter(
-        (pl.col("sentence2") == pl.col("contradicted"))
-        | (pl.col("sentence1") == pl.col("sentence2"))
-    ).height
 
 
 def test_entailed_sentences_of_sick_are_close_by_people_and_each_triple_counts_once(
@@ -133,34 +101,6 @@ def test_many_contrasts_are_in_the_order_of_a_loop() -> None:
         assert contrasts_of(frame, is_either=is_either).rows() == slow(pairs, is_either=is_either)
 
 
-def test_columns_are_called_so_without_case_and_blanks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("mine.csv").write_text(
-        "Anchor,Entailed,CONTRADICTED\nA dog runs.,An animal runs.,No dog runs.\n"
-    )
-    assert holds_contrasts("mine.csv")
-
-
-@pytest.mark.parametrize(
-    ("again", "skipped"),
-    [("A dog runs.,An animal runs.,No dog runs.\n", {}), ("a,a,b\na,b,a\nb,a,a\n", 3)],
-)
-def test_what_is_left_out_of_a_file_is_counted_and_rows_that_recur_are_not(
-    again: str, skipped: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("mine.csv").write_text(
-        f"anchor,entailed,contradicted\nA dog runs.,An animal runs.,No dog runs.\n{again}"
-    )
-    part = open_contrasts(Source(), "mine.csv")
-    assert part.frame.rows() == [("A dog runs.", "An animal runs.", "No dog runs.")]
-    assert part.state.skipped == (
-        skipped if skipped == {} else {"triple with two equal sentences": skipped}
-    )
-
-
 def test_a_row_with_a_blank_sentence_is_left_out_with_its_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,56 +111,3 @@ def test_a_row_with_a_blank_sentence_is_left_out_with_its_line(
     )
     state = open_contrasts(Source(), "mine.csv").state
     assert (state.rows, state.skipped) == (1, {"empty entailed at mine.csv:3": 1})
-
-
-def test_the_rows_that_a_training_left_out_are_evaluated_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    rows = [(f"a{n}", f"b{n}", f"c{n}") for n in range(40)]
-    Path("mine.csv").write_text(
-        "anchor,entailed,contradicted\n" + "".join(f"{','.join(row)}\n" for row in rows)
-    )
-    found = open_contrasts(Source(), "mine.csv?held-out=0.25").frame.rows()
-    assert 0 < len(found) < 40
-    assert {*found} < {*rows}
-
-
-@pytest.mark.parametrize(
-    ("whole", "partial"),
-    [((True, True), (False, False)), ((True, False), (False, True)), ((True, True), (True, True))],
-)
-def test_what_a_corpus_of_several_splits_says_is_of_all_of_them(
-    whole: tuple[bool, bool], partial: tuple[bool, bool]
-) -> None:
-    frame = pl.DataFrame(PAIRS, schema=["premise", "hypothesis", "label"], orient="row")
-    splits = {
-        "train": (whole[0], partial[0], 7),
-        "dev": (whole[1], partial[1], 9),
-        "test": (True, False, 11),
-    }
-
-    class Stored(Source):
-        def open_split(self, dataset: object, split: str | None = None) -> Part:
-            has_expected, is_partial, rows = splits[str(split)]
-            return Part(
-                frame=frame,
-                state=DatasetState(
-                    name="snli",
-                    split=str(split),
-                    rows=rows,
-                    expected_rows=rows if has_expected else None,
-                    origin="folder",
-                    partial=is_partial,
-                    sha256={f"{split}.txt": "hash"},
-                    skipped={"without a label": 2},
-                    empty=3,
-                ),
-            )
-
-    state = open_contrasts(Stored(), "contrast-counterfactual").state
-    assert (state.name, state.split, state.rows) == ("contrast-counterfactual", "test", 27)
-    assert state.expected_rows == (27 if all(whole) else None)
-    assert state.partial == any(partial)
-    assert sorted(state.sha256) == ["contrasts", "dev.txt", "test.txt", "train.txt"]
-    assert (state.skipped, state.empty) == ({}, 0)

@@ -11,15 +11,13 @@ import polars as pl
 import pytest
 
 from embedlab.core.errors import EmbedlabError
-from embedlab.core.paths import TINY_FOLDER
 from embedlab.data.dataset import Dataset, Expected, ParsedRows
 from embedlab.data.definitions import WORD_SPLITS, split_of
 from embedlab.data.get import get_dataset
 from embedlab.data.reader import ReadSplit
 from embedlab.data.readers.gold_beside import READER, GoldBesideOptions
 from embedlab.data.readers.oxford import as_text
-from embedlab.data.source import Source, dataset, dataset_names
-from embedlab.scoring.selection import select_tasks
+from embedlab.data.source import Source, dataset
 from embedlab.tasks.sts import STS_DATASETS
 from embedlab.tasks.transfer import RELATEDNESS, TRANSFER_TASKS
 from tests.data.conftest import Write, read_as, write_as
@@ -262,45 +260,6 @@ def test_pairs_of_a_repository_are_read_and_written_as_they_are(name: str, tmp_p
     assert again.state.revision == f"{tmp_path / 'hub'}@main"
 
 
-def test_no_newer_set_enters_a_suite_and_no_task_scores_paraphrases() -> None:
-    assert STS_DATASETS == ("sts12", "sts13", "sts14", "sts15", "sts16", "sts-benchmark", "sick-r")
-    assert select_tasks(None, ["c-sts"], None)[0].task == "sts"
-    with pytest.raises(EmbedlabError, match="no task scores 'paws': it holds paraphrases"):
-        select_tasks(None, ["paws"], None)
-    rows = {name: dataset(name).splits["test"].expected for name in ("sts17", "sts22-v2")}
-    assert [each and each.rows for each in rows.values()] == [5_346, 3_958]
-
-
-def test_a_truncated_corpus_is_refused_with_both_counts_and_marked_where_it_is_allowed(
-    write: Write, tmp_path: Path
-) -> None:
-    write("SentEval/downstream/SUBJ/subj.objective", "moves on\n" * 4_999 + " \n")
-    write("SentEval/downstream/SUBJ/subj.subjective", "i liked it\n" * 5_000)
-    source = Source(folder=tmp_path / "data", offline=True)
-    with pytest.raises(EmbedlabError, match=r"1 rows with an empty sentence .* row 5,000"):
-        source.open("subj")
-    allowed = replace(source, allow_partial=True).open("subj").state
-    assert (allowed.partial, allowed.empty) == (True, 1)
-    write("SentEval/downstream/SUBJ/subj.subjective", "i liked it\n" * 20)
-    with pytest.raises(EmbedlabError, match=r"5,020 rows instead of 10,000.*subjective 20"):
-        source.open("subj")
-    inside = Source(folder=tmp_path / "data/SentEval", offline=True, allow_partial=True)
-    assert inside.open("subj").state.rows == 5_020
-    with pytest.raises(
-        EmbedlabError, match=r"no file 'SentEval/downstream/MPQA/mpqa\.neg'"
-    ) as error:
-        source.open("mpqa")
-    assert "SentEval" in str(error.value.hint)
-
-
-def test_a_file_of_several_splits_is_read_again_when_it_has_changed(write: Write) -> None:
-    path = write("d.tsv", "dog\tan animal\n")
-    assert read_as("definitions", [path], "all").frame.height == 1
-    write("d.tsv", "dog\tan animal\ncat\tanother\n")
-    splits = [read_as("definitions", [path], split).frame for split in ("train", "dev", "test")]
-    assert sorted(pl.concat(splits).rows()) == [("cat", "another"), ("dog", "an animal")]
-
-
 REAL = """
 definitions all 185152, paraphrases dev 20212, sentiment train 8544, sentiment dev 1101,
 sts-course train 6040, sts-course dev 863, sts-course-sentences train 12080,
@@ -336,13 +295,6 @@ def test_the_real_corpora_are_whole_where_they_should_be(shared_data: Path, tmp_
         copy = copies.open(name)
         assert all(file.startswith("SentEval/") for file in copy.state.sha256)
         assert copy.frame["source"].equals(source.open(name).frame["source"])
-
-
-def test_the_generated_corpora_have_every_label() -> None:
-    for name in [name for name in dataset_names() if name.startswith("glue-")]:
-        frame = Source(folder=TINY_FOLDER).open(name).frame
-        assert frame["label"].n_unique() == (3 if name == "glue-mnli" else 2)
-        assert not frame.null_count().sum_horizontal().item()
 
 
 GLUE_FILES: Sequence[tuple[str, str, str, str, tuple[object, ...]]] = (

@@ -2,26 +2,18 @@
 all shipped ones are read lazily.
 """
 
-import re
 import subprocess
 import sys
-from dataclasses import fields
-from importlib import import_module
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from docs.blocks import ROOT
 from embedlab.core.errors import UsageError
-from embedlab.core.paths import CORPORA_FOLDER
-from embedlab.data.corpus_facts import shipped_aliases, shipped_hashes
 from embedlab.data.corpus_file import read_corpus
 from embedlab.data.dataset import COLUMNS
 from embedlab.data.get import get_dataset
-from embedlab.data.reader import reader_names
-from embedlab.data.shipped import shipped, shipped_tasks
-from embedlab.data.source import Source, dataset_names
+from embedlab.data.source import Source
 from tests.data.conftest import Write
 
 CORPUS = """
@@ -267,49 +259,6 @@ def test_another_number_of_files_than_a_reader_reads_is_refused(
         read_corpus(path)
     assert caught.value.message == f"{path}: 'layout.0.files' are 3 of 'test'"
     assert caught.value.hint == f"this reader reads {needed} files of a split"
-
-
-def test_every_reader_is_of_a_shipped_corpus_and_every_file_is_one() -> None:
-    used = {
-        layout.read.func.__module__.rpartition(".")[2].replace("_", "-")
-        for name in dataset_names()
-        for split in shipped(name).splits.values()
-        for layout in split.layouts
-    }
-    assert used == {*reader_names()}
-    assert {path.stem for path in CORPORA_FOLDER.glob("*.toml")} == {*dataset_names()}
-    assert [*shipped_tasks("gum-probing")] == sorted(
-        path.stem for path in (CORPORA_FOLDER / "gum-probing").iterdir()
-    )
-    assert shipped_tasks("mine-probing") == {}
-
-
-def test_the_page_on_plug_ins_lists_every_reader_with_options_that_it_has() -> None:
-    page = (ROOT / "docs" / "plugins.md").read_text("utf-8")
-    rows = [
-        line.split("|")[1:4]
-        for line in page.partition("| reader |")[2].partition("\n\n")[0].splitlines()[2:]
-    ]
-    listed = {
-        name.strip(" `"): {*re.findall(r"`(\w+)`", reads + options)}
-        for name, reads, options in rows
-    }
-    assert [*listed] != []
-    assert {*listed} == {*reader_names()}
-    for name, options in listed.items():
-        reader = import_module(f"embedlab.data.readers.{name.replace('-', '_')}").READER
-        assert options <= {field.name for field in fields(reader.options)}
-
-
-def test_other_names_and_hashes_of_files_are_stated_once() -> None:
-    texts = [path.read_text("utf-8") for path in CORPORA_FOLDER.rglob("*.toml")]
-    assert sum(text.count("\naliases = ") for text in texts) == len({*shipped_aliases().values()})
-    assert len(shipped_hashes()) == sum(
-        line.count(" = ")
-        for text in texts
-        for line in text.partition("[sha256]")[2].splitlines()[1:]
-    )
-    assert {len(digest) for digest in shipped_hashes().values()} == {64}
 
 
 def test_a_corpus_that_is_named_reads_its_own_file_alone() -> None:

@@ -103,20 +103,3 @@ def test_rows_are_requested_at_their_revision_and_of_a_folder_outside_the_shared
         "trust_remote_code": False,
     }
     assert requested == [expected]
-
-
-@pytest.mark.parametrize(
-    ("revision", "where"), [("faeb762787bd", " at revision faeb7627 from the hub"), ("", "")]
-)
-def test_why_rows_of_the_hub_cannot_be_had_is_said_in_one_line(
-    revision: str, where: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import datasets
-
-    def load(*_: Any, **__: Any) -> None:
-        raise ValueError("no\n  such rows")
-
-    monkeypatch.setattr(datasets, "load_dataset", load)
-    with pytest.raises(MissingError) as refused:
-        hub._load("owner/rows", None, "test", revision, "a hint")
-    assert refused.value.message == f"cannot get 'owner/rows' (test){where}: no such rows"

@@ -83,19 +83,6 @@ def test_splits_configurations_and_some_of_the_rows_can_be_chosen(
     assert part.frame["source"].null_count() == len(golds)
 
 
-def test_a_changed_copy_gives_its_new_rows(repository: Repository) -> None:
-    name = f"hub:{(folder := repository())}?{NAMED}"
-    before = Source().open(name)
-    pl.DataFrame({**ROWS, "rating": [2.0, 3.0]}).write_parquet(
-        folder / "data/test-00000-of-00001.parquet"
-    )
-    after = Source().open(
-        name
-    )  # the client's shared cache would give the rows of before: the card is the same
-    assert after.frame["gold"].to_list() == [2.0, 3.0]
-    assert after.state != before.state
-
-
 def test_a_name_without_a_revision_is_read_at_the_commit_of_now(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -215,10 +202,3 @@ def test_values_with_signs_of_the_grammar_are_put_in_quotes() -> None:
         "c",
         (-1.0, 1.0),
     )
-
-
-def test_the_values_that_rows_can_be_chosen_by_are_named_once(repository: Repository) -> None:
-    rows: dict[str, list[object]] = {key: [*values, *values] for key, values in ROWS.items()}
-    with pytest.raises(EmbedlabError) as refused:
-        Source().open(f"hub:{repository(rows)}?{NAMED}&where=lang:fr")
-    assert refused.value.hint == "it has de, en"

@@ -1,24 +1,11 @@
-from pathlib import Path
-
 import polars as pl
-import pytest
 
-from embedlab.core.errors import MissingError
-from embedlab.core.paths import file_hash
 from embedlab.data.dataset import Expected
 from embedlab.data.manifest import corpus_differences, is_partial
 
 # Shaped like SUBJ cut short: nearly all rows of one class.
 CUT = pl.DataFrame({"sentence": ["s"] * 5020, "label": [0] * 5000 + [1] * 20})
 WHOLE = Expected(rows=10_000, classes={"0": 5000, "1": 5000})
-
-
-def test_truncated_data_is_refused_with_expected_and_found_counts() -> None:
-    with pytest.raises(MissingError) as caught:
-        is_partial("'subj' (all)", "sentiment", CUT, WHOLE, allow_partial=False)
-    assert "5,020 rows instead of 10,000" in caught.value.message
-    assert "classes 0 5,000, 1 20 instead of 0 5,000, 1 5,000" in caught.value.message
-    assert "--allow-partial" in caught.value.hint
 
 
 def test_odd_balance_alone_is_refused() -> None:
@@ -58,11 +45,3 @@ def test_empty_sentences_are_odd_where_the_published_corpus_has_none() -> None:
 def test_unknown_sources_do_not_make_the_balance_odd() -> None:
     frame = pl.DataFrame({"source": [None, None]}, schema={"source": pl.String})
     assert corpus_differences("sts", frame, Expected(rows=2, classes={"x": 2})) == []
-
-
-def test_the_hash_is_that_of_the_file(tmp_path: Path) -> None:
-    (tmp_path / "a").write_bytes(b"abc")
-    assert (
-        file_hash(tmp_path / "a")
-        == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-    )

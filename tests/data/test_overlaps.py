@@ -63,23 +63,6 @@ def test_each_pair_alone_is_counted_as_a_set_of_one() -> None:
     assert not any(KnownText.of([]).row_overlaps(tested))
 
 
-def test_a_row_without_a_word_shares_nothing_either() -> None:
-    known = KnownText.of([pl.DataFrame({"sentence1": ["...", "a cat"], "sentence2": ["!!!", "?"]})])
-    tested = pl.DataFrame({"sentence1": ["?", "a cat"], "sentence2": ["--", "..."]})
-    assert [
-        (one.sentences, one.shared_sentences, one.shared_pairs)
-        for one in known.row_overlaps(tested)
-    ] == [(0, 0, 0), (1, 1, 0)]
-
-
-def test_every_training_set_meets_every_evaluation_set() -> None:
-    table = find_overlaps([NLI, STS], [STS])
-    assert table.select("training", "evaluation", "shared_pairs").rows() == [
-        ("nli:test", "sts:test", 1),
-        ("sts:test", "sts:test", 3),
-    ]
-
-
 def test_sts_benchmark_train_shares_4760_pairs_with_the_years(shared_data: Path) -> None:
     source = Source(folder=shared_data, offline=True)
     train = source.open("sts-benchmark", "train")

@@ -8,10 +8,8 @@ must not end by the same error.
 
 import re
 import shlex
-import sys
 from datetime import date
 from pathlib import Path
-from types import FrameType
 
 import polars as pl
 import pytest
@@ -19,7 +17,6 @@ import pytest
 from embedlab.core.errors import EmbedlabError
 from embedlab.data.file_name import is_row_file, parse_file_name, with_said
 from embedlab.data.own_columns import ScoreScale, own_data
-from tests.data.conftest import Write
 
 ROWS = 24
 TEXTS = {
@@ -396,31 +393,3 @@ def test_what_is_set_in_a_recipe_is_said_of_the_file_where_its_name_says_nothing
         {"label": "-1"},
     )
     assert with_said(plain := parse_file_name("p.csv"), ["optim.lr=1"]) is plain
-
-
-def calls_of_detecting(columns: int, write: Write) -> int:
-    """The calls of functions, ours and of libraries, that detection needs for a file."""
-    header = ["sentence1", "sentence2", "score", *(f"c{column}" for column in range(columns))]
-    cells = "".join(f",{column % 7 / 10}" if column % 2 else "," for column in range(columns))
-    lines = [",".join(header), *(f"A man runs {row}.,A dog runs {row}.,{row}" for row in range(3))]
-    path = write(f"{columns}.csv", "\n".join([lines[0], *(line + cells for line in lines[1:]), ""]))
-    calls = 0
-
-    def count(_frame: FrameType, event: str, _argument: object) -> None:
-        nonlocal calls
-        calls += event in {"call", "c_call"}
-
-    sys.setprofile(count)
-    try:
-        own_data(str(path))
-    finally:
-        sys.setprofile(None)
-    return calls
-
-
-def test_the_work_of_detection_grows_with_the_columns_and_not_with_their_square(
-    write: Write,
-) -> None:
-    calls_of_detecting(10, write)  # what is imported and compiled at first
-    few, many, most = (calls_of_detecting(columns, write) for columns in (200, 400, 800))
-    assert most - many < 2.4 * (many - few)

@@ -20,7 +20,6 @@ from embedlab.data.own_files import (
     open_pair_file,
     open_query_file,
 )
-from embedlab.data.source import Source
 from embedlab.data.table_file import PLACE, class_texts, full_rows, number_of, read_rows, sentences
 
 CLASSES = ("entailment", "neutral", "contradiction")
@@ -182,29 +181,6 @@ def test_a_file_gives_its_rows_or_its_fault_with_the_place(line: str) -> None:
         assert expected in given
     else:
         assert given == expected.replace("\\n", "\\n")
-
-
-FRAME = pl.DataFrame(
-    {"sentence1": ["a, b", "c"], "sentence2": ['d "e"', "f"], "score": [1.0, 4.5], "source": ["x", "y"]}
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("file", ["p.csv", "p.tsv", "p.jsonl", "p.parquet"])
-def test_every_format_gives_the_same_rows_to_training_and_evaluation(file: str) -> None:
-    path = Path(file)
-    write = {
-        "csv": FRAME.write_csv,
-        "tsv": lambda path: FRAME.write_csv(path, separator="\t", quote_style="never"),
-        "jsonl": FRAME.write_ndjson,
-        "parquet": FRAME.write_parquet,
-    }[file[2:]]
-    write(path)
-    evaluated = Source().open(f"./{file}")
-    assert evaluated.frame.equals(FRAME.rename({"score": "gold"}))
-    assert (evaluated.state.origin, evaluated.state.name, evaluated.state.rows) == ("file", file, 2)
-    assert len(evaluated.state.sha256[file]) == 64
-    trained = open_own_rows(path, SHAPES["scored"], MAPS[""]).frame
-    assert trained.rows() == evaluated.frame.drop("source").rows()
 
 
 @pytest.mark.parametrize("file", ["t.jsonl", "t.parquet"])

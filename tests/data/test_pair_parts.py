@@ -4,8 +4,8 @@ import pytest
 
 from embedlab.core.errors import MissingError
 from embedlab.core.paths import TINY_FOLDER
-from embedlab.data.pair_parts import is_scored, open_parts
-from embedlab.data.source import Source, dataset, dataset_names
+from embedlab.data.pair_parts import open_parts
+from embedlab.data.source import Source
 
 
 def test_the_test_pairs_are_opened_and_of_sts_benchmark_all_where_they_are_wanted() -> None:
@@ -24,11 +24,3 @@ def test_the_test_pairs_are_opened_and_of_sts_benchmark_all_where_they_are_wante
     ]
     with pytest.raises(MissingError, match="sts12"):
         open_parts(Source(offline=True), ["sts12", "sts13"])
-
-
-def test_scored_pairs_are_those_with_a_test_split_or_one_alone() -> None:
-    found = {name for name in dataset_names("sts") if is_scored(dataset(name))}
-    assert {"sts12", "sts-benchmark", "sick-r", "c-sts", "starter"} <= found
-    assert "sts-course" not in found  # dev and train
-    assert not is_scored(dataset("snli"))
-    assert not is_scored(dataset("mr"))  # one split, but of sentences

@@ -1,14 +1,12 @@
 """Hashes of published files: what is whole, and what has the right counts alone."""
 
-import shutil
 from dataclasses import asdict
 from pathlib import Path
 
 from embedlab.data.corpus_facts import shipped_hashes
 from embedlab.data.dataset import DatasetState
-from embedlab.data.probing import suite
 from embedlab.data.published import content_of, other_files, published_hash, remarks
-from embedlab.data.source import Source, all_datasets
+from embedlab.data.source import Source
 
 SICK = "SICK/SICK_trial.txt"
 
@@ -67,18 +65,6 @@ def test_what_is_said_of_data_follows_from_its_stored_state() -> None:
     )
 
 
-def test_every_recorded_file_is_one_that_a_dataset_reads(shared_data: Path) -> None:
-    known = [*all_datasets().values(), *suite("gum-probing", shared_data)]
-    files = {
-        file
-        for one in known
-        for split in one.splits.values()
-        for layout in split.layouts
-        for file in layout.files
-    }
-    assert set(shipped_hashes()) <= files
-
-
 def test_a_re_encoded_copy_stays_usable_and_is_said_to_be_unknown(
     shared_data: Path, tmp_path: Path
 ) -> None:
@@ -95,29 +81,3 @@ def test_a_re_encoded_copy_stays_usable_and_is_said_to_be_unknown(
     assert list(remarks(asdict(official.state))) == []
     (remark,) = remarks(asdict(copy.state))
     assert "counts right, content unknown: 'SentEval/downstream/TREC/train_5500.label'" in remark
-
-
-def test_the_stand_in_for_probing_has_a_manifest(shared_data: Path, tmp_path: Path) -> None:
-    shutil.copytree(shared_data / "probing_gum", tmp_path / "probing_gum")
-    file = tmp_path / "probing_gum/obj_number.txt"
-    lines = file.read_text().splitlines(keepends=True)
-    file.write_text("".join(lines[:-1]))
-    (tmp_path / "probing_gum/tree_depth.txt").unlink()
-    source = Source(folder=tmp_path, offline=True, allow_partial=True)
-    tasks = {task.name: task for task in suite("gum-probing", tmp_path)}
-    assert len(tasks) == 10  # one whose file is lost is still among them
-    assert (
-        sum(
-            source.open_split(tasks["gum-probing/obj-number"], split).state.partial
-            for split in ("train", "dev", "test")
-        )
-        == 1
-    )
-    whole = source.open_split(tasks["gum-probing/subj-number"], "test").state
-    assert (whole.partial, content_of(whole.sha256)) == (False, "published")
-
-
-def test_a_part_without_its_counts_is_remarked_on_all_the_same() -> None:
-    assert list(remarks({"name": "sts12", "partial": True, "rows": 3})) == [
-        "sts12 is partial: 3 of None rows"
-    ]

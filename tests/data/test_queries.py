@@ -167,14 +167,6 @@ def _of_pairs() -> Queries:
     return queries_of_pairs(Part(frame=pl.DataFrame(pairs), state=state), ["b", "q one", "a"])
 
 
-def test_pairs_become_queries_in_their_order_with_one_grade() -> None:
-    found = _of_pairs()
-    assert (found.texts, found.candidates) == (("q one", "q two"), ("b", "q one", "a"))
-    assert [found.query.tolist(), found.relevant.tolist()] == [[0, 1, 0], [2, 1, 0]]
-    assert [each.tolist() for each in found.excluded] == [[0], [1]]
-    assert found.ids == (["1", "2"], ["1", "2", "3"])
-
-
 @pytest.mark.parametrize(
     ("refused", "items", "documents"),
     [({"q one"}, [], 2), ({"a"}, [1], 2), ({"q two"}, [0, 2], 3), ({"other"}, [0, 1, 2], 3)],

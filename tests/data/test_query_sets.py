@@ -9,7 +9,6 @@ from embedlab.core.errors import MissingError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.data.query_sets import SETS, open_queries
 from embedlab.data.source import Source, dataset
-from embedlab.data.topics import topics_of
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -30,18 +29,6 @@ def test_each_text_finds_the_others_of_its_group_and_never_itself(name: str) -> 
         name,
         "test",
         "tiny",
-    )
-
-
-def test_captions_of_a_picture_are_one_topic() -> None:
-    source = Source(folder=TINY_FOLDER)
-    found = open_queries(source, "retrieval-captions")
-    captions = source.open_split(dataset("captions"), "test").frame["sentence"].to_list()
-    pictures = {text: number // 5 for number, text in reversed([*enumerate(captions)])}
-    rows = found.part.frame
-    assert all(pictures[first] == pictures[second] for first, second in rows.iter_rows())
-    assert len({*topics_of(rows, rows.columns).tolist()}) == len(
-        {pictures[text] for text in rows["sentence1"]}
     )
 
 

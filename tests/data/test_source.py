@@ -10,10 +10,10 @@ import pytest
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.paths import TINY_FOLDER
-from embedlab.data.dataset import COLUMNS, Dataset, Expected, HubSource
+from embedlab.data.dataset import Dataset, Expected
 from embedlab.data.fetched import RECORD
 from embedlab.data.get import get_dataset
-from embedlab.data.source import Source, dataset, dataset_names
+from embedlab.data.source import Source, dataset
 from tests.data.conftest import Write
 
 LINE = '{"gold_label": "neutral", "sentence1": "a", "sentence2": "b"}\n'
@@ -94,14 +94,6 @@ def test_truncated_data_is_refused_with_both_counts_and_marked_when_allowed(
     }
 
 
-def test_the_subset_of_snli_is_refused_and_marked_partial(shared_data: Path) -> None:
-    with pytest.raises(MissingError, match="31,979 rows instead of 549,367"):
-        Source(folder=shared_data).open("snli")
-    part = Source(folder=shared_data, allow_partial=True).open("snli")
-    assert part.state.partial
-    assert part.frame["premise"].n_unique() == 23_433
-
-
 def test_light_imports_stay_light() -> None:
     code = (
         "import sys, embedlab.data.source as s; s.all_datasets(); print([m for m in "
@@ -170,18 +162,6 @@ def test_what_get_wrote_is_known_by_its_revision_until_it_is_changed(
     assert source.open_split(found).state.revision is None
 
 
-def test_get_keeps_that_the_hubs_sts_has_no_sources(tmp_path: Path) -> None:
-    folder = tmp_path / "repository"
-    folder.mkdir()
-    pl.DataFrame(
-        {"sentence1": ["a", "c"], "sentence2": ["b", "d"], "score": [1.0, 4.25]}
-    ).write_parquet(folder / "test.parquet")
-    found = on_hub("sts13", "test", folder, 2)
-    get_dataset(found, tmp_path / "data")
-    frame = Source(folder=tmp_path / "data", offline=True).open_split(found).frame
-    assert frame.rows() == [("a", "b", 1.0, None), ("c", "d", 4.25, None)]
-
-
 def test_get_writes_nothing_when_the_hub_gives_a_truncated_set(
     nli_repository: Path, tmp_path: Path
 ) -> None:
@@ -213,42 +193,3 @@ def test_what_the_hub_has_but_no_layout_can_hold_is_refused_before_it_is_fetched
     )
     with pytest.raises(MissingError, match=r"'snli' .train. is not on the hub"):
         get_dataset(unwritable, tmp_path / "data")
-
-
-def test_offline_never_calls_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("the hub was asked")
-
-    monkeypatch.setattr("datasets.load_dataset", refuse)
-    with pytest.raises(MissingError, match="stay offline"):
-        Source(offline=True).open("snli")
-
-
-def test_what_the_hub_refuses_is_one_clear_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("embedlab.data.hub.is_reachable", lambda: True)
-    hub = HubSource(
-        repository=str(tmp_path / "nothing"), revision="0" * 40, split="train", columns={}
-    )
-    found = replace(
-        dataset("snli"), splits={"train": replace(dataset("snli").splits["train"], hub=hub)}
-    )
-    with pytest.raises(
-        MissingError, match=r"cannot get '.*nothing' \(train\) at revision 00000000"
-    ) as caught:
-        Source().open_split(found)
-    assert "--data DIR" in caught.value.hint
-
-
-@pytest.mark.parametrize("name", dataset_names())
-def test_every_dataset_declares_columns_a_home_and_pinned_revisions(name: str) -> None:
-    found = dataset(name)
-    assert found.kind in COLUMNS
-    assert found.home.startswith("http")
-    assert found.summary
-    for split in found.splits.values():
-        assert split.layouts
-        assert split.hub is None or (
-            len(split.hub.revision) == 40 and set(split.hub.columns) <= set(COLUMNS[found.kind])
-        )

@@ -10,14 +10,12 @@ import polars as pl
 import pytest
 
 from benchmarks.starter_set import starter_files
-from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.errors import MissingError
 from embedlab.core.paths import STARTER_FOLDER
 from embedlab.core.settings import load_settings
 from embedlab.data.overlaps import overlap
 from embedlab.data.source import Source
 from embedlab.data.starter import MANIFEST, SOURCES
-from embedlab.experiments.plan import GridPlace
-from embedlab.runs.launch import shared_flags
 
 SIZE = 2 * 2**20
 ROWS = [
@@ -109,25 +107,9 @@ def test_the_files_are_those_of_the_manifest_with_licences_and_attribution() -> 
     assert sum(path.stat().st_size for path in there) < SIZE
 
     page = (STARTER_FOLDER / "README.md").read_text("utf-8")
-    for path, (count, _) in listed.items():
-        assert Path(path).name in page
-        assert f"{count:,}" in page
-    for name in (
-        "Cer",
-        "Rashtchian",
-        "Bowman",
-        "Open English WordNet Team",
-        "Princeton University",
-        "What was changed",
-    ):
-        assert name in page
-    texts = {path.name: path.read_text("utf-8") for path in (STARTER_FOLDER / "licences").iterdir()}
-    assert texts.keys() == {"CC-BY-SA-4.0.txt", "OEWN-LICENSE.txt", "WNDB_License.txt"}
+    texts = {path.name for path in (STARTER_FOLDER / "licences").iterdir()}
+    assert texts == {"CC-BY-SA-4.0.txt", "OEWN-LICENSE.txt", "WNDB_License.txt"}
     assert all(f"licences/{name}" in page for name in texts)
-    assert "Attribution-ShareAlike 4.0 International Public" in texts["CC-BY-SA-4.0.txt"]
-    assert all(f"Section {number} --" in texts["CC-BY-SA-4.0.txt"] for number in range(1, 9))
-    assert "Creative Commons Attribution 4.0 International" in texts["OEWN-LICENSE.txt"]
-    assert "Princeton University" in texts["WNDB_License.txt"]
 
 
 def test_a_damaged_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,25 +139,3 @@ def test_of_a_whole_task_it_reads_what_it_holds_and_a_named_dataset_that_it_lack
     with pytest.raises(MissingError, match="'snli' \\(dev\\) is missing") as raised:
         source.open("snli", "dev")
     assert "--data starter" in raised.value.hint
-
-
-def test_another_folder_with_the_same_rows_is_refused_as_truncated(tmp_path: Path) -> None:
-    shutil.copytree(STARTER_FOLDER, tmp_path / "copy")
-    with pytest.raises(MissingError, match="truncated or odd"):
-        Source(folder=tmp_path / "copy").open("snli", "train")
-
-
-def test_its_name_is_the_same_wherever_a_data_folder_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for flags, environment in (({"data": Path("starter")}, {}), ({}, {"EMBEDLAB_DATA": "starter"})):
-        settings, _ = load_settings(flags, environment=environment, folder=tmp_path)
-        assert settings.data == STARTER_FOLDER
-        assert shared_flags(settings)[-2:] == ["--data", "starter"]
-        assert GridPlace.of(settings).data == "starter"
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "starter").mkdir()
-    with pytest.raises(UsageError, match="also a folder here") as raised:
-        load_settings({"data": Path("starter")})
-    assert f"--data {tmp_path / 'starter'}" in raised.value.hint
-    assert load_settings({"data": tmp_path / "starter"})[0].data == tmp_path / "starter"

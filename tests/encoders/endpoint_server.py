@@ -26,7 +26,6 @@ from pathlib import Path
 import numpy as np
 
 counts = {"requests": 0, "texts": 0, "refused": 0}
-bodies: list[dict] = []
 
 
 def vector(text: str) -> list[float]:

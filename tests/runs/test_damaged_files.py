@@ -38,14 +38,6 @@ class Stored:
     has_mark: bool = True  # otherwise its checksum is in a file beside it, or in each of its lines
 
 
-def frames(found: Any) -> Any:
-    """What was read as values that can be compared."""
-    return {
-        name: value.rows() if hasattr(value, "rows") else value
-        for name, value in vars(found).items()
-    }
-
-
 def heads(path: Path) -> Any:
     return {
         name: tensor.numpy().tobytes()
