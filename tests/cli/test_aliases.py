@@ -55,61 +55,6 @@ def test_aliases_are_listed_and_one_that_is_forgotten_means_nothing_any_more(
     assert tiny_encoder.is_dir()
 
 
-def test_an_alias_that_does_not_exist_cannot_be_forgotten(embedlab: Embedlab) -> None:
-    embedlab("compare", "overlap=dice", "--data", "tiny", "--task", "sts12")
-    answer = embedlab("models", "forget", "overlop")
-    assert answer.code == 2
-    assert "no alias named 'overlop'" in answer.err
-    assert "did you mean 'overlap'?" in answer.err
-    assert len(answer.err.strip().splitlines()) == 2
-
-
-def test_a_filter_takes_the_title_of_a_model_whose_name_is_a_path(
-    embedlab: Embedlab, tiny_encoder: Path
-) -> None:
-    words = (
-        "pairs",
-        str(tiny_encoder),
-        "dice",
-        "--data",
-        "tiny",
-        "--dataset",
-        "sts12",
-        "--limit",
-        "5",
-        "--json",
-    )
-    by_title = embedlab(
-        *words, "--where", f"{tiny_encoder.name}>0.1 error({tiny_encoder.name})>-200"
-    )
-    by_name = embedlab(*words, "--where", f'"{tiny_encoder}">0.1')
-    assert by_title.code == 0, by_title.err
-    assert by_title.rows == by_name.rows
-
-
-def test_training_starts_from_a_model_that_is_given_a_name(
-    embedlab: Embedlab, tiny_encoder: Path
-) -> None:
-    answer = embedlab(
-        "train",
-        "snli-ce",
-        "--data",
-        "tiny",
-        "--encoder",
-        f"mini={tiny_encoder}",
-        "--dry-run",
-        "--json",
-    )
-    assert answer.code == 0, answer.err
-    assert (
-        embedlab(
-            "train", "snli-ce", "--data", "tiny", "--encoder", "mini", "--dry-run", "--json"
-        ).out
-        == answer.out
-    )
-    assert str(tiny_encoder) in answer.out
-
-
 @pytest.mark.parametrize(
     "words",
     [("q=dice", "q=wordllama"), ("q=dice", "--task", "sts1399"), ("q=dice", "--where", "dice>")],

@@ -165,23 +165,6 @@ def test_what_is_typed_wrong_ends_with_2_and_two_lines(
     assert hint in hint_line
 
 
-def test_one_format_may_be_typed_twice(embedlab: Embedlab) -> None:
-    assert embedlab("recipes", "--format", "json", "--json").rows
-
-
-def test_a_wrong_setting_names_the_file_or_variable(
-    embedlab: Embedlab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Path("embedlab.toml").write_text('devise = "cpu"')
-    answer = embedlab("recipes")
-    assert answer.code == 2
-    assert "embedlab.toml" in answer.err
-    assert "did you mean 'device'?" in answer.err
-    Path("embedlab.toml").unlink()
-    monkeypatch.setenv("EMBEDLAB_QUIET", "perhaps")
-    assert "EMBEDLAB_QUIET" in embedlab("recipes").err
-
-
 def test_debug_shows_the_traceback_behind_an_error(embedlab: Embedlab) -> None:
     assert "Traceback" not in embedlab("recipes", "nothing").err
     shown = embedlab("recipes", "nothing", "--debug")
@@ -229,24 +212,3 @@ def test_config_says_where_each_setting_comes_from(
     assert (rows["notes"]["value"], rows["notes"]["source"]) == ("True", "embedlab.toml")
     assert (rows["device"]["value"], rows["device"]["source"]) == ("cpu", "EMBEDLAB_DEVICE")
     assert rows["precision"]["source"] == "default"
-
-
-@pytest.mark.parametrize("form", ["table", "json", "csv", "markdown"])
-def test_every_format_holds_the_same_recipes_and_nothing_else(
-    embedlab: Embedlab, form: str
-) -> None:
-    answer = embedlab("recipes", "--format", form)
-    assert answer.code == 0
-    assert answer.err == ""
-    assert "snli-augment-allpalln" in answer.out
-    if form == "json":
-        json.loads(answer.out)
-    if form == "csv":
-        assert answer.out.splitlines()[0] == "recipe,data,objective,summary"
-
-
-def test_a_closed_stdout_ends_quietly() -> None:
-    for arguments in ("recipes", "recipes snli-ce", "config --json"):
-        command = f"{sys.executable} -m embedlab {arguments} | true; exit ${{PIPESTATUS[0]}}"
-        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
-        assert (done.returncode, done.stderr) == (0, ""), arguments

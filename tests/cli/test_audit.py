@@ -1,6 +1,5 @@
 """An audit counts the items that a model has read, and says what nobody can know."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -81,48 +80,3 @@ def published(trained: Embedlab, tmp_path: Path) -> Embedlab:
     shutil.copytree(model, tmp_path / "published", ignore=own)
     (tmp_path / "published/README.md").write_text("---\ndatasets: [eli5, snli]\n---\n")
     return trained
-
-
-def test_a_card_names_what_is_not_at_hand(published: Embedlab) -> None:
-    answer = published(
-        *("audit", "./published", *SCORES, "--task", "test.tsv", "--offline", "--threads", "1"),
-    )
-    assert answer.code == 0, answer.err
-    said = " ".join(answer.out.split())
-    assert "2 of the 2 corpora that its card states (eli5, snli)" in said
-    assert "what ./published has read is not known" in said
-    assert "read a sentence of 0" not in said
-
-
-def test_tables_and_unseen_count_the_corpora_of_a_card_as_the_audit_does(
-    published: Embedlab, tmp_path: Path
-) -> None:
-    words = ("--task", "test.tsv", "--data", "data", "--offline", "--threads", "1")
-    (tmp_path / "data/SNLI").mkdir(parents=True)
-    before = published("evaluate", "./published", *words)
-    assert before.code == 0, before.err
-    assert "†" not in before.out
-    pairs = [line.split("\t")[:2] for line in Path("train.tsv").read_text("utf-8").splitlines()[1:]]
-    rows = [
-        json.dumps({"gold_label": "neutral", "sentence1": first, "sentence2": second}) + "\n"
-        for first, second in pairs
-    ]
-    (tmp_path / "data/SNLI/snli_1.0_train.jsonl").write_text("".join(rows))
-    audited = published("audit", "./published", *SCORES, *words, "--json")
-    assert audited.rows[0]["both_read"] == 30
-    after = published("evaluate", "./published", *words)  # though one is stored
-    assert "†" in after.out
-    assert "30 of 60" in published("compare", "./published", "dice", *words, "--notes").out
-    unseen = published("compare", "./published", "dice", *words, "--unseen")
-    said = " ".join((unseen.out + unseen.err).split())
-    assert "of the 2 corpora that its card states 1 are counted (snli (30 of 549,367 rows))" in said
-    assert "of the others nothing is known" in said
-    assert "nothing is left out" not in said
-    chosen = published("compare", "./published", "dice", *words, "--unseen", "--json").rows
-    assert {row["items"] for row in chosen} == {30}
-
-
-def test_three_different_models_are_needed(trained: Embedlab) -> None:
-    answer = trained("audit", "dice", "--reference", "dice", "--task", "test.tsv")
-    assert answer.code == 2
-    assert "three models" in answer.err

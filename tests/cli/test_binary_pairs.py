@@ -54,23 +54,3 @@ def test_measures_equal_scikit_learn_with_intervals(
     assert difference < 0
     whole = embedlab("compare", *models, "--task", NAME, "--notes")
     assert "best one on the other half of the topics" in " ".join((whole.out + whole.err).split())
-
-
-def test_evaluate_and_why_take_them_too(pairs: pl.DataFrame, embedlab: Embedlab) -> None:
-    models = ("scores:good.csv#good", "scores:bad.csv#bad")
-    evaluated = embedlab("evaluate", *models, "--task", NAME, "--json")
-    assert {row["metric"] for row in evaluated.rows} == {
-        "average precision",
-        "roc auc",
-        "f1",
-        "accuracy",
-    }
-    assert embedlab("why", *models, "--task", NAME, "--json").code == 0
-
-
-def test_graded_gold_is_correlated_as_before(pairs: pl.DataFrame, embedlab: Embedlab) -> None:
-    graded = pairs.with_columns(score=pl.int_range(pl.len()) % 5)
-    graded.select("sentence1", "sentence2", "score").write_csv("graded.csv")
-    answer = embedlab("evaluate", "scores:good.csv#good", "--task", "graded.csv", "--json")
-    assert {row["metric"] for row in answer.rows} >= {"spearman"}
-    assert "average precision" not in {row["metric"] for row in answer.rows}

@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 from scipy import stats
 
-import embedlab as api
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.data.pair_parts import open_parts
@@ -99,58 +98,6 @@ def test_common_pairs_are_those_of_an_independent_script(
     assert found["sts16", BROUGHT] is None
 
 
-@pytest.mark.parametrize("command", ["evaluate", "compare", "power"])
-def test_titles_count_the_common_pairs(
-    embedlab: Embedlab, part: pl.DataFrame, command: str
-) -> None:
-    tasks = [word.replace("--task", "--dataset") for word in TASKS] if command == "power" else TASKS
-    words = (command, BROUGHT, "dice", *tasks, "--data", "tiny", "--common")
-    answer = embedlab(*words)
-    common = part.height - part.filter(dataset="sts12").height + 12
-    counted = f", {common} of {part.height} items [common pairs]"
-    assert counted in " ".join(answer.out.split())
-    if command == "compare":
-        assert f"sts12, 12 of {part.filter(dataset='sts12').height}" in answer.out
-        assert counted in embedlab(*words, "--latex").out
-
-
-def test_a_signature_says_which_pairs_are_common(
-    embedlab: Embedlab, part: pl.DataFrame, tmp_path: Path
-) -> None:
-    def data(*words: str) -> str:
-        lines = embedlab(
-            "compare", BROUGHT, "dice", "--task", "sts12", "--data", "tiny", "--json", *words
-        ).json["signatures"]
-        return str(re.search(r"data:([^|]*)", lines["dice"])[1])  # type: ignore[index]
-
-    assert "common" not in data()
-    first = data("--common")
-    assert re.fullmatch(r"common/items@[0-9a-f]{12},sts12/test@tiny", first)
-    others = part.filter(dataset="sts12")[1:13]  # as many, but others
-    others.select("sentence1", "sentence2", cosine="gold").write_csv(tmp_path / "part.csv")
-    assert data("--common") != first
-
-
-@pytest.mark.usefixtures("part")
-def test_the_python_function_takes_the_same_pairs(embedlab: Embedlab, tmp_path: Path) -> None:
-    words = {"tasks": list(SETS), "data": "tiny", "cache": tmp_path / "cache"}
-    for function in (api.compare, api.evaluate):
-        name = function.__name__
-        for common in (False, True):
-            frame = function([BROUGHT, "dice"], common=common, **words).frame  # type: ignore[operator]
-            rows = embedlab(
-                name,
-                BROUGHT,
-                "dice",
-                *TASKS,
-                "--data",
-                "tiny",
-                "--json",
-                *(["--common"] if common else []),
-            ).rows
-            assert frame["score"].to_list() == [row["score"] for row in rows]
-
-
 @pytest.mark.usefixtures("part")
 def test_numbers_on_common_pairs_are_not_stored(embedlab: Embedlab, tmp_path: Path) -> None:
     def stored() -> list[Path]:
@@ -158,31 +105,3 @@ def test_numbers_on_common_pairs_are_not_stored(embedlab: Embedlab, tmp_path: Pa
 
     assert embedlab("evaluate", "dice", BROUGHT, "--data", "tiny", "--common").code == 0
     assert stored() == []
-
-
-def test_mteb_is_of_whole_datasets_and_not_of_common_pairs(embedlab: Embedlab) -> None:
-    answer = embedlab("evaluate", "dice", "--mteb", "out", "--common", "--data", "tiny")
-    assert answer.code == 2
-    assert "option mteb is for whole datasets, not for items that are picked" in answer.err
-
-
-@pytest.mark.parametrize("command", ["evaluate", "compare"])
-@pytest.mark.parametrize("words", [(), ("--task", "stsb"), ("--task", "sts12")])
-@pytest.mark.parametrize("by", ["source", "dice"])
-def test_each_cut_is_of_the_pairs_that_are_scored_without_it(
-    embedlab: Embedlab,
-    monkeypatch: pytest.MonkeyPatch,
-    command: str,
-    words: tuple[str, ...],
-    by: str,
-) -> None:
-    thin_out(monkeypatch, 20)
-    whole = {
-        row["slice"]: row["items"]
-        for row in embedlab(command, "dice", *words, "--data", "tiny", "--json").rows
-        if row["by"] == "dataset"
-    }
-    cut: dict[str, int] = dict.fromkeys(whole, 0)
-    for row in embedlab(command, "dice", *words, "--by", by, "--data", "tiny", "--json").rows:
-        cut[row["slice"].partition("/")[0]] += row["items"]
-    assert cut == whole

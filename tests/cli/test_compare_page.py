@@ -7,8 +7,6 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import torch
-
 if TYPE_CHECKING:
     from tests.cli.conftest import Embedlab
 
@@ -47,36 +45,7 @@ def test_the_page_holds_the_table_the_other_slices_and_the_plots(embedlab: Embed
     assert "mine.tsv all, 6 rows" in page  # the data in the facts block
 
 
-def test_a_page_that_would_replace_something_else_is_refused_before_any_work(
-    embedlab: Embedlab,
-) -> None:
-    write_world()
-    answer = embedlab(
-        "compare", "dice", "nobody/nothing", "--task", "mine.tsv", "--html", "mine.tsv"
-    )
-    assert answer.code == 2
-    assert "'mine.tsv', which is not a page of embedlab" in answer.err
-    assert Path("mine.tsv").read_text().startswith("sentence1")
-
-
-def test_one_model_alone_gets_a_page_without_differences(embedlab: Embedlab) -> None:
-    write_world()
-    answer = embedlab("compare", "dice", "--task", "mine.tsv", "--html", "page.html")
-    assert answer.code == 0, answer.err
-    assert "one model: nothing to compare it with; `embedlab evaluate dice`" in answer.err
-    assert "minus" not in Path("page.html").read_text(encoding="utf-8")
-
-
 def test_a_model_named_twice_is_refused(embedlab: Embedlab) -> None:
     answer = embedlab("compare", "dice", "dice", "--data", "tiny")
     assert answer.code == 2
     assert "model 'dice' is named twice" in answer.err
-
-
-def test_a_device_that_is_not_there_is_refused_also_when_nothing_is_to_compute(
-    embedlab: Embedlab,
-) -> None:
-    write_world()
-    answer = embedlab("compare", "dice", "--task", "mine.tsv", "--device", "mps")
-    assert answer.code == (0 if torch.backends.mps.is_available() else 3)
-    assert ("device 'mps' is not available here" in answer.err) == bool(answer.code)

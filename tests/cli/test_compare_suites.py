@@ -2,7 +2,6 @@
 evaluated.
 """
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from embedlab.core.settings import Settings
 from embedlab.runs.outcomes import StoredOutcomes
 from embedlab.scoring import outcomes as answers
 from tests.cli.conftest import Embedlab
-from tests.tasks.labelled_sentences import write_mr, write_mrpc, write_probing, write_sst2
+from tests.tasks.labelled_sentences import write_mr, write_mrpc, write_sst2
 
 pytestmark = pytest.mark.usefixtures("quick_fits", "small_world")
 
@@ -98,63 +97,6 @@ def test_accuracies_are_tested_item_by_item_and_evaluated_once(
     more = embedlab("compare", *models, "--task", "sst2", "--task", "mr", *corpora)
     assert selected == [("mr",), ("mr",)]
     assert [row["slice"] for row in more.rows if row["model"] == models[0]] == ["sst2", "mr"]
-
-
-def test_changed_data_is_evaluated_again(
-    embedlab: Embedlab, corpora: list[str], tiny_encoder: Path, tmp_path: Path
-) -> None:
-    command = [
-        "compare",
-        str(tiny_encoder),
-        f"{tiny_encoder}?pooling=cls",
-        "--task",
-        "sst2",
-        *corpora,
-    ]
-    before = embedlab(*command).rows[0]["items"]
-    test = next((tmp_path / "data").rglob("sentiment-test"))
-    test.write_text("".join(test.read_text().splitlines(keepends=True)[:-3]))
-    assert embedlab(*command).rows[0]["items"] == before - 3
-
-
-def test_several_tasks_are_in_one_table(
-    embedlab: Embedlab, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
-    words = [
-        "compare",
-        str(tiny_encoder),
-        f"{tiny_encoder}?pooling=cls",
-        "--task",
-        "sts12",
-        "--suite",
-        "geometry",
-        "--data",
-        "tiny",
-    ]
-    assert embedlab(*words).code == 2  # the dataset is of another task
-    words = [
-        "compare",
-        str(tiny_encoder),
-        f"{tiny_encoder}?pooling=cls",
-        "--task",
-        "sts12",
-        "--task",
-        "geometry",
-        "--data",
-        "tiny",
-        "--json",
-    ]
-    answer = embedlab(*words)
-    assert -100 < answer.row(task="sts", slice="sts12", model=str(tiny_encoder))["score"] < 100
-    first, second = (
-        answer.row(task="geometry", slice="sts12", metric="mean cosine", model=model)
-        for model in (str(tiny_encoder), f"{tiny_encoder}?pooling=cls")
-    )
-    assert 0 < first["score"] <= 1
-    assert second["p"] is None
-    assert first["letters"] is None
-    assert "[generated]" in answer.json["title"]
 
 
 AGGREGATES = """
@@ -258,75 +200,3 @@ def test_outcomes_that_were_lost_are_made_again(
     assert again.json == first.json
     assert again.row(model=f"{tiny_encoder}?pooling=cls")["p"] is not None
     assert len(stored_outcomes(tmp_path / "cache", "mr")) == 2
-
-
-def test_a_task_whose_parts_are_not_evaluated_alone_is_stored_as_a_whole(
-    embedlab: Embedlab, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
-    words = (
-        "compare",
-        str(tiny_encoder),
-        f"{tiny_encoder}?pooling=cls",
-        "--task",
-        "multitask",
-        "--data",
-        "tiny",
-        "--threads",
-        "1",
-        "--json",
-    )
-    first = embedlab(*words)
-    rows = [
-        (row["slice"], row["metric"]) for row in first.rows if row["model"] == str(tiny_encoder)
-    ]
-    assert rows == [("paraphrases", "accuracy"), ("sts-course", "pearson")]
-    assert first.row(model=f"{tiny_encoder}?pooling=cls", slice="sts-course")["p"] is not None
-    for older in (tmp_path / "cache").glob("models/*/evaluations/multitask/sts-course.parquet"):
-        older.unlink()  # an earlier version stored none
-        break
-    assert embedlab(*words).json == first.json
-    monkeypatch.setattr(answers, "evaluate_task", None)
-    assert embedlab(*words).json == first.json
-
-
-def test_a_set_of_probing_files_that_grew_is_compared_again(
-    embedlab: Embedlab, corpora: list[str], tiny_encoder: Path
-) -> None:
-    write_probing(Path("mine/past_present.txt"))
-    words = (
-        "compare",
-        str(tiny_encoder),
-        f"{tiny_encoder}?pooling=cls",
-        "--task",
-        "probing:mine",
-        *corpora,
-    )
-    assert {row["slice"] for row in embedlab(*words).rows} >= {"mine-probing/past-present"}
-    write_probing(Path("mine/tree_depth.txt"))
-    grown = embedlab(*words)
-    assert grown.code == 0, grown.err
-    assert {row["slice"] for row in grown.rows} >= {
-        "mine-probing/past-present",
-        "mine-probing/tree-depth",
-    }
-
-
-def test_a_run_and_a_copy_of_its_folder_have_training_texts_of_their_own(
-    embedlab: Embedlab, corpora: list[str], tiny_encoder: Path, tmp_path: Path
-) -> None:
-    copy = tmp_path / "copy"
-    shutil.copytree(tiny_encoder, copy)
-    embedlab(
-        "compare",
-        f"{tiny_encoder}?pooling=mean",
-        f"{tiny_encoder}?pooling=cls",
-        "--task",
-        "mr",
-        *corpora,
-    )
-    embedlab("compare", f"{copy}?pooling=mean", f"{copy}?pooling=cls", "--task", "mr", *corpora)
-    assert {one.model for one in stored_outcomes(tmp_path / "cache", "mr")} == {
-        f"{copy}?pooling=mean",
-        f"{copy}?pooling=cls",
-    }

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,36 +26,6 @@ def write(folder: Path, **files: bytes | str) -> None:
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
-@pytest.mark.parametrize(
-    ("files", "message"),
-    [
-        ({"snli": f"{pair()}\n{{broken\n"}, "line 2"),
-        ({"snli": ""}, "snli_1.0_dev.jsonl"),
-        ({"snli": pair().encode() + b"\n\xff\n"}, "UTF-8"),
-        ({"snli": pair()}, "truncated"),
-        ({"input": "a\tb\nc\td\n", "gold": "1\n"}, "2 pairs but"),
-        ({"input": "a\tb\n", "gold": "7\n"}, "gold score"),
-        ({"input": b"a\t\xff\n", "gold": "1\n"}, "UTF-8"),
-    ],
-)
-def test_damaged_corpora_are_named_and_end_with_3(
-    embedlab: Embedlab, tmp_path: Path, files: dict[str, bytes | str], message: str
-) -> None:
-    write(tmp_path / "data", **files)
-    name, split = ("snli", "dev") if "snli" in files else ("sts12", "test")
-    answer = embedlab("data", "check", "--data", "data", "--json")
-    assert answer.code == 3
-    (row,) = [row for row in answer.rows if (row["dataset"], row["split"]) == (name, split)]
-    assert row["state"] == ("truncated" if message == "truncated" else "unusable")
-    assert (row["rows"], row["expected"]) == ((1, 9842) if message == "truncated" else (None, None))
-    assert message in row["note"]
-    if name == "sts12":
-        evaluated = embedlab("evaluate", "dice", "--task", "sts12", "--data", "data")
-        assert (evaluated.code, evaluated.out) == (3, "")
-        assert message in evaluated.err
-        assert len(evaluated.err.splitlines()) == 2
-
-
 def test_partial_data_is_taken_when_allowed_and_skipped_rows_are_counted(
     embedlab: Embedlab, tmp_path: Path
 ) -> None:
@@ -79,15 +48,6 @@ def test_ls_says_where_each_split_would_come_from(embedlab: Embedlab, tmp_path: 
     sample = embedlab("data", "ls", "--data", "tiny", "--json")
     assert {row["from"] for row in sample.rows} == {"tiny"}
     assert sample.json["title"] == "Datasets [generated]"
-
-
-def test_ls_calls_the_published_sizes_expected(embedlab: Embedlab) -> None:
-    rows = {
-        (row["dataset"], row["split"]): row
-        for row in embedlab("data", "ls", "--data", "tiny", "--json").rows
-    }
-    assert rows["snli", "dev"]["expected"] == 9842
-    assert "rows" not in rows["snli", "dev"]
 
 
 def test_check_of_nothing_and_of_an_unknown_dataset(embedlab: Embedlab) -> None:
@@ -115,49 +75,6 @@ def test_check_reads_a_file_of_pairs_too(embedlab: Embedlab) -> None:
     assert answer.rows[1]["note"] == "bad.tsv, line 2: score is not a number: 'high'"
 
 
-def test_changed_gold_scores_are_not_whole_and_every_number_says_so(
-    embedlab: Embedlab, shared_data: Path
-) -> None:
-    shutil.copytree(shared_data / "STS/STS12-en-test", "data/STS/STS12-en-test")
-    gold = Path("data/STS/STS12-en-test/STS.gs.MSRpar.txt")
-    (row,) = embedlab("data", "check", "sts12", "--data", "data", "--json").rows
-    sources = (
-        "sources: MSRpar 750, MSRvid 750, SMTeuroparl 459, surprise.OnWN 750, surprise.SMTnews 399"
-    )
-    assert (row["state"], row["note"]) == ("whole", sources)
-    gold.write_text("0.000\n" * 200 + "".join(gold.read_text().splitlines(keepends=True)[200:]))
-    answer = embedlab("data", "check", "sts12", "--data", "data", "--json")
-    (row,) = answer.rows
-    said = (
-        "counts right, content unknown: 'STS/STS12-en-test/STS.gs.MSRpar.txt' is not the "
-        "published file"
-    )
-    assert (answer.code, row["state"], row["rows"]) == (0, "counts right", 3108)
-    assert row["note"] == f"{said}; {sources}"
-    for command in ("evaluate", "compare"):
-        shown = embedlab(command, "dice", "--task", "sts12", "--data", "data", "--json")
-        assert (shown.code, f"sts12 test: {said}" in shown.json["notes"]) == (0, True)
-
-
-def test_check_reads_the_sets_of_probing_files_too(embedlab: Embedlab, shared_data: Path) -> None:
-    shutil.copytree(shared_data / "probing_gum", "data/probing_gum")
-    lines = Path("data/probing_gum/obj_number.txt").read_text().splitlines(keepends=True)
-    Path("data/probing_gum/obj_number.txt").write_text("".join(lines[:-1]))
-    states = {
-        (row["dataset"], row["split"]): row["state"]
-        for row in embedlab("data", "check", "--data", "data", "--json").rows
-    }
-    assert len(states) == 30
-    assert {key for key, state in states.items() if state == "whole"} == {
-        key for key in states if key[0] != "gum-probing/obj-number"
-    }
-    assert sorted(state for key, state in states.items() if key[0] == "gum-probing/obj-number") == [
-        "counts right"
-    ] * 2 + ["truncated"]
-    named = embedlab("data", "check", "gum-probing/obj-number", "--data", "data", "--json")
-    assert (named.code, {row["dataset"] for row in named.rows}) == (3, {"gum-probing/obj-number"})
-
-
 def test_overlaps_counts_sentences_and_pairs_whatever_their_case(
     embedlab: Embedlab, tmp_path: Path
 ) -> None:
@@ -172,12 +89,6 @@ def test_overlaps_counts_sentences_and_pairs_whatever_their_case(
         2,
         1,
     )
-
-
-def test_overlaps_of_generated_data_are_marked(embedlab: Embedlab) -> None:
-    answer = embedlab("data", "overlaps", "snli", "sts12", "--data", "tiny", "--json").json
-    assert answer["title"] == "Overlaps [generated]"
-    assert "generated: no number is about real language" in answer["notes"]
 
 
 def test_get_prints_what_it_wrote(

@@ -59,34 +59,6 @@ def test_vectors_are_read_from_the_cache_and_fill_it(
     np.testing.assert_array_equal(np.load("fewer.npy"), np.load("v.npy")[3:7])
 
 
-def test_a_file_that_would_fill_the_cache_is_encoded_without_it(
-    embedlab: Embedlab, lines: Path, model: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert embedlab("encode", model, "lines.txt", "-o", "v.npy").code == 0
-    size = np.load("v.npy").nbytes
-    for name, share in (("larger", 2.1), ("smaller", 1.9)):
-        monkeypatch.setenv("EMBEDLAB_CACHE", name)
-        monkeypatch.setenv("EMBEDLAB_CACHE_GIB", str(share * size / 2**30))
-        assert embedlab("encode", model, "lines.txt", "-o", f"{name}.npy").code == 0
-        np.testing.assert_array_equal(np.load(f"{name}.npy"), np.load("v.npy"))
-    assert Path("larger/embeddings").is_dir()
-    assert not Path("smaller/embeddings").exists()
-
-
-@pytest.mark.parametrize("out", ["v[2].parquet", "v*.npy", "v?.parquet"])
-def test_vectors_go_into_a_file_of_any_name(embedlab: Embedlab, out: str) -> None:
-    Path("words.txt").write_text("a 1 0\nb 0 1\n")
-    Path("lines[1].txt").write_text("a\nb\n")
-    answer = embedlab("encode", "word-vectors:words.txt", "lines[1].txt", "-o", out)
-    assert answer.code == 0, answer.err
-    vectors = (
-        np.load(out)
-        if out.endswith(".npy")
-        else pl.read_parquet(out, glob=False)["vector"].to_numpy()
-    )
-    np.testing.assert_array_equal(vectors, [[1, 0], [0, 1]])
-
-
 def test_a_killed_encoding_goes_on_from_its_last_chunk(
     embedlab: Embedlab, lines: Path, model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -274,34 +246,6 @@ def test_an_existing_file_is_replaced_only_on_request(
     assert np.load("v.npy").shape[0] == len(SENTENCES)
 
 
-def test_word_vectors_say_how_many_words_they_lack(embedlab: Embedlab, tmp_path: Path) -> None:
-    (tmp_path / "words.txt").write_text("the 1 0\n")
-    Path("a.txt").write_text("nothing known\n")
-    answer = embedlab("encode", "word-vectors:words.txt", "a.txt", "-o", "v.npy")
-    assert answer.code == 0, answer.err
-    assert "2 of 2 words have no vector" in answer.err
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "column"),
-    [
-        ("a.csv", 'id,text\n1,"a, b"\n2,c\n', "text"),
-        ("a.tsv", "id\ttext\n1\ta, b\n2\tc\n", "text"),
-        ("a.jsonl", '{"text": "a, b"}\n{"text": "c"}\n', "text"),
-        ("bom.csv", '\ufefftext\r\n"a, b"\r\nc\r\n', "text"),
-        ("blank.csv", 'id,text\n1,"a, b"\n2,c\n\n', "text"),
-        ("blank.tsv", "id\ttext\n1\ta, b\n2\tc\n\n\n", "text"),
-        ("blank.jsonl", '{"text": "a, b"}\n{"text": "c"}\n\n', "text"),
-    ],
-)
-def test_a_column_of_a_table_is_encoded(
-    embedlab: Embedlab, model: str, name: str, content: str, column: str
-) -> None:
-    Path(name).write_text(content)
-    assert embedlab("encode", model, name, "--column", column, "-o", "v.parquet").code == 0
-    assert pl.read_parquet("v.parquet")["sentence"].to_list() == ["a, b", "c"]
-
-
 @pytest.mark.parametrize(
     ("name", "content", "arguments", "code", "message"),
     [
@@ -370,14 +314,6 @@ def test_what_cannot_be_read_is_named_with_its_line(
     assert len(answer.err.splitlines()) == 2
 
 
-def test_only_line_feeds_part_the_lines_of_a_text_and_a_byte_order_mark_is_not_a_word(
-    embedlab: Embedlab, model: str
-) -> None:
-    Path("a.txt").write_bytes(b"\xef\xbb\xbfa\rb\r\n\nc\x0bd\n")
-    assert embedlab("encode", model, "a.txt", "-o", "v.parquet").code == 0
-    assert pl.read_parquet("v.parquet")["sentence"].to_list() == ["a\rb", "", "c\x0bd"]
-
-
 def test_a_file_that_changes_while_it_is_read_gives_no_vectors(
     embedlab: Embedlab, lines: Path, model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -410,95 +346,6 @@ def test_export_writes_a_folder_that_scores_alike(embedlab: Embedlab, model: str
     assert embedlab("export", "dice", "other").code == 2
     combined = f"average:{model},{model}"
     assert f"{combined!r} is not a transformer" in embedlab("export", combined, "other").err
-
-
-@pytest.mark.skipif(not Path("/proc/self").exists(), reason="this system has no /proc")
-@pytest.mark.parametrize(
-    ("words", "hint"),
-    [
-        (["encode", "MODEL", "lines.txt", "-o", "/proc/vectors.npy"], "--out"),
-        (["export", "MODEL", "/proc/exported"], "DIR"),
-        (
-            [
-                "compare",
-                "dice",
-                "MODEL",
-                "--task",
-                "sts12",
-                "--data",
-                "tiny",
-                "--html",
-                "/proc/page.html",
-            ],
-            "--html",
-        ),
-    ],
-)
-def test_a_place_that_takes_no_file_is_named_with_what_chose_it(
-    embedlab: Embedlab, model: str, words: list[str], hint: str
-) -> None:
-    Path("lines.txt").write_text("one thing\n")
-    answer = embedlab(*(model if word == "MODEL" else word for word in words))
-    place = next(word for word in words if word.startswith("/proc"))
-    assert answer.code == 3
-    assert f"cannot write '{place}'" in answer.err
-    last = answer.err.splitlines()[-1]
-    assert last.startswith("hint: ")
-    assert hint in last
-
-
-def test_the_cache_is_listed_and_cleared_and_nothing_else(
-    embedlab: Embedlab, model: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("EMBEDLAB_CACHE", "kept")
-    Path("kept").mkdir()
-    Path("kept/mine.txt").write_text("not embedlab's")
-    embedlab("evaluate", model, "--data", "tiny", "--task", "sts12", "--threads", "1")
-    kinds = {row["kind"] for row in embedlab("cache", "ls", "--json").rows}
-    assert {"embeddings", "models"} <= kinds
-    assert embedlab("cache", "clear").code == 2
-    entries = len(embedlab("cache", "ls", "--json").rows)
-    cleared = embedlab("cache", "clear", "--yes", "--json")
-    assert (cleared.code, cleared.json["deleted"], cleared.json["folder"]) == (
-        0,
-        entries,
-        "kept/embedlab",
-    )
-    assert embedlab("cache", "ls", "--json").rows == []
-    assert Path("kept/mine.txt").exists()
-
-
-def test_doctor_names_what_is_unusable(embedlab: Embedlab) -> None:
-    answer = embedlab("doctor", "--json", "--threads", "1")
-    assert answer.code == 0, answer.out
-    found = {row["check"]: row["found"] for row in answer.rows}
-    assert {"embedlab", "torch", "training on", "cache folder"} <= found.keys()
-    assert found["cpu engine"].startswith("on, ")
-    broken = embedlab("doctor", "--data", "nowhere", "--json")
-    assert broken.code == 3
-    assert [row["check"] for row in broken.rows if row["problem"]] == ["data folder"]
-
-
-def test_vectors_are_the_same_with_the_cpu_engine_off(
-    embedlab: Embedlab, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Path("lines.txt").write_text("a man sleeps\na dog\n")
-    vectors = []
-    for switch in ("on", "off"):
-        monkeypatch.setenv("EMBEDLAB_CPU_ENGINE", switch)
-        monkeypatch.setenv("EMBEDLAB_CACHE", f"cache-{switch}")
-        answer = embedlab(
-            "encode", f"{tiny_encoder}?pooling=mean", "lines.txt", "-o", f"{switch}.npy"
-        )
-        assert answer.code == 0, answer.err
-        vectors.append(np.load(f"{switch}.npy"))
-    np.testing.assert_allclose(*vectors, atol=1e-5)
-    checks = {row["check"]: row["found"] for row in embedlab("doctor", "--json").rows}
-    assert checks["cpu engine"] == "off: transformers and torch do all the work"
-    settings = {
-        row["setting"]: (row["value"], row["source"]) for row in embedlab("config", "--json").rows
-    }
-    assert settings["cpu_engine"] == ("off", "EMBEDLAB_CPU_ENGINE")
 
 
 def test_shards_are_joined_to_the_bytes_of_one_process(

@@ -15,47 +15,6 @@ from typer.testing import CliRunner
 from embedlab.cli.app import main, program
 from tests.cli.conftest import Embedlab
 
-HEADER = "sentence1\tsentence2\tscore\n"
-
-
-def evaluated(
-    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *words: str
-) -> list[dict[str, object]]:
-    monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
-    answer = CliRunner().invoke(
-        program(),
-        ["evaluate", "dice", "--task", str(file), "--json", *words],
-        catch_exceptions=False,
-    )
-    assert answer.exit_code == 0
-    rows: list[dict[str, object]] = json.loads(answer.stdout)["rows"]
-    return rows
-
-
-def test_a_file_without_sources_is_counted_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / "pairs.tsv"
-    file.write_text(HEADER + "a b c\ta b d\t3\nx y\tx z w\t1\np q\tp q\t5\n")
-    rows = evaluated(file, tmp_path, monkeypatch)
-    assert [row["score"] for row in rows] == [100.0]
-    assert {row["slice"] for row in rows} == {str(file)}
-    assert all(row["sd"] is None for row in rows)
-
-
-@pytest.mark.parametrize("lines", ["a b\ta b\t3\n", "a b\ta b\t3\nc d\tc e\t3\n"])
-def test_an_undefined_correlation_is_absent_and_no_crash(
-    lines: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / "pairs.tsv"
-    file.write_text(HEADER + lines)
-    assert evaluated(file, tmp_path, monkeypatch, "--aggregate", "all")[0]["score"] is None
-
-
-def test_an_aggregation_of_fifths_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["evaluate", "dice", "--data", "tiny", "--by", "dice", "--aggregate", "wmean"]) == 2
-    assert "option aggregate 'wmean' is for datasets" in capsys.readouterr().err
-
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_a_full_disk_behind_stdout_is_one_clear_line() -> None:
@@ -153,20 +112,6 @@ def test_a_bug_is_two_lines_and_a_report_that_debug_shows_too(
     assert "in broken" in report.read_text()
     assert main(["recipes", "--debug"]) == 1
     assert "in broken" in capsys.readouterr().err
-
-
-def test_a_bug_of_a_detached_process_is_an_event_with_the_path_of_its_report(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    def broken() -> list[str]:
-        raise TypeError("not foreseen")
-
-    monkeypatch.setattr("embedlab.commands.recipes.recipe_names", broken)
-    monkeypatch.setenv("EMBEDLAB_ERRORS_TO", str(tmp_path / "events.jsonl"))
-    assert main(["recipes"]) == 1
-    event = json.loads((tmp_path / "events.jsonl").read_text())
-    assert "TypeError: not foreseen" in str(event)
-    assert "reports" in str(event)
 
 
 def test_memory_that_is_not_there_is_missing(

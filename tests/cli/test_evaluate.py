@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -97,44 +95,6 @@ def test_an_unknown_model_is_refused_before_any_work(embedlab: Embedlab, command
     assert "did you mean 'sbert'?" in answer.err
 
 
-def test_compare_shows_differences_to_the_first_model_with_intervals(
-    embedlab: Embedlab, tiny_encoder: Path
-) -> None:
-    models = ("dice", f"{tiny_encoder}?pooling=mean")
-    answer = embedlab(
-        "compare",
-        *models,
-        "--task",
-        "sts12",
-        "--task",
-        "sts13",
-        "--data",
-        "tiny",
-        "--threads",
-        "1",
-        "--json",
-    )
-    assert answer.code == 0, answer.err
-    assert "[generated]" in answer.json["title"]
-    for name in ("sts12", "sts13"):
-        first, second = (answer.row(slice=name, model=model) for model in models)
-        assert second["difference_low"] <= second["difference"] <= second["difference_high"]
-        assert second["difference"] == pytest.approx(second["score"] - first["score"])
-        assert first["difference"] is None
-    table = embedlab("compare", *models, "--task", "sts12", "--data", "tiny", "--by", "source")
-    assert "on sts12" in table.out
-    assert " MSRpar " in table.out
-
-
-def test_compare_can_show_what_papers_print(embedlab: Embedlab) -> None:
-    answer = embedlab(
-        "compare", "dice", "--data", "tiny", "--task", "sts12", "--published", "--json"
-    )
-    assert answer.code == 0, answer.err
-    assert all(row["published"] is None for row in answer.rows)
-    assert "no published numbers for dice" in answer.err
-
-
 def test_pairs_filters_sorts_and_limits(embedlab: Embedlab, my_pairs: Path) -> None:
     call = ("pairs", "dice", "--dataset", "mine.tsv", "--json")
     assert [row["pair"] for row in embedlab(*call, "--sort", "gold", "--limit", "2").rows] == [4, 0]
@@ -156,26 +116,6 @@ def test_pairs_filters_sorts_and_limits(embedlab: Embedlab, my_pairs: Path) -> N
     assert "did you mean 'gap'?" in embedlab(*call, "--sort", "gapp").err
 
 
-@pytest.mark.parametrize("width", [60, 80, 100])
-def test_pairs_are_readable_in_a_terminal_of_any_width(
-    embedlab: Embedlab, my_pairs: Path, monkeypatch: pytest.MonkeyPatch, width: int
-) -> None:
-    Path("words.txt").write_text("the 1 0\na 1 1\ncat 0 2\ndog 3 1\nman 2 2\n")
-    call = ("pairs", "dice", "word-vectors:words.txt", "--dataset", "mine.tsv")
-    rows = embedlab(*call, "--json").rows[::2]  # of the first model
-    monkeypatch.setenv("COLUMNS", str(width))
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    shown = re.sub(r"\x1b\[\d*m", "", embedlab(*call).out)  # styles take no cells
-    assert max(map(len, shown.splitlines())) <= width
-    text = " ".join(shown.replace("·", "").split())
-    for row in rows:
-        assert (
-            f"pair {row['pair']} gold {row['gold']:.2f} dice {row['dice']:.3f} "
-            f"word-vectors:words.txt" in text
-        )
-        assert f"gap {row['gap']:.1f} {row['sentence1']} {row['sentence2']}" in text
-
-
 def test_score_gives_one_row_a_model(embedlab: Embedlab, tiny_encoder: Path) -> None:
     rows = embedlab(
         "score",
@@ -188,18 +128,3 @@ def test_score_gives_one_row_a_model(embedlab: Embedlab, tiny_encoder: Path) -> 
         "--json",
     ).rows
     assert [row["similarity"] for row in rows] == pytest.approx([1.0, 1.0])
-
-
-def test_nearest_ranks_distinct_sentences(embedlab: Embedlab) -> None:
-    Path("lines.txt").write_text(
-        "A dog barks.\n\nA cat sleeps on a mat.\nA dog barks.\nIt rains.\n"
-    )
-    rows = embedlab(
-        "nearest", "The cat sleeps.", "lines.txt", "--model", "dice", "--top", "2", "--json"
-    ).rows
-    assert (rows[0]["sentence"], rows[0]["row"], rows[0]["rank"]) == (
-        "A cat sleeps on a mat.",
-        3,
-        1,
-    )
-    assert len(rows) == 2

@@ -9,25 +9,6 @@ from tests.cli.conftest import Embedlab
 WORDS = ("explain", "A man is playing a guitar.", "A man is not playing a guitar.", "-m", "dice")
 
 
-def test_a_screen_of_80_cells_shows_signed_numbers_and_the_words_that_differ(
-    embedlab: Embedlab, small_bert: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    found = embedlab(*WORDS, "-m", f"mine={small_bert}?pooling=mean", "--edit", "negate")
-    assert found.code == 0, found.err
-    lines = found.out.splitlines()
-    assert max(map(len, lines)) <= 80
-    assert "\x1b" not in found.out
-    every = embedlab(*WORDS, "-m", f"mine={small_bert}?pooling=mean", "--notes").out.splitlines()
-    assert len(every) > len(lines)  # of the words five alone
-    lines += every
-    row = next(line.split() for line in lines if line.split()[:2] == ["2", "not"])
-    assert row[2] == "-1.5"  # word overlap is larger without it
-    assert all(number[0] in "+-0" for number in row[2:])
-    assert "the words that make them differ most: " in " ".join(lines)
-    assert any("rule: negate" in line for line in lines)
-
-
 def test_json_has_every_number_of_each_part(embedlab: Embedlab) -> None:
     tables = embedlab(*WORDS, "--json", "--instead", "A dog is not playing a guitar.").json[
         "tables"
@@ -40,30 +21,6 @@ def test_json_has_every_number_of_each_part(embedlab: Embedlab) -> None:
     whole = tables[0]["rows"][0]
     for row in tables[2]["rows"]:
         assert row["effect"] == pytest.approx(whole["rank"] - row["rank"])
-
-
-def test_the_sum_over_tokens_is_another_view_that_is_never_called_an_effect(
-    embedlab: Embedlab, small_bert: Path
-) -> None:
-    words = (
-        "explain",
-        "a dog runs",
-        "the cat sleeps",
-        "-m",
-        f"{small_bert}?pooling=mean",
-        "--view",
-        "tokens",
-    )
-    rows = embedlab(*words, "--json").rows
-    cosine = embedlab(
-        "score", "a dog runs", "the cat sleeps", "-m", f"{small_bert}?pooling=mean", "--json"
-    ).rows[0]["similarity"]
-    for sentence in (1, 2):
-        assert sum(row["part"] for row in rows if row["sentence"] == sentence) == pytest.approx(
-            cosine, abs=2e-6
-        )
-    assert {row["effect"] for row in rows} == {None}
-    assert "a part is not what its word does" in " ".join(embedlab(*words).out.split())
 
 
 def test_brought_scores_are_refused_in_two_lines(embedlab: Embedlab) -> None:

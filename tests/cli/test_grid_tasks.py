@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.core.errors import UsageError
 from embedlab.experiments.cell import cell_environment, is_complete, next_command
 from embedlab.experiments.plan import GridFolder
 from embedlab.experiments.preparation import prepare_grid
@@ -54,21 +53,3 @@ def test_a_cell_ends_with_evaluations_on_datasets_files_and_tasks(
         scores = embedlab("grid", "table", plan.name, "--task", shown)
         assert scores.code == 0
         assert "own.csv" in scores.out
-
-
-def test_a_task_that_is_none_is_refused_when_the_grid_is_planned(tmp_path: Path) -> None:
-    text = GRID.replace("TASKS", '["stsbb"]').replace("ENCODER", "nobody/nothing")
-    with pytest.raises(UsageError, match="no task or dataset named 'stsbb'") as refused:
-        plan_of(tmp_path, text)
-    assert "evaluate.tasks" in refused.value.message
-    assert "stsb" in refused.value.hint
-
-
-def test_train_takes_the_datasets_that_compare_does(
-    embedlab: Embedlab, tmp_path: Path, tiny_encoder: Path
-) -> None:
-    planned = ("train", "snli-ce", "--data", "tiny", "--dry-run", "--encoder", str(tiny_encoder))
-    assert embedlab(*planned, "--set", 'evaluate.tasks=["stsb", "mr"]').code == 0
-    refused = embedlab(*planned, "--set", 'evaluate.tasks=["stsbb"]')
-    assert refused.code == 2
-    assert "evaluate.tasks: no task or dataset named 'stsbb'" in refused.err

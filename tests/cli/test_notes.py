@@ -13,7 +13,6 @@ from embedlab.reports.notes import GENERATED_NOTE
 from embedlab.runs.store import RunFolder
 from tests.cli.conftest import Embedlab
 from tests.stored_json import store_values, stored_values
-from tests.tasks.labelled_sentences import write_sst2
 
 pytestmark = pytest.mark.usefixtures("small_world")
 
@@ -39,80 +38,6 @@ def mine(finished_run: RunFolder, tiny_encoder: Path, tmp_path: Path) -> str:
     build_random_encoder(tmp_path / "other", seed=2)  # equal weights would be one seed
     shutil.copy(tmp_path / "other" / "model.safetensors", second / "model" / "model.safetensors")
     return "mine"
-
-
-@pytest.mark.parametrize("command", [["evaluate"], ["compare"], ["compare", "--by", "source"]])
-def test_pooling_precision_and_seeds_are_reported_once_beside_scores_of_pairs(
-    embedlab: Embedlab, mine: str, my_pairs: str, tiny_encoder: Path, command: list[str]
-) -> None:
-    cls = f"{tiny_encoder}?pooling=cls"
-    words = [*command, mine, cls, "--task", my_pairs, *BF16]
-    answer = embedlab(*words, "--json")
-    assert answer.code == 0, answer.err
-    notes = [note for note in answer.json["notes"] if "precision" in note]
-    assert notes == [
-        "mine: pooling mean, max tokens 128, precision bf16, trained in float32, mean of 2 seeds",
-        f"{cls}: pooling cls, max tokens 128, precision bf16",
-    ]
-    for written in ("table", "markdown"):
-        assert all(
-            note in embedlab(*words, "--notes", "--format", written).out for note in notes
-        ), written
-        lines = [
-            line.removeprefix("- ")
-            for line in embedlab(*words, "--format", written).out.splitlines()
-        ]
-        assert any(
-            line.startswith("mine: ") and "mean of 2 seeds; trained in float32" in line
-            for line in lines
-        )
-    assert all(note in embedlab(*words, "--format", "csv").err for note in notes)
-
-
-def test_pooling_and_precision_are_reported_once_where_several_tasks_are_compared(
-    embedlab: Embedlab, my_pairs: str, tiny_encoder: Path, tmp_path: Path
-) -> None:
-    write_sst2(tmp_path / "data")
-    cls = f"{tiny_encoder}?pooling=cls"
-    words = [
-        "compare",
-        cls,
-        "dice",
-        "--task",
-        "sst2",
-        "--data",
-        "data",
-        "--allow-partial",
-        "--setting",
-        "exact",
-        *BF16,
-    ]
-    for more in ([], ["--task", my_pairs]):
-        answer = embedlab(*words, *more, "--json")
-        assert answer.code == 0, answer.err
-        notes = [note for note in answer.json["notes"] if note.startswith(f"{cls}: pooling")]
-        assert notes == [f"{cls}: pooling cls, max tokens 128, precision bf16"]
-        assert "transfer: classifiers in the setting 'exact'" in answer.json["notes"]
-    assert "sts: aggregated by 'all'" in answer.json["notes"]
-
-
-def test_the_page_of_a_comparison_shows_pooling_and_precision(
-    embedlab: Embedlab, my_pairs: str, tiny_encoder: Path
-) -> None:
-    answer = embedlab(
-        "compare",
-        "dice",
-        f"{tiny_encoder}?pooling=cls",
-        "--task",
-        my_pairs,
-        *BF16,
-        "--html",
-        "page.html",
-    )
-    assert answer.code == 0, answer.err
-    assert "pooling cls, max tokens 128, precision bf16" in Path("page.html").read_text(
-        encoding="utf-8"
-    )
 
 
 @pytest.mark.parametrize("mark", ["partial", "generated"])
@@ -141,13 +66,6 @@ def test_typed_sentences_are_scored_with_marks_pooling_precision_and_seeds(
         note,
         "mine: pooling mean, max tokens 128, precision bf16, trained in float32, mean of 2 seeds",
     ]
-
-
-def test_word_overlap_has_no_mark(embedlab: Embedlab) -> None:
-    answer = embedlab(
-        "score", "A cat.", "A dog.", "--model", "dice", "--data", "tiny", "--json"
-    ).json
-    assert (answer["title"], answer["notes"]) == ("A cat. / A dog.", ["dice: precision float32"])
 
 
 def test_pairs_say_which_of_them_a_model_was_trained_on(
@@ -238,29 +156,3 @@ def test_an_absent_correlation_has_its_reason(
     shown = embedlab(*words).out
     assert " – " in shown.replace("\n", "  ")
     assert note in " ".join(shown.split())
-
-
-@pytest.mark.parametrize("command", ["evaluate", "compare", "pairs"])
-def test_every_table_marks_a_model_of_unknown_training_text(
-    embedlab: Embedlab, tiny_encoder: Path, tmp_path: Path, my_pairs: str, command: str
-) -> None:
-    foreign = Path(shutil.copytree(tiny_encoder, tmp_path / "foreign"))
-    (foreign / "embedlab.json").unlink()
-    words = [
-        command,
-        str(foreign),
-        "dice",
-        "--dataset" if command == "pairs" else "--task",
-        my_pairs,
-    ]
-    answer = embedlab(*words, "--json")
-    assert answer.code == 0, answer.err
-    assert f"{foreign}: training text unknown" in answer.json["notes"]
-    assert "[training text unknown]" in answer.json["title"]
-
-
-def test_letters_are_explained_below_the_table_that_has_them(embedlab: Embedlab) -> None:
-    Path("words.txt").write_text("a 1 0\nthe 0 1\n")
-    words = ("compare", "dice", "word-vectors:words.txt", "--data", "starter")
-    assert "same letter: not distinguished" not in embedlab(*words).out
-    assert "same letter: not distinguished" in embedlab(*words, "--letters").out

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import torch  # noqa: F401 - before the commands, whose time it would count as
 
-from tests.cli.test_compare_page import WORDS, write_world
+from tests.cli.test_compare_page import write_world
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Embedlab
@@ -30,39 +30,6 @@ def test_models_are_rows_where_that_is_chosen_with_aliases_as_names(embedlab: Em
     assert (
         "n = 6 items of mine.tsv"
         in embedlab("compare", *MODELS, "--task", "mine.tsv", "--rows", "models").out
-    )
-
-
-def test_the_caption_names_the_family_of_the_correction(embedlab: Embedlab) -> None:
-    Path("words.txt").write_text(WORDS)
-    Path("others.txt").write_text(WORDS.replace("2 2", "5 1"))
-    answer = embedlab(
-        "compare",
-        *MODELS,
-        "third=word-vectors:others.txt",
-        "--data",
-        "tiny",
-        "--task",
-        "sts12",
-        "--latex",
-    )
-    assert answer.code == 0, answer.err
-    (caption,) = re.findall(r"\\caption\{(.*)\}", answer.out)
-    assert "Holm's correction over all 2 differences from the first model in the table" in caption
-    assert (
-        "Brackets: 95\\% intervals of each difference from bag, over items; items of one "
-        "topic count as dependent." in caption
-    )
-
-
-def test_the_table_without_the_option_is_as_before(embedlab: Embedlab) -> None:
-    write_world()
-    plain = embedlab("compare", *MODELS, "--task", "mine.tsv", "--format", "csv").out
-    assert (
-        embedlab(
-            "compare", *MODELS, "--task", "mine.tsv", "--rows", "models", "--format", "csv"
-        ).out
-        == plain
     )
 
 
@@ -102,13 +69,3 @@ def test_a_figure_that_cannot_be_is_refused_before_any_work(embedlab: Embedlab) 
     )
     assert answer.code == 2
     assert "neither .pdf, .svg nor .png" in answer.err
-
-
-def test_scores_by_a_property_are_a_figure_too(embedlab: Embedlab) -> None:
-    write_world()
-    answer = embedlab(
-        "compare", *MODELS, "--task", "mine.tsv", "--by", "negation", "--figure", "f.svg", "--latex"
-    )
-    assert answer.code == 0, answer.err
-    assert "by negation" in answer.err
-    assert "by negation" in answer.out

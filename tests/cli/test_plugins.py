@@ -13,15 +13,10 @@ import pytest
 from docs.blocks import ROOT, blocks_of
 from embedlab.core import plugins
 from embedlab.core.settings import load_settings
-from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.evaluation import one_member
 from embedlab.experiments.cell import cell_environment
 from embedlab.experiments.grid_file import load_grid
 from embedlab.experiments.grid_trainings import expand_grid
 from embedlab.experiments.plan import GridPlace, GridPlan
-from embedlab.models.catalog import resolve
-from embedlab.runs.evaluations import Evaluation
-from embedlab.scoring.stored_intervals import stored_intervals
 from embedlab.tui.runs.launching import choice_of_file, new_form
 from tests.cli.conftest import Embedlab
 
@@ -60,82 +55,6 @@ def test_a_changed_encoder_or_task_is_computed_again(embedlab: Embedlab, project
         first = again
 
 
-def test_a_task_with_a_hyphen_in_its_name_has_a_page_and_intervals(
-    embedlab: Embedlab, project: Path
-) -> None:
-    assert (
-        embedlab(
-            "compare",
-            "letters:64",
-            "letters:8",
-            "--data",
-            "tiny",
-            "--suite",
-            "close-pairs",
-            "--html",
-            "page.html",
-        ).code
-        == 0
-    )
-    page = (project / "page.html").read_text(encoding="utf-8")
-    assert [part.partition("</h2>")[0] for part in page.split("<h2>")[1:]] == ["By dataset"]
-    assert "letters:8 minus letters:64 on close-pairs" in page
-    settings = load_settings({"data": "tiny"})[0]
-    place = ScorePlace.of(one_member(resolve("letters:64", settings.runs)), settings)
-
-    found = stored_intervals(
-        Evaluation.load(place.evaluations / "close-pairs.json"), place, settings
-    )
-    assert list(found.intervals) == [("sts-benchmark", "accuracy", "test")]
-
-
-TABLE = (
-    "letters:64",
-    "letters:8",
-    "letters:16",
-    "letters:32",
-    "--data",
-    "tiny",
-    "--task",
-    "sts12",
-    "--task",
-    "close-pairs",
-    "--task",
-    "geometry",
-)
-TWO = ("letters:64", "letters:8", *TABLE[4:])
-KINDS = ("--by", "capitals", "--where", "words>3")
-
-
-@pytest.mark.usefixtures("small_world")
-@pytest.mark.parametrize(
-    ("words", "shown"),
-    [
-        (("compare", *TABLE, "--latex"), "close-pairs & sts-benchmark & accuracy"),
-        (("compare", *TABLE, "--by", "negation"), "sts-benchmark  none"),
-        (("compare", *TWO, *KINDS), "sts-benchmark   fifth 3 (capitals"),
-        (("compare", *TWO, "--figure", "drawn.pdf"), "close-pairs"),
-        (("evaluate", *TWO), "close-pairs, accuracy x 100"),
-        (("power", *TWO), "close-pairs"),
-        (("why", *TWO[:4], "--task", "close-pairs"), "sts-benchmark"),
-    ],
-    ids=lambda value: value[0] if isinstance(value, tuple) else "",
-)
-def test_a_task_of_ones_own_is_in_every_result_beside_shipped_ones(
-    words: tuple[str, ...],
-    shown: str,
-    embedlab: Embedlab,
-    project: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("COLUMNS", "200")
-    answer = embedlab(*words)
-    assert answer.code == 0, answer.err
-    assert shown in answer.out.replace("\n", " ")
-    if "--by" in words:
-        assert "left out, without items: geometry\n" in answer.err
-
-
 def test_a_second_task_of_pairs_has_its_own_datasets_averages_and_results(
     embedlab: Embedlab, project: Path
 ) -> None:
@@ -154,21 +73,6 @@ def test_a_second_task_of_pairs_has_its_own_datasets_averages_and_results(
     assert {row["task"] for row in compared} == {"two-years"}
     assert len(list(load_settings({})[0].cache.rglob("two-years.json"))) == 2  # one of each model
     assert not list(load_settings({})[0].cache.rglob("sts.json"))
-
-
-def test_a_dataset_of_one_toml_file_is_scored_and_checked(
-    embedlab: Embedlab, project: Path
-) -> None:
-    (one,) = embedlab("data", "check", "rain", "--json").rows
-    assert (one["state"], one["rows"]) == ("counts right", 8)
-    scored = embedlab("evaluate", "dice", "--task", "rain", "--json")
-    assert {row["slice"] for row in scored.rows} == {"rain"}
-    path = project / "rain.toml"
-    path.write_text(FILES["rain.toml"].replace("rows =", "row ="), encoding="utf-8")
-    refused = embedlab("evaluate", "dice", "--task", "rain")
-    assert refused.code == 2
-    assert f"{path}: unknown key 'splits.test.row'" in refused.err
-    assert "did you mean 'rows'?" in refused.err
 
 
 def test_a_broken_file_spoils_no_other_command(embedlab: Embedlab, project: Path) -> None:

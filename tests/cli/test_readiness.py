@@ -5,7 +5,6 @@ its data first.
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,26 +79,6 @@ def test_evaluating_opens_nothing_that_was_not_opened_before_the_first_model(
     assert has_begun
     assert before
     assert after <= before
-
-
-@pytest.mark.usefixtures("no_loading")
-def test_a_model_without_a_paraphrase_head_is_refused_before_work_where_training_pairs_are_truncated(
-    embedlab: Embedlab, tiny_encoder: Path, shared_data: Path
-) -> None:
-    answer = embedlab(
-        "evaluate",
-        str(tiny_encoder),
-        "--suite",
-        "multitask",
-        "--data",
-        str(shared_data),
-        "--offline",
-    )
-    assert (answer.code, answer.out) == (3, "")
-    assert (
-        "'paraphrases' (train) is truncated or odd: it has 14,137 rows instead of 141,498"
-        in answer.err
-    )
 
 
 @pytest.mark.usefixtures("no_loading")
@@ -205,53 +184,3 @@ def test_a_training_that_could_not_be_evaluated_is_refused_before_it_begins(
     assert (answer.code, answer.out, no_training) == (code, "", []), answer.err
     assert message in answer.err
     assert not Path("runs").exists()
-
-
-def test_what_is_missing_of_several_tasks_is_reported_before_training(
-    embedlab: Embedlab, tiny_encoder: Path, shared_data: Path, no_training: list[str]
-) -> None:
-    Path("data").mkdir()
-    for corpus in ("STS", "SNLI"):
-        (Path("data") / corpus).symlink_to(shared_data / corpus)
-    words = (
-        "--allow-partial",
-        "--set",
-        'evaluate.tasks=["sts", "transfer"]',
-        "--set",
-        "evaluate.dev=none",
-        "--data",
-        "data",
-        "--offline",
-    )
-    answer = embedlab("train", "snli-ce", "--encoder", str(tiny_encoder), *words)
-    assert (answer.code, no_training) == (2, ["training"]), answer.err
-    lines = answer.err.splitlines()
-    assert lines.index("embedlab: error: training has begun") > min(
-        place for place, line in enumerate(lines) if "is missing" in line
-    )
-
-
-@pytest.mark.usefixtures("no_loading")
-def test_a_second_model_that_cannot_do_the_task_is_refused_before_the_first_is_loaded(
-    embedlab: Embedlab, tiny_encoder: Path
-) -> None:
-    shutil.copytree(tiny_encoder, "bare")
-    config = json.loads(Path("bare/config.json").read_text())
-    Path("bare/config.json").write_text(json.dumps(config | {"architectures": ["BertModel"]}))
-    answer = embedlab(
-        "evaluate", str(tiny_encoder), "./bare", "--suite", "word_prediction", "--data", "tiny"
-    )
-    assert (answer.code, answer.out) == (2, "")
-    assert "'./bare' has no masked-language-model head" in answer.err
-
-
-@pytest.mark.usefixtures("no_loading")
-def test_a_file_in_place_of_a_folder_for_mteb_is_refused_before_pairs_are_scored(
-    embedlab: Embedlab, tiny_encoder: Path
-) -> None:
-    Path("out").write_text("no folder")
-    answer = embedlab(
-        "evaluate", str(tiny_encoder), "--task", "sts12", "--data", "tiny", "--mteb", "out"
-    )
-    assert (answer.code, answer.out) == (2, "")
-    assert "option mteb is 'out', a file" in answer.err

@@ -12,16 +12,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from embedlab.core.errors import ExitCode
-from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.recipe import load_recipe
-from embedlab.core.settings import Settings
-from embedlab.data.source import Source
 from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.printed import paper_names
 from embedlab.runs.environment import Environment
 from embedlab.runs.events import Dev, Finished, Started, Step, to_line
 from embedlab.runs.store import RunFolder
-from tests.stored_json import store_recipe
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Answer, Embedlab
@@ -73,14 +69,6 @@ def test_without_arguments_it_says_which_papers_there_are(embedlab: Embedlab) ->
     assert "embedlab reproduce PAPER" in found.json["notes"][0]
 
 
-def test_a_paper_alone_lists_its_tables_in_the_order_of_their_numbers(embedlab: Embedlab) -> None:
-    found = [row["table"] for row in embedlab("reproduce", "chen", "--json").rows]
-    assert found[:2] == ["figure2_dev_scores", "section6_batch_size"]
-    names = [str(name) for name in found[2:-1]]
-    assert names[0] == "table1_unsupervised"
-    assert (names[-1], found[-1]) == ("table10_learning_rate", "all")
-
-
 def test_a_paper_alone_says_what_of_its_tables_is_trained_and_what_is_missing(
     embedlab: Embedlab, tmp_path: Path
 ) -> None:
@@ -97,46 +85,6 @@ def test_a_paper_alone_says_what_of_its_tables_is_trained_and_what_is_missing(
     assert "`embedlab reproduce liao all --data DIR --html liao.html`" in notes
     assert "36 on the paper's V100" in notes
     assert found.row(table="all")["cells"] == 54  # of 18 trainings that tables share
-
-
-def test_a_paper_of_the_users_own_is_named_by_its_folder(
-    embedlab: Embedlab, tmp_path: Path
-) -> None:
-    own = tmp_path / "my paper"
-    own.mkdir()
-    rows = (
-        'rows = { "0.1" = { recipe = "snli-supcl", set = { "objective.weight" = 0.1 } }, '
-        'ours = { lacks = "not said how" } }\n'
-    )
-    head = (
-        'summary = "Mine."\n[tables.table1_weight]\nsummary = "one weight"\nkey = '
-        '["weight"]\ncolumns = { STS12 = "sts12" }\n'
-    )
-    (own / "paper.toml").write_text(head + rows)
-    (own / "table1_weight.csv").write_text("weight,STS12\n0.1,61.5\nours,62\n")
-    (listed,) = embedlab("reproduce", str(own), "--json").rows
-    assert listed["here"] == f"embedlab reproduce '{own}' table1_weight"
-    found = embedlab("reproduce", str(own / "paper.toml"), "table1", "--published-only", "--json")
-    assert [(row["weight"], row["STS12"]) for row in found.rows] == [("0.1", 61.5), ("ours", 62.0)]
-    planned = embedlab(
-        "reproduce",
-        str(own),
-        "table1",
-        "--dry-run",
-        "--data",
-        "tiny",
-        "--encoder",
-        "nobody/nothing",
-        "--seeds",
-        "1",
-        "--json",
-    )
-    assert [str(row["run"]).rpartition(".")[0] for row in planned.rows] == ["my-paper.weight-0.1"]
-    wrong = embedlab("reproduce", f"{own}/paper", "table1")
-    assert (wrong.code, wrong.err.splitlines()[0]) == (
-        ExitCode.USAGE,
-        f"embedlab: error: no paper.toml in '{own}/paper'",
-    )
 
 
 def test_a_dry_run_lists_the_trainings_of_a_table_and_starts_none(
@@ -162,32 +110,6 @@ def test_a_dry_run_lists_the_trainings_of_a_table_and_starts_none(
     assert not any(row["done"] for row in answer.rows)
     assert "liao-table6_lambda_sts: 10 cells, 10 to do" in answer.err
     assert not list(tmp_path.rglob("plan.json"))
-
-
-def test_a_dry_run_says_what_deviates_and_which_data_would_be_refused(
-    embedlab: Embedlab, tmp_path: Path
-) -> None:
-    task = tmp_path / "data" / "GLUE" / "RTE"
-    task.mkdir(parents=True)
-    row = "{0}\tA man sleeps.\tA man is awake.\tnot_entailment\n"
-    rows = "".join(row.format(number) for number in range(4))
-    (task / "train.tsv").write_text(f"index\tsentence1\tsentence2\tlabel\n{rows}")
-    words = ("reproduce", "sedghamiz", "table2", "--dry-run", "--encoder", "nobody/nothing")
-    found = embedlab(
-        *words, "--seeds", "2", "--offline", "--json", "--data", str(tmp_path / "data")
-    )
-    assert found.code == ExitCode.OK, found.err
-    notes = "\n".join(found.json["notes"])
-    assert "encoder.model: google-bert/bert-base-uncased in the paper, nobody/nothing" in notes
-    assert "seeds per number: 1 in the paper, 2 here" in notes
-    assert "optim.clip: clipped at 1.0 in the paper, not clipped here (Standard" in notes
-    assert "'glue-rte' (train) is partial" in found.err or "glue-rte" in found.err
-    assert "--allow-partial" in found.err
-    partial = embedlab(
-        *words,
-        *("--seeds", "1", "--offline", "--allow-partial", "--data", str(tmp_path / "data")),
-    )
-    assert "4 rows instead of" not in partial.err
 
 
 def test_a_dry_run_lists_the_rows_whose_data_is_there_and_names_what_the_others_lack(
@@ -236,47 +158,6 @@ def test_a_dry_run_lists_the_rows_whose_data_is_there_and_names_what_the_others_
     assert trained.code == ExitCode.MISSING
 
 
-@pytest.mark.parametrize(
-    ("paper", "table"),
-    [("liao", "table2"), ("tsukagoshi", "table3"), ("sedghamiz", "table1"), ("chen", "table6")],
-)
-def test_each_paper_has_a_dry_run_of_its_profiles(
-    paper: str, table: str, embedlab: Embedlab
-) -> None:
-    words = (
-        "reproduce",
-        paper,
-        table,
-        "--dry-run",
-        "--data",
-        "tiny",
-        "--encoder",
-        "nobody/nothing",
-        "--seeds",
-        "1",
-        "--json",
-    )
-    plain, stated, code = (
-        embedlab(*words, *more) for more in ((), ("--profile", "paper"), ("--profile", "code"))
-    )
-    assert stated.rows == plain.rows != []
-    if paper == "chen":
-        assert "no code of its authors is public" in code.err
-    else:
-        runs = {row["run"] for row in code.rows}
-        assert runs
-        assert runs.isdisjoint({row["run"] for row in plain.rows})
-
-
-@pytest.mark.parametrize(
-    "words", [("liao",), ("liao", "table7", "--from", "runs"), ("liao", "table1"), ()]
-)
-def test_a_dry_run_of_what_trains_nothing_is_refused(
-    embedlab: Embedlab, words: tuple[str, ...]
-) -> None:
-    assert embedlab("reproduce", *words, "--dry-run", "--data", "tiny").code == ExitCode.USAGE
-
-
 def test_published_numbers_need_no_run_and_no_data(embedlab: Embedlab) -> None:
     (table,) = tables(embedlab("reproduce", "liao", "table3", "--published-only", "--json"))
     rows = {row["model"]: row for row in table["rows"]}  # type: ignore[attr-defined]
@@ -291,22 +172,6 @@ def test_published_numbers_need_no_run_and_no_data(embedlab: Embedlab) -> None:
         "| SBERT baseline |"
         in embedlab("reproduce", "liao", "table3", "--published-only", "--format", "markdown").out
     )
-
-
-def test_published_numbers_have_the_zeros_of_the_paper(embedlab: Embedlab) -> None:
-    shown = embedlab("reproduce", "liao", "table6", "--published-only").out
-    assert " 75.40 " in shown
-    assert " 75.68 " in shown
-    assert (
-        ",75.4,"
-        in embedlab("reproduce", "liao", "table6", "--published-only", "--format", "csv").out
-    )
-    assert "75.585" in embedlab("reproduce", "liao", "table3", "--published-only").out
-
-
-def test_the_qqp_misprint_is_said_and_not_ranked(embedlab: Embedlab) -> None:
-    (table,) = tables(embedlab("reproduce", "sedghamiz", "table2", "--published-only", "--json"))
-    assert any("71.2" in note for note in table["notes"])  # type: ignore[attr-defined]
 
 
 def test_runs_that_are_there_are_shown_next_to_the_published_values_under_their_deviations(
@@ -395,36 +260,6 @@ def test_claims_without_a_run_are_not_measured_and_say_what_to_run(embedlab: Emb
     assert r"\toprule" in embedlab("reproduce", "liao", "--claims", "--format", "latex").out
 
 
-def test_a_figure_is_compared_by_its_slices(embedlab: Embedlab, tiny_encoder: Path) -> None:
-    words = (
-        "reproduce",
-        "tsukagoshi",
-        "figure3_dice",
-        "--from",
-        "runs",
-        "--data",
-        "tiny",
-        "--encoder",
-        str(tiny_encoder),
-        "--threads",
-        "1",
-    )
-    _, figure = tables(embedlab(*words, "--json"))
-    assert [row["slice"].partition("/")[2] for row in figure["rows"]] == [
-        f"fifth-{number}" for number in range(1, 6)
-    ]  # type: ignore[attr-defined]
-    source = Source.from_settings(Settings(data=TINY_FOLDER))
-    pairs = sum(
-        source.open("sts-benchmark", split).frame.height for split in ("train", "dev", "test")
-    )
-    assert sum(row["items"] for row in figure["rows"]) == pairs  # type: ignore[attr-defined]
-    printed = embedlab(*words).out
-    assert "on sts-benchmark (all splits)" in printed
-    assert "fifth 1 (Dice" in printed
-    assert all(-100 <= row["score"] <= 100 for row in figure["rows"] if row["model"] == "w/oFT")  # type: ignore[attr-defined]
-    assert "SBERT, DefSent" in str(figure["notes"])
-
-
 def test_a_figure_along_epochs_has_those_after_the_pre_training(
     embedlab: Embedlab, tiny_encoder: Path
 ) -> None:
@@ -501,36 +336,6 @@ def test_minutes_of_whole_trainings_are_beside_the_printed_ones(
     assert lines["SBERT baseline", "ours"] == pytest.approx(12)
     assert lines["SBERT baseline", "difference"] == pytest.approx(-8)
     assert ("allpalln-lambda0.3-SCL", "ours") not in lines
-
-
-def test_a_row_whose_model_is_damaged_is_absent_with_one_reason_and_the_others_are_shown(
-    embedlab: Embedlab, tiny_encoder: Path
-) -> None:
-    run = RunFolder.of(Path("runs"), "sbert", 1)
-    run.model.mkdir(parents=True)
-    (run.model / "config.json").write_text("{")
-    store_recipe(run, load_recipe("sbert", encoder=str(tiny_encoder)))
-    words = (
-        "reproduce",
-        "tsukagoshi",
-        "figure3_dice",
-        "--from",
-        "runs",
-        "--data",
-        "tiny",
-        "--encoder",
-        str(tiny_encoder),
-        "--threads",
-        "1",
-    )
-    answer = embedlab(*words, "--json")
-    _, figure = tables(answer)
-    assert all(-100 <= row["score"] <= 100 for row in figure["rows"] if row["model"] == "w/oFT")  # type: ignore[attr-defined]
-    (absent,) = (note for note in figure["notes"] if "config.json" in note)  # type: ignore[attr-defined]
-    assert absent.startswith("absent: SBERT: ")
-    assert "config.json" not in answer.err
-    (untrained,) = (note for note in figure["notes"] if "there is no finished run" in note)  # type: ignore[attr-defined]
-    assert "finished run of DefSent;" in untrained
 
 
 @pytest.mark.slow

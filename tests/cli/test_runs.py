@@ -2,12 +2,9 @@ from __future__ import annotations
 
 import fcntl
 import json
-import shlex
-import shutil
 import signal
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,13 +12,6 @@ import pytest
 if TYPE_CHECKING:
     from embedlab.runs.store import RunFolder
 from tests.cli.conftest import Embedlab
-from tests.stored_json import store_values
-
-
-def test_ls_of_no_runs_says_how_to_start_one(embedlab: Embedlab) -> None:
-    answer = embedlab("runs", "ls")
-    assert answer.code == 0
-    assert "embedlab train RECIPE" in answer.out
 
 
 def test_ls_shows_state_and_latest_numbers(embedlab: Embedlab, finished_run: RunFolder) -> None:
@@ -36,31 +26,6 @@ def test_ls_shows_state_and_latest_numbers(embedlab: Embedlab, finished_run: Run
     )
 
 
-@pytest.mark.parametrize("damage", ["gone", "half", "folder"])
-def test_ls_survives_damaged_run_folders(
-    embedlab: Embedlab, finished_run: RunFolder, damage: str
-) -> None:
-    other = finished_run.path.with_name("seed-2")
-    other.mkdir()
-    if damage == "half":
-        (other / "recipe.toml").write_text("[[stage")
-        (other / "events.jsonl").write_bytes(b'{"event": "st\xff')
-    if damage == "folder":
-        (other / "events.jsonl").mkdir()
-    rows = embedlab("runs", "ls", "--json").rows
-    assert [row["run"] for row in rows] == ["mine@1", "mine@2"]
-    assert rows[1]["state"] == ("crashed" if damage == "half" else "unreadable")
-
-
-def test_a_hint_names_the_place_that_was_typed(embedlab: Embedlab, finished_run: RunFolder) -> None:
-    assert "`embedlab runs ls` " in embedlab("runs", "resume", "mine").err
-    finished_run.path.parents[1].rename("my runs")
-    answer = embedlab("runs", "resume", "mine", "--runs", "my runs")
-    command = "embedlab runs ls --runs 'my runs'"
-    assert f"`{command}` shows" in answer.err
-    assert "mine@1" in embedlab(*shlex.split(command)[1:]).out
-
-
 def test_show_prints_recipe_data_and_marks(embedlab: Embedlab, finished_run: RunFolder) -> None:
     facts = embedlab("runs", "show", "mine", "--json").json
     assert facts["state"] == "finished"
@@ -72,20 +37,6 @@ def test_show_prints_recipe_data_and_marks(embedlab: Embedlab, finished_run: Run
     shown = embedlab("runs", "show", "mine").out
     assert "data" in shown
     assert "snli train: 3 rows" in shown
-
-
-def test_show_of_several_seeds_is_one_object_too(
-    embedlab: Embedlab, finished_run: RunFolder
-) -> None:
-    shutil.copytree(finished_run.path, finished_run.path.with_name("seed-2"))
-    answer = embedlab("runs", "show", "mine", "--json")
-    assert [run["run"] for run in answer.json["runs"]] == ["mine@1", "mine@2"]
-    assert embedlab("runs", "show", "mine@2", "--json").json["run"] == "mine@2"
-
-
-def test_show_of_a_newer_run_folder_says_so(embedlab: Embedlab, finished_run: RunFolder) -> None:
-    store_values(finished_run.environment_file, {"schema": 99})
-    assert "newer embedlab" in embedlab("runs", "show", "mine").out
 
 
 def test_log_prints_words_or_json_lines(embedlab: Embedlab, finished_run: RunFolder) -> None:
@@ -154,17 +105,6 @@ def test_rename_moves_a_run(embedlab: Embedlab, finished_run: RunFolder) -> None
     assert [row["run"] for row in embedlab("runs", "ls", "--json").rows] == ["yours@1"]
 
 
-@pytest.mark.parametrize("name", ["dice", "a b/c"])
-def test_rename_to_what_cannot_name_a_run_names_no_option(
-    embedlab: Embedlab, finished_run: RunFolder, name: str
-) -> None:
-    answer = embedlab("runs", "rename", "mine", name)
-    assert answer.code == 2
-    refusals = (f"{name!r} cannot name a run", f"no run can be called {name!r}")
-    assert any(refusal in answer.err for refusal in refusals)
-    assert "--name" not in answer.err
-
-
 def test_cancel_and_resume_refuse_a_finished_run(
     embedlab: Embedlab, finished_run: RunFolder
 ) -> None:
@@ -181,13 +121,6 @@ def test_cancel_answers_with_an_object(
     answer = embedlab("runs", "cancel", "mine", "--json")
     assert answer.json == {"cancelled": ["mine@1"]}
     assert "requested the stop of mine@1 (process 7)" in answer.err
-
-
-def test_runs_may_live_elsewhere(
-    embedlab: Embedlab, finished_run: RunFolder, tmp_path: Path
-) -> None:
-    finished_run.path.parents[1].rename(tmp_path / "elsewhere")
-    assert len(embedlab("runs", "ls", "--runs", "elsewhere", "--json").rows) == 1
 
 
 @pytest.mark.parametrize(

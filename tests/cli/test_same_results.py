@@ -16,7 +16,6 @@ from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.runs.environment import collect_environment
 from embedlab.runs.store import RunFolder
 from tests.cli.conftest import Answer, Embedlab
-from tests.tasks.labelled_sentences import write_mrpc, write_sst2
 
 pytestmark = pytest.mark.usefixtures("quick_fits")
 WORDS = [
@@ -144,40 +143,6 @@ def test_another_pooling_is_another_thing_and_the_difference_has_the_interval_of
     assert f"{row['difference']:+.2f} [{row['low']:+.2f}, {row['high']:+.2f}]" in shown
 
 
-def test_accuracies_have_the_interval_of_compare_too(
-    embedlab: Embedlab, model: str, tmp_path: Path
-) -> None:
-    for write in (write_sst2, write_mrpc):
-        write(tmp_path / "data")
-    other, options = f"{model}?pooling=cls", ["--data", "data", "--offline", "--allow-partial"]
-    tasks = ["--task", "sst2", "--task", "mrpc", "--setting", "exact", "--json"]
-    first, second = (
-        save(embedlab("evaluate", one, *tasks, *options), f"{n}.json")
-        for n, one in enumerate((model, other))
-    )
-    both = save(embedlab("compare", model, other, *tasks, *options), "both.json")
-    compared = {
-        (row["slice"], row["metric"]): row
-        for row in json.loads(Path(both).read_text())["rows"]
-        if row["model"] == other
-    }
-    rows = {
-        row["what"]: row
-        for row in embedlab("same", first, second, *options, "--json").rows
-        if row["kind"] == "score"
-    }
-    for what, key in (
-        ("mrpc accuracy exact test", ("mrpc", "accuracy")),
-        ("mrpc f1 exact test", ("mrpc", "f1")),
-    ):
-        wanted = [compared[key]["difference_low"], compared[key]["difference_high"]]
-        assert [rows[what]["low"], rows[what]["high"]] == pytest.approx(wanted)
-    answer = embedlab("same", first, both, *options)
-    assert answer.code == 0, answer.out
-    assert "tiny on transfer-exact: of the same thing; all 3 scores agree" in answer.out
-    assert f"not compared, only in both.json: {other[2:]} on transfer-exact" in answer.err
-
-
 @pytest.mark.usefixtures("small_world")
 def test_the_signature_is_the_same_now_from_stored_scores_from_the_file_of_the_run_and_in_compare(
     embedlab: Embedlab, recipe_of_two_seeds: str, tmp_path: Path
@@ -219,18 +184,6 @@ def test_the_signature_is_the_same_now_from_stored_scores_from_the_file_of_the_r
         "by",
         "metric",
     }  # the file has pearson, sources and fifths too
-
-
-def test_power_says_what_decides_its_numbers_as_compare_does(
-    embedlab: Embedlab, model: str
-) -> None:
-    answer = embedlab("power", model, "dice", "--dataset", "mine.tsv", "--json")
-    compared = embedlab("compare", model, "dice", "--task", "mine.tsv", "--json")
-    assert answer.json["signatures"] == compared.json["signatures"]
-    assert (
-        answer.json["signatures"]["dice"]
-        in embedlab("power", model, "dice", "--dataset", "mine.tsv", "--signature").out
-    )
 
 
 def test_whatever_changes_a_number_changes_the_signature(
@@ -290,48 +243,6 @@ def test_what_decides_no_number_is_not_in_the_signature(
     )
 
 
-def test_the_same_file_of_pairs_in_two_folders_is_one_thing(
-    embedlab: Embedlab, model: str, tmp_path: Path
-) -> None:
-    shutil.copytree(tmp_path / "tiny", tmp_path / "elsewhere" / "tiny")
-    shutil.copy(tmp_path / "mine.tsv", tmp_path / "elsewhere" / "mine.tsv")
-    first = save(
-        embedlab("evaluate", model, "--task", "mine.tsv", "--by", "source", "--json"), "first.json"
-    )
-    second = save(
-        embedlab(
-            "evaluate", "elsewhere/tiny", "--task", "elsewhere/mine.tsv", "--by", "source", "--json"
-        ),
-        "second.json",
-    )
-    answer = embedlab("same", first, second)
-    assert (answer.code, "of the same thing; all 2 scores agree" in answer.out) == (0, True), (
-        answer.out
-    )
-
-
-def test_other_seeds_of_a_recipe_are_other_weights_measured_in_the_same_way(
-    embedlab: Embedlab, recipe_of_two_seeds: str
-) -> None:
-    names = [f"{recipe_of_two_seeds}@{seed}" for seed in (1, 2)]
-    first, second = (
-        save(embedlab("evaluate", name, "--task", "mine.tsv", "--json"), f"{name}.json")
-        for name in names
-    )
-    answer = embedlab("same", first, second, "--json")
-    assert answer.code == 4
-    assert "other weights, measured in the same way; " in answer.json["title"]
-    assert cells(answer)["seeds"] == ("1", "2")
-    both = save(
-        embedlab("evaluate", recipe_of_two_seeds, "--task", "mine.tsv", "--json"), "both.json"
-    )
-    wider = embedlab("same", first, both, "--json")
-    assert wider.code == 4
-    assert all(
-        row["low"] < row["difference"] < row["high"] for row in wider.rows if row["kind"] == "score"
-    )
-
-
 def edited(path: str, into: str, *changes: Sequence[str]) -> str:
     text = Path(path).read_text()
     for old, new in changes:
@@ -387,50 +298,6 @@ def test_what_one_file_does_not_know_is_not_a_difference(embedlab: Embedlab) -> 
     assert "backend cannot be compared: unknown in other.json, python in first.json" in answer.out
 
 
-def test_changed_data_differs_and_its_scores_have_no_interval(
-    embedlab: Embedlab, model: str, tmp_path: Path
-) -> None:
-    command = ["evaluate", model, "--task", "mine.tsv", "--aggregate", "all", "--json"]
-    first = save(embedlab(*command), "first.json")
-    file = tmp_path / "mine.tsv"
-    file.write_text(file.read_text().replace("\t5\t", "\t0\t"))
-    second = save(embedlab(*command), "second.json")
-    answer = embedlab("same", first, second)
-    assert answer.code == 4
-    assert "not of the same thing: data differs; the score differs" in answer.out
-    assert "no interval: " in answer.out
-    other = save(embedlab("evaluate", f"{model}?pooling=cls", *command[2:]), "other.json")
-    stored = embedlab("same", second, other, "--json").rows[-1]
-    assert stored["low"] is not None
-    write_pairs(file)  # items are stored with their gold scores: the file is not read
-    assert embedlab("same", second, other, "--json").rows[-1] == stored
-    file.unlink()
-    assert embedlab("same", second, other, "--json").rows[-1] == stored
-    write_pairs(file)
-    assert embedlab(*command).code == 0  # in place of the items of the version in `second`
-    answer = embedlab("same", second, other, "--json")
-    assert answer.rows[-1]["low"] is None
-    assert any(
-        note.startswith(f"no interval: {model}: no outcomes on sts are stored under ")
-        for note in answer.json["notes"]
-    )
-
-
-def test_deleted_scores_leave_the_difference_without_an_interval(
-    embedlab: Embedlab, model: str, tmp_path: Path
-) -> None:
-    other = f"{model}?pooling=cls"
-    first, second = (
-        save(embedlab("evaluate", one, "--task", "mine.tsv", "--json"), f"{n}.json")
-        for n, one in enumerate((model, other))
-    )
-    shutil.rmtree(tmp_path / "cache")
-    answer = embedlab("same", first, second, "--json")
-    assert answer.code == 4
-    assert all(row["low"] is None for row in answer.rows)
-    assert any("no outcomes on sts are stored under" in note for note in answer.json["notes"])
-
-
 def test_several_models_are_matched_by_name_and_the_others_are_noted(
     embedlab: Embedlab, model: str
 ) -> None:
@@ -482,33 +349,6 @@ def test_files_without_a_common_model_or_without_a_result_end_with_two_lines(
         error, hint = answer.err.splitlines()
         assert wrong in error
         assert hint.startswith("hint: ")
-
-
-@pytest.mark.parametrize(
-    ("words", "line"),
-    [
-        (["evaluate", "dice"], "\nsignature of dice: {}\n"),
-        (["compare", "dice"], "\nsignature of dice: {}\n"),
-        (["evaluate", "dice", "--quiet"], "\nsignature of dice: {}\n"),
-        (["evaluate", "dice", "--format", "markdown"], "\n- signature of dice: `{}`\n"),
-    ],
-)
-def test_the_signature_is_one_line_below_the_table_where_it_is_selected(
-    embedlab: Embedlab, words: list[str], line: str
-) -> None:
-    command = [*words, "--task", "mine.tsv"]
-    (signature,) = embedlab(*command, "--format", "json").json["signatures"].values()
-    assert line.format(signature) in embedlab(*command, "--signature").out
-    assert "signature" not in embedlab(*command).out
-
-
-def test_csv_has_the_signature_on_stderr_and_a_page_always_has_it(embedlab: Embedlab) -> None:
-    command = ["compare", "dice", "--task", "mine.tsv", "--by", "source"]
-    answer = embedlab(*command, "--format", "csv", "--signature", "--html", "page.html")
-    (signature,) = embedlab(*command, "--json").json["signatures"].values()
-    assert f"signature of dice: {signature}\n" in answer.err
-    assert "signature" not in answer.out
-    assert f"<li>signature of dice: {signature}</li>" in Path("page.html").read_text()
 
 
 def test_verify_says_what_changed_between_results_of_the_same_vectors(

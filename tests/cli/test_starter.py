@@ -3,11 +3,7 @@ kinds.
 """
 
 from collections.abc import Callable
-from pathlib import Path
 
-import pytest
-
-from embedlab.core.paths import STARTER_FOLDER
 from tests.cli.conftest import Answer
 
 Embedlab = Callable[..., Answer]
@@ -29,34 +25,6 @@ def test_all_its_pairs_are_a_dataset_that_needs_no_option(embedlab: Embedlab) ->
         "starter/images": 1_500,
         "starter/track5.en-en": 250,
     }
-
-
-def test_a_dataset_that_it_lacks_is_missing_where_it_is_named(embedlab: Embedlab) -> None:
-    answer = embedlab("evaluate", "dice", "--data", "starter", "--offline", "--task", "sts12")
-    assert answer.code == 3
-    assert "dataset 'sts12' (test) is missing" in answer.err
-
-
-def test_missing_data_are_answered_with_its_name(embedlab: Embedlab) -> None:
-    answer = embedlab("evaluate", "dice", "--offline")
-    assert answer.code == 3
-    assert "--data starter" in answer.err.splitlines()[-1]
-    assert "--data starter is inside embedlab" in embedlab("data", "ls", "snli").out
-    assert "--data starter is inside embedlab" in embedlab("doctor").out
-    assert (
-        f"the starter set, {STARTER_FOLDER}"
-        in embedlab("doctor", "--data", "starter", "--json").out
-    )
-
-
-def test_a_folder_of_its_name_is_not_taken_for_it(
-    embedlab: Embedlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "starter").mkdir()
-    answer = embedlab("evaluate", "dice", "--data", "starter")
-    assert answer.code == 2
-    assert "also a folder here" in answer.err
 
 
 def test_models_of_packages_are_listed_and_what_an_extra_installs_is_not_fetched(

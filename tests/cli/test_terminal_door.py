@@ -14,7 +14,6 @@ import pytest
 
 from embedlab.commands.terminal import Terminal
 from embedlab.core.settings import Settings
-from embedlab.reports.tables import Column, Table
 from tests.cli.conftest import Embedlab
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202egnp.exe\x7f"
@@ -66,15 +65,6 @@ def test_no_format_lets_an_escape_sequence_out(
     assert answer.code == 0
     assert SHOWN in answer.out.replace("\\\\", "\\")
     assert not OBEYED & set(answer.out + answer.err)
-
-
-def test_json_is_read_as_exactly_what_the_file_holds(embedlab: Embedlab, sentences: Path) -> None:
-    answer = embedlab("nearest", "dog", str(sentences), "-m", "dice", "--json")
-    assert {row["sentence"] for row in answer.rows} == {
-        f"a dog {EVIL}",
-        "=HYPERLINK(1) dog",
-        "-negated\tdog",
-    }
 
 
 def test_csv_text_is_not_a_formula_and_its_numbers_stay_numbers(
@@ -185,33 +175,3 @@ def test_quiet_leaves_the_answer_alone(embedlab: Embedlab, sentences: Path) -> N
     assert embedlab("nearest", "dog", str(sentences), "-m", "dice", "-q", "--json").json[
         "notes"
     ] == ["dice: precision float32"]
-
-
-@pytest.mark.parametrize("is_terminal", [False, True])
-def test_an_empty_line_separates_two_tables(
-    is_terminal: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("sys.stdout.isatty", lambda: is_terminal)
-    columns = [Column(key="a", title="a")]
-    noted = {"one": ["n"], "two": [], "three": ["n"]}
-    tables = [
-        Table(title=title, columns=columns, rows=[{"a": "x"}], notes=notes)
-        for title, notes in noted.items()
-    ]
-    Terminal(Settings()).show(*tables)
-    rows = [" a", " ─", " x", ""]
-    shown = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
-    assert shown.splitlines() == [
-        "one",
-        "",
-        *rows,
-        "n",
-        "",
-        "two",
-        "",
-        *rows,
-        "three",
-        "",
-        *rows,
-        "n",
-    ]

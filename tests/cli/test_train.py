@@ -12,9 +12,7 @@ import psutil
 import pytest
 
 from embedlab.commands.training import settings_of_run
-from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
-from embedlab.data.source import Source
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
 
@@ -125,73 +123,6 @@ def test_the_same_line_with_resume_starts_ends_and_reports_a_run(
     assert (other.code, "stage.0.optim.lr was 2e-05, now 0.5" in other.err) == (2, True)
 
 
-def test_the_checkpoints_of_a_run_stay_where_that_is_typed(
-    quick: Embedlab, embedlab: Embedlab
-) -> None:
-    words = ("--keep-checkpoints", "--set", "evaluate.tasks=[]", "-q")
-    assert quick(*words).code == 0
-    run = RunFolder(Path("runs/snli-ce/seed-1"))
-    assert list(run.checkpoints.glob("step-*"))
-    assert quick(*words).code == 0
-    size = sum(file.stat().st_size for file in run.checkpoints.rglob("*") if file.is_file())
-    pruned = embedlab("runs", "prune", "--data", "tiny", "--json")
-    assert pruned.json == {"freed_bytes": size, "pruned": ["snli-ce@1"], "running": []}
-    assert f"freed {size:,} bytes of 1 of 1 runs" in pruned.err
-    assert not run.checkpoints.exists()
-    assert embedlab("export", "snli-ce", "out", "--data", "tiny").code == 0
-
-
-def test_a_shortened_training_says_so_wherever_its_scores_are_shown(
-    quick: Embedlab, embedlab: Embedlab
-) -> None:
-    words = (
-        "--max-steps",
-        "2",
-        "--set",
-        "data.rows=96",
-        "--set",
-        'evaluate.tasks=["geometry"]',
-        "--set",
-        "evaluate.dev=none",
-    )
-    planned = quick(*words, "--dry-run").out
-    assert "# shortened to 2 of " in planned
-    assert tomllib.loads(planned)["max_steps"] == 2
-    trained = quick(*words, "--json")
-    assert "[shortened]" in trained.json["title"], trained.err
-    assert any("training shortened to 2 of " in note for note in trained.json["notes"])
-    compared = embedlab(
-        "evaluate", "snli-ce", "--data", "tiny", "--task", "sts12", "--threads", "1", "--json"
-    )
-    assert "[shortened]" in compared.json["title"]
-    facts = embedlab("runs", "show", "snli-ce", "--data", "tiny", "--json").json
-    assert set(facts["marks"]) == {"generated", "shortened"}
-    assert facts["steps_taken"].startswith("2 of ")
-    assert "shortened to 2 steps" in Path("runs/snli-ce/seed-1/model/README.md").read_text()
-    other = quick("--resume", "--set", "evaluate.dev=none")
-    assert (other.code, "max_steps was 2, now None" in other.err) == (2, True)
-
-
-def test_an_exported_run_has_its_name_and_its_marks(
-    quick: Embedlab, embedlab: Embedlab, tmp_path: Path
-) -> None:
-    assert quick("--name", "mine", "-q", "--set", "evaluate.tasks=[]").code == 0
-    assert embedlab("export", "mine", "out", "--data", "tiny").code == 0
-    assert "\n# mine\n" in Path("out/README.md").read_text()
-    pairs = tmp_path / "pairs.tsv"
-    seen = Source(folder=TINY_FOLDER).open("snli", "train").frame
-    seen.select(
-        sentence1="premise", sentence2="hypothesis", score=seen["premise"].str.len_chars()
-    ).write_csv(pairs, separator="\t")
-    of_run, of_export = (
-        embedlab("evaluate", model, "--task", str(pairs), "--threads", "1", *words)
-        for model, words in (("mine", ["--data", "tiny"]), ("out", ()))
-    )
-    for answer in (of_run, of_export):
-        assert "[generated] [overlap]" in answer.out, answer.err
-        assert "[overlap] in the training data: † test pairs" in answer.out
-
-
 def test_several_seeds_are_one_model_with_a_spread(quick: Embedlab, embedlab: Embedlab) -> None:
     assert quick("--seeds", "2", "-q", "--set", "evaluate.tasks=[]").code == 0
     (row,) = embedlab(
@@ -221,71 +152,6 @@ def test_dry_run_is_one_object_in_json(embedlab: Embedlab) -> None:
     assert stage["batch_size"] == answer["recipe"]["stage"][0]["optim"]["batch_size"]
     assert stage["steps"] > 0
     assert stage["example"][0]["role"] == "anchor"
-
-
-def test_dry_run_counts_the_words_that_the_training_reads(
-    embedlab: Embedlab, tiny_encoder: Path, tmp_path: Path
-) -> None:
-    file = tmp_path / "words.tsv"
-    file.write_text("dog\tan animal\ndog sled\ta thing\ncat\tan animal\n", encoding="utf-8")
-    own = (
-        "--set",
-        f"data.datasets={file}",
-        "--set",
-        "data.split=all",
-        "--encoder",
-        str(tiny_encoder),
-    )
-    (stage,) = embedlab("train", "defsent", "--data", "tiny", "--dry-run", "--json", *own).json[
-        "stages"
-    ]
-    assert stage["rows"] == 2  # "dog sled" is two tokens
-    assert stage["excluded"] == "1 rows are left out: their word is not one token of the encoder"
-
-
-@pytest.mark.parametrize(
-    ("model", "code"), [("./nothing-here", 3), ("nothing-here", 2), ("dice", 2)]
-)
-def test_a_recipe_that_starts_from_no_encoder_is_refused_before_anything_heavy_loads(
-    embedlab: Embedlab, model: str, code: int
-) -> None:
-    for words in ([], ["--dry-run"], ["--detach"]):
-        answer = embedlab("train", "snli-ce", "--set", f"encoder.model={model}", *words)
-        assert (answer.code, answer.err.startswith("embedlab: error: ")) == (code, True)
-        assert model in answer.err
-
-
-def test_an_encoder_that_is_set_holds_for_generated_data_too(
-    embedlab: Embedlab, tiny_encoder: Path
-) -> None:
-    answer = embedlab(
-        "train", "snli-ce", "--data", "tiny", "--dry-run", "--set", f"encoder.model={tiny_encoder}"
-    )
-    assert tomllib.loads(answer.out)["encoder"]["model"] == str(tiny_encoder)
-
-
-@pytest.mark.parametrize("name", ["a/b", "", "dice", "grids", "Grids"])
-def test_a_dry_run_checks_the_name_too(embedlab: Embedlab, name: str) -> None:
-    answer = embedlab("train", "snli-ce", "--data", "tiny", "--dry-run", "--name", name)
-    assert (answer.code, answer.out) == (2, "")
-    assert "cannot name a run" in answer.err or "no run can be called" in answer.err
-
-
-def test_resume_refuses_a_run_of_another_recipe(
-    embedlab: Embedlab, finished_run: RunFolder
-) -> None:
-    finished_run.events_file.unlink()
-    answer = embedlab("train", "snli-supcl", "--name", "mine", "--resume")
-    assert answer.code == 2
-    assert "run 'mine@1' was made by another recipe" in answer.err
-
-
-def test_resume_says_that_a_run_is_running(embedlab: Embedlab, finished_run: RunFolder) -> None:
-    with finished_run.lock():
-        answer = embedlab("train", "snli-ce", "--name", "mine", "--resume")
-    assert answer.code == 2
-    assert "run 'mine@1' is running" in answer.err
-    assert "embedlab runs cancel mine@1" in answer.err
 
 
 @pytest.mark.parametrize(("typed", "threads"), [(Settings(), 1), (Settings(threads=3), 3)])

@@ -5,7 +5,6 @@ right.
 import json
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from embedlab.comparison.combinations import TESTED
@@ -23,37 +22,6 @@ def files(tmp_path: Path) -> tuple[str, str, str]:
     for name in ("first", "second"):
         pairs.with_columns(score=outcomes.predictions[name]).write_csv(tmp_path / f"{name}.csv")
     return "scores:first.csv", "scores:second.csv", "pairs.csv"
-
-
-def test_what_the_scores_of_one_file_were_damaged_on_is_named_first(
-    embedlab: Embedlab, files: tuple[str, str, str]
-) -> None:
-    first, second, pairs = files
-    words = ("why", first, second, "--task", pairs)
-    shown = embedlab(*words)
-    assert len(shown.out.splitlines()) <= 20
-    assert "first.csv beats second.csv by" in shown.out
-    assert "points" in shown.out.splitlines()[1]
-    assert "--notes shows" in shown.out
-    answer = embedlab(*words, "--notes")
-    assert answer.code == 0, answer.err
-    lines = answer.out.splitlines()
-    rule = next(number for number, line in enumerate(lines) if "──" in line)
-    assert lines[rule + 2].split()[:2] == ["question:", "one"]  # below that of all items
-    assert "°" in lines[rule + 2]  # brought scores are of checkpoints
-    combined = answer.out.partition("Two properties together, confirmed on other topics")[
-        2
-    ].partition("Where first.csv")[0]
-    assert combined.splitlines()[4].startswith(" question: ")
-    assert "°: of these checkpoints" in combined
-    assert "80% power" in combined
-    side = answer.out.partition("Where first.csv alone is right")[
-        2
-    ]  # the damaged one is wrong there
-    assert next(
-        line for line in side.splitlines() if line.strip().startswith("question: one")
-    ).endswith("*")
-    assert "Typical items on which first.csv alone is right" in side
 
 
 def test_json_has_all_kinds_shares_and_typical_items_with_their_numbers(
@@ -93,40 +61,6 @@ def test_json_has_all_kinds_shares_and_typical_items_with_their_numbers(
     assert 0 < len([row for row in rows if row["part"] == "typical" and row["side"] == first]) <= 2
 
 
-def test_items_that_are_picked_are_explained_alone_and_results_pick_none(
-    embedlab: Embedlab, files: tuple[str, str, str]
-) -> None:
-    first, second, pairs = files
-    picked = embedlab("why", first, second, "--task", pairs, "--where", "question:none", "--json")
-    assert not any(
-        row["significant"]
-        for row in _tables(picked.out)[0]["rows"]
-        if row["by"] not in {"gold", "question"}
-    )
-    refused = embedlab("why", first, second, "--task", pairs, "--where", '"scores:first.csv">1')
-    assert refused.code == 2
-    assert "picks items by results" in refused.err
-
-
-def test_classified_sentences_are_explained_by_the_same_command(
-    embedlab: Embedlab, tiny_encoder: Path
-) -> None:
-    words = (
-        str(tiny_encoder),
-        f"{tiny_encoder}?pooling=cls",
-        "--task",
-        "cr",
-        "--setting",
-        "prototyping",
-        "--data",
-        "tiny",
-    )
-    answer = embedlab("why", *words, "--notes")
-    assert answer.code == 0, answer.err
-    assert "right: the class that most seeds give is the gold one" in answer.out
-    assert "words fifth 1" in answer.out or "label: " in answer.out
-
-
 def test_what_cannot_be_explained_is_refused_before_any_work(embedlab: Embedlab) -> None:
     for words, reason in (
         (("dice", "dice"), "named twice"),
@@ -141,23 +75,6 @@ def test_what_cannot_be_explained_is_refused_before_any_work(embedlab: Embedlab)
 def _tables(text: str) -> list[dict[str, list[dict[str, object]]]]:
     tables: list[dict[str, list[dict[str, object]]]] = json.loads(text)["tables"]
     return tables
-
-
-def test_the_frame_in_python_has_the_rows_of_the_command(
-    embedlab: Embedlab, files: tuple[str, str, str]
-) -> None:
-    import embedlab as package
-
-    first, second, pairs = files
-    found = package.why(first, second, tasks=pairs)
-    rows = [
-        row
-        for table in _tables(embedlab("why", first, second, "--task", pairs, "--json").out)
-        for row in table["rows"]
-    ]
-    assert found.frame.height == len(rows)
-    assert isinstance(found.frame, pl.DataFrame)
-    assert found.explanation.uneven[0].by == "question"
 
 
 def test_a_figure_and_a_table_for_a_paper_have_the_same_caption(
