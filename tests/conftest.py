@@ -164,15 +164,6 @@ def shared_data() -> Path:
 
 
 @pytest.fixture(scope="session")
-def shared_encoder() -> Path:
-    """The small real encoder beside the checkout, skipped when absent."""
-    folder = Path(os.environ.get("EMBEDLAB_TEST_MODELS", SHARED / "models")) / "minilm3-mlm"
-    if not folder.is_dir():
-        pytest.skip(f"the small real encoder is not here: {folder}")
-    return folder
-
-
-@pytest.fixture(scope="session")
 def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A two-layer BERT with random weights and a whole-word vocabulary, in transformers layout."""
     from embedlab.encoders.random_encoder import build_random_encoder

@@ -16,7 +16,6 @@ from sentence_transformers.sentence_transformer.modules import (
     LayerNorm,
     Pooling,
     StaticEmbedding,
-    WordWeights,
 )
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import AutoConfig, AutoModel, PreTrainedTokenizerFast, T5Config, T5EncoderModel
@@ -227,17 +226,6 @@ def residual_dense(folder: Path) -> Path:
 def normed(folder: Path) -> Path:
     """LayerNorm after pooling."""
     return save(folder, transformer(folder), Pooling(WIDTH, "mean"), layer_norm())
-
-
-def word_weights(folder: Path) -> Path:
-    """Words weighted before their mean."""
-    words = tokenizer()
-    weights = WordWeights(
-        words.convert_ids_to_tokens(list(range(len(words)))),
-        {"man": 0.3, "dogs": 2.5, "a": 0.05},
-        unknown_word_weight=0.7,
-    )
-    return save(folder, transformer(folder), weights, Pooling(WIDTH, "mean"))
 
 
 def default_prompt(folder: Path) -> Path:

@@ -16,13 +16,12 @@ from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Pooling
 
-from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.errors import MissingError
 from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_encoder
-from embedlab.models import adapters
-from embedlab.models.catalog import resolve, starting_location
+from embedlab.models.catalog import resolve
 from embedlab.models.fingerprint import spec_fingerprint
-from embedlab.models.folder import Wishes, read_usage
+from embedlab.models.folder import read_usage
 from embedlab.scoring.stated_text import is_text_unknown
 from tests.encoders.layouts import (
     DECODERS,
@@ -73,20 +72,6 @@ def test_an_adapter_changes_its_base_and_says_which(written: Path, cpu: Machine)
     assert is_text_unknown(resolve(str(written), Path("none")).members[0])
 
 
-def test_a_typed_adapter_holds_with_the_statements_of_its_base(
-    written: Path, cpu: Machine, tmp_path: Path
-) -> None:
-    whole = save(tmp_path / "whole", transformer(tmp_path / "whole"), Pooling(WIDTH, "cls"))
-    np.testing.assert_allclose(
-        vectors(f"{whole}?adapter={written}", cpu),
-        vectors(f"{written}?pooling=cls", cpu),
-        atol=1e-6,
-    )
-    assert is_text_unknown(
-        resolve(f"{base_of(written)}?adapter={written}", Path("none")).members[0]
-    )
-
-
 def test_an_adapter_alone_is_used_as_its_base_states(
     adapter: Path, cpu: Machine, tmp_path: Path
 ) -> None:
@@ -109,22 +94,6 @@ def test_the_fingerprint_changes_with_adapter_and_base(adapter: Path, tmp_path: 
     assert len({before, fingerprint(str(adapter)), fingerprint(base_of(adapter))}) == 3
 
 
-def test_the_base_is_found_by_a_name_of_the_catalog_or_the_hub(
-    adapter: Path, cpu: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    expected, base, sought = vectors(adapter, cpu), Path(base_of(adapter)), []
-
-    def found(repository: str, revision: str | None = None, *, offline: bool = False) -> Path:
-        sought.append((repository, revision))
-        return base
-
-    monkeypatch.setattr(adapters, "hub_folder", found)
-    for name, revision in (("bert-base-uncased", None), ("org/model", "v2")):
-        change(adapter, base_model_name_or_path=name, revision=revision)
-        assert (vectors(adapter, cpu) == expected).all()
-    assert set(sought) == {("google-bert/bert-base-uncased", None), ("org/model", "v2")}
-
-
 def test_the_magnitudes_of_dora_are_read(cpu: Machine, tmp_path: Path) -> None:
     module = transformer(tmp_path / "dora", "llama", **DECODERS["llama"])
     module.model.add_adapter(lora("q_proj", "v_proj", use_dora=True))
@@ -140,11 +109,6 @@ def test_the_magnitudes_of_dora_are_read(cpu: Machine, tmp_path: Path) -> None:
     )  # before it is written: transformers 5.23 reads back other magnitudes
     model.save_pretrained(str(tmp_path / "dora"))
     np.testing.assert_allclose(vectors(tmp_path / "dora", cpu), expected, atol=1e-5)
-
-
-def test_training_starts_from_the_adapter_that_was_typed(written: Path) -> None:
-    typed = f"{base_of(written)}?adapter={written}&dim=5"
-    assert starting_location(typed, Path("none")) == f"{base_of(written)}?dim=5&adapter={written}"
 
 
 def other_base(adapter: Path) -> None:
@@ -207,13 +171,3 @@ def test_without_peft_an_adapter_is_refused_with_the_extra_to_install(
     with pytest.raises(MissingError, match="peft is not installed") as error:
         vectors(written, cpu)
     assert "embedlab[peft]" in error.value.hint
-
-
-def test_what_is_typed_as_an_adapter_must_be_one(written: Path, cpu: Machine) -> None:
-    base = base_of(written)
-    with pytest.raises(UsageError, match="is not an adapter"):
-        vectors(f"{base}?adapter={base}", cpu)
-    with pytest.raises(UsageError, match="is an adapter itself"):
-        vectors(f"{written}?adapter={written}", cpu)
-    with pytest.raises(EmbedlabError, match="no folder and no hub model"):
-        read_usage(Path(base), Wishes(adapter="no/such/adapter"))

@@ -7,13 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from embedlab.core.errors import UsageError
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import cosines
 from embedlab.encoders.loading import load_cached, load_encoder
 from embedlab.encoders.transformed import in_bits
 from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.models.catalog import resolve, trainable
+from embedlab.models.catalog import resolve
 from embedlab.models.fingerprint import spec_fingerprint
 
 VECTORS = np.random.default_rng(0).normal(size=(40, 16)).astype(np.float32)
@@ -72,14 +71,6 @@ def test_a_model_with_bits_has_them_after_its_other_options(
     assert str(model.facts.pooling).endswith("bits=1")
 
 
-def test_other_numbers_of_bits_and_training_are_refused(small_bert: Path) -> None:
-    with pytest.raises(UsageError, match="bits is '4'") as refused:
-        resolve(f"{small_bert}?bits=4", Path("none"))
-    assert "@bits=8" in str(refused.value.hint)
-    with pytest.raises(UsageError, match="bits are for evaluation"):
-        trainable(f"{small_bert}?bits=8", Path("none"))
-
-
 def test_fewer_numbers_are_read_from_the_whole_vectors_that_are_cached(
     small_bert: Path,
     cpu: Machine,
@@ -107,19 +98,3 @@ def test_fewer_numbers_are_read_from_the_whole_vectors_that_are_cached(
     np.testing.assert_allclose(found[:-1], plain, atol=1e-6)
     assert (cut.facts.pooling, cut.facts.notes) == ("mean, dim=7", opened("").facts.notes)
     assert opened("@dim=7").knows(sentences).all()
-
-
-def test_truncated_sentences_are_counted_of_vectors_of_fewer_numbers(
-    small_bert: Path, cpu: Machine, tmp_path: Path
-) -> None:
-    long = "the dogs run " * 300
-    for options in ("", "?dim=7"):
-        encoder = load_cached(
-            resolve(f"{small_bert}{options}", Path("none")).members[0],
-            cpu,
-            tmp_path,
-            1.0,
-            offline=True,
-        )
-        encoder.encode([long, "dogs"])
-        assert encoder.facts.truncated == 1

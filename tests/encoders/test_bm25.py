@@ -10,10 +10,8 @@ import pytest
 
 from embedlab.cli.app import main
 from embedlab.core.errors import UsageError
-from embedlab.core.settings import Settings
 from embedlab.encoders.kinds import bm25
 from embedlab.encoders.kinds.bm25 import Bm25Index
-from embedlab.encoders.loading import load_encoder, scorer_for
 from embedlab.models.catalog import resolve
 from embedlab.scoring.stated_text import is_text_unknown
 
@@ -79,16 +77,6 @@ def test_a_variant_has_scores_of_its_own_and_is_named(tmp_path: Path) -> None:
         resolve("bm25:lucen", tmp_path)
     with pytest.raises(UsageError, match="takes no option 'dim'"):
         resolve("bm25?dim=3", tmp_path)
-
-
-def test_it_has_neither_vectors_nor_scores_of_pairs(tmp_path: Path) -> None:
-    from embedlab.encoders.device import machine
-
-    (spec,) = resolve("bm25", tmp_path).members
-    with pytest.raises(UsageError, match="weighs words by all documents of a search"):
-        scorer_for(spec, Settings(device="cpu")).score(["a"], ["b"])
-    with pytest.raises(UsageError, match="has no vectors"):
-        load_encoder(spec, machine(Settings(device="cpu")))
 
 
 @pytest.mark.parametrize("model", ["bm25", "bm25:bm25+", "rerank:dice,bm25,20"])

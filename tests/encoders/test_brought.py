@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import FrameScorer
 from embedlab.encoders.kinds import scores
@@ -121,12 +121,6 @@ def test_a_file_that_does_not_fit_is_refused_in_one_line(
         load_scorer(spec_of(f"scores:{file}{column}"), cpu)
 
 
-def test_scores_have_no_vectors(tmp_path: Path, cpu: Machine) -> None:
-    file = written(tmp_path / "mine.csv", PAIRS.with_columns(mine=pl.lit(1.0)))
-    with pytest.raises(UsageError, match="has no vectors: it only scores pairs"):
-        load_encoder(spec_of(f"scores:{file}"), cpu)
-
-
 @pytest.mark.parametrize("ending", ["parquet", "npy"])
 def test_vectors_are_matched_by_sentence(tmp_path: Path, cpu: Machine, ending: str) -> None:
     vectors = np.arange(6, dtype=np.float32).reshape(3, 2)
@@ -160,14 +154,6 @@ def test_an_array_without_its_text_and_one_of_another_length_are_refused(
             MissingError, match=rf"{count} sentences, but an array of shape \(3, 2\)"
         ):
             load_encoder(spec_of(f"vectors:{tmp_path / 'mine.npy'}"), cpu)
-
-
-def test_text_beside_an_array_may_be_of_windows(tmp_path: Path, cpu: Machine) -> None:
-    np.save(tmp_path / "mine.npy", np.eye(2))
-    (tmp_path / "mine.txt").write_bytes("\ufeffa b\r\nc\r\n".encode())
-    assert load_encoder(spec_of(f"vectors:{tmp_path / 'mine.npy'}"), cpu).encode(
-        ["c", "a b"]
-    ).tolist() == [[0, 1], [1, 0]]
 
 
 @pytest.mark.parametrize(

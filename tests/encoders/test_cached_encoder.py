@@ -134,22 +134,6 @@ def test_weights_that_change_before_they_are_read_are_refused(
     assert not list(tmp_path.glob("embeddings/*/*.npy"))
 
 
-@pytest.mark.parametrize("name", ["bert", "roberta", "distilbert", "modernbert"])
-def test_the_length_of_vectors_is_known_without_the_weights(
-    name: str, architectures: dict[str, Path], cpu: Machine, tmp_path: Path
-) -> None:
-    encoder = load(str(architectures[name]), cpu, tmp_path)
-    assert encoder.dim == encoder.encode(["a dog"]).shape[1]
-
-
-def test_no_cache_is_written_where_its_size_is_zero(
-    small_bert: Path, cpu: Machine, tmp_path: Path
-) -> None:
-    (spec,) = resolve(str(small_bert), tmp_path).members
-    load_encoder(spec, cpu, cache=tmp_path / "cache", cache_gib=0).encode(["a dog"])
-    assert not (tmp_path / "cache").exists()
-
-
 def test_a_pair_of_texts_is_cached_apart_from_every_sentence(
     small_bert: Path, cpu: Machine, tmp_path: Path, computed: list[int]
 ) -> None:

@@ -1,4 +1,3 @@
-import json
 from pathlib import Path
 
 import numpy as np
@@ -105,20 +104,6 @@ def test_a_model_that_normalises_is_saved_as_one_whichever_pooling_it_has(
     )
 
 
-def test_a_real_encoder_saves_mean_without_cls_for_sentence_transformers(
-    shared_encoder: Path, cpu: Machine, tmp_path: Path
-) -> None:
-    from sentence_transformers import SentenceTransformer
-
-    encoder = load_transformer(str(shared_encoder), cpu, wishes=Wishes(pooling="mean-without-cls"))
-    save_model(tmp_path / "model", encoder, card="")
-    texts = ["A man plays a guitar.", "", "Snow fell."]
-    theirs = SentenceTransformer(
-        str(tmp_path / "model"), device="cpu", trust_remote_code=False
-    ).encode(texts)
-    np.testing.assert_allclose(theirs, encoder.encode(texts), atol=1e-5)
-
-
 def test_saving_twice_gives_the_same_files(small_bert: Path, cpu: Machine, tmp_path: Path) -> None:
     encoder = load_transformer(str(small_bert), cpu, wishes=Wishes(pooling="mean-without-cls"))
     save_model(tmp_path / "one", encoder, card="# A card\n")
@@ -157,19 +142,6 @@ def test_a_full_disk_is_missing_and_leaves_the_old_model(
         save_model(tmp_path / "model", encoder, card="new")
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
     assert (tmp_path / "model" / "README.md").read_text() == "old"
-
-
-def test_an_untuned_folder_is_pooled_by_mean_and_says_so(small_bert: Path, cpu: Machine) -> None:
-    assert load_transformer(str(small_bert), cpu).facts.notes == ("no pooling was stated: mean",)
-    assert load_transformer(str(small_bert), cpu, wishes=Wishes(pooling="cls")).facts.notes == ()
-
-
-def test_loading_says_nothing_and_leaves_no_random_layer(
-    small_bert: Path, cpu: Machine, capfd: pytest.CaptureFixture[str]
-) -> None:
-    encoder = load_transformer(str(small_bert), cpu)
-    assert encoder.backbone.pooler is None
-    assert capfd.readouterr() == ("", "")
 
 
 def test_a_folder_without_a_config_is_missing(tmp_path: Path, cpu: Machine) -> None:
@@ -231,20 +203,6 @@ def test_text_is_lower_cased_where_sentence_transformers_does_so(
     theirs = SentenceTransformer(str(tmp_path / "model"), device="cpu", trust_remote_code=False)
     np.testing.assert_allclose(lowered.encode(["A Dog"]), theirs.encode(["A Dog"]), atol=1e-5)
     assert lowered.fingerprint != cased.fingerprint
-
-
-def test_the_default_prompt_is_reported(small_bert: Path, cpu: Machine, tmp_path: Path) -> None:
-    save_model(
-        tmp_path / "model",
-        load_transformer(str(small_bert), cpu, wishes=Wishes(pooling="mean")),
-        card="",
-    )
-    stated = tmp_path / "model" / "config_sentence_transformers.json"
-    for name, notes in ((None, ()), ("passage", ()), ("query", ("prompt 'ask: '",))):
-        stated.write_text(
-            json.dumps({"prompts": {"query": "ask: ", "passage": ""}, "default_prompt_name": name})
-        )
-        assert load_transformer(str(tmp_path / "model"), cpu).facts.notes == notes
 
 
 def test_gpt2_reads_no_more_tokens_than_it_has_positions(

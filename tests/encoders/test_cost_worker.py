@@ -3,7 +3,6 @@
 import subprocess
 import sys
 from collections.abc import Sequence
-from itertools import count
 
 import pytest
 
@@ -34,23 +33,6 @@ def test_rounds_are_as_long_as_a_model_is_fast_and_the_first_call_does_not_count
     assert found == pytest.approx([milliseconds] * ROUNDS)
     assert sentences == counted
     assert model.calls == [WARM, FEWEST, *[counted] * ROUNDS]
-
-
-def test_a_model_without_vectors_reads_pairs_of_different_sentences() -> None:
-    seen: list[tuple[Sequence[str], Sequence[str]]] = []
-
-    class Pairs:
-        def score(self, first: Sequence[str], second: Sequence[str]) -> None:
-            seen.append((first, second))
-
-    clock = count()
-    found, sentences = measure(Pairs(), TEXTS[:40], clock=lambda: next(clock))
-    assert sentences == 40
-    assert found == [1000 / 40] * ROUNDS
-    assert all(
-        sorted(first) == sorted(second) and not any(map(str.__eq__, first, second))
-        for first, second in seen
-    )
 
 
 def test_few_sentences_are_enough() -> None:

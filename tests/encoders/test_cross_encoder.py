@@ -232,19 +232,6 @@ def test_truncated_pairs_are_counted_once(folders: dict[str, Path], cpu: Machine
     assert scorer.facts.pooling == "cross-encoder, sigmoid"
 
 
-def test_a_score_does_not_depend_on_its_batch(folders: dict[str, Path], cpu: Machine) -> None:
-    scorer = opened(f"{folders['version 6']}?activation=identity", cpu)
-    alone = [scorer.score([first], [second])[0] for first, second in PAIRS]
-    np.testing.assert_allclose(scorer.score(*zip(*PAIRS, strict=True)), alone, atol=1e-5)
-
-
-def test_a_folder_that_says_what_it_is_needs_no_prefix(folders: dict[str, Path]) -> None:
-    kinds = {name: resolve(str(folders[name]), Path("none")).members[0].kind for name in LAYOUTS}
-    assert {name for name, kind in kinds.items() if kind != "cross-encoder"} == {
-        *("transformers alone", "several labels", "RoBERTa", "DistilBERT", "decoder")
-    }
-
-
 def test_a_classifier_that_does_not_say_so_is_refused_with_both_readings(
     folders: dict[str, Path], cpu: Machine
 ) -> None:
@@ -276,21 +263,6 @@ def test_several_labels_need_one_and_a_wrong_one_is_refused(
     )
     with pytest.raises(UsageError, match="softmax"):
         opened(f"{folders['version 6']}?activation=softmax", cpu)
-
-
-def test_options_of_the_other_kind_of_model_are_refused(folders: dict[str, Path]) -> None:
-    for name in (
-        f"{folders['version 6']}?dim=3",
-        f"cross-encoder:{folders['version 6']}?pooling=mean",
-        f"{folders['RoBERTa']}?label=0",
-    ):
-        with pytest.raises(UsageError, match="takes no option"):
-            resolve(name, Path("none"))
-
-
-def test_what_needs_vectors_refuses_it_in_one_line(folders: dict[str, Path], cpu: Machine) -> None:
-    with pytest.raises(UsageError, match="only scores pairs"):
-        load_encoder(resolve(str(folders["version 6"]), Path("none")).members[0], cpu)
 
 
 def without(name: str) -> Callable[[Path], object]:
@@ -349,23 +321,6 @@ def test_what_would_be_left_out_or_drawn_at_random_is_refused(
     damage(folder)
     with pytest.raises(EmbedlabError, match=message):
         opened(f"cross-encoder:{folder}", cpu)
-
-
-def test_modules_that_are_not_computed_are_refused_by_name(
-    folder_of: Callable[[str], Path], cpu: Machine
-) -> None:
-    folder = folder_of("version 6")
-    listed = json.loads((folder / "modules.json").read_text())
-    more = {
-        "idx": 1,
-        "name": "1",
-        "path": "1_LogitScore",
-        "type": "sentence_transformers.cross_encoder.modules.logit_score.LogitScore",
-    }
-    (folder / "modules.json").write_text(json.dumps([*listed, more]))
-    with pytest.raises(MissingError, match="LogitScore") as refused:
-        opened(str(folder), cpu)
-    assert "scores:FILE" in (refused.value.hint or "")
 
 
 def test_the_fingerprint_covers_files_options_and_precision(
@@ -433,36 +388,3 @@ def test_a_hub_id_whose_files_say_so_is_a_cross_encoder(
         assert model_columns(Model(name=name, members=(spec,))).is_published
     assert resolve("org/reader@pooling=mean", Path("none")).members[0].kind == "hub"
     assert fingerprint("org/reader") == fingerprint(str(folders[layout]))
-
-
-def test_a_hub_id_becomes_a_cross_encoder_when_its_files_are_there(
-    folders: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = {
-        name: resolve(name, Path("none")).members[0]
-        for name in ("org/reader?label=entailment", "cross-encoder:org/reader", "org/reader?dim=3")
-    }
-    assert [spec.kind for spec in before.values()] == ["hub", "cross-encoder", "hub"]
-    with pytest.raises(MissingError, match="'org/reader' is not on this machine"):
-        pinned(before["cross-encoder:org/reader"], offline=True)
-    snapshot = on_the_hub(folders["versions 4 and 5, several labels"], tmp_path, monkeypatch)
-    for name in ("org/reader?label=entailment", "cross-encoder:org/reader"):
-        found = pinned(before[name], offline=True)
-        assert (found.kind, found.location, found.name) == ("cross-encoder", str(snapshot), name)
-    assert pinned(before["org/reader?label=entailment"], offline=True).label == "entailment"
-    with pytest.raises(
-        UsageError, match=r"'org/reader\?dim=3' is a cross-encoder, which takes no option 'dim'"
-    ):
-        pinned(before["org/reader?dim=3"], offline=True)
-
-
-def test_a_hub_id_that_does_not_say_so_stays_an_encoder_without_options_of_pairs(
-    folders: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    snapshot = on_the_hub(folders["transformers alone"], tmp_path, monkeypatch)
-    (spec,) = resolve("org/reader", Path("none")).members
-    assert spec.kind == "hub"
-    assert pinned(spec, offline=True).location == str(snapshot)
-    assert resolve("cross-encoder:org/reader", Path("none")).members[0].location == str(snapshot)
-    with pytest.raises(UsageError, match="not a cross-encoder, which takes no option 'label'"):
-        resolve("org/reader?label=1", Path("none"))

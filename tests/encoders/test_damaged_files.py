@@ -1,7 +1,6 @@
 """What libraries say while they read damaged files."""
 
 import base64
-import errno
 import json
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +12,6 @@ import pytest
 from safetensors.numpy import save_file
 
 from embedlab.core.errors import MissingError
-from embedlab.encoders import damaged_files
 from embedlab.encoders.damaged_files import one_line_errors
 from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_encoder
@@ -39,13 +37,6 @@ def test_a_panic_is_one_line_and_says_nothing_before(capfd: pytest.CaptureFixtur
             PanicException("index out of bounds"),
         )
     assert capfd.readouterr().err == ""
-
-
-def test_what_is_said_beside_other_errors_is_shown(capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(MissingError, match="no key"):
-        load(b"a warning\n", ValueError("no key"))
-    load(b"another\n", None)
-    assert capfd.readouterr().err == "a warning\nanother\n"
 
 
 def test_two_threads_that_load_at_the_same_time_leave_stderr_as_it_was(
@@ -74,23 +65,6 @@ def test_two_threads_that_load_at_the_same_time_leave_stderr_as_it_was(
     assert os.path.samestat(os.fstat(2), before)
     os.write(2, b"after\n")
     assert capfd.readouterr().err == "first\nsecond\nafter\n"
-
-
-def test_a_full_disk_is_not_taken_for_a_damaged_file(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    def full() -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(damaged_files, "TemporaryFile", full)
-    load(b"a warning\n", None)
-    with pytest.raises(MissingError, match="no key"):
-        load(b"another\n", ValueError("no key"))
-    assert capfd.readouterr().err == "a warning\nanother\n"
-    monkeypatch.undo()
-    with pytest.raises(MissingError, match="index out of bounds"):
-        load(b"panicked\n", PanicException("index out of bounds"))
-    assert capfd.readouterr().err == ""
 
 
 def damage_beyond_ascii(folder: Path) -> None:

@@ -122,29 +122,6 @@ def test_attention_is_computed_by_the_kernels_that_are_named(
             getattr(switches, f"enable_{kind}_sdp")(is_enabled)
 
 
-@pytest.mark.parametrize(
-    ("capability", "has_units"), [((7, 5), False), ((8, 0), True), ((9, 0), True)]
-)
-def test_gpus_multiply_bf16_since_their_eighth_generation(
-    capability: tuple[int, int], has_units: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _: capability)
-    assert has_bf16_units(torch.device("cuda")) is has_units
-
-
-def test_attention_on_a_gpu_makes_no_plan_for_each_shape(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    before = torch.backends.cuda.cudnn_sdp_enabled()
-    try:
-        torch.backends.cuda.enable_cudnn_sdp(True)
-        machine(Settings(device="cpu"))
-        assert torch.backends.cuda.cudnn_sdp_enabled()
-        machine(Settings(device="cuda"))
-        assert not torch.backends.cuda.cudnn_sdp_enabled()
-    finally:
-        torch.backends.cuda.enable_cudnn_sdp(before)
-
-
 @pytest.mark.parametrize("device", ["cuda", "mps"])
 def test_a_device_that_is_not_there_is_missing(
     device: Device, monkeypatch: pytest.MonkeyPatch
@@ -153,14 +130,6 @@ def test_a_device_that_is_not_there_is_missing(
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
     with pytest.raises(MissingError, match=device):
         machine(Settings(device=device))
-
-
-def test_threads_are_as_many_as_requested() -> None:
-    before = torch.get_num_threads()
-    try:
-        assert machine(Settings(device="cpu", threads=1)).threads == torch.get_num_threads() == 1
-    finally:
-        torch.set_num_threads(before)
 
 
 @pytest.mark.parametrize(

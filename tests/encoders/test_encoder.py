@@ -40,10 +40,3 @@ def test_pairs_are_scored_in_pieces_as_at_once(monkeypatch: pytest.MonkeyPatch) 
     whole = score_by_vectors(words, first, second)
     monkeypatch.setattr(encoder, "PAIRS_AT_ONCE", 2)
     assert score_by_vectors(words, first, second).tolist() == whole.tolist()
-
-
-def test_no_pairs_have_no_scores() -> None:
-    words = WordVectorEncoder(
-        name="w", fingerprint="w", places={"a": 0}, vectors=np.ones((1, 2), np.float32)
-    )
-    assert score_by_vectors(words, [], []).shape == (0,)

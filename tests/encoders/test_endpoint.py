@@ -83,18 +83,6 @@ def test_limits_errors_and_dropped_connections_are_tried_again(server: str, cpu:
     assert answered(server)["requests"] == 4
 
 
-def test_what_was_computed_before_a_failure_is_not_lost(
-    server: str, cpu: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("embedlab.encoders.endpoint.TEXTS_A_REQUEST", 2)
-    monkeypatch.setattr("embedlab.encoders.cached_encoder.SENTENCES_PER_SAVE", 2)
-    texts = [f"{'long ' * (9 - place)}text {place}" for place in range(6)]
-    load(f"{server}#good", cpu, tmp_path).encode(texts[:4])
-    before = answered(server)["texts"]
-    load(f"{server}#good", cpu, tmp_path).encode(texts)
-    assert answered(server)["texts"] == before + 2
-
-
 @pytest.mark.parametrize(
     ("model", "words"),
     [
@@ -162,31 +150,6 @@ def test_a_text_that_a_server_fails_on_is_named_and_the_others_keep_their_vector
     np.testing.assert_allclose(kept, np.array([vector(text) for text in others], np.float32))
 
 
-def test_a_pair_that_one_model_cannot_encode_is_left_out_for_all(
-    server: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
-    rows = [f"a b {n}\tb c {n * n}\t{n % 6}\n" for n in range(30)]
-    for name, bad in (("all.tsv", ["a bad b\tb c\t3\n"]), ("others.tsv", [])):
-        text = "".join(["sentence1\tsentence2\tscore\n", *rows[:9], *bad, *rows[9:]])
-        (tmp_path / name).write_text(text)
-
-    def scores(name: str) -> list[tuple[str, float, int]]:
-        words = ["compare", "dice", f"{server}#nan", str(tmp_path / name), "--json"]
-        assert main(words) == 0
-        answer = json.loads(capsys.readouterr().out)["rows"]
-        return [(row["model"], row["score"], row["items"]) for row in answer]
-
-    whole = scores("all.tsv")
-    assert whole == scores("others.tsv")
-    assert {items for _, _, items in whole} == {30}
-    main(["compare", "dice", f"{server}#nan", str(tmp_path / "all.tsv"), "--notes"])
-    assert "no vectors for 1 of 31 pairs" in capsys.readouterr().out
-
-
 def test_a_text_that_one_model_cannot_encode_is_left_out_of_search_and_classes_for_all(
     server: str,
     tmp_path: Path,
@@ -223,14 +186,6 @@ def test_a_text_that_one_model_cannot_encode_is_left_out_of_search_and_classes_f
 def test_a_server_that_fails_on_every_text_blames_none(server: str, cpu: Machine) -> None:
     with pytest.raises(MissingError, match="did not answer after 6 attempts: status 500"):
         load(f"{server}#broken", cpu).encode(["a", "b"])
-
-
-def test_how_many_texts_a_server_takes_is_remembered(server: str, cpu: Machine) -> None:
-    texts = [f"text {number}" for number in range(100)]
-    encoder = load(f"{server}#large", cpu)
-    expected = np.array([vector(text) for text in texts], np.float32)
-    np.testing.assert_allclose(encoder.encode(texts), expected)
-    assert answered(server)["refused"] == 1 + 2 + 4 + 8  # the first 32 alone, in halves
 
 
 def test_an_address_with_parameters_and_a_header_of_ones_own(
@@ -350,13 +305,6 @@ def test_a_server_that_never_comes_to_an_end_is_left(
         load(f"{server}#{model}", cpu).encode(["a"])
 
 
-def test_answers_that_are_packed_or_count_absurdly_are_read(server: str, cpu: Machine) -> None:
-    for model in ("packed", "counted"):
-        encoder = load(f"{server}#{model}", cpu)
-        assert encoder.encode(["a", "b"]).shape == (2, 6)
-        assert len(str(encoder.facts)) < 500
-
-
 @pytest.mark.parametrize("model", ["large", "picky"])
 def test_what_is_refused_together_is_halved_and_a_text_alone_is_named(
     server: str, cpu: Machine, tmp_path: Path, model: str
@@ -378,16 +326,6 @@ def test_what_is_refused_together_is_halved_and_a_text_alone_is_named(
         again.encode([text for text in texts if text not in long]), np.array(expected, np.float32)
     )
     assert answered(server) == before
-
-
-def test_a_prompt_and_a_length_hold_for_what_is_computed_beside_a_refused_text(
-    server: str, cpu: Machine, tmp_path: Path
-) -> None:
-    name = f'{server}#large?prompt="q: "&dim=4'
-    with pytest.raises(EmbedlabError, match=rf"refuses a text alone .*'{LONG}'"):
-        load(name, cpu, tmp_path).encode(["two dogs", LONG])
-    found = load(name, cpu, tmp_path, offline=True).encode(["two dogs"])
-    np.testing.assert_allclose(found, np.array([vector("q: two dogs")[:4]], np.float32))
 
 
 def test_encode_goes_on_behind_a_refused_sentence_and_names_its_place(
@@ -450,19 +388,3 @@ def test_another_model_behind_the_same_name_starts_anew_and_is_reported(
     assert answered(server)["texts"] == before + 3
     scored(server, tmp_path, "longer")
     assert "three fixed sentences have another length" in capsys.readouterr().err
-
-
-def test_the_check_is_a_setting_and_a_server_that_is_down_leaves_what_is_cached(
-    server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
-    first = scored(server, tmp_path, "good")
-    assert scored(server, tmp_path, "down") == first
-    assert (
-        "whether it is still the model whose vectors are cached is not known"
-        in capsys.readouterr().err
-    )
-    monkeypatch.setenv("EMBEDLAB_ENDPOINT_CHECK", "off")
-    before = answered(server)["requests"]
-    assert scored(server, tmp_path, "other") == first
-    assert answered(server)["requests"] == before

@@ -140,44 +140,6 @@ def test_ranks_and_first_documents_are_those_of_a_sort_of_all(
         assert found.tolist() == slow_first(table, relevant, count)
 
 
-def test_a_scorer_that_gives_every_document_the_same_gains_nothing() -> None:
-    rng = np.random.default_rng(0)
-    vectors = np.ones((50, 4), np.float32)
-    relevant = Relevant(
-        query=np.array([0, 0, 1]),
-        document=np.array([0, 1, 2]),
-        grade=np.array([1, 3, 1]),
-        excluded=(np.array([1]), np.array([0])),
-    )
-    found = relevant_ranks(
-        OfVectors(
-            first=vectors[:2] * rng.random((2, 1), np.float32), second=vectors, similarity="cosine"
-        ),
-        relevant,
-    )
-    assert found.tolist() == [49, 50, 49]
-
-
-def test_a_duplicate_of_a_relevant_document_comes_before_it_wherever_it_is(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    rng = np.random.default_rng(1)
-    second = rng.standard_normal((300, 24)).astype(np.float32)
-    second[[0, 120, 299]] = second[57]
-    first = second[57:58] + 0.1
-    for size in (8192, 64, 7):
-        monkeypatch.setattr(exact_search, "DOCUMENTS_AT_ONCE", size)
-        relevant = Relevant(
-            query=np.array([0]),
-            document=np.array([57]),
-            grade=np.array([1]),
-            excluded=(np.array([], int),) * 2,
-        )
-        assert relevant_ranks(
-            OfVectors(first=first, second=second, similarity="cosine"), relevant
-        ).tolist() == [4]
-
-
 class Counting:
     """A scorer without vectors: the words that two texts share, as few different numbers."""
 
@@ -242,17 +204,6 @@ def test_ranks_in_a_run_are_those_of_a_sort_of_what_was_found(seed: int) -> None
     found = ranks_in_run(query, document, table[query, document], relevant)
     assert np.isinf(found).any()
     assert as_sets(relevant, found) == as_sets(relevant, slow_ranks(table, relevant))
-
-
-def test_documents_that_the_data_lacks_have_a_place_in_a_run() -> None:
-    relevant = Relevant(
-        query=np.array([1]),
-        document=np.array([4]),
-        grade=np.array([1]),
-        excluded=(np.array([], int),) * 2,
-    )
-    query, document = np.array([0, 1, 1, 1]), np.array([4, -1, -1, 4])
-    assert ranks_in_run(query, document, np.array([9.0, 3, 2, 1]), relevant).tolist() == [3]
 
 
 @pytest.mark.parametrize("grades", [1, 3])

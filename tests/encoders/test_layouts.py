@@ -31,7 +31,6 @@ from tests.encoders.layouts import (
     routed,
     save,
     transformer,
-    word_weights,
 )
 
 
@@ -165,16 +164,6 @@ def test_an_export_gives_the_same_vectors_in_both_programs(
     np.testing.assert_allclose(theirs(tmp_path / "model"), expected, atol=1e-5)
 
 
-def test_a_pooling_that_is_typed_keeps_the_layers_and_says_so(
-    folders: dict[str, Path], cpu: Machine
-) -> None:
-    encoder = load_encoder(
-        resolve(f"{folders['LaBSE']}?pooling=mean", Path("none")).members[0], cpu, offline=True
-    )
-    assert encoder.dim == 24
-    assert any("layers that were trained with 'cls'" in note for note in encoder.facts.notes)
-
-
 def test_a_long_model_reads_as_many_tokens_as_its_files_allow(
     folders: dict[str, Path], tmp_path: Path
 ) -> None:
@@ -269,21 +258,3 @@ def test_options_of_the_package_reach_it(
         theirs(folder, task="query"),
         atol=1e-6,
     )
-
-
-def test_word_weights_go_through_the_package(cpu: Machine, tmp_path: Path) -> None:
-    folder = word_weights(tmp_path / "model")
-    with pytest.raises(MissingError, match="'WordWeights'") as error:
-        ours(str(folder), cpu)
-    assert error.value.hint is not None
-    route = error.value.hint.partition(" computes")[0]
-    assert route.startswith("sentence-transformers:")
-    np.testing.assert_allclose(ours(route, cpu), theirs(folder), atol=1e-6)
-
-
-def test_the_package_loads_a_folder_only_for_new_sentences(
-    folders: dict[str, Path], cpu: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    computed = ours(f"sentence-transformers:{folders['mean']}", cpu, tmp_path)
-    monkeypatch.setattr("sentence_transformers.SentenceTransformer", None)  # any use of it fails
-    assert (ours(f"sentence-transformers:{folders['mean']}", cpu, tmp_path) == computed).all()

@@ -11,9 +11,7 @@ from scipy.stats import spearmanr
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.mteb_files import read_figures
-from embedlab.encoders.device import Machine
 from embedlab.encoders.kinds.mteb import score_rows
-from embedlab.encoders.loading import load_scorer
 from embedlab.models.catalog import resolve
 
 GOLD = [0.0, 5.0, 3.0, 1.0, 4.0]
@@ -167,29 +165,6 @@ def test_a_folder_of_two_models_is_refused(tmp_path: Path) -> None:
         predictions(tmp_path / model, GOLD)
     with pytest.raises(UsageError, match="are of one task"):
         scored(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("mteb:absent", "no file or folder 'absent'"),
-        ("mteb:.", "no file of mteb in"),
-        ("mteb:.#sts16", "is a folder: #sts16 names"),
-    ],
-)
-def test_a_name_without_files_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, words: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(EmbedlabError, match=words):
-        resolve(name, Path("none"))
-
-
-def test_typed_sentences_have_no_similarity(tmp_path: Path, cpu: Machine) -> None:
-    predictions(tmp_path, GOLD)
-    scorer = load_scorer(resolve(f"mteb:{tmp_path}", Path("none")).members[0], cpu)
-    with pytest.raises(UsageError, match="holds similarities of rows, not of texts"):
-        scorer.score(["a"], ["b"])
 
 
 @pytest.mark.parametrize("value", [10**400, -(10**400), 1e308])

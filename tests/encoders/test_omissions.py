@@ -133,30 +133,6 @@ def test_code_of_an_old_tokenizer_named_in_a_list_is_refused_and_read_in_the_sam
         opened(f"{folder}?code=native", cpu)
 
 
-def test_code_that_no_encoder_is_loaded_by_changes_nothing(
-    folder_of: Callable[[str], Path], cpu: Machine
-) -> None:
-    folder = folder_of("mean")
-    before = opened(str(folder), cpu).encode(SENTENCES)
-    change(folder / "config.json", auto_map={"AutoModelForSequenceClassification": "mine.MyHead"})
-    np.testing.assert_array_equal(opened(str(folder), cpu).encode(SENTENCES), before)
-
-
-@pytest.mark.parametrize(
-    ("option", "words"),
-    [
-        ("?code=native", "brings no code of its own"),
-        ("?code=theirs", "no code named 'theirs'"),
-        ("?code=", "no option"),
-    ],
-)
-def test_an_option_on_code_that_does_not_fit_is_refused(
-    made: dict[str, Path], cpu: Machine, option: str, words: str
-) -> None:
-    with pytest.raises(UsageError, match=words):
-        opened(f"{made['mean']}{option}", cpu)
-
-
 def test_what_is_trained_from_a_folder_with_code_names_none_and_opens_as_any_other(
     folder_of: Callable[[str], Path], cpu: Machine, tmp_path: Path
 ) -> None:
@@ -173,15 +149,6 @@ def test_what_is_trained_from_a_folder_with_code_names_none_and_opens_as_any_oth
     )
 
 
-def test_a_model_that_an_earlier_version_trained_so_opens_and_says_it(
-    folder_of: Callable[[str], Path], cpu: Machine, tmp_path: Path
-) -> None:
-    save_model(tmp_path / "saved", load_transformer(str(folder_of("mean")), cpu), card="")
-    (tmp_path / "saved" / "checksums.json").unlink()
-    change(tmp_path / "saved" / "config.json", auto_map=CODE)
-    assert NATIVE_NOTE in opened(str(tmp_path / "saved"), cpu).facts.notes
-
-
 def test_through_the_package_code_is_refused_too(
     folder_of: Callable[[str], Path], cpu: Machine, tmp_path: Path
 ) -> None:
@@ -194,18 +161,6 @@ def test_through_the_package_code_is_refused_too(
         native = opened(f"sentence-transformers:{folder}?code=native", cpu, cache)
         np.testing.assert_array_equal(native.encode(SENTENCES), before)
         assert NATIVE_NOTE in native.facts.notes
-
-
-def test_through_the_package_code_beside_the_modules_of_a_folder_changes_nothing(
-    folder_of: Callable[[str], Path], cpu: Machine
-) -> None:
-    folder = folder_of("mean")
-    before = opened(f"sentence-transformers:{folder}", cpu).encode(SENTENCES)
-    (folder / "checkpoint-1").mkdir()
-    change(folder / "checkpoint-1" / "config.json", model_type="mine", auto_map=CODE)
-    np.testing.assert_array_equal(
-        opened(f"sentence-transformers:{folder}", cpu).encode(SENTENCES), before
-    )
 
 
 # Modules by their full name.

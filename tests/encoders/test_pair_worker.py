@@ -36,21 +36,6 @@ def test_each_model_answers_for_itself(settings: Settings, tiny_encoder: Path) -
     assert -1 <= different < equal == pytest.approx(1)
 
 
-def test_a_model_is_loaded_once(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    from embedlab.encoders import pair_worker
-
-    loaded, load = [], pair_worker.scorer_for
-    monkeypatch.setattr(
-        pair_worker,
-        "scorer_for",
-        lambda spec, *rest, **more: loaded.append(spec.name) or load(spec, *rest, **more),
-    )
-    worker = PairWorker(settings)
-    for number in (1, 2, 3):
-        list(worker.answer(selected("dice", number=number)))
-    assert loaded == ["dice"]
-
-
 def test_lines_are_answered_until_the_source_closes_and_the_newest_counts(
     settings: Settings,
 ) -> None:

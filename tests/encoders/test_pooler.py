@@ -115,13 +115,6 @@ def test_a_folder_without_a_pooler_starts_one_by_the_seed_and_says_so(
     assert not poolers[0].layers[0].linear.bias.any()
 
 
-def test_random_vectors_are_not_evaluated(tiny_encoder: Path) -> None:
-    (spec,) = resolve(f"{tiny_encoder}?pooling=pooler", tiny_encoder.parent).members
-    with pytest.raises(UsageError, match="has no pooler") as caught:
-        load_encoder(spec, machine(Settings(device="cpu", threads=1)))
-    assert "@pooling=cls" in caught.value.hint
-
-
 def test_a_pooler_joined_to_another_pooling_is_refused(whole: Path, cpu: Machine) -> None:
     with pytest.raises(UsageError, match="no other pooling can be joined to 'pooler'"):
         load_transformer(str(whole), cpu, wishes=Wishes(pooling="pooler+mean"))

@@ -24,7 +24,7 @@ from embedlab.encoders.loading import load_plain
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.models.catalog import ModelSpec
 from tests.encoders import loading_peak
-from tests.encoders.layouts import DECODERS, SENTENCES, dense, write_backbone
+from tests.encoders.layouts import DECODERS, SENTENCES, write_backbone
 
 MOST = 1.3  # of a checkpoint's size
 
@@ -167,24 +167,6 @@ def test_a_checkpoint_in_shards_is_the_same_model(tmp_path: Path, cpu: Machine) 
         opened(tmp_path / name, cpu, "float32").encode(SENTENCES) for name in ("whole", "shards")
     )
     assert (whole == shards).all()
-
-
-def test_layers_on_several_devices_give_the_same_vectors(tmp_path: Path, cpu: Machine) -> None:
-    folder = dense(tmp_path / "model")
-    placed = {
-        "embeddings": "cpu",
-        "encoder.layer.0": "cpu",
-        "encoder.layer.1": "disk",
-        "pooler": "cpu",
-    }
-    spread = opened(folder, cpu, "float32", placed)
-    assert {value.device.type for value in spread.backbone.parameters()} == {
-        "cpu",
-        "meta",
-    }  # what is on the disk is read as it is used
-    np.testing.assert_allclose(
-        spread.encode(SENTENCES), opened(folder, cpu, "float32").encode(SENTENCES), atol=1e-5
-    )
 
 
 def test_only_encoding_on_gpus_is_spread() -> None:

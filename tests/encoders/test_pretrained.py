@@ -14,7 +14,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
-from transformers import AutoConfig, AutoModel, DistilBertConfig, DistilBertModel
+from transformers import AutoConfig, AutoModel
 
 from embedlab.cli.app import main
 from embedlab.core.errors import MissingError
@@ -197,14 +197,6 @@ def test_a_type_that_tensors_or_tokenizer_confirm_needs_no_architecture(
     folder: Path, model_type: str, named: dict[str, Any]
 ) -> None:
     load_backbone(unnamed(folder, model_type, **named))
-
-
-def test_types_with_names_of_their_own_need_no_confirmation(tmp_path: Path) -> None:
-    DistilBertModel(
-        DistilBertConfig(vocab_size=50, dim=16, hidden_dim=16, n_layers=1, n_heads=2)
-    ).save_pretrained(tmp_path)
-    change_json(tmp_path / "config.json", architectures=None)
-    load_backbone(tmp_path)
 
 
 def encoder_tensors(model_type: str) -> set[str]:

@@ -11,7 +11,7 @@ from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
 from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_encoder, scorer_for
-from embedlab.models.catalog import resolve, trainable
+from embedlab.models.catalog import resolve
 from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.models.folder import read_usage
 
@@ -74,12 +74,6 @@ def test_a_dtype_is_that_of_one_model_alone(small_bert: Path) -> None:
 def test_a_value_that_no_reading_has_is_refused(option: str, small_bert: Path) -> None:
     with pytest.raises(UsageError):
         resolve(f"{small_bert}@{option}", Path("none"))
-
-
-@pytest.mark.parametrize("option", ["max_tokens=8", "special=none", "dtype=bf16"])
-def test_training_does_not_start_from_another_reading(option: str, small_bert: Path) -> None:
-    with pytest.raises(UsageError):
-        trainable(f"{small_bert}@{option}", Path("none"))
 
 
 def test_max_tokens_never_exceeds_the_positions(small_bert: Path) -> None:

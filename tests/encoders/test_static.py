@@ -156,15 +156,6 @@ def test_fewer_vectors_than_tokens_are_found_by_their_places(cpu: Machine, tmp_p
     )
 
 
-def test_texts_that_are_cut_are_counted(cpu: Machine, tmp_path: Path) -> None:
-    encoder = load_encoder(
-        resolve(str(saved(tmp_path / "model", word_piece(), max_length=9)), tmp_path).members[0],
-        cpu,
-    )
-    encoder.encode([*TEXTS, *TEXTS])
-    assert (encoder.facts.max_tokens, encoder.facts.truncated) == (9, 6)
-
-
 def blank_first(*merges: tuple[str, str], inner: bool = False) -> Tokenizer:
     words = [
         "<unk>",

@@ -72,9 +72,3 @@ def test_a_pooling_that_adds_nothing_up_is_refused(small_bert: Path, options: st
     spec = resolve(f"{small_bert}{options}", Path("none")).members[0]
     with pytest.raises(UsageError, match="not sums of token vectors"):
         token_vectors_of(spec, Settings(device="cpu"))("a dog")
-
-
-def test_models_without_one_set_of_token_vectors_are_refused(small_bert: Path) -> None:
-    for name in ("dice", f"concat:{small_bert},{small_bert}"):
-        with pytest.raises(UsageError, match="not a sum over pairs of tokens"):
-            token_vectors_of(resolve(name, Path("none")).members[0], Settings(device="cpu"))

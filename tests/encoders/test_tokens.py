@@ -26,12 +26,6 @@ def test_lengths_count_the_tokens_of_each_row() -> None:
     assert gather_rows(ROWS, np.zeros(4, bool)).lengths.tolist() == [3, 0, 1, 2]
 
 
-def test_lengths_are_counted_once_however_many_batches_need_them() -> None:
-    rows = gather_rows(ROWS, np.zeros(4, bool))
-    rows.padded([3, 0], pad=0)
-    assert rows.lengths is rows.lengths
-
-
 @pytest.mark.parametrize("budget", [1, 7, 64, 10_000])
 def test_batches_hold_every_row_once_and_keep_to_the_budget(budget: int) -> None:
     lengths = np.random.default_rng(0).integers(1, 40, 300)

@@ -14,7 +14,6 @@ from embedlab.encoders import transformer
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.damaged_files import silence_transformers
 from embedlab.encoders.device import Machine
-from embedlab.encoders.encoder import TextPair
 from embedlab.models.folder import Wishes
 
 ARCHITECTURES = ("bert", "roberta", "distilbert", "modernbert")
@@ -135,23 +134,6 @@ def test_vectors_equal_the_plain_use_of_transformers(
         np.testing.assert_allclose(tokens[0].mean(0), vector, atol=1e-5)
 
 
-def test_each_sentence_is_computed_once_and_progress_reaches_the_end(
-    small_bert: Path, cpu: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    encoder = load_transformer(str(small_bert), cpu)
-    seen, reported = [], []
-    forward = encoder.forward_tokens
-    monkeypatch.setattr(
-        encoder, "forward_tokens", lambda ids, mask: seen.append(len(ids)) or forward(ids, mask)
-    )
-    vectors = encoder.encode(
-        ["a dog", "a cat", "a dog"], lambda done, total: reported.append((done, total))
-    )
-    assert sum(seen) == 2
-    assert reported[-1] == (2, 2)
-    assert (vectors[0] == vectors[2]).all()
-
-
 def test_a_card_is_read_ahead_for_and_gives_the_same_bits_in_few_copies(
     small_bert: Path, cpu: Machine, sentences: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -202,19 +184,6 @@ def test_long_sentences_are_cut_and_counted_once(small_bert: Path, cpu: Machine)
     assert encoder.facts.truncated == 2  # six words and two marks just fit
     assert encoder.token_ids(["a " * 50]).lengths.tolist() == [8]
     assert (encoder.encode(["a " * 6]) == encoder.encode(["a " * 7 + "dog"])).all()
-
-
-@pytest.mark.parametrize(
-    ("architecture", "limit"), [("bert", 128), ("roberta", 128), ("modernbert", 128)]
-)
-def test_the_longest_input_never_exceeds_the_positions_there_are(
-    architectures: dict[str, Path], cpu: Machine, architecture: str, limit: int
-) -> None:
-    encoder = load_transformer(
-        str(architectures[architecture]), cpu, wishes=Wishes(max_tokens=5_000)
-    )
-    assert encoder.max_tokens == limit
-    assert np.isfinite(encoder.encode(["a " * 300])).all()
 
 
 def test_encoding_leaves_dropout_as_it_was(small_bert: Path, cpu: Machine) -> None:
@@ -286,9 +255,3 @@ def test_a_sentence_is_what_transformers_makes_of_it_whatever_it_holds(
         np.testing.assert_allclose(
             encoder.encode([texts[place] for place in order]), expected[order], atol=1e-5
         )
-
-
-def test_sentences_and_pairs_are_tokenised_apart(small_bert: Path, cpu: Machine) -> None:
-    encoder = load_transformer(str(small_bert), cpu)
-    with pytest.raises(ValueError, match="apart"):
-        encoder.token_ids(["a dog", TextPair(first="a", second="dog")])

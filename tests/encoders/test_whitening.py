@@ -13,8 +13,6 @@ from embedlab.encoders.encoder import Encoder, cosines
 from embedlab.encoders.loading import load_encoder
 from embedlab.encoders.transformed import fit_whitening
 from embedlab.models.catalog import resolve
-from embedlab.models.fingerprint import spec_fingerprint
-from embedlab.models.location import vector_length
 
 
 def encoder(name: str, cpu: Machine, cache: Path | None = None) -> Encoder:
@@ -112,26 +110,6 @@ def test_normalised_vectors_have_length_one_after_whitening(
         assert vectors.shape[1] == (6 if "dim" in option else 32)
 
 
-def test_the_fingerprint_follows_the_content_of_the_file(
-    small_bert: Path, cpu: Machine, raw: NDArray[np.float32], tmp_path: Path
-) -> None:
-    for name, vectors in (("a", raw), ("b", raw), ("c", raw[:39])):
-        np.save(tmp_path / f"{name}.npy", vectors)
-    options = (
-        *(f"?whiten={tmp_path / name}.npy" for name in "abc"),
-        "?whiten=fit",
-        "?whiten=fit&dim=3",
-        "?whiten=fit&normalise",
-        "",
-    )
-    specs = [resolve(f"{small_bert}{option}", tmp_path).members[0] for option in options]
-    found = [spec_fingerprint(spec, precision="float32") for spec in specs]
-    assert found[0] == found[1]
-    assert len(set(found)) == 6
-    assert [vector_length(spec) for spec in specs[3:]] == [32, 3, 32, 32]
-    assert load_encoder(specs[0], cpu).fingerprint == found[0]
-
-
 def test_what_cannot_be_whitened_is_one_line(
     small_bert: Path, cpu: Machine, sentences: list[str], tmp_path: Path
 ) -> None:
@@ -146,27 +124,6 @@ def test_what_cannot_be_whitened_is_one_line(
         encoder(f"{small_bert}?whiten={tmp_path}/other.npy", cpu).encode(sentences)
     with pytest.raises(UsageError, match="takes no option 'whiten'"):
         encoder("dice?whiten=fit", cpu)
-
-
-def test_what_encodes_sentences_in_parts_takes_no_fit(
-    small_bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from embedlab.api import NotebookSession
-    from embedlab.commands.encode import EncodeOptions, encode
-    from embedlab.core.settings import Settings
-    from embedlab.tasks._mteb_encoder import MtebEncoder
-
-    monkeypatch.chdir(tmp_path)
-    Path("lines.txt").write_text("a dog\n" * 50)
-    name = f"{small_bert}?whiten=fit"
-    with pytest.raises(UsageError, match="in pieces") as error:
-        encode(
-            EncodeOptions(model=name, file=Path("lines.txt"), out=Path("v.npy")),
-            NotebookSession(settings=Settings()),
-        )
-    assert error.value.hint == "@whiten=lines.txt"
-    with pytest.raises(UsageError, match="in parts"):
-        MtebEncoder(resolve(name, tmp_path).members[0], Settings(), lambda _: lambda *_: None)
 
 
 def test_scores_after_a_fit_belong_to_their_dataset_and_say_that_they_saw_it(

@@ -25,14 +25,6 @@ def test_a_typed_alias_is_stored_and_means_the_same_folder_from_anywhere(
     assert (cls.name, cls.pooling, cls.location) == ("mini?pooling=cls", "cls", str(tiny_encoder))
 
 
-def test_the_last_model_given_to_a_name_counts(tiny_encoder: Path) -> None:
-    for model in ("dice", f"{tiny_encoder}?pooling=cls"):
-        declared(f"mine={model}")
-        resolve("mine", Path("runs"))
-    assert aliases()["mine"] == f"{tiny_encoder}?pooling=cls"
-    assert aliases_file().read_text().count("mine") == 1
-
-
 def test_an_alias_is_stored_when_it_is_used_and_others_stay_as_they_are() -> None:
     declared("one=dice")
     resolve("one", Path("runs"))
@@ -86,15 +78,6 @@ def test_a_run_comes_before_an_alias_of_its_name(tmp_path: Path) -> None:
     declared("mine=dice")
     (spec,) = resolve("mine", tmp_path / "runs").members
     assert (spec.name, spec.kind) == ("mine@1", "run")
-
-
-def test_an_alias_of_a_run_has_its_seeds(tmp_path: Path) -> None:
-    for seed in (1, 2):
-        (tmp_path / "runs" / "long-name" / f"seed-{seed}" / "model").mkdir(parents=True)
-    declared("short=long-name")
-    model = resolve("short", tmp_path / "runs")
-    assert [(one.name, one.seed) for one in model.members] == [("short@1", 1), ("short@2", 2)]
-    assert [one.name for one in resolve("short@2", tmp_path / "runs").members] == ["short@2"]
 
 
 def test_an_alias_made_of_another_or_of_itself_names_the_model(tiny_encoder: Path) -> None:

@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +13,7 @@ from embedlab.cli.app import main
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_encoder
-from embedlab.models.aliases import aliases, declared
+from embedlab.models.aliases import declared
 from embedlab.models.catalog import refuse_other_meaning, resolve
 from embedlab.models.fingerprint import spec_fingerprint
 
@@ -142,23 +140,6 @@ def test_a_copied_seed_counts_once(small_bert: Path, tmp_path: Path) -> None:
     changed = {name: value + 1 for name, value in tensors.items()}
     save_file(changed, tmp_path / "r/seed-2/model/model.safetensors", metadata={"format": "pt"})
     assert len(resolve("r", tmp_path).members) == 2
-
-
-def test_aliases_of_processes_at_once_are_all_stored() -> None:
-    program = (
-        "import sys; from embedlab.models.aliases import declared, store_used; "
-        "declared(f'{sys.argv[1]}=dice'); store_used(sys.argv[1])"
-    )
-    names = [f"alias{number}" for number in range(4)]
-    for started in [subprocess.Popen([sys.executable, "-c", program, name]) for name in names]:
-        assert started.wait() == 0
-    assert {*names} <= {*aliases()}
-
-
-def test_a_model_of_the_world_is_the_installed_one(tmp_path: Path) -> None:
-    short = resolve("minilm", tmp_path).members[0]
-    for name in ("all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2"):
-        assert resolve(name, tmp_path).members[0].location == short.location
 
 
 def test_what_a_plugin_raises_is_its_own_error(

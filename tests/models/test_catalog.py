@@ -90,28 +90,6 @@ def test_folders_hub_ids_word_vectors_and_dice_resolve(runs: Path, tmp_path: Pat
     assert list(kinds.values()) == ["folder", "hub", "word-vectors", "dice"]
 
 
-def test_a_tilde_is_the_home_folder_in_every_path(
-    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    (tmp_path / "words.txt").touch()
-    assert resolve("word-vectors:~/words.txt", runs).members[0].location == str(
-        tmp_path / "words.txt"
-    )
-    assert resolve("~", runs).members[0].location == str(tmp_path)
-
-
-def test_options_reach_the_spec_and_its_name(runs: Path) -> None:
-    (spec,) = resolve("org/model?pooling=max?revision=abc", runs).members
-    assert (spec.location, spec.pooling, spec.revision, spec.name) == (
-        "org/model",
-        "max",
-        "abc",
-        "org/model?pooling=max?revision=abc",
-    )
-    assert resolve("defsent?pooling=cls", runs).members[0].pooling == "cls"
-
-
 def test_a_combination_matches_runs_by_seed_and_repeats_single_models(runs: Path) -> None:
     model = resolve("average:ours,other,dice", runs)
     assert [spec.seed for spec in model.members] == [0, 1, 10]
@@ -229,15 +207,6 @@ def test_prompts_and_revisions_of_published_models_are_passed_on(tmp_path: Path)
     )  # its folder names this one
     assert resolved("all-distilroberta-v1")[1:] == (None, None)
     assert resolved("intfloat/e5-base-v2")[1:] == (None, None)  # by its id: as its folder states
-
-
-@pytest.mark.slow  # mteb reads all its models first
-def test_pinned_revisions_are_those_of_mteb(tmp_path: Path) -> None:
-    import mteb
-
-    for one in (one for one in CATALOG.values() if one.revision is not None):
-        meta = mteb.get_model_meta(one.repository, fetch_from_hf=False)
-        assert meta.revision == one.revision, one.name
 
 
 @pytest.mark.parametrize(("name", "instead"), NEEDING_CODE.items())

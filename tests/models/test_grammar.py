@@ -140,17 +140,6 @@ def test_each_option_is_read_as_what_it_is(text: str) -> None:
     assert OPTIONS[text].typed == {key: getattr(OPTIONS[text], key)}
 
 
-def test_all_options_together_are_read_in_any_order() -> None:
-    typed = "&".join(text for text in OPTIONS if text != "layer=0")
-    expected = NameOptions(
-        **{key: value for one in OPTIONS.values() for key, value in one.typed.items()}
-    )
-    for text in (typed, "&".join(reversed(typed.split("&")))):
-        parsed = parse_model(f"a?{text}")
-        assert isinstance(parsed, Single)
-        assert parsed.options == expected
-
-
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_each_option_reaches_the_program_as_typed_in_any_shell(shell: str) -> None:
     if shutil.which(shell) is None:
@@ -166,16 +155,6 @@ def test_each_option_reaches_the_program_as_typed_in_any_shell(shell: str) -> No
         check=False,
     )
     assert ended.stdout.splitlines() == words
-
-
-def test_a_folder_whose_name_looks_like_an_option_is_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "m@dim=4").mkdir()
-    parsed = parse_model("./m@dim=4@bits=8")
-    assert isinstance(parsed, Single)
-    assert (parsed.name, parsed.options.typed) == ("./m@dim=4", {"bits": 8})
 
 
 @pytest.mark.parametrize(
@@ -252,15 +231,6 @@ def test_tables_call_a_model_by_the_last_part_of_its_path_and_any_other_in_full(
     name: str, title: str
 ) -> None:
     assert title_of(name) == title
-
-
-def test_the_title_of_a_folder_is_not_split_whatever_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "concat:." / "a,b").mkdir(parents=True)
-    assert title_of("concat:./a,b") == "concat:./a,b"
-    assert title_of("concat:./a,c") == "concat:a,c"
 
 
 def test_models_that_would_share_a_title_have_their_names_in_full() -> None:

@@ -15,8 +15,8 @@ from embedlab.commands.models import get_model, list_models
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.settings import Settings
 from embedlab.models import packaged
-from embedlab.models.catalog import model_names, resolve, starting_location
-from embedlab.models.packaged import PACKAGED, InPackage, InParts, Packaged, assemble
+from embedlab.models.catalog import resolve, starting_location
+from embedlab.models.packaged import PACKAGED, InParts, Packaged, assemble
 from embedlab.scoring.task_comparison import model_columns
 
 WEIGHTS = b"weights " * 2_000
@@ -69,11 +69,6 @@ def test_an_absent_package_is_named_with_its_extra(
     assert listed["minilm"].place is None
 
 
-def test_the_models_of_packages_are_offered(tmp_path: Path) -> None:
-    assert {"minilm", "mpnet", "wordllama"} <= set(model_names(tmp_path))
-    assert next(one for one in list_models() if one.name == "minilm").state == "installed"
-
-
 def test_a_run_of_that_name_comes_first_and_a_folder_is_named_by_its_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,17 +82,6 @@ def test_a_run_of_that_name_comes_first_and_a_folder_is_named_by_its_path(
     spec = resolve("minilm", tmp_path / "runs").members[0]
     assert spec.kind == "run"
     assert "not the published checkpoint" in str(spec.note)
-
-
-def test_wordllama_has_a_short_name(tmp_path: Path) -> None:
-    pytest.importorskip("wordllama")
-    (short,), (full,) = (
-        resolve(name, tmp_path).members for name in ("wordllama", "wordllama:l2_supercat_256")
-    )
-    assert (short.name, short.kind, short.location) == ("wordllama", "wordllama", full.location)
-    assert resolve("wordllama?dim=64", tmp_path).members[0].dim == 64
-    (tmp_path / "wordllama" / "seed-1" / "model").mkdir(parents=True)
-    assert resolve("wordllama", tmp_path).members[0].kind == "run"
 
 
 @pytest.fixture
@@ -265,15 +249,3 @@ def test_what_an_extra_installs_and_unknown_names_are_refused(tmp_path: Path) ->
         get_model("mpnett", session)
     with pytest.raises(MissingError, match="is not fetched: embedlab is set to stay offline"):
         get_model("all-mpnet-base-v2", session)
-
-
-def test_each_extra_is_one_of_the_project() -> None:
-    import tomllib
-
-    extras = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))[
-        "project"
-    ]["optional-dependencies"]
-    for one in PACKAGED.values():
-        if isinstance(one.source, InPackage):
-            assert extras[one.source.extra] == [one.source.package]
-    assert "wordllama" in extras

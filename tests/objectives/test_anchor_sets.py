@@ -108,16 +108,6 @@ def test_a_premise_may_come_after_all_hypotheses() -> None:
     assert _members(sets.negatives) == [{2, 3}, {3}]
 
 
-@pytest.mark.parametrize("more", [0, 1, 100])
-def test_a_limit_that_leaves_nothing_out_changes_no_draw(more: int) -> None:
-    rows = [
-        (0, hypothesis, NEUTRAL if hypothesis % 2 else ENTAILMENT) for hypothesis in range(1, 20)
-    ]
-    limited, whole = (_sets(rows, limit, 3) for limit in (20 + more, "all"))
-    assert (limited.positives == whole.positives).all()
-    assert (limited.negatives == whole.negatives).all()
-
-
 def _by_row(
     rows: list[tuple[int, int, int]], positives: Limit = "all", seed: int = 0
 ) -> AnchorSets:

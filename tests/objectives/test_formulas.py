@@ -13,12 +13,9 @@ from torch import nn
 from embedlab.core.names import objective_names, objective_options
 from embedlab.core.recipe import ObjectiveSection
 from embedlab.encoders.checkpoint import load_transformer
-from embedlab.encoders.encoder import TextPair
 from embedlab.models.folder import Wishes
 from embedlab.objectives.anchor_sets import sample_subset
-from embedlab.objectives.definition_to_word import loss as definition_to_word
 from embedlab.objectives.in_batch_contrastive.loss import projection
-from embedlab.objectives.needs import Needs
 from embedlab.objectives.objective import Objective, build_objective
 from embedlab.objectives.rows import index_rows
 from tests.objectives.test_contract import MACHINE, frame_for
@@ -78,22 +75,3 @@ def test_of_many_entries_exactly_as_many_are_drawn_as_there_may_be(limit: int) -
     found = sample_subset(mask, limit, np.random.default_rng(4))
     assert (found.sum(axis=1) == limit).all()
     assert (found <= mask).all()
-
-
-@pytest.mark.parametrize("head", ["tied", "mlm"])
-def test_a_head_of_the_encoder_s_own_word_vectors_is_noted(
-    head: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(definition_to_word, "load_word_head", lambda encoder, kind: None)
-    options = objective_options("definition_to_word").Options(head=head)
-    objective = definition_to_word.DefinitionToWord(options, 4)
-    objective.attach(None)  # type: ignore[arg-type]
-    assert bool(objective.notes) == (head == "tied")
-
-
-def test_of_texts_that_are_encoded_together_the_first_stays_the_first() -> None:
-    needs = Needs(sentences=("sentence1", "sentence2"), joint=True)
-    frame = frame_for(needs, 3)
-    assert index_rows(frame, needs).texts == [
-        TextPair(first=f"sentence1 {n}", second=f"sentence2 {n}") for n in range(3)
-    ]

@@ -2,14 +2,12 @@
 
 import math
 
-import numpy as np
-import polars as pl
 import pytest
 import torch
 from torch import Tensor
 
 from embedlab.objectives.in_batch_contrastive.loss import InBatchContrastive, in_batch_loss
-from embedlab.objectives.in_batch_contrastive.options import Options, describe, needs
+from embedlab.objectives.in_batch_contrastive.options import Options, needs
 
 
 def by_loop(anchors: Tensor, positives: Tensor, negatives: Tensor | None, tau: float) -> float:
@@ -80,30 +78,3 @@ def test_pairs_pick_their_positive_among_those_of_the_batch_alone() -> None:
     columns = {"anchor": torch.tensor([0, 1]), "positive": torch.tensor([2, 3])}
     expected = in_batch_loss(vectors[:2], vectors[2:], temperature=0.05)
     assert objective(vectors, columns).item() == pytest.approx(expected.item())
-
-
-@pytest.mark.parametrize(
-    ("options", "row", "expected"),
-    [
-        (Options(), {"sentence": "a dog"}, [("anchor", "a dog"), ("positive", "a dog")]),
-        (
-            Options(joint=True),
-            {"sentence1": "a dog", "sentence2": "a cat"},
-            [("anchor", "a dog | a cat"), ("positive", "a dog | a cat")],
-        ),
-        (
-            Options(positives="pairs"),
-            {"anchor": "a dog", "positive": "dogs"},
-            [("anchor", "a dog"), ("positive", "dogs")],
-        ),
-        (
-            Options(positives="triplets"),
-            {"anchor": "a dog", "positive": "dogs", "negative": "a cat"},
-            [("anchor", "a dog"), ("positive", "dogs"), ("negative", "a cat")],
-        ),
-    ],
-)
-def test_an_anchor_is_described_with_what_it_is_pulled_to_and_pushed_from(
-    options: Options, row: dict[str, str], expected: list[tuple[str, str]]
-) -> None:
-    assert describe(pl.DataFrame([row] * 3), options, np.random.default_rng(0)) == expected

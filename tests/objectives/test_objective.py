@@ -1,7 +1,5 @@
 """The objectives of a recipe, and which of their parameters are trained."""
 
-import numpy as np
-import polars as pl
 import pytest
 import torch
 from torch import nn
@@ -10,7 +8,6 @@ from embedlab.core.recipe import load_recipe
 from embedlab.objectives.objective import (
     Objective,
     TaskLayers,
-    build_objective,
     build_objectives,
     saved_tensors,
 )
@@ -67,12 +64,6 @@ def test_parameters_are_named_by_their_stage_and_frozen_ones_are_left_out() -> N
     assert found["1.layer.bias"] is second.layer.bias
 
 
-def test_vectors_have_as_many_numbers_as_the_objective_is_built_for() -> None:
-    (section,) = (stage.objective for stage in load_recipe("sbert", []).stages)
-    weight = saved_tensors([build_objective(section, 6)])["0.head.weight"]
-    assert weight.shape == (3, 18)  # three classes, of both vectors and their difference
-
-
 def test_an_objective_is_itself_a_plain_loss_without_heads_of_the_encoder() -> None:
     plain = Straight()
     assert (plain.views, plain.frozen, plain.notes, plain.word_head) == (
@@ -84,19 +75,3 @@ def test_an_objective_is_itself_a_plain_loss_without_heads_of_the_encoder() -> N
     with pytest.raises(NotImplementedError):
         plain(torch.zeros(1, 2), {})
     assert plain.sample({}, None) == {}  # type: ignore[arg-type]
-
-
-def test_an_objective_of_ones_own_is_described_by_the_first_row_of_a_batch() -> None:
-    frame = pl.DataFrame({"sentence": ["first"], "label": ["good"]})
-    assert Objective.describe(frame, None, np.random.default_rng(0)) == [
-        ("sentence", "first"),
-        ("label", "good"),
-    ]
-    assert (
-        Objective.describe(
-            frame.vstack(frame.with_columns(sentence=pl.lit("second"))),
-            None,
-            np.random.default_rng(0),
-        )[0][1]
-        == "first"
-    )

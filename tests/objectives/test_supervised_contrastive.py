@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-import polars as pl
 import pytest
 import torch
 from torch import Tensor
@@ -13,7 +12,7 @@ from embedlab.objectives.supervised_contrastive.loss import (
     SupervisedContrastive,
     supervised_contrastive_loss,
 )
-from embedlab.objectives.supervised_contrastive.options import Options, describe
+from embedlab.objectives.supervised_contrastive.options import Options
 
 Row = tuple[int, int, int]
 
@@ -237,37 +236,3 @@ def test_a_batch_without_an_entailment_still_trains_the_classifier() -> None:
     assert torch.isfinite(loss)
     assert all(parameter.grad.abs().sum() > 0 for parameter in objective.parameters())
     assert torch.isfinite(vectors.grad).all()
-
-
-def test_an_anchor_is_described_with_what_it_is_pulled_to_and_pushed_from() -> None:
-    frame = pl.DataFrame(
-        {
-            "premise": ["a dog runs", "a dog runs", "it rains", "he reads"],
-            "hypothesis": ["a dog moves", "a dog sits", "it is dry", "he has a book"],
-            "label": ["entailment", "neutral", "contradiction", "entailment"],
-        }
-    )
-    seen = {tuple(describe(frame, Options(), np.random.default_rng(seed))) for seed in range(30)}
-    dog = [
-        ("anchor", "a dog runs"),
-        ("positive", "a dog moves"),
-        *(("negative", x) for x in ("a dog sits", "it is dry", "he has a book")),
-    ]
-    book = [
-        ("anchor", "he reads"),
-        ("positive", "he has a book"),
-        *(("negative", x) for x in ("a dog moves", "a dog sits", "it is dry")),
-    ]
-    assert seen == {
-        tuple(dog),
-        tuple(book),
-    }  # the rain has no positive, so that it cannot be an anchor
-    assert {
-        len(describe(frame, Options(negatives=1), np.random.default_rng(seed))) for seed in range(9)
-    } == {3}
-    unrelated = frame.filter(pl.col("label") != "entailment")
-    assert describe(unrelated, Options(), np.random.default_rng(0)) == [
-        ("premise", "a dog runs"),
-        ("hypothesis", "a dog sits"),
-        ("label", "neutral"),
-    ]

@@ -203,21 +203,6 @@ def test_the_ends_of_a_fifth_are_shown_with_the_decimals_of_the_property(
     )
 
 
-def test_a_slice_by_a_property_does_not_count_as_its_dataset_and_names_its_block(
-    both: Outcomes,
-) -> None:
-    for name in ("source", "negation", "words"):
-        by = property_named(name)
-        for part in cut(both, by, by.values(both)):
-            assert not part.is_whole
-            assert {*both.rows["block"].to_numpy()[part.rows].tolist()} == {part.block}
-    sources = {
-        part.key: part.notes
-        for part in cut(both, property_named("source"), property_named("source").values(both))
-    }
-    assert sources == {"made/animals": (), "made/people": (), "mood": ("it names no source",)}
-
-
 def test_items_without_a_source_are_a_slice_beside_those_that_name_one(pairs: Outcomes) -> None:
     by = property_named("source")
     values = pl.Series(["a", None, "b", "a", None, "b"])
@@ -230,18 +215,3 @@ def test_items_without_a_source_are_a_slice_beside_those_that_name_one(pairs: Ou
         "made/b": ([2, 5], "made b", (), False),
         "made": ([1, 4], "made", ("it names no source",), False),
     }
-
-
-def test_whole_datasets_are_named_by_themselves(both: Outcomes) -> None:
-    assert [
-        (part.block, part.key, part.title, part.is_whole, part.notes) for part in whole_blocks(both)
-    ] == [
-        (0, "made", "made", True, ()),
-        (1, "mood", "mood", True, ()),
-    ]
-    assert [part.block for part in halves(both, select_items(both, "negation:one", {}))] == [
-        0,
-        0,
-        1,
-        1,
-    ]

@@ -12,11 +12,6 @@ from embedlab.outcomes.property import property_named
 from embedlab.runs.outcomes import CONTRADICTED
 
 
-def test_a_block_is_of_scored_items_unless_it_says_more() -> None:
-    block = Block(task="sts", suite="sts", dataset="made", measures=("spearman",))
-    assert (block.classes, block.is_of_pairs, block.is_aggregated) == ((), False, False)
-
-
 def test_what_is_computed_of_items_is_remembered_with_them_and_neither_given_nor_shown(
     pairs: Outcomes,
 ) -> None:
@@ -33,14 +28,6 @@ def test_what_is_computed_of_items_is_remembered_with_them_and_neither_given_nor
     }
     with pytest.raises(TypeError, match="computed"):
         Outcomes(**parts, sentences=pairs.sentences, computed={})  # type: ignore[call-arg]
-
-
-def test_items_without_averages_training_text_or_metrics_have_none(items: Outcomes) -> None:
-    assert (items.averages, items.mixed_metrics) == ({}, {})
-    assert items.trained is None
-    assert items.column("trained").to_list() == [None] * 4
-    assert items.column("trained").dtype == pl.String
-    assert items.trained_models.name == "trained"
 
 
 def test_each_fact_of_an_item_is_a_column(both: Outcomes) -> None:
@@ -90,14 +77,6 @@ def test_predicted_classes_are_not_numbers_to_compare(both: Outcomes) -> None:
         None,
         None,
     ]
-
-
-def test_items_without_a_class_have_labels_of_no_value_and_the_type_of_text(
-    pairs: Outcomes,
-) -> None:
-    assert pairs.labels.to_list() == [None] * 6
-    assert pairs.labels.dtype == pl.String
-    assert pairs.labels.name == "label"
 
 
 def test_joined_items_have_the_facts_of_each_task_in_its_rows(
@@ -156,16 +135,6 @@ def test_rows_of_unknown_text_have_numbers_of_their_own(pairs: Outcomes) -> None
     holes = text_numbers(replace(pairs, rows=pairs.rows.with_columns(**columns)))
     assert holes.tolist() == [[100, 101], [102, 103], *([row, row] for row in range(2, 6))]
     assert holes.dtype == np.uint64
-
-
-def test_the_columns_of_no_item_have_their_types(pairs: Outcomes) -> None:
-    none = replace(pairs, rows=pairs.rows.clear(), predictions=pairs.predictions.clear(), blocks=())
-    assert {name: none.column(name).dtype for name in ("dataset", "label", "gold", "source")} == {
-        "dataset": pl.String,
-        "label": pl.String,
-        "gold": pl.Float64,
-        "source": pl.String,
-    }
 
 
 def test_a_block_is_the_same_whatever_finds_its_similar_sentences() -> None:

@@ -45,13 +45,6 @@ def test_a_number_is_cut_into_as_many_groups_as_are_typed(outcomes: Outcomes) ->
     ]
 
 
-def test_fifths_are_those_of_a_property_alone(outcomes: Outcomes) -> None:
-    typed, plain = (list(grouped(outcomes, by)) for by in ("dice:5", "dice"))
-    assert [(one.key, one.rows.tolist()) for one in typed] == [
-        (one.key, one.rows.tolist()) for one in plain
-    ]
-
-
 def test_two_properties_are_crossed(outcomes: Outcomes) -> None:
     found = {part.key: part for part in grouped(outcomes, "negation,question")}
     assert {*found} == {

@@ -167,25 +167,6 @@ def test_what_a_property_says_of_itself_decides_keys_and_titles_of_slices(name: 
         assert found["place"] is None
 
 
-def test_a_property_is_plain_unless_it_says_more() -> None:
-    plain = vars(
-        Property(
-            name="own",
-            summary="a made one",
-            kind="name",
-            needs=("gold",),
-            of=lambda items: items["gold"],
-        )
-    )
-    assert {key: plain[key] for key in PLAIN} == PLAIN
-    assert plain["place"] is None
-
-
-def test_no_dataset_at_all_lacks_nothing(pairs: Outcomes) -> None:
-    none = replace(pairs, rows=pairs.rows.head(0), predictions=pairs.predictions.head(0), blocks=())
-    assert refuse_lacking("dice", none, pl.Series([], dtype=pl.Float64)) == []
-
-
 def test_datasets_that_lack_a_property_are_named_once_and_in_order(
     pairs: Outcomes, items: Outcomes
 ) -> None:
@@ -250,23 +231,3 @@ def test_a_contrast_has_the_first_phenomenon_that_its_two_sentences_show(pairs: 
         assert property_named("phenomenon").values(replace(pairs, sentences=found)).to_list() == [
             row[2] for row in CONTRASTS
         ]
-
-
-@pytest.mark.parametrize("name", FACTS)
-def test_of_no_item_the_values_have_the_type_that_they_have_of_some(
-    name: str, pairs: Outcomes
-) -> None:
-    columns = (
-        "block",
-        "gold",
-        "source",
-        "label",
-        "trained",
-        "first_text",
-        "sentence1",
-        "sentence2",
-        CONTRADICTED,
-    )
-    facts = pl.DataFrame([pairs.column(column).alias(column) for column in columns])
-    found = property_named(name)
-    assert found.of(facts.clear()).dtype == (pl.Float64 if found.kind == "number" else pl.String)

@@ -8,7 +8,7 @@ import pytest
 from embedlab.analysis.pair_notes import PairNotes
 from embedlab.core.errors import UsageError
 from embedlab.outcomes.frame import Outcomes
-from embedlab.outcomes.grouping import is_expression, refuse_unknown_property
+from embedlab.outcomes.grouping import is_expression
 from embedlab.outcomes.selection import select_items
 
 MODELS = {"near": ("near",), "mean": ("near", "far")}
@@ -141,14 +141,6 @@ def test_an_unknown_field_and_an_empty_selection_are_refused(pairs: Outcomes) ->
 )
 def test_what_is_more_than_a_name_is_an_expression(by: str, expected: bool) -> None:
     assert is_expression(by) is expected
-
-
-def test_items_are_not_grouped_by_an_unknown_property_and_an_expression_is_read_later() -> None:
-    for known in ("dice", "source", "unknown>0.5"):
-        refuse_unknown_property(known)
-    with pytest.raises(UsageError, match="'sorce'") as error:
-        refuse_unknown_property("sorce")
-    assert "source" in error.value.hint
 
 
 def test_a_selection_says_what_it_was_made_by(both: Outcomes) -> None:

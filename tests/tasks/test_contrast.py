@@ -10,11 +10,9 @@ import polars as pl
 import pytest
 
 from embedlab.analysis.measures import MEASURES, is_closer, margins
-from embedlab.core.errors import UsageError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.data.contrasts import open_contrasts
-from embedlab.data.published import remarks
 from embedlab.data.source import Source
 from embedlab.encoders.lexical import DiceScorer
 from embedlab.models.catalog import resolve
@@ -22,7 +20,7 @@ from embedlab.runs.outcomes import stored_outcomes
 from embedlab.scoring.member import evaluate_task
 from embedlab.tasks.contrast import CLOSER, MARGIN, baseline_note, margins_by
 from embedlab.tasks.task import Selection, task
-from tests.cli.conftest import Embedlab, embedlab
+from tests.cli.conftest import embedlab
 
 __all__ = ["embedlab"]  # the fixture
 
@@ -119,86 +117,6 @@ def test_an_evaluation_has_each_set_its_phenomena_and_its_baselines(
     assert {score.scale for score in found.scores if score.metric == MARGIN} == {1}
 
 
-def test_items_are_filtered_grouped_and_compared_as_those_of_every_task(
-    file: str, embedlab: Embedlab
-) -> None:
-    Path("words.txt").write_text("dog 1 0 2\nruns 0.5 1 1\nno -1 0 1\nmen 0 1 0\nA 0.1 0.2 0.1\n")
-    Path("mine.csv").write_text(
-        Path("mine.csv").read_text()
-        + "".join(f"dog {n} runs,dog {n},no dog {n} runs\n" for n in range(20))
-    )
-    words = ("compare", "dice", "mine=word-vectors:words.txt", "--task", "mine.csv", "--json")
-    by = embedlab(*words, "--by", "phenomenon")
-    assert by.code == 0, by.err
-    assert {row["slice"]: row["items"] for row in by.rows} == {
-        "mine.csv/phenomenon=negation": 22,
-        "mine.csv/phenomenon=number": 1,
-        "mine.csv/phenomenon=other words": 2,
-    }
-    picked = embedlab(*words, "--where", "phenomenon:negation")
-    assert {row["slice"]: row["items"] for row in picked.rows} == {
-        "mine.csv": 22,
-        "mine.csv/rest": 3,
-    }
-    row = by.row(slice="mine.csv/phenomenon=negation", metric=CLOSER, model="mine")
-    assert row["difference_low"] < row["difference"] < row["difference_high"]
-    assert picked.row(slice="mine.csv", metric=CLOSER, model="mine")["score"] == pytest.approx(
-        row["score"]
-    )
-    assert embedlab("power", "dice", "mine", "--task", "mine.csv").code == 0
-    assert (
-        embedlab("compare", "dice", "mine", "--task", "mine.csv", "--html", "page.html").code == 0
-    )
-    assert "entailed closer" in Path("page.html").read_text()
-
-
-def test_titles_and_captions_say_x_100_of_the_share_and_not_of_the_margin(
-    file: str, embedlab: Embedlab
-) -> None:
-    Path("words.txt").write_text("dog 1 0 2\nruns 0.5 1 1\nno -1 0 1\nmen 0 1 0\nA 0.1 0.2 0.1\n")
-    compared = embedlab(
-        "compare", "dice", "mine=word-vectors:words.txt", "--task", "mine.csv", "--latex"
-    ).out
-    assert "% Entailed closer x 100 and margin" in compared
-    assert r"\caption{entailed closer $\times$ 100 and margin; " in compared
-    assert (
-        embedlab("compare", "dice", "mine", "--task", "mine.csv", "--figure", "plot.svg").code == 0
-    )
-    assert "Scores: entailed closer × 100; n = " in Path("plot.svg").read_text("utf-8")
-    assert (
-        "entailed closer x 100 and margin\n"
-        in embedlab("evaluate", "dice", "--task", "mine.csv").out
-    )
-    detectable = " ".join(
-        embedlab("power", "dice", "mine", "--task", "mine.csv", "--notes").out.split()
-    )
-    assert "mine minus dice, entailed closer x 100 and margin; detectable: " in detectable
-
-
-def test_scores_of_a_file_must_have_all_pairs(file: str, tmp_path: Path) -> None:
-    rows = [f"{a}\t{x}\t0.5" for a, *both in TRIPLES for x in both]
-    Path("scores.tsv").write_text("\n".join(["sentence1\tsentence2\tm", *rows[:-1]]) + "\n")
-    settings = Settings(cache=tmp_path / "cache", runs=tmp_path / "runs", device="cpu")
-    spec = resolve("scores:scores.tsv", tmp_path / "runs").members[0]
-    with pytest.raises(UsageError, match=r"has no score of 1 of the 10 pairs of mine\.csv"):
-        evaluate_task("contrast", spec, settings, lambda _: lambda *_: None, [file])
-
-
-def test_a_whole_task_shows_the_average_after_its_three_sets(
-    embedlab: Embedlab, tmp_path: Path
-) -> None:
-    found = embedlab("evaluate", "dice", "--suite", "contrast", "--data", "tiny", "--json")
-    assert found.code == 0, found.err
-    rows = [row for row in found.rows if row["metric"] == CLOSER]
-    sets = {row["slice"]: row["score"] for row in rows if row["by"] == "dataset"}
-    assert [*sets] == [*task("contrast").datasets]
-    (average,) = (row["score"] for row in rows if row["by"] == "average")
-    assert average == pytest.approx(np.mean([sets[name] for name in HUMAN]))
-    again = embedlab("evaluate", "dice", "--suite", "contrast", "--data", "tiny", "--json")
-    assert "as it was evaluated before" in again.err
-    assert again.rows == found.rows
-
-
 @pytest.mark.parametrize(
     ("name", "triples", "minimal"),
     [("contrast-sick", 1885, 73), ("contrast-counterfactual", 4638, 2476)],
@@ -243,22 +161,6 @@ def test_outcomes_hold_the_anchor_and_the_entailed_sentence(file: str, tmp_path:
     assert pl.Series(stored.items["predicted"]).cast(pl.Float64).is_finite().all()
 
 
-def test_selected_triples_have_their_texts_and_items_and_what_is_missing_is_named(
-    file: str, tmp_path: Path
-) -> None:
-    source = Source(folder=tmp_path / "data", offline=True)
-    found = task("contrast").texts(source, Selection(names=(file, "contrast-sick")))
-    assert found is not None
-    assert [list(column) for column in found.columns] == [
-        [row[side] for row in TRIPLES] for side in range(3)
-    ]
-    assert [state.name for state in found.states] == [file]
-    assert len(found.missing) == 1
-    (items,) = task("contrast").items(source, [file, "contrast-sick"])
-    assert (items.dataset, items.split, len(items.rows)) == (file, "test", len(TRIPLES))
-    assert items.labels == tuple(row[0] for row in TRIPLES)
-
-
 def test_words_of_the_anchor_and_lengths_are_counted_as_baselines(file: str) -> None:
     part = open_contrasts(Source(offline=True), file)
     by_length = {
@@ -274,28 +176,6 @@ def test_words_of_the_anchor_and_lengths_are_counted_as_baselines(file: str) -> 
         f"{shares[1]:.2f}, by chance 50"
     )
     assert shares[0] != shares[1]
-
-
-def test_numbers_of_triples_that_a_rule_made_say_so_with_its_errors(
-    shared_data: Path, tmp_path: Path
-) -> None:
-    settings = Settings(
-        data=shared_data, cache=tmp_path / "cache", runs=tmp_path / "runs", device="cpu"
-    )
-    spec = resolve("dice", tmp_path / "runs").members[0]
-    found = evaluate_task(
-        "contrast", spec, settings, lambda _: lambda *_: None, ["contrast-number"]
-    ).evaluation
-    assert {(score.slice, score.items) for score in found.scores if score.by == "phenomenon"} == {
-        ("contrast-number number", 166)
-    }
-    (remark,) = remarks(found.data[0])
-    assert (
-        remark
-        == "contrast-number test: made by a rule; of 50 that were read, 2 do not contradict the "
-        "anchor (4%, 95%: 0.5 to 13.7%)"
-    )
-    assert not [*remarks({**found.data[0], "origin": "tiny"})]
 
 
 def test_the_average_of_a_whole_task_is_over_its_three_sets_and_their_triples(

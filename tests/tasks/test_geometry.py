@@ -90,14 +90,6 @@ def test_a_vector_of_length_zero_has_the_cosine_zero_with_all_others() -> None:
     assert mean_cosine(vectors) == pytest.approx(0.6 / 3)
 
 
-def test_a_cone_is_anisotropic_and_uniformity_shows_it() -> None:
-    even = np.random.default_rng(0).normal(size=(500, 8)).astype(np.float32)
-    cone = even + np.float32(10)
-    assert mean_cosine(even) == pytest.approx(0, abs=0.02)
-    assert mean_cosine(cone) > 0.95
-    assert uniformity(cone) > uniformity(even) + 1
-
-
 def test_effective_rank_counts_axes_of_equal_size() -> None:
     axes = np.concatenate([np.eye(6, 10), -np.eye(6, 10)]).astype(np.float32)
     assert effective_rank(axes) == pytest.approx(6)
@@ -124,12 +116,6 @@ def test_rank_and_spectrum_are_those_of_the_centred_vectors_whichever_side_is_lo
         math.exp(-sum(one * math.log(one) for one in shares if one > 1e-9)), rel=1e-4
     )
     assert spectrum(vectors) == pytest.approx(values**2 / (values**2).sum(), abs=1e-6)
-
-
-def test_equal_vectors_have_no_axes() -> None:
-    equal = np.ones((4, 3), np.float32)
-    assert spectrum(equal).tolist() == [0, 0, 0]
-    assert math.isnan(effective_rank(equal))
 
 
 def test_occurrences_count_who_has_a_vector_among_its_nearest() -> None:
@@ -277,71 +263,6 @@ def test_a_pair_whose_gold_score_is_four_is_not_among_the_close_ones() -> None:
     )
     first, second = (unit(Lengths().encode([text]))[0] for text in ("a", "a a a"))
     assert (found.items, found.value) == (1, pytest.approx(((first - second) ** 2).sum()))
-
-
-def test_a_measure_says_over_how_many_items_it_is_and_how_it_was_set() -> None:
-    frame = pl.DataFrame(
-        {
-            "sentence1": ["a", "the dog", "a"],
-            "sentence2": ["a a a", "the elephants here", "we"],
-            "gold": [4.1, 4.0, 5.0],
-        }
-    )
-    part = Part(
-        frame=frame,
-        state=DatasetState(name="sts12", split="dev", rows=3, expected_rows=3, origin="folder"),
-    )
-    found = evaluate_geometry(Lengths(), [part]).scores
-    assert {(score.by, score.slice, score.split) for score in found} == {
-        ("dataset", "sts12", "dev")
-    }
-    assert {score.metric: (score.items, score.setting) for score in found} == {
-        "average cosine": (3, ""),
-        "alignment": (2, "gold > 4"),
-        "uniformity": (5, ""),
-        "mean cosine": (5, ""),
-        "effective rank": (5, ""),
-        "first axis": (5, ""),
-        "hubness": (5, "10 neighbours"),
-    }
-    assert {TASK.scale_of(score.metric) for score in found} == {1}
-
-
-def test_the_measures_of_a_dataset_are_those_of_its_own_sentences() -> None:
-    rng = np.random.default_rng(0)
-    frames = [
-        pl.DataFrame(
-            {
-                side: [" ".join(["ea" * count] * count) for count in rng.integers(1, 9, 5)]
-                for side in ("sentence1", "sentence2")
-            }
-        )
-        for _ in range(2)
-    ]
-    states = [
-        DatasetState(name=name, split="test", rows=5, expected_rows=5, origin="folder")
-        for name in ("sts12", "sts13")
-    ]
-    parts = [
-        Part(frame=one.with_columns(gold=pl.lit(5.0)), state=state)
-        for one, state in zip(frames, states, strict=True)
-    ]
-    values = {
-        (score.slice, score.metric): score.value
-        for score in evaluate_geometry(Lengths(), parts).scores
-    }
-    for frame, state in zip(frames, states, strict=True):
-        own = [*dict.fromkeys([*frame["sentence1"], *frame["sentence2"]])]
-        first, second = (
-            Lengths().encode(frame[side].to_list()) for side in ("sentence1", "sentence2")
-        )
-        assert values[state.name, "mean cosine"] == pytest.approx(
-            mean_cosine(Lengths().encode(own))
-        )
-        assert values[state.name, "alignment"] == pytest.approx(alignment(first, second))
-        assert values[state.name, "average cosine"] == pytest.approx(
-            (unit(first) * unit(second)).sum(1).mean()
-        )
 
 
 def test_the_task_measures_what_is_there_and_names_what_is_missing(

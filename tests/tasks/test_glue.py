@@ -19,7 +19,7 @@ from embedlab.runs.environment import collect_environment
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder
 from embedlab.tasks._glue_classifier import task_of
-from embedlab.tasks._glue_metrics import GLUE_TASKS, glue_accuracy, glue_f1, glue_matthews
+from embedlab.tasks._glue_metrics import glue_accuracy, glue_f1, glue_matthews
 from embedlab.tasks.glue import TASK
 from embedlab.tasks.task import Selection
 from embedlab.training.stages import train_run
@@ -124,27 +124,6 @@ def test_a_regression_is_scored_by_correlations(tmp_path: Path, tiny_encoder: Pa
     pearson, spearman, overall = found.scores
     assert [pearson.metric, spearman.metric, overall.metric] == ["pearson", "spearman", "glue"]
     assert overall.value == pytest.approx((pearson.value + spearman.value) / 2)
-
-
-def test_the_nine_tasks_have_a_file_of_predictions_each_and_mnli_two() -> None:
-    files = sorted(file for task in GLUE_TASKS.values() for file in task.files.values())
-    names = ["CoLA", "MNLI-m", "MNLI-mm", "MRPC", "QNLI", "QQP", "RTE", "SST-2", "STS-B", "WNLI"]
-    assert files == [f"{name}.tsv" for name in names]
-
-
-def test_a_run_without_a_classifier_is_refused(tmp_path: Path, tiny_encoder: Path) -> None:
-    run = trained(
-        tmp_path,
-        tiny_encoder,
-        "simcse",
-        "stage.0.data.rows=16",
-        "stage.0.optim.batch_size=8",
-        "evaluate.keep=last",
-    )
-    with pytest.raises(UsageError, match="no classifier"):
-        result(run)
-    with pytest.raises(MissingError, match="not finished"):
-        result(RunFolder.of(tmp_path / "runs", "other", 1))
 
 
 @pytest.mark.parametrize(

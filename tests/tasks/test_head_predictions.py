@@ -273,23 +273,6 @@ def test_heads_that_are_not_whole_and_finite_are_refused_by_name(
         load_trained(spec, SETTINGS)
 
 
-def test_heads_that_no_stage_has_any_more_are_left_out(runs: Path, tmp_path: Path) -> None:
-    run = Path(shutil.copytree(runs / "multitask", tmp_path / "multitask")) / "seed-1"
-    heads = load_file(run / "heads.safetensors")
-    write_sealed_tensors(
-        run / "heads.safetensors", {**heads, "7.projection.weight": torch.full((2,), torch.nan)}
-    )
-    (spec,) = resolve("multitask", tmp_path).members
-    trained = load_trained(spec, SETTINGS)
-    assert torch.equal(trained.objectives[2].layers.first.weight, heads[HEAD])  # type: ignore[union-attr, arg-type]
-
-
-def test_the_mean_is_that_of_the_three_tasks(runs: Path) -> None:
-    found = scores("multitask", runs)
-    assert list(found) == ["sentiment", "paraphrases", "sts-course", "mean"]
-    assert found["mean"] == pytest.approx(np.mean([found[name] for name in MULTITASK_DATASETS]))
-
-
 def test_the_mean_of_the_three_tasks_has_an_interval(runs: Path, tmp_path: Path) -> None:
     session = NotebookSession(
         settings=replace(SETTINGS, runs=runs.with_name("runs"), cache=tmp_path)
@@ -318,15 +301,6 @@ def test_what_has_no_head_is_evaluated_by_cosines(runs: Path) -> None:
         "sts-course",
         "mean",
     ]
-
-
-def test_an_ensemble_averages_those_who_have_a_head(runs: Path) -> None:
-    ensemble, alone = (
-        scores("ensemble:multitask,multitask-baseline", runs),
-        scores("multitask", runs),
-    )
-    assert ensemble["paraphrases"] == alone["paraphrases"]  # the baseline has no say
-    assert "mean" in ensemble
 
 
 def test_an_ensemble_has_no_vectors(runs: Path) -> None:

@@ -5,22 +5,16 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import numpy as np
 import pytest
-import torch
-from scipy.stats import pearsonr
 
 from embedlab.core.errors import UsageError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
-from embedlab.data.source import Source
-from embedlab.encoders.checkpoint import load_transformer
-from embedlab.encoders.device import Machine
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.environment import collect_environment
 from embedlab.runs.store import RunFolder
-from embedlab.tasks.task import Selection, task
+from embedlab.tasks.task import task
 
 SETTINGS = Settings(data=TINY_FOLDER, device="cpu", threads=1, cache_gib=0)
 DICE = ModelSpec(name="dice", kind="dice")
@@ -83,23 +77,3 @@ def test_the_head_of_the_last_stage_that_predicts_words_is_the_models(
             check(spec, SETTINGS)
     else:
         check(spec, SETTINGS)
-
-
-def test_a_model_without_heads_is_scored_by_the_cosines_of_its_vectors(tiny_encoder: Path) -> None:
-    evaluate = task("multitask").evaluate
-    assert evaluate is not None
-    spec = ModelSpec(name="tiny", kind="folder", location=str(tiny_encoder))
-    result = evaluate(spec, SETTINGS, lambda _: lambda *_: None, Selection())
-    scores = {score.slice: score.value for score in result.evaluation.scores}
-    assert list(scores) == ["paraphrases", "sts-course"]
-    frame = Source(folder=TINY_FOLDER).open("sts-course", "dev").frame
-    encoder = load_transformer(
-        str(tiny_encoder), Machine(device=torch.device("cpu"), precision="float32", threads=1)
-    )
-    first, second = (
-        encoder.encode(frame[side].to_list()).astype(float) for side in ("sentence1", "sentence2")
-    )
-    cosines = [a @ b / np.sqrt((a @ a) * (b @ b)) for a, b in zip(first, second, strict=True)]
-    assert scores["sts-course"] == pytest.approx(
-        pearsonr(cosines, frame["gold"]).statistic, abs=1e-4
-    )

@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from embedlab.core.errors import MissingError
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.tasks._labelled import (
     ClassificationResult,
@@ -17,14 +16,10 @@ from embedlab.tasks._labelled import (
     OpenedTasks,
     SuiteResult,
     accuracies,
-    drop_small_tasks,
     gold_items,
     mean_accuracy,
     suite_evaluation,
 )
-from embedlab.tasks.probing import TASK as PROBING
-from embedlab.tasks.transfer import TASK as TRANSFER
-from embedlab.tasks.transfer import TRANSFER_AVERAGES
 from tests.tasks.labelled_sentences import WordEncoder
 
 LABELS = ("no", "yes", "yes", "no", "perhaps")
@@ -140,25 +135,6 @@ def test_an_average_is_the_plain_mean_and_says_how_many_are_there() -> None:
     assert list(mean_accuracy("average of 1", ["x"], results, "literature")) == []
 
 
-@pytest.mark.parametrize(
-    ("setting", "name"), [("literature", "transfer"), ("exact", "transfer-exact")]
-)
-def test_an_evaluation_is_named_by_its_setting_and_says_what_was_skipped(
-    setting: Any, name: str
-) -> None:
-    opened = OpenedTasks(
-        tasks=(made(train=7, test=4),),
-        missing={"mr": MissingError("it is not here", hint="fetch it")},
-    )
-    found = suite_evaluation("transfer", WordEncoder(), opened, setting, [])
-    assert found.task == name
-    assert found.notes[-1] == "mr skipped: it is not here (fetch it)"
-    assert [(one["name"], one["split"]) for one in found.data] == [
-        ("made", "train"),
-        ("made", "test"),
-    ]
-
-
 def test_what_each_item_got_is_stored_with_its_row_and_sentence() -> None:
     task = made(train=7, test=4)
     opened = OpenedTasks(tasks=(task,), missing={})
@@ -178,57 +154,3 @@ def test_what_each_item_got_is_stored_with_its_row_and_sentence() -> None:
     assert found.items["sentence1"].to_list() == task.parts["test"].frame["sentence"].to_list()
     assert results[0].correct.tolist() == [True, False, False, True]
     assert suite.tested == (task.parts["test"],)
-
-
-def test_tasks_that_are_too_small_are_missing_beside_those_that_were(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    large, small = made("large", train=500, test=4), made("small", train=3, test=4)
-    before = {"mr": MissingError("it is not here")}
-    found = drop_small_tasks(OpenedTasks(tasks=(large, small), missing=before), "literature")
-    assert found.tasks == (large,)
-    assert list(found.missing) == ["mr", "small"]
-    assert found.missing["small"].message.startswith("small has 3 rows: too few for ")
-    with pytest.raises(MissingError, match="small has 3 rows"):
-        drop_small_tasks(OpenedTasks(tasks=(small,), missing=before), "literature")
-    fixed = made("fixed", train=3, dev=2, test=2)  # nothing is cut from it
-    assert drop_small_tasks(OpenedTasks(tasks=(fixed,), missing={}), "literature").tasks == (fixed,)
-
-
-def test_published_averages_say_how_many_of_their_datasets_are_there() -> None:
-    eight, seven = TRANSFER_AVERAGES.values()
-    assert (len(eight), len(seven), {*eight} - {*seven}) == (8, 7, {"sst5"})
-    assert TRANSFER.averages(eight, "transfer") == {
-        title: list(members) for title, members in TRANSFER_AVERAGES.items()
-    }
-    assert TRANSFER.averages(["mrpc", "sst5", "sick-e"], "transfer") == {
-        "average of 8 (liao, with SST5), 2 of 8": ["sst5", "mrpc"],
-        "average of 7 (tsukagoshi, without SST5), 1 of 7": ["mrpc"],
-    }
-    assert PROBING.averages(("a", "b"), "gum-probing") == {"average of 2 (gum-probing)": ["a", "b"]}
-
-
-def test_some_tasks_have_more_than_an_accuracy() -> None:
-    assert TRANSFER.measures("mrpc") == ("accuracy", "f1")
-    assert (
-        TRANSFER.measures("sick-r-supervised")
-        == TRANSFER.measures("sts-benchmark-supervised")
-        == ("pearson", "spearman")
-    )
-    assert TRANSFER.measures("mr") == ()
-    assert TRANSFER.item_datasets == (
-        "mr",
-        "cr",
-        "subj",
-        "mpqa",
-        "sst2",
-        "sst5",
-        "trec",
-        "mrpc",
-        "sick-e",
-    )
-    assert [PROBING.has_dataset(name) for name in (PROBING.datasets[0], "gum-probing", "mr")] == [
-        True,
-        True,
-        False,
-    ]

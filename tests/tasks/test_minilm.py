@@ -140,19 +140,6 @@ def test_the_exact_setting_comes_within_a_tenth_of_a_point_of_scikit_learn(
     )
 
 
-def test_its_vectors_are_those_of_sentence_transformers(
-    minilm: Encoder, minilm_folder: str, shared_data: Path
-) -> None:
-    from sentence_transformers import SentenceTransformer
-
-    texts = open_transfer(Source(folder=shared_data, offline=True), ("mrpc",)).texts.columns[0][
-        :200
-    ]
-    theirs = SentenceTransformer(minilm_folder, device="cpu", trust_remote_code=False).encode(texts)
-    np.testing.assert_allclose(minilm.encode(texts), theirs, atol=1e-5)
-    np.testing.assert_allclose(np.linalg.norm(theirs, axis=1), 1, atol=1e-5)
-
-
 def test_bf16_moves_no_sts_correlation_by_more_than_a_tenth_and_vectors_by_less_than_a_hundredth_in_the_mean(
     minilm: Encoder, minilm_folder: str, shared_data: Path, tmp_path: Path
 ) -> None:

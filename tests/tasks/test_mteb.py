@@ -29,7 +29,7 @@ from embedlab.scoring.provenance import overlap_mark, overlap_notes
 from embedlab.scoring.selection import SelectedTask, select_tasks
 from embedlab.tasks import mteb as mteb_task
 from embedlab.tasks import task as task_module
-from embedlab.tasks._mteb_rows import OpenedTask, TaskName, open_task
+from embedlab.tasks._mteb_rows import OpenedTask, open_task
 from embedlab.tasks._roles import listed_prompt, listed_prompts
 from embedlab.tasks.mteb import declared_tasks
 
@@ -87,21 +87,6 @@ def test_a_comparison_by_mteb_has_the_numbers_of_embedlabs_own(
             np.tile(ours[column].cast(float).to_numpy(), 2),
             atol=0.005,
         )
-
-
-def test_what_was_evaluated_is_not_evaluated_again(
-    data: Path, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = embedlab.evaluate([str(tiny_encoder)], tasks=["mteb:STS16"], data=data)
-    monkeypatch.setattr("embedlab.tasks.mteb._run", lambda *_: pytest.fail("evaluated again"))
-    again = embedlab.evaluate([str(tiny_encoder)], tasks=["mteb:STS16"], data=data)
-    assert again.frame.equals(first.frame)
-    assert (
-        embedlab.compare([str(tiny_encoder)], tasks=["mteb:STS16"], data=data)
-        .frame["low"]
-        .is_not_null()
-        .all()
-    )
 
 
 def test_a_classification_has_items_that_give_mteb_s_accuracy(
@@ -264,18 +249,6 @@ def test_a_benchmark_is_its_tasks_with_their_subsets_and_splits(
         select_tasks("mteb:smal", [], None)
 
 
-@pytest.mark.slow
-def test_a_benchmark_of_mteb_is_known_by_its_name() -> None:
-    selected = select_tasks("mteb:MTEB(eng, v2)", [], None)
-    names = [name for one in selected for name in one.names]
-    assert {"mteb:STS12", "mteb:STS17[en-en]"} <= {*names}
-    assert all(len(one.names) == 1 and one.task == "mteb" for one in selected)
-    assert TaskName.of("mteb:STS17[en-en]:test") == TaskName(
-        task="STS17", subsets=("en-en",), splits=("test",)
-    )
-    assert not any(one.task == "mteb" for one in select_tasks("all", [], None))
-
-
 @pytest.mark.parametrize(
     ("task", "words"),
     [
@@ -337,22 +310,6 @@ def test_datasets_that_mteb_declares_as_training_data_are_marked() -> None:
     assert overlap_notes({"mteb:NQ": declared}) == (
         "‡ declared as its training data, not counted: mteb:NQ",
     )
-
-
-def test_declared_training_data_reaches_tables(
-    data: Path, tiny_encoder: Path, other_encoder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(
-        "embedlab.tasks.mteb.declared_tasks",
-        lambda spec: {"STS16"} if spec.name == str(tiny_encoder) else set(),
-    )
-    models, tasks = [str(tiny_encoder), str(other_encoder)], ["mteb:STS16"]
-    for found in (
-        embedlab.evaluate(models, tasks=tasks, data=data),
-        embedlab.compare(models, tasks=tasks, data=data),
-    ):
-        assert found.table().count("‡") == 2  # the number and the note
-        assert any("declared as its training data" in note for note in found.notes)
 
 
 def test_without_mteb_one_line_says_how_to_install_it(

@@ -2,7 +2,6 @@
 files of a folder.
 """
 
-import logging
 import math
 import warnings
 from collections.abc import Callable
@@ -15,7 +14,7 @@ from huggingface_hub import constants
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.data.source import Source
 from embedlab.tasks import _mteb_rows
-from embedlab.tasks._mteb_rows import TaskName, open_task, quiet
+from embedlab.tasks._mteb_rows import TaskName, open_task
 
 TASK = pytest.importorskip("mteb.abstasks").AbsTask
 
@@ -86,21 +85,6 @@ def test_why_rows_cannot_be_read_is_said_in_one_line(
     )
 
 
-def test_the_files_of_a_folder_are_recorded_in_alphabetical_order(tmp_path: Path) -> None:
-    folder = tmp_path / "mteb" / "STS14"
-    folder.mkdir(parents=True)
-    rows = pl.DataFrame({"sentence1": ["a", "b"], "sentence2": ["c", "d"], "score": [1.0, 2.0]})
-    for split in ("test", "dev", "zero", "train", "extra", "other", "more", "all"):
-        rows.write_csv(folder / f"{split}.csv")
-    (folder / "notes.txt").write_text("no rows")
-    (part,) = open_task("mteb:STS14", Source(folder=tmp_path)).parts.values()
-    assert list(part.state.sha256) == [
-        f"{split}.csv"
-        for split in ("all", "dev", "extra", "more", "other", "test", "train", "zero")
-    ]
-    assert part.frame.rows() == [("a", "c", 1.0), ("b", "d", 2.0)]
-
-
 def test_rows_of_a_folder_are_renamed_and_converted_as_the_task_does_with_those_of_the_hub(
     tmp_path: Path,
 ) -> None:
@@ -121,30 +105,6 @@ def test_rows_of_a_folder_are_renamed_and_converted_as_the_task_does_with_those_
         *("mteb:RUParaPhraserSTS", "test", 2, "folder"),
         ["test.parquet"],
     )
-
-
-@pytest.mark.parametrize("level", [logging.WARNING, logging.DEBUG])
-@pytest.mark.parametrize("fails", [False, True])
-def test_mteb_is_silent_within_a_block_alone(fails: bool, level: int) -> None:
-    from tqdm.std import tqdm
-
-    logger, bar = logging.getLogger("mteb"), tqdm.__init__
-    before = logger.level
-    logger.setLevel(level)
-    try:
-        with (
-            pytest.raises(ValueError, match="inside") if fails else warnings.catch_warnings(),
-            quiet(),
-        ):
-            assert logger.level == logging.CRITICAL
-            assert tqdm([1]).disable
-            warnings.warn("not shown", UserWarning, stacklevel=1)
-            if fails:
-                raise ValueError("inside")
-        assert logger.level == level
-        assert tqdm.__init__ is bar
-    finally:
-        logger.setLevel(before)
 
 
 @pytest.mark.parametrize("fails", [False, True])

@@ -13,7 +13,6 @@ import pytest
 from datasets import Dataset, DatasetDict
 
 import embedlab
-from embedlab.core.errors import MissingError
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source, dataset
 from embedlab.data.tiny import tiny_rows
@@ -234,15 +233,3 @@ def test_each_type_of_task_has_the_number_that_mteb_gives_the_same_model(
     assert ours == pytest.approx(
         _score_by_mteb(task, tiny_encoder, _load_rows if task in _ROWS else _load_tables), abs=0.01
     )
-
-
-def test_a_copy_without_a_table_that_its_card_names_is_one_line(
-    data: Path, tiny_encoder: Path, tmp_path: Path
-) -> None:
-    copied = tmp_path / "mteb" / "NFCorpus"
-    copied.mkdir(parents=True)
-    (copied / "README.md").write_text((data / "mteb" / "NFCorpus" / "README.md").read_text())
-    with pytest.raises(MissingError, match="mteb:NFCorpus: its rows") as error:
-        embedlab.evaluate([str(tiny_encoder)], tasks=["mteb:NFCorpus"], data=tmp_path)
-    assert "\n" not in error.value.message
-    assert "copy of the repository" in error.value.hint

@@ -130,14 +130,6 @@ def test_without_a_prediction_of_each_there_is_no_mean(
     assert [part.state.name for part in result.tested] == ["paraphrases", "sts-course"]
 
 
-@pytest.mark.usefixtures("trained")
-def test_the_notes_say_how_each_number_was_made_and_nothing_of_heads_that_are_there() -> None:
-    notes = evaluated().evaluation.notes
-    assert [note for note in notes if note.partition(": ")[0] in MULTITASK_DATASETS] == [
-        f"{name}: a head" for name in MULTITASK_DATASETS
-    ]
-
-
 def test_the_dev_score_is_the_mean_of_what_can_be_predicted(
     trained: Trained, given: dict[str, Prediction]
 ) -> None:
@@ -151,17 +143,6 @@ def test_the_dev_score_is_the_mean_of_what_can_be_predicted(
     )
 
 
-def test_the_mean_is_of_all_three_and_of_no_fewer() -> None:
-    (name,) = TASK.averages([*MULTITASK_DATASETS], "multitask")
-    assert TASK.averages([*MULTITASK_DATASETS, "another"], "multitask") == {
-        name: MULTITASK_DATASETS
-    }
-    for missing in MULTITASK_DATASETS:
-        assert (
-            TASK.averages([one for one in MULTITASK_DATASETS if one != missing], "multitask") == {}
-        )
-
-
 def test_a_model_without_a_paraphrase_head_needs_the_pairs_that_set_its_threshold(
     tmp_path: Path,
 ) -> None:
@@ -172,24 +153,3 @@ def test_a_model_without_a_paraphrase_head_needs_the_pairs_that_set_its_threshol
     with pytest.raises(MissingError, match="'paraphrases'"):
         TASK.check_recipe(load_recipe("snli-ce"), Source.from_settings(nothing))
     TASK.check_recipe(load_recipe("multitask"), Source.from_settings(nothing))
-
-
-@pytest.mark.usefixtures("trained")
-def test_a_whole_evaluation_has_the_mean_of_three_and_the_items_of_both_classifications() -> None:
-    assert evaluated().averages == {"mean": MULTITASK_DATASETS}
-    items = TASK.items(SAMPLE, ["sentiment", "paraphrases"])
-    assert [(one.dataset, one.split, one.classes) for one in items] == [
-        ("sentiment", "dev", ("0", "1", "2", "3", "4")),
-        ("paraphrases", "dev", ("0", "1")),
-    ]
-    found = TASK.texts(SAMPLE, Selection())
-    assert found is not None
-    assert [state.name for state in found.states] == [*MULTITASK_DATASETS]
-    expected = [
-        SAMPLE.open(name, "dev").frame[column].to_list()
-        for name, columns in zip(
-            MULTITASK_DATASETS, (["sentence"], *[["sentence1", "sentence2"]] * 2), strict=True
-        )
-        for column in columns
-    ]
-    assert [list(column) for column in found.columns] == expected

@@ -23,7 +23,6 @@ from embedlab.runs.store import RunFolder
 from embedlab.tasks.nli import SOURCES, TASK
 from embedlab.tasks.task import Selection, TaskResult
 from embedlab.training.stages import train_run
-from tests.data.conftest import write_as
 
 SETTINGS = Settings(data=TINY_FOLDER, device="cpu", threads=1, cache_gib=0)
 SAMPLE = Source(folder=TINY_FOLDER)
@@ -203,39 +202,3 @@ def test_a_file_of_labelled_pairs_is_scored_with_its_own_names(
     Path("scored.csv").write_text("sentence1,sentence2,score\na b,c d,3\n")
     with pytest.raises(MissingError, match="holds scored pairs, not labelled pairs"):
         result(run, "nli:scored.csv")
-
-
-def test_what_is_not_at_hand_is_named_beside_what_is(run: ModelSpec, tmp_path: Path) -> None:
-    folder = tmp_path / "data" / "SNLI"
-    folder.mkdir(parents=True)
-    (text,) = write_as("snli", SAMPLE.open("snli", "dev").frame)
-    (folder / "snli_1.0_dev.jsonl").write_text(text)
-    settings = Settings(
-        data=tmp_path / "data",
-        allow_partial=True,
-        device="cpu",
-        threads=1,
-        cache_gib=0,
-        offline=True,
-    )
-    found = TASK.evaluate(run, settings, lambda _: lambda done, total: None, Selection())
-    assert [score.slice for score in found.evaluation.scores] == ["nli-snli-dev"]
-    assert len(found.missing) == len(SOURCES) - 1
-
-
-def test_the_texts_of_selected_pairs_are_both_of_their_sides() -> None:
-    found = TASK.texts(SAMPLE, Selection(names=("nli-matched", "nli-snli-dev")))
-    assert found is not None
-    expected = [
-        SAMPLE.open(*SOURCES[name]).frame[side].to_list()
-        for name in ("nli-matched", "nli-snli-dev")
-        for side in SIDES
-    ]
-    assert [list(column) for column in found.columns] == expected
-    assert [(state.name, state.split) for state in found.states] == [
-        ("nli-matched", "dev"),
-        ("nli-snli-dev", "dev"),
-    ]
-    whole = TASK.texts(SAMPLE, Selection())
-    assert whole is not None
-    assert [state.name for state in whole.states] == [*SOURCES]

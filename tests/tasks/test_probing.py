@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.paths import TINY_FOLDER
+from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
@@ -15,24 +14,6 @@ from embedlab.tasks import probing
 from embedlab.tasks.probing import TASK, evaluate_probing, open_probing
 from embedlab.tasks.task import Selection, TaskResult
 from tests.tasks.labelled_sentences import WordEncoder, write_probing
-
-
-def test_a_folder_of_probing_files_is_scored_under_its_own_name(tmp_path: Path) -> None:
-    for task in ("past_present", "tree_depth"):
-        write_probing(tmp_path / f"probing_mine/{task}.txt")
-    opened = open_probing(Source(folder=tmp_path, offline=True), "mine-probing")
-    found = evaluate_probing(WordEncoder(), opened, "prototyping", name="mine-probing").evaluation
-    assert found.task == "mine-probing-prototyping"
-    assert [score.slice for score in found.scores if score.by == "average"] == [
-        "average of 2 (mine-probing)"
-    ]
-    assert {(score.slice, score.split) for score in found.scores if score.by == "dataset"} == {
-        (f"mine-probing/{task}", split)
-        for task in ("past-present", "tree-depth")
-        for split in ("test", "dev")
-    }
-    assert "senteval" not in str(found).lower()
-    assert found.marks == ()
 
 
 def test_one_of_sentevals_ten_is_enough_and_the_average_says_one_of_ten(tmp_path: Path) -> None:
@@ -44,17 +25,6 @@ def test_one_of_sentevals_ten_is_enough_and_the_average_says_one_of_ten(tmp_path
         "average of 10 (SentEval probing), 1 of 10"
     ]
     assert found.marks == ("partial",)
-
-
-def test_where_every_task_is_missing_all_are_named(tmp_path: Path) -> None:
-    with pytest.raises(
-        MissingError,
-        match=r"sentence_length.txt.*, and word-content, .*, coordination-inversion cannot be read "
-        r"either$",
-    ):
-        open_probing(Source(folder=tmp_path, offline=True))
-    with pytest.raises(MissingError, match=r"tree_depth.txt' in '.*'$"):
-        open_probing(Source(folder=tmp_path, offline=True), tasks=("tree-depth",))
 
 
 def test_an_unknown_task_of_a_suite_is_refused(tmp_path: Path) -> None:
@@ -87,23 +57,6 @@ def test_scores_are_of_the_test_rows_and_name_them(tmp_path: Path) -> None:
         assert outcomes.split == "test"
         gold = [outcomes.classes[int(index)] for index in outcomes.items["gold"]]
         assert gold == part.frame["label"].to_list()
-
-
-def test_the_texts_of_tasks_are_those_of_all_their_splits_and_of_no_other_task(
-    tmp_path: Path,
-) -> None:
-    write_probing(tmp_path / "probing_mine/past_present.txt", rows=60)
-    write_probing(tmp_path / "probing_mine/tree_depth.txt", rows=90)
-    assert TASK.texts is not None
-    found = TASK.texts(
-        Source(folder=tmp_path, offline=True), Selection(names=("mine-probing/past-present",))
-    )
-    written = [
-        line.split("\t")[2]
-        for line in (tmp_path / "probing_mine/past_present.txt").read_text().splitlines()
-    ]
-    assert [list(column) for column in found.columns] == [[text.strip() for text in written]]
-    assert {state.name for state in found.states} == {"mine-probing/past-present"}
 
 
 def test_a_suite_is_evaluated_under_the_title_of_its_set(
@@ -154,22 +107,3 @@ def test_a_suite_is_evaluated_under_the_title_of_its_set(
         "tree-depth",
         "past-present",
     ]  # as the paper has them
-
-
-def test_items_are_those_of_the_named_tasks(tmp_path: Path) -> None:
-    write_probing(tmp_path / "probing_mine/past_present.txt", rows=30)
-    write_probing(tmp_path / "probing_mine/tree_depth.txt", rows=60)
-    (items,) = TASK.items(Source(folder=tmp_path, offline=True), ["mine-probing/tree-depth"])
-    assert (items.dataset, len(items.rows)) == ("mine-probing/tree-depth", 20)
-
-
-def test_generated_data_has_sentevals_tasks_and_an_own_suite_stays_what_it_is(
-    tmp_path: Path,
-) -> None:
-    write_probing(tmp_path / "probing_mine/past_present.txt", rows=30)
-    (own,) = open_probing(Source(folder=tmp_path, offline=True), "mine-probing").tasks
-    written = (tmp_path / "probing_mine/past_present.txt").read_text().splitlines()
-    assert sum(len(part.frame) for part in own.parts.values()) == len(written)
-    assert {task.name for task in open_probing(Source(folder=TINY_FOLDER)).tasks} == {
-        *TASK.datasets
-    }

@@ -102,16 +102,6 @@ def slow_order(queries: Queries, model: Score) -> list[list[int]]:
     return rows
 
 
-def reranked_order(
-    queries: Queries, model: Score, first: list[list[int]], depth: int
-) -> list[list[int]]:
-    whole = slow_order(queries, model)
-    return [
-        [*(own for own in order if own in before[:depth]), *before[depth:]]
-        for order, before in zip(whole, first, strict=True)
-    ]
-
-
 def ranks_in(queries: Queries, found: Sequence[str]) -> dict[int, list[tuple[int, float]]]:
     rows: dict[int, list[tuple[int, float]]] = {}
     for query, grade, rank in zip(
@@ -133,24 +123,6 @@ def test_the_first_documents_are_in_the_new_order_and_the_others_below_them_as_b
         .to_list()
     )
     assert ranks_in(queries, found) == slow_ranks(queries, dice, slow_order(queries, bm25), depth)
-
-
-@pytest.mark.parametrize(("inner", "outer"), [(9, 4), (4, 9)])
-def test_a_reranker_may_be_the_first_search_of_another(
-    folder: str, tmp_path: Path, inner: int, outer: int
-) -> None:
-    queries = open_query_folder(folder)
-    found = evaluated(f"rerank(bm25:bm25+,rerank(dice,bm25,{inner}),{outer})", folder, tmp_path)
-
-    def plus(query: str, documents: Sequence[str]) -> Sequence[float]:
-        return (
-            Bm25Index(documents, "bm25+").scores(query).tolist()
-        )  # of all documents, not only of those found before
-
-    before = reranked_order(queries, dice, slow_order(queries, bm25), inner)
-    assert ranks_in(queries, found.outcomes[0].items["predicted"].to_list()) == slow_ranks(
-        queries, plus, before, outer
-    )
 
 
 def test_what_another_program_found_is_reranked_and_what_it_did_not_find_stays_so(
@@ -219,23 +191,6 @@ def test_its_identity_is_that_of_both_models_and_the_number(tmp_path: Path) -> N
     assert len({*found[:4]}) == 4
     assert found[4] == found[0]
     assert resolve(names[0], tmp_path).members[0].name == names[4]
-
-
-def test_how_many_pairs_are_read_is_known_before(folder: str, tmp_path: Path) -> None:
-    reader = tmp_path / "reader"
-    reader.mkdir()
-    (reader / "config_sentence_transformers.json").write_text('{"model_type": "CrossEncoder"}')
-    cost = task("retrieval").cost
-    specs = [
-        resolve(name, tmp_path).members[0]
-        for name in (f"rerank:{reader},bm25,5", f"rerank:{reader},bm25,500", str(reader), "bm25")
-    ]
-    found = [cost(spec, None, [folder]) for spec in specs]
-    assert [text for (text,) in found[:3]] == [
-        f"reads {count:,} pairs of a query and a document of {folder}"
-        for count in (8 * 5, 8 * 30, 8 * 30)
-    ]
-    assert found[3] == ()
 
 
 @pytest.mark.parametrize(

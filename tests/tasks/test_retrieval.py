@@ -13,11 +13,10 @@ from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.data.own_files import open_query_file
 from embedlab.data.queries import open_query_folder
-from embedlab.data.source import Source
 from embedlab.encoders.encoder import similarities, similarity_rows
 from embedlab.encoders.exact_search import OfVectors, Relevant, relevant_ranks
 from embedlab.encoders.lexical import DiceScorer
-from embedlab.encoders.loading import load_encoder, scorer_for
+from embedlab.encoders.loading import load_encoder
 from embedlab.models.catalog import resolve
 from embedlab.scoring.dev_score import dev_score
 from embedlab.scoring.member import evaluate_task
@@ -210,17 +209,6 @@ def test_qrels_alone_take_runs_and_refuse_models_that_read_texts(
         evaluated(f"trec:{tmp_path / 'other.trec'}", graded, tmp_path)
 
 
-def test_a_run_is_refused_where_pairs_are_scored(tmp_path: Path) -> None:
-    (tmp_path / "bm25.trec").write_text("q1 Q0 d2 1 3 bm25\n")
-    spec = resolve(f"trec:{tmp_path / 'bm25.trec'}", tmp_path).members[0]
-    with pytest.raises(
-        UsageError, match="holds documents that were found for queries, not similarities"
-    ):
-        scorer_for(spec, Settings(device="cpu")).score(["a"], ["b"])
-    with pytest.raises(MissingError, match="no run"):
-        resolve(f"trec:{tmp_path / 'gone.trec'}", tmp_path)
-
-
 def test_queries_and_documents_have_the_prompts_that_the_folder_of_a_model_states(
     faq: str, tiny_encoder: Path, tmp_path: Path
 ) -> None:
@@ -275,50 +263,11 @@ def test_a_model_that_reads_each_query_with_each_document_is_refused_above_a_num
     assert f"rerank:{folder},bm25,100" in (refused.value.hint or "")
 
 
-def test_a_run_that_shares_all_queries_and_documents_has_nothing_to_say(
-    faq: str, tmp_path: Path
-) -> None:
-    queries = open_query_file(faq)
-    lines = [
-        f"{query} Q0 {document} 1 {len(document)} made"
-        for query in queries.ids[0]
-        for document in queries.ids[1]
-    ]
-    (tmp_path / "all.trec").write_text("\n".join(lines))
-    found = evaluated(f"trec:{tmp_path / 'all.trec'}", faq, tmp_path)
-    assert not [
-        note for note in (*found.evaluation.notes, *found.outcomes[0].notes) if note.startswith(faq)
-    ]
-    assert np.isfinite([score.value for score in found.evaluation.scores]).all()
-
-
 def test_relevance_without_grades_is_stored_as_the_number_of_the_query(
     faq: str, tmp_path: Path
 ) -> None:
     (outcomes,) = evaluated("dice", faq, tmp_path).outcomes
     assert outcomes.items["gold"].to_list() == [*open_query_file(faq).query]
-
-
-def test_what_is_read_for_search_is_what_is_selected_or_every_set(faq: str) -> None:
-    sample, search = Source(folder=TINY_FOLDER), task("retrieval")
-    one, whole = (search.texts(sample, Selection(names=names)) for names in ((faq,), ()))
-    assert one is not None
-    assert whole is not None
-    assert ([state.name for state in one.states], one.columns) == ([faq], ())
-    assert [state.name for state in whole.states] == [*search.datasets]
-    assert one.missing == whole.missing == ()
-
-
-def test_items_are_those_of_queries_with_texts_and_have_the_ids_of_queries_as_classes(
-    faq: str, folder: str
-) -> None:
-    search = task("retrieval")
-    (found,) = search.items(Source(offline=True), [f"retrieval:{folder}/qrels/test.tsv", faq])
-    numbers = open_query_file(faq).query.tolist()
-    assert (found.dataset, found.split) == (faq, "test")
-    assert found.labels == tuple(str(number + 1) for number in numbers)
-    assert found.classes == tuple(sorted({str(number + 1) for number in numbers}))
-    assert found.rows.tolist() == [*range(len(numbers))]
 
 
 def test_a_relevant_document_that_is_absent_counts_as_one_that_is_never_found(

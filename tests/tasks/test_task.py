@@ -11,25 +11,19 @@ import polars as pl
 import pytest
 from numpy.typing import NDArray
 
-from embedlab.core import plugins
 from embedlab.core.errors import UsageError
 from embedlab.core.names import task_names
 from embedlab.core.paths import PACKAGE, TINY_FOLDER
 from embedlab.core.plugins import shipped_names
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import DatasetState, Part
-from embedlab.data.source import Source, dataset_names
+from embedlab.data.source import Source
 from embedlab.encoders.encoder import EncoderFacts
 from embedlab.models.catalog import ModelSpec
-from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.runs.evaluations import StoredScore
-from embedlab.scoring.selection import select_tasks
 from embedlab.tasks.task import (
-    Selection,
     Task,
-    TaskResult,
     all_tasks,
-    brought_evaluation,
     evaluation_of,
     load_member,
     outcomes_of,
@@ -49,23 +43,6 @@ def test_a_task_has_the_name_that_it_is_found_by_and_says_what_it_leaves(name: s
     assert all(found.has_dataset(one) for one in found.datasets)
 
 
-def test_every_file_of_the_folder_is_a_task_and_none_is_lost() -> None:
-    files = [
-        path
-        for path in (PACKAGE / "tasks").glob("*.py")
-        if not path.name.startswith("_") and path.name != "task.py"
-    ]
-    assert len(all_tasks()) == len(task_names()) >= len(files)
-    assert {f"embedlab.tasks.{path.stem}" for path in files} == {
-        one.module for one in plugins.discover("tasks")
-    }
-
-
-def test_similarities_of_pairs_and_aggregates_alone_are_said_aloud() -> None:
-    assert not any(task(name).has_items for name in ("geometry", "word_prediction"))
-    assert all(task(name).has_items for name in ("sts", "transfer", "probing"))
-
-
 def test_a_task_of_fields_is_refused_with_what_to_write_now() -> None:
     with pytest.raises(UsageError, match=r"write class MyTask\(Task\).*TASK = MyTask\(\)"):
         Task(
@@ -74,29 +51,6 @@ def test_a_task_of_fields_is_refused_with_what_to_write_now() -> None:
             evaluate=print,
             texts=None,
         )  # type: ignore[abstract]
-
-
-def test_what_a_task_does_not_write_has_the_usual_answer() -> None:
-    class Usual(Task):
-        name, summary, datasets = "usual", "what nothing says otherwise", ("mr",)
-
-        def evaluate(self, *_: object) -> TaskResult:
-            raise NotImplementedError
-
-    found = Usual()
-    assert (found.has_items, found.has_dataset("mr"), found.has_dataset("cr")) == (
-        True,
-        True,
-        False,
-    )
-    assert found.in_all(None) == ((),)
-    assert not found.members("a benchmark")
-    assert not found.measures("mr")
-    assert not found.averages(["mr"], "usual")
-    with pytest.raises(UsageError, match="'usual' has no dev score"):
-        found.dev_score(Source(folder=TINY_FOLDER), "mr")
-    with pytest.raises(TypeError, match="evaluate"):
-        type("Lacking", (Task,), {"name": "lacking"})()
 
 
 def test_an_unknown_task_is_refused_with_the_nearest_name() -> None:
@@ -111,12 +65,6 @@ def test_a_setting_is_that_of_tasks_that_train_classifiers() -> None:
     }
     assert task("probing").trains_classifiers
     assert task("transfer").trains_classifiers
-
-
-def test_every_dataset_of_scored_pairs_with_a_test_split_can_be_selected() -> None:
-    own = [name for name in dataset_names("sts") if task("sts").has_dataset(name)]
-    assert set(task("sts").datasets) <= set(own)
-    assert all(select_tasks(None, [name], None)[0].task == "sts" for name in own)
 
 
 def _branches(file: Path, names: Set[str]) -> Iterator[str]:
@@ -140,25 +88,6 @@ def _branches(file: Path, names: Set[str]) -> Iterator[str]:
             yield f"{file}:{node.lineno}"
 
 
-def test_nothing_outside_uses_the_module_of_a_single_task() -> None:
-    found = set()
-    texts = {file: file.read_text(encoding="utf-8") for file in OUTSIDE}
-    for file, text in texts.items():
-        nodes = (
-            [one for one in ast.walk(ast.parse(text)) if isinstance(one, ast.ImportFrom)]
-            if "embedlab.tasks" in text
-            else []
-        )
-        modules = {
-            f"{node.module}.{one.name}"
-            for node in nodes
-            for one in node.names
-            if (node.module or "").startswith("embedlab.tasks")
-        }
-        found |= {file.name for module in modules if not module.startswith("embedlab.tasks.task.")}
-    assert found == set()
-
-
 def test_no_branch_or_table_depends_on_the_name_of_a_task_or_dataset(tmp_path: Path) -> None:
     names = {*task_names(), *shipped_names("datasets")} - {"sts"}
     branch = tmp_path / "branch.py"
@@ -172,15 +101,6 @@ def test_no_branch_or_table_depends_on_the_name_of_a_task_or_dataset(tmp_path: P
     outside = [file for file in OUTSIDE if not file.is_relative_to(PACKAGE / "data")]
     assert len(outside) > 300  # one test for all: a test each took ten times as long
     assert [found for file in outside for found in _branches(file, names)] == []
-
-
-def test_the_classes_of_items_are_in_alphabetical_order() -> None:
-    labels = ["where", "what", "who", "when", "why", "how", "which", "whose", "what"]
-    state = DatasetState(name="questions", split="dev", rows=9, expected_rows=9, origin="file")
-    found = own_items(Part(frame=pl.DataFrame({"kind": labels}), state=state), "kind")
-    assert found.labels == tuple(labels)
-    assert found.classes == ("how", "what", "when", "where", "which", "who", "whose", "why")
-    assert found.rows.tolist() == list(range(9))
 
 
 def part_of(dataset: str = "questions", split: str = "test") -> Part:
@@ -242,18 +162,6 @@ def test_an_evaluation_says_what_decided_its_numbers() -> None:
         ("generated",),
         (),
         ("a note of the encoder",),
-    )
-
-
-def test_predictions_that_were_brought_are_of_the_file_alone() -> None:
-    dice = ModelSpec(name="dice", kind="dice")
-    found = brought_evaluation("own", dice, [part_of().state], [], ["a note"])
-    assert (found.model, found.fingerprint) == ("dice", spec_fingerprint(dice, precision="float32"))
-    assert (found.pooling, found.max_tokens, found.truncated, found.notes) == (
-        None,
-        None,
-        0,
-        ("a note",),
     )
 
 
@@ -331,16 +239,6 @@ def test_what_the_dev_pairs_lack_of_the_published_ones_is_said(
     (remark,) = pair_task("own", "pairs", ["mine"]).dev_remarks(Source(), "mine")
     assert f"{lacking.state.rows} of {lacking.state.rows + 1}" in remark
     assert opened == [("mine", "dev")]
-
-
-def test_a_task_is_usual_unless_it_says_more() -> None:
-    assert (Task.datasets, Task.item_datasets, Task.dev_names) == ((), (), ())
-    assert (Task.is_each_alone, Task.trains_classifiers, Task.mixed_metric) == (
-        False,
-        False,
-        "mean",
-    )
-    assert (Selection().names, Selection().setting) == ((), "literature")
 
 
 def test_a_member_is_loaded_with_the_cache_the_limit_and_the_network_of_the_settings(

@@ -1,7 +1,6 @@
 """The transfer task on small corpora in SentEval's layout and on `--data tiny`."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -12,7 +11,6 @@ import pytest
 
 from embedlab.choices import SettingName
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.progress import ProgressCallback
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import DatasetState, Part
@@ -167,28 +165,6 @@ def test_a_missing_task_skips_only_itself_and_the_average_says_so(small: Source)
     assert any("mpqa skipped" in note and "download it" in note for note in found.notes)
 
 
-def test_without_mpqa_the_average_of_eight_is_marked_seven_of_eight() -> None:
-    opened = open_transfer(
-        Source(folder=TINY_FOLDER), TRANSFER_AVERAGES["average of 8 (liao, with SST5)"]
-    )
-    left = replace(
-        opened,
-        tasks=tuple(task for task in opened.tasks if task.name != "mpqa"),
-        missing={"mpqa": MissingError("dataset 'mpqa' is missing", hint="download it")},
-    )
-    found = evaluate_transfer(WordEncoder(), left, "exact").evaluation
-    assert {score.slice for score in found.scores if score.by == "average"} == {
-        "average of 8 (liao, with SST5), 7 of 8",
-        "average of 7 (tsukagoshi, without SST5), 6 of 7",
-    }
-    assert len({score.slice for score in found.scores if score.by == "dataset"}) == 7
-
-
-def test_no_average_is_shown_of_tasks_that_were_not_selected(small: Source) -> None:
-    found = evaluate_transfer(WordEncoder(), open_transfer(small, SMALL), "exact").evaluation
-    assert not [score for score in found.scores if score.by == "average"]
-
-
 def test_nothing_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(MissingError, match="'mr'"):
         open_transfer(Source(folder=tmp_path, offline=True))
@@ -290,21 +266,3 @@ def test_a_classifier_of_pairs_learns_what_only_the_product_shows() -> None:
         TableEncoder(), OpenedTasks(tasks=(pair_splits(),), missing={}), "exact"
     )
     assert scores(done.evaluation)["mrpc", "accuracy", "test"].value == 1
-
-
-def test_texts_and_items_are_those_of_the_selected_tasks(small: Source) -> None:
-    found = TASK.texts(small, Selection(names=("sst2", "mrpc"), setting="exact"))
-    opened = open_transfer(small, ("sst2", "mrpc"))
-    assert found is not None
-    assert [list(column) for column in found.columns] == [
-        list(column) for column in opened.texts.columns
-    ]
-    assert {state.name for state in found.states} == {"sst2", "mrpc"}
-    items = TASK.items(small, ["sst2", "mrpc"])
-    assert [(one.dataset, len(one.rows)) for one in items] == [
-        (one.name, len(one.rows("test"))) for one in opened.tasks
-    ]
-    whole = TASK.texts(small, Selection(setting="exact"))
-    assert whole is not None
-    assert {state.name for state in whole.states} == {*SMALL}
-    assert {error.message for error in whole.missing}

@@ -53,15 +53,6 @@ def test_the_task_reports_its_four_numbers(tiny_encoder: Path) -> None:
     assert values[1] <= values[0] <= values[3]
 
 
-def test_a_file_whose_words_are_not_tokens_is_refused(tiny_encoder: Path, tmp_path: Path) -> None:
-    path = tmp_path / "words.tsv"
-    path.write_text("zyzzyva\ta weevil\n")
-    with pytest.raises(MissingError, match="is one token"):
-        evaluate_words(
-            load_transformer(str(tiny_encoder), MACHINE), Source(), dataset=str(path), split="all"
-        )
-
-
 def test_definitions_that_cannot_be_read_are_refused_before_a_model_is_loaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -75,17 +75,6 @@ def test_a_batch_holds_each_distinct_sentence_once_and_points_at_it(
     assert batch.rows == len(rows)
 
 
-def test_batches_after_some_steps_are_those_of_an_uninterrupted_pass(collation: Collation) -> None:
-    whole, rest = list(collation.batches(0)), list(collation.batches(4))
-    assert len(whole) == sum(collation.data.epochs)
-    for one, other in zip(whole[4:], rest, strict=True):
-        assert one.columns.keys() == other.columns.keys()
-        assert all(one.columns[name].equal(other.columns[name]) for name in one.columns)
-        assert all(
-            ids.equal(same) for (ids, _), (same, _) in zip(one.chunks, other.chunks, strict=True)
-        )
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_chunks_are_the_cheapest_that_cutting_allows(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -58,18 +58,6 @@ def test_dev_scores_follow_the_first_stage_and_the_end(tiny_encoder: Path) -> No
     assert len(due) == 4
 
 
-def test_a_stage_without_a_turn_is_trained_alone(tiny_encoder: Path) -> None:
-    stages = [
-        stage(rows=40, optim={"turn": 1}),
-        stage(rows=40, optim={"turn": 1}),
-        stage(rows=40),
-        stage(rows=40, optim={"turn": 1}),
-    ]
-    made = blocks(open_stages(recipe_of(tiny_encoder, *stages), SAMPLE, seed=1))
-    assert [[data.index for data in block.stages] for block in made] == [[0, 1], [2], [3]]
-    assert [block.first for block in made] == [0, made[0].end, made[1].end]
-
-
 def test_a_stage_that_would_never_have_its_turn_is_refused(tiny_encoder: Path) -> None:
     with pytest.raises(
         UsageError, match="stage 1 never gets its turn: stage 0 has 3 steps"
@@ -95,12 +83,6 @@ def test_a_joint_step_reads_a_batch_of_each_stage(combine: str, tiny_encoder: Pa
         }
         assert block.taken(step) == (step, step, step)
     assert block.dev_steps(0.5) == {2, 4, 6, 8}
-
-
-def test_epochs_in_turn_are_as_long_as_the_smallest_stages(tiny_encoder: Path) -> None:
-    block = joint_block(tiny_encoder, "epochs")
-    lengths = [(place, len(list(steps))) for place, steps in groupby(places(block))]
-    assert lengths == [(0, 4), (1, 4), (2, 4)] * 2
 
 
 @pytest.mark.parametrize(("until", "place"), [("first", 0), ("smallest", 1), ("largest", 2)])

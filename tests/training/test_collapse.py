@@ -4,15 +4,12 @@ changes nothing.
 
 import math
 from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from embedlab.core.recipe import load_recipe
-from embedlab.data.source import Source
 from embedlab.encoders.encoder import mean_cosine
 from embedlab.encoders.tokens import gather_rows
 from embedlab.objectives.class_contrastive.loss import ClassContrastive
@@ -24,9 +21,7 @@ from embedlab.runs import events
 from embedlab.runs.status import collapse_of
 from embedlab.runs.store import RunFolder
 from embedlab.training.batching import Batch
-from embedlab.training.blocks import MEASURED_ROWS, blocks
 from embedlab.training.meter import SENTENCES, SpreadMeter, loss_of_equal_vectors, sample_of
-from embedlab.training.stage_data import open_stages
 from tests.training.small_runs import saved_bytes, short_stages
 
 Train = Callable[..., RunFolder]
@@ -162,19 +157,3 @@ def test_a_collapse_is_distinguished_from_vectors_that_began_so() -> None:
         collapse_of(resumed)
         == "collapsed to equal vectors: mean cosine 0.998; equal vectors have loss 1.000"
     )
-
-
-def test_enough_is_trained_between_two_measurements(tmp_path: Path) -> None:
-    file = tmp_path / "pairs.csv"
-    lines = (f"question {number},answer {number}" for number in range(4096))
-    file.write_text("\n".join(["anchor,positive", *lines]) + "\n")
-    recipe = load_recipe(
-        "own-pairs", [f"data.files={file}", "optim.batch_size=32", "optim.epochs=2"]
-    )
-    (block,) = blocks(open_stages(recipe, Source(folder=tmp_path), 1))
-    due = block.dev_steps(0.05)
-    measured = sorted(block.measured_steps(due))
-    assert measured[-1] == block.steps == 256
-    assert {*measured} <= due
-    assert min(b - a for a, b in pairwise(measured)) >= MEASURED_ROWS / 32
-    assert len(measured) == 4

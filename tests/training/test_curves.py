@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.core.recipe import load_recipe
 from embedlab.runs import events
 from embedlab.runs.curves import Curve
 from embedlab.runs.status import run_status
@@ -76,9 +75,3 @@ def test_a_run_that_was_stopped_between_two_events_has_the_curve_of_one_that_was
     interrupted(train, recipe, 3, monkeypatch)
     interrupted(train, recipe, 4, monkeypatch, resume=True)
     assert curve(train(recipe, resume=True)) == curve(whole)
-
-
-def test_how_often_the_loss_is_reported_does_not_make_another_run() -> None:
-    plain, often = load_recipe("snli-ce"), load_recipe("snli-ce", ["evaluate.log_every=3"])
-    assert often.evaluate.log_every == 3
-    assert often.hash == plain.hash

@@ -6,18 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
-import torch
 from safetensors.torch import load_file
 
-from embedlab.core.errors import UsageError
-from embedlab.encoders.checkpoint import load_transformer, save_model
-from embedlab.encoders.word_head import load_word_head
+from embedlab.encoders.checkpoint import load_transformer
 from embedlab.models.folder import Wishes
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 from embedlab.training.stage_data import open_stage
-from tests.training.small_runs import MACHINE, SAMPLE, interrupted, recipe_of, saved_bytes, stage
+from tests.training.small_runs import MACHINE, SAMPLE, recipe_of, stage
 
 Train = Callable[..., RunFolder]
 
@@ -81,18 +77,6 @@ def test_a_word_of_a_byte_level_tokenizer_is_taken_with_its_leading_space(
     assert encoder.word_ids(["ab", "a", "b"]).tolist() == [4, 3, -1]
 
 
-def test_another_signal_before_it_leaves_the_head_as_it_was(
-    train: Train, tiny_encoder: Path
-) -> None:
-    run = train(recipe_of(tiny_encoder, stage("nli_softmax", rows=32), definitions()))
-    vectors = torch.randn(3, 64)
-    heads = [
-        load_word_head(load_transformer(str(folder), MACHINE, wishes=Wishes(pooling="mean")))
-        for folder in (tiny_encoder, run.model)
-    ]
-    torch.testing.assert_close(heads[0](vectors), heads[1](vectors), rtol=0, atol=0)
-
-
 def test_the_steps_of_multi_are_exactly_as_stated(train: Train, tiny_encoder: Path) -> None:
     run = train(
         recipe_of(
@@ -131,43 +115,3 @@ def test_a_definition_step_between_others_does_not_move_the_word_vectors(
     )
     expected = load_file(plain.model / "model.safetensors")["embeddings.word_embeddings.weight"]
     assert after["bert.embeddings.word_embeddings.weight"].equal(expected)
-
-
-def test_an_encoder_without_a_head_is_refused_before_anything_is_written(
-    train: Train, tiny_encoder: Path, tmp_path: Path
-) -> None:
-    save_model(
-        tmp_path / "bare",
-        load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean")),
-        card="",
-    )
-    with pytest.raises(UsageError, match="has no masked-language-model head"):
-        train(recipe_of(tmp_path / "bare", definitions()))
-    assert not (tmp_path / "runs").exists()
-    tied = definitions() | {"objective": {"name": "definition_to_word", "head": "tied"}}
-    run = train(recipe_of(tmp_path / "bare", tied))
-    logged = [
-        event.text
-        for event in events.events_after(run.events_file)[0]
-        if isinstance(event, events.Noted)
-    ]
-    assert any("own word vectors" in text for text in logged)
-
-
-def test_a_stopped_run_of_multi_goes_on_with_its_turn_and_finds_the_head_again(
-    train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    recipe = recipe_of(
-        tiny_encoder, stage("nli_softmax", rows=120, optim={"turn": 3}), definitions(turn=1)
-    )
-    whole = train(recipe, "whole")
-    done = 0
-    for step in (
-        3,
-        4,
-        6,
-    ):  # before a definition step, after it, and within the next turn of the others
-        stop = interrupted(train, recipe, step - done, monkeypatch, resume=done > 0)
-        assert f"after step {step} of" in stop.message
-        done = step
-    assert saved_bytes(train(recipe, resume=True)) == saved_bytes(whole)

@@ -6,7 +6,6 @@ import multiprocessing
 import shutil
 import signal
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Dense, Normalize
 from sentence_transformers.sentence_transformer.modules import Pooling
 
-from embedlab.core.errors import UsageError
 from embedlab.core.recipe import Recipe, from_table, recipe_to_table
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.damaged_files import silence_transformers
@@ -198,14 +196,6 @@ def test_lora_trains_and_stores_its_changes_alone(folders: dict[str, Path], trai
     assert {shape[0] for name, shape in scale.items() if "lora_A" in name} == {4}
 
 
-def test_the_seed_draws_the_changes(folders: dict[str, Path], train: Train) -> None:
-    recipe = recipe_for(folders["decoder with LoRA"], **KINDS["decoder with LoRA"][1])
-    first, second = (
-        load_file(train(recipe, "seeds", seed=seed).model / "model.safetensors") for seed in (1, 2)
-    )
-    assert any(not torch.equal(first[name], second[name]) for name in first)
-
-
 def test_a_base_that_changed_since_is_noticed_when_a_run_resumes(
     folders: dict[str, Path], train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -222,22 +212,3 @@ def test_a_base_that_changed_since_is_noticed_when_a_run_resumes(
         for event in reported
         if isinstance(event, events.Noted)
     )
-
-
-def test_layers_that_the_encoder_does_not_have_are_refused(
-    folders: dict[str, Path], train: Train
-) -> None:
-    with pytest.raises(UsageError, match=r"'encoder\.lora\.targets' does not fit") as error:
-        train(recipe_for(folders["decoder"], pooling="last", lora={"targets": ["query"]}))
-    assert "q_proj" in error.value.hint
-    with pytest.raises(UsageError, match="an adapter itself"):
-        train(recipe_for(folders["adapter with LoRA"], pooling="mean", lora={"save": "adapter"}))
-
-
-def test_a_recipe_without_lora_has_the_hash_it_had(folders: dict[str, Path]) -> None:
-    recipe = recipe_for(folders["decoder"])
-    assert "lora" not in recipe_to_table(recipe)["encoder"]
-    with_lora = recipe_for(folders["decoder"], lora={})
-    assert with_lora.hash != recipe.hash
-    assert from_table(recipe_to_table(with_lora), name="small", where="test") == with_lora
-    assert replace(with_lora, encoder=replace(with_lora.encoder, lora=None)).hash == recipe.hash

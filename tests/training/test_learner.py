@@ -246,19 +246,6 @@ def test_a_rate_reaches_every_dropout_and_is_taken_back(
     assert set(before) == {0.1}
 
 
-def test_a_pass_does_not_look_for_dropouts_again(
-    tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    learner, batch = simcse_learner(tiny_encoder, micro_batch=5, positives="dropout")
-
-    def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("the encoder is searched")
-
-    monkeypatch.setattr(learner.encoder, "modules", refuse)
-    with torch.no_grad():
-        assert not torch.equal(*(learner.encode(batch.chunks[0], 0.5) for _ in range(2)))
-
-
 def test_a_rate_stored_as_a_plain_number_is_found() -> None:
     layer = torch.nn.Linear(1, 1)
     layer.attention_dropout = 0.3  # type: ignore[assignment]

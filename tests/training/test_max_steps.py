@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import UsageError
-from embedlab.core.recipe import Recipe, load_recipe
-from embedlab.core.settings import Settings
-from embedlab.data.source import Source
+from embedlab.core.recipe import Recipe
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 from embedlab.training.blocks import blocks
@@ -129,28 +127,3 @@ def test_a_number_that_shortens_nothing_is_refused(tiny_encoder: Path) -> None:
         UsageError, match=f"max_steps is {steps}, but the whole training has {steps} steps"
     ):
         open_stages(replace(recipe, max_steps=steps), SAMPLE, 1)
-
-
-def test_a_shortened_recipe_is_another_one_and_reads_back(tmp_path: Path) -> None:
-    from embedlab.core.recipe import to_toml
-
-    recipe = load_recipe("snli-ce", ["max_steps=10"])
-    assert recipe.hash != load_recipe("snli-ce").hash
-    (tmp_path / "mine.toml").write_text(to_toml(recipe))
-    assert load_recipe(str(tmp_path / "mine.toml")).hash == recipe.hash
-    for wrong in ("max_steps=0", "max_steps=1.5", "max_steps=many"):
-        with pytest.raises(UsageError, match="max_steps"):
-            load_recipe("snli-ce", [wrong])
-
-
-def test_a_stage_of_shares_that_max_steps_leaves_out_reads_no_rows(tmp_path: Path) -> None:
-    """As the second stage of multitask-supervised-first with --max-steps 4."""
-    file = tmp_path / "sentences.txt"
-    file.write_text("".join(f"Sentence {number}.\n" for number in range(8)))
-    recipe = load_recipe("own-sentences", [f'data.files=["{file}"]'])
-    (data,) = open_stages(recipe, Source.from_settings(Settings()), 1)
-    shared = replace(data.stage.data, shares={str(file): 0.5})
-    left_out = replace(data, epochs=(), stage=replace(data.stage, data=shared))
-    assert left_out.read.tolist() == []
-    assert left_out.used == [0]
-    assert replace(left_out, epochs=data.epochs).used == [8]

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from embedlab.core.errors import UsageError
-from embedlab.core.recipe import Recipe, load_recipe, recipe_to_table
+from embedlab.core.recipe import Recipe, load_recipe
 from embedlab.data.source import Source
 from embedlab.objectives.duplicate_contrastive.loss import DuplicateContrastive
 from embedlab.objectives.duplicate_contrastive.options import Options as DuplicateOptions
@@ -193,25 +193,6 @@ def test_a_duplicate_that_repeats_is_masked_and_a_non_duplicate_is_not() -> None
     first = -(score[0, 1] / (score[0, 1] + score[0, 3])).log()
     third = -(score[2, 1] / (score[2, 1] + score[2, 3])).log()
     assert loss == pytest.approx(((first - 0.0 + third) / 3).item(), abs=1e-5)
-
-
-def test_papers_keep_repeated_texts_as_negatives_and_own_rows_mask_them() -> None:
-    assert load_recipe("own-pairs", ["data.files=x.csv"]).stages[0].objective.options.repeats == (
-        "masked"
-    )
-    assert load_recipe("simcse-nli").stages[0].objective.options.repeats == "negatives"
-
-
-def test_a_stored_run_of_before_took_repeated_texts_as_negatives() -> None:
-    from embedlab.core.recipe import from_table
-
-    recipe = load_recipe("simcse-nli")
-    table = recipe_to_table(recipe)
-    del table["stage"][0]["objective"]["repeats"]
-    stored = from_table(table, name="simcse-nli", where="a run", is_stored=True)
-    assert stored.stages == recipe.stages
-    assert stored.hash == recipe.hash
-    assert from_table(table, name="simcse-nli", where="a file").hash != recipe.hash
 
 
 def test_parted_batches_hold_every_row_once_and_no_text_twice() -> None:

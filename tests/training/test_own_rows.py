@@ -9,13 +9,11 @@ import polars as pl
 import pytest
 
 from embedlab.core.errors import EmbedlabError, UsageError
-from embedlab.core.recipe import Recipe, load_recipe, recipe_to_table
-from embedlab.data import hub, hub_pairs
-from embedlab.data.own_files import open_evaluated_file
+from embedlab.core.recipe import Recipe, load_recipe
 from embedlab.runs import events
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
-from embedlab.training.stage_data import example, open_stages
+from embedlab.training.stage_data import open_stages
 from tests.training.small_runs import SAMPLE, interrupted, length_of_a_vector, saved_bytes
 
 Train = Callable[..., RunFolder]
@@ -126,43 +124,6 @@ def test_a_file_that_has_changed_is_not_trained_on_further(
         train(recipe, resume=True)
 
 
-def test_pairs_of_the_hub_that_have_moved_on_are_not_trained_on_further(
-    train: Train, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    frame = KINDS["own-scored-pairs"][1].rename({"sentence1": "a", "sentence2": "b"})
-    (tmp_path / "copy").mkdir()
-    frame.write_parquet(tmp_path / "copy" / "train.parquet")
-    now = ["c" * 40]
-    monkeypatch.setattr(hub, "is_reachable", lambda: True)
-    monkeypatch.setattr(hub, "_address", lambda _: str(tmp_path / "copy"))
-    monkeypatch.setattr(hub_pairs, "commit", lambda *_: now[0])
-    changes = [
-        "data.files=[]",
-        "data.datasets='hub:owner/moved?s1=a&s2=b&split=train'",
-        "objective.highest=1",
-    ]
-    recipe = own_recipe("own-scored-pairs", tiny_encoder, tmp_path, *changes)
-    interrupted(train, recipe, 1, monkeypatch)
-    now[0] = "d" * 40
-    with pytest.raises(
-        UsageError, match="the data of run 'small@1' has changed since it was begun"
-    ):
-        train(recipe, resume=True)
-    now[0] = "c" * 40
-    assert run_status(train(recipe, resume=True)).state == "finished"
-
-
-def test_own_rows_come_after_those_of_datasets(tiny_encoder: Path, tmp_path: Path) -> None:
-    recipe = own_recipe("own-labelled-pairs", tiny_encoder, tmp_path, "data.datasets=snli")
-    (data,) = open_stages(recipe, SAMPLE, 1)
-    assert [(state.name, state.origin) for state in data.states] == [
-        ("snli", "tiny"),
-        ("rows.jsonl", "file"),
-    ]
-    assert data.rows.frame["premise"].to_list()[-16:] == TEXTS
-    assert {role for role, _ in example(data)} == {"premise", "hypothesis", "label"}
-
-
 def test_files_of_a_recipe_file_are_relative_to_it_and_typed_ones_to_the_working_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,16 +162,6 @@ def test_what_cannot_be_read_is_one_line(recipe: str, changes: list[str], fault:
     with pytest.raises(EmbedlabError, match=fault) as caught:
         open_stages(load_recipe(recipe, changes), SAMPLE, 1)
     assert caught.value.hint
-
-
-def test_own_files_and_what_their_columns_mean_are_part_of_a_recipes_hash() -> None:
-    plain = load_recipe("own-pairs")
-    named = load_recipe("own-pairs", ["data.files=a.csv"])
-    mapped = load_recipe("own-pairs", ["data.files=a.csv", "data.columns.anchor=text"])
-    assert len({plain.hash, named.hash, mapped.hash}) == 3
-    assert {"files", "columns", "labels"}.isdisjoint(
-        recipe_to_table(load_recipe("sbert"))["stage"][0]["data"]
-    )  # its hash is what it was
 
 
 @pytest.mark.parametrize("factor", [1, 10, 100])
@@ -264,48 +215,6 @@ def test_the_scale_of_several_files_is_that_of_all_of_them(
     assert open_stages(own_recipe("own-pairs", tiny_encoder, tmp_path), SAMPLE, 1)[0].scale == ""
 
 
-def test_a_run_says_which_scale_its_scores_have(
-    train: Train, tiny_encoder: Path, tmp_path: Path
-) -> None:
-    run = train(own_recipe("own-scored-pairs", tiny_encoder, tmp_path))
-    notes = [
-        event.text
-        for event in events.events_after(run.events_file)[0]
-        if isinstance(event, events.Noted)
-    ]
-    assert "stage 0: own scores are from 0 to 0.9375, objective.highest is 1" in notes
-
-
-def test_what_is_held_out_of_training_is_what_its_name_evaluates(
-    tiny_encoder: Path, tmp_path: Path
-) -> None:
-    texts = [
-        f"a {colour} {animal}"
-        for colour in ("red", "small", "young", "quiet")
-        for animal in ("man", "dog", "girl", "cat", "bird", "horse")
-    ]
-    frame = pl.DataFrame(
-        {
-            "question": [f"what {text}" for text in texts] * 2,
-            "answer": [f"it {text}" for text in texts + texts[::-1]],
-        }
-    )
-    path = write(tmp_path / "faq.csv", frame)
-    changes = [
-        f'data.files=["{path}"]',
-        "data.columns={anchor = 'question', positive = 'answer'}",
-        "data.held_out=0.25",
-    ]
-    recipe = load_recipe("own-pairs", [*changes, "evaluate.dev=none"], encoder=str(tiny_encoder))
-    (data,) = open_stages(recipe, SAMPLE, 1)
-    dev = open_evaluated_file(f"{path}?held-out=0.25").frame
-    trained, tested = set(data.rows.frame.rows()), set(dev.rows())
-    assert trained | tested == set(frame.rows())
-    assert not {text for row in trained for text in row} & {text for row in tested for text in row}
-    assert len(tested) >= 10
-    assert [state.rows for state in data.states] == [48 - len(dev)]
-
-
 @pytest.mark.parametrize(
     ("changes", "fault"),
     [
@@ -327,21 +236,3 @@ def test_a_part_that_cannot_be_held_out_is_refused(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError, match=fault):
         open_stages(own_recipe("own-pairs", tiny_encoder, tmp_path, *changes), SAMPLE, 1)
-
-
-def test_low_scores_are_refused_unless_they_are_said_to_be_right_and_then_must_be_low(
-    tiny_encoder: Path, tmp_path: Path
-) -> None:
-    low = own_recipe(
-        "own-scored-pairs", tiny_encoder, tmp_path, "objective.highest=5", "data.low_scores=true"
-    )
-    assert (
-        open_stages(low, SAMPLE, 1)[0].scale
-        == "own scores are from 0 to 0.9375, objective.highest is 5"
-    )
-    with pytest.raises(UsageError, match="not all in the lower half of a scale up to 1"):
-        open_stages(
-            own_recipe("own-scored-pairs", tiny_encoder, tmp_path, "data.low_scores=true"),
-            SAMPLE,
-            1,
-        )

@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -208,20 +207,6 @@ def test_gradients_are_added_up_many_at_once_in_their_order(
         one is other
         for one, other in zip([one for bucket in found for one in bucket], parameters, strict=True)
     )
-
-
-def test_a_run_leaves_the_processes_together_for_the_next_seed(
-    train: Callable[..., RunFolder], tiny_encoder: Path, tmp_path: Path
-) -> None:
-    dist.init_process_group(
-        "gloo", init_method=f"file://{tmp_path / 'meeting'}", rank=0, world_size=1
-    )
-    try:
-        train(recipe_of(tiny_encoder, stage(rows=16)))
-        assert dist.is_initialized()
-    finally:
-        if dist.is_initialized():
-            dist.destroy_process_group()
 
 
 @pytest.mark.parametrize(("sentences", "size"), [(10, 3), (4, 4), (1, 2)])

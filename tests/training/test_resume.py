@@ -28,7 +28,6 @@ from tests.training.small_runs import (
     SAMPLE,
     KilledError,
     interrupted,
-    joint_stages,
     length_of_a_vector,
     mixed_stages,
     recipe_of,
@@ -163,39 +162,6 @@ def test_stages_in_step_go_on_wherever_they_stopped(
     assert saved_bytes(train(recipe, resume=True, dev_score=length_of_a_vector)) == saved_bytes(
         whole
     )
-
-
-@pytest.mark.slow
-def test_gradient_surgery_goes_on_wherever_it_stopped(
-    train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    recipe = joint_stages(tiny_encoder)
-    whole = train(recipe, "whole", dev_score=length_of_a_vector)
-    first = min(
-        event.step
-        for event in events.events_after(whole.events_file)[0]
-        if isinstance(event, events.Step) and event.stage == 1
-    )
-    done = 0
-    for step in (max(first, 4), first + 3):  # the first joint step and a later one
-        stop = interrupted(
-            train, recipe, step - done, monkeypatch, resume=done > 0, dev_score=length_of_a_vector
-        )
-        assert f"after step {step} of" in stop.message
-        done = step
-    assert saved_bytes(train(recipe, resume=True, dev_score=length_of_a_vector)) == saved_bytes(
-        whole
-    )
-
-
-def test_a_second_ctrl_c_does_not_wait(train: Train, tiny_encoder: Path) -> None:
-    def twice(event: events.Event) -> None:
-        if isinstance(event, events.Step):
-            os.kill(os.getpid(), signal.SIGINT)
-            os.kill(os.getpid(), signal.SIGINT)
-
-    with pytest.raises(KeyboardInterrupt):
-        train(recipe_of(tiny_encoder), report=twice)
 
 
 def test_a_signal_while_sentences_are_tokenised_does_not_wait_for_the_first_step(

@@ -71,18 +71,6 @@ def test_room_is_estimated_before_the_first_step(
     assert not any(isinstance(event, events.Step) for event in taken)
 
 
-def test_a_disk_with_room_for_the_model_alone_is_said_to_have_that(
-    recipe: Recipe, run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    train_run(recipe, Source(folder=tmp_path), MACHINE, run, 1)
-    model = sum(file.stat().st_size for file in run.model.rglob("*.safetensors"))
-    assert "room" not in notes(run)
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: Disk(10**9, 0, 2 * model))
-    again = RunFolder.of(tmp_path / "runs", "again", 1)
-    train_run(recipe, Source(folder=tmp_path), MACHINE, again, 1)
-    assert "room for the model" in notes(again)
-
-
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU])
 def test_signals_that_say_that_time_is_up_save_a_checkpoint(
     number: signal.Signals, recipe: Recipe, run: RunFolder, tmp_path: Path

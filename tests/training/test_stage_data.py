@@ -131,13 +131,6 @@ def test_a_share_is_drawn_anew_for_each_epoch_and_seed_by_whole_pairs(order: str
     ]
 
 
-def test_without_order_and_shares_the_batches_are_what_they_were() -> None:
-    data = open_stage(load_recipe("simcse", ["data.rows=64"]), SAMPLE, 3, 0)
-    assert not data.groups.parts
-    expected = np.random.default_rng([3, 0, 0, 0]).permutation(64)
-    assert np.concatenate(data.batches(0)).tolist() == expected.tolist()
-
-
 def test_a_share_of_a_dataset_that_is_not_read_is_refused() -> None:
     with pytest.raises(UsageError, match=r"'stage.0.data.shares' names 'wiki-split'"):
         contrast(shares={"wiki-split": 0.5})
@@ -167,17 +160,6 @@ def test_rows_with_a_sentence_of_an_evaluation_set_are_left_out_and_counted(tmp_
         load_recipe("defsent", [*values, 'data.exclude_text_of=["STS2013"]']), SAMPLE, 1, 0
     )
     assert of_one.rows.frame["word"].to_list() == ["b", "c", "d"]
-
-
-def test_text_of_a_training_split_is_read() -> None:
-    train = open_stage(
-        load_recipe("snli-supcl", ["data.rows=50", 'data.exclude_text_of=["snli"]']), SAMPLE, 1, 0
-    )
-    held_out = {
-        text for split in ("dev", "test") for text in SAMPLE.open("snli", split).frame["premise"]
-    }
-    assert len(train.rows.frame) == 50
-    assert not held_out & set(train.rows.frame["premise"])
 
 
 def test_an_unknown_evaluation_set_is_refused() -> None:

@@ -1,26 +1,19 @@
 """Whole runs on `--data tiny`: what they learn, leave behind and refuse."""
 
 import json
-import weakref
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
 
 import pytest
 import torch
 from safetensors.torch import load_file
 
-from embedlab.core.disk import sealed_folder
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.recipe import EvaluateSection
-from embedlab.encoders.checkpoint import load_transformer, save_model
-from embedlab.models.folder import Wishes
+from embedlab.encoders.checkpoint import load_transformer
 from embedlab.runs import events
-from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
-from embedlab.training import checkpointing, loop, stages
 from embedlab.training.checkpointing import Best, Checkpoints, Snapshot
 from embedlab.training.learner import Learner
 from embedlab.training.parallel import Team
@@ -64,40 +57,6 @@ def test_a_run_leaves_all_that_explains_it(train: Train, tiny_encoder: Path) -> 
     assert load_transformer(str(run.model), MACHINE).encode(["a man sleeps"]).shape == (1, 64)
 
 
-def test_a_run_that_starts_from_a_model_that_normalises_normalises_and_says_so(
-    train: Train, tiny_encoder: Path, tmp_path: Path
-) -> None:
-    start = load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean"))
-    start.usage = replace(start.usage, is_normalised=True)
-    save_model(tmp_path / "start", start, card="")
-    run = train(recipe_of(tmp_path / "start", stage(rows=32)))
-    vector = load_transformer(str(run.model), MACHINE).encode(["a man sleeps"])
-    assert (vector**2).sum() == pytest.approx(1, abs=1e-6)
-    assert "vectors of length 1" in (run.model / "README.md").read_text()
-
-
-def test_a_run_that_another_process_has_trained_meanwhile_is_not_trained_again(
-    train: Train, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    recipe = recipe_of(tiny_encoder, stage(rows=32))
-    open_stages = stages.open_stages
-
-    def after_the_other(*given: Any) -> Any:
-        """What opens the data of the first training comes late: the second one has begun and ended
-        by then.
-        """
-        monkeypatch.setattr(stages, "open_stages", open_stages)
-        train(recipe, keeps_checkpoints=False)
-        return open_stages(*given)
-
-    monkeypatch.setattr(stages, "open_stages", after_the_other)
-    with pytest.raises(UsageError, match="run 'small@1' is finished"):
-        train(recipe)
-    run = RunFolder.of(tmp_path / "runs", "small", 1)
-    seen = [type(event) for event in events.events_after(run.events_file)[0]]
-    assert (seen.count(events.Started), seen.count(events.Finished)) == (1, 1)
-
-
 def test_the_same_seed_gives_the_same_bits_and_another_does_not(
     train: Train, tiny_encoder: Path
 ) -> None:
@@ -111,25 +70,6 @@ def test_the_same_seed_gives_the_same_bits_and_another_does_not(
     assert (first.path / "heads.safetensors").read_bytes() != (
         other.path / "heads.safetensors"
     ).read_bytes()
-
-
-@pytest.mark.parametrize("precision", ["float32", "bf16"])
-def test_the_seeds_of_a_process_do_not_add_up_in_memory(
-    precision: Literal["float32", "bf16"],
-    train: Train,
-    tiny_encoder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    learners: list[weakref.ref[Learner]] = []
-
-    def build(*given: Any) -> Learner:
-        learner = Learner(*given)
-        learners.append(weakref.ref(learner))
-        return learner
-
-    monkeypatch.setattr(loop, "Learner", build)
-    train(short_stages(tiny_encoder), machine=replace(MACHINE, precision=precision))
-    assert [learner() for learner in learners] == [None, None]
 
 
 def test_checkpoints_and_dev_scores_do_not_change_the_trained_weights(
@@ -159,33 +99,6 @@ def test_the_best_dev_score_decides_the_model_when_the_recipe_says_so(
     assert load_file(run.path / "heads.safetensors")["0.head.output.weight"].equal(
         best.heads["0.head.output.weight"]
     )
-
-
-@pytest.mark.parametrize(
-    ("keep", "expected"),
-    [("last", ["step-0000011"]), ("best", ["best-0000003", "best-0000009", "step-0000011"])],
-)
-def test_a_dev_score_writes_nothing_but_a_best_model_when_it_improves(
-    keep: str,
-    expected: list[str],
-    train: Train,
-    tiny_encoder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    written: list[Path] = []
-
-    def place(path: Path, **options: Any) -> AbstractContextManager[Path]:
-        written.append(path)
-        return sealed_folder(path, **options)
-
-    monkeypatch.setattr(checkpointing, "sealed_folder", place)
-    scores = iter([5.0, 4.0, 6.0, 1.0])
-    run = train(recipe_of(tiny_encoder, every=0.25, keep=keep), dev_score=lambda _: next(scores))
-    assert [path.name for path in written] == expected
-    assert {path.name for path in run.checkpoints.glob("best-*/*.safetensors")} <= {
-        "encoder.safetensors",
-        "heads.safetensors",
-    }
 
 
 def test_stages_before_the_last_store_no_best_model(train: Train, tiny_encoder: Path) -> None:
@@ -244,41 +157,6 @@ def test_a_loss_that_is_not_a_number_ends_the_run_and_keeps_the_last_checkpoint(
     assert snapshot is not None
     assert not notes
     assert all(tensor.isfinite().all() for tensor in snapshot.encoder.values())
-
-
-def test_a_huge_rate_is_caught(train: Train, tiny_encoder: Path, tmp_path: Path) -> None:
-    # The largest that a recipe may say: each step multiplies the weights by 1 - 100 * 100, which
-    # float32 holds nine times.
-    largest = {"lr": 100.0, "weight_decay": 100.0, "warmup": 0.0, "schedule": "constant"}
-    with pytest.raises(EmbedlabError, match="diverged"):
-        train(recipe_of(tiny_encoder, stage(rows=480, optim=largest)))
-    run = RunFolder.of(tmp_path / "runs", "small", 1)
-    assert run_status(run).state == "failed"
-    assert "diverged" in run_status(run).message
-
-
-def test_a_full_disk_costs_a_checkpoint_and_not_the_run(
-    train: Train, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write, calls = checkpointing.save_file, iter(range(1000))
-
-    def full(tensors: dict[str, torch.Tensor], path: Path) -> None:
-        if next(calls) == 6:  # in the middle of the second checkpoint
-            raise checkpointing.SafetensorError(
-                "Error while serializing: I/O error: No space left on device (os error 28)"
-            )
-        write(tensors, path)
-
-    monkeypatch.setattr(checkpointing, "save_file", full)
-    save_checkpoints(monkeypatch, every=3)
-    recipe = recipe_of(tiny_encoder, every=0.25)
-    train(recipe, dev_score=length_of_a_vector)
-    run = RunFolder.of(tmp_path / "runs", "small", 1)
-    assert run_status(run).state == "finished"
-    monkeypatch.undo()
-    whole = train(recipe, "whole", dev_score=length_of_a_vector)
-    weights = "model.safetensors"
-    assert (run.model / weights).read_bytes() == (whole.model / weights).read_bytes()
 
 
 def test_a_run_can_start_from_the_same_seed_of_another_run(

@@ -12,9 +12,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from embedlab.core.errors import UsageError
-from embedlab.core.names import recipe_path
 from embedlab.core.recipe import load_recipe
-from embedlab.core.schema import read_toml
 from embedlab.cpu import attention as filled_attention
 from embedlab.cpu import dropout
 from embedlab.encoders.checkpoint import load_transformer
@@ -35,7 +33,6 @@ from embedlab.training.stage_data import open_stage
 from tests.training.small_runs import MACHINE, SAMPLE, interrupted, recipe_of, saved_bytes
 
 Train = Callable[..., RunFolder]
-FAMILY = ("supcl-seq", "glue-finetune", "glue-dropout-augmented", "glue-simcse")
 
 
 def labelled(
@@ -147,39 +144,6 @@ def test_a_joint_pair_is_what_transformers_makes_of_it(architecture: str, tmp_pa
     torch.testing.assert_close(torch.from_numpy(found), expected, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", FAMILY)
-def test_a_task_brings_its_settings_and_what_is_set_beside_it_holds(name: str) -> None:
-    for task in read_toml(recipe_path(name))["tasks"]:
-        chosen = load_recipe(name, [f"data.task={task}"])
-        dataset = "sts-benchmark" if task == "stsb" else f"glue-{task.removesuffix('-five-views')}"
-        assert {stage.data.datasets for stage in chosen.stages} == {(dataset,)}
-    plain = load_recipe(name)
-    assert load_recipe(name, ["data.task=cola"]).hash == plain.hash
-    assert load_recipe(name, ["stage.0.optim.lr=1e-3", "data.task=rte"]).stages[0].optim.lr == 1e-3
-
-
-def test_the_settings_of_supcl_seq_are_those_of_table_4() -> None:
-    chosen = load_recipe("supcl-seq", ["data.task=rte"])
-    first, second = chosen.stages
-    assert (first.optim.lr, first.optim.batch_size, first.optim.epochs) == (1e-4, 48, 5)
-    assert first.objective.options.dropout == (0.0, 0.1, 0.2)
-    assert first.objective.options.joint
-    assert second.objective.options.frozen
-    assert second.objective.options.classes == ("entailment", "not_entailment")
-    assert load_recipe("supcl-seq", ["data.task=mnli"]).stages[0].objective.options.dropout == (
-        0.1,
-        0.1,
-    )
-
-
-def test_an_unknown_task_names_the_nearest() -> None:
-    with pytest.raises(UsageError, match="no task named 'rtf'") as error:
-        load_recipe("supcl-seq", ["data.task=rtf"])
-    assert "'rte'" in error.value.hint
-    with pytest.raises(UsageError, match="has no \\[tasks\\]"):
-        load_recipe("sbert", ["data.task=rte"])
-
-
 def test_a_checkpoint_within_a_frozen_stage_has_no_optimizer_state_of_the_encoder(
     train: Train, tiny_encoder: Path
 ) -> None:
@@ -214,49 +178,6 @@ def test_a_linear_stage_on_stored_vectors_learns_what_it_learns_on_texts(
     for name, tensor in slow.items():
         torch.testing.assert_close(stored[name], tensor, rtol=1e-5, atol=1e-6)
         assert chunked[name].equal(stored[name])  # there is no graph whose memory could be saved
-
-
-def test_a_stopped_run_goes_on_across_the_stages(
-    train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    recipe = recipe_of(
-        tiny_encoder,
-        labelled("class_contrastive", dropout=[0.0, 0.2]),
-        labelled("classification", frozen=True),
-    )
-    whole = train(recipe, "whole")
-    end = max(
-        event.step
-        for event in events.events_after(whole.events_file)[0]
-        if isinstance(event, events.Step) and event.stage == 0
-    )
-    done = 0
-    for step in (1, end, end + 1):  # in the first stage, at its end, in the linear stage
-        assert (
-            f"after step {step} of"
-            in interrupted(train, recipe, step - done, monkeypatch, resume=done > 0).message
-        )
-        done = step
-    assert saved_bytes(train(recipe, resume=True)) == saved_bytes(whole)
-
-
-def test_the_classes_of_sts_b_are_its_scores_in_tenths(train: Train, tiny_encoder: Path) -> None:
-    chosen = load_recipe(
-        "supcl-seq",
-        ["data.task=stsb", "stages.data.rows=16", "stages.optim.epochs=1"],
-        encoder=str(tiny_encoder),
-    )
-    assert [stage.objective.options.classes for stage in chosen.stages] == ["tenths", "score"]
-    run = train(chosen)
-    assert load_file(run.path / "heads.safetensors")["1.head.weight"].shape == (1, 64)
-    with pytest.raises(UsageError, match=r"'objective\.joint' is false"):
-        train(
-            recipe_of(
-                tiny_encoder,
-                labelled("class_contrastive", "sts-benchmark", classes="tenths", joint=False),
-            ),
-            "odd",
-        )
 
 
 def test_a_standardised_linear_stage_is_the_layer_that_its_file_gives_for_plain_vectors(
