@@ -47,11 +47,3 @@ def test_every_call_that_loads_something_refuses_its_code(folder: str) -> None:
         for path in programs
         for line in open_calls(path.read_text(encoding="utf-8"))
     ] == []
-
-
-def test_a_call_that_leaves_it_open_or_allows_it_is_found() -> None:
-    text = (
-        "A.from_pretrained(x)\nload_dataset(x, trust_remote_code=True)\nA.from_config(x, "
-        "trust_remote_code=False)\n"
-    )
-    assert list(open_calls(text)) == [1, 2]

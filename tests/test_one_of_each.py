@@ -12,7 +12,7 @@ from functools import cache
 import pytest
 
 from embedlab.core import plugins
-from embedlab.core.names import DEFAULT_TASK, task_names
+from embedlab.core.names import task_names
 from embedlab.core.paths import PACKAGE
 
 
@@ -200,38 +200,6 @@ def test_an_idea_is_made_in_one_place(name: str) -> None:
     assert tuple(places(IDEAS[name].makes)) == IDEAS[name].files
 
 
-@pytest.mark.parametrize(
-    ("text", "makes"),
-    [
-        ("os.replace(old, new)", puts_in_place),
-        ("temporary.replace(path)", puts_in_place),
-        ("csv.reader(lines)", splits_fields),
-        ("import fcntl", locks_a_file),
-        ("from filelock import FileLock", locks_a_file),
-        ("frame.write_parquet(content, metadata={})", marks_a_table),
-        ("np.save(path, array)", saves_an_array),
-        ("path.write_text('')", writes_a_file),
-        ("path.open('wb')", writes_a_file),
-        ("task.evaluate(spec, settings, progress, selection)", lets_a_task_evaluate),
-        ("ComparedSlice(key='sts12')", calls("ComparedSlice")),
-        ("typer.Option('--task')", declares_an_option),
-        ("one.key.removesuffix(f' {one.metric}')", takes_the_metric_off),
-        ("declare = typer.Argument", declares_an_option),
-        ("'<!DOCTYPE html>'", begins_a_page),
-    ],
-)
-def test_what_makes_an_idea_is_found(text: str, makes: Callable[[ast.AST], bool]) -> None:
-    assert any(map(makes, ast.walk(ast.parse(text))))
-    assert not any(
-        map(
-            makes,
-            ast.walk(
-                ast.parse("name.replace('a', 'b'); app.evaluate(options); compare(Selected(x))")
-            ),
-        )
-    )
-
-
 # Files that are written by their path: each is inside a folder that is put in place as a whole, or
 # nothing is lost with half of it.
 BY_PATH = {
@@ -281,18 +249,6 @@ def test_no_table_outside_tasks_and_data_lists_tasks_or_datasets() -> None:
     assert [
         f"{name}:{line}" for name, tree in others.items() for line in tables_of_names(tree, names)
     ] == []
-
-
-def test_a_task_where_none_is_named_is_written_once() -> None:
-    found = [
-        name
-        for name, tree in trees().items()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign | ast.AnnAssign)
-        and isinstance(node.value, ast.Constant)
-        and node.value.value == DEFAULT_TASK
-    ]
-    assert found == ["core/names.py"]
 
 
 def flags(tree: ast.AST) -> Iterator[tuple[str, str]]:

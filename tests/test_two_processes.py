@@ -149,14 +149,6 @@ def test_the_lock_of_a_deleted_file_counts_for_nothing(here: Path) -> None:
                 assert not third
 
 
-def test_of_two_exports_into_one_folder_one_is_refused(here: Path, tiny_encoder: Path) -> None:
-    ended = embedlab_at_once(*[("export", f"{tiny_encoder}?pooling=mean", "out")] * 2)
-    assert sorted(one.code for one in ended) in ([0, 2], [0, 3]), ended
-    assert all(len(one.err.splitlines()) == 2 for one in ended if one.code)
-    assert (here / "out" / "model.safetensors").is_file()
-    assert _others(here) == []
-
-
 def test_two_evaluations_of_one_model_store_all_scores_of_both(here: Path) -> None:
     Path("words.txt").write_text("a 1 0\nman 0 1\nthe 1 1\n")
     names = ("sts12", "sick-r")
@@ -264,28 +256,6 @@ def test_two_that_tokenise_the_same_sentences_at_once_get_the_same_and_store_it_
         *sorted(f"{name}.npy" for name in ARRAYS),
     ]
     assert not list(Path("cache/tokens").glob(".*tmp*"))
-
-
-def test_a_page_that_two_comparisons_write_at_once_is_that_of_one(here: Path) -> None:
-    Path("words.txt").write_text("a 1 0\nman 0 1\nthe 1 1\n")
-    rows = (
-        "".join(f"a man\tthe man\t{gold}\n" for gold in (1, 2, 3)) + "a\tthe\t2\nthe man\tman\t4\n"
-    )
-    Path("own.tsv").write_text(f"sentence1\tsentence2\tscore\n{rows}")
-    models = ("dice", "word-vectors:words.txt")
-    ended = embedlab_at_once(
-        *[
-            ("compare", *order, "--task", "own.tsv", "--html", "out")
-            for order in (models, models[::-1])
-        ]
-    )
-    assert [one.code for one in ended] == [0, 0], ended
-    page = Path("out").read_text()
-    assert page.rstrip().endswith("</html>")
-    assert [
-        f"<h1>{title}</h1>" in page for title in ("dice and words.txt", "words.txt and dice")
-    ].count(True) == 1
-    assert not list(here.glob(".out.*"))
 
 
 def hold(runs: str, way: str, mine: str, others: str) -> int:

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -132,14 +131,6 @@ def test_the_wheel_brings_the_starter_set_with_its_licences(site: Path) -> None:
     assert sum(map(len, files.values())) < 2 * 2**20
 
 
-def test_the_wheel_says_that_it_is_typed_and_what_it_is_for(site: Path) -> None:
-    assert (site / "embedlab" / "py.typed").is_file()
-    (metadata,) = (path.read_text("utf-8") for path in site.glob("embedlab-*.dist-info/METADATA"))
-    assert "Classifier: Typing :: Typed" in metadata
-    assert "Author: The embedlab authors" in metadata
-    assert "\nLicense" not in metadata  # the owner's decision
-
-
 @pytest.mark.slow
 def test_the_workers_of_a_grid_start_from_the_wheel(site: Path, tmp_path: Path) -> None:
     (tmp_path / "lr.toml").write_text(GRID)
@@ -148,43 +139,6 @@ def test_the_workers_of_a_grid_start_from_the_wheel(site: Path, tmp_path: Path) 
     )
     rows = json.loads(embedlab(site, tmp_path, "grid", "status", "lr", "--data", "tiny", "--json"))
     assert "done" in json.dumps(rows)
-    assert len(list(tmp_path.rglob("model/model.safetensors"))) == 2
-
-
-@pytest.mark.slow
-def test_a_grid_on_ray_runs_from_the_wheel(
-    site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-    monkeypatch.setenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
-    monkeypatch.setenv("PYTHONPATH", str(site))  # the nodes inherit it
-    cluster = pytest.importorskip(
-        "ray.cluster_utils", reason="the extra embedlab[ray] is not installed"
-    ).Cluster(
-        initialize_head=True,
-        head_node_args={
-            "num_cpus": 2,
-            "object_store_memory": 80 * 2**20,
-            "include_dashboard": False,
-            "node_ip_address": "127.0.0.1",
-        },
-    )
-    try:
-        (tmp_path / "lr.toml").write_text(GRID)
-        embedlab(
-            site,
-            tmp_path,
-            "grid",
-            "run",
-            "lr.toml",
-            "--data",
-            "tiny",
-            "--cluster",
-            cluster.address,
-            "--quiet",
-        )
-    finally:
-        cluster.shutdown()
     assert len(list(tmp_path.rglob("model/model.safetensors"))) == 2
 
 
@@ -218,18 +172,3 @@ def test_offline_commands_connect_to_nothing(site: Path, tmp_path: Path) -> None
         site, tmp_path, "evaluate", "dice", "--data", "tiny", "--offline", "--json", PYTHONPATH=path
     )
     assert json.loads(answer)["rows"]
-
-
-@pytest.mark.slow
-def test_a_machine_of_two_gpus_is_seen_from_the_wheel(site: Path, tmp_path: Path) -> None:
-    program = """
-        import torch
-        torch.cuda.is_available = lambda: True
-        torch.cuda.device_count = lambda: 2
-        torch.cuda.get_device_name = lambda *_: "a card"
-        from embedlab.experiments.executors.local import assigned_gpus, visible_gpus
-        import embedlab.experiments.executors.local as local
-        print(assigned_gpus(4, visible_gpus("cuda")))
-    """
-    found = python(site, tmp_path, "-c", textwrap.dedent(program), CUDA_VISIBLE_DEVICES="3,1")
-    assert found.stdout.strip() == "['3', '1', '3', '1']", found.stderr

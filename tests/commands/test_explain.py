@@ -1,9 +1,5 @@
 """Explanations, against loops that encode one sentence at a time, and what is refused."""
 
-import json
-import subprocess
-import sys
-import urllib.request
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -191,37 +187,3 @@ def test_what_cannot_be_explained_is_refused_with_the_reason(
     with pytest.raises(UsageError, match=message.replace("(", r"\(")) as refused:
         embedlab.explain(**options)
     assert refused.value.hint
-
-
-def test_an_endpoint_is_said_first_what_it_costs_and_gets_no_more(
-    tmp_path: Path, pairs: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("EMBEDLAB_API_KEY", raising=False)
-    program = [
-        sys.executable,
-        str(Path(embedlab.__file__).parents[1] / "tests/encoders/endpoint_server.py"),
-        str(tmp_path / "model.txt"),
-    ]
-    with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            server = f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
-            settings = {"reference": pairs, "cache": tmp_path / "cache", "endpoint_check": "off"}
-            first = embedlab.explain("a dog runs", "a cat", f"{server}#good", **settings)
-            assert any(
-                f"#good: {24 + 7} sentences to request of its server; the pair has 7" in note
-                for note in first.notes
-            )
-            with urllib.request.urlopen(server) as answer:
-                before = json.loads(answer.read())["texts"]
-            again = embedlab.explain("a dog runs", "a bird", f"{server}#good", **settings)
-            with urllib.request.urlopen(server) as answer:
-                sent = json.loads(answer.read())["texts"] - before
-            new = {"a bird", "bird"}  # the others are cached
-            assert sent == len(new)
-            assert any(
-                f"#good: {len(new)} sentences to request of its server" in note
-                for note in again.notes
-            )
-        finally:
-            process.kill()

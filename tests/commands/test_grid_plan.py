@@ -14,7 +14,6 @@ from embedlab.commands.grid_plan import (
     plan_grid,
 )
 from embedlab.commands.grid_run import planned_grid
-from embedlab.core.errors import UsageError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from tests.experiments.conftest import SHORT
@@ -66,17 +65,3 @@ def test_the_estimate_says_who_works_where(settings: Settings) -> None:
         dataclasses.replace(planned, hands=Hands(cluster="auto")), entries_of_runs(planned.plan)
     )
     assert "on the Ray cluster auto" in on_cluster.text
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (GridOptions(grid="mine.toml", overrides=("optim.lr=1",)), "'optim.lr' is the axis"),
-        (GridOptions(grid="nothing"), "no grid named 'nothing'"),
-    ],
-)
-def test_what_cannot_be_planned_is_a_usage_error(
-    settings: Settings, options: GridOptions, message: str
-) -> None:
-    with pytest.raises(UsageError, match=message):
-        plan_grid(options, settings)

@@ -21,15 +21,6 @@ def test_a_stored_plan_finds_the_starter_set_again(tmp_path: Path) -> None:
     assert source_of(again).folder == STARTER_FOLDER
 
 
-def test_a_folder_in_the_runs_folder_that_is_called_starter_is_not_the_starter_set(
-    tmp_path: Path,
-) -> None:
-    folder = tmp_path / "runs" / STARTER
-    place = GridPlace.of(Settings(runs=tmp_path / "runs", data=folder))
-    again = GridPlace.from_values(place.to_values(), tmp_path / "runs")
-    assert source_of(again).folder == folder
-
-
 @pytest.mark.parametrize("length", [300, LONGEST_NAME + 1])
 def test_a_grid_with_a_name_that_is_too_long_is_refused_when_it_is_typed(
     length: int, tmp_path: Path

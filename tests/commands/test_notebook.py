@@ -4,7 +4,6 @@ used.
 
 import json
 import runpy
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,8 +15,8 @@ import pytest
 
 import embedlab
 from embedlab.cli.app import main
-from embedlab.core.errors import MissingError, UsageError
-from embedlab.reports.frames import COMPARED, EVALUATED, PAIRED
+from embedlab.core.errors import UsageError
+from embedlab.reports.frames import COMPARED
 
 PAIRS = "sentence1\tsentence2\tscore\n" + "".join(
     f"the {first} sleeps\tthe {second} {verb}\t{gold}\n"
@@ -83,11 +82,6 @@ def test_a_model_encodes_and_scores(tiny_encoder: Path, own: str) -> None:
     assert embedlab.score_pairs("dice", ["a b"], ["b c"]) == pytest.approx([0.5])
 
 
-def test_word_overlap_has_no_vectors(own: str) -> None:
-    with pytest.raises(UsageError, match="'dice' has no vectors"):
-        embedlab.load("dice").encode(["a dog"])
-
-
 def test_a_comparison_has_the_numbers_of_the_command(
     embedlab_command: Callable[..., Any], tiny_encoder: Path, own: str
 ) -> None:
@@ -114,67 +108,6 @@ def test_a_comparison_has_the_numbers_of_the_command(
     assert repr(found) == found.table()
 
 
-@pytest.mark.usefixtures("small_world")
-def test_several_tasks_are_compared_in_one_frame(tiny_encoder: Path, own: str) -> None:
-    found = embedlab.compare(
-        [f"{tiny_encoder}?pooling=cls", f"{tiny_encoder}?pooling=mean"],
-        suite="geometry",
-        data="tiny",
-    )
-    assert set(found.frame["task"]) == {"geometry"}
-    assert found.frame["p"].null_count() == found.frame.height  # aggregates alone
-
-
-@pytest.mark.parametrize(
-    ("keywords", "words"),
-    [
-        ({}, []),
-        ({"by": "source"}, ["--by", "source"]),
-        (
-            {"metric": "pearson", "aggregate": "wmean"},
-            ["--metric", "pearson", "--aggregate", "wmean"],
-        ),
-    ],
-)
-def test_an_evaluation_has_the_rows_and_notes_of_the_command(
-    keywords: dict[str, Any],
-    words: list[str],
-    embedlab_command: Callable[..., Any],
-    tiny_encoder: Path,
-    own: str,
-) -> None:
-    models = [str(tiny_encoder), "dice"]
-    found = embedlab.evaluate(models, tasks=[own], **keywords)
-    printed = embedlab_command("evaluate", *models, "--task", own, *words, "--json")
-    assert found.frame.to_dicts() == printed["rows"]
-    assert json.loads(found.table("json")) == printed
-    assert set(found.notes) >= set(printed["notes"])
-
-
-def test_an_evaluation_is_stored_as_the_command_stores_it(own: str, tmp_path: Path) -> None:
-    embedlab.evaluate("dice", suite="sts", data="tiny")
-    embedlab.evaluate("dice", tasks=[own])  # a part of a task is not
-    (stored,) = tmp_path.rglob("evaluations/sts.json")
-    assert json.loads(stored.read_text())["model"] == "dice"
-
-
-def test_footnotes_of_training_text_are_among_the_notes(
-    tiny_encoder: Path, tmp_path: Path, own: str
-) -> None:
-    foreign = Path(shutil.copytree(tiny_encoder, tmp_path / "foreign"))
-    (foreign / "embedlab.json").unlink()
-    assert f"{foreign}: training text unknown" in embedlab.evaluate(str(foreign), tasks=[own]).notes
-
-
-def test_an_evaluation_is_a_tidy_frame(tiny_encoder: Path, own: str) -> None:
-    found = embedlab.evaluate([str(tiny_encoder), "dice"], tasks=[own])
-    assert found.frame.schema == dict(EVALUATED)
-    chosen = found.frame.filter(by="dataset", metric="spearman", setting="all")
-    assert chosen["model"].to_list() == [str(tiny_encoder), "dice"]
-    assert chosen["items"].to_list() == [12, 12]
-    assert found.table("markdown").count("\n") > 3
-
-
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -192,68 +125,6 @@ def test_a_training_that_cannot_be_is_one_error_with_a_hint(
 ) -> None:
     with pytest.raises(UsageError, match=message) as found:
         embedlab.train(**{"recipe": "snli-ce", "data": "tiny", **wrong})
-    assert found.value.hint
-
-
-def test_pairs_are_filtered_as_the_command_filters(own: str) -> None:
-    found = embedlab.pairs("dice", where="gold>6 dice>0.5", tasks=[own])
-    assert found.frame.schema == dict(PAIRED)
-    assert 0 < found.frame.height < 12
-    assert found.frame["gold"].min() > 6  # type: ignore[operator]
-
-
-def test_pairs_have_one_row_a_model_as_in_the_command(
-    embedlab_command: Callable[..., Any], tiny_encoder: Path, own: str
-) -> None:
-    models = ["dice", str(tiny_encoder)]
-    found = embedlab.pairs(models, tasks=[own], sort="-gold", limit=2)
-    printed = embedlab_command(
-        "pairs", *models, "--dataset", own, "--sort", "-gold", "--limit", "2", "--json"
-    )
-    assert found.frame.to_dicts() == printed["rows"]
-    assert found.frame["model"].to_list() == models * 2
-    assert found.frame["gold"].to_list() == [0, 0, 1, 1]
-    assert (
-        found.frame.filter(model="dice")["similarity"].to_list()
-        == found.frame.filter(model="dice")["dice"].to_list()
-    )
-
-
-def test_where_nothing_is_left_to_compare_is_an_error_that_says_why(own: str) -> None:
-    with pytest.raises(
-        MissingError, match="nothing to compare on geometry, word_prediction"
-    ) as found:
-        embedlab.compare(["dice"], tasks=["geometry", "word_prediction"], data="tiny")
-    assert any("does not apply" in note for note in found.value.__notes__)
-    with pytest.raises(UsageError, match="nothing to evaluate on geometry, word_prediction"):
-        embedlab.evaluate(["dice"], tasks=["geometry", "word_prediction"], data="tiny")
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"models": []}, "no model is named"),
-        ({"models": ["dice", "dice"]}, "'dice' is named twice"),
-        ({"models": ["dice"], "suite": "stss"}, "no task named 'stss'"),
-        ({"models": ["dice"], "nonsense": 1}, "no keyword named 'nonsense'"),
-        ({"models": ["dice"], "device": "gpu"}, "keyword: 'device' is 'gpu'"),
-        ({"models": ["dice", "sbert"], "equivalent": 0}, "the margin of equivalence is 0 points"),
-        ({"models": ["dice"], "equivalent": 1}, "needs two models"),
-        (
-            {"models": ["dice"], "suite": "geometry", "by": "source"},
-            "geometry has no items to group by 'source'",
-        ),
-        (
-            {"models": ["dice"], "suite": "geometry", "aggregate": "mean"},
-            "option aggregate 'mean' is for the task sts alone",
-        ),
-    ],
-)
-def test_a_wrong_argument_is_one_error_with_a_hint(
-    wrong: dict[str, object], message: str, own: str
-) -> None:
-    with pytest.raises(UsageError, match=message) as found:
-        embedlab.compare(**wrong)  # type: ignore[arg-type]
     assert found.value.hint
 
 
@@ -310,12 +181,6 @@ def test_what_only_a_call_can_get_wrong_is_refused_with_the_way_out(
     assert hint in str(found.value.hint)
 
 
-def test_a_single_task_need_not_be_in_a_list(own: str) -> None:
-    assert embedlab.evaluate("dice", tasks=own).frame.equals(
-        embedlab.evaluate(["dice"], tasks=[own]).frame
-    )
-
-
 def test_the_script_of_the_documentation_runs(
     tiny_encoder: Path, own: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -349,43 +214,6 @@ def test_results_are_plotted_with_what_they_show(tiny_encoder: Path, own: str) -
     assert embedlab.evaluate("dice", tasks=[own]).plot().name == "scores"
     with pytest.raises(UsageError, match="no figure is declared for this result"):
         embedlab.pairs("dice", tasks=[own]).plot()
-
-
-def test_models_are_rows_of_the_tables_where_that_is_chosen(tiny_encoder: Path, own: str) -> None:
-    models = {"rows": "models", "tasks": [own]}
-    assert [
-        row[0] for row in embedlab.compare(["dice", str(tiny_encoder)], **models).tables[0].texts()
-    ][1] == "dice"
-    assert embedlab.evaluate(["dice"], aggregate="all", **models).tables[0].texts()[0][-1] == own
-
-
-def test_nearest_sentences_are_those_of_the_command(
-    embedlab_command: Callable[..., Any], own: str
-) -> None:
-    found = embedlab.nearest("the dog sleeps", "dice", file=own, column="sentence1", top=2)
-    printed = embedlab_command(
-        "nearest",
-        "the dog sleeps",
-        own,
-        "--column",
-        "sentence1",
-        "--model",
-        "dice",
-        "--top",
-        "2",
-        "--json",
-    )
-    assert found.frame.to_dicts() == printed["rows"]
-    with pytest.raises(UsageError, match="top is 0"):
-        embedlab.nearest("a", "dice", file=own, top=0)
-
-
-def test_results_are_verified_as_the_command_verifies(own: str) -> None:
-    for name, limit in (("a.json", "mine.tsv"), ("b.json", "mine.tsv")):
-        Path(name).write_text(embedlab.evaluate("dice", tasks=[limit]).table("json"))
-    found = embedlab.verify("a.json", "b.json")
-    assert found.is_same
-    assert "agree" in found.tables[0].title
 
 
 def test_a_model_is_exported_and_loads_again(tiny_encoder: Path, own: str) -> None:
@@ -437,18 +265,3 @@ def test_runs_have_curves_and_grids_scores(tmp_path: Path, monkeypatch: pytest.M
         "encoder.pooling mean",
     ]
     assert "2 seeds" in figure.caption
-
-
-def test_a_papers_table_is_given_as_it_is_published() -> None:
-    found = embedlab.reproduce("liao", "table7", published_only=True)
-    assert found.frame["Avg."].to_list()[-1] == 70.05
-
-
-@pytest.mark.usefixtures("small_world")
-def test_items_overlaps_and_grids_are_what_the_commands_list() -> None:
-    listed = embedlab.items("mr", data="tiny")
-    assert listed.frame.columns[:4] == ["dataset", "item", "split", "label"]
-    assert set(listed.frame["dataset"]) == {"mr"}
-    shared = embedlab.overlaps("snli", ["sts12", "sts13"], data="tiny").frame
-    assert shared["evaluation"].to_list() == ["sts12:test", "sts13:test"]
-    assert "snli-supcl-lambda" in embedlab.grid_status(data="tiny").frame["grid"].to_list()

@@ -1,6 +1,5 @@
 """The log of a run that is trained in a terminal."""
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,16 +17,6 @@ def test_what_a_terminal_shows_is_logged_also_when_it_is_quiet(
     logged(log, Terminal(Settings(quiet=True)))("finished after 9 steps")
     assert log.read_text() == "dev 61.20 after step 9\nfinished after 9 steps\n"
     assert capsys.readouterr().err == "dev 61.20 after step 9\n"
-
-
-def test_a_process_whose_stderr_is_the_log_writes_each_line_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    log = tmp_path / "log.txt"
-    with log.open("a") as file:
-        monkeypatch.setattr(sys, "stderr", file)
-        logged(log, Terminal(Settings()))("finished")
-    assert log.read_text() == "finished\n"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")

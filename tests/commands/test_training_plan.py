@@ -42,39 +42,6 @@ def states(plan: TrainPlan) -> list[str]:
     return [planned.state for planned in plan.runs]
 
 
-def test_a_wrong_column_is_refused_without_torch(tmp_path: Path) -> None:
-    (tmp_path / "rows.csv").write_text("first,second,label\na,b,neutral\n")
-    (tmp_path / "dev.csv").write_text("first,second,points\na,b,1\n")
-    (tmp_path / "right.csv").write_text("premise,hypothesis,label\na,b,neutral\nc,d,entailment\n")
-    script = (
-        "import sys\n"
-        "from embedlab.cli.app import main\n"
-        "code = main(sys.argv[1:])\n"
-        "assert not {'torch', 'transformers', 'datasets'} & set(sys.modules)\n"
-        "raise SystemExit(code)"
-    )
-    for files, code, column in (
-        (["data.files=rows.csv"], 3, "'premise'"),
-        (["data.files=right.csv", "evaluate.dev=./dev.csv"], 2, "'points' may be their score"),
-    ):
-        words = [
-            "train",
-            "own-labelled-pairs",
-            "--data",
-            "tiny",
-            *(word for file in files for word in ("--set", file)),
-        ]
-        done = subprocess.run(
-            [sys.executable, "-c", script, *words],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert (done.returncode, done.stderr.count("\n")) == (code, 2), done.stderr
-        assert column in done.stderr
-
-
 def test_planning_needs_no_torch_and_writes_nothing(settings: Settings) -> None:
     code = (
         "import sys; from pathlib import Path; from embedlab.core.settings import Settings\n"
@@ -154,11 +121,6 @@ def test_a_run_that_a_process_trains_now_is_refused_where_that_is_wanted(
         assert states(plan_training(OPTIONS, settings)) == ["running"]
         with pytest.raises(UsageError, match="'snli-ce@1' is running"):
             plan_training(replace(OPTIONS, resume=True), settings)
-
-
-def test_one_seed_and_several_exclude_each_other(settings: Settings) -> None:
-    with pytest.raises(UsageError, match="exclude each other"):
-        plan_training(replace(OPTIONS, seed=1, seeds=(1, 2)), settings)
 
 
 def test_another_process_gets_every_option_and_setting() -> None:

@@ -16,7 +16,7 @@ from embedlab.core.crash_reports import (
     show_in_log,
     unforeseen,
 )
-from embedlab.core.errors import MEMORY, EmbedlabError, MissingError
+from embedlab.core.errors import MEMORY, EmbedlabError
 
 
 def _raise(error: BaseException) -> int:
@@ -43,14 +43,6 @@ def test_a_bug_is_two_lines_and_a_file_with_its_traceback(error: BaseException) 
     text = report.read_text()
     assert "Traceback (most recent call last)" in text
     assert "in _raise" in text
-
-
-def test_what_was_foreseen_writes_no_report() -> None:
-    shown: list[EmbedlabError] = []
-    error = MissingError("no file 'x'", hint="give another")
-    assert run_guarded(lambda: _raise(error), shown.append) == 3
-    assert shown == [error]
-    assert not reports_folder().exists()
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(0)])

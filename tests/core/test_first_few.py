@@ -2,7 +2,7 @@
 
 import pytest
 
-from embedlab.core.first_few import MOST_COLUMNS, first_few
+from embedlab.core.first_few import first_few
 
 
 @pytest.mark.parametrize(
@@ -17,11 +17,3 @@ from embedlab.core.first_few import MOST_COLUMNS, first_few
 )
 def test_no_more_than_so_many_are_named(names: list[str], most: int, expected: str) -> None:
     assert first_few(iter(names), most) == expected
-
-
-def test_names_with_commas_are_parted_by_something_else() -> None:
-    assert first_few(["a, b", "c", "d"], 2, separator="; ") == "a, b; c and 1 more"
-
-
-def test_a_table_of_many_columns_does_not_fill_the_screen() -> None:
-    assert first_few(range(40)).endswith(f"{MOST_COLUMNS - 1} and {40 - MOST_COLUMNS} more")

@@ -7,14 +7,13 @@ import py_compile
 import re
 import sys
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from embedlab.core import plugin_packages, plugins
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
-from embedlab.core.names import can_load_objective, known_pooling
+from embedlab.core.names import can_load_objective
 from embedlab.core.paths import user_config_file
 from embedlab.core.settings import files_named, load_settings
 from embedlab.models import grammar
@@ -212,16 +211,6 @@ def test_a_file_that_declares_nothing_is_one_line(content: str, line: str, write
     assert [str(error.message) in faults[0] for _, error in plugins.file_faults()] == [True]
 
 
-def test_a_missing_file_is_one_line(folder: Path) -> None:
-    user_config_file().parent.mkdir(parents=True)
-    user_config_file().write_text("[plugins]\nfiles = ['gone.py']\n", encoding="utf-8")
-
-    with plugins.gathered_faults() as faults:
-        plugins.names("tasks")
-    assert len(faults) == 1
-    assert "gone.py" in faults[0]
-
-
 @pytest.mark.parametrize(
     ("kind", "name"),
     [
@@ -258,20 +247,6 @@ def test_a_name_with_another_meaning_is_not_used(
 
 def test_prefixes_of_combinations_are_reserved() -> None:
     assert set(grammar.KINDS) < plugins.RESERVED["encoders"]
-
-
-def test_of_two_plugins_of_one_name_the_first_is_used_and_one_line_says_so(write: Write) -> None:
-    first = write(POOLING)
-    write(POOLING, "other.py")
-
-    with plugins.gathered_faults() as faults:
-        found = [one for one in plugins.discover("poolings") if one.name == "twice"]
-    assert [one.fault is None for one in found] == [True, False]
-    assert faults == [
-        f"the pooling 'twice' of '{first.with_name('other.py')}' is not used: '{first}' has "
-        f"one of that name; rename it"
-    ]
-    assert plugins.require("poolings", "twice").origin == str(first)
 
 
 def test_an_installed_package_adds_by_entry_points(
@@ -323,25 +298,6 @@ def test_what_looks_like_a_package_in_the_working_folder_is_not_installed(
     assert "evil" not in [one.name for one in plugins.discover("poolings")]
 
 
-def test_packages_that_add_nothing_are_not_listed(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(**_: str) -> None:
-        raise AssertionError("a start would wait 0.2 s for it")
-
-    information = folder / "site" / "theirs-1.dist-info"
-    information.mkdir(parents=True)
-    (information / "entry_points.txt").write_text(
-        "[console_scripts]\nembedlab.poolings = theirs:main\n", encoding="utf-8"
-    )
-    monkeypatch.setattr("importlib.metadata.distributions", refuse)
-    path = (str(folder / "site"), str(folder / "absent.zip"))
-    assert plugin_packages.package_entries("embedlab.poolings", path) == ()
-    (folder / "archive.zip").write_bytes(b"may hold packages")
-    with pytest.raises(AssertionError, match="a start"):
-        plugin_packages.package_entries("embedlab.poolings", (*path, str(folder / "archive.zip")))
-
-
 @pytest.mark.parametrize("kind", plugins.KINDS)
 def test_everything_shipped_is_found_and_loaded_by_the_same_door(
     kind: plugins.Kind, folder: Path
@@ -352,40 +308,6 @@ def test_everything_shipped_is_found_and_loaded_by_the_same_door(
     assert all(one.is_shipped and one.fault is None and not one.identity for one in found)
     assert [one.name for one in found] == plugins.names(kind) == plugins.shipped_names(kind)
     assert len(plugins.loaded(kind, plugins.Plugin.load)) == len(found)
-
-
-@pytest.mark.parametrize(
-    ("kind", "package", "name", "attribute"),
-    [
-        ("tasks", "embedlab.tasks", "two-years", "TASK"),
-        ("poolings", "embedlab.encoders.poolings", "both_ends", "pool"),
-        ("encoders", "embedlab.encoders.kinds", "letter_pairs", "Letters"),
-    ],
-)
-def test_a_file_that_moves_into_the_package_keeps_its_name(
-    kind: plugins.Kind,
-    package: str,
-    name: str,
-    attribute: str,
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    place = folder.joinpath(*package.split(".")[1:])
-    place.mkdir(parents=True)
-    file = f"moved_{name.replace('-', '_')}"
-    declared = f"PLUGINS = {{'{kind}': {{'{name}': '{attribute}'}}}}"
-    (place / f"{file}.py").write_text(
-        f'"""Moved."""\n\n{declared}\n\n{attribute} = "what it gives"\n', encoding="utf-8"
-    )
-    monkeypatch.setattr(plugins, "PACKAGE", folder)
-    monkeypatch.setattr(import_module(package), "__path__", [str(place)])
-    monkeypatch.setattr(
-        plugins, "_shipped", plugins._shipped.__wrapped__
-    )  # without the cache of what is really there
-
-    assert plugins.shipped_names(kind) == [name]
-    assert plugins.require(kind, name).load() == "what it gives"
-    monkeypatch.delitem(sys.modules, f"{package}.{file}")
 
 
 def test_the_dashboard_loads_no_plugin(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -401,21 +323,6 @@ def test_the_dashboard_loads_no_plugin(write: Write, monkeypatch: pytest.MonkeyP
     assert list(plugins.loaded("objectives", plugins.Plugin.load)) == plugins.shipped_names(
         "objectives"
     )
-
-
-def test_files_of_the_user_and_of_the_environment_add_up(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    own = user_config_file().parent / "own.py"
-    user_config_file().parent.mkdir(parents=True)
-    user_config_file().write_text("[plugins]\nfiles = ['own.py']\n", encoding="utf-8")
-    monkeypatch.setenv("EMBEDLAB_PLUGINS", "mine.py")
-
-    settings, origins = load_settings({})
-    assert settings.plugins.files == (own, folder / "mine.py")
-    (origin,) = (one for one in origins if one.key == "plugins.files")
-    assert origin.value == f"{own}, {folder / 'mine.py'}"
-    assert origin.source == f"{user_config_file()}, EMBEDLAB_PLUGINS"
 
 
 @pytest.mark.parametrize(
@@ -434,11 +341,3 @@ def test_wrong_settings_of_plugins_are_refused(text: str, folder: Path) -> None:
     with pytest.raises(UsageError, match=r"embedlab\.toml"):
         load_settings({})
     assert plugins.names("tasks")  # whoever lists names meanwhile is not stopped
-
-
-def test_an_unknown_name_gets_the_nearest_of_plugins_too(write: Write) -> None:
-    write(POOLING)
-
-    with pytest.raises(EmbedlabError) as refused:
-        known_pooling("twise")
-    assert refused.value.hint == "did you mean 'twice'?"

@@ -9,7 +9,7 @@ import pytest
 from embedlab.core.errors import UsageError
 from embedlab.core.names import recipe_names, recipe_path
 from embedlab.core.overrides import profiles_of
-from embedlab.core.recipe import Recipe, declared_text, load_recipe, recipe_table
+from embedlab.core.recipe import Recipe, load_recipe, recipe_table
 
 CODED = [name for name in recipe_names() if "code" in profiles_of(recipe_table(name))]
 
@@ -41,29 +41,11 @@ def test_a_profile_comes_before_a_task_and_explicit_keys_win_over_both() -> None
     assert (scores.classes, scores.joint) == ("exact", True)
 
 
-def test_the_paper_is_the_profile_that_every_recipe_has() -> None:
-    for name in recipe_names():
-        paper = load_recipe(name, ["profile=paper"])
-        assert (paper.hash, paper.name, paper.deviations) == (
-            load_recipe(name).hash,
-            name,
-            load_recipe(name).deviations,
-        )
-
-
 @pytest.mark.parametrize("name", CODED)
 def test_a_run_of_another_profile_has_another_name_and_training(name: str) -> None:
     coded = load_recipe(name, ["profile=code"])
     assert coded.name == f"{name}-code"
     assert coded.hash != load_recipe(name).hash
-
-
-def test_nine_recipes_of_three_papers_have_the_profile_of_their_authors_code() -> None:
-    assert {*CODED} == {
-        *("snli-ce", "snli-supcl", "snli-supcl-3p3n", "snli-supcl-3palln"),
-        *("sbert", "defsent", "sbert-defsent", "defsent-sbert", "sbert-defsent-multi"),
-        "supcl-seq",
-    }
 
 
 def test_a_profile_declares_its_own_deviations_in_place_of_those_it_settles() -> None:
@@ -75,13 +57,6 @@ def test_a_profile_declares_its_own_deviations_in_place_of_those_it_settles() ->
     assert "stage.0.optim.clip" not in coded  # set by it
     assert "stage.0.optim.schedule" not in coded  # named among what agrees
     assert coded["stage.1.objective.frozen"] != paper["stage.1.objective.frozen"]
-
-
-def test_stages_of_recipes_in_a_row_count_on_in_what_they_declare() -> None:
-    joined = declared(load_recipe("multitask-pretrain-nli+multitask"))
-    assert "stage.0.objective.projection" in joined
-    assert {f"stage.{index}.objective.layers" for index in (1, 2, 3)} <= joined.keys()
-    assert sum(key.endswith("optim.clip") for key in joined) == 4
 
 
 def with_lines(tmp_path: Path, lines: str) -> str:
@@ -165,9 +140,3 @@ def test_a_profile_that_cannot_be_is_refused(
     with pytest.raises(UsageError) as error:
         load_recipe(with_lines(tmp_path, lines), [override])
     assert message in error.value.message
-
-
-def test_what_is_declared_is_shown_with_the_value_of_its_key() -> None:
-    text = declared_text(load_recipe("multitask"))
-    assert "#   optim.schedule: not stated\n#     here: constant (chen §5.3)\n" in text
-    assert declared_text(load_recipe("own-pairs")) == ""

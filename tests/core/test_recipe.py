@@ -6,7 +6,6 @@ import pytest
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import recipe_names
-from embedlab.core.overrides import overrides_of
 from embedlab.core.recipe import (
     MixSection,
     from_table,
@@ -37,13 +36,6 @@ def test_every_recipe_reads_back_from_its_resolved_file(name: str, tmp_path: Pat
     assert again.hash == recipe.hash
 
 
-@pytest.mark.parametrize("name", recipe_names())
-def test_every_recipe_says_in_one_line_what_it_is(name: str) -> None:
-    summary = load_recipe(name).summary
-    assert 10 < len(summary) <= 100
-    assert "\n" not in summary
-
-
 def test_a_set_value_reaches_the_only_stage_by_its_short_name() -> None:
     recipe = load_recipe(
         "snli-supcl",
@@ -60,13 +52,6 @@ def test_the_hash_changes_with_the_training_and_not_with_its_description() -> No
     assert load_recipe("snli-supcl", ["optim.lr=1e-5"]).hash != plain.hash
     assert load_recipe("snli-supcl", ["summary=other words"]).hash == plain.hash
     assert load_recipe("snli-supcl", ['evaluate.tasks=["sts"]']).hash == plain.hash
-
-
-def test_a_recipe_without_a_dev_score_stays_so_in_its_resolved_file(tmp_path: Path) -> None:
-    recipe = load_recipe("snli-ce", ["evaluate.dev=none"])
-    resolved = tmp_path / "recipe.toml"
-    resolved.write_text(to_toml(recipe))
-    assert from_table(read_toml(resolved), name="snli-ce", where="resolved").evaluate.dev == "none"
 
 
 def test_differences_name_key_old_and_new_value() -> None:
@@ -112,17 +97,6 @@ def test_a_wrong_key_in_a_file_names_the_file(tmp_path: Path) -> None:
     assert path in caught.value.message
     assert "stage.0.optim.warm_up" in caught.value.message
     assert "warmup" in caught.value.hint
-
-
-def test_broken_toml_names_the_file_and_line(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"mine\.toml: not valid TOML.*line"):
-        load_recipe(with_line(tmp_path, "warmup = 0.1", "warmup = = 0.1"))
-
-
-def test_an_unknown_recipe_suggests_the_nearest() -> None:
-    with pytest.raises(UsageError) as caught:
-        load_recipe("snli-supc")
-    assert "'snli-supcl'" in caught.value.hint
 
 
 def test_an_unreadable_recipe_file_is_missing_not_a_crash(tmp_path: Path) -> None:
@@ -226,28 +200,6 @@ def test_no_typed_value_is_more_than_a_line_that_names_its_key(override: str, me
         load_recipe("snli-ce", [override])
     assert message in caught.value.message
     assert len(caught.value.message) < 600
-
-
-@pytest.mark.parametrize("tasks", ["3", "{ a = 3 }"])
-def test_tasks_that_are_not_tables_are_refused(tasks: str, tmp_path: Path) -> None:
-    path = with_line(tmp_path, "summary = ", f"tasks = {tasks}\nsummary = ")
-    with pytest.raises(UsageError, match="'tasks' are not tables"):
-        load_recipe(path, ["data.task=a"])
-
-
-def test_a_value_of_a_task_that_no_recipe_can_hold_is_named(tmp_path: Path) -> None:
-    path = with_line(tmp_path, "[[stage]]", f"[tasks.a]\n'optim.lr' = 0x{'f' * 5000}\n[[stage]]")
-    with pytest.raises(
-        UsageError, match=r"--set data.task: 'tasks.a.optim.lr' is an integer of 20000 bits"
-    ):
-        load_recipe(path, ["data.task=a"])
-
-
-def test_a_python_integer_that_no_recipe_can_hold_is_named() -> None:
-    with pytest.raises(
-        UsageError, match=r"the values of a recipe: 'optim.lr' is an integer of 16610 bits"
-    ):
-        overrides_of({"optim.lr": 10**5000})
 
 
 def test_a_starting_encoder_does_not_replace_a_section_of_another_type(tmp_path: Path) -> None:

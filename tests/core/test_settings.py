@@ -167,15 +167,6 @@ def test_a_removed_setting_is_reported_with_its_place_and_changes_nothing(tmp_pa
     assert [note.partition(" has no effect any more")[0] for note in notes] == places
 
 
-def test_the_default_cache_folder_follows_the_environment_of_now(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "elsewhere"))
-    settings, origins = load_settings({}, environment={}, folder=tmp_path)
-    assert settings.cache.is_relative_to(tmp_path / "elsewhere")
-    assert {origin.key: origin.value for origin in origins}["cache"] == settings.cache
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -196,26 +187,12 @@ def test_a_settings_file_is_refused_in_one_line_that_names_it(
     assert message in caught.value.message
 
 
-def test_a_key_with_a_hyphen_suggests_the_one_with_an_underscore(tmp_path: Path) -> None:
-    in_user_file("allow-partial = true")
-    with pytest.raises(UsageError) as caught:
-        load_settings({}, environment={}, folder=tmp_path)
-    assert caught.value.hint == "did you mean 'allow_partial'?"
-
-
 def test_a_section_of_pyproject_that_is_not_a_table_is_refused(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool]\nembedlab = 3\n")
     with pytest.raises(UsageError, match=r"pyproject\.toml: 3: not a table"):
         load_settings({}, environment={}, folder=tmp_path)
     (tmp_path / "pyproject.toml").write_text("tool = 3\n")
     assert load_settings({}, environment={}, folder=tmp_path)[0] == Settings()
-
-
-def test_a_number_of_thousands_of_digits_in_a_variable_is_refused_by_its_name(
-    tmp_path: Path,
-) -> None:
-    with pytest.raises(UsageError, match="EMBEDLAB_THREADS is '999"):
-        load_settings({}, environment={"EMBEDLAB_THREADS": "9" * 5000}, folder=tmp_path)
 
 
 @pytest.mark.parametrize(

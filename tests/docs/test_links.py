@@ -54,14 +54,3 @@ def broken(page: Path) -> list[str]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_each_link_of_a_page_leads_to_a_file_and_heading_of_the_repository(page: Path) -> None:
     assert not broken(page)
-
-
-def test_a_link_to_a_page_or_heading_that_does_not_exist_is_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tests.docs.test_links.ROOT", tmp_path)
-    (tmp_path / "a.md").write_text(
-        "# One `word`\n[ok](a.md#one-word) [web](https://example.org/x.md) [page](b.md) "
-        "[heading](#two)\n"
-    )
-    assert broken(tmp_path / "a.md") == ["b.md", "#two"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from docs.blocks import ROOT, WIDTH, blocks_of, pages, pattern, shortened, typed, unmarked
+from docs.blocks import ROOT, blocks_of, pages, shortened, unmarked
 from docs.refresh import refreshed, stale
 from docs.runner import make_world, run_page
 from embedlab.core.disk import sole_writer
@@ -84,20 +84,6 @@ def test_each_block_of_commands_runs_or_says_why_not(path: Path) -> None:
         assert block.language != "console" or block.commands
 
 
-@pytest.mark.parametrize("path", pages(), ids=named)
-def test_no_line_of_a_console_block_is_wider_than_a_page_shows(path: Path) -> None:
-    blocks = [block for block in blocks_of(path.read_text("utf-8")) if block.language == "console"]
-    wide = [
-        f"line {block.line}: {line}"
-        for block in blocks
-        for line in block.text.split("\n")
-        if len(line) > WIDTH
-    ]
-    assert not wide, "\n".join(
-        [f"more than {WIDTH} characters: {REFRESH}, and commands go on after a backslash", *wide]
-    )
-
-
 @pytest.mark.slow
 def test_the_outputs_are_those_of_the_demos(tmp_path: Path) -> None:
     """The numbers of untouched models are those of the page to the last digit, those of trained
@@ -145,10 +131,6 @@ def test_numbers_of_untouched_models_are_those_of_the_page_to_the_last_digit(
     assert checked
 
 
-def test_the_readme_is_short() -> None:
-    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 60
-
-
 def test_outputs_are_written_below_their_commands(tmp_path: Path) -> None:
     (tmp_path / "world").mkdir()
     executed = list(run_page(PAGE, tmp_path / "world", tmp_path / "page"))
@@ -159,52 +141,3 @@ def test_outputs_are_written_below_their_commands(tmp_path: Path) -> None:
     page = refreshed(PAGE, executed)
     assert "$ echo one\none\n$ printf 'a\\nb\\nc\\n'\na\nb\n…\n```" in page
     assert not stale(list(run_page(page, tmp_path / "world", tmp_path / "again")))
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "is_alike"),
-    [
-        (
-            "sts12  600  45.43‡ b  +33.51 [+27.87, +39.35]*",
-            "sts12 600 46.01 a  -3.5 [-7.87, +9.35]",
-            True,
-        ),
-        ("score  spearman", "score  pearson", False),
-        ("one\ntwo", "one", False),
-    ],
-)
-def test_numbers_and_what_follows_from_them_may_differ(
-    first: str, second: str, is_alike: bool
-) -> None:
-    assert (pattern(first) == pattern(second)) is is_alike
-
-
-def test_a_long_command_is_shown_in_lines_and_read_as_one() -> None:
-    command = (
-        "embedlab grid table weight --rows objective.weight --columns optim.lr --score "
-        "sts12-16 --latex"
-    )
-    shown = typed(command)
-    assert shown == (
-        "$ embedlab grid table weight --rows objective.weight --columns optim.lr \\\n    "
-        "--score sts12-16 --latex"
-    )
-    (block,) = blocks_of(f"```console\n{shown}\nan answer\n```")
-    assert block.commands == [(command, "an answer\n")]
-    assert typed("embedlab demo") == "$ embedlab demo"
-
-
-def test_a_block_that_needs_corpora_runs_with_them_alone(tmp_path: Path) -> None:
-    (tmp_path / "world").mkdir()
-    page = "```console needs=sick-r output=1\n$ echo $EMBEDLAB_DATA\nold\n```\n"
-    assert not list(run_page(page, tmp_path / "world", tmp_path / "without"))
-    (executed,) = run_page(page, tmp_path / "world", tmp_path / "with", data=tmp_path)
-    assert executed.output.out == f"{tmp_path}\n"
-    assert "EMBEDLAB_DATA" not in os.environ
-
-
-def test_a_long_output_ends_with_an_ellipsis() -> None:
-    assert shortened("x" * 91, 1) == "x" * 89 + "…\n"
-    assert shortened("x" * 90, 1) == "x" * 90 + "\n"
-    assert shortened("a  \nb\nc\n", 2) == "a\nb\n…\n"
-    assert shortened("a\nb\n", 2) == "a\nb\n"

@@ -3,12 +3,11 @@
 import json
 import re
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from docs.blocks import ROOT
-from docs.hooks import GENERATED, PLACED, on_page_markdown
+from docs.hooks import GENERATED, PLACED
 from tests.docs.site_links import broken, read_pages
 
 
@@ -20,42 +19,6 @@ def test_every_page_has_a_place_in_the_navigation() -> None:
         place for name, place in PLACED.items() if (ROOT / name).exists()
     }
     assert listed == own | made, "add it to `nav` in mkdocs.yml"
-
-
-def test_every_package_is_in_the_picture() -> None:
-    from docs.reference.imports import layers
-
-    assert {path.parent.name for path in (ROOT / "embedlab").glob("*/__init__.py")} <= set(layers())
-
-
-def test_every_section_of_the_reference_leads_to_a_generated_page() -> None:
-    sections = re.findall(
-        r"^## (\w+)$", (ROOT / "docs" / "reference" / "README.md").read_text("utf-8"), re.MULTILINE
-    )
-    assert {f"reference/{one.lower()}.md" for one in sections} == {
-        name for name in GENERATED if name.startswith("reference/")
-    }
-
-
-def test_a_link_to_a_section_of_the_reference_is_one_to_its_page_on_the_site() -> None:
-    page = SimpleNamespace(file=SimpleNamespace(src_uri="guides/own-data.md"), meta={})
-    assert (
-        on_page_markdown("[Recipes](../reference/README.md#recipes)", page)
-        == "[Recipes](../reference/recipes.md)"
-    )
-    assert (
-        on_page_markdown("[All](../reference/README.md)", page) == "[All](../reference/README.md)"
-    )
-
-
-def test_a_reference_to_nothing_is_found_in_a_site(tmp_path: Path) -> None:
-    (tmp_path / "a.html").write_text(
-        '<a href="b.html#two">x</a><a href="#one">x</a><img src="c.svg"><a href="https://example.org/d">x</a>'
-    )
-    (tmp_path / "b.html").write_text('<h1 id="one">x</h1><a href="a.html?q=1">x</a>')
-    pages = read_pages(tmp_path)
-    assert broken(tmp_path, pages) == ["a.html: b.html#two", "a.html: #one", "a.html: c.svg"]
-    assert pages[tmp_path / "a.html"].silent_images == ["c.svg"]
 
 
 @pytest.mark.slow
