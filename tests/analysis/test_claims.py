@@ -133,14 +133,6 @@ def test_equal_scores_get_a_verdict_in_at_most_five_of_a_hundred_families() -> N
     assert wrong / tables < 0.05 + 2.6 * (0.05 * 0.95 / tables) ** 0.5
 
 
-def test_a_verdict_on_checkpoints_alone_carries_their_sign() -> None:
-    found = settle_claims(
-        {"a": claim(), "b": claim(), "c": claim()},
-        {"a": measured(0.09, reach="checkpoints"), "b": measured(0.09), "c": measured(0)},
-    )
-    assert [one.sign for one in found] == ["°", "*", ""]
-
-
 def test_a_claim_is_measured_by_the_procedure_of_every_comparison() -> None:
     rng = np.random.default_rng(1)
     gold = rng.normal(size=60)

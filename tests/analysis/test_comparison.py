@@ -2,7 +2,7 @@
 tests/comparison.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import isnan, nan
 from statistics import stdev
 from typing import Any
@@ -21,9 +21,8 @@ from embedlab.analysis.comparison import (
 from embedlab.analysis.evidence import evidence_of
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.scores import ModelColumns
-from embedlab.analysis.seed_notes import HANGS, REACHES
+from embedlab.analysis.seed_notes import REACHES
 from embedlab.analysis.uncertainty import Uncertainty
-from embedlab.analysis.weighing import Topic
 
 
 @pytest.mark.parametrize("members", [(0.5, 0.7), (0.1, 0.2, 0.6), (0.3, 0.3, 0.3)])
@@ -86,11 +85,6 @@ def compared(
     )
 
 
-def test_a_difference_that_hangs_on_a_topic_has_its_sign() -> None:
-    assert difference().topic_sign == ""
-    assert difference(topic=Topic(rows=5, share=0.9)).topic_sign == HANGS
-
-
 def test_the_signs_of_a_table_are_those_of_any_tested_difference() -> None:
     both = {"b": difference(reach="models"), "c": difference(reach="checkpoints")}
     assert reach_signs([compared(both, tests=3, reach="models")]) == [
@@ -117,34 +111,6 @@ def test_the_design_effect_of_a_slice_is_the_largest_of_its_differences() -> Non
     )
 
 
-def test_one_comparison_and_several_are_counted() -> None:
-    for tests, said in (
-        (1, "over the comparison with the reference"),
-        (3, "over the 3 comparisons with the reference"),
-    ):
-        one = compared({"b": difference()}, tests=tests, sentences=200, topics=100.0)
-        assert any(said in note for note in comparison_notes([one], []))
-
-
-def notes_of(*slices: ComparedSlice, models: Sequence[ModelColumns] = ()) -> list[str]:
-    return [str(note) for note in comparison_notes(slices, models)]
-
-
-def test_seeds_are_noted_of_models_that_have_seeds_or_runs_behind_them() -> None:
-    slices = compared({"b": difference()}, tests=1, sentences=200, topics=100.0)
-    runs = (frozenset({"run@1"}),)
-    for model, is_noted in (
-        (ModelColumns(name="one", members=("one@1",), seeds=(1,)), True),
-        (ModelColumns(name="one", members=("one",), runs=runs), True),
-        (ModelColumns(name="one", members=("one",)), False),
-        (
-            ModelColumns(name="one", members=("one", "two"), runs=(frozenset(), *runs)),
-            False,
-        ),  # two members need no such note
-    ):
-        assert any("one seed" in note for note in notes_of(slices, models=[model])) == is_noted
-
-
 def test_equivalence_is_corrected_over_the_differences_that_are_shown() -> None:
     rng = np.random.default_rng(1)
     gold = rng.normal(size=400)
@@ -167,12 +133,3 @@ def test_equivalence_is_corrected_over_the_differences_that_are_shown() -> None:
         in note
         for note in notes
     )
-
-
-def test_what_is_left_of_a_difference_without_its_topic_is_noted() -> None:
-    topic = Topic(rows=12, share=0.9, without=-0.0123)
-    one = compared(
-        {"b": difference(topic=topic), "c": difference()}, tests=3, sentences=200, topics=100.0
-    )
-    (note,) = (note for note in notes_of(one) if note.startswith(HANGS))
-    assert note == f"{HANGS}: one topic decides: sts12 b -1.23 without 12 rows"

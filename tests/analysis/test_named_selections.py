@@ -1,7 +1,5 @@
 """Selections with names: stored expressions that any filter can use."""
 
-from pathlib import Path
-
 import polars as pl
 import pytest
 
@@ -56,14 +54,6 @@ def test_an_at_sign_in_quotes_or_a_regular_expression_is_text() -> None:
     refuse_unnamable("mail", '"write to @home today"')
 
 
-def test_the_last_expression_of_a_name_counts_and_an_empty_one_takes_it_away() -> None:
-    store_selection("mine", "gold>2")
-    store_selection("mine", "gold>3")
-    assert named_selections() == {"mine": "gold>3"}
-    store_selection("mine", "")
-    assert named_selections() == {}
-
-
 def test_a_damaged_file_is_refused() -> None:
     store_selection("mine", "gold>2")
     path = state_folder() / "selections.json"
@@ -80,13 +70,3 @@ def test_names_are_in_their_order_and_another_one_takes_none_away() -> None:
         ("second", "gold>6"),
         ("third", "gold>5"),
     ]
-
-
-def test_where_names_cannot_be_stored_another_folder_can_be_chosen(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "file").write_text("no folder")
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
-    with pytest.raises(MissingError) as error:
-        store_selection("mine", "gold>2")
-    assert error.value.hint == "choose another folder with XDG_STATE_HOME"

@@ -18,11 +18,6 @@ def noted(*models: ModelColumns) -> list[Note]:
     return [note for note in seed_notes(models) if isinstance(note, Note)]
 
 
-def test_three_seeds_or_more_need_no_note() -> None:
-    assert noted() == []
-    assert noted(recipe("a", 3), recipe("b", 7)) == []
-
-
 def test_a_single_seed_beside_several_takes_their_spread() -> None:
     for several in (2, 3):
         (first, *_) = noted(recipe("one", 1), recipe("many", several), recipe("lone", 1))
@@ -31,17 +26,6 @@ def test_a_single_seed_beside_several_takes_their_spread() -> None:
         assert ASSUMED in first
         assert ASSUMED in first.short[0]
         assert first.models == ("one", "lone")
-
-
-def test_single_seeds_alone_and_one_named_seed_assume_nothing() -> None:
-    named = ModelColumns(
-        name="a@1", members=("a@1",), seeds=(1,)
-    )  # that seed itself, not a draw of the recipe
-    for models in ([recipe("one", 1), recipe("lone", 1)], [named, recipe("many", 3)]):
-        (note,) = noted(*models)
-        assert note.startswith("one seed:")
-        assert ASSUMED not in note
-        assert ASSUMED not in note.short[0]
 
 
 def test_two_recipes_of_two_seeds_are_pooled_and_one_is_not() -> None:

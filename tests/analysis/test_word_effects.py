@@ -14,7 +14,6 @@ from embedlab.analysis.word_effects import (
     percentile_ranks,
     token_pair_sum,
 )
-from embedlab.data.words import ShownWord
 
 
 def test_percentile_ranks_are_those_of_scipy_with_ties_counted_half() -> None:
@@ -130,12 +129,3 @@ def test_further_models_are_shown_by_how_much_more_than_the_first_they_do() -> N
             assert np.isclose(found.together(models[0])[row, column], both[0])
             assert np.isclose(found.together(models[1])[row, column], both[1] - both[0])
     assert found.difference(models[0]).tolist() == [0] * 5
-
-
-def test_words_are_numbered_by_their_sentence_from_one() -> None:
-    words = (
-        (ShownWord(text="a", start=0, end=1),),
-        (ShownWord(text="b", start=0, end=1), ShownWord(text="c", start=2, end=3)),
-    )
-    found = WordEffects(sentences=("a", "b c"), words=words, models=(), reference="sts12", pairs=1)
-    assert [(side, word.text) for side, word in found.places] == [(1, "a"), (2, "b"), (2, "c")]

@@ -105,19 +105,6 @@ def test_single_precision_gets_as_many_right() -> None:
         ).all()
 
 
-def test_progress_reports_every_finished_fit() -> None:
-    task, reported = problem(), list[tuple[int, int]]()
-    fit_classifiers(
-        task,
-        Fits.grid(stratified_folds(task.labels.numpy(), 3), L2),
-        ADAM,
-        seed=0,
-        progress=lambda *done: reported.append(done),
-    )
-    assert reported[-1] == (12, 12)
-    assert reported == sorted(reported)
-
-
 def test_a_plan_gives_each_fold_its_rows_in_order_in_full_minibatches() -> None:
     folds = stratified_folds(blobs(101, 2, 3)[1], 4)
     order = shuffle_rows(101, 0, 0)

@@ -10,7 +10,6 @@ import scipy.stats
 
 from benchmarks.pair_frames import pair_outcomes, pair_table
 from embedlab.analysis.scores import ModelColumns, weakest
-from embedlab.choices import Aggregate
 from embedlab.comparison.comparison import Comparison, compare_outcomes
 from embedlab.core.errors import UsageError
 from embedlab.data.dataset import DatasetState, Part
@@ -119,12 +118,6 @@ def test_a_rows_numbers_do_not_depend_on_the_rows_and_models_beside_it(
     assert both.differences["good"].p == alone.differences["good"].p
 
 
-def test_the_reference_can_be_chosen(scored: pl.DataFrame) -> None:
-    one = compare_models(scored, [GOOD, TWIN, BAD], reference="bad").slices[0]
-    assert list(one.differences) == ["good", "twin"]
-    assert one.differences["good"].delta == one.scores["good"].value - one.scores["bad"].value
-
-
 def test_averages_are_given_where_all_their_datasets_are(
     make_part: Callable[..., Part], add_model: Callable[..., pl.DataFrame]
 ) -> None:
@@ -213,35 +206,6 @@ def test_a_slice_that_no_model_scored_is_undefined(scored: pl.DataFrame) -> None
     assert one.pairs == 100
     assert np.isnan([one.scores[name].value for name in ("twin", "bad")]).all()
     assert one.notes == ("no number of twin, bad@1, bad@2: 0 of 100 pairs scored",)
-
-
-def test_a_model_that_scores_no_pair_of_a_slice_costs_the_others_none(scored: pl.DataFrame) -> None:
-    holes = scored.with_columns(twin=pl.when(pl.col("dataset") != "sts12").then("twin"))
-    one = compare_models(holes, [GOOD, BAD, TWIN]).slices[0]
-    alone = compare_models(scored, [GOOD, BAD]).slices[0]
-    assert np.isnan(one.scores["twin"].value)
-    assert (one.pairs, one.notes) == (alone.pairs, ("no number of twin: 0 of 100 pairs scored",))
-    for name in ("good", "bad"):
-        assert (one.scores[name].value, one.scores[name].low) == (
-            alone.scores[name].value,
-            alone.scores[name].low,
-        )
-    assert one.differences["bad"].low == alone.differences["bad"].low
-    assert np.isnan(one.differences["twin"].delta)
-    for models in ([GOOD, BAD], [BAD, GOOD]):
-        topics = [
-            compare_models(holes, [*models, *others]).slices[0].largest_topic
-            for others in ([], [TWIN])
-        ]
-        assert topics[0] == topics[1] is not None
-
-
-def test_progress_is_reported_slice_by_slice(scored: pl.DataFrame) -> None:
-    seen: list[tuple[int, int]] = []
-    compare_models(
-        scored, [TWIN], by="source", progress=lambda done, total: seen.append((done, total))
-    )
-    assert seen == [(1, 3), (2, 3), (3, 3)]
 
 
 def test_bad_questions_are_usage_errors(scored: pl.DataFrame) -> None:
@@ -333,25 +297,6 @@ def test_single_seeds_and_two_seeds_are_named_in_the_notes(scored: pl.DataFrame)
         f"{two}; {pooled}: other, bad"
         in compare_models(scored, [replace(other, name="other"), BAD]).notes
     )
-
-
-def test_seeds_that_are_named_have_the_note_about_one_seed(scored: pl.DataFrame) -> None:
-    note = "one seed: the interval is about this checkpoint, not the recipe"
-    seeds = [
-        ModelColumns(name=f"{run}@1", members=(f"{run}@1",), seeds=(1,)) for run in ("good", "bad")
-    ]
-    assert f"{note}: good@1, bad@1" in compare_models(scored, seeds).notes
-    assert f"{note}: good@1" in compare_models(scored, [seeds[0], BAD]).notes  # nothing is borrowed
-    combined = ModelColumns(
-        name="average:x@1,y@1", members=("twin",), runs=(frozenset({"x@1", "y@1"}),)
-    )
-    assert f"{note}: average:x@1,y@1" in compare_models(scored, [combined, BAD]).notes
-    assert not any("one seed" in text for text in compare_models(scored, [TWIN, BAD]).notes)
-
-
-def test_tiny_slices_are_named(scored: pl.DataFrame) -> None:
-    (note,) = compare_models(scored, [TWIN, BAD]).slices[1].notes
-    assert note == "only 30 rows with 60 distinct sentences: its intervals are wide and approximate"
 
 
 @pytest.mark.parametrize(("size", "is_noted"), [(2, False), (3, True), (40, False)])
@@ -447,26 +392,6 @@ def test_a_star_reaches_as_far_as_the_seeds_of_both_models(scored: pl.DataFrame)
     )
 
 
-@pytest.mark.parametrize("common", [False, True])
-def test_a_comparison_says_how_it_was_made(common: bool, scored: pl.DataFrame) -> None:
-    found = compare_models(
-        scored,
-        [TWIN, BAD],
-        by="source",
-        aggregate="wmean",
-        reference="bad",
-        margin=0.125,
-        common=common,
-    )
-    assert (found.by, found.aggregate, found.models, found.reference) == (
-        "source",
-        "wmean",
-        ("twin", "bad"),
-        "bad",
-    )
-    assert (found.margin, found.common) == (0.125, common)
-
-
 def test_every_item_of_a_slice_counts_where_common_ones_are_not_requested(
     scored: pl.DataFrame,
 ) -> None:
@@ -479,11 +404,6 @@ def test_every_item_of_a_slice_counts_where_common_ones_are_not_requested(
 
 def single(*names: str) -> list[ModelColumns]:
     return [ModelColumns(name=name, members=(name,)) for name in names]
-
-
-def test_a_comparison_is_dyadic_and_of_all_items_unless_it_says_more() -> None:
-    plain = Comparison(by="dataset", aggregate="all", models=(), reference="", slices=())
-    assert (plain.margin, plain.common, plain.notes) == (None, False, ())
 
 
 def test_scores_are_previewed_before_their_intervals(scored: pl.DataFrame) -> None:
@@ -516,15 +436,6 @@ def test_scores_are_previewed_before_their_intervals(scored: pl.DataFrame) -> No
     assert len(seen) >= len(final.slices)
 
 
-def test_a_table_of_pairs_is_of_the_task_that_is_named(scored: pl.DataFrame) -> None:
-    found = compare_models(scored, single("twin"), task="own", averages={"both": ("sts12", "mine")})
-    assert {one.task for one in found.slices} == {"own"}
-    assert [one.key for one in found.slices] == ["sts12", "mine", "both"]
-    usual = compare_models(scored, single("twin"))
-    assert {one.task for one in usual.slices} == {"sts"}
-    assert [one.key for one in usual.slices] == ["sts12", "mine"]
-
-
 def test_the_first_model_is_the_reference_unless_another_is_named(scored: pl.DataFrame) -> None:
     for reference, others in (
         (None, ["good", "bad"]),
@@ -534,15 +445,6 @@ def test_the_first_model_is_the_reference_unless_another_is_named(scored: pl.Dat
         found = compare_models(scored, [TWIN, GOOD, BAD], reference=reference)
         assert found.reference == (reference or "twin")
         assert list(found.slices[0].differences) == others
-
-
-@pytest.mark.parametrize(
-    ("by", "aggregate"), [("dice", "all"), ("source", "mean"), ("dataset", "wmean")]
-)
-def test_only_fifths_of_overlap_are_not_put_together_over_sources(
-    by: str, aggregate: Aggregate, scored: pl.DataFrame
-) -> None:
-    assert compare_models(scored, [TWIN, BAD], by=by, aggregate=aggregate).slices
 
 
 def test_five_datasets_say_what_is_expected_on_another_one(

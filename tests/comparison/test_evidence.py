@@ -15,7 +15,6 @@ from embedlab.choices import Aggregate
 from embedlab.comparison.evidence import CHOSEN, outcome_evidence, slices_of
 from embedlab.core.errors import UsageError
 from embedlab.outcomes.frame import ROWS, Block, Outcomes, joined_outcomes
-from embedlab.outcomes.grouping import lacking_datasets
 from embedlab.outcomes.selection import select_items
 from embedlab.scoring.training_text import keyed_items
 
@@ -258,26 +257,6 @@ def test_nearly_equal_sentences_of_a_block_are_of_one_topic() -> None:
     assert joined.families[6] == joined.families[80]
 
 
-def test_members_that_lack_items_are_named_from_the_fewest_scored_ones(outcomes: Outcomes) -> None:
-    place = pl.int_range(pl.len()) - 90  # in the second dataset
-    holes = {"good": pl.when(place < 8).then("good"), "bad": pl.when(place < 1).then("bad")}
-    found = evidence(replace(outcomes, predictions=outcomes.predictions.with_columns(**holes)))
-    assert found["second"].notes == (
-        "no number of bad: 1 of 60 items scored",
-        "no number of good: 8 of 60 items scored",
-    )
-
-
-def test_datasets_that_a_property_leaves_without_a_slice_are_named(outcomes: Outcomes) -> None:
-    assert lacking_datasets(outcomes, "dice") == ["mrpc"]
-    for by in (
-        "dataset",
-        "negation",
-        "source",
-    ):  # each item has one, or the property says what it means to have none
-        assert not lacking_datasets(outcomes, by)
-
-
 def test_an_average_is_given_where_all_of_its_datasets_are_and_over_none_there_is_no_average(
     outcomes: Outcomes,
 ) -> None:
@@ -386,28 +365,6 @@ def test_equal_predicted_classes_are_a_result_like_any_other(outcomes: Outcomes)
     found = evidence(flat)
     assert found["mrpc"].notes == ()
     assert found["mrpc"].points[1] == pytest.approx(outcomes.rows["gold"].to_numpy()[150:].mean())
-
-
-def test_further_measures_are_named_behind_their_dataset(outcomes: Outcomes) -> None:
-    found = evidence(outcomes)
-    assert [(one.key, one.title, one.metric) for one in found.values()] == [
-        ("first", "first", "spearman"),
-        ("second", "second", "spearman"),
-        ("mean of two", "mean of two", "spearman"),
-        ("mrpc", "mrpc", "accuracy"),
-        ("mrpc f1", "mrpc f1", "f1"),
-    ]
-    assert [one.task for one in found.values()] == ["sts", "sts", "sts", "transfer", "transfer"]
-    assert [one.setting for one in found.values()] == ["all", "all", "all", None, None]
-
-
-def test_each_slice_is_reported_when_it_is_done(outcomes: Outcomes) -> None:
-    seen: list[tuple[int, int]] = []
-    parts = slices_of(outcomes, MEMBERS, by="negation")
-    outcome_evidence(
-        outcomes, MEMBERS, parts, progress=lambda done, total: seen.append((done, total))
-    )
-    assert seen == [(number + 1, len(parts)) for number in range(len(parts))]
 
 
 def test_averages_over_datasets_are_over_whole_ones_alone(outcomes: Outcomes) -> None:

@@ -14,7 +14,7 @@ from embedlab.comparison.explanation import FEWEST, Explanation
 from embedlab.comparison.sides import sides_of, typical
 from embedlab.comparison.topics import item_topics
 from embedlab.comparison.uneven import item_kinds
-from embedlab.core.progress import ProgressCallback, StartProgress, unseen
+from embedlab.core.progress import StartProgress, unseen
 from embedlab.outcomes.frame import ROWS, Block, Outcomes, joined_outcomes
 from embedlab.outcomes.selection import ItemSelection
 from tests.comparison.planted import MODELS, made_pairs
@@ -130,33 +130,6 @@ def test_kinds_and_combinations_are_searched_with_what_was_given(
     assert calls["search_combinations"][0] is outcomes
     assert np.array_equal(calls["search_combinations"][1], item_topics(outcomes))  # type: ignore[call-overload]
     assert calls["search_combinations"][2:4] == (MODELS, few)
-
-
-def test_both_long_parts_say_how_far_they_are_and_end_when_progress_raises() -> None:
-    own, reported = made_pairs(400, 3), list[tuple[str, int, int]]()
-
-    def follow(label: str) -> ProgressCallback:
-        return lambda done, total: reported.append((label, done, total))
-
-    search_of = explained(own, progress=follow).search
-    parts = {
-        label: [(done, total) for name, done, total in reported if name == label]
-        for label, *_ in reported
-    }
-    assert list(parts) == ["comparing kinds of items", "searching combinations of two properties"]
-    for steps in parts.values():
-        assert steps == sorted(steps)
-        assert steps[-1][0] == steps[-1][1] > 16
-    assert steps[-1][1] == search_of.combinations
-    assert len(steps) > 3
-
-    def stop(_done: int, _total: int) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        explained(
-            own, progress=lambda label: stop if label.startswith("searching") else follow(label)
-        )
 
 
 @pytest.mark.usefixtures("_without_kinds")

@@ -18,7 +18,6 @@ from embedlab.cpu import linear as products
 from embedlab.cpu.linear import (
     FastLinear,
     can_multiply,
-    forget_weights,
     rows_to_multiply,
     use_onednn,
 )
@@ -155,17 +154,6 @@ def test_a_changed_weight_is_packed_again() -> None:
                 rtol=1e-4,
                 atol=2e-5,
             )
-
-
-def test_an_unchanged_weight_is_packed_once_and_freed_on_request() -> None:
-    _, fast, states = both()
-    with torch.inference_mode():
-        fast(states)
-        packed = fast.dense._cached  # type: ignore[union-attr]
-        fast(states)
-    assert fast.dense._cached is packed is not None  # type: ignore[union-attr]
-    forget_weights(fast)
-    assert fast.dense._cached is None  # type: ignore[union-attr]
 
 
 def test_a_block_that_has_encoded_can_be_copied() -> None:

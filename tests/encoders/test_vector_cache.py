@@ -42,11 +42,6 @@ def test_what_was_stored_is_found_and_nothing_else(tmp_path: Path) -> None:
     assert (cut[known] == (selected[known] % 2 == 0)).all()
 
 
-def test_an_empty_cache_knows_nothing(tmp_path: Path) -> None:
-    assert not open_cache(tmp_path).find(keys_of(np.arange(3)))[0].any()
-    assert not open_cache(tmp_path).find(keys_of(np.arange(0)))[0].any()
-
-
 def test_another_fingerprint_or_dimension_is_never_served(tmp_path: Path) -> None:
     put(open_cache(tmp_path, "one"), np.arange(5))
     assert not open_cache(tmp_path, "two").find(keys_of(np.arange(5)))[0].any()
@@ -225,14 +220,6 @@ def test_the_encoder_in_use_stays_under_the_limit_by_losing_its_oldest_segments(
     assert not known[:100].any()
     assert sum(file.stat().st_size for file in (tmp_path / "embeddings/f").iterdir()) <= 3.5 * size
     assert not (tmp_path / "embeddings/other").exists()
-
-
-def test_what_is_known_is_listed_without_its_vectors(tmp_path: Path) -> None:
-    put(open_cache(tmp_path), np.arange(0, 50))
-    put(open_cache(tmp_path), np.arange(40, 60))
-    assert open_cache(tmp_path).knows(keys_of(np.arange(80))).tolist() == [
-        number < 60 for number in range(80)
-    ]
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")

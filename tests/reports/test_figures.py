@@ -4,17 +4,15 @@ in the file.
 
 import re
 import struct
-import zlib
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
-from matplotlib.text import Text
 
 from embedlab.core.errors import UsageError
-from embedlab.reports.figures import FigureFile, draw_figure, figure_kind, figure_kinds
-from embedlab.reports.plots import COLOURS, DASHES, band_means, draw_paper
+from embedlab.reports.figures import FigureFile, draw_figure, figure_kind
+from embedlab.reports.plots import band_means, draw_paper
 from embedlab.reports.series import BANDS, FEWEST, FileKind, Plot, Series
 
 ONE = Series(name="one", values=[50.0, 60.0], low=[49.0, 58.0], high=[51.0, 63.0])
@@ -37,11 +35,6 @@ PLOTS = {
         ),
     )
 }
-
-
-def test_each_kind_of_result_has_a_figure_and_each_name_once() -> None:
-    for command in ("compare", "evaluate", "power", "why", "grid", "reproduce", "runs"):
-        assert figure_kind(command, None).name == next(iter(figure_kinds(command)))
 
 
 def test_a_figure_that_does_not_exist_is_refused_with_those_that_do() -> None:
@@ -79,83 +72,6 @@ def test_a_caption_may_hold_any_character(kind: FileKind) -> None:
     figure = draw_paper([PLOTS["dots"]], name="λ", caption="λ ≤ 5 \x00\ud800 文")
     assert figure.caption == "λ ≤ 5 \\u0000\\ud800 文"
     assert len(figure.content(kind)) > 5_000
-
-
-def test_steps_and_epochs_have_no_ticks_between_them() -> None:
-    figure = draw_paper([PLOTS["curves"]])
-    ticks = [
-        tick
-        for part in [figure, *figure.subfigs]
-        for axes in part.axes
-        for tick in axes.get_xticks()
-    ]
-    assert {1.0, 2.0, 3.0} <= {*ticks}
-    assert all(tick.is_integer() for tick in ticks)
-
-
-def test_titles_and_one_legend_are_drawn_where_there_are_several_plots() -> None:
-    def texts(plots: list[Plot], *, is_titled: bool = False) -> list[str]:
-        figure = draw_paper(plots, is_titled=is_titled)
-        return [str(text.get_text()) for text in figure.findobj(Text)]
-
-    one, other = PLOTS["dots"], PLOTS["lines"]
-    assert "dots" not in texts([one])
-    assert "dots" in texts([one], is_titled=True)
-    both = texts([one, other])
-    assert {"dots", "lines"} <= {*both}
-    assert both.count("two") == 1
-
-
-def luminance(colour: str, sees: np.ndarray | None = None) -> float:
-    """The lightness L* (CIE 1976) of a colour, after a matrix for the colour vision of a reader."""
-    shares = np.array([int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)])
-    linear = np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
-    linear = np.clip(linear if sees is None else sees @ linear, 0, 1)
-    y = float(linear @ [0.2126, 0.7152, 0.0722])
-    return 116 * y ** (1 / 3) - 16 if y > 0.008856 else 903.3 * y
-
-
-# Machado, Oliveira and Fernandes (2009), severity 1: protanopia, deuteranopia, tritanopia
-VISION = {
-    "all colours": None,
-    "protanopia": np.array(
-        [
-            [0.152286, 1.052583, -0.204868],
-            [0.114503, 0.786281, 0.099216],
-            [-0.003882, -0.048116, 1.051998],
-        ]
-    ),
-    "deuteranopia": np.array(
-        [
-            [0.367322, 0.860646, -0.227968],
-            [0.280085, 0.672501, 0.047413],
-            [-0.011820, 0.042940, 0.968881],
-        ]
-    ),
-    "tritanopia": np.array(
-        [
-            [1.255528, -0.076749, -0.178779],
-            [-0.078411, 0.930809, 0.147602],
-            [0.004733, 0.691367, 0.303900],
-        ]
-    ),
-}
-
-
-@pytest.mark.parametrize("sees", VISION)
-def test_the_first_three_colours_differ_in_lightness_for_every_reader_and_in_grey(
-    sees: str,
-) -> None:
-    light = [luminance(colour, VISION[sees]) for colour in COLOURS[:3]]
-    gaps = [abs(one - other) for place, one in enumerate(light) for other in light[:place]]
-    assert min(gaps) > 10
-    assert max(light) < 85  # still visible on white
-
-
-def test_all_colours_differ_in_grey_and_their_dashes_differ() -> None:
-    light = sorted(luminance(colour) for colour in COLOURS)
-    assert min(np.diff(light)) > 8
-    assert len(set(map(str, DASHES))) == len(COLOURS)
 
 
 def test_band_means_are_those_of_a_slow_count() -> None:
@@ -268,30 +184,3 @@ def test_what_is_typed_behind_a_file_decides_the_figure(
         True,
         Path("f.PDF"),
     )
-
-
-def test_a_page_of_a_pdf_shows_the_names() -> None:
-    pdf = draw_paper([PLOTS["dots"]]).content("pdf")
-    streams = [
-        zlib.decompress(part)
-        for part in re.findall(rb"stream\r?\n(.*?)endstream", pdf, re.DOTALL)
-        if part[:1] == b"x"
-    ]
-    assert any(b"Tj" in stream or b"TJ" in stream for stream in streams)  # text, not outlines
-
-
-def test_the_axis_below_dots_with_long_names_is_inside_the_figure() -> None:
-    names = ["sts16/question-question", "hub:owner/name?split=test/headlines"]
-    dots = Plot(
-        kind="dots",
-        title="",
-        labels=names,
-        series=[Series(name="SBERT", values=[61.5, 63.0])],
-        axis="Spearman x 100, with 95% intervals",
-    )
-    figure = draw_paper([dots])
-    figure.draw_without_rendering()
-    axis = figure.findobj(lambda drawn: getattr(drawn, "get_text", str)().startswith("Spearman"))
-    (box,) = (drawn.get_window_extent() for drawn in axis)
-    assert box.x0 >= 0
-    assert box.x1 <= figure.bbox.x1

@@ -65,23 +65,6 @@ def test_up_to_four_models_are_tables_of_whole_numbers_in_any_width(count: int, 
     assert not spread_over
 
 
-def test_blanks_between_columns_give_way_before_a_name_breaks() -> None:
-    columns = [
-        Column(key="slice", title="dataset", role="key"),
-        *(Column(key=f"n{place}", title=f"n{place}") for place in range(5)),
-    ]
-    table = Table(
-        title="x",
-        columns=columns,
-        rows=[{"slice": "sts-benchmark", **{f"n{place}": 1000 + place for place in range(5)}}],
-    )
-    natural = max(map(len, plain_text(table).splitlines()))
-    assert "sts-benchmark   " in shown(table, natural)
-    narrower = shown(table, natural - 5)
-    assert "sts-benchmark  " in narrower
-    assert len(narrower.splitlines()) == len(plain_text(table).splitlines())
-
-
 def test_scores_and_differences_that_do_not_fit_together_are_parts_below_each_other() -> None:
     lines = [line.text for line in table_lines(compared(3), 100) if line.kind == "header"]
     assert [line.split()[0] for line in lines if line.split()[0] == "dataset"] == [
@@ -113,33 +96,6 @@ def test_models_can_be_the_rows_without_differences() -> None:
     assert many[4].split() == ["model-0", "50.0", "50.0"]
 
 
-def test_the_columns_behind_joined_titles_are_named() -> None:
-    columns = [Column(key=key, title=key, role="key") for key in ("lr", "seed")]
-    columns += [Column(key=name, title=name, role="score") for name in DATASETS]
-    rows = [{"lr": lr, "seed": 1} | dict.fromkeys(DATASETS, 50.0) for lr in (0.1, 0.2)]
-    crossed = with_model_rows(Table(title="x", columns=columns, rows=rows))
-    assert crossed.title == "x; a column for each lr and seed"
-    assert [column.title for column in crossed.columns[1:]] == ["0.1 1", "0.2 1"]
-
-
-def test_a_minor_column_is_left_out_first_and_named() -> None:
-    columns = [
-        Column(key="table", title="table", role="key"),
-        Column(key="here", title="here", role="minor"),
-        Column(key="summary", title="summary", role="text"),
-    ]
-    row = {
-        "table": "table2_sts",
-        "here": "embedlab reproduce liao table2_sts",
-        "summary": "baselines and what contrast adds to them",
-    }
-    table = Table(columns=columns, rows=[row])
-    assert "embedlab reproduce liao table2_sts" in shown(table, 100)
-    narrow = shown(table, 60)
-    assert "reproduce" not in narrow
-    assert "a wider terminal and --json also show: here" in narrow
-
-
 @pytest.mark.parametrize("text", ["-0.00", "+0.00", "−0.00", "-0.00 [-0.00, +0.12]*", "−0.0 ± 0.1"])
 def test_no_number_is_minus_zero(text: str) -> None:
     table = Table(
@@ -154,14 +110,6 @@ def test_no_number_is_minus_zero(text: str) -> None:
         assert not re.search(r"[-−+]0\.0+(?!\d)", written.replace("a-0.00 stays -0.00", ""))
         assert "a-0.00 stays -0.00" in written
     assert "+0.12" in plain_text(table) or "0.12" not in text
-
-
-def test_numbers_below_one_have_their_sign() -> None:
-    table = Table(
-        columns=[Column(key="a", title="a")],
-        rows=[{"a": TableCell(value=-0.05, text="-0.05 [-0.10, -0.01]")}],
-    )
-    assert "-0.05 [-0.10, -0.01]" in plain_text(table)
 
 
 NOTES = [

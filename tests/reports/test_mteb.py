@@ -108,17 +108,6 @@ def test_sentevals_tokenised_text_is_not_written_under_mtebs_revision(tmp_path: 
     assert not list(tmp_path.rglob("*.json"))
 
 
-def test_the_text_of_the_hub_is_mtebs_own(tmp_path: Path) -> None:
-    assert (
-        len(
-            write_mteb(
-                tmp_path, evaluation(origin="hub", sha256={}, revision="mteb/sts16-sts@4d8694f")
-            )
-        )
-        == 2
-    )
-
-
 def test_a_correlation_that_is_undefined_is_refused(tmp_path: Path) -> None:
     known = evaluation()
     scores = tuple(

@@ -5,7 +5,7 @@ a name could add.
 from xml.etree import ElementTree
 
 from embedlab.core.note import Note
-from embedlab.reports.pages import MOST_ROWS, report_html
+from embedlab.reports.pages import report_html
 from embedlab.reports.tables import Column, Table, TableCell
 
 
@@ -40,22 +40,6 @@ def test_a_score_says_its_interval_where_the_pointer_rests_and_the_best_is_bold(
     assert cells[0].find("sup").text == "a"  # type: ignore[union-attr]
     assert [cell.get("class") for cell in root.iter("th")] == [None, "number"]
     assert root.find(".//caption").text == "Scores <x>"  # type: ignore[union-attr]
-
-
-def test_notes_are_short_and_say_where_the_others_are() -> None:
-    root = parsed(report_html([table()], said=["on the way"]))
-    assert [item.text for item in root.iter("li")] == [
-        "plain",
-        "short",
-        ".notes has 1 more note",
-        "on the way",
-    ]
-
-
-def test_a_long_table_is_cut_and_says_so() -> None:
-    root = parsed(report_html([table(rows=MOST_ROWS + 5)]))
-    assert sum(1 for row in root.iter("tr")) == MOST_ROWS + 1
-    assert ".table() has 5 more rows" in [item.text for item in root.iter("li")]
 
 
 def test_a_name_is_never_markup_and_no_colour_is_set() -> None:

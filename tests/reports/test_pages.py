@@ -92,22 +92,6 @@ def test_names_are_shown_as_they_are(text: str) -> None:
     assert "one note" in shown
 
 
-def test_references_within_a_page_find_their_target(text: str) -> None:
-    attributes = Outline(text).attributes
-    ids = {value for name, value in attributes if name == "id"}
-    wanted = {str(value)[1:] for name, value in attributes if name == "href"}
-    wanted |= set(re.findall(r"url\(#([^)]+)\)", text))
-    assert wanted <= ids
-
-
-def test_light_dark_and_paper_each_set_every_colour(text: str) -> None:
-    blocks = re.findall(r":root \{(.*?)\}", text, re.DOTALL)
-    assert len(blocks) == 3
-    colours = [set(re.findall(r"(--[a-z0-9-]+):", block)) for block in blocks]
-    assert colours[0] == colours[1] == colours[2]
-    assert set(re.findall(r"var\((--[a-z0-9-]+)\)", text)) <= colours[0]
-
-
 def test_a_page_replaces_a_page_and_nothing_else(tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     write_page(path, "one", [], facts={})

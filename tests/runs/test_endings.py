@@ -40,14 +40,6 @@ def test_a_command_that_fails_reports_message_hint_and_exit_code(
     assert hint in written["hint"]
 
 
-def test_a_command_that_succeeds_reports_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("EMBEDLAB_ERRORS_TO", str(tmp_path / "errors.jsonl"))
-    assert main(["recipes", "snli-ce"]) == 0
-    assert not (tmp_path / "errors.jsonl").exists()
-
-
 def test_a_bug_reports_its_exception(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def break_down(*_: object, **__: object) -> None:
         raise ZeroDivisionError("division by zero")

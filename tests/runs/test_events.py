@@ -7,7 +7,7 @@ import pytest
 
 from embedlab.core.errors import MissingError
 from embedlab.runs import events
-from embedlab.runs.events import Damaged, EventLog, Finished, Noted, Step, events_after, tail
+from embedlab.runs.events import Damaged, EventLog, Noted, Step, events_after, tail
 
 STEP = Step(
     time=1.0,
@@ -86,27 +86,6 @@ def test_damaged_and_unknown_lines_are_passed_over(tmp_path: Path, damage: str) 
     found = events_after(path)[0]
     assert [event for event in found if not isinstance(event, Damaged)] == [STEP]
     assert 1 <= len(found[:-1]) <= 2  # the line of bytes that are not text, and what is not a table
-
-
-@pytest.mark.parametrize(
-    "stride", [7, pytest.param(1, marks=pytest.mark.slow)]
-)  # 7 reaches each bit of a byte in turn
-def test_a_flipped_bit_changes_no_event_without_a_note(tmp_path: Path, stride: int) -> None:
-    path = tmp_path / "events.jsonl"
-    with EventLog(path) as log:
-        for event in (STEP, Noted(time=2.0, text="a note"), Finished(time=3.0, step=6)):
-            log.append(event)
-    content, whole = path.read_bytes(), tail(path)
-    assert len(whole) == 3
-    for bit in range(0, 8 * len(content), stride):
-        flipped = bytearray(content)
-        flipped[bit // 8] ^= 1 << bit % 8
-        path.write_bytes(flipped)
-        found = tail(path)
-        assert found == whole or any(isinstance(event, Damaged) for event in found), content[
-            bit // 8 - 9 : bit // 8 + 9
-        ]
-        assert {event.time for event in found} <= {1.0, 2.0, 3.0}
 
 
 def test_a_log_killed_in_mid_line_goes_on_in_a_new_line(tmp_path: Path) -> None:

@@ -119,18 +119,6 @@ def test_a_stored_evaluation_is_read_in_the_unit_of_tables(tmp_path: Path) -> No
     assert list(own.scores.values()) == [0.505]
 
 
-def test_the_signature_is_stored_and_is_that_of_the_rest_of_the_file(tmp_path: Path) -> None:
-    saved = evaluation(
-        "sts", score("sts12", 0.505), data=({"name": "sts12", "split": "test", "revision": "r@1"},)
-    )
-    path = saved.save(tmp_path)
-    assert (
-        json.loads(path.read_text())["signature"]
-        == str(saved.signature)
-        == str(Evaluation.load(path).signature)
-    )
-
-
 def test_test_items_are_counted_where_a_dataset_has_dev_scores_too() -> None:
     test, dev = (
         score("mr", 0.5, split="test"),

@@ -84,24 +84,6 @@ def test_any_values_are_read_back_as_they_were_written() -> None:
         assert str(Signature.parse(line)) == line
 
 
-def test_every_part_is_there_once_in_alphabetical_order() -> None:
-    names = [part.partition(":")[0] for part in str(ONE).split("|")]
-    assert names == sorted(SIGNATURE_PARTS)
-    assert {
-        "task",
-        "data",
-        "aggregation",
-        "n",
-        "metric",
-        "pooling",
-        "prompt",
-        "dims",
-        "max_tokens",
-        "precision",
-    } <= {*names}
-    assert {"backend", "training_precision", "seeds", "interval", "version"} <= {*names}
-
-
 def test_values_are_sorted_numbers_by_size_and_each_is_there_once() -> None:
     assert Signature(seeds=("10", "9", "1", "9")).seeds == ("1", "9", "10")
     assert merged([replace(ONE, seeds=("2",)), replace(ONE, seeds=("1",))]) == replace(

@@ -152,20 +152,6 @@ def test_a_folder_that_is_not_a_run_or_is_gone_is_unreadable(tmp_path: Path) -> 
     assert run_status(odd).state == "unreadable"
 
 
-def test_a_crash_says_where_it_was_and_a_failure_what_to_do(run: RunFolder) -> None:
-    say(run, STARTED)
-    assert (
-        run_status(run).message
-        == "its process ended before its first step without a report: it was killed, or the "
-        "machine stopped"
-    )
-    say(run, STEP)
-    assert "ended at step 3 of 9 without a report" in run_status(run).message
-    say(run, events.Failed(message="no data", hint="get it"))
-    status = run_status(run)
-    assert (status.message, status.hint) == ("no data", "get it")
-
-
 def test_a_run_that_goes_on_from_a_checkpoint_says_from_which_step(run: RunFolder) -> None:
     say(run, STARTED, STEP)
     assert run_status(run).resumed_at == 0

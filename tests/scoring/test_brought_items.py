@@ -93,13 +93,6 @@ def test_a_file_is_next_to_a_model_that_embedlab_evaluates(
     assert alone.frame["score"][0] == pytest.approx(found["score"][1])
 
 
-def test_glue_and_multitask_join_too(tmp_path: Path) -> None:
-    file = predicted(tmp_path / "mine.csv", "glue-mrpc", "sentiment", wrong=1)
-    for suite, metrics in (("glue", ["f1", "accuracy"]), ("multitask", ["accuracy"])):
-        found = embedlab.compare([f"items:{file}"], suite=suite, **SAMPLE).frame
-        assert found["metric"].to_list() == metrics
-
-
 def test_missing_items_are_counted(tmp_path: Path) -> None:
     table = pl.read_csv(predicted(tmp_path / "mine.csv", "trec", "mrpc"))
     table.filter(~((pl.col("dataset") == "trec") & (pl.col("item") == 0))).write_csv(

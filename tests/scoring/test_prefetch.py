@@ -64,20 +64,6 @@ def test_every_sentence_is_encoded_once_longest_first_and_the_tasks_find_it(
         )
 
 
-def test_without_a_cache_there_is_no_pass(
-    source: Source, tiny_encoder: Path, tmp_path: Path
-) -> None:
-    (spec,) = resolve(str(tiny_encoder), tmp_path).members
-    settings = Settings(cache=tmp_path / "cache", cache_gib=0)
-    encode_once(
-        spec,
-        [TASK.texts(source, Selection(names=("mr",)))],
-        settings,
-        lambda _: lambda done, total: None,
-    )
-    assert not (tmp_path / "cache").exists()
-
-
 def test_an_evaluation_is_cached_for_the_same_vectors_data_and_program_only(
     source: Source, tmp_path: Path
 ) -> None:

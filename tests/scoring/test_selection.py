@@ -52,18 +52,6 @@ def test_names_are_gathered_by_the_task_they_belong_to(
     assert select_tasks(None, names, None) == expected
 
 
-def test_all_is_every_task_and_every_set_of_probing_files_of_the_data_folder(
-    tmp_path: Path,
-) -> None:
-    (tmp_path / "probing_gum").mkdir()
-    selected = select_tasks("all", (), tmp_path)
-    assert {one.task for one in selected} == {one.name for one in all_tasks() if one.in_all(None)}
-    assert not {"mteb", "retrieval"} & {
-        one.task for one in selected
-    }  # benchmarks and files are selected by their names
-    assert [one.names for one in selected if one.names] == [("gum-probing",)]
-
-
 def test_an_evaluation_is_called_after_its_set_and_setting(tmp_path: Path) -> None:
     (own,) = select_tasks(None, [f"probing:{tmp_path / 'my_tasks'}"], None)
     assert own.is_whole

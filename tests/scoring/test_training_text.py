@@ -211,21 +211,6 @@ def test_models_that_are_not_runs_have_no_known_training_text() -> None:
     assert training_text(ModelSpec(name="dice", kind="dice"), SETTINGS).text is None
 
 
-def test_the_note_on_partial_data_counts_the_rows_that_a_run_drew_of_it(tmp_path: Path) -> None:
-    part = {"name": "snli", "split": "train", "rows": 90, "expected_rows": 900, "partial": True}
-    run = RunFolder.of(tmp_path, "few", 1)
-    made_on = collect_environment(
-        seed=1, device="cpu", precision="float32", threads=1, data=[{**part, "used": 20}, part]
-    )
-    run.write_once(recipe("snli", "nli_softmax", rows=20), made_on)
-    run.model.mkdir(parents=True)
-    assert training_notes(member(run)) == (
-        "trained on 20 rows, the same for every seed, of partial snli train: 90 of 900 rows",
-        "trained on partial snli train: 90 of 900 rows",
-        "its starting encoder's training text is unknown",
-    )
-
-
 @pytest.mark.parametrize(
     ("sample", "drawn"), [(None, "the same for every seed"), ("seed", "drawn anew by each seed")]
 )
