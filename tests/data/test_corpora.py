@@ -18,6 +18,7 @@ from embedlab.data.reader import ReadSplit
 from embedlab.data.readers.gold_beside import READER, GoldBesideOptions
 from embedlab.data.readers.oxford import as_text
 from embedlab.data.source import Source, dataset
+from embedlab.scoring.selection import select_tasks
 from embedlab.tasks.sts import STS_DATASETS
 from embedlab.tasks.transfer import RELATEDNESS, TRANSFER_TASKS
 from tests.data.conftest import Write, read_as, write_as
@@ -258,6 +259,15 @@ def test_pairs_of_a_repository_are_read_and_written_as_they_are(name: str, tmp_p
     again = Source(folder=tmp_path / "data", offline=True).open_split(found)
     assert again.frame.equals(part.frame)
     assert again.state.revision == f"{tmp_path / 'hub'}@main"
+
+
+def test_no_newer_set_enters_a_suite_and_no_task_scores_paraphrases() -> None:
+    assert STS_DATASETS == ("sts12", "sts13", "sts14", "sts15", "sts16", "sts-benchmark", "sick-r")
+    assert select_tasks(None, ["c-sts"], None)[0].task == "sts"
+    with pytest.raises(EmbedlabError, match="no task scores 'paws': it holds paraphrases"):
+        select_tasks(None, ["paws"], None)
+    rows = {name: dataset(name).splits["test"].expected for name in ("sts17", "sts22-v2")}
+    assert [each and each.rows for each in rows.values()] == [5_346, 3_958]
 
 
 REAL = """

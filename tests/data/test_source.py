@@ -162,6 +162,18 @@ def test_what_get_wrote_is_known_by_its_revision_until_it_is_changed(
     assert source.open_split(found).state.revision is None
 
 
+def test_get_keeps_that_the_hubs_sts_has_no_sources(tmp_path: Path) -> None:
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    pl.DataFrame(
+        {"sentence1": ["a", "c"], "sentence2": ["b", "d"], "score": [1.0, 4.25]}
+    ).write_parquet(folder / "test.parquet")
+    found = on_hub("sts13", "test", folder, 2)
+    get_dataset(found, tmp_path / "data")
+    frame = Source(folder=tmp_path / "data", offline=True).open_split(found).frame
+    assert frame.rows() == [("a", "b", 1.0, None), ("c", "d", 4.25, None)]
+
+
 def test_get_writes_nothing_when_the_hub_gives_a_truncated_set(
     nli_repository: Path, tmp_path: Path
 ) -> None:

@@ -80,6 +80,15 @@ def test_a_run_comes_before_an_alias_of_its_name(tmp_path: Path) -> None:
     assert (spec.name, spec.kind) == ("mine@1", "run")
 
 
+def test_an_alias_of_a_run_has_its_seeds(tmp_path: Path) -> None:
+    for seed in (1, 2):
+        (tmp_path / "runs" / "long-name" / f"seed-{seed}" / "model").mkdir(parents=True)
+    declared("short=long-name")
+    model = resolve("short", tmp_path / "runs")
+    assert [(one.name, one.seed) for one in model.members] == [("short@1", 1), ("short@2", 2)]
+    assert [one.name for one in resolve("short@2", tmp_path / "runs").members] == ["short@2"]
+
+
 def test_an_alias_made_of_another_or_of_itself_names_the_model(tiny_encoder: Path) -> None:
     declared(f"mini={tiny_encoder}")
     declared("mini=mini?pooling=cls")

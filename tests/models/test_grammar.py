@@ -157,6 +157,16 @@ def test_each_option_reaches_the_program_as_typed_in_any_shell(shell: str) -> No
     assert ended.stdout.splitlines() == words
 
 
+def test_a_folder_whose_name_looks_like_an_option_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m@dim=4").mkdir()
+    parsed = parse_model("./m@dim=4@bits=8")
+    assert isinstance(parsed, Single)
+    assert (parsed.name, parsed.options.typed) == ("./m@dim=4", {"bits": 8})
+
+
 @pytest.mark.parametrize(
     ("text", "message", "hint"),
     [

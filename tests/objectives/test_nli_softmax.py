@@ -1,6 +1,7 @@
 """The pair classifier against sentence-transformers and against explicit pairs."""
 
 import numpy as np
+import polars as pl
 import pytest
 import torch
 import torch.nn.functional as F
@@ -9,7 +10,15 @@ from torch import Tensor
 from embedlab.core.errors import UsageError
 from embedlab.objectives.needs import CONTRADICTION, ENTAILMENT, NEUTRAL
 from embedlab.objectives.nli_softmax.loss import NliSoftmax
-from embedlab.objectives.nli_softmax.options import Augment, Options, needs
+from embedlab.objectives.nli_softmax.options import Augment, Options, describe, needs
+
+NLI = pl.DataFrame(
+    {
+        "premise": ["a dog runs", "a dog runs", "it rains"],
+        "hypothesis": ["a dog moves", "a dog sits", "it is dry"],
+        "label": ["entailment", "neutral", "contradiction"],
+    }
+)
 
 ROWS = np.array([(0, 2, ENTAILMENT), (0, 3, NEUTRAL), (1, 4, CONTRADICTION), (1, 5, ENTAILMENT)])
 COLUMNS = dict(zip(("premise", "hypothesis", "label"), ROWS.T, strict=True))
@@ -87,3 +96,26 @@ def test_rows_of_a_premise_are_parted_only_where_the_recipe_says_so() -> None:
 def test_augmented_pairs_keep_the_premises_together() -> None:
     with pytest.raises(UsageError, match="leaves augment no sets to draw from"):
         needs(Options(premises="apart", augment=Augment()))
+
+
+def test_an_anchor_is_described_with_the_pairs_that_it_is_classified_in() -> None:
+    seen = {
+        tuple(describe(NLI, Options(augment=Augment()), np.random.default_rng(seed)))
+        for seed in range(30)
+    }
+    dog = [
+        ("anchor", "a dog runs"),
+        ("entailment", "a dog moves"),
+        ("neutral", "a dog sits"),
+        ("contradiction", "it is dry"),
+    ]
+    rain = [
+        ("anchor", "it rains"),
+        *(("contradiction", text) for text in ("a dog moves", "a dog sits", "it is dry")),
+    ]
+    assert seen == {tuple(dog), tuple(rain)}
+    few = Options(augment=Augment(positives=1, negatives=1))
+    assert {len(describe(NLI, few, np.random.default_rng(seed))) for seed in range(30)} == {
+        2,
+        3,
+    }  # the rain has no positive
