@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from scipy.stats import spearmanr
 
-from embedlab.comparison.uneven import FEWEST, item_kinds, where_they_differ
+from embedlab.comparison.uneven import FEWEST, Uneven, item_kinds, where_they_differ
 from embedlab.core.errors import UsageError
 from embedlab.outcomes.frame import Outcomes, joined_outcomes
 from embedlab.outcomes.property import property_named
@@ -16,13 +16,15 @@ from embedlab.outcomes.selection import select_items
 from tests.comparison.planted import MODELS, made_pairs, negated, questions
 
 
+def kinds_of(outcomes: Outcomes, by: str) -> dict[str, Uneven]:
+    """What is found of the kinds of one property alone, by their values."""
+    kinds = [kind for kind in item_kinds(outcomes) if kind.by == by]
+    return {one.value: one for one in where_they_differ(outcomes, MODELS, kinds)}
+
+
 def test_a_contrast_is_the_lead_on_some_items_minus_the_lead_on_the_others() -> None:
     outcomes = made_pairs(300, 1, damage=questions)
-    found = {
-        (one.by, one.value): one
-        for one in where_they_differ(outcomes, MODELS, item_kinds(outcomes))
-    }
-    one = found["question", "one"]
+    one = kinds_of(outcomes, "question")["one"]
     holds = np.array([text.endswith("?") for text in outcomes.sentences["sentence1"]])
     gold = outcomes.rows["gold"].to_numpy()
     first, second = (outcomes.predictions[name].to_numpy() for name in ("first", "second"))
@@ -60,26 +62,12 @@ def test_of_two_equally_good_models_nothing_is_clear_but_by_chance() -> None:
 def test_several_datasets_count_by_their_mean_where_they_have_enough_of_both_kinds() -> None:
     one, other = made_pairs(200, 3), made_pairs(FEWEST + 5, 4)
     named = replace(other, blocks=(replace(other.blocks[0], dataset="small"),))
-    outcomes = joined_outcomes([one, named])
-    found = {
-        (each.by, each.value): each
-        for each in where_they_differ(outcomes, MODELS, item_kinds(outcomes))
-    }
-    assert found["question", "one"].datasets == (
-        "made",
-    )  # the other has fewer than FEWEST questions
+    found = kinds_of(joined_outcomes([one, named]), "question")["one"]
+    assert found.datasets == ("made",)  # the other has fewer than FEWEST questions
     large = replace(made_pairs(300, 5), blocks=named.blocks)
-    outcomes = joined_outcomes([one, large])
-    both = {
-        (each.by, each.value): each
-        for each in where_they_differ(outcomes, MODELS, item_kinds(outcomes))
-    }["question", "one"]
-    apart = [
-        {(e.by, e.value): e for e in where_they_differ(part, MODELS, item_kinds(part))}[
-            "question", "one"
-        ]
-        for part in (one, large)
-    ]
+    both, *apart = (
+        kinds_of(part, "question")["one"] for part in (joined_outcomes([one, large]), one, large)
+    )
     assert both.datasets == ("made", "small")
     assert both.contrast.delta == pytest.approx(np.mean([each.contrast.delta for each in apart]))
 
@@ -144,8 +132,7 @@ def test_a_kind_on_which_a_model_has_no_score_is_left_out() -> None:
     constant = outcomes.rows.with_columns(
         gold=pl.when(pl.col("source") == "a").then(2.0).otherwise("gold")
     )
-    found = where_they_differ(replace(outcomes, rows=constant), MODELS, item_kinds(outcomes))
-    assert {one.value for one in found if one.by == "source"} == {"b", "c"}
+    assert kinds_of(replace(outcomes, rows=constant), "source").keys() == {"b", "c"}
 
 
 def test_a_fifth_of_one_dataset_says_its_bounds_and_of_several_its_number_alone() -> None:
