@@ -1,8 +1,5 @@
-from pathlib import Path
-
 import numpy as np
 
-from embedlab.analysis.overlap import dice_of_rows
 from embedlab.analysis.slices import dice_fifths
 
 
@@ -26,15 +23,3 @@ def test_ties_count_the_pairs_at_a_cut_that_splits_equal_values() -> None:
     found = dice_fifths([0.1, 0.2, 0.3, 0.3, 0.3, 0.6, 0.7, 0.8, 0.9, 1.0])
     assert found.cuts == (0.3, 0.3, 0.7, 0.9)
     assert found.ties == (0, 3, 0, 0)
-
-
-def test_published_fifths_of_sts_benchmark(shared_data: Path) -> None:
-    files = [
-        shared_data / "STS/STSBenchmark" / f"sts-{split}.csv" for split in ("train", "dev", "test")
-    ]
-    rows = [
-        line.split("\t") for file in files for line in file.read_text(encoding="utf-8").splitlines()
-    ]
-    found = dice_fifths(dice_of_rows([row[5] for row in rows], [row[6] for row in rows]))
-    assert found.sizes == (1726, 1726, 1726, 1725, 1725)
-    assert found.ties == (186, 487, 259, 194)
