@@ -7,24 +7,29 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from embedlab.analysis.evidence import member_columns
 from embedlab.choices import SettingName
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.hints import Hint, NamedOption
 from embedlab.core.names import recipe_names
 from embedlab.core.paths import STARTER
+from embedlab.core.printable import one_line
 from embedlab.core.progress import StartProgress
 from embedlab.core.session import Session
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
+from embedlab.data.text_file import is_seen
 from embedlab.encoders.encoder import EncoderFacts
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.models.aliases import model_of
 from embedlab.models.catalog import Model, ModelSpec, resolve
 from embedlab.models.encoder_kind import prefix_of
+from embedlab.models.folder import read_usage
 from embedlab.models.grammar import title_of
 from embedlab.models.hosts import refuse_strangers
-from embedlab.models.location import pinned
+from embedlab.models.location import model_folder, pinned
 from embedlab.models.packaged import packaged
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.frame import Outcomes
@@ -33,7 +38,7 @@ from embedlab.reports.notes import facts_of, model_note, partial_notes, training
 from embedlab.reports.scores import StatedModel
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import UNKNOWN, Signature
-from embedlab.scoring.answers import MemberOutcomes, figure_evidence
+from embedlab.scoring.answers import MemberOutcomes, answers_of, figure_evidence
 from embedlab.scoring.member import evaluate_task, model_facts, with_training
 from embedlab.scoring.outcomes import has_all_items, member_outcomes
 from embedlab.scoring.prefetch import encode_once, stored_evaluation
@@ -49,7 +54,7 @@ from embedlab.scoring.task_comparison import (
     model_columns,
 )
 from embedlab.scoring.training_text import training_text
-from embedlab.tasks.task import Texts, evaluation_without_scores, task
+from embedlab.tasks.task import PairTask, TaskResult, Texts, evaluation_without_scores, task
 
 if TYPE_CHECKING:
     from embedlab.encoders.encoder import PairScorer
@@ -62,6 +67,9 @@ def resolve_model(name: str, session: Session) -> Model:
     resolved = resolve(name, session.settings.runs)
     try:
         members = tuple(pinned(spec, offline=session.settings.offline) for spec in resolved.members)
+        for spec in members:
+            if spec.kind == "folder" and not spec.is_transformed:  # said before data is looked for
+                read_usage(model_folder(spec, offline=True), spec.wishes)
     except MissingError as error:
         if name in {spec.location for spec in resolved.members} or not any(
             spec.is_on_hub for spec in resolved.members
@@ -141,9 +149,9 @@ def refuse_blank(sentences: Sequence[str]) -> None:
     """Refuse a typed sentence without a character that is seen: a similarity to nothing means
     nothing.
     """
-    blank = next((sentence for sentence in sentences if not sentence.strip()), None)
-    if blank is not None:
-        raise UsageError(f"a sentence is blank: {blank!r}", hint="give each sentence in quotes")
+    typed = pl.Series(sentences, dtype=pl.String)
+    if len(blank := typed.filter(~is_seen(typed))):
+        raise UsageError(f"a sentence is blank: {blank[0]!r}", hint="give each sentence in quotes")
 
 
 def one_member(model: Model) -> ModelSpec:
@@ -301,7 +309,44 @@ def evaluate_on_task(
             if work.is_one:
                 raise
             session.note(f"{model.name}: {selected.task} does not apply: {error.message}")
+    every = [evaluation for each in evaluations.values() for evaluation in each]
+    refused = _refused_by_any(each.refused for each in every)
+    for model in models if refused else ():
+        evaluations[model.name] = [
+            evaluation
+            if {*evaluation.refused} == {*refused}
+            else _without(refused, spec, selected, work.setting, session).evaluation
+            for spec, evaluation in zip(
+                model.members, evaluations.get(model.name, ()), strict=False
+            )
+        ]
     return evaluations
+
+
+def _refused_by_any(refused: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    """Return the texts that a member refuses."""
+    return tuple(sorted({text for texts in refused for text in texts}))
+
+
+def _without(
+    refused: Sequence[str],
+    spec: ModelSpec,
+    selected: SelectedTask,
+    setting: SettingName,
+    session: Session,
+) -> TaskResult:
+    """Return a member's result on a task without the texts that another refuses; it is not
+    stored.
+    """
+    with session.progresses() as progress:
+        return evaluate_task(
+            selected.task,
+            replace(spec, without=tuple(refused)),
+            session.settings,
+            labelled(progress, spec),
+            selected.names,
+            setting,
+        )
 
 
 def stored_items(
@@ -457,8 +502,25 @@ def _add_answers(
     gathered.notes += [*partial_notes(states), *(texts.notes if texts is not None else ())]
     members = member_columns(gathered.models)
     answers: dict[str, MemberOutcomes] = {}
+    all_answered = {
+        model.name: _answered(model, selected, known, setting, session) for model in models
+    }
+    is_by_row = isinstance(task(selected.task), PairTask)  # compared on the pairs that all score
+    every = [answer for answered in all_answered.values() for answer in answered.values()]
+    refused = () if is_by_row else _refused_by_any(answer.refused for answer in every)
+    if refused:
+        texts = f"{len(refused)} text{'s' * (len(refused) > 1)}"
+        gathered.notes.append(
+            f"{selected.task}: {texts} without a vector of some model left out for all, the first "
+            f"is {one_line(refused[0])[:50]!r}"
+        )
     for model in models:
-        answered = _answered(model, selected, known, setting, session)
+        answered = all_answered[model.name]
+        for spec in model.members if refused else ():
+            if spec.name in answered and {*answered[spec.name].refused} != {*refused}:
+                result = _without(refused, spec, selected, setting, session)
+                outcomes_left = {outcome.name: outcome for outcome in result.outcomes}
+                answered[spec.name] = answers_of(outcomes_left, result.evaluation, result.missing)
         for name, answer in answered.items():
             known_texts = {dataset for other in answers.values() for dataset in other.outcomes}
             answers[name] = answer.without_texts(known_texts)

@@ -12,6 +12,7 @@ from embedlab.data.file_name import FileName, is_row_file, parse_file_name
 from embedlab.data.hub_pairs import is_hub_name
 from embedlab.data.own_columns import own_data
 from embedlab.data.own_files import is_pair_file
+from embedlab.data.queries import is_query_folder
 from embedlab.data.table_file import read_rows
 from embedlab.evaluation import refuse_twice
 from embedlab.models.catalog import finished_runs
@@ -57,9 +58,9 @@ def _file_with(column: str, names: Sequence[str]) -> FileName | None:
 def models_and_files(options: OfModels, settings: Settings) -> tuple[list[str], list[str]]:
     """Return the models among what was typed, and the files of rows to evaluate them on.
 
-    A table by its ending is such a file: a file that is a model, such as one of scores, is named by
-    its prefix. Where tasks are named by an option too, and where a run has the name of a file,
-    neither reading is taken.
+    A table by its ending is such a file, and so is a folder of queries: a file that is a model,
+    such as one of scores, is named by its prefix. Where tasks are named by an option too, and where
+    a run has the name of a file, neither reading is taken.
     """
     arguments = options.models
     has_tasks = bool(options.tasks or getattr(options, "suites", ()))
@@ -71,12 +72,13 @@ def models_and_files(options: OfModels, settings: Settings) -> tuple[list[str], 
                 f"{name!r} is a file, and a run too",
                 hint=f"write ./{name} for the file, or name the run by a seed: {name}@1",
             )
-        path = parse_file_name(name).path
-        refuse_foreign(path)
-        if not path.is_file():
-            raise MissingError(
-                f"no file {str(path)!r}", hint="give the path of a file, or the name of a model"
-            )
+        if not is_query_folder(name):
+            path = parse_file_name(name).path
+            refuse_foreign(path)
+            if not path.is_file():
+                raise MissingError(
+                    f"no file {str(path)!r}", hint="give the path of a file, or the name of a model"
+                )
         if has_tasks:
             hint = f"scores of a model: scores:{name}; more rows to evaluate on: --task {name}"
             raise UsageError(
@@ -115,4 +117,4 @@ def note_files(names: Sequence[str], session: Session) -> None:
 
 
 def _is_table(name: str) -> bool:
-    return is_row_file(name) and parse_file_name(name).is_table
+    return (is_row_file(name) and parse_file_name(name).is_table) or is_query_folder(name)

@@ -12,6 +12,7 @@ NoteKind = Literal[
     "sign",
     "generated",
     "failed",
+    "doubted",
     "shared pairs",
     "stated text",
     "unknown text",

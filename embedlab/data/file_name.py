@@ -5,6 +5,7 @@
 everything is detected.
 """
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -102,7 +103,8 @@ def parse_file_name(text: str) -> FileName:
     it.
     """
     name, *parts = split_name(text, _OPTIONS, (LOW_SCORES,))
-    if not parts or Path(text).is_file():  # a file may have a question mark in its own name
+    # a file may have a question mark in its own name; a text that no path can be is none
+    if not parts or os.path.isfile(text):  # noqa: PTH113
         return FileName(text=text, path=Path(text))
     values = option_values(text, parts, _OPTIONS, switches=(LOW_SCORES,))
     labels = [pair.rpartition(":") for pair in values.get("labels", "").split(",") if pair]

@@ -8,7 +8,7 @@ with what to type; so is what may be read in two ways.
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -36,7 +36,7 @@ from embedlab.data.table_file import (
     refuse_json_numbers,
     rows_with,
 )
-from embedlab.data.text_file import read_lines
+from embedlab.data.text_file import read_whole_lines
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)  # each is there once
@@ -179,17 +179,23 @@ _FACTS = frozenset(
     ]
 ) | {""}
 _SPLIT_COLUMNS = re.compile(
-    r"splits?|partition|folds?|datasplit|subset|(is)?heldout|(is|in)(train|test|dev|val)"
-    r"|is(valid|validation|training)"
+    r"splits?|partition|folds?|datasplit|subset|(is)?heldout|(is|in)?(train|test|dev)|(is|in)val"
+    r"|is(valid|validation|training)|.*train.*test.*"
 )
 _SPLITS = re.compile(
     r"train|training|trn|trial|dev|devel|development|val|valid|validation|eval|evaluation|test"
-    r"|testing|tst|heldout"
+    r"|testing|tst|heldout|entrenamiento|entraînement|addestramento|treinamento|treino|prueba|prova"
+    r"|teste|validación|validação|prüfung|обуч\w*|тест\w*|валид\w*|провер\w*|[训訓][练練]集?|[测測][试試]集?"
+    r"|[验驗][证證]集?|开发集|(訓練|学習|評価|検証|テスト)(用|データ)?|훈련|학습|검증|평가|테스트|تدريب|اختبار"
 )
 _MOST_LABELS = 20  # different values of a column of labels
 _LABEL_WORDS = 3
+# blanks, and letters of scripts that have none between words
+_BETWEEN_WORDS = r"\s+|[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]{2}"
 _NAME_WORDS = 4  # a longer name of a column is a sentence
 _SHOWN_ROWS = 2
+_SURE_LINES = 10  # with equally many commas
+_MARKS = re.compile(r"([^\w\s.?!])\1+|\[sep\]|</?s>", re.I)  # what people put between two texts
 _AT_ONCE = 32  # columns
 
 # What labels mean that people write so, without case and signs; of no other a meaning is offered.
@@ -307,7 +313,7 @@ def own_data(name: str) -> OwnData:
 def _detected(name: str, _size: int, _modified_ns: int) -> OwnData:
     file = parse_file_name(name)
     if file.path.suffix.lower() == TEXT_FILE:
-        lines = [line for line in read_lines(file.path) if line.strip()]
+        lines = read_whole_lines(file.path).frame["sentence"].to_list()
         if not file.is_plain:
             raise UsageError(
                 f"{file.text!r}: a text file has no columns",
@@ -373,22 +379,39 @@ def _refuse_other_scale(file: FileName, kind: RowKind, scores: ScoreScale | None
 
 
 def refuse_fields(path: Path, lines: Sequence[str]) -> None:
-    """Refuse the LINES of a text file that are rows of equally many fields: with tabs or bars
-    between them, or with another sign, which sentences have too, below names of columns.
+    """Refuse the LINES of a text file that are rows: most have a tab, or all have equally many
+    fields with another sign between them.
+
+    Of commas and semicolons, which sentences have too, that is known below names of columns or
+    from many lines.
     """
-    for sign in SEPARATORS:
-        split: Callable[[str, str], list[str]] = str.split if sign == "\t" else outside_quotes
-        names = split(lines[0], sign) if len(lines) else []
+    marks = (mark[0] for mark in _MARKS.finditer(lines[0] if lines else ""))
+    for sign in (*dict.fromkeys(marks), *SEPARATORS):
+        is_tab, is_mark = sign == "\t", sign not in SEPARATORS
+        split = str.split if is_tab or is_mark else outside_quotes
+        names = split(next((line for line in lines if sign in line), ""), sign)
         has_names = any(_roles_of(name, has_sent0=False) for name in names)
-        may_separate = sign == "\t" or (len(lines) > 1 and (has_names or sign == "|"))
-        is_table = len(names) > 1 and may_separate
-        if is_table and all(len(split(line, sign)) == len(names) for line in lines):
-            mark, ending = ("tabs", ".tsv") if sign == "\t" else (repr(sign), ".csv")
-            named = "" if has_names else "name the columns in its first line and "
+        is_in_texts = sign in ",;" and not has_names
+        if is_tab:
+            is_table = 2 * sum(sign in line for line in lines) > len(lines)
+        else:
+            is_table = len(names) > 1 and len(lines) >= (_SURE_LINES if is_in_texts else 2)
+            is_table = is_table and all(len(split(line, sign)) == len(names) for line in lines)
+        if is_table:
+            hint = "" if has_names else "name the columns in its first line and "
+            if is_mark:
+                hint += f"put tabs in the place of {sign!r} and "
+            hint += f"call it {path.with_suffix('.tsv' if is_tab or is_mark else '.csv')}"
+            if is_in_texts:
+                hint += (
+                    f"; sentences with {sign!r} fit in {path.with_suffix('.tsv')}, below the name "
+                )
+                hint += "sentence"
             raise UsageError(
-                f"{path}: each line has {len(names)} fields with {mark} between them, but a text "
-                f"file has a sentence a line",
-                hint=f"{named}call it {path.with_suffix(ending)}",
+                f"{path}: each line has {len(names)} fields with "
+                f"{'tabs' if is_tab else repr(sign)} between them, but a text file has a sentence "
+                f"a line",
+                hint=hint,
             )
 
 
@@ -459,7 +482,16 @@ class _Columns:
 
     def _has_blanks(self, name: str) -> bool:
         texts = self.rows[name].cast(pl.String).str.strip_chars()
-        return bool(texts.str.contains(r"\s").any())
+        return bool(texts.str.contains(_BETWEEN_WORDS).any())
+
+    def _is_prose(self, name: str) -> bool:
+        """Return whether most values of a column have several words."""
+        values = self.rows[name]
+        is_id = _squeezed(name).endswith(("id", "ids", "idx", "index", "number"))
+        if is_id or name in self.numbers or _is_other(values.dtype) or values.dtype == pl.Boolean:
+            return False
+        words = values.cast(pl.String).str.strip_chars().str.count_matches(_BETWEEN_WORDS)
+        return float(words.median() or 0) >= _LABEL_WORDS  # type: ignore[arg-type]
 
     def _refuse_splits(self) -> None:
         """Refuse rows of several splits, of which the user has not said which are read."""
@@ -558,7 +590,7 @@ class _Columns:
         if name in self.numbers and not file.labels:
             numbers = sorted({*self.values(name)})
             is_same = _squeezed(name) in _SAME_COLUMNS and {*numbers} == {0, 1}
-            if any(number != round(number) for number in numbers) or (is_same and not said):
+            if any(number % 1 for number in numbers) or (is_same and not said):
                 return SCORED, {**texts, "score": name}
             self._refuse_unclear_numbers(name, numbers, is_said="label" in said)
         return LABELLED, {**texts, "label": name}
@@ -587,7 +619,7 @@ class _Columns:
             name
             for name in self.names
             if name not in {*columns.values(), self.file.source}
-            and (_squeezed(name) not in _FACTS or self._is_nli(name))
+            and (_squeezed(name) not in _FACTS or self._is_nli(name) or self._is_prose(name))
         ]
         alone = "&".join(option(role, name) for role, name in columns.items())
         excused = {"score", "label"} if self.file.labels or self.file.scale else set()
@@ -617,7 +649,7 @@ class _Columns:
             role, other = "score", option("score", name)
         elif name in self.words:
             role, other = "label", option("label", name)
-        elif name not in self.texts and name not in self.lists:
+        elif name not in self.texts and name not in self.lists and not self._is_prose(name):
             return
         elif kind == PAIRS:
             role, other = "negative", f"{alone}&{option('negative', name)}"
@@ -790,14 +822,24 @@ def splits_in(rows: pl.DataFrame, settled: Sequence[str]) -> tuple[str, dict[str
             continue
         is_called_so = _SPLIT_COLUMNS.fullmatch(_squeezed(column.name))
         first = column[0] if column[0] is not None else column.drop_nulls()[0]
-        if not (is_called_so or _SPLITS.fullmatch(_squeezed(str(first)))):
+        if not (is_called_so or _split_said(str(first))):
             continue
         counts = class_texts(column).fill_null("").value_counts(sort=True)
         values = dict(counts.iter_rows())
-        is_of_splits = all(_SPLITS.fullmatch(_squeezed(value)) for value in values)
+        said = {_split_said(value) for value in [*values][: _MOST_LABELS + 1]}
+        is_of_splits = len(said) > 1 and "" not in said
         if 1 < len(values) <= _MOST_LABELS and (is_called_so or is_of_splits):
             return column.name, values
     return None
+
+
+def _split_said(value: str) -> str:
+    """Return the split that a VALUE of few words names, as sts-train.csv does; empty where it names
+    none.
+    """
+    words = re.findall(r"[^\W\d_]+", value.casefold())
+    parts = [_squeezed(value), *(words if len(words) <= _LABEL_WORDS else [])]
+    return next((part for part in parts if _SPLITS.fullmatch(part)), "")
 
 
 def _suggested(column: str, labels: Sequence[str]) -> dict[str, str] | None:

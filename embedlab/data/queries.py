@@ -27,7 +27,7 @@ from embedlab.core.name_options import option_values, split_name
 from embedlab.core.paths import file_hash, typed_path
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.overlaps import text_keys
-from embedlab.data.text_file import bad_line, json_object, read_lines
+from embedlab.data.text_file import bad_line, is_seen, json_object, read_lines
 
 PREFIX = "retrieval:"
 CORPUS, QUERIES, QRELS = "corpus.jsonl", "queries.jsonl", "qrels"
@@ -43,7 +43,7 @@ _HEADER: Mapping[str, frozenset[str]] = {  # what programs call the columns of q
     ),
     "score": frozenset(["score", "relevance", "rel", "grade", "label", "relevancy"]),
 }
-_GRADE = f"a grade is a number up to {MOST_RELEVANT}; fractions have a common denominator that is as small"
+_GRADE = f"a grade is a number, at most {MOST_RELEVANT} times the lowest above 0"
 
 Places = NDArray[np.intp]
 
@@ -59,7 +59,7 @@ class Queries:
     candidates: tuple[str, ...]  # the documents
     query: Places  # (items,)
     relevant: Places  # (items,) beyond the candidates where the text is absent: it is never found
-    grade: NDArray[np.int64]  # (items,) from 1
+    grade: NDArray[np.int64] | NDArray[np.float64]  # (items,) from 1
     # pairs of a query and a document that does not count: the query's own text
     excluded: tuple[Places, Places]
     # of the queries and of the documents, those without a text last
@@ -245,7 +245,7 @@ def open_query_folder(name: str) -> Queries:
         sha256={str(file): file_hash(file) for file in files},
         skipped=skipped,
         notes=notes,
-        empty=sum(not text.strip() for text in candidates) if has_texts else 0,
+        empty=int((~is_seen(pl.Series(candidates))).sum()) if has_texts else 0,
     )
     frame = pl.DataFrame({"item": np.arange(len(query))})
     if has_texts:
@@ -283,7 +283,7 @@ def _of_asked(
         reason = f"query that is not in {QUERIES} ({_places(files[0], unknown['line'])})"
         skipped[reason] = unknown["query"].n_unique()
     wanted = known.filter(pl.col("grade") > 0)["query"].unique(maintain_order=True)
-    if empty := [query for query in wanted if not texts[query].strip()]:
+    if empty := [query for query in wanted if not is_seen(pl.Series([texts[query]]))[0]]:
         places = _places(files[1], [lines[query] for query in empty])
         skipped[f"empty query ({places})"] = len(empty)
     return known.filter(~pl.col("query").is_in(empty)), skipped
@@ -378,7 +378,8 @@ def _read_qrels(path: Path) -> tuple[pl.DataFrame, dict[str, int], list[str]]:
     """Return the grades in a file of qrels (line, query, document, grade; 0 and less: not
     relevant), what is skipped, and a note on lines that come again, which count once.
 
-    Fractions are multiplied by their common denominator: no measure depends on the unit of grades.
+    Fractions are multiplied by their common denominator, or where that is large divided by the
+    lowest of them: no measure depends on the unit of grades.
     A pair that is graded twice differently is an error with its line.
     """
     grades: dict[tuple[str, str], tuple[int, Fraction]] = {}
@@ -402,16 +403,22 @@ def _read_qrels(path: Path) -> tuple[pl.DataFrame, dict[str, int], list[str]]:
                 f"than in line {first}",
             )
         again += first != line
-    unit = lcm(*(grade.denominator for _, grade in grades.values()))
-    for line, grade in grades.values():
-        if grade * unit > MOST_RELEVANT:
-            times = f" in units of 1/{unit}" if unit > 1 else ""
+    unit = Fraction(lcm(*(grade.denominator for _, grade in grades.values())))
+    line, highest = max(grades.values(), key=lambda of: of[1], default=(0, Fraction(0)))
+    is_whole = highest * unit <= MOST_RELEVANT
+    if not is_whole:
+        lowest = min(grade for _, grade in grades.values() if grade > 0)
+        unit = 1 / lowest
+        if highest * unit > MOST_RELEVANT:
+            times = "" if lowest == 1 else f" times {float(lowest):g}"
             raise MissingError(
-                f"{path}, line {line}: grade {float(grade):g} is above {MOST_RELEVANT}{times}",
+                f"{path}, line {line}: grade {float(highest):g} is above {MOST_RELEVANT}{times}",
                 hint=_GRADE,
             )
-    rows = [(line, *pair, int(grade * unit)) for pair, (line, grade) in grades.items()]
-    columns = {"line": pl.Int64, "query": pl.String, "document": pl.String, "grade": pl.Int64}
+    number = int if is_whole else float
+    rows = [(line, *pair, number(grade * unit)) for pair, (line, grade) in grades.items()]
+    columns = {"line": pl.Int64, "query": pl.String, "document": pl.String}
+    columns["grade"] = pl.Int64 if is_whole else pl.Float64
     said = _counted(again, f"line of {path.name} repeats", f"lines of {path.name} repeat")
     return (
         pl.DataFrame(rows, schema=columns, orient="row"),

@@ -20,10 +20,12 @@ from embedlab.core.name_options import outside_quotes
 from embedlab.data.text_file import (
     bad_line,
     csv_rows,
+    is_seen,
     json_object,
     read_lines,
     read_text,
     refuse_json_values,
+    without_unseen_ends,
 )
 
 TABLES = (".tsv", ".csv", ".jsonl", ".parquet")
@@ -34,10 +36,12 @@ _ODD_ESCAPE = re.compile(
 SEPARATORS = (",", ";", "\t", "|")  # of a CSV file
 _STATED_SEPARATOR = re.compile(r'"?sep=(.)"?')  # a first line that Excel writes
 _NO_SEPARATORS = frozenset("_-. '\"()/?!")  # signs that names of columns have
+_GAP = re.compile(r"\S {2,}\S")
 _LOOKED_AT = 1000  # rows
 _HEAD = 65536  # bytes
 _SHOWN_PLACES = 3
 NOTHING = ("nan", "none", "null", "na", "n/a", "–", "—", "-")  # how programs write no number
+_WHOLE = 2.0**53  # from here on a float is no whole number that can be told from the next
 _DESCRIPTORS = Path("/dev/fd")  # what a shell names <(command): its writer is there
 _PAIR = ("sentence1", "sentence2")
 
@@ -188,6 +192,8 @@ def _table(
 def _other_separator(lines: Sequence[str]) -> str | None:
     """Return a sign between the names of columns in the first of LINES that all others have too."""
     header, *others = lines[:_LOOKED_AT]
+    if all(_GAP.search(line) for line in (header, *others) if line):
+        return "  "
     if header.count(" ") and all(line.count(" ") == header.count(" ") for line in others if line):
         return " "  # sentences have no equal number of words
     signs = dict.fromkeys(
@@ -227,9 +233,10 @@ def class_texts(values: pl.Series) -> pl.Series:
     """
     if values.dtype.is_float():
         values = values.fill_nan(None)
-    if values.dtype.is_float() and (values.drop_nulls() == values.drop_nulls().round()).all():
-        values = values.cast(pl.Int64)
-    return values.cast(pl.String).str.strip_chars()
+        known = values.drop_nulls()
+        if (known == known.round()).all() and (known.abs() < _WHOLE).all():
+            values = values.cast(pl.Int64)
+    return without_unseen_ends(values.cast(pl.String))
 
 
 def places(title: Path | str, rows: pl.DataFrame) -> str:
@@ -326,21 +333,16 @@ def full_rows(
         rows = rows.filter(count > 0).explode(name)
     refuse_nested(title, rows, columns)
     for name in columns:
-        text = pl.col(name).cast(pl.String).fill_null("")
-        refuse_rows(
-            title,
-            rows,
-            text.str.contains("\0", literal=True),
-            f"{name} holds a NUL character",
-            name,
-        )
-        blank = rows.filter(text.str.strip_chars() == "")
-        if blank.height == rows.height > 0:
+        has_nul = pl.col(name).cast(pl.String).str.contains("\0", literal=True)
+        refuse_rows(title, rows, has_nul, f"{name} holds a NUL character", name)
+        is_text = is_seen(rows[name].cast(pl.String))
+        if not is_text.any() and rows.height:
             raise _all_empty(title, name)
-        if blank.height:
+        if not is_text.all():
+            blank = rows.filter(~is_text)
             reason = f"empty {name} at {places(title, blank)}"
             skipped[reason] = skipped.get(reason, 0) + blank.height
-            rows = rows.filter(text.str.strip_chars() != "")
+            rows = rows.filter(is_text)
     return rows, skipped
 
 

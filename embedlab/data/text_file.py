@@ -22,6 +22,8 @@ _UTF8_SEQUENCE = re.compile(
 )
 # what polars makes of JSON values that are not texts
 _LIKE_JSON = r"(?s)^\s*(-?[0-9][0-9.eE+-]*|\[.*\]|\{.*\}|true|false)\s*$"
+# signs that nobody sees: blanks, marks of direction, zero-width spaces, blank letters
+_UNSEEN = r"\s\p{Z}\p{Cc}\p{Cf}\x{115F}\x{1160}\x{2800}\x{3164}\x{FE00}-\x{FE0F}\x{FFA0}"
 _LATIN_CONTROL = re.compile(
     rb"[\x80-\x9f]"
 )  # not text: files with these bytes are Windows-1252, UTF-8 or damaged
@@ -94,15 +96,22 @@ def read_lines(path: Path, *, encoding: Encoding = "utf-8") -> list[str]:
     return [line.removesuffix("\r") for line in lines]
 
 
+def is_seen(texts: pl.Series) -> pl.Series:
+    """Return which of TEXTS have a character that is seen; null has none."""
+    return texts.str.contains(f"[^{_UNSEEN}]").fill_null(False)
+
+
+def without_unseen_ends(texts: pl.Series) -> pl.Series:
+    """Return TEXTS from the first to the last character that is seen."""
+    return texts.str.replace_all(f"^[{_UNSEEN}]+|[{_UNSEEN}]+$", "")
+
+
 def read_whole_lines(path: Path) -> ParsedRows:
     """Return every non-blank line of a file; blank ones are counted."""
-    lines = read_lines(path)
-    sentences = [line for line in lines if line.strip()]
+    lines = pl.DataFrame({"sentence": read_lines(path)}, schema=dict(COLUMNS["sentences"]))
+    sentences = lines.filter(is_seen(lines["sentence"]))
     blank = len(lines) - len(sentences)
-    return ParsedRows(
-        frame=pl.DataFrame({"sentence": sentences}, schema=dict(COLUMNS["sentences"])),
-        skipped={"blank line": blank} if blank else {},
-    )
+    return ParsedRows(frame=sentences, skipped={"blank line": blank} if blank else {})
 
 
 def read_fields(

@@ -86,6 +86,7 @@ class CachedEncoder(VectorScorer):
         similarity: Similarity = "cosine",
         per_save: int | None = None,
     ) -> None:
+        super().__init__()
         self.name = name
         self.fingerprint = fingerprint
         self.dim = dim
@@ -95,7 +96,6 @@ class CachedEncoder(VectorScorer):
         self.similarity: Similarity = similarity
         self._per_save = per_save or SENTENCES_PER_SAVE
         self._truncated: set[Text] = set()
-        self._zero: set[Text] = set()
 
     @property
     def facts(self) -> EncoderFacts:
@@ -107,7 +107,8 @@ class CachedEncoder(VectorScorer):
             truncated=len(self._truncated),
             zero_vectors=len(self._zero),
             unknown_texts=computed.unknown_texts,
-            notes=tuple(dict.fromkeys([*self._facts.notes, *computed.notes])),
+            refused=computed.refused,
+            notes=tuple(dict.fromkeys([*self._facts.notes, *computed.notes, *self._number_notes])),
         )
 
     def embed(
@@ -119,7 +120,7 @@ class CachedEncoder(VectorScorer):
         for rows, new_vectors, new_cut in self._compute(sentences, keys, known, progress):
             vectors[rows], cut[rows] = new_vectors, new_cut
         self._truncated.update(sentences[row] for row in np.flatnonzero(cut).tolist())
-        self._zero.update(sentences[row] for row in np.flatnonzero(~vectors.any(axis=1)).tolist())
+        self.look_at(sentences, vectors)
         return vectors, cut
 
     def knows(self, sentences: Sequence[Text]) -> NDArray[np.bool_]:
@@ -130,6 +131,7 @@ class CachedEncoder(VectorScorer):
         """Cache the vectors of these sentences without holding them in memory: new ones are
         computed, longest first.
         """
+        self.refuse_others(sentences)
         unique, _ = distinct(sentences)
         keys = sentence_keys(unique)
         for _ in self._compute(unique, keys, self._cache.knows(keys), progress):

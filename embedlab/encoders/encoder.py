@@ -5,6 +5,7 @@ combinations of them.
 import hashlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import NoReturn, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from embedlab.choices import Similarity
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.first_few import first_few
+from embedlab.core.note import Note
 from embedlab.core.printable import one_line
 from embedlab.core.progress import ProgressCallback
 from embedlab.core.text_bytes import APART, text_bytes
@@ -150,6 +152,7 @@ class EncoderFacts:
     unknown_words: int = 0  # words without a vector
     zero_vectors: int = 0  # distinct sentences so far whose vector says nothing
     unknown_texts: int = 0  # distinct sentences so far of unknown tokens alone
+    refused: tuple[str, ...] = ()  # texts that it has no vector of
     notes: tuple[str, ...] = ()
 
     @classmethod
@@ -292,6 +295,20 @@ class VectorScorer:
 
     similarity: Similarity = "cosine"
 
+    without: frozenset[str] = frozenset()  # texts that another model refuses: none has a vector
+
+    def __init__(self) -> None:
+        """Begin without any sentence."""
+        self._zero: set[Text] = set()
+        self._number_notes: tuple[str, ...] = ()
+
+    def look_at(self, sentences: Sequence[Text], vectors: Vectors) -> None:
+        """Count zero vectors, and note numbers that may be no values."""
+        is_zero = ~vectors.any(axis=1)
+        self._zero.update(sentences[row] for row in np.flatnonzero(is_zero).tolist())
+        if not self._number_notes:
+            self._number_notes = _number_notes(vectors[~is_zero])
+
     def embed(
         self, sentences: Sequence[Text], progress: ProgressCallback | None = None
     ) -> tuple[Vectors, NDArray[np.bool_]]:
@@ -302,14 +319,34 @@ class VectorScorer:
         self, sentences: Sequence[Text], progress: ProgressCallback | None = None
     ) -> Vectors:
         """One vector a sentence, in order."""
+        self.refuse_others(sentences)
         unique, index = distinct(sentences)
         return self.embed(unique, progress)[0][index]
+
+    def refuse_others(self, sentences: Sequence[Text]) -> None:
+        """Refuse texts that another model refuses, as if this one did."""
+        if others := self.without.intersection(sentences):
+            refused = [(text, "another model refuses it") for text in sorted(others)]
+            name: str = getattr(self, "name")  # noqa: B009 - each kind has one
+            raise RefusedTextsError(name, refused, (), np.empty((0, 0), np.float32))
 
     def score(
         self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None
     ) -> NDArray[np.float32]:
         """The similarity of each pair."""
         return score_by_vectors(self, first, second, progress, similarity=self.similarity)
+
+
+def _number_notes(vectors: Vectors) -> tuple[str, ...]:
+    """Return what is to be said of VECTORS of whole numbers alone, as bits and packed bits are."""
+    if not len(vectors) or (vectors[0] % 1).any() or (vectors % 1).any():
+        return ()
+    low, high = vectors.min(), vectors.max()
+    if low >= -1 and high <= 1:
+        return ("its numbers are bits",)
+    is_byte = low >= -128 and high < 256 and high - low > 100  # counts of words are smaller
+    packed = "all its numbers are whole: if they are packed bits, take np.unpackbits of them"
+    return (Note(packed, kind="doubted"),) if is_byte else ()
 
 
 def cosines(first: Vectors, second: Vectors) -> NDArray[np.float32]:
@@ -390,14 +427,18 @@ def encode_accepted(
     """Return a vector of each sentence, zeros where the encoder refuses it alone, and which it
     accepts; that it refuses all is an error.
     """
-    try:
-        return encoder.encode(sentences, progress), np.ones(len(sentences), np.bool_)
-    except RefusedTextsError as error:
-        refused = {text for text, _ in error.refused}
-        is_accepted = np.array([sentence not in refused for sentence in sentences])
-        if not is_accepted.any():
-            raise
-        accepted = encoder.encode([text for text in sentences if text not in refused])
+    refused = set[str]()
+    while True:
+        is_accepted = np.array([sentence not in refused for sentence in sentences], np.bool_)
+        try:
+            accepted = encoder.encode([*compress(sentences, is_accepted)], progress)
+            break
+        except RefusedTextsError as error:
+            refused |= {text for text, _ in error.refused}
+            if refused.issuperset(sentences):
+                raise
+    if not refused:
+        return accepted, is_accepted
     vectors = np.zeros((len(sentences), accepted.shape[1]), np.float32)
     vectors[is_accepted] = accepted
     return vectors, is_accepted

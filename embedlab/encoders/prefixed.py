@@ -34,6 +34,7 @@ class PrefixedEncoder(VectorScorer):
     """The vectors of what an encoder kind opened, each distinct sentence encoded once."""
 
     def __init__(self, *, spec: ModelSpec, fingerprint: str, inner: SentenceEncoder) -> None:
+        super().__init__()
         self.name = spec.name
         self.fingerprint = fingerprint
         self._inner = inner
@@ -44,7 +45,7 @@ class PrefixedEncoder(VectorScorer):
         # options that the opened encoder applies
         self._prompt = spec.prompt if spec.prompt and "prompt" not in kind.opened_with else ""
         self._cut = spec.dim
-        self._zero: set[Text] = set()
+        self._refused: dict[str, None] = {}
 
     @cached_property
     def dim(self) -> int:
@@ -61,7 +62,12 @@ class PrefixedEncoder(VectorScorer):
         """The encoder's own facts, where it has some."""
         facts = getattr(self._inner, "facts", None)
         known = facts if isinstance(facts, EncoderFacts) else EncoderFacts()
-        return replace(known, zero_vectors=len(self._zero))
+        return replace(
+            known,
+            zero_vectors=len(self._zero),
+            refused=tuple(self._refused),
+            notes=(*known.notes, *self._number_notes),
+        )
 
     def embed(
         self, sentences: Sequence[Text], progress: ProgressCallback | None = None
@@ -72,7 +78,7 @@ class PrefixedEncoder(VectorScorer):
             if sentences
             else np.empty((0, self.dim), np.float32)
         )
-        self._zero.update(sentences[row] for row in np.flatnonzero(~vectors.any(axis=1)).tolist())
+        self.look_at(sentences, vectors)
         if progress is not None:
             progress(len(sentences), len(sentences))
         return vectors, np.zeros(len(sentences), np.bool_)
@@ -90,6 +96,7 @@ class PrefixedEncoder(VectorScorer):
                 (sentences[index], reason)
                 for index, (_, reason) in zip(error.places, error.refused, strict=True)
             ]
+            self._refused |= dict.fromkeys(text for text, _ in refused)
             vectors = (
                 self._cut_vectors(error.vectors, len(error.vectors))
                 if len(error.vectors)

@@ -162,6 +162,7 @@ class StaticEncoder(VectorScorer):
         layers: nn.Sequential,
         notes: tuple[str, ...] = (),
     ) -> None:
+        super().__init__()
         self.name = name
         self.fingerprint = fingerprint
         self.usage = usage
@@ -170,7 +171,6 @@ class StaticEncoder(VectorScorer):
         self._layers = layers
         self._notes = notes
         self._truncated: set[Text] = set()
-        self._zero: set[Text] = set()
 
     @cached_property
     def dim(self) -> int:
@@ -202,7 +202,7 @@ class StaticEncoder(VectorScorer):
             if progress is not None:
                 progress(min(block.stop, len(sentences)), len(sentences))
         self._truncated.update(sentences[row] for row in np.flatnonzero(is_cut).tolist())
-        self._zero.update(sentences[row] for row in np.flatnonzero(~vectors.any(axis=1)).tolist())
+        self.look_at(sentences, vectors)
         return vectors, is_cut
 
     def token_vectors(self, sentence: str) -> WeightedTokens:

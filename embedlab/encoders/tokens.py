@@ -162,7 +162,9 @@ def ends_specially(tokenizer: PreTrainedTokenizerFast) -> bool:
 
 def are_unknown(rows: TokenRows, tokenizer: PreTrainedTokenizerFast) -> NDArray[np.bool_]:
     """Which ROWS hold the token of unknown words, and no other but special ones; (rows,)."""
-    if tokenizer.unk_token_id is None:
+    # transformers looks for a token of unknown words that is itself unknown without an end
+    unknown = tokenizer.get_vocab().get(str(tokenizer.unk_token))
+    if unknown is None:
         return np.zeros(len(rows), np.bool_)
 
     def has(tokens: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -171,4 +173,4 @@ def are_unknown(rows: TokenRows, tokenizer: PreTrainedTokenizerFast) -> NDArray[
         return counted
 
     is_ordinary = ~np.isin(rows.flat, tokenizer.all_special_ids)
-    return has(rows.flat == tokenizer.unk_token_id) & ~has(is_ordinary)
+    return has(rows.flat == unknown) & ~has(is_ordinary)

@@ -15,6 +15,7 @@ from transformers import AutoConfig, PreTrainedModel, PreTrainedTokenizerFast
 
 from embedlab.core.errors import MissingError
 from embedlab.core.first_few import first_few
+from embedlab.core.note import Note
 from embedlab.encoders.damaged_files import (
     WHOLE,
     in_one_line,
@@ -230,7 +231,8 @@ def vocabulary_notes(folder: Path, tokenizer: PreTrainedTokenizerFast, words: in
             hint="copy the tokenizer's files of the model with these weights into the folder",
         )
     if size < 0.98 * words - PADDED_ROWS:
-        return [f"its tokenizer knows {fits}: is it the one of this model?"]
+        doubt = f"its tokenizer knows {fits}: is it the one of this model?"
+        return [Note(doubt, kind="doubted")]
     if size <= words:
         return []
     if tokenizer.backend_tokenizer.get_vocab_size(with_added_tokens=False) > words:
@@ -238,7 +240,8 @@ def vocabulary_notes(folder: Path, tokenizer: PreTrainedTokenizerFast, words: in
             f"{str(folder)!r}: its tokenizer knows {fits}: it is not the one of this model",
             hint="copy the tokenizer's files of the model with these weights into the folder",
         )
-    return [f"its tokenizer knows {fits}: a text with one of the others cannot be encoded"]
+    doubt = f"its tokenizer knows {fits}: a text with one of the others cannot be encoded"
+    return [Note(doubt, kind="doubted")]
 
 
 def refuse_unknown_tokens(folder: Path, ids: NDArray[np.integer[Any]], words: int) -> None:

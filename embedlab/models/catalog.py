@@ -70,6 +70,7 @@ class ModelSpec(NameOptions):
     repository: str | None = None  # of the hub, whose files are in the folder of a cross-encoder
     alias_of: str | None = None  # the typed name behind an alias
     training_text: tuple[str, ...] | None = None  # as its authors state it, if known
+    without: tuple[str, ...] = ()  # texts that a model beside it refuses
 
     @property
     def is_run(self) -> bool:

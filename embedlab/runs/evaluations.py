@@ -77,6 +77,7 @@ class Evaluation:
     # aggregations
     is_of_pairs: bool = False
     scored_by: tuple[str, ...] = ()  # other versions of embedlab that computed the similarities
+    refused: tuple[str, ...] = ()  # texts that the model has no vector of
     embedlab: str = field(default=__version__)
     schema: int = SCHEMA
 

@@ -29,6 +29,7 @@ class MemberOutcomes:
     settings: tuple[
         str, ...
     ] = ()  # how the scores of the outcomes were made, as far as their evaluation says it
+    refused: tuple[str, ...] = ()  # texts that the model has no vector of
 
     def without_texts(self, datasets: Collection[str]) -> "MemberOutcomes":
         """The same without the sentences of DATASETS, which another member's outcomes have."""
@@ -95,6 +96,7 @@ def answers_of(
                 score.setting for score in stored_scores if score not in scores and score.setting
             )
         ),
+        refused=evaluation.refused if evaluation is not None else (),
     )
 
 

@@ -9,11 +9,12 @@ queries and relevant pairs are tables of their own.
 import logging
 import re
 import warnings
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partialmethod
+from itertools import permutations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
@@ -36,6 +37,7 @@ PREFIX = "mteb:"
 _NAME = re.compile(
     r"mteb:(?P<task>[^\[\]:]+)(?:\[(?P<subsets>[^\[\]]+)\])?(?::(?P<splits>[^\[\]:]+))?"
 )
+_IDS = ("relevant_docs", "top_ranked")  # what mteb says of a search by ids
 _READERS = {".parquet": pl.read_parquet, ".jsonl": pl.read_ndjson, ".csv": pl.read_csv}
 
 
@@ -79,6 +81,7 @@ class OpenedTask:
     parts: Mapping[tuple[str, str], Part]
     # of those parts of which some rows are left out, the numbers of the others
     numbers: Mapping[tuple[str, str], NDArray[np.intp]] = field(default_factory=dict)
+    refused: int = 0  # texts that are left out, with all that depends on them
 
     @property
     def states(self) -> tuple[DatasetState, ...]:
@@ -93,38 +96,86 @@ class OpenedTask:
     def notes(self) -> tuple[str, ...]:
         """Return what is left out."""
         states = {key: self.parts[key].state for key in self.numbers}
+        if self.refused and not states:
+            texts = f"{self.refused} text{'s' * (self.refused > 1)}"
+            return (f"{self.name}: {texts} left out, without a vector",)
         return tuple(
             f"{state.name}: {state.rows - len(self.numbers[key])} of {state.rows} rows left out, "
             f"without a vector"
             for key, state in states.items()
         )
 
-    def without(self, refused: Collection[str]) -> "OpenedTask":
-        """Return the same without the rows that hold one of the REFUSED texts."""
+    def without(self, refused: Set[str]) -> "OpenedTask":
+        """Return the same without the rows, and the elements of lists, that hold one of the REFUSED
+        texts; a query goes with a document that is relevant to it.
+        """
+
+        def holds(row: Mapping[str, Any]) -> bool:
+            texts = [text for text in row.values() if isinstance(text, str)]
+            joined = (f"{one} {other}".strip() for one, other in permutations(texts, 2))
+            return any(text in refused for text in (*texts, *joined))
+
+        def shortened(row: dict[str, Any]) -> dict[str, Any]:
+            lists = {name: value for name, value in row.items() if isinstance(value, list)}
+            lost = {  # of lists of one length, which belong together
+                (len(value), place)
+                for value in lists.values()
+                for place, text in enumerate(value)
+                if isinstance(text, str) and text in refused
+            }
+            return row | {
+                name: [text for place, text in enumerate(value) if (len(value), place) not in lost]
+                for name, value in lists.items()
+            }
 
         def kept(rows: Any) -> Any:
             if not hasattr(rows, "select"):
-                return {key: kept(value) for key, value in rows.items()}
-            is_kept = (
-                not any(isinstance(text, str) and text in refused for text in row.values())
-                for row in rows
-            )
-            return rows.select([number for number, stays in enumerate(is_kept) if stays])
+                parts = {
+                    key: kept(value)
+                    for key, value in rows.items()
+                    if key not in _IDS and value is not None
+                }
+                return {**rows, **parts, **_asked(rows, parts)} if "corpus" in parts else parts
+            rows = rows.select([number for number, row in enumerate(rows) if not holds(row)])
+            has_lists = len(rows) and any(isinstance(value, list) for value in rows[0].values())
+            return type(rows).from_list([*map(shortened, rows)]) if has_lists else rows
 
         task, parts, numbers = copy(self.task), dict(self.parts), dict(self.numbers)
         task.dataset = kept(task.dataset)
         for key, part in self.parts.items():
+            if not part.frame.width:
+                continue
             is_read = ~pl.any_horizontal(pl.col(pl.String).is_in([*refused]))
             stays = part.frame.select(is_read).to_series()
             if not stays.all():
                 numbers[key] = self.rows(key)[stays.to_numpy()]
                 parts[key] = replace(part, frame=part.frame.filter(stays))
-        return replace(self, task=task, parts=parts, numbers=numbers)
+        return replace(self, task=task, parts=parts, numbers=numbers, refused=len(refused))
 
     @property
     def main_score(self) -> str:
         """Return the name of mteb's main score, as embedlab calls it."""
         return str(self.task.metadata.main_score).removeprefix("cosine_")
+
+
+def _asked(whole: Mapping[str, Any], left: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the queries of a search of which all relevant documents are LEFT, and what is said by
+    the ids of both.
+    """
+    lost, queries = {*whole["corpus"]["id"]} - {*left["corpus"]["id"]}, left["queries"]
+    asked = {*queries["id"]}
+    relevant = {
+        query: {document: grade for document, grade in grades.items() if document not in lost}
+        for query, grades in whole["relevant_docs"].items()
+        if query in asked and not any(grades[document] > 0 for document in lost & {*grades})
+    }
+    ranked = whole.get("top_ranked") and {
+        query: [document for document in found if document not in lost]
+        for query, found in whole["top_ranked"].items()
+        if query in relevant
+    }
+    there = [number for number, key in enumerate(queries["id"]) if key in relevant]
+    return {"queries": queries.select(there), "relevant_docs": relevant, "top_ranked": ranked}
 
 
 def mteb_package() -> Any:

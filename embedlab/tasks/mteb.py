@@ -82,20 +82,19 @@ def _evaluated(
 
 
 def _accepted(encoder: Any, opened: OpenedTask) -> tuple[OpenedTask, Any, Mapping[str, Any]]:
-    """Return what `_run` does, and the task as the model can read it: where predictions are of
-    rows, those with a text that it refuses are left out.
+    """Return what `_run` does, and the task as the model can read it, without the texts that it
+    refuses.
     """
     refused: set[str] = set()
-    has_rows = opened.task.metadata.type in _PREDICTED
     while True:
         try:
             return opened, *_run(encoder, opened)
         except RefusedTextsError as error:
             before, refused = len(refused), refused | {text for text, _ in error.refused}
-            if len(refused) == before or not has_rows:
+            if len(refused) == before or opened.task.dataset is None:
                 raise
             opened = opened.without(refused)
-            if not all(len(part.frame) for part in opened.parts.values()):
+            if any(part.frame.is_empty() and part.frame.width for part in opened.parts.values()):
                 raise
 
 

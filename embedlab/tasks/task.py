@@ -30,7 +30,7 @@ from embedlab.data.marks import data_marks
 from embedlab.data.pair_parts import open_scored
 from embedlab.data.published import remarks
 from embedlab.data.source import Source, available
-from embedlab.encoders.encoder import Described, Encoder, EncoderFacts
+from embedlab.encoders.encoder import Described, Encoder, EncoderFacts, VectorScorer
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.outcomes.stored import joined_members
@@ -514,6 +514,7 @@ def evaluation_without_scores(
         pooling=facts.pooling,
         max_tokens=facts.max_tokens,
         truncated=facts.truncated,
+        refused=facts.refused,
         data=tuple(data),
         marks=(),
         scores=(),
@@ -601,6 +602,9 @@ def load_member(spec: ModelSpec, settings: Settings) -> tuple[Encoder, "torch.de
     from embedlab.encoders.loading import load_encoder
 
     here = machine(settings)
-    return load_encoder(
+    encoder = load_encoder(
         spec, here, cache=settings.cache, cache_gib=settings.cache_gib, offline=settings.offline
-    ), here.device
+    )
+    if spec.without and isinstance(encoder, VectorScorer):
+        encoder.without = frozenset(spec.without)
+    return encoder, here.device

@@ -145,6 +145,7 @@ def test_every_command_ends_its_help_with_examples_of_itself(embedlab: Embedlab)
         (["recipes", "snli-cee"], "no recipe named 'snli-cee'", "did you mean 'snli-ce'?"),
         (["runs", "show", "nothing"], "no run named 'nothing'", "embedlab runs ls"),
         (["score", "A cat.", " ", "-m", "dice"], "a sentence is blank: ' '", "in quotes"),
+        (["score", "A cat.", "\u200b", "-m", "dice"], "a sentence is blank:", "in quotes"),
         (["nearest", "", "-m", "dice", "--data", "tiny"], "a sentence is blank: ''", "in quotes"),
         (
             ["score", "a", "b", "--model", "x" * 300],

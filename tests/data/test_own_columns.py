@@ -6,6 +6,7 @@ from 0; % is the number of the row by seven; a name may be quoted. A hint that i
 must not end by the same error.
 """
 
+import ast
 import re
 import shlex
 from datetime import date
@@ -23,6 +24,7 @@ TEXTS = {
     "L": [f"the {('cat', 'dog', 'cow')[row % 3]} number {row} sat on a mat" for row in range(ROWS)],
     "R": [f"a {('feline', 'hound', 'ox')[row % 3]} of {row} was resting" for row in range(ROWS)],
     "N": [f"no animal of {row} was there at all" for row in range(ROWS)],
+    "Z": [f"第{row}只猫正在睡觉" for row in range(ROWS)],
     "U": [f"u-{row}" for row in range(ROWS)],
     "#": [*range(ROWS)],
     "%": [row % 7 / 7 for row in range(ROWS)],
@@ -65,7 +67,12 @@ csv :: negative=N query=L positive=R :: 24 triplets: anchor = query, positive = 
 csv :: left=L right=R hard_negative=N :: 24 triplets: anchor = left, positive = right
 csv?anchor=anchor&positive=positive :: anchor=L positive=R negative=N :: pairs of anchor
 csv :: words=L :: 24 sentences: sentence = words
+csv :: url=U words=L :: 24 sentences: sentence = words; not read: url
 csv?sentence=text :: text=L label=good|bad :: 24 sentences: sentence = text
+# texts that hold nothing that is seen
+csv :: anchor=L positive=\u200b|猫が寝ている :: 12 pairs of anchor and positive: anchor = anchor, positive = positive; left out: 12 empty positive at own.csv:2, 4, 6…
+tsv :: s1=\u2060\u00a0|x s2=R score=% :: 12 scored pairs: s1 = s1, s2 = s2, score = score; scores from 0 to 0.8571 on a scale from 0 to 1; left out: 12 empty s1
+csv :: a=L b=R label=neutral|\u200b :: 12 labelled pairs: s1 = a, s2 = b, label = label; left out: 12 blank label
 # separators that are read
 csv sep=; :: premise=L hypothesis=R label=neutral|entailment :: labelled pairs
 csv sep=| :: premise=L hypothesis=R label=neutral|entailment :: labelled pairs
@@ -90,7 +97,17 @@ csv :: anchor=L positive=R is_test=0|0|1 :: 'is_test' says which split a row is 
 csv :: anchor=L positive=R in_train=True|False :: says which split
 csv :: anchor=L positive=R fold=0|1|2 :: for all rows 'own.csv?where=fold:0,1,2'
 csv :: anchor=L positive=R Teil=train|TEST|Val :: 'Teil' says which split
+csv :: anchor=L positive=R filename=sts-train.csv|sts-test.csv :: 'filename' says which split
+csv :: a=L b=R label=neutral|entailment phase='Training set|Test set' :: 'phase' says which split
+csv :: s1=L s2=R score=% 分割=学習|評価 :: '分割' says which split
+csv :: s1=L s2=R score=% часть=обучение|тест :: 'часть' says which split
+csv :: s1=L s2=R score=% train_or_test=a|b :: 'train_or_test' says which split
+csv :: s1=L s2=R score=% test=yes|no :: 'test' says which split
 csv :: a=L b=R c=N :: 3 columns of texts (a, b, c), of which the names do not say
+csv :: 问题=Z 答案=Z 错误=Z :: 3 columns of texts (问题, 答案, 错误)
+csv :: source=L target=R :: 'source' may be their positive :: own.csv?sentence=target'
+csv :: tags=N text=L :: 'tags' may be their positive
+csv :: anchor=L positive=R topic=N :: 'topic' may be their negative
 csv :: question=L query=R answer=N :: 'question', 'query' may each be the anchor
 csv :: anchor=L positive=R why=N :: 'why' may be their negative
 csv :: wort=L stars=3|5 :: 'stars' may be their score
@@ -232,7 +249,7 @@ def _written(line: str) -> tuple[str, list[str]]:
     rows: dict[str, list[object]] = {}
     for column in shlex.split(columns):
         name, _, values = column.rpartition("=")
-        some = values.split("|")
+        some = [ast.literal_eval(f'"{each}"') for each in values.split("|")]
         rows[name] = TEXTS.get(values, [some[row % len(some)] for row in range(ROWS)])
     lines = [[*rows], *zip(*rows.values(), strict=True)]
     text = "".join(sign.join(map(str, row)) + "\n" for row in lines)
@@ -293,7 +310,42 @@ def test_a_text_file_has_a_sentence_a_line_whatever_signs_are_in_it() -> None:
         Path("own.txt").write_text(text)
         assert "2 sentences" in _detected("own.txt") or "1 sentences" in _detected("own.txt")
     assert _detected("own.txt").splitlines()[1:] == ["  line: a, b", "  line: no more"]
+    Path("own.txt").write_text("a cat\n\u200b\n\u3164 \u00ad\na dog\n")
+    assert _detected("own.txt").startswith("own.txt: 2 sentences")
     assert "a text file has no columns" in _detected("own.txt?s1=a")
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        ("a cat ||| a dog\na cow ||| an ox\n", "2 fields with '|||'"),
+        ("premise ### hypothesis ### label\na ### b ### c\n", "'###' between them"),
+        ("a cat [SEP] a dog\na cow [SEP] an ox\n", "fields with '[SEP]'"),
+        ("a cat\ta dog\nno dog\na cow\tan ox\n", "2 fields with tabs"),
+        ("a cat;a dog\n" * 10, "name the columns in its first line and call it own.csv"),
+    ],
+)
+def test_rows_in_a_text_file_are_no_sentences_whatever_is_between_them(
+    lines: str, says: str
+) -> None:
+    Path("own.txt").write_text(lines)
+    assert says in _detected("own.txt")
+
+
+def test_columns_with_blanks_between_them_are_named() -> None:
+    Path("own.csv").write_text("premise    label\na cat sleeps    x\na dog    y\n")
+    assert "its columns are separated by '  '" in _detected("own.csv")
+
+
+@pytest.mark.parametrize("score", [1e300, float("inf"), 2.0**53])
+def test_scores_that_no_whole_number_can_be_are_scores_all_the_same(score: float) -> None:
+    for name in ("score", "label"):
+        pl.DataFrame({"s1": TEXTS["L"], "s2": TEXTS["R"], name: [score, 0.5] * 12}).write_parquet(
+            "own.parquet"
+        )
+        assert "scored pairs" in _detected("own.parquet")
+    Path("own.csv").write_text(f"anchor,{'p' * 300}\na b,c d\n")
+    assert "1 pairs" in _detected(f"own.csv?anchor=anchor&positive={'p' * 300}")
 
 
 def test_what_was_found_is_shown_with_two_rows_and_how_to_correct_it() -> None:

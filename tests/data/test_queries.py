@@ -42,7 +42,9 @@ qrels :: q9\td1\t1\nq9\td2\t1 :: 0-0-2 0-1-1 1-2-1 :: query that is not in queri
 qrels :: q1\td1\t1 :: test.tsv, line 7: query 'q1' and document 'd1' a second time, with another grade than in line 2
 qrels :: q1\td3\thigh :: test.tsv, line 7: grade 'high' is not a number
 qrels :: q1\td3\t2000 :: test.tsv, line 7: grade 2000 is above 1024
-qrels :: q1\td3\t3.00001 :: is above 1024 in units of 1/100000
+qrels :: =q1\td1\t0.0001\nq1\td2\t0.3333 :: test.tsv, line 2: grade 0.3333 is above 1024 times 0.0001
+qrels :: =q1\td1\t0.125\nq1\td2\t0.1250001\nq2\td3\t0.5 :: 0-0-1.0 0-1-1.0000008 1-2-4.0
+queries :: ={"_id": "q1", "text": "\u2060"}\n{"_id": "q2", "text": "what sings"}\n{"_id": "q3", "text": "x"} :: 0-2-1 :: empty query (queries.jsonl:1)
 qrels :: q1\t\t1 :: test.tsv, line 7: corpus-id is empty
 qrels :: =left\tdocument\tscore\nq1\td1\t1 :: test.tsv, line 1: no column 'query-id'
 qrels :: =q1\t0\td1\t1\nq1\td2\t1 :: test.tsv, line 2: 3 fields, not 4

@@ -11,11 +11,14 @@ from safetensors.torch import load_file, save_file
 
 from embedlab.cli.app import main
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.note import Note, shown_notes
 from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_encoder
 from embedlab.models.aliases import declared
 from embedlab.models.catalog import refuse_other_meaning, resolve
 from embedlab.models.fingerprint import spec_fingerprint
+from embedlab.reports.notes import model_note
+from tests.data.query_folders import write_folder
 
 
 def opened(name: str, cpu: Machine, *texts: str) -> np.ndarray:
@@ -120,6 +123,58 @@ def test_packed_bits_are_asked_about(tmp_path: Path, cpu: Machine, kind: type) -
             opened(f"vectors:{tmp_path / file}", cpu, "a")
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "says"),
+    [(0, 255, "packed bits"), (-128, 127, "packed bits"), (0, 1, "are bits")],
+)
+def test_whole_numbers_stored_as_floats_are_named(
+    tmp_path: Path, cpu: Machine, low: int, high: int, says: str
+) -> None:
+    vectors = np.random.default_rng(1).integers(low, high, (9, 16), endpoint=True)
+    for name, numbers in (("whole", vectors), ("halves", vectors + 0.5)):
+        np.save(tmp_path / f"{name}.npy", numbers.astype(np.float32))
+        (tmp_path / f"{name}.txt").write_text("".join(f"text {row}\n" for row in range(9)))
+        spec = resolve(f"vectors:{tmp_path / name}.npy", Path("none")).members[0]
+        encoder = load_encoder(spec, cpu)
+        encoder.encode(["text 3", "text 5"])
+        assert [says in note for note in encoder.facts.notes] == [True] * (name == "whole")
+
+
+def test_a_doubtful_vocabulary_is_said_before_what_is_known_of_a_model(
+    folder: Path, cpu: Machine
+) -> None:
+    tensors = load_file(folder / "model.safetensors")
+    name = next(key for key in tensors if key.endswith("word_embeddings.weight"))
+    rows = int(len(tensors[name]) / 0.9) + 127
+    tensors[name] = tensors[name].repeat(9, 1)[:rows].clone()
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "vocab_size": rows}))
+    encoder = load_encoder(resolve(str(folder), Path("none")).members[0], cpu)
+    known = Note("training text unknown", models=("m",), short=["known"], kind="unknown text")
+    doubts = [model_note("m", note) for note in encoder.facts.notes]
+    shown = shown_notes([known, *doubts], {"m": "m"}, most=1)
+    assert "is it the one of this model?" in shown[0]
+
+
+def test_texts_of_unknown_tokens_are_counted_by_the_package_too(
+    small_bert: Path, cpu: Machine
+) -> None:
+    pytest.importorskip("sentence_transformers")
+    name = f"sentence-transformers:{small_bert}"
+    encoder = load_encoder(resolve(name, Path("none")).members[0], cpu)
+    encoder.encode(["ζζζ", "ζζζ ξξξ", "a dog runs"])
+    assert encoder.facts.unknown_texts == 2
+
+
+def test_a_token_of_unknown_words_that_is_unknown_itself_has_an_end(
+    folder: Path, cpu: Machine
+) -> None:
+    path = folder / "tokenizer_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "unk_token": "1e+99"}))
+    assert len(opened(str(folder), cpu, "a dog runs", "ζζζ")) == 2
+
+
 def test_a_name_that_means_a_model_is_no_name_for_a_run(tmp_path: Path) -> None:
     declared("mine=dice")
     for name in ("minilm", "sbert", "wordllama", "bm25", "dice", "all-MiniLM-L6-v2", "mine"):
@@ -173,3 +228,18 @@ def test_a_hint_about_a_file_or_folder_that_is_no_model_looked_at_it(
     with pytest.raises(MissingError, match="a folder of files of rows") as folder:
         opened("./rows", cpu)
     assert "rows/pairs.csv" in folder.value.hint
+
+
+def test_a_folder_that_is_no_model_is_said_before_data_is_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("rows", "empty", "faq"):
+        Path(name).mkdir()
+    Path("rows/pairs.csv").touch()
+    write_folder(Path("faq"))
+    for name, says in (("rows", "a folder of files of rows"), ("empty", "no config.json")):
+        assert main(["evaluate", "dice", name, "--data", "none-here"]) == 3
+        assert says in capsys.readouterr().err
+    assert main(["evaluate", "dice", "faq", "--runs", str(tmp_path)]) == 0  # queries are data
+    assert "ndcg@10" in capsys.readouterr().out

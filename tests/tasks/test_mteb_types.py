@@ -16,6 +16,7 @@ import embedlab
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source, dataset
 from embedlab.data.tiny import tiny_rows
+from embedlab.encoders.encoder import RefusedTextsError, Vectors
 from embedlab.models.catalog import resolve
 from embedlab.scoring.member import evaluate_task
 from embedlab.tasks._mteb_encoder import MtebEncoder
@@ -233,3 +234,42 @@ def test_each_type_of_task_has_the_number_that_mteb_gives_the_same_model(
     assert ours == pytest.approx(
         _score_by_mteb(task, tiny_encoder, _load_rows if task in _ROWS else _load_tables), abs=0.01
     )
+
+
+class Refusing:
+    """Lengths as vectors, of all texts but one."""
+
+    has_refused = False
+
+    def encode(self, sentences: list[str]) -> Vectors:
+        rows = [[len(text.split()), text.count("a") + 1, text.count("e")] for text in sentences]
+        places = [place for place, text in enumerate(sentences) if text == _SENTENCES[8]]
+        vectors = np.array(rows, np.float32)
+        if places:
+            self.has_refused = True
+            others = np.delete(vectors, places, axis=0)
+            raise RefusedTextsError("it", [(_SENTENCES[8], "odd")] * len(places), places, others)
+        return vectors
+
+
+@pytest.mark.parametrize("task", [*_ROWS, *_TABLES])
+def test_a_refused_text_does_not_end_the_task_and_is_left_out_for_all(
+    task: str, data: Path, tiny_encoder: Path, tmp_path: Path
+) -> None:
+    refusing = Refusing()
+    models = [str(tiny_encoder), refusing]
+    options = {"tasks": [f"mteb:{task}"], "data": data, "cache": tmp_path / "cache"}
+    found = embedlab.compare(models, **options)  # type: ignore[arg-type]
+    assert found.frame["score"].is_finite().all()
+    said = "mteb: 1 text without a vector of some model left out for all"
+    # mteb draws the texts of clusters
+    assert [said in note for note in found.notes].count(True) == refusing.has_refused
+    assert refusing.has_refused or "Clustering" in task
+    whole = open_task(f"mteb:{task}", Source(folder=data))
+    left = whole.without({_SENTENCES[8]})
+    if task in _TABLES:
+        split = left.task.dataset["default"]["test"]
+        assert "d8" not in split["corpus"]["id"]
+        assert {*split["relevant_docs"]} == {*split["queries"]["id"]} == {"q0", "q9"}
+    else:
+        assert _SENTENCES[8] not in str(left.task.dataset["test"].to_list())

@@ -4,6 +4,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -41,12 +42,21 @@ _OF_BYTES = {"ByT5Tokenizer", "CanineTokenizer", "PerceiverTokenizer"}
 class SentenceTransformersEncoder:
     """The vectors of sentence-transformers' own `encode`, in float32 on the CPU."""
 
-    def __init__(self, encode: Any, notes: Sequence[str]) -> None:
+    def __init__(self, encode: Any, notes: Sequence[str], tokenizer: Any = None) -> None:
         self.facts = EncoderFacts(pooling="sentence-transformers", notes=tuple(notes))
-        self._encode = encode
+        self._encode, self._tokenizer = encode, tokenizer
+        self._unknown: set[str] = set()
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """One vector a sentence, in order."""
+        if self._tokenizer is not None:
+            from embedlab.encoders.tokens import are_unknown, gather_rows
+
+            tokens = self._tokenizer(list(sentences))["input_ids"]
+            rows = gather_rows(tokens, np.zeros(len(tokens), np.bool_))
+            unknown = np.flatnonzero(are_unknown(rows, self._tokenizer)).tolist()
+            self._unknown.update(sentences[row] for row in unknown)
+            self.facts = replace(self.facts, unknown_texts=len(self._unknown))
         return np.asarray(self._encode(list(sentences), show_progress_bar=False), np.float32)
 
 
@@ -83,6 +93,8 @@ def open_folder(
     if isinstance(tokenizer, PreTrainedTokenizerFast) and backbone is not None:
         words = len(backbone.get_input_embeddings().weight)
         notes += vocabulary_notes(Path(location), tokenizer, words)
+    else:
+        tokenizer = None
     options = {
         "prompt": None if prompt is None else typed_prompt(prompt, Path(location)),
         "task": role,
@@ -90,7 +102,7 @@ def open_folder(
     encode = partial(
         model.encode, **{name: value for name, value in options.items() if value is not None}
     )
-    return SentenceTransformersEncoder(encode, notes)
+    return SentenceTransformersEncoder(encode, notes, tokenizer)
 
 
 def _notes(folder: Path, code: str | None) -> list[str]:

@@ -1,0 +1,44 @@
+"""A text that one of the compared models refuses is left out for all of them, and counted."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import embedlab
+from embedlab.data.source import dataset
+from embedlab.data.tiny import tiny_rows
+from embedlab.encoders.encoder import RefusedTextsError, Vectors
+
+PAIRS = tiny_rows(dataset("sts12"), "test")
+REFUSED = PAIRS["sentence1"][3]
+
+
+class Refusing:
+    """Lengths as vectors, of all texts but one."""
+
+    def encode(self, sentences: list[str]) -> Vectors:
+        rows = [[len(text.split()), text.count("a") + 1, text.count("e")] for text in sentences]
+        places = [place for place, text in enumerate(sentences) if text == REFUSED]
+        vectors = np.array(rows, np.float32)
+        if places:
+            others = np.delete(vectors, places, axis=0)
+            raise RefusedTextsError("it", [(REFUSED, "too odd")] * len(places), places, others)
+        return vectors
+
+
+@pytest.mark.parametrize("function", [embedlab.compare, embedlab.evaluate])
+def test_numbers_without_items_are_of_the_same_texts(
+    function: type[object], tiny_encoder: Path, tmp_path: Path
+) -> None:
+    lost = PAIRS.filter(pl.any_horizontal(pl.col("sentence1", "sentence2") == REFUSED)).height
+    models = [str(tiny_encoder), Refusing()]
+    options = {"tasks": ["geometry"], "data": "tiny", "cache": tmp_path / "cache"}
+    frame = function(models, **options).frame  # type: ignore[operator]
+    rows = frame.filter(pl.col("slice") == "sts12")
+    counts = rows.filter(pl.col("metric") == "average cosine")["items"].unique().to_list()
+    assert (lost > 0, counts) == (True, [PAIRS.height - lost])
+    alone = embedlab.evaluate([models[0]], **options).frame  # type: ignore[arg-type]
+    whole = alone.filter(pl.col("metric") == "average cosine", pl.col("slice") == "sts12")
+    assert whole["items"].to_list() == [PAIRS.height]  # what is stored is of all texts
