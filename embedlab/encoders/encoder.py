@@ -181,7 +181,7 @@ def odd_texts(zero: int, unknown: int) -> tuple[str, ...]:
         (unknown, "only tokens that its vocabulary does not know"),
     )
     return tuple(
-        f"{count} sentence{' has' if count == 1 else 's have'} {what}"
+        Note(f"{count} sentence{' has' if count == 1 else 's have'} {what}", kind="doubted")
         for count, what in counts
         if count
     )
@@ -343,7 +343,7 @@ def _number_notes(vectors: Vectors) -> tuple[str, ...]:
         return ()
     low, high = vectors.min(), vectors.max()
     if low >= -1 and high <= 1:
-        return ("its numbers are bits",)
+        return (Note("its numbers are bits", kind="doubted"),)
     is_byte = low >= -128 and high < 256 and high - low > 100  # counts of words are smaller
     packed = "all its numbers are whole: if they are packed bits, take np.unpackbits of them"
     return (Note(packed, kind="doubted"),) if is_byte else ()

@@ -6,6 +6,7 @@ from typing import Any
 
 from embedlab.choices import SettingName
 from embedlab.comparison.evidence import slices_of
+from embedlab.core.note import kind_of
 from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
 from embedlab.core.signs import OVERLAP
@@ -53,10 +54,12 @@ def evaluate_task(
         replace(score, scale=chosen.scale_of(score.metric)) for score in result.evaluation.scores
     )
     evaluation = replace(result.evaluation, scores=scores)
+    doubts = [note for note in evaluation.notes if kind_of(note) == "doubted"]
     outcomes = tuple(
         replace(
             outcome,
             base_task=task,
+            notes=(*outcome.notes, *doubts),
             measures=outcome.measures
             or chosen.measures(outcome.name)
             or ("accuracy" if outcome.classes else "spearman",),

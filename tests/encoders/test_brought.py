@@ -8,7 +8,7 @@ import pytest
 
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.encoders.device import Machine
-from embedlab.encoders.encoder import FrameScorer
+from embedlab.encoders.encoder import FrameScorer, RefusedTextsError
 from embedlab.encoders.kinds import scores
 from embedlab.encoders.loading import load_encoder, load_scorer
 from embedlab.models.catalog import ModelSpec, resolve
@@ -134,7 +134,10 @@ def test_vectors_are_matched_by_sentence(tmp_path: Path, cpu: Machine, ending: s
     encoder = load_encoder(spec_of(f"vectors:{tmp_path / 'mine'}.{ending}"), cpu)
     assert encoder.encode(["c d", "a", "c d"]).tolist() == [[4, 5], [0, 1], [4, 5]]
     with pytest.raises(MissingError, match="has no vector of 'e' and of 1 more sentences"):
+        encoder.encode(["e", "f"])
+    with pytest.raises(RefusedTextsError, match="refuses 2 texts") as refused:
         encoder.encode(["e", "a", "f"])
+    assert refused.value.vectors.tolist() == [[0, 1]]
 
 
 def test_an_array_without_its_text_and_one_of_another_length_are_refused(

@@ -71,6 +71,24 @@ def test_texts_of_unknown_tokens_and_zero_vectors_are_counted(
     assert brought.facts.odd_texts == ("1 sentence has a zero vector (similarity 0)",)
 
 
+def test_a_comparison_says_what_is_doubtful_of_vectors_and_leaves_out_what_has_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    texts = [f"{animal} number {row}" for animal in ("cat", "dog") for row in range(30)]
+    rows = [f"{texts[row]}\t{texts[row + 30]}\t{row * row % 31}" for row in range(30)]
+    Path("own.tsv").write_text("\n".join(["sentence1\tsentence2\tscore", *rows]))
+    vectors = np.random.default_rng(1).integers(0, 256, (60, 8))
+    vectors[3] = 0
+    np.save("v.npy", vectors[:59].astype(np.float32))
+    Path("v.txt").write_text("\n".join(texts[:59]))
+    assert main(["compare", "dice", "vectors:v.npy", "own.tsv", "--runs", "none"]) == 0
+    said = " ".join("".join(capsys.readouterr()).split())
+    assert "1 sentence has a zero vector (similarity 0)" in said
+    assert "if they are packed bits" in said
+    assert "no vectors for 1 of 30 pairs of own.tsv, which are left out for every model" in said
+
+
 @pytest.mark.parametrize(
     ("file", "words", "way"),
     [

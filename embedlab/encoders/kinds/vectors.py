@@ -6,6 +6,7 @@ beside a NAME.txt of one sentence a line.
 """
 
 from collections.abc import Sequence
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from embedlab.core.array_files import read_npy
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.frame_files import read_foreign_parquet
 from embedlab.data.text_file import read_text
-from embedlab.encoders.encoder import Vectors
+from embedlab.encoders.encoder import RefusedTextsError, Vectors
 from embedlab.models.encoder_kind import EncoderKind, existing_file
 
 _FORMAT = (
@@ -45,14 +46,22 @@ class FileVectors:
         return int(self._vectors.shape[1])
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """The vector of each sentence; one that the file lacks is a MissingError."""
-        if lacking := [sentence for sentence in sentences if sentence not in self._rows]:
-            more = f" and of {len(lacking) - 1} more sentences" if len(lacking) > 1 else ""
+        """The vector of each sentence; those that the file lacks are refused, all of them by a
+        MissingError.
+        """
+        known = [sentence in self._rows for sentence in sentences]
+        if sentences and not any(known):
+            more = f" and of {len(sentences) - 1} more sentences" if len(sentences) > 1 else ""
             raise MissingError(
-                f"{self._path} has no vector of {lacking[0]!r}{more}",
+                f"{self._path} has no vector of {sentences[0]!r}{more}",
                 hint="add them, or choose other data with --task",
             )
-        return self._vectors[[self._rows[sentence] for sentence in sentences]]
+        vectors = self._vectors[[self._rows[text] for text in compress(sentences, known)]]
+        if not all(known):
+            places = [place for place, is_known in enumerate(known) if not is_known]
+            lacking = [(sentences[place], "it is not in the file") for place in places]
+            raise RefusedTextsError(str(self._path), lacking, places, vectors)
+        return vectors
 
 
 def open_vectors(location: str) -> FileVectors:
