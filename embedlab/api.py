@@ -16,7 +16,7 @@ from inspect import signature
 from numbers import Integral
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, ParamSpec, TypeVar, get_args, get_origin
 
 import numpy as np
 import polars as pl
@@ -44,6 +44,8 @@ from embedlab.reports.runs import runs_table
 from embedlab.runs.store import find_runs, unreadable_folders
 
 _SHOWN_STEPS = 200  # of a bar in a notebook: each is a message to the browser
+P = ParamSpec("P")
+R = TypeVar("R")
 Similarities = NDArray[np.float32]
 OneModel = Any
 """A name, an object with `encode(sentences)`, or a function from texts to vectors."""
@@ -81,11 +83,11 @@ class LoadedModel:
         return mean
 
 
-def _with_hint(function: Callable[..., Any]) -> Callable[..., Any]:
+def _with_hint(function: Callable[P, R]) -> Callable[P, R]:
     """Let a traceback of FUNCTION end with the hint of its error, in which options are keywords."""
 
     @wraps(function)
-    def hinting(*arguments: Any, **keywords: Any) -> Any:
+    def hinting(*arguments: P.args, **keywords: P.kwargs) -> R:
         try:
             return function(*arguments, **keywords)
         except EmbedlabError as error:
