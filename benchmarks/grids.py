@@ -1,11 +1,9 @@
-"""What a grid costs beside its trainings: its plan, its queue and its table.
+"""What a grid costs beside its trainings: its plan and its table.
 
-    python benchmarks/grids.py [--plan-cells 10000] [--table-cells 500] [--queue-cells 3000]
-    [--workers 3] [--runs 5]
+    python benchmarks/grids.py [--plan-cells 10000] [--table-cells 500] [--runs 5]
 
 All on the sample world; no cell is trained. A command's time is that of a process of its own, from
-its start to its end. The queue's cost is what all of a cell's transactions (claim, one renewal,
-settle) take while so many workers do nothing else.
+its start to its end.
 """
 
 import argparse
@@ -27,7 +25,6 @@ from embedlab.experiments.grid_file import load_grid
 from embedlab.experiments.grid_trainings import expand_grid
 from embedlab.experiments.plan import GridFolder, GridPlace, GridPlan
 from embedlab.experiments.preparation import prepare_grid
-from embedlab.experiments.queue import Ending, Queue
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.tasks.sts import STS_DATASETS
@@ -138,36 +135,6 @@ def write_events(path: Path, dev: float) -> None:
         log.append(events.Finished(step=STEPS))
 
 
-def serve(path: Path, worker: str) -> None:
-    """One worker that takes cells from the queue until none is left and does nothing with them;
-    prints how many.
-    """
-    with Queue(path) as queue:
-        count = 0
-        while (entry := queue.claim(worker)) is not None:
-            queue.renew(entry, pid=os.getpid())
-            queue.settle(entry, Ending(state="done"), 0.0)
-            count += 1
-    print(json.dumps(count))
-
-
-def queue_ms(folder: Path, cells: int, workers: int) -> float:
-    """Milliseconds of queue a cell, with WORKERS at it at once."""
-    path = folder / f"queue-{time.monotonic_ns()}.sqlite"
-    with Queue(path) as queue:
-        queue.fill([(f"run-{number}", 1) for number in range(cells)], set())
-    command = [sys.executable, __file__, "serve", str(path)]
-    processes = [
-        subprocess.Popen([*command, str(number)], stdout=subprocess.PIPE, text=True)
-        for number in range(workers)
-    ]
-    started = time.perf_counter()
-    counts = [int(process.communicate()[0]) for process in processes]
-    spent = time.perf_counter() - started
-    assert sum(counts) == cells
-    return 1000 * spent / cells
-
-
 def measured(arguments: argparse.Namespace, folder: Path) -> Iterator[Measured]:
     """Every claim with its limit; medians over the runs."""
 
@@ -218,15 +185,6 @@ def measured(arguments: argparse.Namespace, folder: Path) -> Iterator[Measured]:
         )
     took = median([seconds_of(folder, "grid", "status", plan.name) for _ in runs])
     yield Measured(what=f"grid status of {len(plan)} cells", ours=took, unit="s", runs=len(runs))
-    for workers in sorted({1, arguments.workers}):
-        took = median([queue_ms(folder, arguments.queue_cells, workers) for _ in runs])
-        yield Measured(
-            what=f"queue a cell, {workers} at it",
-            ours=took,
-            unit="ms",
-            limit="< 20 ms",
-            runs=len(runs),
-        )
 
 
 def timed_plan(path: Path) -> tuple[float, int]:
@@ -252,16 +210,11 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--plan-cells", type=int, default=10_000)
     parser.add_argument("--table-cells", type=int, default=500)
-    parser.add_argument("--queue-cells", type=int, default=3_000)
-    parser.add_argument("--workers", type=int, default=3)
     parser.add_argument("--runs", type=int, default=5)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         found = list(measured(arguments, Path(temporary)))
-    notes = (
-        f"medians of {arguments.runs}; the queue's time holds the start of its workers' "
-        f"processes, shared among the cells",
-    )
+    notes = (f"medians of {arguments.runs}",)
     write(
         "grids",
         "Grids beside their trainings",
@@ -273,8 +226,6 @@ def main() -> None:
 
 if __name__ == "__main__":
     match sys.argv[1:]:
-        case ["serve", path, worker]:
-            serve(Path(path), worker)
         case ["plan", path]:
             print_plan(Path(path))
         case _:

@@ -45,12 +45,12 @@ from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.sealed_tensors import read_heads
 from embedlab.encoders.vector_cache import EmbeddingCache
 from embedlab.experiments.plan import GridPlace, GridPlan, Variant
-from embedlab.experiments.queue import Ending, Queue
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.folder import Wishes
 from embedlab.objectives.objective import build_objectives
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation
+from embedlab.runs.events import Attempt, Damaged, EventLog, events_after
 from embedlab.runs.outcomes import StoredOutcomes, items_frame, stored_outcomes
 from embedlab.runs.store import RunFolder
 from embedlab.scoring.member import evaluate_task
@@ -199,7 +199,7 @@ def kinds(world: World) -> Iterator[Kind]:
     )
     yield Kind(name="dashboard-2.json", folder=_memory(world), files=("*.json",), read=_read_memory)
     yield Kind(
-        name="grid: queue.sqlite", folder=_queue(world), files=("queue.sqlite",), read=_read_queue
+        name="grid: attempts", folder=_attempts(world), files=("*.jsonl",), read=_read_attempts
     )
     yield Kind(
         name="grid: plan.json", folder=_plan(world), files=("*/*/plan.json",), read=_read_plan
@@ -436,25 +436,19 @@ def _reader_of_tokens(world: World) -> Read:
     return read
 
 
-def _queue(world: World) -> Path:
-    folder = world.folder / "queue"
-    with Queue(folder / "queue.sqlite") as queue:
-        queue.fill(
-            [(f"run-{number}", seed) for seed in (1, 2) for number in range(20)],
-            done={("run-3", 1)},
-        )
-        for ending in (
-            Ending(state="failed", reason="out of memory", errors=1),
-            Ending(state="done"),
-        ):
-            if (entry := queue.claim("worker")) is not None:
-                queue.settle(entry, ending, seconds=12.5)
+def _attempts(world: World) -> Path:
+    folder = world.folder / "attempts"
+    with EventLog(folder / "run@1.jsonl") as log:
+        log.append(Attempt(state="waiting", reason="out of memory", errors=1, seconds=12.5))
+        log.append(Attempt(state="done", seconds=3.0))
     return folder
 
 
-def _read_queue(folder: Path, _: list[str]) -> object:
-    with Queue(folder / "queue.sqlite") as queue:
-        return queue.entries()
+def _read_attempts(folder: Path, _: list[str]) -> object:
+    found = events_after(folder / "run@1.jsonl")[0]
+    if any(isinstance(event, Damaged) for event in found):
+        raise EmbedlabError("damaged")
+    return found
 
 
 def _plan(world: World) -> Path:

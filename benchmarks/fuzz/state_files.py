@@ -10,7 +10,6 @@ import multiprocessing
 import os
 import random
 import shutil
-import sqlite3
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
@@ -23,12 +22,13 @@ from campaign import Case, arguments, generator, report, timed
 from damage import MUTATIONS
 from structures import ODD, change, command
 
+from embedlab.core.disk import sealed_json
 from embedlab.core.recipe import load_recipe
+from embedlab.experiments.attempts import Cells
 from embedlab.experiments.grid_file import load_grid
 from embedlab.experiments.grid_trainings import expand_grid
 from embedlab.experiments.plan import GridFolder, GridPlace
 from embedlab.experiments.progress import GridFollower
-from embedlab.experiments.queue import Queue
 from embedlab.runs import events
 from embedlab.runs.environment import collect_environment
 from embedlab.runs.evaluations import Evaluation, StoredScore
@@ -54,39 +54,6 @@ encoder = "unknown/nothing"
 [axes]
 "optim.lr" = [1e-5, 2e-5]
 """
-CELL = "UPDATE cells SET {} = ? WHERE number = 1"
-VALUES = (
-    "odd",
-    "",
-    -1,
-    0,
-    7,
-    2**62,
-    1e300,
-    float("inf"),
-    b"\xff",
-    None,
-    "[[",
-    "[" * 100_000,
-    "9" * 5000,
-    "\0",
-    "[0.5]",
-    "[-1]",
-)
-COLUMNS = (
-    "run",
-    "seed",
-    "number",
-    "state",
-    "errors",
-    "kills",
-    "worker",
-    "pid",
-    "lease",
-    "seconds",
-    "rung",
-    "reason",
-)
 
 
 def evaluation(model: str) -> Evaluation:
@@ -135,7 +102,7 @@ def write_run(run: RunFolder, recipe: str = "snli-ce") -> None:
 
 
 def write_world(folder: Path) -> None:
-    """A run, a grid with its runs and a queue, and the dashboard's state."""
+    """A run, a grid with its runs and attempts, and the dashboard's state."""
     write_run(RunFolder.of(folder / "runs", "mine", 1))
     (folder / "grid.toml").write_text(GRID)
     plan = expand_grid(
@@ -146,8 +113,8 @@ def write_world(folder: Path) -> None:
     plan.save(where.plan_file)
     for cell in plan.cells:
         write_run(plan.run(cell))
-    with Queue(where.queue_file) as queue:
-        queue.fill([(cell.variant.run, cell.seed) for cell in plan.cells], done=set())
+    for cell in plan.cells:
+        Cells(plan, where).record(cell, events.Attempt(state="failed", reason="why", errors=1))
     memory = Memory("data", folder / "embedlab" / "dashboard-2.json")
     memory.set("models", ["mine"])
     memory.write()
@@ -228,8 +195,6 @@ def grid_commands(folder: Path, rng: random.Random) -> None:
         case _:
             where = GridFolder(folder / "runs" / "grids" / "grid")
             GridFollower(where).look()
-            with Queue(where.queue_file) as queue:
-                _ = queue.is_open(), queue.is_cancelled(0.0)
 
 
 def stored_evaluation(folder: Path, rng: random.Random) -> None:
@@ -255,17 +220,14 @@ TARGETS: Mapping[str, tuple[str, Reader]] = {
     "events.jsonl of a cell": ("runs/grid.*/seed-1/events.jsonl", grid_commands),
     "evaluations/sts.json": ("runs/grid.*/seed-1/evaluations/sts.json", stored_evaluation),
     "plan.json": ("runs/grids/grid/plan.json", grid_commands),
-    "queue.sqlite, values": ("runs/grids/grid/queue.sqlite", grid_commands),
-    "queue.sqlite, bytes": ("runs/grids/grid/queue.sqlite", grid_commands),
+    "attempts of a cell": ("runs/grids/grid/cells/*.jsonl", grid_commands),
     "dashboard-2.json": ("embedlab/dashboard-2.json", dashboard),
 }
 
 
-def damage(path: Path, target: str, rng: random.Random) -> str:
+def damage(path: Path, rng: random.Random) -> str:
     """Damage one file; the name of the mutation."""
     content = path.read_bytes()
-    if target == "queue.sqlite, values":
-        return _change_row(path, rng)
     if (path.suffix in {".json", ".jsonl"} or path.name == "pid") and rng.random() < 0.65:
         name, text = _change_json(content, rng, lines=path.suffix == ".jsonl")
         path.write_text(text)
@@ -280,33 +242,12 @@ def _change_json(content: bytes, rng: random.Random, *, lines: bool) -> tuple[st
     texts = content.decode().splitlines() if lines else [content.decode()]
     place = rng.randrange(len(texts))
     values = json.loads(texts[place])
-    values.pop(
-        "checksum", None
-    )  # as an older version wrote it: a wrong checksum alone would be refused before the shape is looked at
+    # a wrong checksum alone would be refused before the shape is looked at
+    is_sealed = values.pop("checksum", None) is not None and not lines
     name, values = change(values, rng, odd=odd)
-    texts[place] = json.dumps(values)
+    is_sealed = is_sealed and isinstance(values, dict)
+    texts[place] = sealed_json(values).rstrip() if is_sealed else json.dumps(values)
     return name, "\n".join(texts) + "\n"
-
-
-def _change_row(path: Path, rng: random.Random) -> str:
-    with sqlite3.connect(path) as queue:
-        for (trigger,) in queue.execute(
-            "SELECT name FROM sqlite_schema WHERE type = 'trigger'"
-        ).fetchall():
-            queue.execute(f"DROP TRIGGER {trigger}")
-        queue.execute(
-            "DROP TABLE IF EXISTS sums"
-        )  # as an older version wrote it: a wrong checksum alone would be refused before
-        value = rng.choice(VALUES)
-        try:
-            if rng.random() < 0.3:
-                queue.execute("UPDATE facts SET value = ?", (value,))
-                return "another fact"
-            queue.execute(CELL.format(rng.choice(COLUMNS)), (value,))
-        except sqlite3.IntegrityError:
-            return "refused by SQLite"
-    queue.close()
-    return "another cell"
 
 
 def read(world: Path, number: int, target: str, seed: int) -> None:
@@ -316,7 +257,7 @@ def read(world: Path, number: int, target: str, seed: int) -> None:
     folder = world.with_name(f"case-{number}")
     shutil.copytree(world, folder)
     try:
-        damage(next(folder.glob(pattern)), target, rng)
+        damage(next(folder.glob(pattern)), rng)
         reader(folder, rng)
     finally:
         shutil.rmtree(folder)

@@ -35,10 +35,10 @@ from embedlab.core.settings import Settings
 
 if TYPE_CHECKING:
     from embedlab.core.recipe import Recipe
+    from embedlab.experiments.attempts import CellEntry
     from embedlab.experiments.estimate import Cost
     from embedlab.experiments.grid_file import Grid
     from embedlab.experiments.plan import GridFolder, GridPlan, Variant
-    from embedlab.experiments.queue import QueueEntry
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,18 +131,18 @@ def plan_grid(options: GridOptions, settings: Settings) -> PlannedGrid:
     return PlannedGrid(plan=plan, hands=Hands(workers=options.workers, cluster=options.cluster))
 
 
-def entries_of_runs(plan: GridPlan, number: int | None = None) -> list[QueueEntry]:
+def entries_of_runs(plan: GridPlan, number: int | None = None) -> list[CellEntry]:
     """Return the state of every cell according to its run, in the order of the plan; with a NUMBER
     of the cell that has it alone.
     """
-    from embedlab.experiments.progress import entry_of_run
+    from embedlab.experiments.attempts import entry_of_run
 
     return [
         entry_of_run(plan, cell) for cell in (plan.cells if number is None else [plan.cell(number)])
     ]
 
 
-def estimate(planned: PlannedGrid, entries: Sequence[QueueEntry]) -> GridEstimate:
+def estimate(planned: PlannedGrid, entries: Sequence[CellEntry]) -> GridEstimate:
     """Return what the cells cost that are still to do according to ENTRIES, which may be of some
     cells alone.
     """
@@ -195,10 +195,10 @@ def absent_trainings(planned: PlannedGrid) -> list[MissingError]:
 
 def cancel_grid(name: str, settings: Settings) -> GridPlan:
     """Request every process that works on a started grid to save its cell and stop."""
+    from embedlab.experiments.attempts import Cells
     from embedlab.experiments.executors.slurm import cancel_tasks
     from embedlab.experiments.plan import GridFolder, GridPlan
-    from embedlab.experiments.queue import Ending, Queue
-    from embedlab.experiments.worker import is_alive
+    from embedlab.experiments.preparation import is_alive
 
     folder = GridFolder.find(settings.runs, name)
     plan = GridPlan.load(folder.plan_file)
@@ -208,11 +208,7 @@ def cancel_grid(name: str, settings: Settings) -> GridPlan:
             f"grid {plan.name!r} is not running",
             hint=f"`embedlab grid status {plan.name}` shows its cells",
         )
-    with Queue(folder.queue_file) as queue:
-        queue.request_cancel()
-        for entry in queue.entries():
-            if entry.number in left and entry.state == "running":
-                queue.settle(entry, Ending(state="waiting"), 0)
+    Cells(plan, folder).request_cancel()
     return plan
 
 

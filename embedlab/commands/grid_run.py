@@ -5,7 +5,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 from rich.console import Console, Group, RenderableType
@@ -32,15 +32,15 @@ from embedlab.core.durations import duration
 from embedlab.core.printable import one_line
 from embedlab.core.session import Session
 from embedlab.core.settings import Settings
+from embedlab.experiments.attempts import CellEntry
 from embedlab.experiments.executors.executor import Executor, run_cells
-from embedlab.experiments.executors.local import LocalWorkers
+from embedlab.experiments.executors.local import LocalTasks
 from embedlab.experiments.executors.ray import ray_tasks
 from embedlab.experiments.executors.slurm import is_slurm, slurm_tasks
 from embedlab.experiments.grid_file import grid_names
 from embedlab.experiments.plan import Cell, GridFolder, GridPlan
 from embedlab.experiments.preparation import alone, started, store_plan
 from embedlab.experiments.progress import CellProgress, GridFollower, GridProgress
-from embedlab.experiments.queue import QueueEntry
 from embedlab.experiments.single_cell import run_cell
 from embedlab.reports.grids import states_line
 from embedlab.training.signals import stop_requests
@@ -57,7 +57,7 @@ class GridResult:
     """How the cells of a grid ended."""
 
     plan: GridPlan
-    entries: tuple[QueueEntry, ...]
+    entries: tuple[CellEntry, ...]
 
     @property
     def has_failed(self) -> bool:
@@ -76,10 +76,8 @@ def planned_grid(options: GridOptions, settings: Settings) -> PlannedGrid:
 
 def run_grid(planned: PlannedGrid, session: Session, board: Board | None = None) -> GridResult:
     """Run the cells that are not done, and return all as they ended; BOARD shows them meanwhile."""
-    with (
-        started(planned.plan, planned.folder),
-        closing(GridFollower(planned.folder)) as follower,
-    ):
+    with started(planned.plan, planned.folder):
+        follower = GridFollower(planned.folder)
         expected = estimate(planned, follower.look().entries)
         session.note(expected.text)
         if expected.cost.cells:
@@ -103,11 +101,10 @@ def run_one_cell(planned: PlannedGrid, number: int, session: Session) -> Cell:
 
 def look_at_grid(name: str, settings: Settings) -> GridProgress:
     """Return a started grid as it is now."""
-    with closing(GridFollower(GridFolder.find(settings.runs, name))) as follower:
-        return follower.look()
+    return GridFollower(GridFolder.find(settings.runs, name)).look()
 
 
-def _check_cells(planned: PlannedGrid, entries: Sequence[QueueEntry], session: Session) -> None:
+def _check_cells(planned: PlannedGrid, entries: Sequence[CellEntry], session: Session) -> None:
     """Check what the cells that are not done need, unless it is on the machines of a cluster."""
     if planned.hands.cluster is None:
         todo = {entry.run for entry in entries if entry.state != "done"}
@@ -137,7 +134,7 @@ def _executor(planned: PlannedGrid, expected: GridEstimate) -> AbstractContextMa
     """Return what runs the cells: this machine, Slurm or a Ray cluster."""
     plan, folder, hands = planned.plan, planned.folder, planned.hands
     if hands.cluster is None:
-        return LocalWorkers(folder, expected.at_once, gpus=expected.gpus)
+        return LocalTasks(plan, folder, expected.at_once, gpus=expected.gpus)
     if is_slurm(hands.cluster):
         return slurm_tasks(plan, folder, hands.cluster, at_once=hands.workers)
     return ray_tasks(plan, folder, hands.cluster, at_once=hands.workers)

@@ -36,12 +36,12 @@ from embedlab.core.settings import Settings
 
 if TYPE_CHECKING:
     from embedlab.commands.grid_run import Board
+    from embedlab.experiments.attempts import CellEntry
     from embedlab.experiments.deviations import RowRecipes
     from embedlab.experiments.matching_runs import RowModels
     from embedlab.experiments.paper_table import PaperTable
     from embedlab.experiments.paper_trainings import TablePlan
     from embedlab.experiments.plan import GridPlan
-    from embedlab.experiments.queue import QueueEntry
     from embedlab.reports.papers import TableProgress
 
 
@@ -477,7 +477,7 @@ def train_rows(
 
 
 def _failures(
-    table: PaperTable, planned: TablePlan, entries: Sequence[QueueEntry]
+    table: PaperTable, planned: TablePlan, entries: Sequence[CellEntry]
 ) -> dict[str, str]:
     """Why trainings failed, by the label of their rows."""
     from embedlab.experiments.paper_trainings import trainings

@@ -9,24 +9,21 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 import tomli_w
 
 from embedlab.core import python_processes
 from embedlab.core.disk import disk_errors, is_locked, take_lock, write_atomic
-from embedlab.core.errors import MEMORY, ExitCode
+from embedlab.core.errors import MEMORY
 from embedlab.core.foreign_files import open_own
 from embedlab.core.python_processes import python_command
 from embedlab.experiments.plan import Cell, GridFolder, GridPlan
-from embedlab.experiments.queue import Ending, QueueEntry
 from embedlab.runs.endings import failure_after, length, with_errors_to
 from embedlab.runs.status import run_status
 from embedlab.runs.store import GRIDS, RunFolder
 
 PROGRAM = python_command()
-
-MAX_ERRORS = 2  # endings with an error: the second is final
-MAX_KILLS = 4  # endings by a signal from outside: more are not a coincidence
 
 
 def is_complete(plan: GridPlan, cell: Cell) -> bool:
@@ -120,16 +117,19 @@ class CellLock:
     that share a run, as tables of a paper do, share its lock.
     """
 
-    def __init__(self, plan: GridPlan, cell: Cell) -> None:
+    def __init__(self, plan: GridPlan, cell: Cell, *, inherited: int | None = None) -> None:
         path = _lock_file(plan, cell)
+        if inherited is not None:
+            self.descriptor = inherited
+            return
         with disk_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            self.descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
 
     def acquire(self) -> bool:
         """Take the lock; False while a process holds it."""
         return take_lock(
-            self._descriptor, patience_s=(0.02,)
+            self.descriptor, patience_s=(0.02,)
         )  # a process that checks the lock holds it for an instant
 
     def start(
@@ -154,15 +154,18 @@ class CellLock:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                pass_fds=(self._descriptor, *claims),
+                pass_fds=(self.descriptor, *claims),
             )
             if claims:
                 run.hand_over(process.pid)
             return CellProcess(process=process, run=run, offset=offset)
 
-    def close(self) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
         """Release the lock; a process that was started holds it until it ends."""
-        os.close(self._descriptor)
+        os.close(self.descriptor)
 
 
 def _lock_file(plan: GridPlan, cell: Cell) -> Path:
@@ -197,15 +200,3 @@ class CellProcess:
         if failed is None:
             return f"exit code {returncode} without an error; its log may say more"
         return f"out of memory: {failed.message}" if failed.cause == MEMORY else failed.message
-
-
-def ending_of(entry: QueueEntry, returncode: int, reason: str) -> Ending:
-    """Return the outcome of a cell whose process failed for REASON: another try, or the end."""
-    if returncode == ExitCode.INTERRUPTED:
-        return Ending(state="cancelled", reason="stopped by its user")
-    if returncode < 0:
-        is_final = entry.kills + 1 >= MAX_KILLS
-        return Ending(state="failed" if is_final else "waiting", reason=reason, kills=1)
-    # A usage error will not go away; any other error gets a second try.
-    is_final = returncode == ExitCode.USAGE or entry.errors + 1 >= MAX_ERRORS
-    return Ending(state="failed" if is_final else "waiting", reason=reason, errors=1)

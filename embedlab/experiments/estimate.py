@@ -7,8 +7,8 @@ from types import MappingProxyType
 
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.recipe import recipe_to_table
+from embedlab.experiments.attempts import CellEntry
 from embedlab.experiments.plan import Cell, GridPlace, GridPlan
-from embedlab.experiments.queue import QueueEntry
 from embedlab.experiments.scoring_times import START_UP, scoring_seconds
 from embedlab.models.folder_files import weight_files
 from embedlab.runs import events
@@ -42,7 +42,7 @@ class CellTimes:
     sizes: Sequence[int] | None  # of the cells' models, in bytes
 
     @classmethod
-    def of(cls, plan: GridPlan, entries: Sequence[QueueEntry]) -> "CellTimes":
+    def of(cls, plan: GridPlan, entries: Sequence[CellEntry]) -> "CellTimes":
         """The times of the cells that ENTRIES have to do; failed, stopped and cancelled cells wait
         for a new start.
         """
@@ -86,7 +86,7 @@ class CellTimes:
 
 
 def _seconds(
-    plan: GridPlan, todo: Sequence[Cell], done: Sequence[QueueEntry]
+    plan: GridPlan, todo: Sequence[Cell], done: Sequence[CellEntry]
 ) -> tuple[list[float] | None, str]:
     """Return the seconds of each cell in TODO, and what they were measured on; None where a part of
     the work was never measured.

@@ -341,13 +341,8 @@ class GridFolder:
 
     @property
     def plan_file(self) -> Path:
-        """Return the file of the plan that filled the queue."""
+        """Return the file of the plan."""
         return self.path / "plan.json"
-
-    @property
-    def queue_file(self) -> Path:
-        """Return the file of the queue."""
-        return self.path / "queue.sqlite"
 
     @property
     def log_file(self) -> Path:
@@ -361,5 +356,7 @@ class GridFolder:
 
     @property
     def cells(self) -> Path:
-        """Return the folder with the recipe file of each variant."""
+        """Return the folder with the recipe file of each variant, and the attempts of each
+        cell.
+        """
         return self.path / "cells"

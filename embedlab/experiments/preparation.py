@@ -1,21 +1,22 @@
-"""A grid before its cells run: its plan fixed in its folder, and its cells in the queue."""
+"""A grid before its cells run: its plan fixed in its folder, and a new chance for each cell."""
 
+import os
+import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from uuid import uuid4
 
 from embedlab.core.disk import disk_errors, wait_for_lock
 from embedlab.core.errors import UsageError
 from embedlab.core.foreign_files import open_own
-from embedlab.experiments.cell import is_complete
+from embedlab.experiments.attempts import Cells
+from embedlab.experiments.cell import is_held
 from embedlab.experiments.plan import GridFolder, GridPlan
-from embedlab.experiments.queue import Queue
-from embedlab.experiments.worker import alive, is_alive, worker_name
-from embedlab.runs.tidy import drop_checkpoints
 
 
 @contextmanager
 def started(plan: GridPlan, folder: GridFolder) -> Iterator[None]:
-    """Fix the grid to PLAN, with its cells in the queue, within the block.
+    """Fix the grid to PLAN within the block.
 
     Another plan is refused from the beginning, even while the workers still load: they would take
     its cells for their own.
@@ -23,7 +24,7 @@ def started(plan: GridPlan, folder: GridFolder) -> Iterator[None]:
     with ExitStack() as stack:
         with alone(folder):
             prepare_grid(plan, folder)
-            stack.enter_context(alive(folder.workers / worker_name()))
+            stack.enter_context(alive(folder))
         yield
 
 
@@ -40,16 +41,9 @@ def alone(folder: GridFolder) -> Iterator[None]:
 
 
 def prepare_grid(plan: GridPlan, folder: GridFolder) -> None:
-    """Write PLAN into the grid's folder and its cells into the queue; cells whose runs are complete
-    are done already.
-    """
+    """Write PLAN into the grid's folder, and give what failed a new chance."""
     store_plan(plan, folder)
-    complete = [cell for cell in plan.cells if is_complete(plan, cell)]
-    for cell in complete:  # left by a worker that was killed after the end of a cell
-        drop_checkpoints(plan.run(cell))
-    done = {(cell.variant.run, cell.seed) for cell in complete}
-    with Queue(folder.queue_file) as queue:
-        queue.fill([(cell.variant.run, cell.seed) for cell in plan.cells], done)
+    Cells(plan, folder).start()
 
 
 def store_plan(plan: GridPlan, folder: GridFolder) -> None:
@@ -66,3 +60,28 @@ def store_plan(plan: GridPlan, folder: GridFolder) -> None:
             f"finished cells stay",
         )
     plan.save(folder.plan_file)
+
+
+@contextmanager
+def alive(folder: GridFolder) -> Iterator[None]:
+    """Show other processes within the block that this one works on the grid, by a locked file."""
+    path = folder.workers / f"{socket.gethostname()}-{os.getpid()}-{uuid4().hex[:6]}"
+    with disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        hidden = path.with_name(f".{path.name}")  # must not be found before it is locked
+        with hidden.open("wb") as file:
+            wait_for_lock(file.fileno())
+            hidden.rename(path)
+            yield
+            path.unlink(missing_ok=True)
+
+
+def is_alive(folder: GridFolder) -> bool:
+    """Return whether a process of this machine works on the grid; files of dead ones are
+    removed.
+    """
+    there = [path for path in folder.workers.glob("[!.]*") if is_held(path)]
+    for path in folder.workers.glob("[!.]*"):
+        if path not in there:
+            path.unlink(missing_ok=True)
+    return bool(there)

@@ -1,38 +1,27 @@
-"""The progress of a grid, from queue and event files: the same facts for the board, `grid status`
-and the dashboard.
+"""The progress of a grid, from its cells and their event files: the same facts for the board,
+`grid status` and the dashboard.
 """
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from embedlab.experiments.cell import has_results, is_being_run
+from embedlab.experiments.attempts import CellEntry, Cells, CellState
 from embedlab.experiments.estimate import CellTimes, Cost
 from embedlab.experiments.plan import Cell, GridFolder, GridPlan
-from embedlab.experiments.queue import CellState, Queue, QueueEntry
-from embedlab.experiments.worker import is_alive
 from embedlab.runs import events
-from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
-
-_STATES: Mapping[str, CellState] = {
-    "starting": "running",
-    "running": "running",
-    "silent": "running",
-    "failed": "failed",
-    "cancelled": "cancelled",
-}  # a run's, as a cell's
 
 CURVE = 400  # newest points of a curve in memory
 
 
 @dataclass(frozen=True, kw_only=True)
 class CellProgress:
-    """A cell, its state in the queue, and its curves so far."""
+    """A cell, its state, and its curves so far."""
 
     cell: Cell
-    entry: QueueEntry
+    entry: CellEntry
     step: events.Step | None = None
     losses: tuple[float, ...] = ()
     dev: tuple[float, ...] = ()
@@ -46,7 +35,7 @@ class GridProgress:
     """A grid at one moment."""
 
     plan: GridPlan
-    entries: tuple[QueueEntry, ...]
+    entries: tuple[CellEntry, ...]
     running: tuple[CellProgress, ...]
     cost: Cost  # of what is left
 
@@ -61,7 +50,7 @@ class GridProgress:
         return sum(entry.state in {"done", "failed", "cancelled"} for entry in self.entries)
 
     @property
-    def failed(self) -> list[QueueEntry]:
+    def failed(self) -> list[CellEntry]:
         """Return the cells that failed finally."""
         return [entry for entry in self.entries if entry.state == "failed"]
 
@@ -105,16 +94,13 @@ class GridFollower:
 
     def __init__(self, folder: GridFolder) -> None:
         self.plan = GridPlan.load(folder.plan_file)
-        self._folder = folder
-        self._queue: Queue | None = None
+        self._cells = Cells(self.plan, folder)
         self._curves: dict[tuple[str, int], _Curves] = {}
         self._times: tuple[tuple[int, int], CellTimes] | None = None
 
     def look(self) -> GridProgress:
         """Return the grid's progress now."""
-        if self._queue is None and self._folder.queue_file.is_file():
-            self._queue = Queue(self._folder.queue_file)
-        entries = tuple(self._entries())
+        entries = tuple(self._cells.entries())
         running = [entry for entry in entries if entry.state == "running"]
         state = (
             sum(entry.state not in {"waiting", "running"} for entry in entries),
@@ -133,17 +119,7 @@ class GridFollower:
         cost = self._times[1].cost(max(1, len(running)), spent_s)
         return GridProgress(plan=self.plan, entries=entries, running=progress, cost=cost)
 
-    def _entries(self) -> Iterable[QueueEntry]:
-        if self._queue is None:
-            return (entry_of_run(self.plan, cell) for cell in self.plan.cells)
-        queued = self._queue.entries()
-        return (
-            queued
-            if is_alive(self._folder)
-            else (_without_workers(self.plan, entry) for entry in queued)
-        )
-
-    def _progress(self, entry: QueueEntry) -> CellProgress:
+    def _progress(self, entry: CellEntry) -> CellProgress:
         cell = self.plan.cell(entry.number)
         curves = self._curves.setdefault(entry.key, _Curves())
         curves.read(self.plan.run(cell))
@@ -159,38 +135,3 @@ class GridFollower:
                 (self.plan.run(cell).evaluations / f"{task}.json").is_file() for task in cell.tasks
             ),
         )
-
-    def close(self) -> None:
-        """Close the queue."""
-        if self._queue is not None:
-            self._queue.close()
-
-
-def entry_of_run(plan: GridPlan, cell: Cell) -> QueueEntry:
-    """Return the state of a cell from its run alone: cells of a job array are not in the queue."""
-    run = plan.run(cell)
-    if not run.path.is_dir():
-        return QueueEntry(run=cell.variant.run, seed=cell.seed, number=cell.number, state="waiting")
-    status = run_status(run)
-    state = _STATES.get(status.state, "waiting")
-    if status.state == "finished" and has_results(plan, cell):
-        state = "done"
-    elif is_being_run(plan, cell):  # being evaluated, or trained by a process that is still loading
-        state = "running"
-    return QueueEntry(
-        run=cell.variant.run, seed=cell.seed, number=cell.number, state=state, reason=status.message
-    )
-
-
-def _without_workers(plan: GridPlan, entry: QueueEntry) -> QueueEntry:
-    """Return a queued cell without active workers by its run, which knows of a job array and of
-    dead workers what the queue does not.
-    """
-    if entry.state == "done":
-        return entry
-    run_entry = entry_of_run(plan, plan.cell(entry.number))
-    if run_entry.state in {"done", "running"}:
-        return replace(entry, state=run_entry.state, reason="")
-    # its claim may be of a worker on another machine
-    is_lost = entry.state == "running" and (entry.lease or 0.0) <= time.time()
-    return replace(entry, state="waiting") if is_lost else entry

@@ -1,5 +1,5 @@
 """How long the cells of earlier grids took to start, and tasks to score them: by the times of their
-files, within what the queue says the cells took.
+files, within what their attempts took.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -10,7 +10,6 @@ from statistics import fmean
 
 from embedlab.core.errors import EmbedlabError
 from embedlab.experiments.plan import GridFolder
-from embedlab.experiments.queue import Queue, QueueEntry
 from embedlab.runs import events
 from embedlab.runs.store import GRIDS, RunFolder
 
@@ -23,28 +22,28 @@ def scoring_seconds(runs: Path, encoders: Collection[str]) -> Mapping[tuple[str,
     grids in RUNS that started from one of ENCODERS.
     """
     timings: dict[tuple[str, str], list[float]] = {}
-    for run, entry in _finished_cells(runs):
+    for run, spent_s in _finished_cells(runs):
         with suppress(EmbedlabError, OSError):  # a damaged run says nothing of the time
             if (encoder := run.recipe().encoder.model) in encoders:
-                for task, seconds in _of_run(run, entry.seconds).items():
+                for task, seconds in _of_run(run, spent_s).items():
                     timings.setdefault((encoder, task), []).append(seconds)
     return {key: fmean(values) for key, values in timings.items()}
 
 
-def _finished_cells(runs: Path) -> Iterator[tuple[RunFolder, QueueEntry]]:
-    queues = [
-        path
-        for folder in (runs / GRIDS).glob("*")
-        if (path := GridFolder(folder).queue_file).is_file()
-    ]
-    for path in sorted(queues, key=lambda path: path.stat().st_mtime, reverse=True)[:GRIDS_READ]:
-        with suppress(EmbedlabError, OSError), Queue(path) as queue:
-            done = [
-                entry for entry in queue.entries() if entry.state == "done" and entry.seconds > 0
-            ]
-            yield from (
-                (RunFolder.of(runs, entry.run, entry.seed), entry) for entry in done[-CELLS_READ:]
-            )
+def _finished_cells(runs: Path) -> Iterator[tuple[RunFolder, float]]:
+    """Yield finished cells with the seconds that all their attempts took."""
+    grids = [grid for path in (runs / GRIDS).glob("*") if (grid := GridFolder(path)).cells.is_dir()]
+    grids.sort(key=lambda grid: grid.cells.stat().st_mtime, reverse=True)
+    for grid in grids[:GRIDS_READ]:
+        for path in sorted(grid.cells.glob("*@*.jsonl"))[-CELLS_READ:]:
+            with suppress(EmbedlabError, OSError):
+                attempts = [
+                    e for e in events.events_after(path)[0] if isinstance(e, events.Attempt)
+                ]
+                seconds = sum(attempt.seconds for attempt in attempts)
+                if seconds and attempts[-1].state == "done":
+                    name, _, seed = path.stem.rpartition("@")
+                    yield RunFolder.of(runs, name, int(seed)), seconds
 
 
 def _of_run(run: RunFolder, whole_s: float) -> Mapping[str, float]:

@@ -1,6 +1,4 @@
-"""One cell from its first to its last step, without the queue: a task of a job array, of Ray, or a
-job of Slurm.
-"""
+"""One cell from its first to its last step, in processes of its own."""
 
 import argparse
 import json
@@ -9,9 +7,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from embedlab.core.crash_reports import run_guarded, show_in_log
 from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted
 from embedlab.core.interrupts import STOPS
 from embedlab.experiments.cell import PROGRAM, CellLock, cell_environment, next_command
@@ -19,18 +19,25 @@ from embedlab.experiments.plan import Cell, GridFolder, GridPlan
 from embedlab.runs.tidy import drop_checkpoints
 
 LOCK_POLL_S = 0.2
+TICK_S = 0.1  # between two looks at a cell's process
+CHECKPOINT_GRACE_S = 300.0  # for a checkpoint, after a stop request
 
 
 def run_cell(
     plan: GridPlan, folder: GridFolder, number: int, *, program: Sequence[str] = PROGRAM
 ) -> None:
-    """Run one cell in this process, without the queue: for a job array on machines that share a
-    network disk.
+    """Run one cell, as a task of a job array on machines that share a network disk.
 
     The grid finds the cell later by its run. Its output goes to the run's log.
     """
     cell = plan.cell(number)
-    returncode, reason = finish_cell(plan, folder, cell, program=program)
+    with CellLock(plan, cell) as lock:
+        if not lock.acquire():
+            raise EmbedlabError(
+                f"cell {cell.id} is run by another process",
+                hint=f"embedlab runs log {cell.id} --follow",
+            )
+        returncode, reason = finish_cell(plan, folder, cell, lock, program=program)
     if returncode == ExitCode.INTERRUPTED:
         raise Interrupted(
             f"cell {number} ({cell.id}) is stopped; a checkpoint is saved",
@@ -46,60 +53,69 @@ def finish_cell(
     plan: GridPlan,
     folder: GridFolder,
     cell: Cell,
+    lock: CellLock,
     *,
     program: Sequence[str] = PROGRAM,
-    is_patient: bool = False,
+    parent: int | None = None,
 ) -> tuple[int, str]:
-    """Run all remaining steps of a cell in processes of its own; return the last exit code and the
-    error.
+    """Run all remaining steps of a cell whose LOCK is held, in processes that inherit it; return
+    the last exit code and the error.
 
-    If another process runs the cell: wait if PATIENT, otherwise raise an error.
+    It stops when this process is stopped, or when PARENT is not its parent any more.
     """
     run, gpus = plan.run(cell), os.environ.get("CUDA_VISIBLE_DEVICES")
     last: list[str] | None = None
-    while True:
-        lock = CellLock(plan, cell)
-        try:
-            while not lock.acquire():
-                if not is_patient:
-                    raise EmbedlabError(
-                        f"cell {cell.id} is run by another process",
-                        hint=f"embedlab runs log {cell.id} --follow",
-                    )
-                time.sleep(LOCK_POLL_S)
+    with _stops(parent) as wait:
+        while True:
             command = next_command(plan, folder, cell, gpus=len((gpus or "").split(",")))
             if command is None:
                 drop_checkpoints(run)
                 return ExitCode.OK, ""
             if command == last:
                 return (
-                    ExitCode.FAILED,
-                    f"`embedlab {command[0]}` ended without an error, but its results are "
-                    f"not there",
+                    ExitCode.USAGE,
+                    f"`embedlab {command[0]}` ended without an error, but its results are not "
+                    f"there",
                 )
             started = lock.start(program, command, cell_environment(plan, gpus), run)
-        finally:
-            lock.close()
-        _wait(started.process)
-        if started.process.returncode != 0:
-            return started.process.returncode, started.reason()
-        last = command
+            is_stopped = wait(started.process)
+            if started.process.returncode != 0:
+                return started.process.returncode, started.reason()
+            if is_stopped:
+                return ExitCode.INTERRUPTED, ""
+            last = command
 
 
-def _wait(process: "subprocess.Popen[bytes]") -> None:
-    """Wait for a cell's process, and stop it when this process is stopped."""
+@contextmanager
+def _stops(parent: int | None) -> Iterator[Callable[["subprocess.Popen[bytes]"], bool]]:
+    """Yield what waits for a cell's process and gives whether it was stopped: the signals that stop
+    this process go to it, and what does not save its checkpoint in time is killed.
+    """
+    stops: list[tuple[int, float]] = []  # the signals, each with its time
     # A signal that is deliberately ignored, as SIGHUP under nohup, stays ignored.
     selected = [number for number in STOPS if signal.getsignal(number) != signal.SIG_IGN]
     before = {
-        number: signal.signal(number, lambda number, _: process.send_signal(number))
+        number: signal.signal(number, lambda number, _: stops.append((number, time.monotonic())))
         for number in selected
     }
+
+    def wait(process: "subprocess.Popen[bytes]") -> bool:
+        sent = 0
+        while True:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(TICK_S)
+                return bool(stops)
+            if not stops and parent not in {None, os.getppid()}:
+                stops.append((signal.SIGTERM, time.monotonic()))
+            for number, _ in stops[sent:]:
+                process.send_signal(number)
+            sent = len(stops)
+            if stops and time.monotonic() - stops[0][1] > CHECKPOINT_GRACE_S:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+
     try:
-        process.wait()
-    except BaseException:
-        process.terminate()
-        process.wait()
-        raise
+        yield wait
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -108,11 +124,14 @@ def _wait(process: "subprocess.Popen[bytes]") -> None:
 def finish_patiently(
     plan: GridPlan, folder: GridFolder, cell: Cell, program: Sequence[str]
 ) -> tuple[int, str]:
-    """Finish a cell on another machine than the queue's; return the exit code and the reason, of
-    errors too.
+    """Finish a cell, when no other process runs it any more; return the exit code and the reason,
+    of errors too.
     """
     try:
-        return finish_cell(plan, folder, cell, program=program, is_patient=True)
+        with CellLock(plan, cell) as lock:
+            while not lock.acquire():
+                time.sleep(LOCK_POLL_S)
+            return finish_cell(plan, folder, cell, lock, program=program)
     except EmbedlabError as error:
         return error.exit_code, error.message
 
@@ -125,13 +144,26 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("number", type=int)
     parser.add_argument("program", nargs="*", default=PROGRAM)
+    # of a process of this machine, which ends when that one does and inherits the lock
+    parser.add_argument("--parent", type=int)
+    parser.add_argument("--lock", type=int)
     typed = parser.parse_args()
     folder = GridFolder(typed.folder)
     plan = GridPlan.load(folder.plan_file)
-    returncode, reason = finish_patiently(plan, folder, plan.cell(typed.number), typed.program)
+    cell = plan.cell(typed.number)
+    if typed.lock is None:
+        returncode, reason = finish_patiently(plan, folder, cell, typed.program)
+    else:
+        try:
+            with CellLock(plan, cell, inherited=typed.lock) as lock:
+                returncode, reason = finish_cell(
+                    plan, folder, cell, lock, program=typed.program, parent=typed.parent
+                )
+        except EmbedlabError as error:
+            returncode, reason = error.exit_code, error.message
     sys.stdout.write(json.dumps({"returncode": int(returncode), "reason": reason}) + "\n")
     return int(returncode) if returncode >= 0 else 128 - returncode
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_guarded(main, show_in_log))

@@ -9,11 +9,11 @@ from typing import Any
 from embedlab.core.durations import duration
 from embedlab.core.note import Note, phrases_of
 from embedlab.data.published import remarks
+from embedlab.experiments.attempts import CellEntry, CellState
 from embedlab.experiments.listing import ListedGrid
 from embedlab.experiments.pivot import Pivot, Spread, last_dev
 from embedlab.experiments.plan import Cell, GridPlan
 from embedlab.experiments.progress import GridProgress
-from embedlab.experiments.queue import CellState, QueueEntry
 from embedlab.reports.captions import counted_items, seen_sentences
 from embedlab.reports.notes import facts_of, generated_note, usage, with_marks
 from embedlab.reports.scores import overlap_fields
@@ -388,7 +388,9 @@ def status_table(progress: GridProgress) -> Table:
     for entry in progress.entries:
         cell = plan.cell(entry.number)
         run = plan.run(cell)
-        status = run_status(run) if entry.state != "waiting" else None
+        # one that is trained may wait to be scored
+        has_run = entry.state != "waiting" or run.model.is_dir()
+        status = run_status(run) if has_run else None
         step = steps.get(entry.key) or (status.step if status is not None else None)
         at = {"step": step.step, "steps": step.steps, "loss": step.loss} if step else {}
         dev = (status.dev or last_dev(run)) if status is not None else None
@@ -429,7 +431,7 @@ def grids_table(grids: Sequence[ListedGrid]) -> Table:
 
 def cells_table(
     plan: GridPlan,
-    entries: Sequence[QueueEntry],
+    entries: Sequence[CellEntry],
     seconds: Mapping[tuple[str, int], float] | None = None,
     notes: Sequence[str] = (),
 ) -> Table:
@@ -449,7 +451,7 @@ def cells_table(
     return Table(title=f"{plan.name}: {plan.summary}", columns=columns, rows=rows, notes=notes)
 
 
-def summary_table(plan: GridPlan, entries: Sequence[QueueEntry]) -> Table:
+def summary_table(plan: GridPlan, entries: Sequence[CellEntry]) -> Table:
     """Return the outcome of a grid: a line for each cell that is not done, and the count of the
     others.
     """

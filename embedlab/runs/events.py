@@ -175,6 +175,24 @@ class Cancelled(Event):
     kind: ClassVar[str] = "cancelled"
 
 
+@dataclass(frozen=True, kw_only=True)
+class Attempt(Event):
+    """A grid worked on a cell, in a file of its own; a run has none."""
+
+    kind: ClassVar[str] = "attempt"
+
+    state: str  # "done", "failed", "cancelled", or "waiting" for another attempt
+    reason: str = ""
+    errors: int = 0
+    kills: int = 0
+    seconds: float = 0.0
+
+    @property
+    def is_new_chance(self) -> bool:
+        """Whether errors and kills before it count no more."""
+        return self.state == "waiting" and not self.errors and not self.kills
+
+
 EVENT_KINDS: Mapping[str, type[Event]] = {
     cls.kind: cls
     for cls in (
@@ -189,6 +207,7 @@ EVENT_KINDS: Mapping[str, type[Event]] = {
         Failed,
         RunInterrupted,
         Cancelled,
+        Attempt,
     )
 }
 

@@ -14,7 +14,7 @@ from embedlab.cli.app import main, program
 from embedlab.commands.grid_run import sparkline
 from embedlab.core.errors import ExitCode
 from embedlab.experiments.cell import CellLock
-from embedlab.experiments.executors.local import LocalWorkers
+from embedlab.experiments.executors.local import LocalTasks
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.preparation import prepare_grid, started
 from tests.experiments.conftest import GRID, STAND_IN, plan_of, work_here
@@ -112,7 +112,7 @@ def test_cells_that_fail_are_reported_with_their_reasons_and_end_the_grid_with_1
     plan: GridPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "embedlab.commands.grid_run.LocalWorkers", partial(LocalWorkers, program=STAND_IN)
+        "embedlab.commands.grid_run.LocalTasks", partial(LocalTasks, program=STAND_IN)
     )
     monkeypatch.setenv(
         "FAULTS", json.dumps({plan.cell(1).id: "diverge", plan.cell(3).id: "memory"})
@@ -139,7 +139,7 @@ def test_a_started_grid_goes_on_by_its_name_without_its_file(
     plan: GridPlan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(
-        "embedlab.commands.grid_run.LocalWorkers", partial(LocalWorkers, program=STAND_IN)
+        "embedlab.commands.grid_run.LocalTasks", partial(LocalTasks, program=STAND_IN)
     )
     prepare_grid(plan, GridFolder.of(plan.place.runs_folder, plan.name))
     Path("mine.toml").unlink()
@@ -207,7 +207,7 @@ def test_status_of_a_job_array_is_read_from_its_runs(
 ) -> None:
     run_stand_in(plan)
     folder = GridFolder.of(plan.place.runs_folder, plan.name)
-    folder.queue_file.unlink()
+    shutil.rmtree(folder.cells)
     shutil.rmtree(plan.run(plan.cell(2)).path)
     found = json.loads(answer(capsys, "status", "mine", "--data", "tiny", "--json"))
     assert [(row["state"], row["reason"]) for row in found["rows"]] == [
@@ -215,12 +215,11 @@ def test_status_of_a_job_array_is_read_from_its_runs(
         ("waiting", ""),
         ("done", ""),
     ]
-    assert not folder.queue_file.exists()
+    assert not folder.cells.exists()
     (plan.run(plan.cell(1)).evaluations / "sts.json").unlink()
-    lock = CellLock(plan, plan.cell(1))
-    assert lock.acquire()  # as `grid run --cell 1` does, which now evaluates
-    assert states_of(capsys) == ["running", "waiting", "done"]
-    lock.close()
+    with CellLock(plan, plan.cell(1)) as lock:
+        assert lock.acquire()  # as `grid run --cell 1` does, which now evaluates
+        assert states_of(capsys) == ["running", "waiting", "done"]
     assert states_of(capsys) == ["waiting", "waiting", "done"]
 
 

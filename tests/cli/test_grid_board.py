@@ -6,10 +6,10 @@ import time
 from rich.console import Console
 
 from embedlab.commands.grid_run import render
+from embedlab.experiments.attempts import CellEntry
 from embedlab.experiments.estimate import Cost
 from embedlab.experiments.plan import GridPlan
 from embedlab.experiments.progress import CellProgress, GridProgress
-from embedlab.experiments.queue import QueueEntry
 from embedlab.runs.events import Step
 from tests.experiments.conftest import plan_of as plan_of
 from tests.experiments.conftest import short_plan as short_plan
@@ -17,7 +17,7 @@ from tests.experiments.conftest import short_plan as short_plan
 
 def lines_of(plan: GridPlan, *, trained_s: float | None) -> list[str]:
     entries = [
-        QueueEntry(run=cell.variant.run, seed=cell.seed, number=cell.number, state="running")
+        CellEntry(run=cell.variant.run, seed=cell.seed, number=cell.number, state="running")
         for cell in plan.cells
     ]
     step = Step(

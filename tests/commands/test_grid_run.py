@@ -12,7 +12,7 @@ from embedlab.commands.grid_run import look_at_grid, run_grid
 from embedlab.core.errors import UsageError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
-from embedlab.experiments.executors.local import LocalWorkers
+from embedlab.experiments.executors.local import LocalTasks
 from tests.experiments.conftest import SHORT, STAND_IN
 
 
@@ -22,7 +22,7 @@ def test_a_grid_runs_in_a_notebook_and_gives_its_cells_as_they_ended(
     monkeypatch.chdir(tmp_path)
     Path("mine.toml").write_text(SHORT)
     monkeypatch.setattr(
-        "embedlab.commands.grid_run.LocalWorkers", partial(LocalWorkers, program=STAND_IN)
+        "embedlab.commands.grid_run.LocalTasks", partial(LocalTasks, program=STAND_IN)
     )
     session = NotebookSession(
         settings=Settings(data=TINY_FOLDER, runs=tmp_path / "runs", cache=tmp_path / "cache")
@@ -44,7 +44,7 @@ def test_what_no_cell_can_start_from_or_be_evaluated_on_is_refused_before_one_st
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(
-        "embedlab.commands.grid_run.LocalWorkers",
+        "embedlab.commands.grid_run.LocalTasks",
         lambda *_, **__: pytest.fail("a cell was started"),
     )
     session = NotebookSession(

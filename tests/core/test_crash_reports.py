@@ -78,14 +78,10 @@ def test_a_report_that_cannot_be_written_leaves_the_two_lines(
 
 @pytest.mark.parametrize(
     "module",
-    ["embedlab.experiments.worker", "embedlab.encoders.pair_worker"],
+    ["embedlab.experiments.single_cell", "embedlab.encoders.pair_worker"],
 )
 def test_processes_without_a_terminal_report_in_two_lines(module: str, tmp_path: Path) -> None:
-    words = (
-        [str(tmp_path), "--parent", "1", "--since", "0"]
-        if module.endswith("experiments.worker")
-        else ["[", str(tmp_path)]
-    )
+    words = [str(tmp_path), "1"] if module.endswith("single_cell") else ["[", str(tmp_path)]
     (tmp_path / "plan.json").mkdir()  # where a file is read
     ended = subprocess.run(
         [sys.executable, "-m", module, *words], capture_output=True, text=True, check=False

@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 import textwrap
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,9 +17,10 @@ import pytest
 
 from embedlab.commands import tui
 from embedlab.core import python_processes
+from embedlab.core.errors import ExitCode
 from embedlab.core.paths import PACKAGE
 from embedlab.experiments.cell import PROGRAM, CellLock
-from embedlab.experiments.executors.local import LocalWorkers
+from embedlab.experiments.executors.local import LocalTasks
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.runs.launch import run_together, start_detached
 from embedlab.runs.store import RunFolder
@@ -177,23 +177,19 @@ def test_processes_that_train_together_import_nothing_from_their_folder(
     assert capfd.readouterr().out.startswith("embedlab ")
 
 
-def test_a_worker_and_a_cell_import_nothing_from_their_folder(hostile_plan: GridPlan) -> None:
+def test_a_task_and_a_cell_import_nothing_from_their_folder(hostile_plan: GridPlan) -> None:
     folder = GridFolder.of(hostile_plan.place.runs_folder, hostile_plan.name)
     run = hostile_plan.run(hostile_plan.cell(1))
-    lock = CellLock(hostile_plan, hostile_plan.cell(1))
-    cell = lock.start(PROGRAM, ["--version"], os.environ, run)
-    lock.close()
+    with CellLock(hostile_plan, hostile_plan.cell(1)) as lock:
+        cell = lock.start(PROGRAM, ["--version"], os.environ, run)
     folder.path.mkdir(parents=True)
-    with LocalWorkers(
-        folder, 1, program=STAND_IN
-    ) as crew:  # without a plan it ends with an error of ours
+    # without a plan it ends with an error of ours
+    with LocalTasks(hostile_plan, folder, 1, program=STAND_IN) as tasks:
         assert cell.process.wait(60) == 0
-        crew._restarts = [99]
-        deadline = time.monotonic() + 60
-        while crew.poll():
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        assert "plan.json" in crew.complaint()
+        tasks.submit()
+        (task,) = tasks.claims.jobs
+        assert task.wait(60) == ExitCode.MISSING
+    assert "plan.json" in folder.log_file.read_text()
 
 
 def test_a_served_dashboard_imports_nothing_from_its_folder(

@@ -1,17 +1,15 @@
 """A grid file, its plan, and a program that stands in for the real training."""
 
-import os
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from embedlab.core.errors import ExitCode
+from embedlab.experiments.attempts import Cells
 from embedlab.experiments.grid_file import load_grid
 from embedlab.experiments.grid_trainings import expand_grid
 from embedlab.experiments.plan import GridFolder, GridPlace, GridPlan
-from embedlab.experiments.worker import Worker
+from embedlab.experiments.single_cell import finish_patiently
 
 STAND_IN = (sys.executable, "-I", "-S", str(Path(__file__).with_name("stand_in.py")))
 
@@ -42,11 +40,18 @@ def plan_of(folder: Path, text: str = GRID) -> GridPlan:
     return expand_grid(load_grid(str(path)), place)
 
 
-def work_here(folder: GridFolder) -> ExitCode:
-    """Do what is left of a grid as one worker in this process; starting a worker takes longer than
-    its cells.
-    """
-    return Worker(folder, parent=os.getppid(), since=time.time(), program=STAND_IN).work()
+def cells_of(folder: GridFolder) -> Cells:
+    """What became of the cells of the grid in FOLDER."""
+    return Cells(GridPlan.load(folder.plan_file), folder)
+
+
+def work_here(folder: GridFolder) -> None:
+    """Do what is left of a grid in this process; starting one takes longer than its cells."""
+    cells = cells_of(folder)
+    for cell in cells.plan.cells:
+        while (entry := cells.entry(cell)).state == "waiting":
+            ending = finish_patiently(cells.plan, folder, cell, STAND_IN)
+            cells.record(cell, entry.ended(*ending, seconds=0.1))
 
 
 @pytest.fixture

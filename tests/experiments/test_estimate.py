@@ -3,16 +3,16 @@
 import json
 import os
 import time
-from contextlib import closing
 
 import pytest
 
 from embedlab.core.recipe import from_table
+from embedlab.experiments.attempts import CellEntry
+from embedlab.experiments.cell import CellLock
 from embedlab.experiments.estimate import CellTimes
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.preparation import prepare_grid
 from embedlab.experiments.progress import GridFollower
-from embedlab.experiments.queue import Ending, Queue, QueueEntry
 from embedlab.experiments.scoring_times import START_UP
 from embedlab.reports.grids import cells_table
 from embedlab.reports.layout import plain_text
@@ -21,9 +21,9 @@ from embedlab.runs.store import RunFolder
 from tests.stored_json import store_recipe
 
 
-def waiting(plan: GridPlan) -> list[QueueEntry]:
+def waiting(plan: GridPlan) -> list[CellEntry]:
     return [
-        QueueEntry(run=cell.variant.run, seed=cell.seed, number=cell.number, state="waiting")
+        CellEntry(run=cell.variant.run, seed=cell.seed, number=cell.number, state="waiting")
         for cell in plan.cells
     ]
 
@@ -119,10 +119,9 @@ def test_scoring_of_earlier_grids_is_part_of_the_estimate_and_the_time_left_move
         (run.evaluations / "sts.json").write_text("{}")
         os.utime(run.evaluations / "sts.json", (now, now))
         earlier = GridFolder.of(short_plan.place.runs_folder, f"grid-{name}")
-        earlier.path.mkdir(parents=True)
-        with Queue(earlier.queue_file) as queue:
-            queue.fill([(name, 1)], done=[])
-            queue.settle(queue.claim("worker"), Ending(state="done"), whole_s)
+        with events.EventLog(earlier.cells / f"{name}@1.jsonl") as log:
+            log.append(events.Attempt(state="failed", errors=1, seconds=20.0))
+            log.append(events.Attempt(state="done", seconds=whole_s - 20.0))
     cost = CellTimes.of(short_plan, waiting(short_plan)).cost(1)
     assert cost.measured == "other runs of the same encoder"
     assert cost.seconds == pytest.approx(
@@ -130,10 +129,10 @@ def test_scoring_of_earlier_grids_is_part_of_the_estimate_and_the_time_left_move
     )  # the start took 10 s; 600 s of scoring do not fit into 170 s
 
     prepare_grid(short_plan, short_folder)
-    with Queue(short_folder.queue_file) as queue:
-        first = queue.claim("worker")
-    write_run(short_plan, first.run, [started(now)])
-    with closing(GridFollower(short_folder)) as follower:
+    first, follower = short_plan.cell(1), GridFollower(short_folder)
+    write_run(short_plan, first.variant.run, [started(now)])
+    with CellLock(short_plan, first) as lock:
+        assert lock.acquire()
         for later, left in ((10.0, 500.0), (40.0, 470.0), (1000.0, 340.0)):
             monkeypatch.setattr(
                 "embedlab.experiments.progress.time.time", lambda later=later: now + later

@@ -39,6 +39,7 @@ def value_of(cell: Cell) -> float:
 def write_results(plan: GridPlan, cells: list[Cell]) -> None:
     for cell in cells:
         run = plan.run(cell)
+        run.recipe_file.unlink(missing_ok=True)  # of the program that stands in for trainings
         run.write_once(
             from_table(cell.variant.recipe, name="mine", where="test"),
             Environment(seed=cell.seed, device="cpu", precision="float32", threads=1, data=()),

@@ -12,12 +12,11 @@ import psutil
 import pytest
 
 from embedlab.experiments.executors.executor import run_cells
-from embedlab.experiments.executors.local import LocalWorkers
+from embedlab.experiments.executors.local import LocalTasks
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.preparation import prepare_grid
-from embedlab.experiments.queue import Queue
 from embedlab.runs import events
-from tests.experiments.conftest import plan_of
+from tests.experiments.conftest import cells_of, plan_of
 
 SMALL = """
 summary = "Two variants of a short training, two seeds."
@@ -35,8 +34,7 @@ encoder = "ENCODER"
 
 
 def states(folder: GridFolder) -> set[str]:
-    with Queue(folder.queue_file) as queue:
-        return {entry.state for entry in queue.entries()}
+    return {entry.state for entry in cells_of(folder).entries()}
 
 
 def weights(plan: GridPlan) -> list[bytes]:
@@ -51,7 +49,7 @@ def test_killed_trainings_end_as_undisturbed_ones(tmp_path: Path, tiny_encoder: 
     )
     folder = GridFolder.of(undisturbed.place.runs_folder, undisturbed.name)
     prepare_grid(undisturbed, folder)
-    run_cells(undisturbed, folder, LocalWorkers(folder, 2))
+    run_cells(undisturbed, folder, LocalTasks(undisturbed, folder, 2))
     assert states(folder) == {"done"}
 
     folder = GridFolder.of(killed.place.runs_folder, killed.name)

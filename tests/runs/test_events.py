@@ -35,6 +35,7 @@ def test_every_kind_of_event_reads_back_as_it_was_written(tmp_path: Path) -> Non
         events.Failed(time=3.0, message="diverged", hint="lower the rate"),
         events.RunInterrupted(time=3.0, step=4),
         events.Cancelled(time=3.0),
+        events.Attempt(time=3.5, state="waiting", reason="why", errors=1, seconds=2.5),
         events.Finished(time=4.0, step=6),
     ]
     with EventLog(tmp_path / "run" / "events.jsonl") as log:

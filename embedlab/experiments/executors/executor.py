@@ -3,13 +3,13 @@
 import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from embedlab.core.errors import EmbedlabError, Interrupted
+from embedlab.core.errors import Interrupted
+from embedlab.experiments.attempts import CellEntry, Cells, CellState
 from embedlab.experiments.plan import GridFolder, GridPlan
-from embedlab.experiments.queue import Ending, Queue, QueueEntry
-from embedlab.experiments.worker import RENEW_S, alive, dead_workers, worker_name
+from embedlab.experiments.preparation import alive
+from embedlab.runs.events import Attempt
 
 POLL_S = 0.2
 
@@ -17,7 +17,7 @@ Job = TypeVar("Job", bound=Hashable)
 
 
 class Executor(Protocol):
-    """Runs the cells that wait in the queue of a grid."""
+    """Runs the cells of a grid that wait."""
 
     def submit(self) -> None:
         """Start work on cells that wait, as much as there is room for."""
@@ -29,9 +29,6 @@ class Executor(Protocol):
 
     def cancel(self) -> None:
         """Request that every running cell saves its checkpoint and stops."""
-
-    def complaint(self) -> str:
-        """Return why it gave up before the cells were done; empty where it did not."""
 
 
 def run_cells(
@@ -47,83 +44,61 @@ def run_cells(
     Raises Interrupted after IS_STOPPING is true, or the grid was cancelled, and the running cells
     have saved their checkpoints.
     """
-    since, was_stopped = time.time(), False
-    with executor as machines, Queue(folder.queue_file) as queue:
+    since, was_stopped, cells = time.time(), False, Cells(plan, folder)
+    with alive(folder), executor as machines:
         while True:
             if not was_stopped:
                 machines.submit()
             if not machines.poll():
                 break
             show()
-            if not was_stopped and (is_stopping() or queue.is_cancelled(since)):
+            if not was_stopped and (is_stopping() or cells.is_cancelled(since)):
                 machines.cancel()
                 was_stopped = True
         show()
-        if not queue.is_open():
-            return
-        complaint = machines.complaint()
-    if complaint:
-        raise EmbedlabError(
-            f"the workers of grid {plan.name!r} gave up: {complaint}",
-            hint=f"see {str(folder.log_file)!r}, then run the grid again",
-        )
+    if not cells.is_open():
+        return
     raise Interrupted(
         f"grid {plan.name!r} is stopped; what it did is saved",
         hint="the same command goes on from there",
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Claim:
-    entry: QueueEntry
-    began: float
-
-
 class Claims(Generic[Job]):
-    """The cells that this process has claimed for the jobs of another system, such as Ray's
-    tasks.
-    """
+    """The cells that have jobs of another system, such as Ray's tasks, from this process."""
 
-    def __init__(self, folder: GridFolder, at_once: int) -> None:
-        self.folder, self.at_once = folder, at_once
-        self.queue, self.name = Queue(folder.queue_file), worker_name()
-        self._claims: dict[Job, _Claim] = {}
-        self._renewed = time.monotonic()
+    def __init__(self, plan: GridPlan, folder: GridFolder, at_once: int) -> None:
+        self.cells, self.at_once = Cells(plan, folder), at_once
+        self._held: dict[Job, tuple[CellEntry, float]] = {}  # with the time when it was submitted
 
     @property
     def jobs(self) -> list[Job]:
         """Return the jobs that have not ended."""
-        return list(self._claims)
+        return list(self._held)
 
-    def alive(self) -> AbstractContextManager[None]:
-        """Show other processes within the block that the claims are held."""
-        return alive(self.folder.workers / self.name)
-
-    def entry(self, job: Job) -> QueueEntry:
+    def entry(self, job: Job) -> CellEntry:
         """Return the cell of a job."""
-        return self._claims[job].entry
+        return self._held[job][0]
 
-    def new(self) -> Iterator[QueueEntry]:
-        """Claim cells until there are as many as run at once; each must be given its job with
-        `hold`.
+    def new(self, *states: CellState) -> Iterator[CellEntry]:
+        """Yield cells in one of these STATES that have no job while fewer have one than run at
+        once; those to run must be given a job with `hold`.
         """
-        while (
-            len(self._claims) < self.at_once
-            and (entry := self.queue.claim(self.name, dead_workers(self.folder))) is not None
-        ):
-            yield entry
+        held = {entry.number for entry, _ in self._held.values()}
+        for cell in self.cells.plan.cells:
+            if len(self._held) >= self.at_once:
+                return
+            if cell.number not in held and (entry := self.cells.entry(cell)).state in states:
+                yield entry
 
-    def hold(self, job: Job, entry: QueueEntry) -> None:
-        """Hold the claim on a cell for its JOB."""
-        self._claims[job] = _Claim(entry=entry, began=time.monotonic())
+    def hold(self, job: Job, entry: CellEntry) -> None:
+        """Note the JOB of a cell."""
+        self._held[job] = entry, time.monotonic()
 
-    def settle(self, job: Job, ending: Ending) -> None:
-        """Give up the claim of a job that ended."""
-        claim = self._claims.pop(job)
-        self.queue.settle(claim.entry, ending, time.monotonic() - claim.began)
-
-    def renew(self) -> None:
-        """Renew the claims when it is time."""
-        if time.monotonic() - self._renewed > RENEW_S:
-            self.queue.renew_all(self.name)
-            self._renewed = time.monotonic()
+    def settle(self, job: Job, returncode: int, reason: str, *, is_stopped: bool = False) -> None:
+        """Record how a job ended; one that this process stopped waits."""
+        entry, began = self._held.pop(job)
+        attempt = entry.ended(returncode, reason, time.monotonic() - began)
+        if is_stopped and returncode != 0:
+            attempt = Attempt(state="waiting", seconds=attempt.seconds)
+        self.cells.record(self.cells.plan.cell(entry.number), attempt)

@@ -1,5 +1,6 @@
-"""Cells on this machine: worker processes that share the queue."""
+"""Cells on this machine: a process each, as many at once as there is room for."""
 
+import json
 import os
 import shutil
 import signal
@@ -7,99 +8,100 @@ import subprocess
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import cycle
 from types import TracebackType
 from typing import Self
 
 from embedlab.core import python_processes
 from embedlab.core.disk import disk_errors
-from embedlab.core.errors import ExitCode
 from embedlab.core.foreign_files import open_own
 from embedlab.core.python_processes import python_command
-from embedlab.experiments.cell import PROGRAM
-from embedlab.experiments.executors.executor import POLL_S
-from embedlab.experiments.plan import GridFolder
-from embedlab.experiments.worker import CHECKPOINT_GRACE_S
-from embedlab.runs.endings import failure_after, length, with_errors_to
+from embedlab.experiments.attempts import CellEntry
+from embedlab.experiments.cell import PROGRAM, CellLock
+from embedlab.experiments.executors.executor import POLL_S, Claims
+from embedlab.experiments.plan import GridFolder, GridPlan
+from embedlab.experiments.single_cell import CHECKPOINT_GRACE_S
 
-RESTARTS = 5  # restarts of each worker: if it dies more often, a restart does not help
+Process = subprocess.Popen[bytes]
 
 
-class LocalWorkers:
-    """Worker processes on this machine, which take cells from the queue; they end with the block,
-    and with this process.
+class LocalTasks:
+    """The cells of one grid as processes of this machine, which end with the block, and with this
+    process.
     """
 
     def __init__(
         self,
+        plan: GridPlan,
         folder: GridFolder,
-        workers: int,
+        at_once: int,
         *,
         gpus: Sequence[str] = (),
         program: Sequence[str] = PROGRAM,
     ) -> None:
-        self.folder, self.program, self._since = folder, program, time.time()
-        self._gpus = assigned_gpus(workers, gpus)
-        self._restarts = [0] * workers
-        self._errors = folder.path / "errors.jsonl"  # of the workers
-        self._offset = length(self._errors)
-        self._processes = [self._start(slot) for slot in range(workers)]
+        self.plan, self.folder, self.program = plan, folder, program
+        self.claims: Claims[Process] = Claims(plan, folder, at_once)
+        # small cells share a GPU
+        self._free = [gpu for gpu, _ in zip(cycle(gpus or [None]), range(at_once), strict=False)]
+        self._gpus: dict[Process, str | None] = {}
+        self._is_cancelled = False
 
-    def _start(self, slot: int) -> "subprocess.Popen[bytes]":
-        gpu = ["--gpu", self._gpus[slot]] if self._gpus else []
-        options = ["--parent", str(os.getpid()), "--since", str(self._since), *gpu]
+    def submit(self) -> None:
+        """Start cells that wait; one that another process holds is left to it."""
+        for entry in self.claims.new("waiting"):
+            with CellLock(self.plan, self.plan.cell(entry.number)) as lock:
+                if lock.acquire():
+                    self._start(entry, lock)
+
+    def _start(self, entry: CellEntry, lock: CellLock) -> None:
+        gpu = self._free.pop(0)
+        options = ["--parent", str(os.getpid()), "--lock", str(lock.descriptor)]
         command = python_command(
             *options,
             str(self.folder.path),
+            str(entry.number),
             "--",
             *self.program,
-            module="embedlab.experiments.worker",
+            module="embedlab.experiments.single_cell",
         )
+        environment = {**os.environ, **({} if gpu is None else {"CUDA_VISIBLE_DEVICES": gpu})}
         with disk_errors(self.folder.log_file), open_own(self.folder.log_file) as log:
-            env = with_errors_to(self._errors, os.environ)
-            # A session of its own: Ctrl-C reaches this process alone, which then stops the workers
-            # once.
-            return python_processes.start(
+            # A session of its own: Ctrl-C reaches this process alone, which then stops them once.
+            process = python_processes.start(
                 command,
-                environment=env,
+                environment=environment,
                 stdin=subprocess.DEVNULL,
-                stdout=log,
+                stdout=subprocess.PIPE,
                 stderr=log,
                 start_new_session=True,
+                pass_fds=(lock.descriptor,),
             )
-
-    def submit(self) -> None:
-        """Replace workers that were killed; the others take the cells that wait."""
-        for slot, process in enumerate(self._processes):
-            if (
-                process.poll() not in {None, ExitCode.OK, ExitCode.INTERRUPTED}
-                and self._restarts[slot] < RESTARTS
-            ):
-                self._restarts[slot] += 1
-                self._processes[slot] = self._start(slot)
+        self._gpus[process] = gpu
+        self.claims.hold(process, entry)
 
     def poll(self) -> bool:
-        """Wait a moment; return whether a worker is alive."""
-        is_working = any(process.poll() is None for process in self._processes)
-        if is_working:
-            time.sleep(POLL_S)
-        return is_working
+        """Wait a moment; record the cells that ended."""
+        time.sleep(POLL_S)
+        for process in self.claims.jobs:
+            if process.poll() is not None:
+                self._free.append(self._gpus.pop(process))
+                self.claims.settle(process, *self._ending(process), is_stopped=self._is_cancelled)
+        return bool(self.claims.jobs) or (not self._is_cancelled and self.claims.cells.is_open())
+
+    def _ending(self, process: Process) -> tuple[int, str]:
+        assert process.stdout is not None
+        with process.stdout as output, suppress(ValueError, KeyError, TypeError):
+            values = json.loads(output.read())
+            return int(values["returncode"]), str(values["reason"])
+        code = process.returncode
+        how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+        return code or 1, f"its process ended: {how}; {str(self.folder.log_file)!r} may say more"
 
     def cancel(self) -> None:
-        """Request that every worker saves its cell's checkpoint and ends; a second request kills
-        the cells.
-        """
-        for process in self._processes:
-            with suppress(ProcessLookupError):
-                process.send_signal(signal.SIGTERM)
-
-    def complaint(self) -> str:
-        """Return why a worker gave up, for instance on a full disk; empty when all ended well."""
-        if all(
-            process.poll() in {ExitCode.OK, ExitCode.INTERRUPTED} for process in self._processes
-        ):
-            return ""
-        failed = failure_after(self._errors, self._offset)
-        return failed.message if failed is not None else "a worker died"
+        """Request that every cell saves its checkpoint and ends."""
+        self._is_cancelled = True
+        for process in self.claims.jobs:
+            process.send_signal(signal.SIGTERM)
 
     def __enter__(self) -> Self:
         return self
@@ -110,19 +112,11 @@ class LocalWorkers:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if any(process.poll() is None for process in self._processes):
-            self.cancel()
+        self.cancel()
         deadline = time.monotonic() + CHECKPOINT_GRACE_S
-        for process in self._processes:
-            try:
+        for process in self.claims.jobs:
+            with suppress(subprocess.TimeoutExpired):
                 process.wait(max(0.1, deadline - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                process.kill()
-
-
-def assigned_gpus(workers: int, gpus: Sequence[str]) -> list[str]:
-    """Return the GPU of each worker, cycling through GPUS; empty without GPUs."""
-    return [gpus[slot % len(gpus)] for slot in range(workers)] if gpus else []
 
 
 def visible_gpus(device: str) -> list[str]:

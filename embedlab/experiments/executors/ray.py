@@ -1,4 +1,4 @@
-"""Cells as tasks of an existing Ray cluster; the queue stays in the grid's folder on this
+"""Cells as tasks of an existing Ray cluster; their attempts stay in the grid's folder on this
 machine.
 """
 
@@ -20,10 +20,9 @@ from embedlab.core.disk import atomic_folder
 from embedlab.core.errors import ExitCode, MissingError
 from embedlab.core.python_processes import SAFE_PATH
 from embedlab.core.settings import PLUGINS, named_plugins
-from embedlab.experiments.cell import PROGRAM, ending_of, is_complete
+from embedlab.experiments.cell import PROGRAM, is_complete
 from embedlab.experiments.executors.executor import POLL_S, Claims, Executor
 from embedlab.experiments.plan import GridFolder, GridPlan
-from embedlab.experiments.queue import Ending, QueueEntry
 from embedlab.experiments.single_cell import finish_patiently
 from embedlab.runs.store import RunFolder
 
@@ -58,7 +57,7 @@ class RayTasks:
         self.plan, self.folder, self.program = plan, folder, tuple(program)
         resources = self.ray.cluster_resources()
         at_once = at_once or max(1, int(resources.get("CPU", 1)) // plan.threads)
-        self.claims: Claims[Any] = Claims(folder, at_once)
+        self.claims: Claims[Any] = Claims(plan, folder, at_once)
         has_gpus = plan.place.device in {"auto", "cuda"} and resources.get("GPU", 0.0) >= 1
         self._remote = ray.remote(
             num_cpus=plan.threads, num_gpus=int(has_gpus), max_retries=LOST_NODES
@@ -68,7 +67,7 @@ class RayTasks:
 
     def submit(self) -> None:
         """Claim cells and submit them to the cluster until it has enough."""
-        for entry in self.claims.new():
+        for entry in self.claims.new("waiting", "running"):  # of a driver that died
             self.claims.hold(
                 self._remote.remote(
                     self._plan_here, str(self.folder.path), entry.number, self.program
@@ -77,15 +76,16 @@ class RayTasks:
             )
 
     def poll(self) -> bool:
-        """Settle the tasks that ended, and renew the claims of the others."""
+        """Record the tasks that ended."""
         if self.claims.jobs:
             ended, _ = self.ray.wait(self.claims.jobs, timeout=POLL_S)
             for reference in ended:
-                self.claims.settle(reference, self._ending(reference, self.claims.entry(reference)))
+                self.claims.settle(
+                    reference, *self._ending(reference), is_stopped=self._is_cancelled
+                )
         else:
             time.sleep(POLL_S)
-        self.claims.renew()
-        return bool(self.claims.jobs) or (not self._is_cancelled and self.claims.queue.is_open())
+        return bool(self.claims.jobs) or (not self._is_cancelled and self.claims.cells.is_open())
 
     def cancel(self) -> None:
         """Request that every task saves its cell's checkpoint and stops."""
@@ -93,25 +93,20 @@ class RayTasks:
         for reference in self.claims.jobs:
             self.ray.cancel(reference)
 
-    def complaint(self) -> str:
-        """Return nothing: a task that fails is a cell that fails."""
-        return ""
-
-    def _ending(self, reference: Any, entry: QueueEntry) -> Ending:
+    def _ending(self, reference: Any) -> tuple[int, str]:
         try:
             outcome: NodeResult = self.ray.get(reference)
         except self.ray.exceptions.TaskCancelledError:
-            return Ending(state="waiting")
+            return ExitCode.INTERRUPTED, ""
         except self.ray.exceptions.RayError as error:  # the node was lost, or ran out of memory
             lines = str(error).strip().splitlines()
-            return ending_of(entry, ExitCode.FAILED, lines[-1] if lines else type(error).__name__)
+            return ExitCode.FAILED, lines[-1] if lines else type(error).__name__
         if outcome.archive is not None:
-            unpack_run(outcome.archive, self.plan.run(self.plan.cell(entry.number)))
-        return (
-            Ending(state="done")
-            if outcome.returncode == 0
-            else ending_of(entry, outcome.returncode, outcome.reason)
-        )
+            unpack_run(
+                outcome.archive,
+                self.plan.run(self.plan.cell(self.claims.entry(reference).number)),
+            )
+        return outcome.returncode, outcome.reason
 
 
 @contextmanager
@@ -125,9 +120,7 @@ def ray_tasks(
 ) -> Iterator[Executor]:
     """Run the cells of PLAN on the Ray cluster at ADDRESS within the block."""
     with _connected(address):
-        tasks = RayTasks(plan, folder, at_once, program)
-        with tasks.claims.alive():
-            yield tasks
+        yield RayTasks(plan, folder, at_once, program)
 
 
 def run_on_node(

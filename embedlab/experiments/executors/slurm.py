@@ -19,10 +19,10 @@ from pathlib import Path
 from embedlab.core import python_processes
 from embedlab.core.errors import EmbedlabError, ExitCode, MissingError, UsageError
 from embedlab.core.python_processes import python_command
-from embedlab.experiments.cell import PROGRAM, ending_of
+from embedlab.experiments.attempts import CellEntry
+from embedlab.experiments.cell import PROGRAM
 from embedlab.experiments.executors.executor import Claims, Executor
 from embedlab.experiments.plan import GridFolder, GridPlan
-from embedlab.experiments.queue import Ending, QueueEntry
 
 SLURM = "slurm"  # the address, which options of sbatch may follow: slurm:partition=gpu,time=2:00:00
 POLL_S = 1.0  # between two looks at what the tasks wrote
@@ -150,7 +150,7 @@ class SlurmTasks:
     ) -> None:
         self.plan, self.folder, self.program = plan, folder, tuple(program)
         self.submission, self.at_once = Submission.at(address), at_once
-        self.claims: Claims[str] = Claims(folder, len(plan))
+        self.claims: Claims[str] = Claims(plan, folder, len(plan))
         self.outputs, self.prefix = _outputs(folder), _prefix(folder)
         self._looked = time.monotonic()
         self._missed: Counter[str] = Counter()  # how often a task was not there
@@ -158,11 +158,12 @@ class SlurmTasks:
 
     def submit(self) -> None:
         """Submit all cells that wait; one whose task is still there from before keeps it."""
-        entries = list(self.claims.new())
+        # one that runs is the task of a process that died
+        entries = list(self.claims.new("waiting", "running"))
         if not entries:
             return
         there = {number: task for task, number in self._tasks().items()}
-        arrays: dict[int, list[QueueEntry]] = {}
+        arrays: dict[int, list[CellEntry]] = {}
         for entry in entries:
             if entry.number in there:
                 self.claims.hold(there[entry.number], entry)
@@ -189,12 +190,12 @@ class SlurmTasks:
         )
 
     def poll(self) -> bool:
-        """Settle the tasks that ended, and renew the claims of the others."""
+        """Record the tasks that ended."""
         time.sleep(POLL_S)
         for task in self.claims.jobs:
             outcome = _outcome(self._output(task))
             if outcome is not None and outcome[0] != ExitCode.INTERRUPTED:
-                self.claims.settle(task, self._ending(task))
+                self._settle(task)
         patience_s = POLL_S if self._is_cancelled else LOOK_S
         if self.claims.jobs and time.monotonic() - self._looked >= patience_s:
             there = self._tasks()
@@ -202,9 +203,8 @@ class SlurmTasks:
             for task in self.claims.jobs:
                 self._missed[task] = 0 if task in there else self._missed[task] + 1
                 if self._missed[task] >= LOOKS:
-                    self.claims.settle(task, self._ending(task))
-        self.claims.renew()
-        return bool(self.claims.jobs) or (not self._is_cancelled and self.claims.queue.is_open())
+                    self._settle(task)
+        return bool(self.claims.jobs) or (not self._is_cancelled and self.claims.cells.is_open())
 
     def _tasks(self) -> dict[str, int]:
         """Return the cells of this grid's tasks that have not ended, by task."""
@@ -218,19 +218,15 @@ class SlurmTasks:
     def _output(self, task: str) -> Path:
         return self.outputs / f"{task}.txt"
 
-    def _ending(self, task: str) -> Ending:
-        """Return how a task ended by what it wrote last; one that wrote nothing was ended by
+    def _settle(self, task: str) -> None:
+        """Record how a task ended by what it wrote last; one that wrote nothing was ended by
         Slurm.
         """
-        entry, outcome = self.claims.entry(task), _outcome(self._output(task))
-        returncode, reason = outcome if outcome is not None else (KILLED, "")
-        if returncode == 0:
-            return Ending(state="done")
-        if self._is_cancelled:
-            return Ending(state="waiting")
-        if returncode in {KILLED, ExitCode.INTERRUPTED}:  # by others than this process
-            return ending_of(entry, KILLED, f"Slurm ended task {task}: {_state(task)}")
-        return ending_of(entry, returncode, reason)
+        returncode, reason = _outcome(self._output(task)) or (KILLED, "")
+        # by others than this process
+        if returncode in {KILLED, ExitCode.INTERRUPTED} and not self._is_cancelled:
+            returncode, reason = KILLED, f"Slurm ended task {task}: {_state(task)}"
+        self.claims.settle(task, returncode, reason, is_stopped=self._is_cancelled)
 
     def cancel(self) -> None:
         """Remove the tasks that wait, and request that the others save their cells' checkpoints and
@@ -238,10 +234,6 @@ class SlurmTasks:
         """
         self._is_cancelled = True
         _cancel(self.claims.jobs)
-
-    def complaint(self) -> str:
-        """Return nothing: a task that fails is a cell that fails."""
-        return ""
 
 
 def cancel_tasks(folder: GridFolder) -> list[int]:
@@ -299,9 +291,7 @@ def slurm_tasks(
     """Run the cells of PLAN as tasks of Slurm within the block; ADDRESS may have options of
     sbatch.
     """
-    tasks = SlurmTasks(plan, folder, address, at_once, program)
-    with tasks.claims.alive():
-        yield tasks
+    yield SlurmTasks(plan, folder, address, at_once, program)
 
 
 def _has_gpus(device: str) -> bool:

@@ -1,7 +1,7 @@
 """A grid at one moment: its cells with their progress, scores over seeds, and the best."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -189,10 +189,8 @@ def time_left(plan: GridPlan, settings: Settings) -> str:
     """The time that the cells to do will take, with start-up and scoring; empty where a part of it
     was never measured.
     """
-    with (
-        suppress(EmbedlabError, OSError),
-        closing(GridFollower(GridFolder.of(settings.runs, plan.name))) as follower,
-    ):
+    with suppress(EmbedlabError, OSError):
+        follower = GridFollower(GridFolder.of(settings.runs, plan.name))
         seconds = follower.look().cost.seconds
         return f"about {duration(seconds)} left" if seconds else ""
     return ""

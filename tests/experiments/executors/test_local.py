@@ -1,8 +1,8 @@
 import json
 import os
 import random
+import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -15,22 +15,20 @@ import pytest
 import tomli_w
 
 from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, MissingError, UsageError
+from embedlab.experiments.attempts import CellEntry
 from embedlab.experiments.cell import CellLock
 from embedlab.experiments.executors.executor import run_cells
-from embedlab.experiments.executors.local import LocalWorkers, assigned_gpus, visible_gpus
+from embedlab.experiments.executors.local import LocalTasks, visible_gpus
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.preparation import prepare_grid, started
-from embedlab.experiments.queue import Queue, QueueEntry
-from embedlab.experiments.single_cell import run_cell
-from embedlab.experiments.worker import Worker
+from embedlab.experiments.single_cell import finish_cell, run_cell
 from embedlab.runs import events
 from embedlab.runs.status import run_status
-from tests.experiments.conftest import GRID, SHORT, STAND_IN, plan_of, work_here
+from tests.experiments.conftest import GRID, SHORT, STAND_IN, cells_of, plan_of, work_here
 
 
-def entries(folder: GridFolder) -> list[QueueEntry]:
-    with Queue(folder.queue_file) as queue:
-        return queue.entries()
+def entries(folder: GridFolder) -> list[CellEntry]:
+    return cells_of(folder).entries()
 
 
 def expected_value(plan: GridPlan, number: int) -> str:
@@ -65,10 +63,10 @@ def grid_process(folder: GridFolder, workers: int) -> "subprocess.Popen[bytes]":
         "import sys; from pathlib import Path; from embedlab.experiments.preparation import "
         "prepare_grid;"
         "from embedlab.experiments.executors.executor import run_cells; from "
-        "embedlab.experiments.executors.local import LocalWorkers;"
+        "embedlab.experiments.executors.local import LocalTasks;"
         "from embedlab.experiments.plan import GridFolder, GridPlan;"
         "folder = GridFolder(Path(sys.argv[1])); plan = GridPlan.load(folder.plan_file);"
-        "prepare_grid(plan, folder); run_cells(plan, folder, LocalWorkers(folder, "
+        "prepare_grid(plan, folder); run_cells(plan, folder, LocalTasks(plan, folder, "
         "int(sys.argv[2]), program=sys.argv[3:]))"
     )
     return subprocess.Popen(
@@ -84,7 +82,7 @@ def test_three_workers_do_a_grid_of_3_x_2_x_2_cells(
     )  # of the grid's own process; a cell has what the plan says
     assert len(plan) == 12
     prepare_grid(plan, folder)
-    run_cells(plan, folder, LocalWorkers(folder, 3, program=STAND_IN))
+    run_cells(plan, folder, LocalTasks(plan, folder, 3, program=STAND_IN))
     assert_each_done_once(plan, folder)
     assert {(plan.run(cell).path / "threads").read_text() for cell in plan.cells} == {"1 1"}
     assert not list(folder.workers.iterdir())
@@ -100,8 +98,7 @@ def test_a_grid_goes_on_where_its_runs_folder_was_moved(
     )
     plan = GridPlan.load(now.plan_file)
     prepare_grid(plan, now)
-    with Queue(now.queue_file) as queue:
-        assert [entry.number for entry in queue.entries() if entry.state == "done"] == [2]
+    assert [entry.number for entry in entries(now) if entry.state == "done"] == [2]
     work_here(now)
     assert_each_done_once(plan, now)
     assert not short_folder.path.exists()
@@ -112,7 +109,7 @@ def test_a_finished_grid_starts_nothing_again(
 ) -> None:
     prepare_grid(short_plan, short_folder)
     work_here(short_folder)
-    short_folder.queue_file.unlink()  # what is done is said by the runs
+    shutil.rmtree(short_folder.cells)  # what is done is said by the runs
     prepare_grid(short_plan, short_folder)
     assert {entry.state for entry in entries(short_folder)} == {"done"}
 
@@ -172,16 +169,12 @@ def test_an_orphaned_cell_is_waited_for_and_not_done_twice(
     monkeypatch.setenv("STEP_S", "0.2")
     prepare_grid(short_plan, short_folder)
     grid = grid_process(short_folder, workers=1)
-    while not (
-        started := [
-            child for child in family(grid.pid) if "stand_in.py" in " ".join(child.cmdline())
-        ]
-    ):
+    while not (started := [child for child in family(grid.pid) if "train" in child.cmdline()]):
         time.sleep(0.02)
     for process in (grid.pid, started[0].parent().pid):
         os.kill(process, signal.SIGKILL)
     monkeypatch.setenv("STEP_S", "0.01")
-    run_cells(short_plan, short_folder, LocalWorkers(short_folder, 2, program=STAND_IN))
+    run_cells(short_plan, short_folder, LocalTasks(short_plan, short_folder, 2, program=STAND_IN))
     assert_each_done_once(short_plan, short_folder)
     log, _ = events.events_after(short_plan.run(short_plan.cell(1)).events_file)
     assert sum(isinstance(event, events.Started) for event in log) == 1
@@ -223,7 +216,7 @@ def test_bad_cells_are_marked_with_their_reasons_and_the_others_finish(
         json.dumps({plan.cell(number).id: fault for number, fault in enumerate(FAULTS, start=1)}),
     )
     prepare_grid(plan, folder)
-    run_cells(plan, folder, LocalWorkers(folder, 2, program=STAND_IN))
+    run_cells(plan, folder, LocalTasks(plan, folder, 2, program=STAND_IN))
     *bad, good = sorted(entries(folder), key=lambda entry: entry.number)
     assert {entry.state for entry in bad} == {"failed"}
     assert [(entry.reason, entry.errors, entry.kills) for entry in bad] == list(FAULTS.values())
@@ -253,15 +246,17 @@ def test_a_cancelled_grid_saves_its_cells_and_goes_on_later(
     began = time.time()
 
     def show() -> None:
-        with Queue(short_folder.queue_file) as queue:
-            if [entry.state for entry in queue.entries()].count(
-                "running"
-            ) == 2 and not queue.is_cancelled(began):
-                queue.request_cancel()
+        cells = cells_of(short_folder)
+        states = [entry.state for entry in cells.entries()]
+        if states.count("running") == 2 and not cells.is_cancelled(began):
+            cells.request_cancel()
 
     with pytest.raises(Interrupted, match="is stopped"):
         run_cells(
-            short_plan, short_folder, LocalWorkers(short_folder, 2, program=STAND_IN), show=show
+            short_plan,
+            short_folder,
+            LocalTasks(short_plan, short_folder, 2, program=STAND_IN),
+            show=show,
         )
     assert "running" not in {entry.state for entry in entries(short_folder)}
     monkeypatch.delenv("HOLD_AT")
@@ -285,20 +280,19 @@ def test_a_failed_or_busy_cell_by_number_says_why(
     monkeypatch.setenv("FAULTS", json.dumps({plan.cell(1).id: "diverge"}))
     with pytest.raises(EmbedlabError, match=r"cell 1 .* failed: training diverged"):
         run_cell(plan, folder, 1, program=STAND_IN)
-    lock = CellLock(plan, plan.cell(2))
-    assert lock.acquire()
-    with pytest.raises(EmbedlabError, match="is run by another process"):
-        run_cell(plan, folder, 2, program=STAND_IN)
-    lock.close()
+    with CellLock(plan, plan.cell(2)) as lock:
+        assert lock.acquire()
+        with pytest.raises(EmbedlabError, match="is run by another process"):
+            run_cell(plan, folder, 2, program=STAND_IN)
 
 
 def test_a_cell_that_is_stopped_while_it_starts_is_not_running(
     plan: GridPlan, folder: GridFolder
 ) -> None:
-    run, lock = plan.run(plan.cell(1)), CellLock(plan, plan.cell(1))
-    assert lock.acquire()
-    process = lock.start(("sh", "-c", "exec sleep 60"), ["train"], os.environ, run).process
-    lock.close()
+    run = plan.run(plan.cell(1))
+    with CellLock(plan, plan.cell(1)) as lock:
+        assert lock.acquire()
+        process = lock.start(("sh", "-c", "exec sleep 60"), ["train"], os.environ, run).process
     assert run_status(run).state == "starting"
     process.terminate()
     process.wait()
@@ -326,40 +320,47 @@ def test_another_plan_is_refused_before_the_first_worker_is_there(
         ]
 
 
-def test_a_worker_that_was_still_loading_when_its_grid_ended_does_nothing(
-    short_plan: GridPlan, short_folder: GridFolder
+def test_a_cell_whose_parent_is_gone_stops_at_once(
+    short_plan: GridPlan, short_folder: GridFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("HOLD_AT", "1")
     prepare_grid(short_plan, short_folder)
-    orphan = Worker(short_folder, parent=-1, since=time.time(), program=STAND_IN)
-    late = Worker(short_folder, parent=os.getppid(), since=time.time(), program=STAND_IN)
-    with Queue(short_folder.queue_file) as queue:
-        queue.request_cancel()
-    assert (orphan.work(), late.work()) == (ExitCode.INTERRUPTED, ExitCode.INTERRUPTED)
-    assert {entry.state for entry in entries(short_folder)} == {"waiting"}
+    cell = short_plan.cell(1)
+    with CellLock(short_plan, cell) as lock:
+        assert lock.acquire()
+        ending = finish_cell(
+            short_plan, short_folder, cell, lock, program=STAND_IN, parent=os.getpid()
+        )
+    # where it was not yet ready for the signal, it ends by it
+    assert ending[0] in {ExitCode.INTERRUPTED, -signal.SIGTERM}
+    assert not short_plan.run(cell).model.exists()
 
 
 @pytest.mark.parametrize(
-    ("workers", "gpus", "assigned"),
+    ("at_once", "gpus", "assigned"),
     [
-        (
-            5,
-            ["GPU-a", "GPU-b"],
-            ["GPU-a", "GPU-b", "GPU-a", "GPU-b", "GPU-a"],
-        ),  # small cells share a GPU
+        # small cells share a GPU
+        (5, ["GPU-a", "GPU-b"], ["GPU-a", "GPU-b", "GPU-a", "GPU-b", "GPU-a"]),
         (2, ["GPU-a", "GPU-b", "GPU-c"], ["GPU-a", "GPU-b"]),
-        (3, [], []),
+        (3, [], [None, None, None]),
     ],
 )
-def test_workers_take_the_gpus_in_turn(workers: int, gpus: list[str], assigned: list[str]) -> None:
-    assert assigned_gpus(workers, gpus) == assigned
-
-
-def test_a_cell_sees_the_gpu_of_its_worker_alone(
-    short_plan: GridPlan, short_folder: GridFolder
+def test_cells_take_the_gpus_in_turn(
+    short_plan: GridPlan,
+    short_folder: GridFolder,
+    at_once: int,
+    gpus: list[str],
+    assigned: list[str | None],
 ) -> None:
+    assert LocalTasks(short_plan, short_folder, at_once, gpus=gpus)._free == assigned
+
+
+def test_a_cell_sees_its_gpu_alone(short_plan: GridPlan, short_folder: GridFolder) -> None:
     prepare_grid(short_plan, short_folder)
     run_cells(
-        short_plan, short_folder, LocalWorkers(short_folder, 1, gpus=["GPU-b"], program=STAND_IN)
+        short_plan,
+        short_folder,
+        LocalTasks(short_plan, short_folder, 1, gpus=["GPU-b"], program=STAND_IN),
     )
     assert {(short_plan.run(cell).path / "gpu").read_text() for cell in short_plan.cells} == {
         "GPU-b"
@@ -382,21 +383,38 @@ def test_the_gpus_are_those_of_the_machine_or_those_that_this_process_was_given(
     assert visible_gpus("auto") == []
 
 
-def test_a_queue_on_a_full_disk_stops_the_grid_with_the_reason_and_loses_nothing(
+def test_attempts_that_cannot_be_written_stop_the_grid_with_the_reason_and_lose_nothing(
     short_plan: GridPlan, short_folder: GridFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("embedlab.experiments.executors.local.RESTARTS", 1)
+    monkeypatch.setenv("FAULTS", json.dumps({short_plan.cell(2).id: "suicide"}))
     prepare_grid(short_plan, short_folder)
-    with sqlite3.connect(short_folder.queue_file) as connection:
-        connection.execute(
-            "CREATE TRIGGER full BEFORE UPDATE ON cells WHEN new.state = 'done' AND old.number = 2 "
-            "BEGIN SELECT raise(ABORT, 'database or disk is full'); END"
+    refused = short_folder.cells / f"{short_plan.cell(2).id}.jsonl"
+    refused.parent.mkdir()
+    refused.symlink_to("elsewhere")
+    with pytest.raises(MissingError, match=r"\.jsonl.*a link"):
+        run_cells(
+            short_plan, short_folder, LocalTasks(short_plan, short_folder, 1, program=STAND_IN)
         )
-    with pytest.raises(EmbedlabError, match=r"gave up: .*queue\.sqlite.*full") as caught:
-        run_cells(short_plan, short_folder, LocalWorkers(short_folder, 1, program=STAND_IN))
-    assert "then run the grid again" in caught.value.hint
-    with sqlite3.connect(short_folder.queue_file) as connection:
-        connection.execute("DROP TRIGGER full")
+    refused.unlink()
+    monkeypatch.delenv("FAULTS")
+    prepare_grid(short_plan, short_folder)
+    work_here(short_folder)
+    assert_each_done_once(short_plan, short_folder)
+
+
+def test_a_cell_whose_run_cannot_be_written_fails_with_its_reason_alone(
+    short_plan: GridPlan, short_folder: GridFolder
+) -> None:
+    prepare_grid(short_plan, short_folder)
+    blocked = short_plan.run(short_plan.cell(2)).path.parent
+    blocked.parent.mkdir(exist_ok=True)
+    blocked.write_text("a file where its folder should be")
+    work_here(short_folder)
+    first, second, third = entries(short_folder)
+    assert (first.state, third.state) == ("done", "done")
+    assert (second.state, second.errors) == ("failed", 2)
+    assert second.reason.startswith(f"cannot write '{blocked}")
+    blocked.unlink()
     prepare_grid(short_plan, short_folder)
     work_here(short_folder)
     assert_each_done_once(short_plan, short_folder)

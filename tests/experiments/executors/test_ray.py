@@ -18,9 +18,8 @@ from embedlab.experiments.executors.ray import (
 )
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.preparation import prepare_grid
-from embedlab.experiments.queue import Queue
 from embedlab.runs.status import run_status
-from tests.experiments.conftest import STAND_IN
+from tests.experiments.conftest import STAND_IN, cells_of
 from tests.experiments.executors.test_local import assert_each_done_once, expected_value
 
 
@@ -81,8 +80,7 @@ def test_a_node_that_is_killed_loses_nothing(
     killed = []
 
     def show() -> None:
-        with Queue(folder.queue_file) as queue:
-            is_busy = any(entry.state == "done" for entry in queue.entries())
+        is_busy = any(entry.state == "done" for entry in cells_of(folder).entries())
         if is_busy and not killed:
             node = cluster.list_all_nodes()[-1]
             cluster.remove_node(node, allow_graceful=False)

@@ -24,9 +24,7 @@ from embedlab.experiments.executors.executor import run_cells
 from embedlab.experiments.executors.slurm import Submission, slurm_tasks
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.preparation import prepare_grid
-from embedlab.experiments.progress import GridFollower
-from embedlab.experiments.queue import Queue
-from tests.experiments.conftest import STAND_IN
+from tests.experiments.conftest import STAND_IN, cells_of
 from tests.experiments.executors.test_local import assert_each_done_once, expected_value
 
 # sbatch starts the script once a task, squeue lists the tasks whose script lives, scancel signals
@@ -98,8 +96,7 @@ def jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def states(folder: GridFolder) -> list[str]:
-    with Queue(folder.queue_file) as queue:
-        return [entry.state for entry in queue.entries()]
+    return [entry.state for entry in cells_of(folder).entries()]
 
 
 def test_jobs_do_every_cell_once(
@@ -124,15 +121,14 @@ def test_a_failed_job_and_one_that_slurm_ended_say_why(
 ) -> None:
     prepare_grid(short_plan, short_folder)
     monkeypatch.setenv("FAULTS", json.dumps({short_plan.cell(1).id: "usage"}))
-    monkeypatch.setattr("embedlab.experiments.cell.MAX_KILLS", 2)
+    monkeypatch.setattr("embedlab.experiments.attempts.MAX_KILLS", 2)
     (jobs / "lost").write_text("2")  # the job of this cell ends without having written anything
     run_cells(
         short_plan,
         short_folder,
         slurm_tasks(short_plan, short_folder, "slurm", at_once=3, program=STAND_IN),
     )
-    with Queue(short_folder.queue_file) as queue:
-        failed, lost, done = queue.entries()
+    failed, lost, done = cells_of(short_folder).entries()
     assert (failed.state, failed.reason, done.state) == (
         "failed",
         "what was typed is wrong",
@@ -180,7 +176,8 @@ def test_jobs_of_a_process_that_died_are_found_again(
     ):
         machines.submit()
         raise KeyError
-    assert states(short_folder) == ["running"] * 3
+    while states(short_folder) != ["running"] * 3:
+        time.sleep(0.02)
     run_cells(
         short_plan,
         short_folder,
@@ -271,15 +268,12 @@ def test_a_task_at_its_time_limit_goes_on_though_nobody_waits(
         while _step(run.checkpoints) < step:
             time.sleep(0.01)
         os.kill(int((jobs / "1_2.pid").read_text()), signal.SIGUSR1)
-    while not all(
-        (short_plan.run(cell).evaluations / "sts.json").is_file() for cell in short_plan.cells
-    ):
+    while states(short_folder) != ["done"] * 3:
         time.sleep(0.05)
     assert (jobs / "requeued").read_text().split() == ["1_2", "1_2"]
     for cell in short_plan.cells:
         value = short_plan.run(cell).model / "value"
         assert value.read_text() == expected_value(short_plan, cell.number)
-    assert [entry.state for entry in GridFollower(short_folder).look().entries] == ["done"] * 3
 
 
 def _step(checkpoints: Path) -> int:
@@ -318,11 +312,11 @@ def test_jobs_of_a_process_that_died_can_be_cancelled(
         raise KeyError
     settings = Settings(runs=short_plan.place.runs_folder)
     assert cancel_grid(short_plan.name, settings) == short_plan
-    assert states(short_folder) == ["waiting"] * 3
     for _ in range(300):
         if not subprocess.run(["squeue"], capture_output=True, check=True).stdout:
             break
         time.sleep(0.1)
+    assert states(short_folder) == ["waiting"] * 3
     with pytest.raises(UsageError, match="is not running"):
         cancel_grid(short_plan.name, settings)
 
