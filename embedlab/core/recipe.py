@@ -4,13 +4,12 @@ import dataclasses
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import tomli_w
-from annotated_types import Ge, Gt, Le, Lt
+from annotated_types import Ge, Gt, Le, Lt, MinLen
 
 from embedlab.core.deviations import (
     DeclaredDeviation,
@@ -31,11 +30,10 @@ from embedlab.core.names import (
     objective_options,
     recipe_path,
 )
-from embedlab.core.nearest import unknown
-from embedlab.core.overrides import PAPER, PROFILE, set_values
+from embedlab.core.overrides import PAPER, PROFILE, overrides_of, set_values
 from embedlab.core.own_files import absolute, place_files, published_name
 from embedlab.core.plain_values import quote
-from embedlab.core.schema import CORRECT, TomlTable, build, read_toml, refuse_flaws, table, unbuild
+from embedlab.core.schema import TomlTable, build, known_keys, read_toml, table, unbuild
 
 Pooling = str  # one of `pooling_names()`, or several joined by "+"
 Schedule = Literal["linear", "constant"]
@@ -193,10 +191,28 @@ class EvaluateSection:
 
 
 @table
-class Length:
-    """Limits of a training run."""
+class _StageTable:
+    """A stage as a file has it."""
 
+    data: DataSection
+    objective: dict[str, Any]  # its name and its options
+    optim: OptimSection
+
+
+@table
+class _RecipeTable:
+    """A recipe as a file has it."""
+
+    summary: str
+    encoder: EncoderSection
+    stage: Annotated[tuple[_StageTable, ...], MinLen(1)]
     max_steps: Count | None = None  # of all stages together; absent = no limit
+    mix: MixSection | None = None
+    evaluate: EvaluateSection = dataclasses.field(default_factory=EvaluateSection)
+    # what `--set` chose of them is in the others
+    tasks: Any = None
+    profiles: Any = None
+    deviations: Any = None
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -239,15 +255,9 @@ def load_recipe(name: str, overrides: Sequence[str] = (), *, encoder: str | None
     is_file = name.endswith(".toml")
     where = name if is_file else f"recipe {name}"
     if encoder is not None:
-        sub_table(values, "encoder", where)["model"] = encoder
-    profile = next(
-        (
-            text
-            for key, _, text in (override.partition("=") for override in overrides)
-            if key == PROFILE
-        ),
-        PAPER,
-    )
+        set_values(values, overrides_of({"encoder.model": encoder}))
+    chosen = dict(override.partition("=")[::2] for override in overrides)
+    profile = chosen.get(PROFILE, PAPER)
     base = Path(name).stem if is_file else name
     return from_table(values, name=base if profile == PAPER else f"{base}-{profile}", where=where)
 
@@ -277,63 +287,25 @@ def from_table(
     Of one that IS_STORED, what plug-ins added may be gone since: its objective, pooling and tasks
     stay as they are written.
     """
-    refuse_flaws(values, where=where)
-    known = [
-        "summary",
-        "max_steps",
-        "encoder",
-        "stage",
-        "mix",
-        "evaluate",
-        "tasks",
-        "deviations",
-        "profiles",
-    ]
-    for key in values:
-        if key not in known:
-            error = unknown("key", key, known)
-            raise UsageError(f"{where}: unknown key {key!r}", hint=error.hint)
-    if missing := [key for key in ("summary", "encoder", "stage") if key not in values]:
-        raise UsageError(
-            f"{where}: {missing[0]!r} is missing",
-            hint="`embedlab recipes snli-ce` shows a whole recipe",
-        )
-    if not isinstance(values["summary"], str):
-        raise UsageError(
-            f"{where}: 'summary' is {quote(values['summary'])}: not text",
-            hint='for example summary = "what this trains"',
-        )
-    if (
-        not isinstance(values["stage"], list)
-        or not values["stage"]
-        or not all(isinstance(stage, dict) for stage in values["stage"])
-    ):
-        raise UsageError(f"{where}: 'stage' must be one or more [[stage]] tables", hint=CORRECT)
-    stages = tuple(
-        _stage(stage, where, f"stage.{index}", is_stored=is_stored)
-        for index, stage in enumerate(values["stage"])
-    )
-    length = build(
-        Length, {key: values[key] for key in ("max_steps",) if key in values}, where=where
-    )
-    mix = build(MixSection, values["mix"], where=where, prefix="mix") if "mix" in values else None
-    _check_reading(stages, where)
-    if mix is not None:
-        _check_mix(mix, stages, where)
-    evaluate = build(EvaluateSection, values.get("evaluate", {}), where=where, prefix="evaluate")
-    encoder = build(EncoderSection, values["encoder"], where=where, prefix="encoder")
+    read = build(_RecipeTable, values, where=where)
     if not is_stored:
-        _check_pooling(encoder, where)
+        _check_pooling(read.encoder, where)
     recipe = Recipe(
         name=name,
-        summary=values["summary"],
-        encoder=encoder,
-        stages=stages,
-        evaluate=evaluate,
-        mix=mix,
-        max_steps=length.max_steps,
+        summary=read.summary,
+        encoder=read.encoder,
+        stages=tuple(
+            _stage(stage, where, f"stage.{index}", is_stored=is_stored)
+            for index, stage in enumerate(read.stage)
+        ),
+        evaluate=read.evaluate,
+        mix=read.mix,
+        max_steps=read.max_steps,
         deviations=declared_deviations(values, where=where),
     )
+    _check_reading(recipe.stages, where)
+    if recipe.mix is not None:
+        _check_mix(recipe.mix, recipe.stages, where)
     if recipe.deviations:
         check_declared(recipe.deviations, keys_of(recipe), where=where)
     return recipe
@@ -412,9 +384,9 @@ def _check_mix(mix: MixSection, stages: Sequence[Stage], where: str) -> None:
 
 def recipe_to_table(recipe: Recipe) -> TomlTable:
     """Return the plain table of a recipe, which `from_table` reads back."""
-    return {
+    values = {
         "summary": recipe.summary,
-        **({"max_steps": recipe.max_steps} if recipe.max_steps is not None else {}),
+        "max_steps": recipe.max_steps,
         "encoder": unbuild(recipe.encoder),
         "stage": [
             {
@@ -424,9 +396,10 @@ def recipe_to_table(recipe: Recipe) -> TomlTable:
             }
             for stage in recipe.stages
         ],
-        **({"mix": unbuild(recipe.mix)} if recipe.mix is not None else {}),
+        "mix": unbuild(recipe.mix),
         "evaluate": unbuild(recipe.evaluate),
     }
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def objective_values(objective: ObjectiveSection) -> TomlTable:
@@ -494,69 +467,34 @@ def without_folders(recipe: Recipe) -> Recipe:
     return dataclasses.replace(recipe, stages=tuple(stages), evaluate=evaluate)
 
 
-def sub_table(values: TomlTable, key: str, where: str) -> TomlTable:
-    """Return the table at KEY, created if absent."""
-    section = values.setdefault(key, {})
-    if not isinstance(section, dict):
-        raise UsageError(f"{where}: {key!r} is {quote(section)}: not a table", hint=CORRECT)
-    return section
-
-
-def _stage(values: Any, where: str, prefix: str, *, is_stored: bool) -> Stage:
-    sections = ["data", "objective", "optim"]
-    for key in values:
-        if key not in sections:
-            raise UsageError(
-                f"{where}: unknown key '{prefix}.{key}'", hint=unknown("key", key, sections).hint
-            )
-    for key in sections:
-        if not isinstance(values.get(key), dict):
-            raise UsageError(
-                f"{where}: '{prefix}.{key}' is missing", hint=f"add a [stage.{key}] table"
-            )
-    objective = deepcopy(values["objective"])
-    name = objective.pop("name", None)
-    if name is None:
-        raise UsageError(
-            f"{where}: '{prefix}.objective.name' is missing",
-            hint=f"one of {', '.join(objective_names())}",
-        )
-    if not isinstance(name, str):
-        raise UsageError(
-            f"{where}: '{prefix}.objective.name' is {quote(name)}: not a name",
-            hint=f"one of {', '.join(objective_names())}",
-        )
-    return Stage(
-        data=_data(values["data"], where, f"{prefix}.data"),
-        objective=ObjectiveSection(
-            name=name,
-            options=_options(name, objective, where, f"{prefix}.objective", is_stored=is_stored),
-        ),
-        optim=build(OptimSection, values["optim"], where=where, prefix=f"{prefix}.optim"),
-    )
-
-
-def _data(values: TomlTable, where: str, prefix: str) -> DataSection:
-    """The checked data of a stage, with the absolute paths of its files; a recipe for own rows may
-    leave the files to the command line.
+def _stage(stage: _StageTable, where: str, prefix: str, *, is_stored: bool) -> Stage:
+    """The stage with the absolute paths of its files, which a recipe for own rows may leave to the
+    command line, and the options of its objective.
     """
-    data = build(DataSection, values, where=where, prefix=prefix)
-    if data.files is None:
-        if not data.datasets:
-            fault = (
-                "is []: list should have at least 1 item" if "datasets" in values else "is missing"
-            )
-            raise UsageError(
-                f"{where}: '{prefix}.datasets' {fault}",
-                hint=f"name datasets, or your own files under {prefix}.files",
-            )
-        if key := next((key for key in _OF_FILES if key in values), None):
-            raise UsageError(
-                f"{where}: '{prefix}.{key}' has no effect: it is for own files",
-                hint=Hint(RecipeValue(f"{prefix}.files", "FILE")),
-            )
-        return data
-    return dataclasses.replace(data, files=tuple(absolute(data.files)))
+    data, options = stage.data, dict(stage.objective)
+    if data.files is not None:
+        data = dataclasses.replace(data, files=tuple(absolute(data.files)))
+    elif not data.datasets:
+        raise UsageError(
+            f"{where}: '{prefix}.data.datasets' is missing",
+            hint=f"name datasets, or your own files under {prefix}.data.files",
+        )
+    elif key := next((key for key in _OF_FILES if getattr(data, key) is not None), None):
+        raise UsageError(
+            f"{where}: '{prefix}.data.{key}' has no effect: it is for own files",
+            hint=Hint(RecipeValue(f"{prefix}.data.files", "FILE")),
+        )
+    name = options.pop("name", None)
+    if not isinstance(name, str):
+        fault = "missing" if name is None else f"{quote(name)}: not a name"
+        raise UsageError(
+            f"{where}: '{prefix}.objective.name' is {fault}",
+            hint=f"one of {', '.join(objective_names())}",
+        )
+    checked = _options(name, options, where, f"{prefix}.objective", is_stored=is_stored)
+    return Stage(
+        data=data, objective=ObjectiveSection(name=name, options=checked), optim=stage.optim
+    )
 
 
 def _options(name: str, values: TomlTable, where: str, prefix: str, *, is_stored: bool) -> Any:
@@ -593,29 +531,22 @@ def keys_of(recipe: Recipe) -> frozenset[str]:
     """Return every key that RECIPE could set, "optim.lr" as well as "stage.0.optim.lr" where there
     is one stage.
     """
-    keys = [f"encoder.{field.name}" for field in dataclasses.fields(EncoderSection)] + [
-        f"evaluate.{field.name}" for field in dataclasses.fields(EvaluateSection)
-    ]
-    keys += [
-        "max_steps",
-        *(
-            [f"mix.{field.name}" for field in dataclasses.fields(MixSection)]
-            if recipe.mix is not None
-            else []
-        ),
-    ]
+    mix = [] if recipe.mix is None else _keys("mix", MixSection)
+    keys = {"max_steps", *_keys("encoder", EncoderSection), *_keys("evaluate", EvaluateSection)}
     for index, stage in enumerate(recipe.stages):
-        stage_keys = [f"data.{field.name}" for field in dataclasses.fields(DataSection)] + [
-            f"optim.{field.name}" for field in dataclasses.fields(OptimSection)
-        ]
-        stage_keys += [
+        own = [
+            *_keys("data", DataSection),
+            *_keys("optim", OptimSection),
             "objective.name",
             *(f"objective.{key}" for key in _option_keys(stage.objective)),
         ]
-        keys += [f"stage.{index}.{key}" for key in stage_keys] + (
-            stage_keys if len(recipe.stages) == 1 else []
-        )
-    return frozenset(keys)
+        keys |= {f"stage.{index}.{key}" for key in own}
+        keys |= {*own} if len(recipe.stages) == 1 else set()
+    return frozenset(keys | {*mix})
+
+
+def _keys(section: str, kind: type) -> list[str]:
+    return [f"{section}.{key}" for key in known_keys(kind)]
 
 
 def _option_keys(objective: ObjectiveSection) -> list[str]:
@@ -624,7 +555,7 @@ def _option_keys(objective: ObjectiveSection) -> list[str]:
     """
     if isinstance(objective.options, RawOptions):
         return list(objective.options.plain())
-    return [field.name for field in dataclasses.fields(objective_options(objective.name).Options)]
+    return known_keys(objective_options(objective.name).Options)
 
 
 def flatten(values: Any, prefix: str = "") -> dict[str, Any]:

@@ -112,18 +112,26 @@ def parse_value(text: str) -> Any:
 
 
 def build(
-    cls: type[T], values: Mapping[str, Any], *, where: str, prefix: str = "", example: str = ""
+    cls: type[T],
+    values: Mapping[str, Any],
+    *,
+    where: str,
+    prefix: str = "",
+    example: str = "",
+    is_text: bool = False,
 ) -> T:
     """Build a CLS from VALUES, refusing unknown keys, wrong types and values out of range.
 
     WHERE names the file in errors, PREFIX the table within it ("stage.0.optim"), EXAMPLE says where
-    a whole file is that is not a recipe.
+    a whole file is that is not a recipe. Numbers and booleans may be written as text where IS_TEXT.
     """
     import pydantic
 
     refuse_flaws(values, where=where, prefix=prefix)
     try:
-        return typing.cast("T", _checked(typing.cast("Any", cls), json.dumps(values, default=str)))
+        return typing.cast(
+            "T", _checked(typing.cast("Any", cls), json.dumps(values, default=str), not is_text)
+        )
     except pydantic.ValidationError as error:
         raise _usage_error(cls, _first_error(error), values, where, prefix, example) from error
 
@@ -166,25 +174,6 @@ def read_json(cls: type[T], content: bytes | str, *, where: Path, schema: int, h
     return instance
 
 
-def read_row(cls: type[T], values: Mapping[str, Any], *, where: Path, hint: str) -> T:
-    """Build a CLS from a stored row; any fault is a MissingError that names WHERE and the
-    column.
-    """
-    import pydantic
-
-    try:
-        instance: T = _adapter(typing.cast("Any", cls)).validate_json(
-            json.dumps(values, default=repr), strict=True
-        )
-    except pydantic.ValidationError as error:
-        first = _first_error(error)
-        key, wrong = dotted(_location(first, values)), quote(first["input"])
-        raise MissingError(
-            f"{where}: damaged: {key!r} is {wrong}: {reason_of(first)}", hint=hint
-        ) from error
-    return instance
-
-
 def _is_suspicious(content: bytes) -> bool:
     """Return whether stored JSON may contain a NUL character or an integer that is too long, and
     needs a full check.
@@ -203,10 +192,10 @@ def _plain(content: bytes) -> Any:
 
 
 @lru_cache(maxsize=4096)
-def _checked(cls: Any, text: str) -> Any:
+def _checked(cls: Any, text: str, is_strict: bool) -> Any:
     """Return a cached frozen CLS: a grid's ten thousand recipes share equal tables."""
     # Validation from JSON accepts arrays for tuples, while every other type stays strict.
-    return _adapter(cls).validate_json(text, strict=True)
+    return _adapter(cls).validate_json(text, strict=is_strict)
 
 
 @cache

@@ -6,12 +6,11 @@ Whoever made the working folder must not choose which code runs, what is read, w
 """
 
 import os
-import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field, fields, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Le
 
@@ -20,8 +19,7 @@ from embedlab.core.errors import UsageError
 from embedlab.core.hints import Hint, NamedOption
 from embedlab.core.nearest import nearest_name
 from embedlab.core.paths import data_folder, default_cache_folder, user_config_file
-from embedlab.core.plain_values import quote
-from embedlab.core.schema import build, parse_value, read_toml, table
+from embedlab.core.schema import build, read_toml, table
 
 Device = Literal["auto", "cpu", "cuda", "mps"]
 Precision = Literal["auto", "float32", "tf32", "bf16", "fp16", "int8"]
@@ -360,20 +358,23 @@ def _files(folder: Path, environment: Mapping[str, str]) -> Iterator[tuple[str, 
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
-    known = {f"EMBEDLAB_{field.name.upper()}": field for field in fields(Settings)}
+    known = {f"EMBEDLAB_{key.name.upper()}": key.name for key in fields(Settings)}
     values: dict[str, Any] = {}
     for variable, text in environment.items():
         if not variable.startswith("EMBEDLAB_") or not text or variable in _NO_SETTINGS:
             continue
-        if (key := variable.removeprefix("EMBEDLAB_").lower()) in REMOVED:
+        key = variable.removeprefix("EMBEDLAB_").lower()
+        if variable == PLUGINS:
+            values[key] = _file_list(text)
+        elif key in REMOVED:
             values[key] = text
-            continue
-        if variable not in known:
+        elif variable in known:
+            values[key] = getattr(build(Settings, {key: text}, where=variable, is_text=True), key)
+        else:
             raise UsageError(
                 f"{variable} is not a setting",
                 hint=f"{_guess(variable)}unset it; `embedlab config` lists all settings",
             )
-        values[known[variable].name] = _typed(variable, text, known[variable].type)
     return values
 
 
@@ -388,26 +389,3 @@ def _guess(variable: str) -> str:
     shorter = sorted((name for name in known if key.startswith(name)), key=len)
     guess = shorter[-1] if shorter else nearest_name(key, known)
     return f"did you mean EMBEDLAB_{guess.upper()}? otherwise " if guess else ""
-
-
-def _typed(variable: str, text: str, kind: Any) -> Any:
-    """The value of a variable's text: only booleans, numbers and lists of files are not text."""
-    if kind is PluginSettings:
-        return _file_list(text)
-    if kind is bool:
-        lowered = text.lower()
-        if lowered not in {"1", "true", "yes", "0", "false", "no"}:
-            raise UsageError(
-                f"{variable} is {quote(text)}: not a yes or no",
-                hint=f"set {variable}=1 or unset it",
-            )
-        return lowered in {"1", "true", "yes"}
-    base = get_args(kind)[0] if get_args(kind) else kind
-    if base in {int, float} or get_args(base)[:1] == (int,):
-        try:
-            return parse_value(text)
-        except tomllib.TOMLDecodeError as error:
-            raise UsageError(
-                f"{variable} is {quote(text)}: not a number", hint=f"set {variable}=2 or unset it"
-            ) from error
-    return text

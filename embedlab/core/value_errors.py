@@ -19,6 +19,7 @@ _WORDS = {
     "finite_number": "must be a finite number",
     "string_type": "must be a text",
     "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
     "list_type": "must be a list",
     "tuple_type": "must be a list",
     "dict_type": "not a table",

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from embedlab.core.overrides import CHOICES, PROFILE, TASK, set_values
+from embedlab.core.overrides import CHOICES, PROFILE, TASK, overrides_of, set_values
 from embedlab.core.own_files import absolute
 from embedlab.core.paths import data_folder
 from embedlab.core.plugins import identity
@@ -24,7 +24,6 @@ from embedlab.core.recipe import (
     keys_of,
     recipe_table,
     recipe_to_table,
-    sub_table,
 )
 from embedlab.core.schema import TomlTable
 from embedlab.data.aliases import datasets_of
@@ -152,7 +151,7 @@ class _Base:
         self.where = f"{planner.where}: recipe {recipe}"
         self.table = recipe_table(recipe)
         if planner.tasks is not None:
-            sub_table(self.table, "evaluate", self.where)["tasks"] = list(planner.tasks)
+            set_values(self.table, overrides_of({"evaluate.tasks": planner.tasks}))
         self.recipe = from_table(self._table(()), name=recipe, where=self.where)
         choices = {PROFILE: "profiles", TASK: "tasks"}
         self.keys = keys_of(self.recipe) | {key for key in CHOICES if choices[key] in self.table}

@@ -99,8 +99,8 @@ def test_a_yes_or_no_variable_is_understood(text: str, value: bool, tmp_path: Pa
 @pytest.mark.parametrize(
     ("variable", "text", "expected"),
     [
-        ("EMBEDLAB_OFFLINE", "perhaps", "not a yes or no"),
-        ("EMBEDLAB_THREADS", "two", "not a number"),
+        ("EMBEDLAB_OFFLINE", "perhaps", "must be true or false"),
+        ("EMBEDLAB_THREADS", "two", "must be an integer"),
         ("EMBEDLAB_THREADS", "0", "threads"),
     ],
 )
