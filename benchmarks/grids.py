@@ -19,6 +19,7 @@ from pathlib import Path
 
 from record import Measured, write
 
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.data.pair_parts import open_parts
 from embedlab.data.source import Source
 from embedlab.experiments.grid_file import load_grid
@@ -84,7 +85,7 @@ def finish(plan: GridPlan) -> None:
     """Give every cell of PLAN the files that a finished and evaluated run has, with numbers that
     depend on cell and seed alone.
     """
-    parts, _ = open_parts(Source(folder=None, data="tiny"), STS_DATASETS)
+    parts, _ = open_parts(Source(folder=TINY_FOLDER), STS_DATASETS)
     keys = [("dataset", name) for name in STS_DATASETS] + [
         ("average", name) for name in ("sts12-16", "average of seven")
     ]

@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 RATE = 20_000  # bytes a second
 SIZE = (120, 40)
@@ -117,10 +118,11 @@ if __name__ == "__main__":  # arguments of `embedlab tui`; in a process of its o
         epilog="All arguments are those of `embedlab tui`.",
     )
     words = parser.parse_known_args()[1]
-    state_folder = Path(os.environ["XDG_STATE_HOME"])
-    with dashboard(words, state_folder) as (link_of_it, _):
-        print(
-            json.dumps(
-                {"behind_s": seconds_behind(link_of_it), "idle_bytes": idle_bytes(link_of_it)}
+    with TemporaryDirectory() as own:
+        state_folder = Path(os.environ.get("XDG_STATE_HOME", own))
+        with dashboard(words, state_folder) as (link_of_it, _):
+            print(
+                json.dumps(
+                    {"behind_s": seconds_behind(link_of_it), "idle_bytes": idle_bytes(link_of_it)}
+                )
             )
-        )

@@ -3,6 +3,9 @@ fault in some fixed mutations.
 """
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -22,6 +25,19 @@ FUZZERS = {
     "toml_files": ("--cases", "200", *NO_LIMIT),
     "flips": ("--flips", "14"),  # of each of 18 kinds
 }
+# The smallest real run of each benchmark that ends within seconds; the others take minutes, or
+# another checkout.
+SMALLEST = {
+    "comparison": "--data DATA --models 2 --resamples 20 --turns 1",
+    "gpu_training": "--device cpu --sizes small --steps 20 --sentences 40 --recipes sbert",
+    "grids": "--plan-cells 100 --table-cells 100 --queue-cells 6 --workers 1 --runs 1",
+    "many_pairs": "--pairs 500",
+    "mutations": "--list --mutants 3",
+    "nodes": f"{BENCHMARKS}",
+    "search": "--documents 200 --queries 5 --dim 8 --repeats 1",
+    "transfer_classifier": "--data DATA --model MODEL --rows 60 --sample 1",
+    "walk": "compare dice wordllama --task starter --data starter",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -35,6 +51,27 @@ def test_every_benchmark_says_what_it_takes(tmp_path: Path) -> None:
         Ended(code=0, err="")
     ]
     assert json.loads(out.read_text()) == {}
+
+
+@pytest.mark.parametrize("name", SMALLEST)
+def test_the_smallest_run_of_a_benchmark_ends_with_its_numbers(
+    name: str, shared_data: Path, tiny_encoder: Path, tmp_path: Path
+) -> None:
+    folders = {"DATA": str(shared_data), "MODEL": str(tiny_encoder)}
+    words = [folders.get(word, word) for word in SMALLEST[name].split()]
+    done = subprocess.run(
+        [sys.executable, str(BENCHMARKS / f"{name}.py"), *words],
+        env={
+            **os.environ,
+            "BENCHMARK_RESULTS": str(tmp_path),
+            "PYTHONPATH": str(BENCHMARKS.parent),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    assert (done.returncode in {0, 1}, bool(done.stdout)) == (True, True)  # 1: a limit is missed
 
 
 def mutated(fuzzer: str, words: tuple[str, ...], folder: Path) -> int:
