@@ -360,7 +360,13 @@ def _of_files(kind: Kind) -> Iterator[Plugin]:
 @cache
 def _shipped(kind: Kind) -> Mapping[str, Plugin]:
     """What embedlab ships of a KIND, by name."""
-    return MappingProxyType({plugin.name: plugin for plugin in _SHIPPED[kind]()})
+    if kind == "objectives":
+        shipped = _shipped_objectives()
+    elif kind == "datasets":
+        shipped = _shipped_datasets()
+    else:
+        shipped = _shipped_modules(kind)
+    return MappingProxyType({plugin.name: plugin for plugin in shipped})
 
 
 def _shipped_objectives() -> Iterator[Plugin]:
@@ -370,36 +376,27 @@ def _shipped_objectives() -> Iterator[Plugin]:
             yield _own("objectives", declared, f"objectives.{name}.options")
 
 
-def _shipped_tasks() -> Iterator[Plugin]:
-    return _of_modules("tasks", "tasks", "TASK", contract="task")
+# The folder whose files have one each, what it is called there, and what stands for "_" in a name.
+_FOLDERS: Mapping[Kind, tuple[str, str, str]] = MappingProxyType(
+    {
+        "tasks": ("tasks", "TASK", "_"),
+        "poolings": ("encoders/poolings", "POOLING", "-"),
+        "encoders": ("encoders/kinds", "ENCODER", "-"),
+        "properties": ("outcomes/properties", "PROPERTY", "-"),
+    }
+)
 
 
-def _shipped_poolings() -> Iterator[Plugin]:
-    return _of_modules("poolings", "encoders/poolings", "POOLING", hyphen="-")
-
-
-def _shipped_encoders() -> Iterator[Plugin]:
-    return _of_modules("encoders", "encoders/kinds", "ENCODER", hyphen="-")
-
-
-def _shipped_properties() -> Iterator[Plugin]:
-    return _of_modules("properties", "outcomes/properties", "PROPERTY", hyphen="-")
-
-
-def _of_modules(
-    kind: Kind, folder: str, attribute: str, *, contract: str = "", hyphen: str = "_"
-) -> Iterator[Plugin]:
-    """The files of a FOLDER except its CONTRACT, under the names that they declare, or their own
-    with this HYPHEN.
+def _shipped_modules(kind: Kind) -> Iterator[Plugin]:
+    """The public files of the folder of a KIND but for a task's contract, under the names that they
+    declare, or their own.
     """
-    for module in _modules(folder):
-        if module == contract:
-            continue
-        names = _declared(kind, PACKAGE / folder / f"{module}.py") or {
-            module.replace("_", hyphen): attribute
-        }
-        for name, variable in names.items():
-            yield _own(kind, name, f"{folder.replace('/', '.')}.{module}", variable)
+    folder, attribute, hyphen = _FOLDERS[kind]
+    for path in sorted((PACKAGE / folder).glob("[!_]*.py")):
+        if path.name != "task.py":
+            own = {path.stem.replace("_", hyphen): attribute}
+            for name, variable in (_declared(kind, path) or own).items():
+                yield _own(kind, name, f"{folder.replace('/', '.')}.{path.stem}", variable)
 
 
 def _declared(kind: Kind, path: Path) -> Mapping[str, str]:
@@ -422,22 +419,3 @@ def _own(kind: Kind, name: str, module: str, attribute: str = "") -> Plugin:
     return Plugin(
         kind=kind, name=name, origin=SHIPPED, module=f"{SHIPPED}.{module}", attribute=attribute
     )
-
-
-def _modules(folder: str) -> list[str]:
-    """The public modules in a folder of the package, in alphabetical order."""
-    return sorted(
-        path.stem for path in (PACKAGE / folder).glob("*.py") if not path.name.startswith("_")
-    )
-
-
-_SHIPPED: Mapping[Kind, Callable[[], Iterator[Plugin]]] = MappingProxyType(
-    {
-        "objectives": _shipped_objectives,
-        "tasks": _shipped_tasks,
-        "datasets": _shipped_datasets,
-        "poolings": _shipped_poolings,
-        "encoders": _shipped_encoders,
-        "properties": _shipped_properties,
-    }
-)

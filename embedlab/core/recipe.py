@@ -30,7 +30,7 @@ from embedlab.core.names import (
     objective_options,
     recipe_path,
 )
-from embedlab.core.overrides import PAPER, PROFILE, overrides_of, set_values
+from embedlab.core.overrides import PAPER, PROFILE, set_values
 from embedlab.core.own_files import absolute, place_files, published_name
 from embedlab.core.plain_values import quote
 from embedlab.core.schema import TomlTable, build, known_keys, read_toml, table, unbuild
@@ -255,7 +255,9 @@ def load_recipe(name: str, overrides: Sequence[str] = (), *, encoder: str | None
     is_file = name.endswith(".toml")
     where = name if is_file else f"recipe {name}"
     if encoder is not None:
-        set_values(values, overrides_of({"encoder.model": encoder}))
+        section = values.setdefault("encoder", {})
+        if isinstance(section, dict):  # anything else is refused below
+            section["model"] = encoder
     chosen = dict(override.partition("=")[::2] for override in overrides)
     profile = chosen.get(PROFILE, PAPER)
     base = Path(name).stem if is_file else name

@@ -90,9 +90,7 @@ class GridPlace:
             for key in ("cache", "data")
             if values[key] and values[key] not in INSIDE
         }
-        # Plans once named plug-ins; whose code runs is for the user to say, never for a file.
-        own = {key: value for key, value in values.items() if key not in {"plugins", "sample"}}
-        return cls(**{**own, **given, "runs": str(runs_folder)})
+        return cls(**{**values, **given, "runs": str(runs_folder)})
 
 
 class _Section(TypedDict):
@@ -163,8 +161,7 @@ class Variant:
 
 @dataclass(frozen=True, kw_only=True)
 class _StoredPlace(GridPlace):
-    runs: str | None = None  # type: ignore[assignment]  # present in schema 1
-    plugins: tuple[str, ...] = ()  # in plans of before: not a plan names whose code runs
+    runs: str | None = None  # type: ignore[assignment]  # not stored
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -270,8 +267,6 @@ class GridPlan:
                     raise MissingError(
                         f"{where}: damaged: {label!r} is no value of the axis {axis!r}", hint=_ANEW
                     )
-        place = vars(stored.place)
-        values = {key: value for key, value in place.items() if key != "runs"}
         return cls(
             name=stored.name,
             summary=stored.summary,
@@ -279,7 +274,7 @@ class GridPlan:
             variants=tuple(_variant(variant, runs_folder) for variant in stored.variants),
             seeds=stored.seeds,
             threads=stored.threads,
-            place=GridPlace.from_values(values, runs_folder),
+            place=GridPlace.from_values(vars(stored.place), runs_folder),
         )
 
     @classmethod

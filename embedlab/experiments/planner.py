@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from embedlab.core.overrides import CHOICES, PROFILE, TASK, overrides_of, set_values
+from embedlab.core.overrides import CHOICES, PROFILE, TASK, set_values
 from embedlab.core.own_files import absolute
 from embedlab.core.paths import data_folder
 from embedlab.core.plugins import identity
@@ -151,7 +151,9 @@ class _Base:
         self.where = f"{planner.where}: recipe {recipe}"
         self.table = recipe_table(recipe)
         if planner.tasks is not None:
-            set_values(self.table, overrides_of({"evaluate.tasks": planner.tasks}))
+            section = self.table.setdefault("evaluate", {})
+            if isinstance(section, dict):  # anything else is refused below
+                section["tasks"] = list(planner.tasks)
         self.recipe = from_table(self._table(()), name=recipe, where=self.where)
         choices = {PROFILE: "profiles", TASK: "tasks"}
         self.keys = keys_of(self.recipe) | {key for key in CHOICES if choices[key] in self.table}

@@ -204,5 +204,5 @@ def test_no_typed_value_is_more_than_a_line_that_names_its_key(override: str, me
 
 
 def test_a_starting_encoder_does_not_replace_a_section_of_another_type(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"encoder\.model: 'encoder' is not a table"):
+    with pytest.raises(UsageError, match="recipe snli-ce: 'encoder' is 3: not a table"):
         load_recipe("snli-ce", ["encoder=3"], encoder="x")

@@ -4,9 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import tomli_w
 
 from embedlab.core.disk import write_atomic, write_json
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.recipe import recipe_table
 from embedlab.data.source import Source
 from embedlab.experiments.grid_file import grid_names, load_grid, with_fixed
 from embedlab.experiments.grid_trainings import expand_grid
@@ -309,9 +311,9 @@ def test_a_grid_of_more_cells_than_can_be_counted_is_refused(tmp_path: Path) -> 
 
 def test_a_grid_over_a_recipe_whose_sections_are_not_tables_is_refused(tmp_path: Path) -> None:
     recipe = tmp_path / "own.toml"
-    recipe.write_text('summary = "x"\nevaluate = 3\n')
+    recipe.write_text(tomli_w.dumps({**recipe_table("snli-ce"), "evaluate": 3}))
     (tmp_path / "mine.toml").write_text(f'summary = "x"\nbase = "{recipe}"\ntasks = ["sts"]\n')
-    with pytest.raises(UsageError, match="'evaluate' is 3: not a table"):
+    with pytest.raises(UsageError, match=r"own\.toml: 'evaluate' is 3: not a table"):
         expand_grid(
             load_grid(str(tmp_path / "mine.toml")),
             GridPlace(runs=str(tmp_path / "runs"), cache=str(tmp_path), data="tiny"),
