@@ -59,7 +59,7 @@ def serve(data: Path, model: str) -> None:
     from embedlab.data.source import Source
     from embedlab.encoders.checkpoint import load_transformer
     from embedlab.encoders.device import machine
-    from embedlab.models.folder import Wishes
+    from embedlab.models.reading import Wishes
 
     encoder = load_transformer(
         model,

@@ -81,7 +81,7 @@ def encode_ours(encoder: str, threads: int, precision: str) -> Callable[[Sequenc
     from embedlab.core.settings import Settings
     from embedlab.encoders.checkpoint import load_transformer
     from embedlab.encoders.device import machine
-    from embedlab.models.folder import Wishes
+    from embedlab.models.reading import Wishes
 
     here = machine(Settings(device="cpu", precision=precision, threads=threads))  # type: ignore[arg-type]
     return load_transformer(encoder, here, wishes=Wishes(pooling="mean", max_tokens=128)).encode
@@ -152,7 +152,7 @@ def lower_bounds(
 
     from embedlab.encoders.checkpoint import load_transformer
     from embedlab.encoders.device import Machine
-    from embedlab.models.folder import Wishes
+    from embedlab.models.reading import Wishes
 
     here = Machine(device=torch.device("cpu"), precision="float32", threads=ceilings.threads)
     model = load_transformer(encoder, here, wishes=Wishes(pooling="mean", max_tokens=128))

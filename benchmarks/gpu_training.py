@@ -38,7 +38,7 @@ from embedlab.data.source import Source
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine, machine
 from embedlab.encoders.random_encoder import build_tokenizer
-from embedlab.models.folder import Wishes
+from embedlab.models.reading import Wishes
 from embedlab.objectives.needs import objective_needs
 from embedlab.objectives.objective import build_objective
 from embedlab.runs import events

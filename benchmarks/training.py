@@ -236,7 +236,7 @@ def lower_bound(
     from embedlab.data.source import Source
     from embedlab.encoders.checkpoint import load_transformer
     from embedlab.encoders.device import Machine
-    from embedlab.models.folder import Wishes
+    from embedlab.models.reading import Wishes
     from embedlab.objectives.needs import objective_needs
     from embedlab.training.stage_data import open_stages
 

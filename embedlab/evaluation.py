@@ -2,7 +2,9 @@
 gathered to be compared.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -10,15 +12,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from embedlab.analysis.evidence import member_columns
-from embedlab.choices import SettingName
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.hints import Hint, NamedOption
 from embedlab.core.names import recipe_names
 from embedlab.core.paths import STARTER
 from embedlab.core.printable import one_line
-from embedlab.core.progress import StartProgress
-from embedlab.core.session import Session
-from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.data.text_file import is_seen
 from embedlab.encoders.encoder import EncoderFacts
@@ -26,28 +24,32 @@ from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.models.aliases import model_of
 from embedlab.models.catalog import Model, ModelSpec, resolve
 from embedlab.models.encoder_kind import prefix_of
-from embedlab.models.folder import read_usage
 from embedlab.models.grammar import title_of
 from embedlab.models.hosts import refuse_strangers
 from embedlab.models.location import model_folder, pinned
 from embedlab.models.packaged import packaged
-from embedlab.outcomes.cuts import DATASET
-from embedlab.outcomes.frame import Outcomes
-from embedlab.outcomes.selection import item_condition
+from embedlab.outcomes.frame import DATASET
 from embedlab.reports.notes import facts_of, model_note, partial_notes, training_facts
 from embedlab.reports.scores import StatedModel
 from embedlab.runs.evaluations import Evaluation
+from embedlab.runs.outcomes import PREDICTED
 from embedlab.runs.signature import UNKNOWN, Signature
-from embedlab.scoring.answers import MemberOutcomes, answers_of, figure_evidence
 from embedlab.scoring.member import evaluate_task, model_facts, with_training
-from embedlab.scoring.outcomes import has_all_items, member_outcomes
+from embedlab.scoring.outcomes import (
+    Answers,
+    MemberOutcomes,
+    answers_of,
+    figure_evidence,
+    has_all_items,
+    member_outcomes,
+)
 from embedlab.scoring.prefetch import encode_once, stored_evaluation
 from embedlab.scoring.readiness import Readiness, check_all
-from embedlab.scoring.selection import SelectedTask
 from embedlab.scoring.stated_text import UNCOUNTED, is_text_uncounted
 from embedlab.scoring.task_comparison import (
     Facts,
     Gathered,
+    KnownModel,
     Slicing,
     TaskComparison,
     item_outcomes,
@@ -57,7 +59,13 @@ from embedlab.scoring.training_text import training_text
 from embedlab.tasks.task import PairTask, TaskResult, Texts, evaluation_without_scores, task
 
 if TYPE_CHECKING:
+    from embedlab.choices import SettingName
+    from embedlab.core.progress import StartProgress
+    from embedlab.core.session import Session
+    from embedlab.core.settings import Settings
     from embedlab.encoders.encoder import PairScorer
+    from embedlab.outcomes.frame import Outcomes
+    from embedlab.scoring.selection import SelectedTask
 
 
 def resolve_model(name: str, session: Session) -> Model:
@@ -69,6 +77,8 @@ def resolve_model(name: str, session: Session) -> Model:
         members = tuple(pinned(spec, offline=session.settings.offline) for spec in resolved.members)
         for spec in members:
             if spec.kind == "folder" and not spec.is_transformed:  # said before data is looked for
+                from embedlab.models.folder import read_usage
+
                 read_usage(model_folder(spec, offline=True), spec.wishes)
     except MissingError as error:
         if name in {spec.location for spec in resolved.members} or not any(
@@ -164,7 +174,7 @@ def one_member(model: Model) -> ModelSpec:
     return model.members[0]
 
 
-def load_members(model: Model, session: Session, *, cached: bool) -> "list[PairScorer]":
+def load_members(model: Model, session: Session, *, cached: bool) -> list[PairScorer]:
     """The scorers of a model: several for a run with several seeds. With CACHED their vectors are
     stored.
     """
@@ -189,20 +199,13 @@ def check_device(settings: Settings) -> None:
 
 def without_stated(names: Sequence[str], session: Session) -> tuple[list[str], list[StatedModel]]:
     """Return the NAMES of models that score pairs, and the others with their figures."""
-    stated = [
-        stated_model
-        for name in dict.fromkeys(names)
-        if (stated_model := _stated(name, session)) is not None
-    ]
+    stated = []
+    for name in dict.fromkeys(names):
+        if prefix_of(model_of(name) or name) is not None:
+            spec = resolve(name, session.settings.runs).members[0]
+            if figures := spec.shipped.figures(spec.location):
+                stated.append(StatedModel(name=name, figures=figures))
     return [name for name in names if name not in {model.name for model in stated}], stated
-
-
-def _stated(name: str, session: Session) -> StatedModel | None:
-    if prefix_of(model_of(name) or name) is None:
-        return None
-    spec = resolve(name, session.settings.runs).members[0]
-    figures = spec.shipped.figures(spec.location)
-    return StatedModel(name=name, figures=figures) if figures else None
 
 
 Evaluations = dict[str, list[Evaluation]]  # by model, one a member
@@ -228,33 +231,7 @@ class Work:
         return selected.stored_name(task(selected.task).setting(self.setting))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Known:
-    """What is known before anything is computed: the texts of the tasks, and each member's stored
-    evaluations.
-    """
-
-    ready: Readiness
-    stored: Mapping[tuple[str, SelectedTask], Evaluation]
-
-    @property
-    def texts(self) -> Mapping[SelectedTask, Texts]:
-        """What each task reads, of those whose data is there."""
-        return self.ready.texts
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether nothing was missing."""
-        return not self.ready.missing and not any(texts.missing for texts in self.texts.values())
-
-    def refuse_unfit(self, model: Model, selected: SelectedTask) -> None:
-        """Raise why the task ONE does not apply to a member of MODEL, where it does not."""
-        for spec in model.members:
-            if (spec.name, selected) in self.ready.unfit:
-                raise self.ready.unfit[spec.name, selected]
-
-
-def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Known:
+def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Readiness:
     """Open and check all that is selected, then encode, for each member, what it was not evaluated
     on before, in one pass.
 
@@ -289,16 +266,12 @@ def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Kno
         if not all(text.is_encoded_at_once for text in todo.values()):
             with session.progresses() as progress:
                 encode_once(spec, list(todo.values()), session.settings, labelled(progress, spec))
-    return Known(
-        ready=replace(
-            ready, texts={one: replace(text, columns=()) for one, text in ready.texts.items()}
-        ),
-        stored=stored,
-    )
+    texts = {one: replace(text, columns=()) for one, text in ready.texts.items()}
+    return replace(ready, texts=texts, stored=stored)
 
 
 def evaluate_on_task(
-    models: Sequence[Model], selected: SelectedTask, work: Work, known: Known, session: Session
+    models: Sequence[Model], selected: SelectedTask, work: Work, known: Readiness, session: Session
 ) -> Evaluations:
     """The evaluations of each model on a task; none where no model can do it."""
     evaluations: Evaluations = {}
@@ -352,16 +325,18 @@ def _without(
 def stored_items(
     selected: SelectedTask,
     model: Model,
+    evaluations: Sequence[Evaluation],
     texts: Texts | None,
     setting: SettingName,
     session: Session,
 ) -> Outcomes | None:
-    """What is stored item by item of a model that was evaluated on a task."""
+    """What is stored item by item of a model whose members' EVALUATIONS on a task these are."""
     answers = {}
-    for spec in model.members:
+    for spec, evaluation in zip(model.members, evaluations, strict=True):
         with session.progresses() as progress:
+            ticks = labelled(progress, spec)
             answers[spec.name] = member_outcomes(
-                selected, spec, session.settings, texts, labelled(progress, spec), setting
+                selected, spec, session.settings, texts, ticks, setting, evaluation
             )
     return item_outcomes(selected, answers, [*answers], session.settings.cache)
 
@@ -393,7 +368,7 @@ def _ready(models: Sequence[Model], work: Work, session: Session) -> Readiness:
 
 
 def _evaluate_member(
-    model: Model, selected: SelectedTask, work: Work, known: Known, session: Session
+    model: Model, selected: SelectedTask, work: Work, known: Readiness, session: Session
 ) -> list[Evaluation]:
     scored = []
     known.refuse_unfit(model, selected)
@@ -438,6 +413,8 @@ def gather(
     A filter of SLICING that is not understood is refused before a model is looked for.
     """
     if slicing.where:
+        from embedlab.outcomes.selection import item_condition
+
         item_condition(slicing.where, names)
     models = resolve_models(names, session)
     work = Work(selected=selected, setting=setting, skips_unfit=True, wants_items=True)
@@ -448,7 +425,7 @@ def gather(
         is_whole=known.is_whole,
     )
     for selected_task in selected:
-        if selected_task in known.ready.missing:
+        if selected_task in known.missing:
             continue
         try:
             _add_answers(gathered, models, selected_task, known, setting, session)
@@ -457,7 +434,7 @@ def gather(
                 raise
             session.report(error)
             gathered.is_whole = False
-    if gathered.is_empty:
+    if not (gathered.outcomes or gathered.figures):
         raise MissingError(
             f"nothing to compare on {', '.join(each.task for each in selected)}",
             hint="the notes say why of each task",
@@ -492,7 +469,7 @@ def _add_answers(
     gathered: Gathered,
     models: Sequence[Model],
     selected: SelectedTask,
-    known: Known,
+    known: Readiness,
     setting: SettingName,
     session: Session,
 ) -> None:
@@ -516,38 +493,32 @@ def _add_answers(
         )
     for model in models:
         answered = all_answered[model.name]
-        for spec in model.members if refused else ():
-            if spec.name in answered and {*answered[spec.name].refused} != {*refused}:
+        if model.name not in gathered.known:
+            text = training_text(model.members[0], session.settings)
+            is_uncounted = any(is_text_uncounted(spec) for spec in model.members)
+            lack = text.lack or UNCOUNTED if is_uncounted else ""
+            gathered.known[model.name] = KnownModel(text=text.text, lack=lack)
+            said = [model_note(model.name, note) for note in text.notes]
+        else:
+            said = []
+        of_model = gathered.known[model.name]
+        for spec in model.members if answered else ():
+            answer = answered[spec.name]
+            if refused and {*answer.refused} != {*refused}:
                 result = _without(refused, spec, selected, setting, session)
                 outcomes_left = {outcome.name: outcome for outcome in result.outcomes}
-                answered[spec.name] = answers_of(outcomes_left, result.evaluation, result.missing)
-        for name, answer in answered.items():
-            known_texts = {dataset for other in answers.values() for dataset in other.outcomes}
-            answers[name] = answer.without_texts(known_texts)
-            gathered.overlaps.setdefault(model.name, {}).update(answer.overlaps)
+                answer = answers_of(outcomes_left, result.evaluation, result.missing)
+            answers[spec.name] = _without_texts(answer, answers)
+            of_model.overlaps |= answer.overlaps
             gathered.marks |= set(answer.marks)
             gathered.notes += [model_note(model.name, note) for note in answer.notes]
-        if model.name not in gathered.uncounted:
-            known_text = training_text(model.members[0], session.settings)
-            if known_text.text is not None:
-                gathered.texts[model.name] = known_text.text
-            counted = [model_note(model.name, note) for note in known_text.notes]
-            gathered.notes += [note for note in counted if note not in gathered.notes]
-            is_uncounted = any(is_text_uncounted(spec) for spec in model.members)
-            gathered.uncounted[model.name] = known_text.lack or UNCOUNTED if is_uncounted else ""
-        for spec in model.members:
-            if spec.name in answered and spec.name not in gathered.facts:
-                gathered.facts[spec.name] = _stored_facts(spec, session.settings)
-            if spec.name in answered:
-                signature = _signature(
-                    spec,
-                    selected,
-                    answered[spec.name],
-                    gathered.facts[spec.name],
-                    setting,
-                    session.settings,
-                )
-                gathered.signatures.setdefault(model.name, []).append(signature)
+            if spec.name not in gathered.facts:
+                gathered.facts[spec.name] = _facts(spec, answer, session.settings)
+            signature = _signature(
+                spec, selected, answer, gathered.facts[spec.name], setting, session.settings
+            )
+            of_model.signatures.append(signature)
+        gathered.notes += [note for note in said if note not in gathered.notes]
     if answers and task(selected.task).trains_classifiers:
         gathered.notes.append(f"{selected.task}: classifiers in the setting {setting!r}")
     if (
@@ -560,7 +531,7 @@ def _add_answers(
 
 
 def _answered(
-    model: Model, selected: SelectedTask, known: Known, setting: SettingName, session: Session
+    model: Model, selected: SelectedTask, known: Readiness, setting: SettingName, session: Session
 ) -> dict[str, MemberOutcomes]:
     """The answers of a model's members; none, with a note, where the task does not apply to the
     model.
@@ -577,6 +548,7 @@ def _answered(
                     known.texts.get(selected),
                     labelled(progress, spec),
                     setting,
+                    known.stored.get((spec.name, selected)),
                 )
         except UsageError as error:
             session.note(f"{model.name}: {selected.task} does not apply: {error.message}")
@@ -584,11 +556,24 @@ def _answered(
     return answers
 
 
-def _stored_facts(spec: ModelSpec, settings: Settings) -> Facts:
-    """How a member was used, by any evaluation stored under its fingerprint; its precision alone
-    where none could be stored.
+def _without_texts(answer: MemberOutcomes, others: Answers) -> MemberOutcomes:
+    """Return ANSWER without the sentences of datasets that OTHERS have."""
+    known = {dataset for other in others.values() for dataset in other.outcomes}
+    bare = {
+        name: replace(found, items=found.items.select("item", "gold", PREDICTED))
+        for name, found in answer.outcomes.items()
+        if name in known
+    }
+    return replace(answer, outcomes={**answer.outcomes, **bare})
+
+
+def _facts(spec: ModelSpec, answer: MemberOutcomes, settings: Settings) -> Facts:
+    """How a member was used, by its evaluation or another one stored under its fingerprint; its
+    precision alone where none could be stored.
     """
     place = ScorePlace.of(spec, settings)
+    if answer.evaluation is not None:
+        return {**facts_of(answer.evaluation), **training_facts(spec)}
     for path in sorted(place.evaluations.rglob("*.json")):
         with suppress(MissingError):
             stored = Evaluation.load(path, where=lambda _: False)
@@ -606,21 +591,23 @@ def _signature(
     settings: Settings,
 ) -> Signature:
     """What decides a member's answers to a task."""
-    place = ScorePlace.of(spec, settings)
-    name, used = (
-        selected.evaluation_name(task(selected.task).setting(setting)),
-        EncoderFacts.of_stored(facts, precision=place.precision),
+    place, definition = ScorePlace.of(spec, settings), selected.definition
+    name = selected.evaluation_name(definition.setting(setting))
+    tokens = facts.get("max_tokens")
+    used = EncoderFacts(
+        pooling=facts.get("pooling"),
+        precision=place.precision,
+        max_tokens=int(tokens) if tokens else None,
     )
     answered = evaluation_without_scores(name, spec.name, place.fingerprint, used, outcomes.data)
     settings_used = (
-        ((setting,) if task(selected.task).trains_classifiers else ())
-        + outcomes.settings
-        + tuple(score.setting for score in outcomes.scores)
+        *((setting,) if definition.trains_classifiers else ()),
+        *outcomes.settings,
+        *(score.setting for score in outcomes.scores),
     )
-    aggregates = task(selected.task).aggregates  # a part of the signature of its own
     signature = replace(
-        replace(answered, **model_facts(spec)).signature,
-        setting=tuple(each for each in settings_used if each not in aggregates),
+        replace(answered, **model_facts(spec)).signature,  # aggregation is a part of its own
+        setting=tuple(each for each in settings_used if each not in definition.aggregates),
     )
     is_unknown = not spec.counts_words and "pooling" not in facts  # nothing could be stored
     return replace(signature, pooling=UNKNOWN, max_tokens=UNKNOWN) if is_unknown else signature

@@ -25,7 +25,7 @@ from embedlab.data.source import Source
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
 from embedlab.models.aliases import aliases, declared, store_used
-from embedlab.models.folder import Wishes
+from embedlab.models.reading import Wishes
 from embedlab.runs import events, store
 from embedlab.runs.store import RunFolder, remove_runs, rename_runs, select_runs
 from embedlab.training.checkpointing import Checkpoints

@@ -46,7 +46,7 @@ from embedlab.encoders.sealed_tensors import read_heads
 from embedlab.encoders.vector_cache import EmbeddingCache
 from embedlab.experiments.plan import GridPlace, GridPlan, Variant
 from embedlab.models.catalog import ModelSpec
-from embedlab.models.folder import Wishes
+from embedlab.models.reading import Wishes
 from embedlab.objectives.objective import build_objectives
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation

@@ -10,18 +10,23 @@ these: with no variance v inside datasets exactly Student's t of K − 1 degrees
 one τ² alone). What the seeds of recipes vary is common to all datasets, and is added.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.analysis.comparison import ComparedSlice
 from embedlab.analysis.evidence import Evidence, member_columns
-from embedlab.analysis.influence import Floats
-from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.uncertainty import LEVEL, SeedSpread, seed_noise, share_runs
+
+if TYPE_CHECKING:
+    from embedlab.analysis.comparison import ComparedSlice
+    from embedlab.analysis.influence import Floats
+    from embedlab.analysis.scores import ModelColumns
 
 FEWEST_DATASETS = 5
 # of the pairs of the smaller of two datasets: their errors then correlate by less than this

@@ -256,7 +256,14 @@ class _Draft(Weighed):
         """Return the slice, given the corrected p of each difference from the REFERENCE, and those
         of EACH TWO models where they get letters.
         """
-        evidence = self.evidence
+        evidence, notes = self.evidence, [self.lack] if self.lack else []
+        if self.topics is not None and (
+            evidence.pairs < FEW_PAIRS or self.sentences < FEW_SENTENCES
+        ):
+            notes.append(
+                f"only {evidence.pairs} rows with {self.sentences} distinct sentences: its intervals "
+                f"are wide and approximate"
+            )
         scores = self.scores(self._letters(each_two) if each_two is not None else ())
         others = [name for name in self.means if name != reference]
         return ComparedSlice(
@@ -267,7 +274,7 @@ class _Draft(Weighed):
             differences={
                 name: self._difference(name, reference, corrected, margin) for name in others
             },
-            notes=(*evidence.notes, *self._notes()),
+            notes=(*evidence.notes, *notes),
             average_of=evidence.average_of,
             task=evidence.task,
             metric=evidence.metric,
@@ -282,22 +289,31 @@ class _Draft(Weighed):
             ),
         )
 
-    @property
-    def sentences(self) -> int:
-        """How many sentences the pairs have; 0 where no pair shares one with another."""
-        return self.sums.shared.sentences if self.sums is not None else 0
-
     def scores(self, letters: Sequence[str] = ()) -> Mapping[str, SliceScore]:
         """Return the score of each model with its interval; LETTERS are known once all slices
         are.
         """
-        return {
-            name: self._score(name, letter)
-            for name, letter in zip(self.means, letters or [""] * len(self.means), strict=True)
-        }
+        scores = {}
+        for index, (name, value) in enumerate(self.means.items()):
+            uncertainty = self.single[name]
+            if self.evidence.scale == "share":
+                low, high = share_interval(value, uncertainty, self.evidence.pairs)
+            elif self.evidence.scale == "correlation":
+                low, high = correlation_interval(value, uncertainty)
+            else:
+                low, high = uncertainty.interval(value)
+            scores[name] = SliceScore(
+                value=value,
+                members=tuple(self.evidence.points[self.places[name]].tolist()),
+                low=low,
+                high=high,
+                letters=letters[index] if letters else "",
+                uncertainty=uncertainty,
+            )
+        return scores
 
     def _letters(self, corrected: Mapping[tuple[str, str], float]) -> list[str]:
-        if all(isnan(p) for p in corrected.values()) and (corrected or self.sums is None):
+        if all(isnan(p) for p in corrected.values()) and (corrected or self.topics is None):
             return [""] * len(self.means)
         differs = np.zeros((len(self.means), len(self.means)), dtype=bool)
         places = {name: index for index, name in enumerate(self.means)}
@@ -306,24 +322,6 @@ class _Draft(Weighed):
                 p < SIGNIFICANT and abs(self.means[first] - self.means[second]) >= LEAST_SHOWN
             )
         return compact_letters(list(self.means.values()), differs)
-
-    def _score(self, name: str, letters: str) -> SliceScore:
-        value, uncertainty = self.means[name], self.single[name]
-        if self.evidence.scale == "share":
-            low, high = share_interval(value, uncertainty, self.evidence.pairs)
-        elif self.evidence.scale == "correlation":
-            low, high = correlation_interval(value, uncertainty)
-        else:
-            low, high = uncertainty.interval(value)
-        members = tuple(self.evidence.points[self.places[name]].tolist())
-        return SliceScore(
-            value=value,
-            members=members,
-            low=low,
-            high=high,
-            letters=letters,
-            uncertainty=uncertainty,
-        )
 
     def _difference(
         self,
@@ -352,19 +350,6 @@ class _Draft(Weighed):
             else None,
         )
 
-    def _notes(self) -> Iterator[str]:
-        """Yield the limitations of this slice's intervals."""
-        if self.sums is None:
-            if self.lack:
-                yield self.lack
-            return
-        rows, sentences = self.sums.shared.rows, self.sums.shared.sentences
-        if rows < FEW_PAIRS or sentences < FEW_SENTENCES:
-            yield (
-                f"only {rows} rows with {sentences} distinct sentences: its intervals are "
-                f"wide and approximate"
-            )
-
 
 def comparison_notes(
     slices: Sequence[ComparedSlice],
@@ -385,7 +370,11 @@ def comparison_notes(
         )
         counted = "effective topics of rows, design effect (variance against independent rows)"
         yield Note(f"rows of one topic count as dependent; {counted}: {listed}")
-    yield from _topic_notes(tested)
+    yield from hanging_note(
+        (f"{compared.key} {name}", each.topic)
+        for compared in tested
+        for name, each in compared.differences.items()
+    )
     if tests:
         over = _counted(tests, "comparison")
         full = (
@@ -415,15 +404,6 @@ def comparison_notes(
     yield from seed_notes([model for model in models if model.seeds or any(model.runs)])
 
 
-def _topic_notes(slices: Sequence[ComparedSlice]) -> Iterator[str]:
-    """Yield what is left of differences that hang on one topic without it."""
-    return hanging_note(
-        (f"{compared.key} {name}", each.topic)
-        for compared in slices
-        for name, each in compared.differences.items()
-    )
-
-
 def hanging_note(named: Iterable[tuple[str, Topic | None]]) -> Iterator[str]:
     """Yield a note on the differences that hang on a topic, with what is left of each without it;
     NAMED as people read them.
@@ -441,18 +421,10 @@ def reach_signs(slices: Sequence[ComparedSlice]) -> list[str]:
     """Return the signs of significant differences that the slices can have: of recipes and
     published models, of checkpoints.
     """
-    return [
-        REACHES[reach]
-        for reach in ("models", "checkpoints")
-        if any(_has_reach(compared, reach) for compared in slices)
-    ]
-
-
-def _has_reach(compared: ComparedSlice, reach: Reach) -> bool:
-    return compared.tests > 0 and (
-        compared.reach == reach
-        or any(each.reach == reach for each in compared.differences.values())
-    )
+    tested = [compared for compared in slices if compared.tests > 0]
+    reaches = {compared.reach for compared in tested}
+    reaches |= {each.reach for compared in tested for each in compared.differences.values()}
+    return [REACHES[reach] for reach in ("models", "checkpoints") if reach in reaches]
 
 
 def _counted(number: int, noun: str) -> str:

@@ -7,18 +7,20 @@ D = ΣT² − ΣU² is the sum of v_p v_q over all p and q that share a sentence
 Cameron & Miller 2014; Aronow, Samii & Assenova 2015).
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.analysis.influence import Floats
+if TYPE_CHECKING:
+    from embedlab.analysis.influence import Floats
 
 Ids = NDArray[np.integer]
 RowPositions = NDArray[np.intp]
-
-_VALUES_AT_ONCE = 2_000_000  # of combinations: 16 MB
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -35,7 +37,7 @@ class SharedSentences:
     )
 
     @classmethod
-    def of(cls, first: Ids, second: Ids, group: Ids | None = None) -> "SharedSentences":
+    def of(cls, first: Ids, second: Ids, group: Ids | None = None) -> SharedSentences:
         """Build from any whole numbers that identify sentences, and groups if contributions are
         centred within several.
         """
@@ -49,7 +51,7 @@ class SharedSentences:
         )
 
     @classmethod
-    def none(cls, rows: int) -> "SharedSentences":
+    def none(cls, rows: int) -> SharedSentences:
         """Build for rows that share no sentence."""
         return cls.of(np.arange(rows), np.arange(rows))
 
@@ -79,7 +81,7 @@ class SharedSentences:
         return numbers[self.first]
 
     @cached_property
-    def _by_sentence(self) -> "_Sums":
+    def _by_sentence(self) -> _Sums:
         differ = np.flatnonzero(self.first != self.second)
         return _Sums.of(
             np.concatenate([self.first, self.second[differ]]),
@@ -87,7 +89,7 @@ class SharedSentences:
         )
 
     @cached_property
-    def _by_two_sentences(self) -> "_Sums":
+    def _by_two_sentences(self) -> _Sums:
         differ = np.flatnonzero(self.first != self.second)
         low, high = (
             one(self.first[differ], self.second[differ]).astype(np.int64)
@@ -105,7 +107,7 @@ class SharedSentences:
         shares: Floats = linked / sizes**2
         return shares
 
-    def sums(self, contributions: Floats) -> "ContributionSums":
+    def sums(self, contributions: Floats) -> ContributionSums:
         """Return the CONTRIBUTIONS of rows, (estimates, rows), summed over sentences and over equal
         pairs.
         """
@@ -137,39 +139,19 @@ class ContributionSums:
     sentences: Floats  # (estimates, sentences)
     twins: Floats  # (estimates, pairs of sentences)
 
-    def combined(self, weights: Floats) -> "ContributionSums":
+    def combined(self, weights: Floats) -> ContributionSums:
         """Linear combinations of the estimates; weights: (combinations, estimates)."""
         rows, sentences, twins = (
             combined(weights, values) for values in (self.rows, self.sentences, self.twins)
         )
         return ContributionSums(shared=self.shared, rows=rows, sentences=sentences, twins=twins)
 
-    def centred(self) -> "ContributionSums":
+    def centred(self) -> ContributionSums:
         """The estimates less their mean."""
         rows, sentences, twins = (
             values - values.mean(axis=0) for values in (self.rows, self.sentences, self.twins)
         )
         return ContributionSums(shared=self.shared, rows=rows, sentences=sentences, twins=twins)
-
-    def variances_of(self, weights: Floats) -> Variances:
-        """The variances of linear combinations, some at a time: very many rows are not held once
-        more for each.
-        """
-        at_once = max(
-            1,
-            _VALUES_AT_ONCE
-            // (self.rows.shape[1] + self.sentences.shape[1] + self.twins.shape[1] + 1),
-        )
-        parts = [
-            self.combined(weights[start : start + at_once]).variances()
-            for start in range(0, len(weights), at_once)
-        ]
-        return Variances(
-            **{
-                name: np.concatenate([getattr(part, name) for part in parts])
-                for name in ("value", "independent", "freedom")
-            }
-        )
 
     def variances(self) -> Variances:
         """The rule "max, t": the dyadic-robust variance with its bias by centring removed, or the
@@ -178,40 +160,46 @@ class ContributionSums:
         Contributions that sum to zero within a group understate D by the share of linked rows.
         Degrees of freedom match the first two moments of ΣT² for normal T: 3V²/ΣT⁴, at least 1.
         """
-        squares = np.einsum("er,er->e", self.rows, self.rows)
-        independent = squares / (1 - self._mean_share(1 / np.bincount(self.shared.group), squares))
+        independent = independent_variances(self.rows, self.shared.group)
         dyadic = np.einsum("es,es->e", self.sentences, self.sentences) - np.einsum(
             "et,et->e", self.twins, self.twins
         )
         value = np.maximum(
-            dyadic / (1 - self._mean_share(self.shared._linked_share, squares)), independent
+            dyadic / (1 - _mean_share(self.shared._linked_share, self.rows, self.shared.group)),
+            independent,
         )
         squared = self.sentences**2
         fourth = np.einsum("es,es->e", squared, squared)
         freedom = np.divide(3 * value**2, fourth, out=np.full_like(value, np.inf), where=fourth > 0)
         return Variances(value=value, independent=independent, freedom=np.maximum(freedom, 1.0))
 
-    def _mean_share(self, shares: Floats, squares: Floats) -> Floats:
-        """The mean of the groups' SHARES, (groups,), weighted by the part of the sum of SQUARES
-        that each has; (estimates,).
-        """
-        if len(shares) == 1:
-            return np.minimum(np.repeat(shares, len(self.rows)), 0.5)
-        mean = np.divide(
-            self._squares_of_groups(len(shares)) @ shares,
-            squares,
-            out=np.zeros_like(squares),
-            where=squares > 0,
-        )
-        return np.minimum(mean, 0.5)
 
-    def _squares_of_groups(self, count: int) -> Floats:
-        """The sums of the squared contributions of each of COUNT groups; (estimates, groups)."""
-        group = self.shared.group
-        starts = np.flatnonzero(np.diff(group, prepend=-1))
-        if len(starts) == count:  # each group's rows are together
-            return np.add.reduceat(self.rows**2, starts, axis=1)[:, np.argsort(group[starts])]
-        return np.array([np.bincount(group, weights=row**2, minlength=count) for row in self.rows])
+def independent_variances(rows: Floats, group: RowPositions) -> Floats:
+    """Return the variances of sums over independent ROWS, (estimates, rows), which are centred
+    within each GROUP, (rows,); (estimates,).
+    """
+    squares = np.einsum("er,er->e", rows, rows)
+    variances: Floats = squares / (1 - _mean_share(1 / np.bincount(group), rows, group))
+    return variances
+
+
+def _mean_share(shares: Floats, rows: Floats, group: RowPositions) -> Floats:
+    """Return the mean of the groups' SHARES, (groups,), weighted by the part of the sum of squared
+    ROWS that each has; (estimates,).
+    """
+    if len(shares) == 1:
+        return np.minimum(np.repeat(shares, len(rows)), 0.5)
+    starts = np.flatnonzero(np.diff(group, prepend=-1))
+    if len(starts) == len(shares):  # each group's rows are together
+        of_groups = np.add.reduceat(rows**2, starts, axis=1)[:, np.argsort(group[starts])]
+    else:
+        of_groups = np.array(
+            [np.bincount(group, weights=row**2, minlength=len(shares)) for row in rows]
+        )
+    squares = np.einsum("er,er->e", rows, rows)
+    mean = np.divide(of_groups @ shares, squares, out=np.zeros_like(squares), where=squares > 0)
+    shared: Floats = np.minimum(mean, 0.5)
+    return shared
 
 
 def combined(weights: Floats, values: Floats) -> Floats:
@@ -243,7 +231,7 @@ class _Sums:
     sizes: RowPositions
 
     @classmethod
-    def of(cls, keys: Ids, rows: RowPositions) -> "_Sums":
+    def of(cls, keys: Ids, rows: RowPositions) -> _Sums:
         """Build from the KEYS of rows, which are numbers from 0 without a gap."""
         sizes = np.bincount(keys)
         order = np.argsort(

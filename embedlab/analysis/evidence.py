@@ -2,11 +2,13 @@
 row to it.
 """
 
+from __future__ import annotations
+
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +16,16 @@ from numpy.typing import NDArray
 from embedlab.analysis.correlations import combine
 from embedlab.analysis.dependence import SharedSentences
 from embedlab.analysis.families import families, largest_joined
-from embedlab.analysis.influence import Floats
-from embedlab.analysis.leaving_out import LeavingOut, OfMeasure, OfMembers, OfSum
-from embedlab.analysis.measures import Measure, Scale
+from embedlab.analysis.leaving_out import LeavingOut, of_measure, of_members, of_sum
 from embedlab.analysis.near_duplicates import NearDuplicates
-from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.sign_flips import TopicSums
-from embedlab.choices import Aggregate
 from embedlab.core.names import DEFAULT_TASK
+
+if TYPE_CHECKING:
+    from embedlab.analysis.influence import Floats
+    from embedlab.analysis.measures import Measure, Scale
+    from embedlab.analysis.scores import ModelColumns
+    from embedlab.choices import Aggregate
 
 
 class NamedSlice:
@@ -113,19 +117,12 @@ class SliceRows:
         for found, row in zip(sums, known, strict=True):
             found += np.bincount(numbers, weights=row * factor, minlength=len(shares))
         factors = np.bincount(numbers, weights=self.row_shares * factor) / shares
-        order = np.argsort(-shares, kind="stable")[:MOST_EXACT]
-        large = (
-            [int(number) for number in order if LEAST_EXACT <= shares[number] < MOST_SHARE]
-            if self.leaving is not None
-            else []
-        )
-        for topic in large:
-            exact = (
-                self.leaving.moved(numbers == topic)
-                if self.leaving is not None
-                else np.array(np.nan)
-            )
-            sums[:, topic] = np.where(np.isnan(exact), sums[:, topic], exact * factors[topic])
+        large = []
+        for topic in np.argsort(-shares, kind="stable")[:MOST_EXACT].tolist():
+            if self.leaving is not None and LEAST_EXACT <= shares[topic] < MOST_SHARE:
+                large.append(topic)
+                _, exact = self.leaving(numbers == topic)
+                sums[:, topic] = np.where(np.isnan(exact), sums[:, topic], exact * factors[topic])
         if large:
             others = shares.copy()
             others[large] = 0.0
@@ -162,13 +159,11 @@ class SliceRows:
         factors: Floats = np.sqrt(_left(whole / whole.sum()) / left)
         return factors
 
-    def of_members(self, members: Sequence[int]) -> "SliceRows":
+    def of_members(self, members: Sequence[int]) -> SliceRows:
         """The rows of some members, given by their numbers; what is the same for all of them is
         found once.
         """
-        leaving = (
-            OfMembers(parts=[self.leaving], places=[*members]) if self.leaving is not None else None
-        )
+        leaving = of_members([self.leaving], members) if self.leaving is not None else None
         rows = replace(self, contributions=self.contributions[members], leaving=leaving)
         for name, value in (
             ("shared", self.shared),
@@ -178,7 +173,7 @@ class SliceRows:
             rows.__dict__[name] = value  # where the cached property puts it
         return rows
 
-    def with_contributions(self, contributions: Floats) -> "SliceRows":
+    def with_contributions(self, contributions: Floats) -> SliceRows:
         """The same rows with other contributions, (members, rows); topics are found once for all of
         them.
         """
@@ -216,7 +211,7 @@ class Evidence(NamedSlice):
     setting: str | None = None  # how sources are put together, where there is a choice
     dataset: str = ""  # of whose items it is; empty for an average
 
-    def of_members(self, members: Sequence[int]) -> "Evidence":
+    def of_members(self, members: Sequence[int]) -> Evidence:
         """The evidence of some members, given by their numbers, in this order."""
         rows = self.rows.of_members(members) if self.rows is not None else None
         return replace(self, points=self.points[members], rows=rows)
@@ -261,34 +256,36 @@ def evidence_of(
     member has a score. What is not to be tested has no rows.
     """
     there, groups = list(predicted), groups or ItemGroups(rows=[np.arange(len(gold))])
-    values = [
-        measure.values(gold[row], [prediction[row] for prediction in predicted.values()])
-        for row in groups.rows
-    ]
+    values, parts = [], []
+    numbers = _own_numbers(f"{task} {key}", len(gold)) if texts is None else texts
+    for row in groups.rows:
+        own, columns = gold[row], [prediction[row] for prediction in predicted.values()]
+        values.append(measure.values(own, columns))
+        if is_tested and len(gold) and predicted:
+            point, make = np.array(values[-1]), partial(measure.without, own, columns)
+            part = SliceRows(
+                contributions=measure.influences(own, columns) / max(len(own), 1),
+                texts=numbers[row],
+                groups=np.zeros(len(own), np.intp),
+                near=near,
+                leaving=of_measure(point, make),
+            )
+            parts.append(part)
     points = combine(
         np.reshape(values, (len(groups.rows), len(there))), list(groups.rows), groups.aggregate
     )
-    rows = None
-    if is_tested and groups.rows and len(gold) and predicted:
-        numbers = _own_numbers(f"{task} {key}", len(gold)) if texts is None else texts
-        parts = [
-            _rows(
-                measure,
-                gold[row],
-                [prediction[row] for prediction in predicted.values()],
-                np.array(value),
-                numbers[row],
-                near,
-            )
-            for row, value in zip(groups.rows, values, strict=True)
-        ]
+    rows = parts[0] if len(parts) == 1 else None
+    if len(parts) > 1:
         rows = joined(list(zip(parts, groups.weights, strict=True)))
+    if there != [*range(members)]:
+        points = _spread(points, there, members)
+        rows = rows and _of_all_members(rows, there, members)
     return Evidence(
         key=key,
         title=key,
         pairs=len(gold),
-        points=_spread(points, there, members),
-        rows=rows and _of_all_members(rows, there, members),
+        points=points,
+        rows=rows,
         task=task,
         metric=measure.name,
         scale=measure.scale,
@@ -328,17 +325,10 @@ def contrast_evidence(name: str, fits: Evidence, rest: Evidence) -> Evidence:
         signs = np.repeat(
             [1.0, -1.0], [fits.rows.contributions.shape[1], rest.rows.contributions.shape[1]]
         )
-        leaving = (
-            replace(
-                both.leaving,
-                parts=[
-                    (leaving_out, sign * weight)
-                    for (leaving_out, weight), sign in zip(both.leaving.parts, (1, -1), strict=True)
-                ],
-            )
-            if isinstance(both.leaving, OfSum)
-            else None
-        )
+        leaving = None
+        if fits.rows.leaving is not None and rest.rows.leaving is not None:
+            parts = [(fits.rows.leaving, 1.0), (rest.rows.leaving, -1.0)]
+            leaving = of_sum(parts, [len(fits.rows.texts)])
         rows = replace(both, contributions=both.contributions * signs, leaving=leaving)
     return Evidence(
         key=name,
@@ -354,8 +344,6 @@ def contrast_evidence(name: str, fits: Evidence, rest: Evidence) -> Evidence:
 
 def joined(parts: Sequence[tuple[SliceRows, float]]) -> SliceRows:
     """Return the rows behind a weighted sum of scores, each part with its weight."""
-    if [weight for _, weight in parts] == [1.0]:
-        return parts[0][0]
     offsets = np.cumsum([0, *(int(part.groups.max(initial=-1)) + 1 for part, _ in parts)])
     near = list({id(part.near): part.near for part, _ in parts if part.near is not None}.values())
     leaving = [(part.leaving, weight) for part, weight in parts if part.leaving is not None]
@@ -372,7 +360,7 @@ def joined(parts: Sequence[tuple[SliceRows, float]]) -> SliceRows:
         shares=np.concatenate([weight / total * part.row_shares for part, weight in parts]),
         largest=sum(weight / total * part.largest_joined for part, weight in parts),
         near=near[0] if len(near) == 1 else NearDuplicates.joined(near) if near else None,
-        leaving=OfSum(parts=leaving, ends=ends) if len(leaving) == len(parts) else None,
+        leaving=of_sum(leaving, ends) if len(leaving) == len(parts) else None,
     )
 
 
@@ -383,7 +371,7 @@ def together(parts: Sequence[SliceRows]) -> SliceRows:
     rows = replace(
         parts[0],
         contributions=contributions,
-        leaving=OfMembers(parts=leaving, places=range(len(contributions)))
+        leaving=of_members(leaving, range(len(contributions)))
         if len(leaving) == len(parts)
         else None,
     )
@@ -397,29 +385,10 @@ def member_columns(models: Sequence[ModelColumns]) -> list[str]:
     return list(dict.fromkeys(member for model in models for member in model.members))
 
 
-def _rows(
-    measure: Measure,
-    gold: NDArray[Any],
-    predicted: Sequence[NDArray[Any]],
-    points: Floats,
-    texts: TextIds,
-    near: NearDuplicates | None,
-) -> SliceRows:
-    """Rows of one centred group."""
-    count = len(gold)
-    return SliceRows(
-        contributions=measure.influences(gold, predicted) / max(count, 1),
-        texts=texts,
-        groups=np.zeros(count, np.intp),
-        near=near,
-        leaving=OfMeasure(points=points, make=partial(measure.without, gold, predicted)),
-    )
-
-
 def _of_all_members(rows: SliceRows, there: Sequence[int], members: int) -> SliceRows:
     """Return ROWS of the members that are THERE as rows of all, nan for the others."""
     places = [there.index(member) if member in there else None for member in range(members)]
-    leaving = OfMembers(parts=[rows.leaving], places=places) if rows.leaving is not None else None
+    leaving = of_members([rows.leaving], places) if rows.leaving is not None else None
     return replace(rows, contributions=_spread(rows.contributions, there, members), leaving=leaving)
 
 
@@ -431,8 +400,6 @@ def _own_numbers(dataset: str, count: int) -> TextIds:
 
 def _spread(values: Floats, there: Sequence[int], members: int) -> Floats:
     """Expand rows of the members that are THERE to one of each member, nan for the others."""
-    if [*there] == [*range(members)]:
-        return values
     whole = np.full((members, *values.shape[1:]), np.nan)
     whole[there] = values
     return whole

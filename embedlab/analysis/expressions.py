@@ -38,12 +38,9 @@ from embedlab.analysis.tags import TAGS, has_any
 from embedlab.core.errors import UnknownFieldError, UsageError
 from embedlab.core.nearest import nearest_name
 
-NOTE, TRAINED = (
-    "note",
-    "trained",
-)  # what users write on pairs, and the models that were trained on them
+NOTE = "note"  # what users write on pairs
 NUMBER = "pair"  # the row of a pair or item in its dataset
-OF_PAIR = (NOTE, TRAINED)  # that a table has only where there is one
+OF_PAIR = (NOTE, "trained")  # that a table has only where there is one
 NAME_FIELDS = ("dataset", "source", "right", *OF_PAIR)
 TAG = "tag"
 TEXT_FIELDS = ("sentence1", "sentence2")

@@ -6,12 +6,17 @@ joined, the most similar first, unless they would be too large together: without
 similar sentences run through whole datasets.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.analysis.dependence import SharedSentences
-from embedlab.analysis.influence import Floats
-from embedlab.analysis.near_duplicates import NearDuplicates
+if TYPE_CHECKING:
+    from embedlab.analysis.dependence import SharedSentences
+    from embedlab.analysis.influence import Floats
+    from embedlab.analysis.near_duplicates import NearDuplicates
 
 MOST_ROWS, LARGEST_SHARE = (
     100,
@@ -43,58 +48,42 @@ def families(
     components = shared.components
     if len(components) < FEWEST_JOINED or not len(near.links.first):
         return components
-    joins = _Joins(np.bincount(components, weights=shares).astype(np.float64), largest)
+    sizes = np.bincount(components, weights=shares).astype(np.float64)  # of first components
+    parent = np.arange(len(sizes), dtype=np.int32)  # each component's first one
+    most = largest + 1e-12
     first, second = _links(shared, near)
     while len(first):
-        joins.add(first[:_LINKS_AT_ONCE], second[:_LINKS_AT_ONCE])
-        first, second = joins.still_open(first[_LINKS_AT_ONCE:], second[_LINKS_AT_ONCE:])
+        _join(parent, sizes, most, first[:_LINKS_AT_ONCE], second[:_LINKS_AT_ONCE])
+        parent = parent[parent]  # what was joined before follows its first one
+        # Others of these links never can join, for sizes only grow.
+        first, second = parent[first[_LINKS_AT_ONCE:]], parent[second[_LINKS_AT_ONCE:]]
+        is_open = (first != second) & (sizes[first] + sizes[second] <= most)
+        first, second = first[is_open], second[is_open]
     numbers: Numbers = (
-        np.cumsum(joins.parent == np.arange(len(joins.parent))) - 1
+        np.cumsum(parent == np.arange(len(parent))) - 1
     )  # of those that are their own first one
-    return numbers[joins.parent][components]
+    return numbers[parent][components]
 
 
-class _Joins:
-    """Components that are joined, two by two."""
-
-    def __init__(self, sizes: Floats, largest: float) -> None:
-        self.sizes = sizes.copy()  # of what a component is the first of
-        self.most = largest + 1e-12
-        self.parent = np.arange(len(sizes), dtype=np.int32)  # each component's first one
-        self.places = np.empty_like(self.parent)  # of components among those that are being joined
-
-    def still_open(self, first: Components, second: Components) -> tuple[Components, Components]:
-        """Return those links, by the first components of what they link, that can join; the others
-        never will, for sizes only grow.
-        """
-        first, second = self.parent[first], self.parent[second]
-        is_open = (first != second) & (self.sizes[first] + self.sizes[second] <= self.most)
-        return first[is_open], second[is_open]
-
-    def add(self, first: Components, second: Components) -> None:
-        """Join what is linked, in order, as far as sizes allow; the links are of first
-        components.
-        """
-        linked = np.zeros(len(self.parent), dtype=bool)
-        linked[first] = linked[second] = True
-        nodes = np.flatnonzero(linked)
-        self.places[nodes] = np.arange(len(nodes))
-        parent, sizes, most = list(range(len(nodes))), self.sizes[nodes].tolist(), self.most
-        for top, other in zip(
-            self.places[first].tolist(), self.places[second].tolist(), strict=True
-        ):
-            while parent[top] != top:
-                parent[top] = top = parent[parent[top]]
-            while parent[other] != other:
-                parent[other] = other = parent[parent[other]]
-            if top != other and sizes[top] + sizes[other] <= most:
-                if other < top:
-                    top, other = other, top
-                parent[other], sizes[top] = top, sizes[top] + sizes[other]
-        for node, above in enumerate(parent):  # what is above a node comes before it
-            parent[node] = parent[above]
-        self.parent[nodes], self.sizes[nodes] = nodes[parent], sizes
-        self.parent = self.parent[self.parent]  # what was joined before follows its first one
+def _join(
+    parents: Components, of_sizes: Floats, most: float, first: Components, second: Components
+) -> None:
+    """Join what is linked, in order, as far as sizes allow; the links are of first components."""
+    nodes, places = np.unique(np.concatenate([first, second]), return_inverse=True)
+    parent, sizes = list(range(len(nodes))), of_sizes[nodes].tolist()
+    tops, others = np.split(places, 2)
+    for top, other in zip(tops.tolist(), others.tolist(), strict=True):
+        while parent[top] != top:
+            parent[top] = top = parent[parent[top]]
+        while parent[other] != other:
+            parent[other] = other = parent[parent[other]]
+        if top != other and sizes[top] + sizes[other] <= most:
+            if other < top:
+                top, other = other, top
+            parent[other], sizes[top] = top, sizes[top] + sizes[other]
+    for node, above in enumerate(parent):  # what is above a node comes before it
+        parent[node] = parent[above]
+    parents[nodes], of_sizes[nodes] = nodes[parent], sizes
 
 
 def _links(shared: SharedSentences, near: NearDuplicates) -> tuple[Components, Components]:

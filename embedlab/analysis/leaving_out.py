@@ -3,9 +3,8 @@ hold for small changes alone.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Protocol
+from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,92 +22,58 @@ WithoutOf = Callable[[Any, Sequence[Any]], Without]
 """The same of gold values and the predictions of each member."""
 
 
-class LeavingOut(Protocol):
-    """The scores of several members without some of their rows."""
-
-    def without(self, rows: Rows) -> Floats:
-        """Return the score of each member without ROWS; (members,), nan where it is undefined."""
-        ...
-
-    def moved(self, rows: Rows) -> Floats:
-        """Return what ROWS contribute to each score: n' (s − s') / n, where s' is the score of the
-        n' other rows of n; (members,).
-        """
-        ...
+LeavingOut = Callable[[Rows], tuple[Floats, Floats]]
+"""The score of each member without the rows that are true, and what these contribute to it: with
+n' of n rows left and their score s', n' (s − s') / n; (members,) each, nan where undefined."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class OfMeasure:
-    """The same of items that are measured together."""
+def of_measure(points: Floats, make: Callable[[], Without]) -> LeavingOut:
+    """Leave items out that are measured together; POINTS are the scores of all, and what is MADE
+    when it is first needed sorts.
+    """
+    again = cache(make)
 
-    points: Floats  # (members,) the scores of all items
-    make: Callable[[], Without]  # called when first needed: it sorts
+    def leaving(rows: Rows) -> tuple[Floats, Floats]:
+        without = again()(rows) if rows.any() else points
+        return without, (1 - np.count_nonzero(rows) / len(rows)) * (points - without)
 
-    @cached_property
-    def again(self) -> Without:
-        """The scores without some items."""
-        return self.make()
-
-    def without(self, rows: Rows) -> Floats:
-        """Return the score of each member without ROWS."""
-        return self.again(rows) if rows.any() else self.points
-
-    def moved(self, rows: Rows) -> Floats:
-        """Return what ROWS contribute to each score."""
-        change: Floats = (1 - np.count_nonzero(rows) / len(rows)) * (
-            self.points - self.without(rows)
-        )
-        return change
+    return leaving
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class OfSum:
-    """The same of a weighted sum of scores, each of its own rows."""
+def of_sum(parts: Sequence[tuple[LeavingOut, float]], ends: Sequence[int]) -> LeavingOut:
+    """Leave rows out of a weighted sum of scores, each of its own rows, which end at ENDS but for
+    the last's.
+    """
 
-    parts: Sequence[tuple[LeavingOut, float]]  # with its weight
-    ends: Sequence[int]  # of each part's rows but the last's
+    def leaving(rows: Rows) -> tuple[Floats, Floats]:
+        lefts = np.split(rows, ends)
+        both = [part(left) for (part, _), left in zip(parts, lefts, strict=True)]
+        weights = [weight for _, weight in parts]
+        points = [weight * without for weight, (without, _) in zip(weights, both, strict=True)]
+        changes = [
+            weight * moved
+            for weight, (_, moved), left in zip(weights, both, lefts, strict=True)
+            if left.any()
+        ]
+        return np.sum(points, axis=0), np.sum(changes, axis=0)
 
-    def without(self, rows: Rows) -> Floats:
-        """Return the score of each member without ROWS."""
-        of_parts = zip(self.parts, np.split(rows, self.ends), strict=True)
-        points: Floats = np.sum(
-            [weight * leaving_out.without(left) for (leaving_out, weight), left in of_parts], axis=0
-        )
-        return points
-
-    def moved(self, rows: Rows) -> Floats:
-        """Return what ROWS contribute to each score."""
-        of_parts = zip(self.parts, np.split(rows, self.ends), strict=True)
-        change: Floats = np.sum(
-            [
-                weight * leaving_out.moved(left)
-                for (leaving_out, weight), left in of_parts
-                if left.any()
-            ],
-            axis=0,
-        )
-        return change
+    return leaving
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class OfMembers:
-    """The same of some of the members, or of more, some of which have no score."""
+def of_members(parts: Sequence[LeavingOut], places: Sequence[int | None]) -> LeavingOut:
+    """Leave the same rows out of members that are at PLACES among those of all parts; None is one
+    without a score.
+    """
 
-    parts: Sequence[LeavingOut]  # their members one after the other
-    places: Sequence[
-        int | None
-    ]  # of each member among those of the parts; None for one without a score
+    def leaving(rows: Rows) -> tuple[Floats, Floats]:
+        both = np.concatenate([np.stack(part(rows)) for part in parts], axis=1)
+        placed = np.full((2, len(places)), np.nan)
+        for index, place in enumerate(places):
+            if place is not None:
+                placed[:, index] = both[:, place]
+        return placed[0], placed[1]
 
-    def without(self, rows: Rows) -> Floats:
-        """Return the score of each member without ROWS."""
-        return self._placed(np.concatenate([part.without(rows) for part in self.parts]))
-
-    def moved(self, rows: Rows) -> Floats:
-        """Return what ROWS contribute to each score."""
-        return self._placed(np.concatenate([part.moved(rows) for part in self.parts]))
-
-    def _placed(self, values: Floats) -> Floats:
-        return np.array([np.nan if index is None else values[index] for index in self.places])
+    return leaving
 
 
 def scored_again(value: Callable[[Any, Any], float]) -> WithoutOf:
@@ -128,11 +93,9 @@ def spearman_without(gold: ArrayLike, scores: Sequence[ArrayLike]) -> Without:
     """Return Spearman's correlation of each member's SCORES without some rows; values are sorted
     once, then counted.
     """
-    of_gold = _Numbered.of([gold])
+    of_gold = _Numbered([gold])
     count = max(1, _VALUES_AT_ONCE // max(of_gold.numbers.shape[1], 1))
-    numbered = [
-        _Numbered.of(scores[start : start + count]) for start in range(0, len(scores), count)
-    ]
+    numbered = [_Numbered(scores[start : start + count]) for start in range(0, len(scores), count)]
 
     def without(rows: Rows) -> Floats:
         left = np.flatnonzero(rows)
@@ -163,20 +126,16 @@ class _Numbered:
     two members share a number.
     """
 
-    def __init__(self, numbers: NDArray[np.intp], distinct: int) -> None:
-        self.numbers, self.distinct = numbers, distinct  # (members, rows)
-        self.sizes = self._sizes(numbers)
-
-    @classmethod
-    def of(cls, members: Sequence[ArrayLike]) -> "_Numbered":
+    def __init__(self, members: Sequence[ArrayLike]) -> None:
         numbers = np.array(
             [
                 np.unique(np.asarray(values, dtype=np.float64), return_inverse=True)[1]
                 for values in members
             ]
         )
-        distinct = int(numbers.max(initial=0)) + 1
-        return cls(numbers + distinct * np.arange(len(members))[:, None], distinct)
+        self.distinct = int(numbers.max(initial=0)) + 1
+        self.numbers = numbers + self.distinct * np.arange(len(members))[:, None]  # (members, rows)
+        self.sizes = self._sizes(self.numbers)
 
     def _sizes(self, numbers: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return how many rows have each number; (members, distinct)."""

@@ -8,17 +8,21 @@ cosine is computed of those alone whose product over all but the commonest words
 these can add, reaches 0.3: the product of their lengths in groups of these words.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.analysis.influence import Floats
 from embedlab.analysis.overlap import WordSets, digest
+
+if TYPE_CHECKING:
+    from embedlab.analysis.influence import Floats
 
 LEAST_COSINE = 0.3
 METHOD = "words-1"  # of the links that other processes stored; another one for another method
@@ -55,7 +59,7 @@ class NearDuplicates:
     links: Links
 
     @classmethod
-    def none(cls) -> "NearDuplicates":
+    def none(cls) -> NearDuplicates:
         """Build for sentences of which nothing is known but whether they are equal."""
         nothing = np.zeros(0, np.int32)
         return cls(
@@ -64,7 +68,7 @@ class NearDuplicates:
         )
 
     @classmethod
-    def joined(cls, parts: "Sequence[NearDuplicates]") -> "NearDuplicates":
+    def joined(cls, parts: Sequence[NearDuplicates]) -> NearDuplicates:
         """Build from those of several datasets."""
         offsets = np.cumsum([0, *(len(part.ids) for part in parts)])
         first, second = (

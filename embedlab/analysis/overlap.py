@@ -2,17 +2,20 @@
 from 0 to 1; of two sentences without any words it is 0.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Self, cast
+from typing import TYPE_CHECKING, Self, cast
 
 import numpy as np
 import polars as pl
 import xxhash
 from numpy.typing import NDArray
 
-from embedlab.analysis.influence import Floats
+if TYPE_CHECKING:
+    from embedlab.analysis.influence import Floats
 
 _AT_ONCE = 50_000  # sentences, or pairs
 _DIGESTED_AT_ONCE = 100_000

@@ -120,7 +120,7 @@ def detectable(
                 title=of_slice.title,
                 metric=of_slice.metric,
                 pairs=of_slice.pairs,
-                sentences=weighed.sums.shared.sentences if weighed.sums is not None else 0,
+                sentences=weighed.sentences,
                 difference=difference,
                 uncertainty=uncertainty,
                 smallest=plan.present(),

@@ -1,10 +1,15 @@
 """How far a comparison reaches, and what few seeds do to it, in the notes of tables."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from __future__ import annotations
 
-from embedlab.analysis.scores import ModelColumns, Reach
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
 from embedlab.core.note import Note
 from embedlab.core.signs import CHECKPOINTS, MODELS, ONE_TOPIC
+
+if TYPE_CHECKING:
+    from embedlab.analysis.scores import ModelColumns, Reach
 
 ASSUMED = "equal spread assumed"
 REACHES: Mapping[Reach, str] = {

@@ -11,16 +11,21 @@ cosh(t U_c) + N t²/2 and K'(t) = |h|, w = √(2 (t|h| − K)) and u = t √K'',
 Canay, Romano & Shaikh (2017); Lugannani & Rice (1980); Daniels (1987).
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import inf
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embedlab.analysis.dependence import combined
-from embedlab.analysis.influence import Floats
+
+if TYPE_CHECKING:
+    from embedlab.analysis.influence import Floats
 
 FEWEST_TOPICS = 6  # with five the smallest p of all signs is 1/16
 MOST_COUNTED = 12  # topics whose signs are all tried
@@ -55,22 +60,22 @@ class TopicSums:
         )
         return variances
 
-    def of(self, places: Sequence[int]) -> "TopicSums":
+    def of(self, places: Sequence[int]) -> TopicSums:
         """Return what the topics contribute to some of the estimates."""
         return replace(self, sums=self.sums[list(places)])
 
-    def combined(self, weights: Floats) -> "TopicSums":
+    def combined(self, weights: Floats) -> TopicSums:
         """Return the contributions to linear combinations of the estimates; weights: (combinations,
         estimates).
         """
         return replace(self, sums=combined(weights, self.sums))
 
-    def scaled(self, factor: float) -> "TopicSums":
+    def scaled(self, factor: float) -> TopicSums:
         """Return the contributions to FACTOR times the estimates."""
         return replace(self, sums=factor * self.sums)
 
     @cached_property
-    def _parts(self) -> "_Parts":
+    def _parts(self) -> _Parts:
         return _Parts.of(self.sums, self.shares)
 
     def p(self, distance: Floats, noise: Floats | float = 0.0) -> Floats:
@@ -80,10 +85,9 @@ class TopicSums:
         NOISE is a normal variance beside the topics; (estimates,) or one number. 1 where nothing
         varies and nothing differs.
         """
-        return self._parts.p(
-            np.asarray(distance, dtype=np.float64),
-            np.broadcast_to(noise, len(self.sums)).astype(np.float64),
-        )
+        distances = np.asarray(distance, dtype=np.float64)
+        noises = np.broadcast_to(noise, len(self.sums)).astype(np.float64)
+        return self._parts.solved(distances, noises, np.zeros_like(distances))[0]
 
     def reach(self, alpha: float, noise: Floats | float = 0.0) -> Floats:
         """Return how far the truths that p does not reject at ALPHA reach below and above each
@@ -96,19 +100,18 @@ class TopicSums:
             return np.stack(
                 [_counted_end(sign * self.sums, self.shares, alpha) for sign in (1, -1)], axis=1
             )
-        return (
-            _ends(
-                self._parts.on_both_sides,
-                np.tile(np.sqrt(self.variance + noises), 2),
-                np.tile(noises, 2),
-                alpha,
-            )
-            .reshape(2, -1)
-            .T
+        parts = self._parts
+        both_sides = replace(
+            parts,
+            sums=np.concatenate([parts.sums, -parts.sums]),
+            shares=np.concatenate([parts.shares] * 2),
+            rest=np.concatenate([parts.rest, parts.rest * [1, -1, 1]]),
         )
+        spread = np.tile(np.sqrt(self.variance + noises), 2)
+        return _ends(both_sides, spread, np.tile(noises, 2), alpha).reshape(2, -1).T
 
 
-def _ends(parts: "_Parts", spread: Floats, noise: Floats, alpha: float) -> Floats:
+def _ends(parts: _Parts, spread: Floats, noise: Floats, alpha: float) -> Floats:
     """Return the distances at which p falls to ALPHA; inf where it never does, 0 where nothing
     varies.
 
@@ -163,7 +166,7 @@ class _Parts:
     topics: int  # of all
 
     @classmethod
-    def of(cls, sums: Floats, shares: Floats) -> "_Parts":
+    def of(cls, sums: Floats, shares: Floats) -> _Parts:
         if len(shares) <= MOST_EXACT:
             return cls(
                 sums=sums,
@@ -188,28 +191,11 @@ class _Parts:
         )
         return cls(sums=large, shares=large_shares, rest=rest, topics=len(shares))
 
-    def part(self, rows: _Rows) -> "_Parts":
+    def part(self, rows: _Rows) -> _Parts:
         """Return those of some estimates."""
         if len(rows) == len(self.sums):
             return self
         return replace(self, sums=self.sums[rows], shares=self.shares[rows], rest=self.rest[rows])
-
-    @property
-    def on_both_sides(self) -> "_Parts":
-        """The estimates, and then the same with the other sign."""
-        rest = np.concatenate([self.rest, self.rest * [1, -1, 1]])
-        return replace(
-            self,
-            sums=np.concatenate([self.sums, -self.sums]),
-            shares=np.concatenate([self.shares] * 2),
-            rest=rest,
-        )
-
-    def p(self, distance: Floats, noise: Floats) -> Floats:
-        """Return p at a DISTANCE of each estimate, with a variance of NOISE beside the topics;
-        (estimates,) each.
-        """
-        return self.solved(distance, noise, np.zeros_like(distance))[0]
 
     def solved(self, distance: Floats, noise: Floats, start: Floats) -> tuple[Floats, Floats]:
         """Return p, and the saddle points; START has points near them, or zeros."""

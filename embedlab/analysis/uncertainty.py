@@ -9,17 +9,22 @@ contradict each other. Tried beside it: the outer ends of both; on halves of rea
 as often, and intervals are 3 to 4% longer where errors stop at shared sentences.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import atanh, exp, inf, isnan, log, nan, sqrt, tanh
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embedlab.analysis.dependence import ContributionSums, Variances
-from embedlab.analysis.influence import Floats
-from embedlab.analysis.measures import Scale
 from embedlab.analysis.sign_flips import TopicSums
+
+if TYPE_CHECKING:
+    from embedlab.analysis.dependence import ContributionSums, Variances
+    from embedlab.analysis.influence import Floats
+    from embedlab.analysis.measures import Scale
 
 # with fewer, intervals do not cover: simulated, 43–84% of four pairs and 76–96% of six
 FEWEST_ROWS = 10
@@ -67,7 +72,7 @@ class Uncertainty:
         return 1.0 if effect < 1 else effect
 
     @property
-    def reversed(self) -> "Uncertainty":
+    def reversed(self) -> Uncertainty:
         """The uncertainty of the estimate with the other sign."""
         topics = self.topics.scaled(-1) if self.topics is not None else None
         uncertainty = replace(self, topics=topics, skew=(self.skew[1], self.skew[0]))

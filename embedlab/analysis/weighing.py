@@ -2,19 +2,20 @@
 models.
 """
 
-from collections.abc import Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from math import isnan, nan
+from math import inf, isnan, nan
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.analysis.dependence import ContributionSums
+from embedlab.analysis.dependence import ContributionSums, combined, independent_variances
 from embedlab.analysis.evidence import Evidence, member_columns
-from embedlab.analysis.influence import Floats
-from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.sign_flips import FEWEST_TOPICS, TopicSums
 from embedlab.analysis.uncertainty import (
     FEWEST_ROWS,
@@ -23,14 +24,20 @@ from embedlab.analysis.uncertainty import (
     Uncertainty,
     correlations_skew,
     p_of_zero,
+    seed_noise,
     share_runs,
     solved,
     spread_of,
-    with_seeds,
 )
+
+if TYPE_CHECKING:
+    from embedlab.analysis.evidence import SliceRows
+    from embedlab.analysis.influence import Floats
+    from embedlab.analysis.scores import ModelColumns
 
 Pair = tuple[str, str]
 
+_VALUES_AT_ONCE = 2_000_000  # of combinations: 16 MB
 LARGE_TOPIC = 0.5  # of the variance over topics: from here one carries most of it
 DECIDING = 0.8  # from here it is more than two standard errors of all others
 
@@ -97,14 +104,19 @@ class Weighed:
             Pair, list[SeedSpread]
         ] = {}  # variance from the seeds of each two models
         self.p: dict[Pair, float] = dict.fromkeys(self.pairs, nan)  # of "no difference"
-        self.sums: ContributionSums | None = None
+        self.sums: ContributionSums | None = None  # of models with several seeds
         self.topics: TopicSums | None = None
         self.lack = self._lack()
         self.rows = evidence.rows
         if evidence.rows is not None and not self.lack:
-            self.sums = evidence.rows.shared.sums(evidence.rows.known_contributions)
             self.topics = evidence.rows.topics
-            self._weigh(self.sums, self.topics)
+            self._weigh(evidence.rows, self.topics)
+
+    @property
+    def sentences(self) -> int:
+        """How many sentences the pairs have; 0 where nothing is tested."""
+        rows = self.rows if self.topics is not None else None
+        return rows.shared.sentences if rows is not None else 0
 
     def _lack(self) -> str:
         """Return why the slice has no interval; empty if it has one, or no rows are known."""
@@ -142,7 +154,7 @@ class Weighed:
         if self.rows.leaving is None or not topic.is_large(len(self.rows.texts)):
             return topic
         there = weights != 0
-        without = weights[there] @ self.rows.leaving.without(self.rows.families == largest)[there]
+        without = weights[there] @ self.rows.leaving(self.rows.families == largest)[0][there]
         return replace(topic, without=float(without))
 
     def largest_topic(self, reference: str) -> Topic | None:
@@ -165,74 +177,82 @@ class Weighed:
         """The number of rows of each topic."""
         return np.bincount(self.rows.families) if self.rows is not None else np.zeros(0, np.intp)
 
-    def _weigh(self, sums: ContributionSums, topics: TopicSums) -> None:
+    def _weigh(self, rows: SliceRows, topics: TopicSums) -> None:
         """Fill in the uncertainties, and each p."""
         known = [name for name, mean in self.means.items() if not isnan(mean)]
         weights = {name: self._mean_weights(name) for name in known}
-        spreads = {name: self._spread(sums, name) for name in known}
         pairs = [pair for pair in self.pairs if {*pair} <= {*known}]
         if not known:
             return
         contrasts = np.array(
             [*weights.values(), *(weights[first] - weights[second] for first, second in pairs)]
         )
-        rows, by_topic = sums.variances_of(contrasts), topics.combined(contrasts)
+        spreads = {name: self._spread(rows, name) for name in known}
         self.spreads = {
-            (first, second): self._pair_spreads(sums, spreads, first, second)
+            (first, second): [self._spread(rows, first, second)]
+            if share_runs(self.models[first].behind, self.models[second].behind)
+            else [spreads[first], spreads[second]]
             for first, second in pairs
         }
         seeds = [*([spreads[name]] for name in known), *self.spreads.values()]
-        uncertainties = [
-            with_seeds(rows, index, each, by_topic) for index, each in enumerate(seeds)
-        ]
-        variances = {
-            name: uncertainty.variance_of_rows
-            for name, uncertainty in zip(known, uncertainties, strict=False)
-        }
-        apart = [
-            self._skewed(pair, self._steadied(uncertainty), variances)
-            for pair, uncertainty in zip(pairs, uncertainties[len(known) :], strict=True)
-        ]
+        uncertainties = self._uncertainties(rows, topics, contrasts, seeds)
         alone = uncertainties[: len(known)]
+        variances = dict(zip(known, (each.variance_of_rows for each in alone), strict=True))
+        apart = []
+        for pair, uncertainty in zip(pairs, uncertainties[len(known) :], strict=True):
+            # Of accuracies, as if one more item were right for each model alone, after Bonett &
+            # Price (2012): few discordant items understate the variance. With it three items
+            # against none do not differ significantly, and no interval has a width of zero.
+            if self.evidence.scale == "share":
+                uncertainty = replace(uncertainty, other=2 / self.evidence.pairs**2)
+            # Of correlations over the same rows, as skewed as they are; of an average of several
+            # they hardly are.
+            if self.evidence.scale == "correlation" and not rows.groups.any():
+                first, second = pair
+                skew = correlations_skew(
+                    self.means[first],
+                    self.means[second],
+                    (variances[first], variances[second], uncertainty.variance_of_rows),
+                )
+                uncertainty = replace(uncertainty, skew=skew)
+            apart.append(uncertainty)
         solutions = solved([*alone, *apart] if self.has_intervals else apart)
         self.single |= dict(zip(known, solutions if self.has_intervals else alone, strict=False))
         self.of_pair |= dict(zip(pairs, solutions[-len(pairs) :] if pairs else (), strict=True))
-        self.p |= dict(
-            zip(
-                pairs,
-                p_of_zero(
-                    apart, [self.means[first] - self.means[second] for first, second in pairs]
-                ),
-                strict=True,
+        differences = [self.means[first] - self.means[second] for first, second in pairs]
+        self.p |= dict(zip(pairs, p_of_zero(apart, differences), strict=True))
+
+    def _uncertainties(
+        self,
+        rows: SliceRows,
+        topics: TopicSums,
+        contrasts: Floats,
+        seeds: Sequence[Sequence[SeedSpread]],
+    ) -> list[Uncertainty]:
+        """Return the uncertainty of each of CONTRASTS, (contrasts, members), by its topics, and
+        what the SEEDS of its models add.
+        """
+        by_topic, contributions = topics.combined(contrasts), rows.known_contributions
+        at_once = max(1, _VALUES_AT_ONCE // (contributions.shape[1] + 1))
+        parts = [
+            independent_variances(combined(some, contributions), rows.shared.group)
+            for some in np.split(contrasts, range(at_once, len(contrasts), at_once))
+        ]
+        independent = np.concatenate(parts)
+        uncertainties = []
+        for index, spreads in enumerate(seeds):
+            noise, freedom = seed_noise([spread for spread in spreads if spread.is_recipe])
+            own = by_topic.of([index])
+            uncertainty = Uncertainty(
+                rows=float(own.variance[0]),
+                rows_freedom=inf,
+                independent=float(independent[index]),
+                seeds=noise,
+                seeds_freedom=freedom,
+                topics=own,
             )
-        )
-
-    def _steadied(self, uncertainty: Uncertainty) -> Uncertainty:
-        """Of accuracies, as if one more item were right for each model alone: few discordant items
-        understate the variance.
-
-        After Bonett & Price (2012); with it three items against none do not differ significantly,
-        and no interval has a width of zero.
-        """
-        if self.evidence.scale != "share":
-            return uncertainty
-        return replace(uncertainty, other=2 / self.evidence.pairs**2)
-
-    def _skewed(
-        self, pair: Pair, uncertainty: Uncertainty, variances: Mapping[str, float]
-    ) -> Uncertainty:
-        """Of correlations over the same rows, as skewed as they are; of an average of several they
-        hardly are.
-        """
-        if self.evidence.scale != "correlation" or self.rows is None or self.rows.groups.any():
-            return uncertainty
-        first, second = pair
-        skew = correlations_skew(
-            self.means[first],
-            self.means[second],
-            (variances[first], variances[second], uncertainty.variance_of_rows),
-        )
-        return replace(uncertainty, skew=skew)
+            uncertainties.append(uncertainty)
+        return uncertainties
 
     def _mean_weights(self, name: str) -> Floats:
         """Return the weight of each member in the mean of a model."""
@@ -240,30 +260,18 @@ class Weighed:
         np.add.at(weights, self.places[name], 1 / len(self.places[name]))
         return weights
 
-    def _spread(self, sums: ContributionSums, name: str) -> SeedSpread:
-        indices, unit = self.places[name], np.eye(len(self.evidence.points))
-        if len(indices) == 1:
-            return SeedSpread(
-                members=1, scatter=0.0, noise=0.0, is_recipe=self.models[name].is_recipe
-            )
-        return spread_of(
-            self.evidence.points[indices],
-            sums.combined(unit[indices]),
-            is_recipe=self.models[name].is_recipe,
-        )
-
-    def _pair_spreads(
-        self, sums: ContributionSums, spreads: dict[str, SeedSpread], first: str, second: str
-    ) -> list[SeedSpread]:
-        """The spread of each model, or of models that share runs that of their differences seed by
-        seed: they rise and fall together.
+    def _spread(self, rows: SliceRows, name: str, other: str | None = None) -> SeedSpread:
+        """Return how the seeds of a model differ, or of models that share runs their differences
+        from those of the OTHER, seed by seed: they rise and fall together.
         """
-        if not share_runs(self.models[first].behind, self.models[second].behind):
-            return [spreads[first], spreads[second]]
-        mine, other, unit = (
-            self.places[first],
-            self.places[second],
-            np.eye(len(self.evidence.points)),
-        )
-        apart = self.evidence.points[mine] - self.evidence.points[other]
-        return [spread_of(apart, sums.combined(unit[mine] - unit[other]), is_recipe=True)]
+        is_recipe = other is not None or self.models[name].is_recipe
+        units = np.eye(len(self.evidence.points))
+        members, scores = units[self.places[name]], self.evidence.points[self.places[name]]
+        if other is not None:
+            members = members - units[self.places[other]]
+            scores = scores - self.evidence.points[self.places[other]]
+        if len(scores) == 1:
+            return SeedSpread(members=1, scatter=0.0, noise=0.0, is_recipe=is_recipe)
+        if self.sums is None:
+            self.sums = rows.shared.sums(rows.known_contributions)
+        return spread_of(scores, self.sums.combined(members), is_recipe=is_recipe)

@@ -129,7 +129,7 @@ def compare(options: CompareOptions, session: Session) -> Report:
     """
     from embedlab.commands.own_rows import models_and_files, note_files
     from embedlab.evaluation import compared, gather, refuse_twice, without_stated
-    from embedlab.outcomes.cuts import DATASET
+    from embedlab.outcomes.frame import DATASET
     from embedlab.reports.frames import COMPARED
     from embedlab.reports.report import Report
     from embedlab.reports.scores import StatedModel, comparison_table
@@ -218,8 +218,7 @@ def compare(options: CompareOptions, session: Session) -> Report:
 
 def _check(options: CompareOptions) -> None:
     """Refuse options that contradict each other."""
-    from embedlab.outcomes.cuts import DATASET
-    from embedlab.outcomes.grouping import refuse_unknown_property
+    from embedlab.outcomes.frame import DATASET
 
     if options.equivalent is not None:
         if not 0 < options.equivalent < 100:
@@ -230,6 +229,8 @@ def _check(options: CompareOptions) -> None:
         if len(options.models) == 1:
             raise UsageError("a margin of equivalence needs two models", hint="name another model")
     if options.by != DATASET:
+        from embedlab.outcomes.grouping import refuse_unknown_property
+
         refuse_unknown_property(options.by)
         if options.aggregate != "all":
             message = (

@@ -146,7 +146,7 @@ def check(options: DatasetsOptions, session: Session) -> Report:
     content; "counts right" has the counts, but a file with another hash, or one of which no hash is
     recorded. Ends with 3 when one is missing, truncated or damaged.
     """
-    from embedlab.data.hub_pairs import is_hub_name
+    from embedlab.data.file_name import is_hub_name
     from embedlab.reports.report import Report
     from embedlab.reports.tables import Column, Table
 
@@ -349,7 +349,7 @@ def list_splits(names: Sequence[str], settings: Settings) -> list[ListedSplit]:
     is read.
     """
     from embedlab.data.aliases import canonical_names
-    from embedlab.data.own_files import is_pair_file
+    from embedlab.data.file_name import is_pair_file
     from embedlab.data.source import all_datasets, dataset
 
     listed = []
@@ -381,8 +381,8 @@ def _own_pairs(name: str) -> ListedSplit:
     checked.
     """
     from embedlab.data.dataset import ListedSplit
-    from embedlab.data.file_name import file_path
-    from embedlab.data.hub_pairs import is_hub_name, parse_hub_name
+    from embedlab.data.file_name import file_path, is_hub_name
+    from embedlab.data.hub_pairs import parse_hub_name
     from embedlab.data.own_columns import PAIRS, TRIPLETS, own_data
 
     if is_hub_name(name):
@@ -474,7 +474,7 @@ def _known(name: str, source: Source) -> list[tuple[Dataset, Source]]:
     """The datasets that NAME names, each with the source it is opened in; none for a user's own
     file of pairs.
     """
-    from embedlab.data.own_files import is_pair_file
+    from embedlab.data.file_name import is_pair_file
     from embedlab.data.probing import set_of, suite, suite_folder
     from embedlab.data.source import dataset
 
@@ -600,8 +600,8 @@ def _notes(state: DatasetState) -> Iterator[str]:
 
 def _open(source: Source, name: str, split: str | None) -> Part:
     """The part that NAME or NAME:SPLIT names; SPLIT where the dataset has it and none is typed."""
-    from embedlab.data.hub_pairs import is_hub_name
-    from embedlab.data.own_files import is_pair_file, open_evaluated_file
+    from embedlab.data.file_name import is_hub_name, is_pair_file
+    from embedlab.data.own_files import open_evaluated_file
     from embedlab.data.source import dataset
 
     if is_pair_file(name):

@@ -17,11 +17,12 @@ from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.session import Session
 
 if TYPE_CHECKING:
-    from embedlab.evaluation import Evaluations, Known
+    from embedlab.evaluation import Evaluations
     from embedlab.models.catalog import Model, ModelSpec
     from embedlab.reports.report import Report
     from embedlab.reports.tables import Table
     from embedlab.runs.store import RunFolder
+    from embedlab.scoring.readiness import Readiness
     from embedlab.scoring.selection import SelectedTask
 
 
@@ -89,7 +90,7 @@ def evaluate(options: EvaluateOptions, session: Session) -> Report:
     mean ± standard deviation.
     """
     from embedlab.commands.own_rows import models_and_files, note_files
-    from embedlab.outcomes.cuts import DATASET
+    from embedlab.outcomes.frame import DATASET
     from embedlab.runs.scoring import being_scored
     from embedlab.scoring.selection import select_from
 
@@ -130,10 +131,10 @@ def _runs_of(models: Sequence[str], session: Session) -> Iterator[RunFolder]:
 def _evaluated(
     options: EvaluateOptions, selected: Sequence[SelectedTask], session: Session
 ) -> Report:
-    from embedlab.data.own_files import is_pair_file
+    from embedlab.data.file_name import is_pair_file
     from embedlab.data.source import Source
     from embedlab.evaluation import without_stated
-    from embedlab.outcomes.cuts import DATASET
+    from embedlab.outcomes.frame import DATASET
     from embedlab.reports.scores import StatedModel, stated_table
     from embedlab.tasks.task import is_binary
 
@@ -177,7 +178,7 @@ def _evaluate_items(
 ) -> Report:
     """One table of all tasks: the scores of the items that fit, by a property."""
     from embedlab.evaluation import compared, gather, refuse_without_items
-    from embedlab.outcomes.cuts import DATASET
+    from embedlab.outcomes.frame import DATASET
     from embedlab.outcomes.grouping import refuse_unknown_property
     from embedlab.reports.scores import score_table
     from embedlab.scoring.task_comparison import Slicing
@@ -254,7 +255,7 @@ def _evaluate_tasks(
     known = encode_for_all(models, work, session)
     evaluated: dict[str, list[tuple[SelectedTask, Evaluations]]] = {}
     is_whole = known.is_whole
-    for selected_task in (each for each in selected if each not in known.ready.missing):
+    for selected_task in (each for each in selected if each not in known.missing):
         title = (
             selected_task.task if selected_task.is_each_alone else selected_task.stored_name()
         )  # datasets that are evaluated one by one share a table
@@ -292,13 +293,13 @@ def _table(
     options: EvaluateOptions,
     parts: Sequence[tuple[SelectedTask, Evaluations]],
     models: Sequence[Model],
-    known: Known,
+    known: Readiness,
     session: Session,
 ) -> Table:
     """The table of the evaluations of one task, with the intervals of what is stored by item."""
     from embedlab.comparison.comparison import compare_outcomes
     from embedlab.evaluation import stored_items
-    from embedlab.outcomes.cuts import DATASET
+    from embedlab.outcomes.frame import DATASET
     from embedlab.reports.notes import slice_note
     from embedlab.reports.scores import evaluation_table
     from embedlab.scoring.task_comparison import model_columns
@@ -319,7 +320,8 @@ def _table(
         texts = known.texts.get(one)
         notes += texts.notes if texts is not None else ()
         for model in (model for model in models if model.name in of_models):
-            outcomes = stored_items(one, model, texts, options.setting, session)
+            evaluated = of_models[model.name]
+            outcomes = stored_items(one, model, evaluated, texts, options.setting, session)
             if outcomes is None:
                 continue
             has_sources = outcomes.rows["source"].null_count() < outcomes.rows.height

@@ -10,7 +10,6 @@ from functools import cache
 from typing import Annotated, Any, TypeVar, get_origin, get_type_hints
 
 from embedlab.choices import SettingName, TableRows
-from embedlab.core.overrides import PROFILE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -383,4 +382,6 @@ def profile_flag(of: str) -> Flag:
 
 def with_profile(profile: str | None, overrides: Iterable[str]) -> tuple[str, ...]:
     """Return OVERRIDES behind a PROFILE, as `--set` takes them; None for that of the recipe."""
+    from embedlab.core.overrides import PROFILE
+
     return (*((f"{PROFILE}={profile}",) if profile is not None else ()), *overrides)

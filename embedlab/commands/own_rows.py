@@ -1,21 +1,25 @@
 """A user's own files among the arguments of `evaluate` and `compare`, and what is noted of them."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from embedlab.core.errors import EmbedlabError, MissingError, UnknownFieldError, UsageError
 from embedlab.core.foreign_files import refuse_foreign
-from embedlab.core.session import Session
-from embedlab.core.settings import Settings
-from embedlab.data.file_name import FileName, is_row_file, parse_file_name
-from embedlab.data.hub_pairs import is_hub_name
-from embedlab.data.own_columns import own_data
-from embedlab.data.own_files import is_pair_file
-from embedlab.data.queries import is_query_folder
-from embedlab.data.table_file import read_rows
+from embedlab.data.file_name import (
+    FileName,
+    is_hub_name,
+    is_pair_file,
+    is_row_file,
+    parse_file_name,
+)
 from embedlab.evaluation import refuse_twice
-from embedlab.models.catalog import finished_runs
+
+if TYPE_CHECKING:
+    from embedlab.core.session import Session
+    from embedlab.core.settings import Settings
 
 
 class OfModels(Protocol):
@@ -48,6 +52,8 @@ def _file_with(column: str, names: Sequence[str]) -> FileName | None:
     """Return the first of the user's own files among NAMES that has a COLUMN."""
     for name in names:
         if column and is_pair_file(name) and not is_hub_name(name):
+            from embedlab.data.table_file import read_rows
+
             with suppress(EmbedlabError, OSError):  # whoever opens it says why it cannot be read
                 file = parse_file_name(name)
                 if column in read_rows(file.path).columns:
@@ -67,6 +73,9 @@ def models_and_files(options: OfModels, settings: Settings) -> tuple[list[str], 
     files = [name for name in arguments if _is_table(name)]
     models = [name for name in arguments if name not in files]
     for name in files:
+        from embedlab.data.queries import is_query_folder
+        from embedlab.models.catalog import finished_runs
+
         if name in finished_runs(settings.runs):
             raise UsageError(
                 f"{name!r} is a file, and a run too",
@@ -109,6 +118,8 @@ def note_files(names: Sequence[str], session: Session) -> None:
     for name in names:
         if not is_pair_file(name) or is_hub_name(name):
             continue
+        from embedlab.data.own_columns import own_data
+
         with suppress(EmbedlabError, OSError):  # whoever opens it says why it cannot be read
             data = own_data(name)
             if not data.said.is_plain and data.file.held_out is None:
@@ -117,4 +128,6 @@ def note_files(names: Sequence[str], session: Session) -> None:
 
 
 def _is_table(name: str) -> bool:
+    from embedlab.data.queries import is_query_folder
+
     return (is_row_file(name) and parse_file_name(name).is_table) or is_query_folder(name)

@@ -75,7 +75,7 @@ def write_comparison_page(path: Path, report: Report, session: Session) -> None:
 
 
 def _sections(report: Report) -> Iterator[Section]:
-    from embedlab.outcomes.cuts import DATASET
+    from embedlab.outcomes.frame import DATASET
     from embedlab.reports.sections import comparison_section, scatter_section
 
     compared = report.compared

@@ -119,11 +119,11 @@ def pairs(options: PairsOptions, session: Session) -> Report:
 
 def _with_facts(pairs: pl.DataFrame, outcomes: Outcomes, named: Sequence[str]) -> pl.DataFrame:
     """PAIRS with the columns that a filter names of what is known besides the scores."""
-    from embedlab.analysis.expressions import NOTE, TRAINED
+    from embedlab.analysis.expressions import NOTE
     from embedlab.analysis.pair_notes import PairNotes, pair_keys
 
-    if TRAINED in named:
-        pairs = pairs.with_columns(outcomes.trained_models.alias(TRAINED))
+    if "trained" in named:
+        pairs = pairs.with_columns(outcomes.trained_models.alias("trained"))
     if NOTE in named:
         notes = PairNotes.load()
         if notes.trouble is not None:

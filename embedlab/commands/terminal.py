@@ -2,6 +2,8 @@
 control characters escaped.
 """
 
+from __future__ import annotations
+
 import codecs
 import io
 import json
@@ -20,13 +22,13 @@ from typing import TYPE_CHECKING, Any, TextIO
 from embedlab.core import printable
 from embedlab.core.errors import EmbedlabError, ExitCode
 from embedlab.core.note import Note
-from embedlab.core.progress import ProgressDisplay
 from embedlab.core.session import successive
-from embedlab.core.settings import Settings
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
+    from embedlab.core.progress import ProgressDisplay
+    from embedlab.core.settings import Settings
     from embedlab.reports.tables import Table
 
 PLAIN_EVERY_S = 10.0
@@ -50,7 +52,7 @@ class Terminal:
         self._runs, self._data = runs, data
         self._noted: set[str] = set()
 
-    def show(self, *tables: "Table") -> None:
+    def show(self, *tables: Table) -> None:
         """Write tables as the answer, in the chosen format; with `--quiet` without their notes,
         which JSON always contains.
         """
@@ -92,7 +94,7 @@ class Terminal:
                         )
                     )
 
-    def _note_all(self, tables: "Sequence[Table]") -> None:
+    def _note_all(self, tables: Sequence[Table]) -> None:
         """Write the notes of tables to stderr, because CSV has no place for them."""
         for note in dict.fromkeys(note for table in tables for note in table.notes):
             self.note(note)
@@ -101,7 +103,7 @@ class Terminal:
         ):
             self.error(line)
 
-    def _show_rich(self, *tables: "Table") -> None:
+    def _show_rich(self, *tables: Table) -> None:
         from rich.console import Console
 
         from embedlab.reports.layout import to_rich
@@ -195,7 +197,7 @@ class Terminal:
         return successive(self.progress)
 
 
-def _without_details(tables: "Sequence[Table]") -> "Sequence[Table]":
+def _without_details(tables: Sequence[Table]) -> Sequence[Table]:
     """Return the tables that people see, the last of which says how many more there are."""
     shown = [table for table in tables if not table.is_detail]
     if count := len(tables) - len(shown):
@@ -204,14 +206,14 @@ def _without_details(tables: "Sequence[Table]") -> "Sequence[Table]":
     return shown
 
 
-def _gap(table: "Table", tables: "Sequence[Table]") -> str:
+def _gap(table: Table, tables: Sequence[Table]) -> str:
     """Return the empty line between the notes of a table and the next one; below rows without notes
     there is one already.
     """
     return "\n" if table.shown_notes and table is not tables[-1] else ""
 
 
-def _json(tables: "Sequence[Table]") -> str:
+def _json(tables: Sequence[Table]) -> str:
     """Return one JSON object a command."""
     if len(tables) == 1:
         return tables[0].to_json()
@@ -274,10 +276,10 @@ def _closed_pipe_is_the_end() -> Iterator[None]:
 class Visible:
     """Rich output without control characters: the styles are Rich's, the text is not trusted."""
 
-    def __init__(self, content: "RenderableType") -> None:
+    def __init__(self, content: RenderableType) -> None:
         self.content = content
 
-    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.segment import Segment
 
         for segment in console.render(self.content, options):

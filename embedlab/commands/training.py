@@ -38,10 +38,9 @@ from embedlab.core.python_processes import python_command
 from embedlab.core.recipe import Recipe
 from embedlab.core.session import Session
 from embedlab.core.settings import Precision, Settings, process_rank
-from embedlab.data.file_name import file_path
+from embedlab.data.file_name import file_path, is_hub_name, is_pair_file
 from embedlab.data.hub import is_local
-from embedlab.data.hub_pairs import is_hub_name, parse_hub_name
-from embedlab.data.own_files import is_pair_file
+from embedlab.data.hub_pairs import parse_hub_name
 from embedlab.data.source import Source, dataset
 from embedlab.experiments.executors.slurm import Submission, is_slurm
 from embedlab.models.catalog import trainable

@@ -6,11 +6,14 @@ other topics and the other seeds test what was chosen. So neither the noise of i
 seeds is found twice.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from math import isnan, nan
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -18,15 +21,10 @@ from numpy.typing import NDArray
 
 from embedlab.analysis.comparison import SIGNIFICANT
 from embedlab.analysis.evidence import contrast_evidence, member_columns
-from embedlab.analysis.influence import Floats
-from embedlab.analysis.leaving_out import Without
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.power import smallest_difference
-from embedlab.analysis.scores import ModelColumns, Reach
 from embedlab.analysis.seed_tests import benjamini_hochberg
-from embedlab.analysis.slices import FIFTHS
 from embedlab.analysis.weighing import Weighed
-from embedlab.comparison.topics import Topics
 from embedlab.comparison.uneven import (
     Kind,
     MeasuredKind,
@@ -36,11 +34,18 @@ from embedlab.comparison.uneven import (
     named_parts,
     uneven,
 )
-from embedlab.core.progress import ProgressCallback
-from embedlab.outcomes.cuts import ItemSlice
-from embedlab.outcomes.frame import Outcomes
+from embedlab.outcomes.frame import ItemSlice
+from embedlab.outcomes.grouping import FIFTHS
 from embedlab.outcomes.property import all_properties
-from embedlab.outcomes.selection import ItemSelection
+
+if TYPE_CHECKING:
+    from embedlab.analysis.influence import Floats
+    from embedlab.analysis.leaving_out import Without
+    from embedlab.analysis.scores import ModelColumns, Reach
+    from embedlab.comparison.topics import Topics
+    from embedlab.core.progress import ProgressCallback
+    from embedlab.outcomes.frame import Outcomes
+    from embedlab.outcomes.selection import ItemSelection
 
 # combinations that the search hands on: with twenty, planted ones were confirmed less often
 TESTED = 10

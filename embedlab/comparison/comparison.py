@@ -2,20 +2,25 @@
 show is made here.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from embedlab.analysis.another_dataset import Elsewhere, elsewhere
 from embedlab.analysis.comparison import ComparedSlice, compare_evidence, comparison_notes
 from embedlab.analysis.evidence import member_columns
-from embedlab.analysis.scores import ModelColumns
-from embedlab.choices import Aggregate
 from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.core.errors import UsageError
 from embedlab.core.nearest import unknown
-from embedlab.outcomes.cuts import DATASET
-from embedlab.outcomes.frame import Outcomes
-from embedlab.outcomes.selection import ItemSelection
+from embedlab.outcomes.frame import DATASET
+
+if TYPE_CHECKING:
+    from embedlab.analysis.scores import ModelColumns
+    from embedlab.choices import Aggregate
+    from embedlab.outcomes.frame import Outcomes
+    from embedlab.outcomes.selection import ItemSelection
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,10 +2,12 @@
 datasets.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -17,16 +19,15 @@ from embedlab.analysis.evidence import Evidence, ItemGroups, average_evidence, e
 from embedlab.analysis.families import families, largest_joined
 from embedlab.analysis.measures import MEASURES, Measure, classes_by_threshold, two_folds
 from embedlab.analysis.near_duplicates import NearDuplicates
-from embedlab.analysis.slices import has_all
-from embedlab.choices import Aggregate
 from embedlab.core.note import Note
-from embedlab.outcomes.cuts import DATASET, ItemSlice, halves, whole_blocks
-from embedlab.outcomes.frame import Block, Outcomes
-from embedlab.outcomes.grouping import grouped, lacking_datasets
-from embedlab.outcomes.selection import ItemSelection
+from embedlab.outcomes.frame import DATASET, ItemSlice, whole_blocks
 from embedlab.runs.outcomes import TEXT_IDS
 
-_BLOCK = "\0block"  # no member is called so
+if TYPE_CHECKING:
+    from embedlab.choices import Aggregate
+    from embedlab.outcomes.frame import Block, Outcomes
+    from embedlab.outcomes.selection import ItemSelection
+
 CHOSEN = "chosen by results: no interval, no test"
 
 
@@ -48,51 +49,39 @@ def slices_of(
     each dataset that SELECTION leaves out are a slice below those that it picks.
     """
     parts = list(whole_blocks(outcomes))
-    if isinstance(by, ItemSelection):
-        parts = list(halves(outcomes, by))
-    elif by != DATASET:
-        lacking_datasets(outcomes, by)
-        parts = list(grouped(outcomes, by))
+    if by != DATASET:
+        from embedlab.outcomes.grouping import grouped, halves, lacking_datasets
+
+        if isinstance(by, str):
+            lacking_datasets(outcomes, by)
+        parts = list((grouped if isinstance(by, str) else halves)(outcomes, by))
     if selection is not None:
-        chosen = [
-            replace(part, rows=part.rows[selection.holds[part.rows]], notes=()) for part in parts
-        ]  # ties are of whole datasets
-        rests = [_rest(part, selection) if has_rest else None for part in parts]
-        both = [(items, rest) for items, rest in zip(chosen, rests, strict=True) if len(items.rows)]
-        parts = [
-            items
-            for chosen_and_rest in both
-            for items in chosen_and_rest
-            if items is not None and len(items.rows)
-        ]
-    if not common:
-        return parts
-    has_all = _common_rows(outcomes, members)
-    return [_of_common(part, has_all) for part in parts]
+        picked = []
+        for items in parts:
+            holds = selection.holds[items.rows]
+            chosen = replace(items, rows=items.rows[holds], notes=())  # ties are of whole datasets
+            picked += [chosen] if holds.any() else []
+            if has_rest and holds.any() and not holds.all():
+                key, title = f"{items.key}/rest", f"{items.title} rest"
+                rest = replace(
+                    chosen, key=key, title=title, rows=items.rows[~holds], is_whole=False
+                )
+                picked.append(rest)
+        parts = picked
+    return [_of_common(part, outcomes, members) for part in parts] if common else parts
 
 
-def _rest(items: ItemSlice, selection: ItemSelection) -> ItemSlice:
-    rows = items.rows[~selection.holds[items.rows]]
-    return replace(
-        items,
-        key=f"{items.key}/rest",
-        title=f"{items.title} rest",
-        rows=rows,
-        is_whole=False,
-        notes=(),
-    )
-
-
-def _common_rows(outcomes: Outcomes, members: Sequence[str]) -> NDArray[np.bool_]:
-    """Return which rows all members have predictions of, but for those that have none in the row's
-    dataset; (rows,).
+def _of_common(items: ItemSlice, outcomes: Outcomes, members: Sequence[str]) -> ItemSlice:
+    """Return those of ITEMS that all members have predictions of, but for members that have none
+    in their dataset.
     """
-    predictions = outcomes.predictions.with_columns(outcomes.rows["block"].alias(_BLOCK))
-    return predictions.select(has_all(members, _BLOCK)).to_series().to_numpy()
-
-
-def _of_common(items: ItemSlice, has_all: NDArray[np.bool_]) -> ItemSlice:
-    rows = items.rows[has_all[items.rows]]
+    scored = outcomes.predictions.select(members).fill_nan(None)
+    block = scored[outcomes.rows_of(items.block)]
+    there = [name for name in members if block[name].count()]
+    has_all = scored[items.rows].select(
+        pl.all_horizontal(pl.lit(value=True), pl.col(there).is_not_null())
+    )
+    rows = items.rows[has_all.to_series().to_numpy()]
     counted = f", {len(rows)} of {len(items.rows)}" if len(rows) < len(items.rows) else ""
     return replace(items, title=f"{items.title}{counted}", rows=rows)
 
@@ -120,7 +109,8 @@ def outcome_evidence(
     # The first measure of whole datasets, which averages are over.
     whole: dict[str, dict[str, Evidence]] = {suite: {} for suite in by_suite}
     tested = {part.block for part in parts} if is_tested else set()
-    near = {number: _near(outcomes.blocks[number]) for number in tested}
+    finds = {number: outcomes.blocks[number].near for number in tested}
+    near = {number: find() for number, find in finds.items() if find is not None}
     for done, items in enumerate(parts):
         block = outcomes.blocks[items.block]
         evidences = list(
@@ -140,7 +130,11 @@ def outcome_evidence(
         if progress:
             progress(done + 1, len(parts))
     for suite, evidences in by_suite.items():
-        evidences += _averages(whole[suite], outcomes, suite)
+        metric = outcomes.mixed_metrics.get(suite, "mean")
+        for name, keys in outcomes.averages.get(suite, {}).items():
+            if keys and whole[suite].keys() >= {*keys}:  # all of its datasets exist
+                over = [whole[suite][key] for key in keys]
+                evidences.append(average_evidence(name, over, metric))
     evidence = list(chain.from_iterable(by_suite.values()))
     return (
         [replace(each, rows=None, notes=(*each.notes, CHOSEN)) for each in evidence]
@@ -159,30 +153,30 @@ def _of_slice(
     near: NearDuplicates | None,
     is_tested: bool,
 ) -> Iterator[Evidence]:
-    items, values = (
-        _gathered(outcomes.rows, item_slice.rows),
-        _without_nan(_gathered(outcomes.predictions[list(members)], item_slice.rows)),
-    )
-    scored = items
+    rows: NDArray[np.intp] | slice = item_slice.rows
+    if len(rows) and (np.diff(rows) == 1).all():  # rows that follow each other are not copied
+        rows = slice(int(rows[0]), int(rows[-1]) + 1)
+    items = scored = outcomes.rows[rows]
+    values = outcomes.predictions.select(members)[rows].fill_nan(None)
     if items["gold"].null_count():
         has_gold = items["gold"].is_not_null()
         scored, values = items.filter(has_gold), values.filter(has_gold)
     there = [number for number, member in enumerate(members) if not values[member].null_count()]
-    is_aggregated = block.is_aggregated and item_slice.is_whole
-    groups = _source_groups(scored, aggregate) if is_aggregated and aggregate != "all" else None
+    groups = None
+    if block.is_aggregated and item_slice.is_whole and aggregate != "all":
+        by_source = correlated_groups(scored.select("source", dataset="block"), aggregate)
+        groups = ItemGroups(rows=by_source, aggregate=aggregate)
     noun = "pairs" if block.is_of_pairs else "items"
-    notes = [
-        *item_slice.notes,
-        *_left_out(items.height, scored.height, noun),
-        *_unscored(values, members, noun),
-    ]
+    notes = [*item_slice.notes, *_coverage_notes(items.height, values, noun)]
     if groups is not None and not groups.rows and scored.height:
         notes.append(f"no {aggregate}: its {noun} name no source")
     dtype = np.int64 if block.classes else np.float64
     gold = scored["gold"].to_numpy().astype(dtype)
     predicted = {number: values[members[number]].to_numpy().astype(dtype) for number in there}
     needs_texts = is_tested or any(MEASURES[name].is_of_classes for name in block.measures)
-    texts = _texts(scored) if needs_texts else None
+    texts = None
+    if needs_texts and not scored["first_text"].null_count():
+        texts = np.stack([scored[name].to_numpy() for name in TEXT_IDS], axis=1)
     for index, name in enumerate(block.measures):
         key, title = (
             (item_slice.key, item_slice.title)
@@ -252,46 +246,17 @@ def _by_threshold(
     }
 
 
-def _gathered(table: pl.DataFrame, rows: NDArray[np.intp]) -> pl.DataFrame:
-    """Return the ROWS of a table; those that follow each other are not copied."""
-    is_together = len(rows) > 0 and bool((np.diff(rows) == 1).all())
-    return table.slice(int(rows[0]), len(rows)) if is_together else table[rows]
-
-
-def _without_nan(predictions: pl.DataFrame) -> pl.DataFrame:
-    """Return PREDICTIONS with null where a number is missing."""
-    has_some = any(column.is_nan().any() for column in predictions if column.dtype.is_float())
-    return predictions.fill_nan(None) if has_some else predictions
-
-
-def _near(block: Block) -> NearDuplicates | None:
-    return block.near() if block.near is not None else None
-
-
-def _texts(items: pl.DataFrame) -> NDArray[np.uint64] | None:
-    if items["first_text"].null_count():
-        return None
-    return np.stack([items[name].to_numpy() for name in TEXT_IDS], axis=1)
-
-
-def _source_groups(items: pl.DataFrame, aggregate: Aggregate) -> ItemGroups:
-    """Return the items of each source; none where an item names no source."""
-    return ItemGroups(
-        rows=correlated_groups(items.select("source", dataset="block"), aggregate),
-        aggregate=aggregate,
-    )
-
-
-def _left_out(before: int, after: int, noun: str) -> Iterator[str]:
-    if after < before:
-        yield f"{before - after} of {before} {noun} left out, not scored by people"
-
-
-def _unscored(predictions: pl.DataFrame, members: Sequence[str], noun: str) -> Iterator[str]:
-    counts = {member: predictions[member].count() for member in members}
-    for count in sorted({count for count in counts.values() if count < predictions.height}):
-        lacking = ", ".join(member for member in members if counts[member] == count)
-        note = f"no number of {lacking}: {count} of {predictions.height} {noun} scored"
+def _coverage_notes(items: int, predictions: pl.DataFrame, noun: str) -> Iterator[str]:
+    """Yield how many of a slice's ITEMS people scored, and which members have PREDICTIONS of only
+    some of these.
+    """
+    scored = predictions.height
+    if scored < items:
+        yield f"{items - scored} of {items} {noun} left out, not scored by people"
+    counts = {column.name: column.count() for column in predictions}
+    for count in sorted({count for count in counts.values() if count < scored}):
+        lacking = ", ".join(member for member, own in counts.items() if own == count)
+        note = f"no number of {lacking}: {count} of {scored} {noun} scored"
         yield note if count else Note(note)  # one that does not apply at all is said before
 
 
@@ -317,12 +282,3 @@ def _undefined(
         ]:
             yield f"no number of {', '.join(constant)}: {SAME_SIMILARITY}{where}"
             return
-
-
-def _averages(whole: Mapping[str, Evidence], outcomes: Outcomes, suite: str) -> Iterator[Evidence]:
-    """Yield the averages over the WHOLE datasets of a suite, where all of their datasets exist."""
-    for name, keys in outcomes.averages.get(suite, {}).items():
-        if keys and whole.keys() >= {*keys}:
-            yield average_evidence(
-                name, [whole[key] for key in keys], outcomes.mixed_metrics.get(suite, "mean")
-            )

@@ -2,15 +2,17 @@
 one alone is right, and how steadily.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embedlab.analysis.comparison import ComparedSlice, compare_evidence
 from embedlab.analysis.evidence import Evidence, average_evidence
-from embedlab.analysis.scores import ModelColumns
 from embedlab.comparison.combinations import CombinationSearch, search_combinations
 from embedlab.comparison.in_common import Common, Fact, in_common, words_in_common
 from embedlab.comparison.sides import Sides, Steadiness, sides_of, steadiness, typical
@@ -18,8 +20,11 @@ from embedlab.comparison.topics import Topics, item_topics
 from embedlab.comparison.uneven import Kind, Uneven, item_kinds, refuse_mixed, where_they_differ
 from embedlab.core.errors import UsageError
 from embedlab.core.progress import StartProgress, unseen
-from embedlab.outcomes.frame import Outcomes
-from embedlab.outcomes.selection import ItemSelection
+
+if TYPE_CHECKING:
+    from embedlab.analysis.scores import ModelColumns
+    from embedlab.outcomes.frame import Outcomes
+    from embedlab.outcomes.selection import ItemSelection
 
 FEWEST = 10  # items of a side that can have something in common
 

@@ -2,22 +2,27 @@
 beside the shares of all others.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.analysis.evidence import Evidence, SliceRows
-from embedlab.analysis.influence import Floats
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.seed_tests import holm
 from embedlab.analysis.weighing import Weighed
 from embedlab.comparison.topics import near_sentences
 from embedlab.outcomes.frame import Outcomes, text_numbers
 from embedlab.runs.outcomes import SENTENCES
+
+if TYPE_CHECKING:
+    from embedlab.analysis.influence import Floats
 
 FEWEST_WITH_WORD = 20  # items that have a word which is counted
 LEVEL = 0.05

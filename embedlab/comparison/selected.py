@@ -1,16 +1,21 @@
 """Models on the items of a selection, alone or beside the rest."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from embedlab.analysis.comparison import ComparedSlice, compare_evidence
 from embedlab.analysis.evidence import average_evidence, member_columns
-from embedlab.analysis.scores import ModelColumns
 from embedlab.comparison.evidence import outcome_evidence, slices_of
-from embedlab.outcomes.frame import Outcomes
-from embedlab.outcomes.selection import ItemSelection
+
+if TYPE_CHECKING:
+    from embedlab.analysis.scores import ModelColumns
+    from embedlab.outcomes.frame import Outcomes
+    from embedlab.outcomes.selection import ItemSelection
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,22 +2,27 @@
 relevant texts; and how steady that is.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from math import nan
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.analysis.influence import Floats
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.rank_errors import RIGHT, WRONG, percentile
-from embedlab.analysis.scores import ModelColumns
-from embedlab.comparison.topics import Topics
-from embedlab.outcomes.frame import Outcomes
+
+if TYPE_CHECKING:
+    from embedlab.analysis.influence import Floats
+    from embedlab.analysis.scores import ModelColumns
+    from embedlab.comparison.topics import Topics
+    from embedlab.outcomes.frame import Outcomes
 
 _FAR = 10  # a relevant text at a worse rank is missed
 _UNSURE = (RIGHT + WRONG) / 2  # neither right nor wrong
@@ -100,7 +105,7 @@ class _SameRows:
     there: pl.Series  # (rows,) which these are
 
     @classmethod
-    def of(cls, outcomes: Outcomes, members: Sequence[str]) -> "_SameRows":
+    def of(cls, outcomes: Outcomes, members: Sequence[str]) -> _SameRows:
         predictions = outcomes.predictions.select([*dict.fromkeys(members)]).fill_nan(None)
         has_all = pl.all_horizontal(pl.all().is_not_null())
         return cls(

@@ -2,9 +2,12 @@
 others, by every property.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -12,13 +15,16 @@ from numpy.typing import NDArray
 
 from embedlab.analysis.comparison import ComparedSlice, Difference, compare_evidence
 from embedlab.analysis.evidence import Evidence, average_evidence, contrast_evidence, member_columns
-from embedlab.analysis.scores import ModelColumns
 from embedlab.comparison.evidence import outcome_evidence
 from embedlab.core.errors import UsageError
-from embedlab.outcomes.cuts import ItemSlice, cut, quantile_name
-from embedlab.outcomes.frame import Outcomes
+from embedlab.outcomes.frame import ItemSlice
+from embedlab.outcomes.grouping import cut, quantile_name
 from embedlab.outcomes.property import Property, all_properties
-from embedlab.outcomes.selection import ItemSelection
+
+if TYPE_CHECKING:
+    from embedlab.analysis.scores import ModelColumns
+    from embedlab.outcomes.frame import Outcomes
+    from embedlab.outcomes.selection import ItemSelection
 
 FEWEST = 20  # items of a dataset, in a slice and beside it, from which the dataset counts
 # of the items: of SICK-R's pairs one has two negated sentences, all others one or none
@@ -180,7 +186,7 @@ class MeasuredKind:
     own: Evidence
     others: Evidence
 
-    def of_members(self, members: Sequence[int]) -> "MeasuredKind":
+    def of_members(self, members: Sequence[int]) -> MeasuredKind:
         """The same of some members, given by their numbers, in this order."""
         return replace(
             self, own=self.own.of_members(members), others=self.others.of_members(members)

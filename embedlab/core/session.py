@@ -1,12 +1,15 @@
 """One invocation of a command: its settings, and where notes, errors and progress go."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from embedlab.core.errors import EmbedlabError
-from embedlab.core.progress import ProgressDisplay
-from embedlab.core.settings import Settings
+if TYPE_CHECKING:
+    from embedlab.core.errors import EmbedlabError
+    from embedlab.core.progress import ProgressDisplay
+    from embedlab.core.settings import Settings
 
 
 class Session(Protocol):

@@ -20,8 +20,9 @@ from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.text_bytes import text_bytes
 from embedlab.data.dataset import ParsedRows, Part
 from embedlab.data.edits import edited
+from embedlab.data.file_name import is_pair_file
 from embedlab.data.own_columns import TRIPLETS, own_data
-from embedlab.data.own_files import is_pair_file, read_texts
+from embedlab.data.own_files import read_texts
 from embedlab.data.source import Source, dataset
 
 PREFIX = "contrast:"  # before the path of a file of triplets, which are otherwise queries

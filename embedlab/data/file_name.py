@@ -171,6 +171,18 @@ def is_row_file(name: str) -> bool:
     return path.endswith((*TABLES, TEXT_FILE)) and not re.match(r"[\w.+-]+:", path)
 
 
+def is_pair_file(name: str) -> bool:
+    """Return whether a dataset's NAME is a path, or one of the hub's own names: it contains a slash
+    or has a suffix of pair files.
+    """
+    return "/" in name or name.startswith(HUB) or file_part(name).lower().endswith(TABLES)
+
+
+def is_hub_name(name: str) -> bool:
+    """Return whether NAME is a dataset of the hub by its own name."""
+    return name.startswith(HUB)
+
+
 def stated_scale(name: str, text: str | None) -> tuple[float, float] | None:
     """Return the scale `LOW-HIGH` that the option of a dataset's NAME states; another text is a
     UsageError.

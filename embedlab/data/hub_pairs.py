@@ -47,11 +47,6 @@ class HubPairs:
         return replace(self.source, revision=revision)
 
 
-def is_hub_name(name: str) -> bool:
-    """Return whether NAME is a dataset of the hub by its own name."""
-    return name.startswith(HUB)
-
-
 def parse_hub_name(name: str) -> HubPairs:
     """Return what NAME says; a violation of the grammar is a UsageError that quotes it."""
     repository, *parts = split_name(name.removeprefix(HUB), _KEYS)

@@ -19,7 +19,7 @@ from embedlab.core.foreign_files import refuse_foreign
 from embedlab.core.hints import Hint, RecipeValue
 from embedlab.data.dataset import COLUMNS, DatasetKind, ParsedRows, Part
 from embedlab.data.definitions import WORD_SPLITS
-from embedlab.data.file_name import HUB, TEXT_FILE, file_part, file_path
+from embedlab.data.file_name import TEXT_FILE, file_path, is_pair_file
 from embedlab.data.own_columns import (
     LABELLED,
     LISTS,
@@ -75,13 +75,6 @@ _PUBLISHED = {
     "positive": "sent1",
     "negative": "hard_neg",
 }
-
-
-def is_pair_file(name: str) -> bool:
-    """Return whether a dataset's NAME is a path, or one of the hub's own names: it contains a slash
-    or has a suffix of pair files.
-    """
-    return "/" in name or name.startswith(HUB) or file_part(name).lower().endswith(TABLES)
 
 
 def open_own_file(name: str, kind: DatasetKind = "sts", split: str | None = None) -> Part:

@@ -1,10 +1,16 @@
 """The scored pairs of several datasets, opened together."""
 
-from collections.abc import Sequence
+from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from embedlab.core import plugins
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.data.dataset import Dataset, Part
-from embedlab.data.source import Source, available, dataset, dataset_names
+from embedlab.data.source import Source, available, dataset
+
+if TYPE_CHECKING:
+    from embedlab.data.dataset import Dataset, Part
 
 # a figure of tsukagoshi divides all its pairs (train, dev and test) into fifths by Dice
 FIFTHS_OF = "sts-benchmark"
@@ -29,7 +35,7 @@ def open_scored(source: Source, name: str, split: str | None = None) -> Part:
     """Open the pairs of one dataset, the test split without another; a dataset whose rows have no
     gold score is a UsageError.
     """
-    if name in dataset_names() and dataset(name).kind != "sts":
+    if plugins.find("datasets", name) is not None and dataset(name).kind != "sts":
         hint = (
             "name a dataset of scored pairs, such as sts12; `embedlab data ls` lists what "
             "each holds"

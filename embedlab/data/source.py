@@ -31,10 +31,9 @@ from embedlab.data.dataset import (
     Split,
 )
 from embedlab.data.fetched import revision_of
+from embedlab.data.file_name import is_hub_name, is_pair_file
 from embedlab.data.hub import is_local, read_hub
-from embedlab.data.hub_pairs import is_hub_name, open_hub_pairs, parse_hub_name
 from embedlab.data.manifest import empty_rows, is_partial
-from embedlab.data.own_files import is_pair_file, open_own_file
 from embedlab.data.starter import CORPORA, OFFER, is_starter, refuse_damage
 
 # The modules whose exceptions speak of what is in a file.
@@ -113,12 +112,16 @@ class Source:
         partial data is allowed.
         """
         if is_hub_name(name):
+            from embedlab.data.hub_pairs import open_hub_pairs, parse_hub_name
+
             if not (
                 self.downloads or self.offline or is_local(parse_hub_name(name).source.repository)
             ):
                 raise NotDownloadedError(f"dataset {name!r}")
             return open_hub_pairs(name, offline=self.offline)
         if is_pair_file(name):
+            from embedlab.data.own_files import open_own_file
+
             return open_own_file(name, kind, split)
         return self.open_split(dataset(name), split)
 

@@ -23,9 +23,11 @@ from embedlab.encoders.pretrained import load_backbone, load_tokenizer
 from embedlab.encoders.sentence_transformers_format import write_layout
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.encoders.word_head import MaskedWordHead
-from embedlab.models.fingerprint import combined_fingerprint, used_fingerprint, weight_parts
-from embedlab.models.folder import Usage, Wishes, read_intact_usage
+from embedlab.models.encoder_kind import combined_fingerprint
+from embedlab.models.folder import Usage, read_intact_usage
+from embedlab.models.folder_identity import used_fingerprint, weight_parts
 from embedlab.models.hub import hub_folder
+from embedlab.models.reading import Wishes
 
 SPREAD = 0.02  # of new weights, where a config states none: BERT's
 

@@ -16,7 +16,7 @@ from embedlab.encoders.encoder import (
     VectorScorer,
     shifted,
 )
-from embedlab.models.fingerprint import combined_fingerprint
+from embedlab.models.encoder_kind import combined_fingerprint
 from embedlab.models.grammar import Combination
 
 

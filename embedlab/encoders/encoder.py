@@ -2,24 +2,28 @@
 combinations of them.
 """
 
+from __future__ import annotations
+
 import hashlib
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from itertools import compress
-from typing import NoReturn, Protocol, Self, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.choices import Similarity
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.first_few import first_few
 from embedlab.core.note import Note
 from embedlab.core.printable import one_line
-from embedlab.core.progress import ProgressCallback
 from embedlab.core.text_bytes import APART, text_bytes
-from embedlab.encoders.vector_cache import TextKeys
+
+if TYPE_CHECKING:
+    from embedlab.choices import Similarity
+    from embedlab.core.progress import ProgressCallback
+    from embedlab.encoders.vector_cache import TextKeys
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -111,7 +115,7 @@ class RefusedTextsError(EmbedlabError):
         refused: Sequence[tuple[str, str]],
         places: Sequence[int] = (),
         vectors: NDArray[np.float32] | None = None,
-    ) -> "RefusedTextsError":
+    ) -> RefusedTextsError:
         """Return the same of other texts."""
         return RefusedTextsError(
             self.who, refused, places, np.empty((0, 0), np.float32) if vectors is None else vectors
@@ -154,19 +158,6 @@ class EncoderFacts:
     unknown_texts: int = 0  # distinct sentences so far of unknown tokens alone
     refused: tuple[str, ...] = ()  # texts that it has no vector of
     notes: tuple[str, ...] = ()
-
-    @classmethod
-    def of_stored(cls, stored: Mapping[str, str], *, precision: str) -> Self:
-        """Return the facts that are STORED as text beside numbers of this PRECISION."""
-        tokens = stored.get("max_tokens")
-        return cls(
-            pooling=stored.get("pooling"),
-            precision=precision,
-            max_tokens=int(tokens) if tokens else None,
-            truncated=int(stored.get("truncated", 0)),
-            zero_vectors=int(stored.get("zero_vectors", 0)),
-            unknown_texts=int(stored.get("unknown_texts", 0)),
-        )
 
     @property
     def odd_texts(self) -> tuple[str, ...]:

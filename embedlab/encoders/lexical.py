@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from embedlab.analysis.overlap import dice_of_rows, dice_table
 from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.encoder import EncoderFacts
-from embedlab.models.fingerprint import combined_fingerprint
+from embedlab.models.encoder_kind import combined_fingerprint
 
 
 class DiceScorer:

@@ -16,8 +16,9 @@ from embedlab.encoders.prefixed import PrefixedScorer, load_prefixed, open_kind
 from embedlab.encoders.vector_cache import EmbeddingCache
 from embedlab.models.catalog import FOR_EVALUATION, ModelSpec
 from embedlab.models.encoder_kind import encoder_kind
-from embedlab.models.fingerprint import spec_fingerprint, used_fingerprint
+from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.models.folder import pooling_label, read_intact_usage, read_usage, vector_dim
+from embedlab.models.folder_identity import used_fingerprint
 from embedlab.models.grammar import COMBINATION_NAMES, RERANK
 from embedlab.models.location import model_folder
 

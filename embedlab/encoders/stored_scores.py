@@ -8,7 +8,8 @@ from typing import Self
 from embedlab.core.paths import file_hash
 from embedlab.core.settings import Settings
 from embedlab.models.catalog import ModelSpec
-from embedlab.models.fingerprint import combined_fingerprint, spec_fingerprint
+from embedlab.models.encoder_kind import combined_fingerprint
+from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.models.location import backends
 
 

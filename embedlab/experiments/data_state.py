@@ -11,9 +11,7 @@ from pathlib import Path
 from embedlab.core.errors import MissingError
 from embedlab.core.paths import TINY_FOLDER, file_hash
 from embedlab.data.dataset import FileLayout
-from embedlab.data.file_name import file_path
-from embedlab.data.hub_pairs import is_hub_name
-from embedlab.data.own_files import is_pair_file
+from embedlab.data.file_name import file_path, is_hub_name, is_pair_file
 from embedlab.data.source import Source, dataset
 
 

@@ -33,8 +33,9 @@ from embedlab.experiments.data_state import file_state, part_state
 from embedlab.experiments.grid_file import RECIPE_AXIS
 from embedlab.experiments.plan import GridPlace, GridPlan, Variant, stored_evaluations
 from embedlab.models.catalog import finished_seeds, starting_location
-from embedlab.models.fingerprint import missed_files, used_fingerprint, weights_fingerprint
-from embedlab.models.folder import Wishes, read_usage
+from embedlab.models.folder import read_usage
+from embedlab.models.folder_identity import missed_files, used_fingerprint, weights_fingerprint
+from embedlab.models.reading import Wishes
 from embedlab.objectives.needs import check_columns
 
 LABEL_LENGTH = 60

@@ -27,8 +27,7 @@ from embedlab.comparison.evidence import outcome_evidence
 from embedlab.experiments.matching_runs import CellKey, Member
 from embedlab.experiments.paper_table import PaperMeasure, PaperTable, Point
 from embedlab.experiments.row_items import AnswersByCell, item_rows
-from embedlab.outcomes.cuts import ItemSlice
-from embedlab.outcomes.frame import Outcomes
+from embedlab.outcomes.frame import ItemSlice, Outcomes
 from embedlab.runs.evaluations import Evaluation, StoredScore
 
 OF_ALL = "mean"  # the slice of a mean over the others

@@ -17,7 +17,6 @@ from embedlab.core.nearest import unknown
 from embedlab.core.paths import file_hash, typed_path
 from embedlab.data.table_file import TABLES
 from embedlab.models.aliases import aliases, model_of, store_used
-from embedlab.models.cross_encoder import states_cross_encoder
 from embedlab.models.encoder_kind import (
     ADDED,
     EncoderKind,
@@ -26,8 +25,6 @@ from embedlab.models.encoder_kind import (
     prefix_of,
     shipped_kind,
 )
-from embedlab.models.folder import Wishes
-from embedlab.models.folder_files import OTHER_WEIGHTS, weight_files
 from embedlab.models.grammar import (
     KINDS,
     OF_ENCODERS,
@@ -42,6 +39,7 @@ from embedlab.models.hosts import note_typed
 from embedlab.models.hub import cached_folder
 from embedlab.models.packaged import NAMES, PACKAGED, PREFIXED, packaged
 from embedlab.models.published import BY_REPOSITORY, CATALOG, SHORT_NAMES, published
+from embedlab.models.reading import Wishes
 
 _OWN_KINDS = ("run", "folder", "hub", "dice", *KINDS)
 CROSS_ENCODER_KIND = "cross-encoder"  # its prefix
@@ -373,6 +371,8 @@ def of_hub(spec: ModelSpec, folder: Path | None) -> ModelSpec:
     """
     if folder is None:
         return spec
+    from embedlab.models.cross_encoder import states_cross_encoder
+
     is_pair_scorer = spec.pooling is None and states_cross_encoder(folder)
     taken = (
         {*shipped_kind(CROSS_ENCODER_KIND).options, "revision"}
@@ -462,6 +462,8 @@ def _run(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
             f"the run {run!r}, not the published checkpoint of that name, which is {other}"
         )
     if not at and len(seeds) > 1:  # a run is its weights, wherever they lie
+        from embedlab.models.folder_files import weight_files
+
         first: dict[tuple[str, ...], int] = {}
         for seed, folder in seeds.items():
             files = [*weight_files(folder), folder.parent / "heads.safetensors"]
@@ -565,6 +567,9 @@ def _located(name: str, *, has_pooling: bool) -> tuple[ModelSpec, ...]:
     """The model in a folder or of the hub; a folder that says that it is a cross-encoder is one
     unless it HAS a POOLING typed behind it.
     """
+    from embedlab.models.cross_encoder import states_cross_encoder
+    from embedlab.models.folder_files import OTHER_WEIGHTS
+
     folder = typed_path(name)
     if folder.is_dir() and not has_pooling and states_cross_encoder(folder):
         return (ModelSpec(name=name, kind=CROSS_ENCODER_KIND, location=str(folder)),)

@@ -121,7 +121,6 @@ def is_bare(folder: Path) -> bool:
     )
 
 
-NATIVE = "native"  # the one value of @code
 NATIVE_NOTE = "its own code is not run: transformers' class computes it"
 # Of the classes that code can be named for, those that an encoder is loaded by; a head's own class
 # changes no vector.

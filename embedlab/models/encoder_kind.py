@@ -5,11 +5,14 @@ Each file of encoders/kinds is one and has an `ENCODER`; a plug-in is the same, 
 or class that takes the text after the prefix and returns an object with `encode(sentences)`.
 """
 
+from __future__ import annotations
+
+import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import polars as pl
@@ -21,10 +24,11 @@ from embedlab.core.first_few import first_few
 from embedlab.core.foreign_files import refuse_foreign
 from embedlab.core.nearest import nearest_name
 from embedlab.core.paths import file_hash, files_below, typed_path
-from embedlab.data.dataset import Part
-from embedlab.data.mteb_files import StatedFigures
-from embedlab.data.queries import Run
-from embedlab.models.folder_files import refuse_devices
+
+if TYPE_CHECKING:
+    from embedlab.data.dataset import Part
+    from embedlab.data.mteb_files import StatedFigures
+    from embedlab.data.queries import Run
 
 OPTIONS = (
     "prompt",
@@ -167,6 +171,8 @@ def fingerprint_parts(prefix: str, location: str) -> Iterator[str]:
         is_there = False
     if is_there:
         if path.is_dir():
+            from embedlab.models.folder_files import refuse_devices
+
             refuse_devices(path)
         yield from _content(path)
         yield from [part] if part and path.is_file() else []
@@ -176,6 +182,11 @@ def fingerprint_parts(prefix: str, location: str) -> Iterator[str]:
         yield location
     if identity := shipped_kind(prefix).identity(location):
         yield f"identity={identity}"
+
+
+def combined_fingerprint(kind: str, *parts: str) -> str:
+    """Return sixteen hex digits for a KIND of scorer made of PARTS, in order."""
+    return hashlib.sha256("\0".join([kind, *parts]).encode()).hexdigest()[:16]
 
 
 def _content(path: Path) -> Iterator[str]:

@@ -37,36 +37,10 @@ from embedlab.models.folder_files import (
 )
 from embedlab.models.modules import MODULES, Layer, Modules, pooling_parts, read_dense, read_modules
 from embedlab.models.prompts import read_prompts, typed_prompt
-from embedlab.models.reading import CHOICES, Case, Dtype, Reading, Side, Special
+from embedlab.models.reading import CHOICES, Reading, Wishes
 from embedlab.models.transformer_file import read_transformer_file
 
 SHORTEST = 3  # tokens: one word between the two that begin and end a text
-
-
-@dataclass(frozen=True, kw_only=True)
-class Wishes:
-    """How a model is to be used where that differs from what its folder states; what is absent
-    stays as stated.
-    """
-
-    pooling: str | None = None
-    max_tokens: int | None = None
-    # the name of a prompt that the folder states, or its text; "" for none
-    prompt: str | None = None
-    dim: int | None = None  # numbers of each vector, the first ones
-    layer: int | None = (
-        # whose hidden states are pooled, as transformers numbers them: 0 the embeddings, -1 the
-        # last
-        None
-    )
-    # the folder or hub id of a peft adapter, with which the model is changed
-    adapter: str | None = None
-    # "native": transformers' own class computes what the folder has code for
-    code: str | None = None
-    case: Case | None = None
-    special: Special | None = None
-    padding: Side | None = None
-    dtype: Dtype | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

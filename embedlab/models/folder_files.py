@@ -469,11 +469,7 @@ def _reason(error: Mapping[str, Any]) -> str:
 
 def static_width(folder: Path) -> int:
     """The length of static token vectors, by the header of their safetensors file."""
-    return table_width(_static_file(folder))
-
-
-def table_width(path: Path) -> int:
-    """The length of the token vectors in a safetensors file, by its header."""
+    path = _static_file(folder)
     header = _header(path)
     try:
         table = header.get("embedding.weight") or header["embeddings"]

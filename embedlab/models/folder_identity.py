@@ -1,17 +1,54 @@
-"""Which files of a model folder belong to its fingerprint: all but a short list of those that are
-never read for a vector.
+"""The fingerprint of a model folder, and which files belong to it: all but a short list of those
+that are never read for a vector.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path, PurePosixPath
 
 from embedlab.core.errors import MissingError
 from embedlab.core.paths import file_hash, files_below
-from embedlab.models.folder_files import named_files
-from embedlab.models.modules import module_folders
+from embedlab.core.plugins import identity
+from embedlab.models.encoder_kind import combined_fingerprint
+from embedlab.models.folder import Usage
+from embedlab.models.folder_files import (
+    ADAPTER,
+    ADAPTER_WEIGHTS,
+    INDEX,
+    STATEMENT,
+    is_model2vec,
+    named_files,
+    refuse_incomplete,
+    usual_weights,
+    weight_files,
+)
+from embedlab.models.modules import BETWEEN, MODULES, module_folders
+from embedlab.models.prompts import FILE as PROMPTS
 
+TOKENIZER_FILES = (
+    "tokenizer.json",
+    # for some classes it decides on lower case and accents, overriding tokenizer.json
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "vocab.txt",
+    "vocab.json",
+    "merges.txt",
+    "spiece.model",
+    "sentencepiece.bpe.model",
+)
+LAYER_FILES = ("config.json", "model.safetensors")
+# Of these what they say of the usage is hashed.
+USAGE_FILES = (
+    MODULES,
+    STATEMENT,
+    PROMPTS,
+    INDEX,
+    "router_config.json",
+    "sentence_*_config.json",
+    "*_Pooling/config.json",
+)
 # By what they are. A pattern with "/" is of all that is in such a folder; another of a name in any
 # folder. Folders of modules are read. A file that another one names is read, whatever it is called.
 NEVER_READ: Mapping[str, tuple[str, ...]] = {
@@ -50,6 +87,99 @@ NEVER_READ: Mapping[str, tuple[str, ...]] = {
     ),
 }
 _PATTERNS = tuple(chain.from_iterable(NEVER_READ.values()))
+
+
+def used_fingerprint(usage: Usage, *, precision: str) -> str:
+    """Fingerprint of what is in a folder, used as USAGE says: every file that is read, and the
+    settings.
+    """
+    refuse_incomplete(usage.source, usage.tokenizer_folder)
+    files = [part for folder in usage.folders for part in folder_parts(folder)]
+    return combined_fingerprint("folder", weights_fingerprint(usage, precision=precision), *files)
+
+
+def missed_files(usage: Usage) -> list[Path]:
+    """Return the files of a model that its `weights_fingerprint` does not depend on."""
+    whole = [path for folder in usage.folders for path in decisive_files(folder)]
+    modules = {
+        module_folder for folder in usage.folders for module_folder in module_folders(folder)
+    }
+    known = {usage.source / "config.json", *usual_weights(usage.source)}
+    # Of an adapter with a tokenizer of its own that of the base is not read.
+    known |= {
+        path / name for path in (usage.tokenizer_folder, usage.source) for name in TOKENIZER_FILES
+    }
+    known |= (
+        {usage.adapter / name for name in (ADAPTER, ADAPTER_WEIGHTS)}
+        if usage.adapter is not None
+        else set()
+    )
+    known |= {layer.folder / name for layer in usage.layers for name in LAYER_FILES}
+    return [
+        path
+        for path in whole
+        if path not in known and not _is_of_usage(path, modules - {usage.source})
+    ]
+
+
+def _is_of_usage(path: Path, modules: Set[Path]) -> bool:
+    """Return whether what PATH says is a part of the usage: the settings of a folder, or of one of
+    its MODULES without weights.
+    """
+    return any(path.match(name) for name in USAGE_FILES) or (
+        path.name == "config.json" and path.parent in modules
+    )
+
+
+def weights_fingerprint(usage: Usage, *, precision: str) -> str:
+    """Fingerprint of weights, architecture, tokenizer, layers and settings alone."""
+    parts, precision = weight_parts(usage), usage.reading.dtype or precision
+    changes = [
+        *(["normalised"] if usage.is_normalised else []),
+        *(["lower-cased"] if usage.reading.case == "lower" else []),
+        *usage.details,
+    ]
+    for layer in usage.layers:
+        changes += [layer.kind, *_hashes(layer.folder, LAYER_FILES)]
+    if usage.is_static:
+        changes += ["as model2vec"] if is_model2vec(usage.source) else []
+        return combined_fingerprint("static", *parts, *changes)
+    if precision == "bf16":
+        changes += ["weights in bf16"]  # they were float32 before, and gave slightly other vectors
+    code = [
+        digest for name in usage.pooling.split(BETWEEN) if (digest := identity("poolings", name))
+    ]  # of plug-ins
+    return combined_fingerprint(
+        "transformer",
+        *parts,
+        usage.pooling,
+        str(usage.reading.max_tokens),
+        precision,
+        *changes,
+        *code,
+    )
+
+
+def weight_parts(usage: Usage) -> list[str]:
+    """The hashes of the weights, the architecture, the tokenizer and the adapter of a model."""
+    folder, weights = usage.source, weight_files(usage.source)
+    adapter = (
+        _hashes(usage.adapter, (ADAPTER, ADAPTER_WEIGHTS)) if usage.adapter is not None else []
+    )
+    return [
+        *_named_hashes(weights),
+        *_hashes(folder, ("config.json",)),
+        *_hashes(usage.tokenizer_folder, TOKENIZER_FILES),
+        *adapter,
+    ]
+
+
+def _hashes(folder: Path, names: Sequence[str]) -> list[str]:
+    return _named_hashes([folder / name for name in names])
+
+
+def _named_hashes(files: Sequence[Path]) -> list[str]:
+    return [f"{file.name}={file_hash(file)}" for file in files if file.is_file()]
 
 
 def folder_parts(folder: Path) -> list[str]:

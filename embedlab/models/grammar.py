@@ -37,11 +37,8 @@ from typing import Any, Literal, get_args
 from embedlab.core.errors import UsageError
 from embedlab.core.name_options import option_values, outside_quotes, with_question_marks
 from embedlab.core.nearest import unknown
-from embedlab.models.config import NATIVE
 from embedlab.models.encoder_kind import names_file, prefix_of
-from embedlab.models.folder import Wishes
-from embedlab.models.modules import pooling_parts
-from embedlab.models.reading import CHOICES
+from embedlab.models.reading import CHOICES, NATIVE, Wishes
 
 Combination = Literal["average", "normalized-average", "concat"]
 COMBINATION_NAMES: tuple[Combination, ...] = get_args(Combination)
@@ -239,6 +236,8 @@ def _read_options(text: str, parts: Sequence[str]) -> NameOptions:
         )
     values = option_values(text, parts, _KEYS, _SWITCHES)
     if "pooling" in values:
+        from embedlab.models.modules import pooling_parts
+
         pooling_parts(values["pooling"])
     if (code := values.get("code")) is not None and code != NATIVE:
         raise unknown("code", code, [NATIVE])

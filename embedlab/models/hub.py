@@ -6,7 +6,6 @@ from pathlib import Path
 
 from embedlab.core.errors import MissingError
 from embedlab.core.network import OFFLINE, is_reachable
-from embedlab.models.folder_files import ADAPTER, weight_files
 
 # No pickled weights and no code: only tokenizer, config, safetensors, and the training text of our
 # own exports.
@@ -29,6 +28,8 @@ def hub_folder(repository: str, revision: str | None = None, *, offline: bool = 
     Older repositories have only pickled weights: the hub's converted ones come from its pull
     request.
     """
+    from embedlab.models.folder_files import ADAPTER, weight_files
+
     folder = _snapshot(repository, revision or "main", offline)
     if weight_files(folder) or (folder / ADAPTER).is_file() or revision is not None:
         return folder
@@ -58,12 +59,11 @@ def downloaded_folder(repository: str, revision: str | None = None) -> Path | No
     which is slow to import, is not used.
     """
     folder = cached_folder(repository, revision)
-    if (
-        folder is None
-        or weight_files(folder)
-        or (folder / ADAPTER).is_file()
-        or revision is not None
-    ):
+    if folder is None or revision is not None:
+        return folder
+    from embedlab.models.folder_files import ADAPTER, weight_files
+
+    if weight_files(folder) or (folder / ADAPTER).is_file():
         return folder
     converted = _cached_conversion(folder)
     return folder if converted is None else cached_folder(repository, converted)

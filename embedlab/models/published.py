@@ -1,10 +1,15 @@
 """Published checkpoints under short names, those that people compare with today among them."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from embedlab.core.errors import UsageError
-from embedlab.core.recipe import Pooling
+
+if TYPE_CHECKING:
+    from embedlab.core.recipe import Pooling
 
 _QUERY = "Represent this sentence for searching relevant passages: "
 E5 = {

@@ -9,6 +9,7 @@ Case = Literal["kept", "lower"]  # whatever the tokenizer itself does
 Special = Literal["all", "no-end", "none"]  # tokens that are put around a text
 Side = Literal["right", "left"]
 Dtype = Literal["float32", "tf32", "bf16", "fp16", "int8"]
+NATIVE = "native"  # the one value of @code
 CHOICES = {
     "case": get_args(Case),
     "special": get_args(Special),
@@ -39,3 +40,29 @@ class Reading:
             if field.name in {"prompt", "special", "padding"}
             and getattr(self, field.name) != getattr(plain, field.name)
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wishes:
+    """How a model is to be used where that differs from what its folder states; what is absent
+    stays as stated.
+    """
+
+    pooling: str | None = None
+    max_tokens: int | None = None
+    # the name of a prompt that the folder states, or its text; "" for none
+    prompt: str | None = None
+    dim: int | None = None  # numbers of each vector, the first ones
+    layer: int | None = (
+        # whose hidden states are pooled, as transformers numbers them: 0 the embeddings, -1 the
+        # last
+        None
+    )
+    # the folder or hub id of a peft adapter, with which the model is changed
+    adapter: str | None = None
+    # "native": transformers' own class computes what the folder has code for
+    code: str | None = None
+    case: Case | None = None
+    special: Special | None = None
+    padding: Side | None = None
+    dtype: Dtype | None = None

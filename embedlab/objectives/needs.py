@@ -15,7 +15,8 @@ from embedlab.core.hints import Hint, RecipeValue
 from embedlab.core.names import objective_options
 from embedlab.core.recipe import ObjectiveSection, RawOptions, Recipe, Stage
 from embedlab.data.dataset import COLUMNS, NLI_LABELS, DatasetKind
-from embedlab.data.own_files import RowShape, is_pair_file
+from embedlab.data.file_name import is_pair_file
+from embedlab.data.own_files import RowShape
 from embedlab.data.source import dataset
 
 

@@ -5,20 +5,27 @@ A pair is an item whose prediction is a similarity; a classified sentence is one
 a class. What is the same for all items of a dataset is in a block and not repeated a row.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.analysis.measures import MEASURES
-from embedlab.analysis.near_duplicates import NearDuplicates
-from embedlab.analysis.slices import ALL_SPLITS
-from embedlab.data.overlaps import with_text_keys
 from embedlab.runs.outcomes import CONTRADICTED, SENTENCES, TEXT_IDS
 
+if TYPE_CHECKING:
+    from embedlab.analysis.near_duplicates import NearDuplicates
+
+DATASET = "dataset"  # the property that every item has: a slice is the whole dataset
+
+ALL_SPLITS = " (all splits)"  # after the name of a dataset whose train, dev and test pairs are one
 KEYS = ("text_key0", "text_key1")  # as `with_text_keys` calls them
 ROWS = {
     "block": pl.UInt16(),  # the place of its block
@@ -60,7 +67,7 @@ class Outcomes:
     # SENTENCES of each row, of contrasts CONTRADICTED too; null where unknown, and what it lacks
     sentences: pl.DataFrame
     # the models that were trained on text of the row, null for none
-    trained: "Callable[[Outcomes], pl.Series] | None" = None
+    trained: Callable[[Outcomes], pl.Series] | None = None
     averages: Mapping[str, Mapping[str, Sequence[str]]] = field(
         default_factory=dict
     )  # the datasets of each, by suite and title
@@ -76,6 +83,8 @@ class Outcomes:
         """KEYS of each row: the hashes of the words of its sentences, by which they are found in
         training text; null where these are unknown.
         """
+        from embedlab.data.overlaps import with_text_keys
+
         first, second = self.sentences.select(SENTENCES)
         texts = pl.DataFrame([first, second.zip_with(second.is_not_null(), first)])
         known = first.is_not_null()
@@ -176,6 +185,16 @@ class Outcomes:
         return numbers.set(other.gather(self.rows["block"].cast(pl.UInt32)), None)
 
 
+_GROUPED = re.compile(r"[\w-]*(:\d+)?(,[\w-]+(:\d+)?)*")
+
+
+def is_expression(by: str) -> bool:
+    """Whether what items are grouped BY is an expression, such as dice>0.5 or @mine, and not the
+    names of properties.
+    """
+    return bool(by.strip()) and _GROUPED.fullmatch(by) is None
+
+
 def joined_splits(outcomes: Outcomes) -> Outcomes:
     """Return OUTCOMES with each dataset whose three splits are all there as one, train, dev, test:
     the pairs and the order of published fifths.
@@ -263,3 +282,34 @@ def joined_outcomes(parts: Sequence[Outcomes]) -> Outcomes:
             suite: metric for part in parts for suite, metric in part.mixed_metrics.items()
         },
     )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ItemSlice:
+    """Items of one block with one value of a property."""
+
+    block: int
+    key: str  # stable: "sts12", "sts12/MSRpar", "sts-benchmark/fifth-1", "mr/negation=one"
+    title: str
+    rows: NDArray[np.intp]  # of the frame
+    # what the key says behind the dataset: "MSRpar", "fifth-1"; empty for all items, and those
+    # without a value
+    value_key: str = ""
+    value_title: str = ""  # the same of the title
+    # whether it is its dataset, or what a selection leaves of it: averages are over these
+    is_whole: bool = False
+    notes: tuple[str, ...] = ()
+
+
+def whole_blocks(outcomes: Outcomes) -> Iterator[ItemSlice]:
+    """Yield each dataset as one slice; a file is shown by its name alone, where no other has it."""
+    names = [block.dataset for block in outcomes.blocks]
+    short = [name.rpartition("/")[2] if name.startswith("/") else name for name in names]
+    for index, block in enumerate(outcomes.blocks):
+        yield ItemSlice(
+            block=index,
+            key=block.dataset,
+            title=short[index] if short.count(short[index]) == 1 else block.dataset,
+            rows=outcomes.rows_of(index),
+            is_whole=True,
+        )

@@ -2,27 +2,38 @@
 them crossed (negation,question).
 """
 
-import re
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+import polars as pl
+from numpy.typing import ArrayLike, NDArray
 
-from embedlab.analysis.slices import FIFTHS
+from embedlab.analysis.correlations import average_ranks
 from embedlab.core.errors import UsageError
-from embedlab.outcomes.cuts import DATASET, GROUP_NAMES, ItemSlice, cut
-from embedlab.outcomes.frame import Outcomes
+from embedlab.core.note import Note
+from embedlab.outcomes.frame import DATASET, ItemSlice, is_expression, whole_blocks
 from embedlab.outcomes.property import Property, property_named, refuse_lacking
 
-_GROUPED = re.compile(r"[\w-]*(:\d+)?(,[\w-]+(:\d+)?)*")
+if TYPE_CHECKING:
+    from embedlab.outcomes.frame import Outcomes
+    from embedlab.outcomes.selection import ItemSelection
 
-
-def is_expression(by: str) -> bool:
-    """Whether what items are grouped BY is an expression, such as dice>0.5 or @mine, and not the
-    names of properties.
-    """
-    return bool(by.strip()) and _GROUPED.fullmatch(by) is None
+GROUP_NAMES = {
+    2: "half",
+    3: "third",
+    4: "quarter",
+    5: "fifth",
+    6: "sixth",
+    7: "seventh",
+    8: "eighth",
+    9: "ninth",
+    10: "tenth",
+}
+FIFTHS = 5
 
 
 def refuse_unknown_property(by: str) -> None:
@@ -131,3 +142,152 @@ def lacking_datasets(outcomes: Outcomes, by: str) -> Sequence[str]:
         for name in refuse_lacking(grouping.by.name, outcomes, grouping.by.values(outcomes))
     ]
     return list(dict.fromkeys(lacking))
+
+
+def cut(
+    outcomes: Outcomes, by: Property, values: pl.Series, groups: int = FIFTHS
+) -> Iterator[ItemSlice]:
+    """Yield the slices of each dataset by the VALUES of a property, which are of all rows; items
+    without a value are in none.
+
+    Of a property that says what it means to have none, they are a slice under the name of their
+    dataset. Numbers are cut into GROUPS, fifths where it is not said, of the whole dataset, so that
+    a selection does not move the cuts.
+    """
+    for whole in whole_blocks(outcomes):
+        column = values.gather(whole.rows)
+        has_value = column.is_not_null().to_numpy()
+        there = whole.rows[has_value]
+        if len(there):
+            known = column.drop_nulls()
+            yield from (
+                _quantiles(whole, by, there, known, groups)
+                if by.kind == "number"
+                else _values(whole, by, there, known)
+            )
+        if by.absent and len(there) < len(whole.rows):
+            yield replace(whole, rows=whole.rows[~has_value], is_whole=False, notes=(by.absent,))
+
+
+def halves(outcomes: Outcomes, fits: ItemSelection) -> Iterator[ItemSlice]:
+    """Yield of each dataset the items that a selection picks, then the others; none of a dataset
+    without what its expression reads.
+    """
+    for whole in whole_blocks(outcomes):
+        if whole.key not in fits.lacking:
+            holds = fits.holds[whole.rows]
+            for key, rows in (("fits", whole.rows[holds]), ("rest", whole.rows[~holds])):
+                if len(rows):
+                    yield _part_of(whole, key, key, rows)
+
+
+def _part_of(
+    whole: ItemSlice, key: str, title: str, rows: NDArray[np.intp], notes: tuple[str, ...] = ()
+) -> ItemSlice:
+    """Return the ROWS of a dataset that one value, which KEY and TITLE name, is of."""
+    return ItemSlice(
+        block=whole.block,
+        key=f"{whole.key}/{key}",
+        title=f"{whole.title} {title}",
+        rows=rows,
+        value_key=key,
+        value_title=title,
+        notes=notes,
+    )
+
+
+def _values(
+    whole: ItemSlice, by: Property, rows: NDArray[np.intp], values: pl.Series
+) -> Iterator[ItemSlice]:
+    distinct = values.unique(maintain_order=True).to_list()
+    for value in sorted(distinct, key=by.place) if by.place is not None else distinct:
+        key, title = (
+            (value, value)
+            if by.is_bare
+            else (f"{by.name}={value}", f"{by.title or by.name}: {value}")
+        )
+        yield _part_of(whole, key, title, rows[(values == value).to_numpy()])
+
+
+def quantile_name(by: Property, groups: int = FIFTHS) -> str:
+    """Return what one of as many GROUPS of a number is called in the keys of slices, before its
+    number.
+    """
+    return by.fifth if by.fifth and groups == FIFTHS else f"{by.name}-{GROUP_NAMES[groups]}"
+
+
+def _quantiles(
+    whole: ItemSlice, by: Property, rows: NDArray[np.intp], values: pl.Series, groups: int
+) -> Iterator[ItemSlice]:
+    numbers, title = values.to_numpy(), by.title or by.name
+    splits_ties = by.splits_ties and groups == FIFTHS
+    fifths = dice_fifths(numbers) if splits_ties else None
+    of_row = fifths.fifth if fifths is not None else _with_ties(numbers, groups)
+    for number in np.unique(of_row).tolist():
+        is_own = of_row == number
+        ends = dict.fromkeys(
+            f"{end:.{by.decimals}f}" for end in (numbers[is_own].min(), numbers[is_own].max())
+        )
+        key, shown = (
+            f"{quantile_name(by, groups)}-{number}",
+            f"{GROUP_NAMES[groups]} {number} ({title} {'–'.join(ends)})",
+        )
+        yield _part_of(
+            whole,
+            key,
+            shown,
+            rows[is_own],
+            tie_notes(fifths, number, title) if fifths is not None else (),
+        )
+
+
+def _with_ties(numbers: NDArray[np.float64], groups: int) -> NDArray[np.int64]:
+    """Return the group of each number, from 1, equal numbers in that of their mean rank: groups
+    differ in size, and one can be empty.
+    """
+    share = (average_ranks(numbers) - 0.5) / len(numbers)
+    return (share * groups).astype(np.int64) + 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fifths:
+    """Pairs cut into five equal parts by Dice, from the least to the most overlap."""
+
+    fifth: NDArray[np.int8]  # 1–5 for each pair, in the order given
+    sizes: tuple[int, ...]  # five
+    cuts: tuple[float, ...]  # the Dice value of the first pair above each of the four cuts
+    ties: tuple[
+        int, ...
+    ]  # pairs that share the value a cut runs through; 0 when the cut separates two values
+
+
+def dice_fifths(values: ArrayLike) -> Fifths:
+    """Cut pairs into fifths of their Dice value: stable sort, so pairs that tie at a cut are split
+    by their order.
+
+    The first n mod 5 fifths get one pair more.
+    """
+    dice = np.asarray(values, dtype=np.float64)
+    order = np.argsort(dice, kind="stable")
+    sizes = [len(dice) // FIFTHS + (number < len(dice) % FIFTHS) for number in range(FIFTHS)]
+    fifth = np.empty(len(dice), dtype=np.int8)
+    fifth[order] = np.repeat(np.arange(1, FIFTHS + 1), sizes)
+    ends = [end for end in np.cumsum(sizes)[:-1] if 0 < end < len(dice)]
+    below, above = dice[order][[end - 1 for end in ends]], dice[order][ends]
+    ties = [
+        int((dice == high).sum()) if low == high else 0
+        for low, high in zip(below, above, strict=True)
+    ]
+    return Fifths(fifth=fifth, sizes=tuple(sizes), cuts=tuple(above.tolist()), ties=tuple(ties))
+
+
+def tie_notes(fifths: Fifths, number: int, title: str = "Dice") -> tuple[str, ...]:
+    """Return a remark if a tie is split between this fifth and the one above it."""
+    cut = number - 1
+    if cut >= len(fifths.cuts) or not fifths.ties[cut]:
+        return ()
+    tied = (
+        f"{fifths.ties[cut]} pairs tie at {title} {fifths.cuts[cut]:.3f}, the cut above "
+        f"fifth {number}"
+    )
+    return (Note(f"{tied}; they are split by their order"),)

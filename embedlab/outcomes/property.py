@@ -3,17 +3,21 @@
 Each file of the folder `properties` is one and has a `PROPERTY`; a plug-in is the same.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
 from embedlab.core import plugins
 from embedlab.core.errors import UnknownFieldError, UsageError
 from embedlab.core.nearest import unknown
-from embedlab.outcomes.frame import Outcomes
+
+if TYPE_CHECKING:
+    from embedlab.outcomes.frame import Outcomes
 
 COUNTED = ("none", "one", "both")  # of the sentences of a pair; a single sentence has it or not
 

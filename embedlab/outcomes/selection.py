@@ -1,7 +1,10 @@
 """The items that an expression picks out, and whether results took part in picking them."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -11,9 +14,11 @@ from embedlab.analysis.expressions import NOTE, NUMBER, compile_expression, pick
 from embedlab.analysis.pair_notes import PairNotes, pair_keys
 from embedlab.analysis.rank_errors import rank_errors
 from embedlab.core.errors import UsageError
-from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.property import Property, all_properties, refuse_lacking
 from embedlab.runs.outcomes import SENTENCES
+
+if TYPE_CHECKING:
+    from embedlab.outcomes.frame import Outcomes
 
 _RAW = (
     "gold",

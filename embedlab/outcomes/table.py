@@ -1,10 +1,16 @@
 """Items as one flat table: what is known of each, and what every member got."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import polars as pl
 
-from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.property import property_named
 from embedlab.runs.outcomes import SENTENCES
+
+if TYPE_CHECKING:
+    from embedlab.outcomes.frame import Outcomes
 
 
 def item_rows(outcomes: Outcomes) -> pl.DataFrame:

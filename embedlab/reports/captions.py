@@ -2,23 +2,27 @@
 are, and what intervals and marks mean.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isnan
+from typing import TYPE_CHECKING
 
 from embedlab.analysis.comparison import ComparedSlice, reach_signs
-from embedlab.analysis.power import Detectable
 from embedlab.analysis.seed_notes import HANGS, REACHES
 from embedlab.choices import TableScale
 from embedlab.core.signs import MODELS, PAIRS_SHARED, SENTENCES_SHARED
 from embedlab.data.marks import GENERATED, PARTIAL
-from embedlab.data.shared_text import Overlap
 from embedlab.models.grammar import titles_of
-from embedlab.outcomes.cuts import DATASET
-from embedlab.outcomes.grouping import is_expression
+from embedlab.outcomes.frame import DATASET, is_expression
 from embedlab.scoring.provenance import overlap_sign
-from embedlab.scoring.task_comparison import TaskComparison
 from embedlab.tasks.task import scale_of
+
+if TYPE_CHECKING:
+    from embedlab.analysis.power import Detectable
+    from embedlab.data.shared_text import Overlap
+    from embedlab.scoring.task_comparison import TaskComparison
 
 DEPENDENCE = "items of one topic count as dependent"
 BOLD = "Bold: the highest of the models."

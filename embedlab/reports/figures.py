@@ -23,8 +23,7 @@ from embedlab.core.own_files import published
 from embedlab.core.paths import typed_path
 from embedlab.data.pair_parts import FIFTHS_OF
 from embedlab.models.grammar import title_of, titles_of
-from embedlab.outcomes.cuts import DATASET
-from embedlab.outcomes.grouping import is_expression
+from embedlab.outcomes.frame import DATASET, is_expression
 from embedlab.outcomes.property import property_named
 from embedlab.reports.captions import (
     DEPENDENCE,

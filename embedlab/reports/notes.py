@@ -2,6 +2,8 @@
 used.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -34,7 +36,7 @@ def generated_note(marks: Sequence[str]) -> list[str]:
     return [note] if "generated" in marks else []
 
 
-def partial_notes(states: "Sequence[DatasetState]") -> list[str]:
+def partial_notes(states: Sequence[DatasetState]) -> list[str]:
     """Return which data was incomplete, by how much, and which is not the published data."""
     return [
         Note(remark, short=[remark], kind="partial" if state.partial else "remark")
@@ -43,7 +45,7 @@ def partial_notes(states: "Sequence[DatasetState]") -> list[str]:
     ]
 
 
-def usage_notes(models: "Sequence[ModelColumns]", facts: "Mapping[str, Facts]") -> list[str]:
+def usage_notes(models: Sequence[ModelColumns], facts: Mapping[str, Facts]) -> list[str]:
     """Return how each of MODELS was used, by the FACTS of its members."""
     return [
         note
@@ -52,7 +54,7 @@ def usage_notes(models: "Sequence[ModelColumns]", facts: "Mapping[str, Facts]") 
     ]
 
 
-def usage_note(name: str, members: "Sequence[Facts]") -> list[str]:
+def usage_note(name: str, members: Sequence[Facts]) -> list[str]:
     """Return how the MEMBERS of a model were used, once where all were used alike, and how many its
     means are over.
     """
@@ -74,7 +76,7 @@ def slice_note(key: str, note: str) -> str:
     return note.with_text(f"{key}: {note}") if isinstance(note, Note) else f"{key}: {note}"
 
 
-def usage(facts: "Facts") -> tuple[str, list[str]]:
+def usage(facts: Facts) -> tuple[str, list[str]]:
     """Return how one member was used, in words, and the phrases that people see of what is not the
     default.
     """
@@ -94,7 +96,7 @@ def usage(facts: "Facts") -> tuple[str, list[str]]:
     return ", ".join([*used, *after, *odd]), [*shown, *odd]
 
 
-def facts_of(noted: "Evaluation | EncoderFacts", *more: str) -> "Facts":
+def facts_of(noted: Evaluation | EncoderFacts, *more: str) -> Facts:
     """Return how a member was used, from its evaluation or its encoder, including the facts
     MORE.
     """
@@ -102,7 +104,7 @@ def facts_of(noted: "Evaluation | EncoderFacts", *more: str) -> "Facts":
     return {key: str(value) for key in keys if (value := getattr(noted, key, None)) is not None}
 
 
-def training_facts(spec: "ModelSpec") -> "Facts":
+def training_facts(spec: ModelSpec) -> Facts:
     """Return the precision that a member was trained in, if embedlab trained it."""
     from embedlab.scoring.provenance import training_precision
 
@@ -110,7 +112,7 @@ def training_facts(spec: "ModelSpec") -> "Facts":
     return {"training_precision": precision} if precision else {}
 
 
-def model_marks(models: "Sequence[Model]") -> list[str]:
+def model_marks(models: Sequence[Model]) -> list[str]:
     """Return the marks of every number of MODELS: those of their training data."""
     from embedlab.scoring.provenance import training_marks
 
@@ -119,7 +121,7 @@ def model_marks(models: "Sequence[Model]") -> list[str]:
     )
 
 
-def model_notes(model: "Model", members: "Sequence[PairScorer]") -> list[str]:
+def model_notes(model: Model, members: Sequence[PairScorer]) -> list[str]:
     """Return the notes on the numbers of a model whose MEMBERS are loaded: incomplete training
     data, and how it was used.
     """

@@ -52,11 +52,7 @@ def pair_list(
 ) -> Table:
     """One row a pair of SHOWN, which has the columns of `pair_columns` and those ADDED, of text."""
     names, marks = [model.name for model in gathered.models], sorted(gathered.marks)
-    shared = {
-        model.name: list(gathered.texts[model.name].row_overlaps(shown))
-        for model in gathered.models
-        if model.name in gathered.texts
-    }
+    shared = {name: list(text.row_overlaps(shown)) for name, text in gathered.texts.items()}
     is_any_shared = any(overlap for overlaps in shared.values() for overlap in overlaps)
     signs = (
         [
@@ -75,7 +71,7 @@ def pair_list(
             *generated_note(marks),
             *gathered.notes,
             *signs,
-            *overlap_footnotes(gathered.overlaps),
+            *overlap_footnotes({name: known.overlaps for name, known in gathered.known.items()}),
             *usage_notes(gathered.models, gathered.facts),
         ],
     )

@@ -2,6 +2,8 @@
 them.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
@@ -9,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Self
 import polars as pl
 
 from embedlab.core.errors import ExitCode, UsageError
-from embedlab.core.settings import Format
 from embedlab.reports.frames import Schema, tidy_frame
 from embedlab.reports.latex import to_latex
 from embedlab.reports.layout import plain_text
@@ -18,6 +19,7 @@ from embedlab.reports.series import COLUMN_IN
 from embedlab.reports.tables import Table
 
 if TYPE_CHECKING:
+    from embedlab.core.settings import Format
     from embedlab.reports.plots import PaperFigure
 
 
@@ -72,7 +74,7 @@ class Report:
 
     def plot(
         self, kind: str | None = None, *, width: float = COLUMN_IN, title: bool = False
-    ) -> "PaperFigure":
+    ) -> PaperFigure:
         """Return the figure called KIND, or the usual one, as one of Matplotlib, WIDTH inches wide;
         its caption is in `.caption`.
         """

@@ -2,26 +2,22 @@
 models are evaluated, compared, or stated by others.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan, nan
 from statistics import fmean, stdev
+from typing import TYPE_CHECKING
 
-from embedlab.analysis.another_dataset import Elsewhere
 from embedlab.analysis.comparison import Difference, comparison_notes
-from embedlab.analysis.expressions import meanings
 from embedlab.analysis.scores import ModelColumns, is_checkpoint
 from embedlab.analysis.seed_notes import HANGS
-from embedlab.choices import TableRows
 from embedlab.core.note import Note
 from embedlab.core.signs import MODELS
-from embedlab.data.mteb_files import StatedFigures, plain_name
 from embedlab.data.published import remarks
-from embedlab.data.shared_text import Overlap
-from embedlab.experiments.published_rows import PublishedRow
 from embedlab.models.grammar import titles_of
-from embedlab.outcomes.cuts import DATASET
-from embedlab.outcomes.grouping import is_expression
+from embedlab.outcomes.frame import DATASET, is_expression
 from embedlab.reports.captions import (
     Scales,
     comparison_caption,
@@ -45,12 +41,19 @@ from embedlab.reports.notes import (
 )
 from embedlab.reports.tables import ABSENT, Align, Column, Table, TableCell, Value, number
 from embedlab.reports.verdicts import verdicts
-from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.signature import merged
 from embedlab.scoring.provenance import overlap_mark, overlap_notes
-from embedlab.scoring.selection import SelectedTask
 from embedlab.scoring.task_comparison import TEST, TaskComparison
 from embedlab.tasks.task import scale_of
+
+if TYPE_CHECKING:
+    from embedlab.analysis.another_dataset import Elsewhere
+    from embedlab.choices import TableRows
+    from embedlab.data.mteb_files import StatedFigures
+    from embedlab.data.shared_text import Overlap
+    from embedlab.experiments.published_rows import PublishedRow
+    from embedlab.runs.evaluations import Evaluation, StoredScore
+    from embedlab.scoring.selection import SelectedTask
 
 STATED = "stated"
 
@@ -169,7 +172,7 @@ def score_table(comparison: TaskComparison) -> Table:
 def comparison_table(
     comparison: TaskComparison,
     printed: Sequence[PublishedRow] = (),
-    stated: Sequence["StatedModel"] = (),
+    stated: Sequence[StatedModel] = (),
     *,
     rows: TableRows = "slices",
 ) -> Table:
@@ -196,18 +199,43 @@ def comparison_table(
         ),
     ]
     leading = columns_of_slices(comparison, facts)
-    stated_notes = [note for model in stated for note in model.notes(keys)]
+    slicing = comparison.slicing
+    notes = [
+        *general_notes(comparison),
+        *comparison_notes(comparison.slices, comparison.models, slicing.margin),
+        *(_elsewhere_notes(comparison.elsewhere, titles) if comparison.elsewhere else ()),
+        *_slice_notes(comparison),
+        *(_printed_note(row, slicing.aggregate) for row in printed),
+        *(note for model in stated for note in model.notes(keys)),
+    ]
     table = Table(
         title=score_title(comparison),
         columns=[
             *leading,
             *_model_columns(comparison.models, titles),
-            *_columns_of_others(printed, stated, titles),
+            *(
+                Column(
+                    key=f"{row.model}.published",
+                    title=f"{titles[row.model]}, {row.paper}",
+                    digits=2,
+                    role="difference",
+                )
+                for row in printed
+            ),
+            *(
+                Column(
+                    key=model.name,
+                    title=f"{titles[model.name]}, {STATED}",
+                    align="right",
+                    role="difference",
+                )
+                for model in stated
+            ),
         ],
         rows=pivot(facts, leading),
         frame=tidy_frame(facts, COMPARED),
-        answer=verdicts(comparison.slices, names, by=comparison.slicing.by),
-        notes=list(dict.fromkeys([*_comparison_notes(comparison, printed, titles), *stated_notes])),
+        answer=verdicts(comparison.slices, names, by=slicing.by),
+        notes=list(dict.fromkeys(notes)),
         signatures=comparison.signatures,
         titles=titles,
         records={"another_dataset": [_elsewhere_record(each) for each in comparison.elsewhere]},
@@ -219,7 +247,7 @@ def comparison_table(
 
 
 def stated_table(
-    models: Sequence["StatedModel"], datasets: Mapping[str, Sequence[str]], metric: str, task: str
+    models: Sequence[StatedModel], datasets: Mapping[str, Sequence[str]], metric: str, task: str
 ) -> Table:
     """Return one row a dataset of TASK that any of the models states, or an average over others,
     and one column a model.
@@ -460,18 +488,6 @@ def _model_columns(models: Sequence[ModelColumns], titles: Mapping[str, str]) ->
         yield Column(key=f"{model.name}.delta", title=title, align="left", role="difference")
 
 
-def _columns_of_others(
-    printed: Sequence[PublishedRow], stated: Sequence["StatedModel"], titles: Mapping[str, str]
-) -> Iterator[Column]:
-    """Yield a column a published row and one a stated model."""
-    for row in printed:
-        title = f"{titles[row.model]}, {row.paper}"
-        yield Column(key=f"{row.model}.published", title=title, digits=2, role="difference")
-    for model in stated:
-        title = f"{titles[model.name]}, {STATED}"
-        yield Column(key=model.name, title=title, align="right", role="difference")
-
-
 def columns_of_slices(comparison: TaskComparison, facts: Sequence[Row]) -> list[Column]:
     """Return the columns that say what a row is of; slices by a property have their dataset in a
     column, where there are several.
@@ -540,10 +556,7 @@ def general_notes(comparison: TaskComparison) -> Iterator[str]:
     """
     slicing = comparison.slicing
     yield from generated_note(comparison.marks)
-    named = "".join(
-        f"; @{name} is {expression!r}"
-        for name, expression in meanings(f"{slicing.where} {slicing.by}").items()
-    )
+    named = "".join(f"; @{name} is {expression!r}" for name, expression in slicing.meanings.items())
     if slicing.where:
         yield f"items that fit {slicing.where!r}{named}"
     elif is_expression(slicing.by):
@@ -557,21 +570,6 @@ def general_notes(comparison: TaskComparison) -> Iterator[str]:
     yield from overlap_footnotes(comparison.counts)
     used = [model for model in comparison.models if model.members[0] in comparison.facts]
     yield from usage_notes(used, comparison.facts)
-
-
-def _comparison_notes(
-    comparison: TaskComparison, printed: Sequence[PublishedRow], titles: Mapping[str, str]
-) -> Iterator[str]:
-    """Yield what must be said beside the numbers: of the data, of each model, of the tests, of
-    single rows.
-    """
-    slicing = comparison.slicing
-    yield from general_notes(comparison)
-    yield from comparison_notes(comparison.slices, comparison.models, slicing.margin)
-    if comparison.elsewhere:
-        yield from _elsewhere_notes(comparison.elsewhere, titles)
-    yield from _slice_notes(comparison)
-    yield from (_printed_note(row, slicing.aggregate) for row in printed)
 
 
 def overlap_footnotes(shared: Mapping[str, Mapping[str, Overlap]]) -> Iterator[str]:
@@ -666,6 +664,8 @@ class StatedModel:
         return bool(self._stated([dataset]))
 
     def _stated(self, datasets: Iterable[str]) -> list[StatedFigures]:
+        from embedlab.data.mteb_files import plain_name
+
         names = {plain_name(dataset) for dataset in datasets}
         return [figure for figure in self.figures if plain_name(figure.task) in names]
 

@@ -10,8 +10,7 @@ from embedlab.analysis.scores import ModelColumns
 from embedlab.data.dataset import DatasetState
 from embedlab.experiments.published_rows import PublishedRow
 from embedlab.models.grammar import title_of
-from embedlab.outcomes.cuts import DATASET
-from embedlab.outcomes.frame import Outcomes
+from embedlab.outcomes.frame import DATASET, Outcomes
 from embedlab.reports.figures import (
     difference_plots,
     gold_scatter,

@@ -5,14 +5,19 @@ One word for the direction everywhere: the better model *beats* the other one, a
 two models that no test tells apart are *not distinguished*; where there is none, it says so.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from math import isnan
+from typing import TYPE_CHECKING
 
-from embedlab.analysis.comparison import ComparedSlice, Difference
 from embedlab.models.grammar import titles_of
-from embedlab.outcomes.cuts import DATASET
+from embedlab.outcomes.frame import DATASET
 from embedlab.reports.captions import shares_of
 from embedlab.tasks.task import scale_of
+
+if TYPE_CHECKING:
+    from embedlab.analysis.comparison import ComparedSlice, Difference
 
 MOST = 3  # sentences above a table
 

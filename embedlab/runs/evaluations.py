@@ -4,11 +4,11 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from pydantic import AfterValidator, GetPydanticSchema
 
-from embedlab.choices import TableScale
+from embedlab.choices import Aggregate, TableScale
 from embedlab.core.disk import read_sealed, reading, write_json
 from embedlab.core.note import NoteKind, stored_kinds, with_kinds
 from embedlab.core.schema import read_json
@@ -73,9 +73,6 @@ class Evaluation:
     seed: int | None = None
     dims: int | None = None  # length of a vector; absent without vectors, and in older files
     backend: tuple[str, ...] = ()  # backend of the vectors; empty in older files
-    # its numbers correlate similarities of pairs with gold scores, and their settings are
-    # aggregations
-    is_of_pairs: bool = False
     scored_by: tuple[str, ...] = ()  # other versions of embedlab that computed the similarities
     refused: tuple[str, ...] = ()  # texts that the model has no vector of
     embedlab: str = field(default=__version__)
@@ -87,6 +84,7 @@ class Evaluation:
         contradict it.
         """
         settings = {score.setting for score in self.scores if score.setting}
+        aggregation = settings & {*get_args(Aggregate)}
         chosen_last = sorted(
             self.scores, key=lambda score: score.split != "dev"
         )  # test items take precedence
@@ -94,7 +92,7 @@ class Evaluation:
         seeds = {str(self.seed)} if self.seed is not None else {*_SEED.findall(self.model)}
         is_known = bool(self.backend)
         return Signature(
-            aggregation=tuple(settings) if self.is_of_pairs else (),
+            aggregation=tuple(aggregation),
             backend=self.backend or UNKNOWN,
             by=tuple({"dataset" if score.by == "average" else score.by for score in self.scores}),
             data=tuple(data_part(state) for state in self.data),
@@ -106,7 +104,7 @@ class Evaluation:
             pooling=joined_values(self.pooling),
             precision=joined_values(self.precision),
             seeds=tuple(seeds),
-            setting=() if self.is_of_pairs else tuple(settings),
+            setting=tuple(settings - aggregation),
             task=(self.task,),
             training_precision=joined_values(self.training_precision),
             version=(self.embedlab, *self.scored_by),

@@ -20,7 +20,6 @@ from embedlab.core.frame_files import read_facts, read_table, write_table
 from embedlab.core.note import NoteKind, stored_kinds, with_kinds
 from embedlab.core.schema import read_json
 from embedlab.core.version import __version__
-from embedlab.data.overlaps import sentence_columns
 from embedlab.data.shared_text import NOTHING_SHARED, Overlap
 from embedlab.runs.parts import StoredPart
 
@@ -147,6 +146,8 @@ def items_frame(
 
     text_ids: (items, 2), what identifies texts that are unknown.
     """
+    from embedlab.data.overlaps import sentence_columns
+
     texts = pl.DataFrame() if texts is None else texts
     names = sentence_columns(texts)
     nothing = pl.Series([None], dtype=pl.String).new_from_index(0, len(np.asarray(rows)))

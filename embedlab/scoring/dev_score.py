@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from embedlab.core.names import DEFAULT_TASK
-from embedlab.data.own_files import is_pair_file
+from embedlab.data.file_name import is_pair_file
 from embedlab.data.source import Source
 from embedlab.tasks.task import Task, all_tasks
 from embedlab.tasks.task import task as find_task

@@ -1,22 +1,17 @@
 """Evaluation of one member model on a task, with what is known of its training data."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from embedlab.choices import SettingName
 from embedlab.comparison.evidence import slices_of
 from embedlab.core.note import kind_of
-from embedlab.core.progress import StartProgress
-from embedlab.core.settings import Settings
 from embedlab.core.signs import OVERLAP
-from embedlab.data.dataset import Part
-from embedlab.data.overlaps import KnownText
 from embedlab.data.shared_text import Overlap, total_overlap
-from embedlab.models.catalog import ModelSpec
 from embedlab.models.location import backends, vector_length
 from embedlab.outcomes.stored import joined_members
-from embedlab.runs.evaluations import Evaluation
 from embedlab.scoring.provenance import (
     overlap_notes,
     training_marks,
@@ -26,6 +21,15 @@ from embedlab.scoring.provenance import (
 from embedlab.scoring.training_text import keyed_items, training_text
 from embedlab.tasks.task import Selection, TaskResult
 from embedlab.tasks.task import task as find_task
+
+if TYPE_CHECKING:
+    from embedlab.choices import SettingName
+    from embedlab.core.progress import StartProgress
+    from embedlab.core.settings import Settings
+    from embedlab.data.dataset import Part
+    from embedlab.data.overlaps import KnownText
+    from embedlab.models.catalog import ModelSpec
+    from embedlab.runs.evaluations import Evaluation
 
 
 def evaluate_task(

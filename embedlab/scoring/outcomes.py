@@ -2,28 +2,121 @@
 valid, new evaluations otherwise.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from embedlab.analysis.evidence import Evidence
-from embedlab.choices import SettingName
 from embedlab.core.errors import MissingError
 from embedlab.core.names import code_version
-from embedlab.core.progress import StartProgress
-from embedlab.core.settings import Settings
 from embedlab.data.shared_text import Overlap, total_overlap
 from embedlab.data.source import Source
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.models.catalog import ModelSpec
-from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import StoredOutcomes, stored_outcomes
-from embedlab.scoring.answers import MemberOutcomes, answers_of, each_once
 from embedlab.scoring.member import evaluate_task
 from embedlab.scoring.prefetch import is_same_data, stored_evaluation
 from embedlab.scoring.selection import SelectedTask
 from embedlab.tasks.task import Texts
 from embedlab.tasks.task import task as find_task
+
+if TYPE_CHECKING:
+    from embedlab.choices import SettingName
+    from embedlab.core.progress import StartProgress
+    from embedlab.core.settings import Settings
+    from embedlab.models.catalog import ModelSpec
+    from embedlab.runs.evaluations import Evaluation, StoredScore
+    from embedlab.runs.parts import StoredPart
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MemberOutcomes:
+    """The outcomes, scores and notes of one member model on one task."""
+
+    outcomes: Mapping[str, StoredOutcomes]  # by dataset, for datasets that are tested item by item
+    scores: tuple[StoredScore, ...]  # for the other datasets
+    overlaps: Mapping[str, Overlap]  # by dataset, where text is shared with the training data
+    marks: tuple[str, ...]
+    notes: tuple[str, ...]
+    missing: tuple[MissingError, ...] = ()
+    evaluation: Evaluation | None = None  # of the scores, and of how the member was used
+    data: tuple[StoredPart, ...] = ()  # the state of every part that was read, without repeats
+    settings: tuple[
+        str, ...
+    ] = ()  # how the scores of the outcomes were made, as far as their evaluation says it
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """The texts that the model has no vector of."""
+        return self.evaluation.refused if self.evaluation is not None else ()
+
+
+Answers = Mapping[str, MemberOutcomes]  # by member
+
+
+def answers_of(
+    outcomes: Mapping[str, StoredOutcomes],
+    evaluation: Evaluation | None,
+    missing: tuple[MissingError, ...] = (),
+) -> MemberOutcomes:
+    """Return a member's OUTCOMES by dataset together with the scores, overlaps and marks of its
+    EVALUATION, where there is one.
+    """
+    stored_scores = (
+        [score for score in evaluation.scores if score.by == "dataset"]
+        if evaluation is not None
+        else []
+    )
+    # A score that chose a setting is not a result where a test score exists; some test splits have
+    # no labels.
+    tested = {score.slice for score in stored_scores if score.split != "dev"}
+    stored_scores = [
+        score for score in stored_scores if score.split != "dev" or score.slice not in tested
+    ]
+    scores = tuple(
+        score
+        for score in stored_scores
+        if score.slice not in {outcome.dataset for outcome in outcomes.values()}
+    )
+    overlaps = {name: outcome.overlap for name, outcome in outcomes.items() if outcome.overlap}
+    marks, notes = (
+        {mark for outcome in outcomes.values() for mark in outcome.marks},
+        [note for outcome in outcomes.values() for note in outcome.notes],
+    )
+    if evaluation is not None and scores:
+        slices = {score.slice for score in scores}
+        overlaps |= {name: shared for name, shared in evaluation.overlaps.items() if name in slices}
+        marks |= {*evaluation.marks} - {"overlap"}
+    return MemberOutcomes(
+        outcomes=outcomes,
+        scores=scores,
+        overlaps=overlaps,
+        marks=tuple(sorted(marks | ({"overlap"} if overlaps else set()))),
+        notes=tuple(dict.fromkeys(notes)),
+        missing=missing,
+        evaluation=evaluation,
+        data=each_once(
+            [
+                *(outcome.data for outcome in outcomes.values()),
+                *([evaluation.data] if evaluation is not None else []),
+            ]
+        ),
+        settings=tuple(
+            dict.fromkeys(
+                score.setting for score in stored_scores if score not in scores and score.setting
+            )
+        ),
+    )
+
+
+def each_once(data: Iterable[Iterable[StoredPart]]) -> tuple[StoredPart, ...]:
+    """Return the parts of the data that several results were read from, each once."""
+    distinct = {(part["name"], part.get("split")): part for parts in data for part in parts}
+    return tuple(distinct.values())
 
 
 def member_outcomes(
@@ -33,11 +126,13 @@ def member_outcomes(
     texts: Texts | None,
     start_progress: StartProgress,
     setting: SettingName,
+    evaluation: Evaluation | None,
 ) -> MemberOutcomes:
     """Return a member's outcomes on a task: stored ones of the same vectors and data, the rest
     evaluated and stored.
 
-    TEXTS is what the task reads; None where that depends on the model.
+    TEXTS is what the task reads, None where that depends on the model; EVALUATION is what is stored
+    of it and still valid.
     """
     place = ScorePlace.of(spec, settings)
     task = find_task(selected.task)
@@ -53,7 +148,6 @@ def member_outcomes(
         )
     source = Source.from_settings(settings)
     stored = _usable(place, selected, texts, setting, source)
-    evaluation = stored_evaluation(place, selected.stored_name(setting), texts, settings)
     if evaluation is not None and not _itemised(selected.task, evaluation) <= {
         outcomes.dataset for outcomes in stored.values()
     }:
@@ -74,23 +168,18 @@ def member_outcomes(
         states = tuple(
             state for state, name in zip(texts.states, names, strict=True) if name in lacking
         )
-        rest = member_outcomes(
+        part, opened = (
             SelectedTask(task=selected.task, names=lacking),
-            spec,
-            settings,
-            replace(
-                texts,
-                states=states,
-                datasets=lacking if texts.datasets else (),
-                parts=tuple(
-                    part
-                    for part, name in zip(texts.parts, texts.datasets, strict=False)
-                    if name in lacking
-                ),
-            ),
-            start_progress,
-            setting,
+            zip(texts.parts, texts.datasets, strict=False),
         )
+        of_rest = replace(
+            texts,
+            states=states,
+            datasets=lacking if texts.datasets else (),
+            parts=tuple(rows for rows, name in opened if name in lacking),
+        )
+        stored_rest = stored_evaluation(place, part.stored_name(setting), of_rest, settings)
+        rest = member_outcomes(part, spec, settings, of_rest, start_progress, setting, stored_rest)
         return _together(answers_of(known, None), rest, wanted)
     opened = texts.parts if texts is not None else ()
     result = evaluate_task(
@@ -166,6 +255,7 @@ def _together(known: MemberOutcomes, rest: MemberOutcomes, order: Iterable[str])
         marks=tuple(sorted({*known.marks, *rest.marks})),
         notes=tuple(dict.fromkeys((*known.notes, *rest.notes))),
         missing=rest.missing,
+        evaluation=rest.evaluation,
         data=each_once([known.data, rest.data]),
         settings=tuple(dict.fromkeys((*known.settings, *rest.settings))),
     )
@@ -186,3 +276,36 @@ def shared_rows(
         for key, datasets in behind.items()
     }
     return {key: counts for key, counts in totals.items() if counts}
+
+
+def figure_evidence(task: str, answers: Answers, members: Sequence[str]) -> list[Evidence]:
+    """Return the numbers of MEMBERS on a task that have no items: they are shown next to each
+    other, not tested.
+    """
+    evidence = []
+    keys = dict.fromkeys(
+        (score.slice, score.metric, score.items)
+        for answer in answers.values()
+        for score in answer.scores
+    )
+    for dataset, metric, items in keys:
+        points = np.full(len(members), np.nan)
+        for index, member in enumerate(members):
+            scores = answers[member].scores if member in answers else ()
+            values = [
+                score.value for score in scores if (score.slice, score.metric) == (dataset, metric)
+            ]
+            points[index] = values[0] if values else np.nan
+        name = f"{dataset} {metric}"
+        evidence.append(
+            Evidence(
+                key=name,
+                title=name,
+                pairs=items,
+                points=points,
+                task=task,
+                metric=metric,
+                dataset=dataset,
+            )
+        )
+    return evidence

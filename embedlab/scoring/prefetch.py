@@ -2,22 +2,26 @@
 its own.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING
 
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.names import code_version
-from embedlab.core.progress import StartProgress
-from embedlab.core.settings import Settings
-from embedlab.data.dataset import DatasetState
 from embedlab.data.source import Source
-from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation
 from embedlab.scoring.training_text import training_text
-from embedlab.tasks.task import Texts
+
+if TYPE_CHECKING:
+    from embedlab.core.progress import StartProgress
+    from embedlab.core.settings import Settings
+    from embedlab.data.dataset import DatasetState
+    from embedlab.encoders.stored_scores import ScorePlace
+    from embedlab.models.catalog import ModelSpec
+    from embedlab.tasks.task import Texts
 
 
 def encode_once(
@@ -73,29 +77,25 @@ def stored_evaluation(
 
 
 def is_same_data(data: Sequence[Mapping[str, object]], texts: Texts | None, source: Source) -> bool:
-    """Return whether DATA describes what would be read now."""
+    """Return whether DATA, as an evaluation's file stores it, describes what would be read now."""
+    stored = [{**part, "empty": None} for part in data]
     if texts is not None:
-        now = [_identity(plain_state(state)) for state in texts.states]
-        return all(_identity(part) in now for part in data)
+        now = [_stored_form(state) for state in texts.states]
+        return all(part in now for part in stored)
     try:
-        opened = (
-            (part, source.open(str(part["name"]), str(part.get("split"))).state) for part in data
+        return all(
+            _stored_form(source.open(str(part["name"]), str(part.get("split"))).state) == part
+            for part in stored
         )
-        return all(_identity(plain_state(state)) == _identity(part) for part, state in opened)
     except EmbedlabError:  # removed since: the task itself reports it
         return False
 
 
-def plain_state(state: DatasetState) -> Any:
-    """Return a state as an evaluation's file stores it."""
-    return json.loads(json.dumps(asdict(state), default=str))
-
-
-def _identity(part: Mapping[str, object]) -> dict[str, object]:
-    """Return a state without what follows from its files' hashes: evaluations of earlier versions
-    lack that.
+def _stored_form(state: DatasetState) -> dict[str, object]:
+    """Return a state as an evaluation's file stores it, without what follows from its files'
+    hashes: evaluations of earlier versions lack that.
     """
-    return {key: value for key, value in part.items() if key != "empty"}
+    return {**json.loads(json.dumps(asdict(state), default=str)), "empty": None}
 
 
 def _transformers(spec: ModelSpec) -> Iterator[ModelSpec]:

@@ -2,15 +2,17 @@
 text seen in training.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from embedlab.core.note import Note, NoteKind
 from embedlab.core.signs import FEW, PAIRS_SHARED, SENTENCES_SHARED, Sign
 from embedlab.data.marks import UNKNOWN_TEXT, marks_of
-from embedlab.data.shared_text import Overlap
 
 if TYPE_CHECKING:  # showing stored numbers needs neither polars nor the readers of training data
+    from embedlab.data.shared_text import Overlap
     from embedlab.models.catalog import ModelSpec
     from embedlab.runs.environment import Environment
     from embedlab.runs.store import RunFolder
@@ -23,7 +25,7 @@ WHITENED = (
 )
 
 
-def training_marks(spec: "ModelSpec") -> tuple[str, ...]:
+def training_marks(spec: ModelSpec) -> tuple[str, ...]:
     """Return the marks of every number of a model: those of its runs' training data, and of unknown
     training text.
     """
@@ -38,7 +40,7 @@ def training_marks(spec: "ModelSpec") -> tuple[str, ...]:
     return (*marks, *shortened, *((UNKNOWN_TEXT,) if is_text_unknown(spec) else ()))
 
 
-def training_precision(spec: "ModelSpec") -> str | None:
+def training_precision(spec: ModelSpec) -> str | None:
     """Return the precision, or precisions, that the runs of a model were trained in; None where
     embedlab trained none of it.
     """
@@ -48,7 +50,7 @@ def training_precision(spec: "ModelSpec") -> str | None:
     )
 
 
-def training_notes(spec: "ModelSpec") -> tuple[str, ...]:
+def training_notes(spec: ModelSpec) -> tuple[str, ...]:
     """Return what the marks mean, and failed trainings: shortened training, incomplete data
     and by how much.
 
@@ -57,8 +59,9 @@ def training_notes(spec: "ModelSpec") -> tuple[str, ...]:
     """
     from embedlab.runs.status import trained_flaw
     from embedlab.scoring.stated_text import stated_text_notes
+    from embedlab.scoring.training_text import lineage
 
-    runs = _runs(spec)
+    runs = list(lineage(spec))
     known = [run.environment() for run in runs]
     shortened = [
         Note(
@@ -89,7 +92,7 @@ def training_notes(spec: "ModelSpec") -> tuple[str, ...]:
     )
 
 
-def _read(part: Mapping[str, Any], run: "RunFolder") -> str:
+def _read(part: Mapping[str, Any], run: RunFolder) -> str:
     """Return a note on a PART that a run did not read completely."""
     name, rows = f"{part['name']} {part.get('split')}", part.get("rows")
     there = (
@@ -108,16 +111,11 @@ def _read(part: Mapping[str, Any], run: "RunFolder") -> str:
     )  # rows that were drawn on purpose change no reading of a number
 
 
-def _environments(spec: "ModelSpec") -> "list[Environment]":
+def _environments(spec: ModelSpec) -> list[Environment]:
     """Return the environments of the runs in a model and of those they started from."""
-    return [run.environment() for run in _runs(spec)]
-
-
-def _runs(spec: "ModelSpec") -> "list[RunFolder]":
-    """Return the runs in a model and those they started from."""
     from embedlab.scoring.training_text import lineage
 
-    return list(lineage(spec))
+    return [run.environment() for run in lineage(spec)]
 
 
 def overlap_sign(shared: Overlap | None) -> str:

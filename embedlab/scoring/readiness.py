@@ -4,40 +4,49 @@ A task lists in `texts` what it reads and refuses unsuitable models in `check`; 
 nothing else.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from __future__ import annotations
 
-from embedlab.choices import SettingName
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
 from embedlab.core.errors import MissingError, NotDownloadedError, UsageError
-from embedlab.core.recipe import EvaluateSection, Recipe
-from embedlab.core.settings import Settings
-from embedlab.data.own_files import is_pair_file
+from embedlab.data.file_name import is_pair_file
 from embedlab.data.source import Source
-from embedlab.models.catalog import ModelSpec
-from embedlab.scoring.dev_score import dev_score
 from embedlab.scoring.selection import SelectedTask, recipe_evaluations
-from embedlab.tasks.task import Selection, Task, Texts, task
+from embedlab.tasks.task import Selection, Texts, task
+
+if TYPE_CHECKING:
+    from embedlab.choices import SettingName
+    from embedlab.core.recipe import EvaluateSection, Recipe
+    from embedlab.core.settings import Settings
+    from embedlab.models.catalog import Model, ModelSpec
+    from embedlab.runs.evaluations import Evaluation
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Readiness:
-    """The texts that each selected task reads, and what cannot be evaluated."""
+    """What is known before anything is computed: the texts that each selected task reads, what
+    cannot be evaluated, and what was evaluated before.
+    """
 
     texts: Mapping[SelectedTask, Texts]  # of tasks whose texts do not depend on the model
-    missing: Mapping[
-        SelectedTask, MissingError
-    ]  # tasks whose data is missing or refused for every model
-    unfit: Mapping[
-        tuple[str, SelectedTask], UsageError
-    ]  # by member: a task that does not apply to it
+    # tasks whose data is missing or refused for every model
+    missing: Mapping[SelectedTask, MissingError]
+    # by member: a task that does not apply to it
+    unfit: Mapping[tuple[str, SelectedTask], UsageError]
+    stored: Mapping[tuple[str, SelectedTask], Evaluation] = field(default_factory=dict)
 
-    def tasks(self, member: str, selected: Sequence[SelectedTask]) -> list[SelectedTask]:
-        """Return those of the SELECTED tasks that can be evaluated for a member."""
-        return [
-            each
-            for each in selected
-            if each not in self.missing and (member, each) not in self.unfit
-        ]
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing was missing."""
+        return not self.missing and not any(texts.missing for texts in self.texts.values())
+
+    def refuse_unfit(self, model: Model, selected: SelectedTask) -> None:
+        """Raise why the task SELECTED does not apply to a member of MODEL, where it does not."""
+        for spec in model.members:
+            if (spec.name, selected) in self.unfit:
+                raise self.unfit[spec.name, selected]
 
 
 def check_all(
@@ -56,26 +65,23 @@ def check_all(
             texts |= _texts(selected_task, setting, source)
             for spec in members:
                 try:
-                    if spec.shipped.items is None:
-                        _refuse_searcher(spec, task(selected_task.task))
-                        task(selected_task.task).check(spec, settings)
+                    if spec.shipped.items is not None:
+                        continue
+                    chosen = selected_task.definition
+                    if spec.only_searches and not chosen.searches:
+                        raise UsageError(
+                            f"{spec.name!r} puts the documents of a search in order, and "
+                            f"{chosen.name} searches nothing",
+                            hint="take it to --task retrieval-captions, or to your own folder of "
+                            "queries and documents",
+                        )
+                    chosen.check(spec, settings)
                 except UsageError as error:
                     unfit[spec.name, selected_task] = error
         except MissingError as error:
             missing[selected_task] = error
             texts.pop(selected_task, None)
     return Readiness(texts=texts, missing=missing, unfit=unfit)
-
-
-def _refuse_searcher(spec: ModelSpec, task: Task) -> None:
-    """Refuse a model that only puts documents in order where nothing is searched."""
-    if spec.only_searches and not task.searches:
-        raise UsageError(
-            f"{spec.name!r} puts the documents of a search in order, and {task.name} "
-            f"searches nothing",
-            hint="take it to --task retrieval-captions, or to your own folder of queries and "
-            "documents",
-        )
 
 
 def check_recipe_evaluation(recipe: Recipe, source: Source) -> tuple[MissingError, ...]:
@@ -111,6 +117,8 @@ def _open_dev(evaluate: EvaluateSection, source: Source) -> None:
     """Open the data of the dev score; the hint for a public set that is not there says how to train
     without one.
     """
+    from embedlab.scoring.dev_score import dev_score
+
     try:
         dev_score(source, evaluate.dev)
     except MissingError as error:

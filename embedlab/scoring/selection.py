@@ -91,10 +91,12 @@ def select_tasks(
             )
         together = name if find_task(task).is_each_alone else find_task(task).set_of(name)
         by_task.setdefault((task, together), []).append(name)
-    return [
-        SelectedTask(task=task, names=_wanted(task, together, datasets))
-        for (task, together), datasets in by_task.items()
-    ]
+    selected = []
+    for (task, together), datasets in by_task.items():
+        # A whole task, or set of probing files, includes those of its datasets that are also named.
+        wanted = tuple(datasets) if together is None or together not in datasets else (together,)
+        selected.append(SelectedTask(task=task, names=() if task in datasets else wanted))
+    return selected
 
 
 def select_from(
@@ -133,15 +135,6 @@ def stored_selection(name: str) -> SelectedTask | None:
         return SelectedTask(task=whole)
     task = _task_with(whole)
     return SelectedTask(task=task.name, names=(whole,)) if task is not None else None
-
-
-def _wanted(task: str, set_: str | None, datasets: Sequence[str]) -> tuple[str, ...]:
-    """Return the names to evaluate: a whole task, or set of probing files, includes those of its
-    datasets that are also named.
-    """
-    if task in datasets:
-        return ()
-    return (set_,) if set_ is not None and set_ in datasets else tuple(datasets)
 
 
 def _everything(folder: Path | None) -> Iterator[SelectedTask]:

@@ -2,17 +2,20 @@
 it.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from embedlab.core.errors import MissingError
 from embedlab.core.note import Note
 from embedlab.data.marks import UNKNOWN_TEXT
-from embedlab.models.catalog import ModelSpec
-from embedlab.models.folder import read_statement
-from embedlab.models.hub import downloaded_folder
-from embedlab.scoring.training_text import runs_in, starting_models
+from embedlab.scoring.training_text import published_folder, runs_in, starting_models
+
+if TYPE_CHECKING:
+    from embedlab.models.catalog import ModelSpec
 
 UNCOUNTED = "what it, or the encoder it started from, was trained on is at most stated"
 START_UNKNOWN = Note("its starting encoder's training text is unknown", kind="detail")
@@ -89,12 +92,12 @@ def _stated(spec: ModelSpec) -> tuple[str, ...] | None:
 
 
 def _of_folder(spec: ModelSpec) -> tuple[str, ...] | None:
+    folder = published_folder(spec)
+    if folder is None:
+        return None
+    from embedlab.models.folder import read_statement
+
     try:
-        folder = (
-            Path(spec.location)
-            if Path(spec.location).is_dir()
-            else downloaded_folder(spec.location, spec.revision)
-        )
-        return read_statement(folder).training_text if folder is not None else None
+        return read_statement(folder).training_text
     except MissingError:  # damaged: loading it will raise the error
         return None

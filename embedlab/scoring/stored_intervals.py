@@ -2,21 +2,26 @@
 them: no sentence is encoded.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan
+from typing import TYPE_CHECKING
 
-from embedlab.analysis.comparison import ComparedSlice
 from embedlab.analysis.scores import ModelColumns
 from embedlab.comparison.comparison import compare_outcomes
-from embedlab.core.settings import Settings
-from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.outcomes.stored import joined_members
-from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import stored_outcomes
 from embedlab.runs.signature import data_part
 from embedlab.scoring.outcomes import averages_of
 from embedlab.scoring.selection import stored_selection
+
+if TYPE_CHECKING:
+    from embedlab.analysis.comparison import ComparedSlice
+    from embedlab.core.settings import Settings
+    from embedlab.encoders.stored_scores import ScorePlace
+    from embedlab.runs.evaluations import Evaluation, StoredScore
 
 _MODEL = "model"
 _HALF_OF_LAST_DIGIT = 0.005  # scores are printed with two digits

@@ -2,39 +2,41 @@
 compared, with marks, notes and signatures.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isnan
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import polars as pl
 import xxhash
 
-from embedlab.analysis.another_dataset import Elsewhere, elsewhere
 from embedlab.analysis.comparison import ComparedSlice, compare_evidence
 from embedlab.analysis.evidence import Evidence, member_columns
-from embedlab.analysis.expressions import TRAINED, meanings
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.uncertainty import METHOD
-from embedlab.choices import Aggregate
 from embedlab.comparison.evidence import outcome_evidence, slices_of
-from embedlab.data.dataset import DatasetState
-from embedlab.data.overlaps import KnownText
-from embedlab.data.shared_text import Overlap
-from embedlab.models.catalog import Model, ModelSpec
 from embedlab.models.packaged import is_packaged
-from embedlab.outcomes.cuts import DATASET, ItemSlice
-from embedlab.outcomes.frame import Outcomes, joined_outcomes
-from embedlab.outcomes.grouping import is_expression, lacking_datasets
-from embedlab.outcomes.selection import ItemSelection, select_items
+from embedlab.outcomes.frame import DATASET, ItemSlice, Outcomes, is_expression, joined_outcomes
 from embedlab.outcomes.stored import joined_members
 from embedlab.runs.signature import HASH_DIGITS, Signature, merged
-from embedlab.scoring.answers import Answers
 from embedlab.scoring.outcomes import averages_of, shared_rows
 from embedlab.scoring.provenance import COMMON, overlap_sign
-from embedlab.scoring.selection import SelectedTask
 from embedlab.scoring.training_text import keyed_items
+
+if TYPE_CHECKING:
+    from embedlab.analysis.another_dataset import Elsewhere
+    from embedlab.choices import Aggregate
+    from embedlab.data.dataset import DatasetState
+    from embedlab.data.overlaps import KnownText
+    from embedlab.data.shared_text import Overlap
+    from embedlab.models.catalog import Model, ModelSpec
+    from embedlab.outcomes.selection import ItemSelection
+    from embedlab.scoring.outcomes import Answers
+    from embedlab.scoring.selection import SelectedTask
 
 
 def trained_column(keys: pl.DataFrame, texts: Mapping[str, KnownText]) -> pl.Series:
@@ -49,7 +51,7 @@ def trained_column(keys: pl.DataFrame, texts: Mapping[str, KnownText]) -> pl.Ser
         ]
         for name, text in texts.items()
     ]
-    nothing = pl.Series(TRAINED, [None], dtype=pl.String).new_from_index(0, keys.height)
+    nothing = pl.Series("trained", [None], dtype=pl.String).new_from_index(0, keys.height)
     if not texts:
         return nothing
     named = [", ".join(filter(None, row)) or None for row in zip(*marked, strict=True)]
@@ -83,6 +85,15 @@ class Slicing:
         """Whether each number is of a whole dataset."""
         return self.by == DATASET and not self.where and not self.common
 
+    @property
+    def meanings(self) -> Mapping[str, str]:
+        """The expressions of the named selections that items are picked or grouped by, by name."""
+        if not (self.where or is_expression(self.by)):
+            return {}
+        from embedlab.analysis.expressions import meanings
+
+        return meanings(f"{self.where} {self.by}")
+
 
 @dataclass(frozen=True, kw_only=True)
 class TaskComparison:
@@ -111,68 +122,55 @@ class TaskComparison:
 
 
 @dataclass(kw_only=True)
+class KnownModel:
+    """What is known of a model on some tasks, beside its numbers."""
+
+    text: KnownText | None = None  # that it was trained on; None where it is unknown
+    lack: str = ""  # what of that text is not here to be looked up
+    # that its items share with that text, by dataset
+    overlaps: dict[str, Overlap] = field(default_factory=dict)
+    signatures: list[Signature] = field(default_factory=list)  # one a member and task
+
+
+@dataclass(kw_only=True)
 class Gathered:
-    """What is known of the models on some tasks, before it is sliced and compared."""
+    """What models are and predict on some tasks, before it is sliced and compared."""
 
     models: Sequence[ModelColumns]
     order: Sequence[str]  # of the tasks
     outcomes: list[Outcomes] = field(default_factory=list)
     figures: list[Evidence] = field(default_factory=list)  # numbers without items
-    overlaps: dict[str, dict[str, Overlap]] = field(
-        default_factory=dict
-    )  # of items by model, then by dataset
-    texts: dict[str, KnownText] = field(
-        default_factory=dict
-    )  # the training text of models, where it is known
-    # what is not here to be looked up of each model's training text; empty where all is
-    uncounted: dict[str, str] = field(default_factory=dict)
-    facts: dict[str, Facts] = field(
-        default_factory=dict
-    )  # by member, of those that could do a task
+    known: dict[str, KnownModel] = field(default_factory=dict)  # by model
+    facts: dict[str, Facts] = field(default_factory=dict)  # by member that could do a task
     marks: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
-    signatures: dict[str, list[Signature]] = field(
-        default_factory=dict
-    )  # by model, one a member and task
     states: list[DatasetState] = field(default_factory=list)
     is_whole: bool = True
     common: tuple[str, ...] = ()  # what identifies the items that all models score, where only they
 
     @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing to compare."""
-        return not (self.outcomes or self.figures)
+    def texts(self) -> Mapping[str, KnownText]:
+        """The training text of models, where it is known."""
+        known = self.known.items()
+        return {name: model.text for name, model in known if model.text is not None}
 
     @property
     def scored(self) -> list[Outcomes]:
         """The items of tasks whose gold and predictions are scores."""
         return [outcomes for outcomes in self.outcomes if outcomes.has_scores]
 
-    def of_rows(self, rows: Sequence[ModelColumns]) -> "Gathered":
+    def of_rows(self, rows: Sequence[ModelColumns]) -> Gathered:
         """Return the same of other models, whose members are models here."""
-        return replace(
-            self,
-            models=rows,
-            texts={
-                row.name: self.texts[member]
-                for row in rows
-                for member in row.members[:1]
-                if member in self.texts
-            },
-            uncounted={row.name: self.uncounted.get(row.members[0], "") for row in rows},
-            overlaps={
-                row.name: {
-                    key: overlap
-                    for member in row.members
-                    for key, overlap in self.overlaps.get(member, {}).items()
-                }
-                for row in rows
-            },
-            signatures={
-                row.name: [each for member in row.members for each in self.signatures[member]]
-                for row in rows
-            },
-        )
+        known = {}
+        for row in rows:
+            members = [self.known[member] for member in row.members]
+            known[row.name] = KnownModel(
+                text=members[0].text,
+                lack=members[0].lack,
+                overlaps={key: each for one in members for key, each in one.overlaps.items()},
+                signatures=[each for one in members for each in one.signatures],
+            )
+        return replace(self, models=rows, known=known)
 
     def compared(self, slicing: Slicing, progress: Progress | None = None) -> TaskComparison:
         """Return the models compared with the first of them on what SLICING picks and cuts."""
@@ -188,6 +186,11 @@ class Gathered:
             margin=slicing.margin,
             has_letters=slicing.has_letters,
         )
+        others: Sequence[Elsewhere] = ()
+        if slicing.has_another and slicing.by == DATASET and not slicing.where:
+            from embedlab.analysis.another_dataset import elsewhere
+
+            others = elsewhere(evidence, slices, self.models, self.models[0].name)
         averages = {each.key for each in evidence if each.average_of}
         counts = {
             name: {key: shared for key, shared in overlap.items() if shared and key not in averages}
@@ -208,9 +211,7 @@ class Gathered:
             states=self.states,
             is_whole=self.is_whole,
             evidence=evidence,
-            elsewhere=elsewhere(evidence, slices, self.models, self.models[0].name)
-            if slicing.has_another and slicing.by == DATASET and not slicing.where
-            else (),
+            elsewhere=others,
         )
 
     def _sliced(
@@ -220,11 +221,16 @@ class Gathered:
         left out, and compared of all rows.
         """
         if not self.outcomes:
-            return [*self.figures], self.overlaps, [], (0, 0)
+            overlaps = {name: model.overlaps for name, model in self.known.items()}
+            return [*self.figures], overlaps, [], (0, 0)
         members, outcomes = member_columns(self.models), joined_outcomes(self.outcomes)
         models = {model.name: model.members for model in self.models}
-        selection = select_items(outcomes, slicing.where, models) if slicing.where else None
-        by = select_items(outcomes, slicing.by, models) if is_expression(slicing.by) else slicing.by
+        selection, by = None, slicing.by
+        if slicing.where or is_expression(by):
+            from embedlab.outcomes.selection import select_items
+
+            selection = select_items(outcomes, slicing.where, models) if slicing.where else None
+            by = select_items(outcomes, by, models) if is_expression(by) else by
         parts = slices_of(
             outcomes,
             members,
@@ -235,7 +241,7 @@ class Gathered:
         )
         is_chosen = any(
             each is not None and each.is_by_results
-            for each in (selection, by if isinstance(by, ItemSelection) else None)
+            for each in (selection, None if isinstance(by, str) else by)
         )
         self.common = (f"common/items@{_digest(outcomes, parts)}",) if slicing.common else ()
         evidence = outcome_evidence(
@@ -246,7 +252,18 @@ class Gathered:
             is_chosen=is_chosen,
             progress=progress,
         )
-        uncounted = self._uncounted_text(slicing)
+        picked = (slicing.where, *slicing.meanings.values()) if slicing.where else ()
+        is_looked_up = any("trained:" in expression for expression in picked)
+        lacks = [
+            f"{model.name}: {known.lack}"
+            for model in self.models
+            if is_looked_up and (known := self.known.get(model.name)) and known.lack
+        ]
+        uncounted = (
+            [f"items may be in training text that is not at hand: {'; '.join(lacks)}"]
+            if lacks
+            else []
+        )
         if selection is not None and selection.holds.all() and not uncounted:
             uncounted = [
                 f"nothing is left out: all {len(selection.holds):,} items fit {slicing.where!r}"
@@ -262,32 +279,14 @@ class Gathered:
             rows,
         )
 
-    def _uncounted_text(self, slicing: Slicing) -> list[str]:
-        """Return a note on the models whose training text the expression cannot look up."""
-        picked = (slicing.where, *meanings(slicing.where).values())
-        is_looked_up = any("trained:" in expression for expression in picked)
-        lacks = [
-            f"{model.name}: {lack}"
-            for model in self.models
-            if (lack := self.uncounted.get(model.name)) and is_looked_up
-        ]
-        return (
-            [f"items may be in training text that is not at hand: {'; '.join(lacks)}"]
-            if lacks
-            else []
-        )
-
     def without_items(self) -> list[str]:
         """Return a note on the numbers that are left out because no items are behind them."""
-        names = ", ".join(dict.fromkeys(self._called(figure) for figure in self.figures))
-        return [f"left out, without items: {names}"] if names else []
-
-    def _called(self, figure: Evidence) -> str:
-        """Return what a number without items is called: its task, or itself where the task has
-        items of other datasets.
-        """
         with_items = {block.task for outcomes in self.outcomes for block in outcomes.blocks}
-        return figure.key if figure.task in with_items else figure.task
+        called = [  # by its task, or by itself where the task has items of other datasets
+            figure.key if figure.task in with_items else figure.task for figure in self.figures
+        ]
+        names = ", ".join(dict.fromkeys(called))
+        return [f"left out, without items: {names}"] if names else []
 
     def _overlaps_of(
         self, outcomes: Outcomes, parts: Sequence[ItemSlice], slicing: Slicing
@@ -295,18 +294,23 @@ class Gathered:
         """Return the text that each slice shares with the training text of each model, by the key
         of the slice.
         """
-        by_model = {name: _counted(outcomes, parts, text) for name, text in self.texts.items()}
+        by_model = {
+            name: {part.key: text.overlap(keyed_items(outcomes, part)) for part in parts}
+            for name, text in self.texts.items()
+        }
         if slicing.is_plain:
-            for name, overlaps in self.overlaps.items():  # what is declared, and kept without text
-                known = {key: shared for key, shared in by_model.get(name, {}).items() if shared}
-                by_model[name] = overlaps | known
+            for name, model in self.known.items():  # what is declared, and kept without text
+                counted = {key: each for key, each in by_model.get(name, {}).items() if each}
+                by_model[name] = model.overlaps | counted
         return by_model
 
     def _signed(self, slices: Sequence[ComparedSlice], slicing: Slicing) -> dict[str, str]:
         """Return the signature of each model over all tasks that it has numbers of."""
+        where = [f"where {slicing.where}"] if slicing.where else []
+        meant = [f"@{name}={expression}" for name, expression in slicing.meanings.items()]
         signed = {}
         for model in (
-            (model for model in slices[0].scores if model in self.signatures) if slices else ()
+            (model for model in slices[0].scores if self.known[model].signatures) if slices else ()
         ):
             compared_slices = [
                 compared for compared in slices if not isnan(compared.scores[model].value)
@@ -316,11 +320,11 @@ class Gathered:
                 for compared in compared_slices
                 if not compared.average_of
             }
-            merged_signature = merged(self.signatures[model])
+            merged_signature = merged(self.known[model].signatures)
             signature = replace(
                 merged_signature,
                 data=(*merged_signature.data, *self.common),
-                by=(slicing.by, *_picked(slicing)),
+                by=(slicing.by, *where, *meant),
                 aggregation=tuple(
                     {
                         compared.setting
@@ -338,23 +342,6 @@ class Gathered:
         return signed
 
 
-def _picked(slicing: Slicing) -> Iterator[str]:
-    """Yield what besides the property identifies the items: the expression that picks them, and
-    what the names in both mean.
-    """
-    if slicing.where:
-        yield f"where {slicing.where}"
-    yield from (
-        f"@{name}={expression}"
-        for name, expression in meanings(f"{slicing.where} {slicing.by}").items()
-    )
-
-
-def _counted(outcomes: Outcomes, parts: Sequence[ItemSlice], text: KnownText) -> dict[str, Overlap]:
-    """Return how much of each slice is in a training TEXT."""
-    return {part.key: text.overlap(keyed_items(outcomes, part)) for part in parts}
-
-
 def _left_out(
     outcomes: Outcomes,
     parts: Sequence[ItemSlice],
@@ -363,7 +350,11 @@ def _left_out(
     by: str | ItemSelection,
 ) -> Iterator[str]:
     """Yield which datasets have no slice, and why."""
-    apart = by.lacking if isinstance(by, ItemSelection) else lacking_datasets(outcomes, by)
+    apart: Sequence[str] = ()
+    if by != DATASET:
+        from embedlab.outcomes.grouping import lacking_datasets
+
+        apart = lacking_datasets(outcomes, by) if isinstance(by, str) else by.lacking
     where = selection.lacking if selection is not None else ()
     there = {outcomes.blocks[part.block].dataset for part in parts}
     unfit = [

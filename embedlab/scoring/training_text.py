@@ -2,29 +2,32 @@
 corpora that the cards of published models in it state, as far as these are at hand.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.note import Note
 from embedlab.core.paths import TINY_FOLDER
-from embedlab.core.recipe import without_folders
-from embedlab.core.settings import Settings
-from embedlab.data.overlaps import KnownText
 from embedlab.data.source import Source
-from embedlab.data.stated_corpora import StatedCorpus, card_corpora, open_stated
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.models.hub import downloaded_folder
-from embedlab.outcomes.cuts import ItemSlice
 from embedlab.outcomes.frame import KEYS, Outcomes
-from embedlab.runs.store import RunFolder
+
+if TYPE_CHECKING:
+    from embedlab.core.settings import Settings
+    from embedlab.data.overlaps import KnownText
+    from embedlab.data.stated_corpora import StatedCorpus
+    from embedlab.outcomes.frame import ItemSlice
+    from embedlab.runs.store import RunFolder
 
 
 def keyed_items(outcomes: Outcomes, items: ItemSlice) -> pl.DataFrame:
@@ -103,10 +106,13 @@ def total_text(specs: Iterable[ModelSpec], settings: Settings) -> TrainingText:
 
 def _stated_corpora(spec: ModelSpec, settings: Settings) -> tuple[StatedCorpus, ...]:
     """Return what the cards of the published models in SPEC state."""
-    folders = [published_folder(model) for model in published_models(spec)]
-    names = [name for folder in folders if folder is not None for name in card_corpora(folder)]
-    source = Source.from_settings(settings)
-    return tuple(open_stated([*dict.fromkeys(names)], source, settings.cache))
+    folders = [folder for model in published_models(spec) if (folder := published_folder(model))]
+    if not folders:
+        return ()
+    from embedlab.data.stated_corpora import card_corpora, open_stated
+
+    names = dict.fromkeys(name for folder in folders for name in card_corpora(folder))
+    return tuple(open_stated([*names], Source.from_settings(settings), settings.cache))
 
 
 def published_models(spec: ModelSpec) -> Iterator[ModelSpec]:
@@ -134,6 +140,9 @@ def store_lineage(spec: ModelSpec, folder: Path, settings: Settings) -> None:
     """Write what SPEC's marks need of its runs into the model folder FOLDER, so that the marks
     outlive the runs.
     """
+    from embedlab.core.recipe import without_folders
+    from embedlab.runs.store import RunFolder
+
     for number, run in enumerate(
         lineage(spec), start=1
     ):  # runs in different folders may have the same name
@@ -154,42 +163,30 @@ def lineage(spec: ModelSpec) -> Iterator[RunFolder]:
     while waiting:
         model_spec = waiting.pop(0)
         waiting += model_spec.parts
-        stored = _stored(model_spec)
-        for run in stored or _own(model_spec):
+        for run in runs_in(model_spec):
             if run.path.resolve() not in seen:
                 seen.add(run.path.resolve())
-                waiting += starting_models(run) if not stored else ()
+                # an exported model stores those that its own run started from too
+                is_stored = run.path.is_relative_to(model_spec.location)
+                waiting += () if is_stored else starting_models(run)
                 yield run
 
 
 def runs_in(spec: ModelSpec) -> list[RunFolder]:
-    """Return the run whose model SPEC is, or the runs in an exported model; none where embedlab did
-    not train it.
+    """Return the run whose model SPEC is, or the runs that an exported model stores, in its folder
+    or in its download from the hub; none where embedlab did not train it.
     """
-    return _stored(spec) or _own(spec)
-
-
-def _stored(spec: ModelSpec) -> list[RunFolder]:
-    """Return the runs that an exported model stores, in its folder or in its download from the
-    hub.
-    """
-    if not spec.is_transformer or spec.is_run:
+    if not spec.is_transformer:
         return []
-    folders = [
-        RunFolder(path) for path in sorted(Path(spec.location).glob(f"{TRAINING}/*/*/seed-*"))
-    ]
-    return [
-        run for run in folders if run.environment_file.is_file()
-    ]  # other tools use a folder of that name too
+    from embedlab.runs.store import RunFolder
 
-
-def _own(spec: ModelSpec) -> list[RunFolder]:
-    """Return the run whose model SPEC is."""
-    folder = Path(spec.location).parent
-    is_run = spec.is_run or (
-        spec.is_transformer and not spec.is_on_hub and (folder / "environment.json").is_file()
-    )
-    return [RunFolder(folder)] if is_run else []
+    folder = Path(spec.location)
+    runs = [] if spec.is_run else sorted(folder.glob(f"{TRAINING}/*/*/seed-*"))
+    # other tools use a folder of that name too
+    stored = [run for run in map(RunFolder, runs) if run.environment_file.is_file()]
+    own = RunFolder(folder.parent)
+    is_own = spec.is_run or (not spec.is_on_hub and own.environment_file.is_file())
+    return stored or ([own] if is_own else [])
 
 
 def starting_models(run: RunFolder) -> tuple[ModelSpec, ...]:
@@ -211,6 +208,8 @@ def _known(run: RunFolder, settings: Settings) -> KnownText:
     if not run.training_text_file.exists():
         return _count_again(run, settings)
     try:
+        from embedlab.data.overlaps import KnownText
+
         return KnownText.read(run.training_text_file)
     except MissingError:
         with suppress(EmbedlabError):  # without the data, report the damaged file
@@ -232,6 +231,7 @@ def _read_again(run: RunFolder, settings: Settings) -> KnownText:
     if before.is_generated:
         source = replace(source, folder=TINY_FOLDER)
     # Imported only here: most runs' training text is stored.
+    from embedlab.data.overlaps import KnownText
     from embedlab.training.stage_data import open_stages
 
     stages = open_stages(run.recipe(), source, before.seed)

@@ -12,7 +12,6 @@ from typing import get_args
 
 from embedlab.analysis.comparison import ComparedSlice
 from embedlab.analysis.scores import ModelColumns
-from embedlab.analysis.slices import ALL_SPLITS
 from embedlab.choices import Aggregate
 from embedlab.comparison.comparison import compare_outcomes
 from embedlab.core.errors import UsageError
@@ -20,7 +19,7 @@ from embedlab.core.settings import Settings
 from embedlab.encoders.stored_scores import member_folders
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import spec_fingerprint
-from embedlab.outcomes.frame import joined_splits
+from embedlab.outcomes.frame import ALL_SPLITS, joined_splits
 from embedlab.outcomes.stored import joined_members
 from embedlab.runs.outcomes import StoredOutcomes, stored_outcomes
 from embedlab.runs.results import ScoreKey, StoredResult, without_folder

@@ -30,7 +30,8 @@ from embedlab.encoders.exact_search import (
     relevant_ranks,
 )
 from embedlab.models.catalog import ModelSpec
-from embedlab.models.fingerprint import combined_fingerprint, spec_fingerprint
+from embedlab.models.encoder_kind import combined_fingerprint
+from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.models.grammar import RERANK, title_of
 from embedlab.tasks._roles import DOCUMENT, QUERY, RoleEncoders
 

@@ -1,24 +1,29 @@
 """Similarities of pairs by one model, and every score that correlates them with gold scores."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from embedlab.analysis.evidence import Evidence
 from embedlab.analysis.overlap import dice_of_rows
-from embedlab.choices import Aggregate, By
 from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.core.errors import MissingError
-from embedlab.core.progress import ProgressCallback, StartProgress
-from embedlab.core.settings import Settings
-from embedlab.data.dataset import DatasetState, Part
 from embedlab.encoders.encoder import Described, FrameScorer, PairScorer
-from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import encoder_kind
 from embedlab.outcomes.frame import Outcomes, measured_by
 from embedlab.runs.evaluations import StoredScore
+
+if TYPE_CHECKING:
+    from embedlab.analysis.evidence import Evidence
+    from embedlab.choices import Aggregate, By
+    from embedlab.core.progress import ProgressCallback, StartProgress
+    from embedlab.core.settings import Settings
+    from embedlab.data.dataset import DatasetState, Part
+    from embedlab.models.catalog import ModelSpec
 
 AGGREGATES: tuple[Aggregate, ...] = ("all", "mean", "wmean")
 METHODS = ("spearman", "pearson")

@@ -1,10 +1,10 @@
 """The task `sts`: how well similarities rank sentence pairs by human scores."""
 
+from embedlab.core import plugins
 from embedlab.data.aliases import datasets_of
-from embedlab.data.own_files import holds_queries, is_pair_file
+from embedlab.data.file_name import is_pair_file
 from embedlab.data.pair_parts import is_scored
-from embedlab.data.probing import set_of
-from embedlab.data.source import dataset, dataset_names
+from embedlab.data.source import dataset
 from embedlab.data.sts import STS_AVERAGES
 from embedlab.tasks.task import PairTask
 
@@ -18,9 +18,14 @@ class Sts(PairTask):
         """Return whether NAME is a dataset of scored pairs, or the user's own pairs or the
         hub's.
         """
-        if name in dataset_names("sts"):
+        if plugins.find("datasets", name) is not None:
             return is_scored(dataset(name))
-        return is_pair_file(name) and set_of(name) is None and not holds_queries(name)
+        if not is_pair_file(name):
+            return False
+        from embedlab.data.own_files import holds_queries
+        from embedlab.data.probing import set_of
+
+        return set_of(name) is None and not holds_queries(name)
 
 
 TASK = Sts(

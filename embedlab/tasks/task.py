@@ -6,6 +6,8 @@ defines one `TASK`. A task with outcomes by item gets slices, intervals, tests, 
 in comparisons, pages and the dashboard from the contract alone.
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -17,21 +19,14 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from embedlab.analysis.correlations import spearman
-from embedlab.choices import Aggregate, SettingName, TableScale
 from embedlab.core import plugins
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import code_version
-from embedlab.core.plugins import Plugin
-from embedlab.core.progress import StartProgress
-from embedlab.core.recipe import Recipe
-from embedlab.core.settings import Settings
-from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.marks import data_marks
 from embedlab.data.pair_parts import open_scored
 from embedlab.data.published import remarks
 from embedlab.data.source import Source, available
 from embedlab.encoders.encoder import Described, Encoder, EncoderFacts, VectorScorer
-from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.outcomes.stored import joined_members
 from embedlab.runs.evaluations import Evaluation, StoredScore
@@ -42,7 +37,6 @@ from embedlab.runs.outcomes import (
     items_frame,
     outcomes_name,
 )
-from embedlab.runs.parts import StoredPart
 from embedlab.tasks._similarities import (
     AGGREGATES,
     BYS,
@@ -58,7 +52,15 @@ from embedlab.tasks._similarities import (
 if TYPE_CHECKING:
     import torch
 
+    from embedlab.choices import Aggregate, SettingName, TableScale
+    from embedlab.core.plugins import Plugin
+    from embedlab.core.progress import StartProgress
+    from embedlab.core.recipe import Recipe
+    from embedlab.core.settings import Settings
+    from embedlab.data.dataset import DatasetState, Part
+    from embedlab.models.catalog import ModelSpec
     from embedlab.objectives.objective import Trained
+    from embedlab.runs.parts import StoredPart
 
 
 # of pairs whose gold has two values
@@ -256,7 +258,7 @@ class Task(ABC):
     def check_recipe(self, recipe: Recipe, source: Source) -> None:  # noqa: B027 - every model fits
         """Raise the same for the model that RECIPE would train."""
 
-    def dev_score(self, source: Source, name: str) -> "Callable[[Trained], float]":
+    def dev_score(self, source: Source, name: str) -> Callable[[Trained], float]:
         """Return the dev score x 100 on one of its `dev_names` as a function; its data is opened
         once.
         """
@@ -335,7 +337,7 @@ class PairTask(Task):
             evaluation = brought_evaluation(self.name, spec, states, (), notes)
         else:
             evaluation = evaluation_of(self.name, scorer, states, (), notes)
-        evaluation = replace(evaluation, model=spec.name, is_of_pairs=True)
+        evaluation = replace(evaluation, model=spec.name)
         outcomes = []
         for part, column in zip(parts, similar, strict=True):
             state, stays = part.state, is_scored_row(spec, column)
@@ -378,7 +380,7 @@ class PairTask(Task):
         """Return Spearman's correlation, which is tested; evaluations also show Pearson's."""
         return ("spearman",)
 
-    def dev_score(self, source: Source, name: str) -> "Callable[[Trained], float]":
+    def dev_score(self, source: Source, name: str) -> Callable[[Trained], float]:
         """Return Spearman's correlation x 100 on the dev split of the dataset NAME as a function;
         the data is opened once.
         """
@@ -593,7 +595,7 @@ def outcomes_of(
     )
 
 
-def load_member(spec: ModelSpec, settings: Settings) -> tuple[Encoder, "torch.device"]:
+def load_member(spec: ModelSpec, settings: Settings) -> tuple[Encoder, torch.device]:
     """Load the encoder of a member model with the cache and machine of SETTINGS; return it and the
     machine's device.
     """

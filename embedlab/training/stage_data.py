@@ -15,10 +15,10 @@ from embedlab.core.names import objective_options
 from embedlab.core.recipe import JOINT_COMBINES, MixSection, RawOptions, Recipe, Stage
 from embedlab.data.aliases import canonical_name, datasets_of
 from embedlab.data.dataset import DatasetState, Part
-from embedlab.data.hub_pairs import is_hub_name
+from embedlab.data.file_name import is_hub_name, is_pair_file
 from embedlab.data.overlaps import KnownText
 from embedlab.data.own_columns import ScoreScale
-from embedlab.data.own_files import ColumnMap, is_pair_file, open_evaluated_file, open_own_rows
+from embedlab.data.own_files import ColumnMap, open_evaluated_file, open_own_rows
 from embedlab.data.source import Source, dataset
 from embedlab.objectives.needs import (
     Needs,

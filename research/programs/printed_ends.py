@@ -34,8 +34,7 @@ from embedlab.comparison.evidence import outcome_evidence
 from embedlab.data.pair_parts import open_parts
 from embedlab.data.source import Source
 from embedlab.data.sts import STS_AVERAGES
-from embedlab.outcomes.cuts import ItemSlice
-from embedlab.outcomes.frame import Outcomes
+from embedlab.outcomes.frame import ItemSlice, Outcomes
 
 SCORES = Path(__file__).parents[1] / "scores"
 FILES = ("negation", "sbert-defsent")

@@ -69,21 +69,21 @@ def evidence_of_runs(graph: Graph, drawn: Sequence[tuple[Floats, Floats]]) -> li
     """
     from embedlab.analysis.evidence import Evidence
     from embedlab.analysis.influence import spearman_influences
-    from embedlab.analysis.leaving_out import OfMeasure, OfMembers, spearman_without
+    from embedlab.analysis.leaving_out import of_measure, of_members, spearman_without
 
     parts = []
     for name, own, rows in graph.datasets:
         of = [(gold[own], members[:, own]) for gold, members in drawn]
         points = [_spearman(*one) for one in of]
         leaving = [
-            OfMeasure(points=point, make=partial(spearman_without, gold, list(members)))
+            of_measure(point, partial(spearman_without, gold, list(members)))
             for point, (gold, members) in zip(points, of, strict=True)
         ]
         found, contributions = (
             np.concatenate(points),
             np.concatenate([spearman_influences(*one) for one in of]) / len(own),
         )
-        together = OfMembers(parts=leaving, places=range(len(found)))
+        together = of_members(leaving, range(len(found)))
         rows = _with(rows, contributions=contributions, leaving=together)
         parts.append(
             Evidence(

@@ -44,15 +44,15 @@ from embedlab.data.dataset import DatasetState
 from embedlab.data.shared_text import Overlap
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.models.catalog import ModelSpec
-from embedlab.outcomes.cuts import DATASET, ItemSlice, cut
-from embedlab.outcomes.frame import Outcomes, joined_outcomes
+from embedlab.outcomes.frame import DATASET, ItemSlice, Outcomes, joined_outcomes
+from embedlab.outcomes.grouping import cut
 from embedlab.outcomes.property import property_named
 from embedlab.outcomes.stored import joined_members
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import PREDICTED, TEXT_IDS, StoredOutcomes, class_indices, items_frame
 from embedlab.runs.parts import StoredPart
-from embedlab.scoring.answers import MemberOutcomes, figure_evidence
-from embedlab.scoring.outcomes import member_outcomes
+from embedlab.scoring.outcomes import MemberOutcomes, figure_evidence, member_outcomes
+from embedlab.scoring.prefetch import stored_evaluation
 from embedlab.scoring.selection import SelectedTask
 from embedlab.scoring.task_comparison import Gathered, Slicing, TaskComparison, item_outcomes
 from embedlab.tasks.task import task as find_task
@@ -143,7 +143,13 @@ def store(
     answers = {
         one.task: {
             spec.name: member_outcomes(
-                one, spec, settings, None, lambda _: lambda *_: None, "literature"
+                one,
+                spec,
+                settings,
+                None,
+                lambda _: lambda *_: None,
+                "literature",
+                stored_evaluation(ScorePlace.of(spec, settings), one.stored_name(), None, settings),
             )
             for spec in specs
         }

@@ -36,7 +36,6 @@ from embedlab.analysis.evidence import member_columns
 from embedlab.analysis.overlap import dice_of_rows
 from embedlab.analysis.pair_notes import pair_keys
 from embedlab.analysis.scores import ModelColumns
-from embedlab.analysis.slices import ALL_SPLITS
 from embedlab.choices import Aggregate
 from embedlab.comparison.evidence import slices_of
 from embedlab.core.names import DEFAULT_TASK
@@ -51,7 +50,7 @@ from embedlab.data.source import Source
 from embedlab.encoders.encoder import EncoderFacts
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.models.catalog import Model
-from embedlab.outcomes.frame import Outcomes, chosen_items, joined_splits
+from embedlab.outcomes.frame import ALL_SPLITS, Outcomes, chosen_items, joined_splits
 from embedlab.outcomes.stored import joined_members
 from embedlab.reports.notes import model_note, partial_notes
 from embedlab.runs.evaluations import Evaluation
@@ -62,7 +61,7 @@ from embedlab.scoring.outcomes import averages_of, shared_rows
 from embedlab.scoring.provenance import training_marks, training_notes
 from embedlab.scoring.selection import SelectedTask
 from embedlab.scoring.stated_text import START_UNKNOWN
-from embedlab.scoring.task_comparison import Gathered, Progress, Slicing, TaskComparison
+from embedlab.scoring.task_comparison import Gathered, KnownModel, Progress, Slicing, TaskComparison
 from embedlab.scoring.training_text import keyed_items
 from embedlab.tasks.task import Selection, Texts, evaluation_without_scores
 from embedlab.tasks.task import task as find_task
@@ -204,7 +203,12 @@ def stored_members(
         for spec in model.members:
             place = ScorePlace.of(spec, settings)
             facts = scored.facts[spec.name]
-            used = EncoderFacts.of_stored(facts, precision=place.precision)
+            tokens = facts.get("max_tokens")
+            used = EncoderFacts(
+                pooling=facts.get("pooling"),
+                precision=place.precision,
+                max_tokens=int(tokens) if tokens else None,
+            )
             described = evaluation_without_scores(
                 DEFAULT_TASK,
                 spec.name,
@@ -369,8 +373,8 @@ def stored_pairs(
                 )
             ),
         ],
-        signatures={
-            name: [stored[member].signature for member in behind]
+        known={
+            name: KnownModel(signatures=[stored[member].signature for member in behind])
             for name, behind in (
                 *((model.name, model.members) for model in chosen),
                 *((member, (member,)) for member in members),

@@ -24,7 +24,7 @@ from embedlab.analysis.evidence import Evidence, contrast_evidence, member_colum
 from embedlab.comparison.explanation import Explanation, explained
 from embedlab.comparison.uneven import item_kinds, measured_kinds
 from embedlab.core.settings import Settings, load_settings
-from embedlab.outcomes.cuts import DATASET
+from embedlab.outcomes.frame import DATASET
 from embedlab.scoring.task_comparison import Slicing, TaskComparison
 
 

@@ -9,7 +9,7 @@ from gpu_training import SHAPES, made_corpora, padded_batches, random_encoder, r
 
 from embedlab.core.recipe import load_recipe
 from embedlab.encoders.checkpoint import load_transformer
-from embedlab.models.folder import Wishes
+from embedlab.models.reading import Wishes
 from embedlab.training.capture import common_shapes
 from tests.training.small_runs import MACHINE
 

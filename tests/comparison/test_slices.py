@@ -9,7 +9,7 @@ import pytest
 from benchmarks.pair_frames import pair_outcomes, pair_table
 from embedlab.comparison.evidence import slices_of
 from embedlab.data.dataset import Part
-from embedlab.outcomes.cuts import ItemSlice
+from embedlab.outcomes.frame import ItemSlice
 
 
 def slices(table: pl.DataFrame, by: str, common: Sequence[str] = ()) -> list[ItemSlice]:

@@ -12,7 +12,7 @@ from embedlab.cpu.packing import ARCHITECTURES
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.pooling import pooling_method
 from embedlab.encoders.random_encoder import build_random_encoder
-from embedlab.models.folder import Wishes
+from embedlab.models.reading import Wishes
 from tests.training.small_runs import MACHINE
 
 

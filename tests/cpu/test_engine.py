@@ -20,7 +20,7 @@ from embedlab.encoders.device import machine
 from embedlab.encoders.pretrained import load_backbone
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.models.folder import Wishes
+from embedlab.models.reading import Wishes
 from tests.training.small_runs import MACHINE
 
 OFF = replace(MACHINE, has_cpu_engine=False)

@@ -23,7 +23,7 @@ from embedlab.cpu.linear import (
 )
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.random_encoder import build_random_encoder
-from embedlab.models.folder import Wishes
+from embedlab.models.reading import Wishes
 from tests.training.small_runs import MACHINE
 
 WIDE = 192

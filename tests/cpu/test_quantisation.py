@@ -8,7 +8,7 @@ import torch
 from embedlab.cpu.linear import NOTE
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
-from embedlab.models.folder import Wishes
+from embedlab.models.reading import Wishes
 from tests.training.small_runs import MACHINE
 
 INT8 = Machine(device=torch.device("cpu"), precision="int8", threads=1)

@@ -10,8 +10,8 @@ import pytest
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.data import hub, hub_pairs
+from embedlab.data.file_name import is_pair_file
 from embedlab.data.hub_pairs import parse_hub_name
-from embedlab.data.own_files import is_pair_file
 from embedlab.data.source import Source
 
 Repository = Callable[..., Path]

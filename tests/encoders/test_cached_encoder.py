@@ -15,7 +15,7 @@ from embedlab.encoders.encoder import Encoder, TextPair
 from embedlab.encoders.loading import load_encoder
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.models.catalog import resolve
-from embedlab.models.folder import Wishes
+from embedlab.models.reading import Wishes
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from embedlab.core.recipe import Pooling
 from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.encoders.device import Machine
 from embedlab.encoders.pooling import pooling_method, saved_pooling
-from embedlab.models.folder import Wishes
+from embedlab.models.reading import Wishes
 
 EXPORTED = [
     name for name in shipped_names("poolings") if pooling_method(name).exported_as is not None

@@ -23,7 +23,8 @@ from embedlab.encoders.encoder import Encoder
 from embedlab.encoders.loading import load_encoder
 from embedlab.models.catalog import resolve
 from embedlab.models.config import NATIVE_NOTE
-from embedlab.models.folder import Wishes, read_usage
+from embedlab.models.folder import read_usage
+from embedlab.models.reading import Wishes
 from tests.encoders.layouts import (
     LAYOUTS,
     SENTENCES,

@@ -26,7 +26,7 @@ from embedlab.encoders.layers import Dense
 from embedlab.encoders.loading import load_encoder
 from embedlab.encoders.random_encoder import build_tokenizer
 from embedlab.models.catalog import resolve
-from embedlab.models.folder import Wishes
+from embedlab.models.reading import Wishes
 from embedlab.runs.store import RunFolder
 from embedlab.training.learner import frozen
 from embedlab.training.stages import train_run

@@ -4,8 +4,8 @@ import pytest
 from transformers import AutoModelForMaskedLM
 
 from embedlab.encoders.random_encoder import build_random_encoder
-from embedlab.models.fingerprint import used_fingerprint
 from embedlab.models.folder import Usage
+from embedlab.models.folder_identity import used_fingerprint
 from embedlab.models.reading import Reading
 
 

@@ -14,7 +14,7 @@ from embedlab.encoders import transformer
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.damaged_files import silence_transformers
 from embedlab.encoders.device import Machine
-from embedlab.models.folder import Wishes
+from embedlab.models.reading import Wishes
 
 ARCHITECTURES = ("bert", "roberta", "distilbert", "modernbert")
 OTHER_POOLINGS = [

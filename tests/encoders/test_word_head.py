@@ -13,7 +13,7 @@ from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.encoders.device import Machine
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.word_head import MaskedWordHead, load_word_head
-from embedlab.models.folder import Wishes
+from embedlab.models.reading import Wishes
 
 MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
 IDS, MASK = torch.tensor([[2, 5, 6, 3]]), torch.ones(1, 4, dtype=torch.long)

@@ -63,7 +63,7 @@ def write_results(plan: GridPlan, cells: list[Cell]) -> None:
         )
         Evaluation(
             task="sts", model=cell.id, fingerprint="f", precision="float32", pooling="mean", max_tokens=9, truncated=0,
-            data=(), marks=("generated",), scores=scores, is_of_pairs=True,
+            data=(), marks=("generated",), scores=scores,
         ).save(run.evaluations)  # fmt: skip
 
 

@@ -17,19 +17,18 @@ from embedlab.core.paths import file_hash
 from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_scorer
-from embedlab.models import fingerprint, hub
+from embedlab.models import folder_identity, hub
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.models.encoder_kind import fingerprint_parts
-from embedlab.models.fingerprint import (
+from embedlab.models.fingerprint import spec_fingerprint, transformed_fingerprint
+from embedlab.models.folder import Usage
+from embedlab.models.folder_files import ADAPTER, ADAPTER_WEIGHTS
+from embedlab.models.folder_identity import (
+    folder_parts,
     missed_files,
-    spec_fingerprint,
-    transformed_fingerprint,
     used_fingerprint,
     weights_fingerprint,
 )
-from embedlab.models.folder import Usage
-from embedlab.models.folder_files import ADAPTER, ADAPTER_WEIGHTS
-from embedlab.models.folder_identity import folder_parts
 from embedlab.models.modules import Layer
 from embedlab.models.reading import Reading
 
@@ -118,7 +117,7 @@ def test_every_file_beside_the_weights_that_decides_a_vector_changes_it(
 def test_weights_in_bf16_are_distinguished_from_those_of_before(
     precision: str, small_bert: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fingerprint, "combined_fingerprint", lambda *parts: "|".join(parts))
+    monkeypatch.setattr(folder_identity, "combined_fingerprint", lambda *parts: "|".join(parts))
     assert ("weights in bf16" in fingerprint_of(small_bert, precision=precision)) == (
         precision == "bf16"
     )
@@ -131,7 +130,7 @@ def test_weights_in_bf16_are_distinguished_from_those_of_before(
 def test_what_is_done_with_texts_and_vectors_is_named_where_it_is_done(
     key: str, word: str, is_so: bool, small_bert: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fingerprint, "combined_fingerprint", lambda *parts: "|".join(parts))
+    monkeypatch.setattr(folder_identity, "combined_fingerprint", lambda *parts: "|".join(parts))
     lower = replace(SHORT, case="lower" if is_so else "kept")
     other = {"reading": lower} if key == "lower" else {key: is_so}
     found = fingerprint_of(small_bert, **other)

@@ -15,7 +15,7 @@ from embedlab.core.recipe import ObjectiveSection
 from embedlab.data import tiny
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
-from embedlab.models.folder import Wishes
+from embedlab.models.reading import Wishes
 from embedlab.objectives.needs import Needs, describe_row
 from embedlab.objectives.objective import build_objective
 from embedlab.objectives.rows import index_rows

@@ -13,7 +13,7 @@ from torch import nn
 from embedlab.core.names import objective_names, objective_options
 from embedlab.core.recipe import ObjectiveSection
 from embedlab.encoders.checkpoint import load_transformer
-from embedlab.models.folder import Wishes
+from embedlab.models.reading import Wishes
 from embedlab.objectives.anchor_sets import sample_subset
 from embedlab.objectives.in_batch_contrastive.loss import projection
 from embedlab.objectives.objective import Objective, build_objective

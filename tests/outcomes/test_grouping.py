@@ -8,13 +8,8 @@ import numpy as np
 import pytest
 
 from embedlab.core.errors import UsageError
-from embedlab.outcomes.frame import Outcomes
-from embedlab.outcomes.grouping import (
-    grouped,
-    groupings_of,
-    is_expression,
-    lacking_datasets,
-)
+from embedlab.outcomes.frame import Outcomes, is_expression
+from embedlab.outcomes.grouping import grouped, groupings_of, lacking_datasets
 from embedlab.outcomes.property import property_named
 from tests.comparison.planted import made_pairs
 

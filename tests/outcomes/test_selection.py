@@ -7,8 +7,7 @@ import pytest
 
 from embedlab.analysis.pair_notes import PairNotes
 from embedlab.core.errors import UsageError
-from embedlab.outcomes.frame import Outcomes
-from embedlab.outcomes.grouping import is_expression
+from embedlab.outcomes.frame import Outcomes, is_expression
 from embedlab.outcomes.selection import select_items
 
 MODELS = {"near": ("near",), "mean": ("near", "far")}

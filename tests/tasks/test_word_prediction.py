@@ -14,7 +14,7 @@ from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
 from embedlab.encoders.word_head import TiedWordHead, load_word_head
 from embedlab.models.catalog import ModelSpec
-from embedlab.models.folder import Wishes
+from embedlab.models.reading import Wishes
 from embedlab.tasks import word_prediction
 from embedlab.tasks.word_prediction import TASK, evaluate_words, mean_reciprocal_rank, word_ranks
 

@@ -9,7 +9,7 @@ import pytest
 from embedlab.core.recipe import Recipe
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.models.folder import Wishes
+from embedlab.models.reading import Wishes
 from embedlab.objectives.needs import NEEDS
 from embedlab.objectives.objective import build_objective
 from embedlab.training.batching import (

@@ -21,7 +21,7 @@ from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine, machine
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.models.folder import Wishes
+from embedlab.models.reading import Wishes
 from embedlab.objectives.needs import objective_needs
 from embedlab.objectives.objective import build_objective
 from embedlab.runs import events

@@ -16,7 +16,7 @@ from embedlab.core.recipe import ObjectiveSection
 from embedlab.core.settings import Settings
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine, machine
-from embedlab.models.folder import Wishes
+from embedlab.models.reading import Wishes
 from embedlab.objectives.objective import build_objective
 from embedlab.objectives.rows import index_rows
 from embedlab.runs.store import RunFolder

@@ -9,7 +9,7 @@ import numpy as np
 from safetensors.torch import load_file
 
 from embedlab.encoders.checkpoint import load_transformer
-from embedlab.models.folder import Wishes
+from embedlab.models.reading import Wishes
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 from embedlab.training.stage_data import open_stage

@@ -18,7 +18,7 @@ from torch import nn
 
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
-from embedlab.models.folder import Wishes
+from embedlab.models.reading import Wishes
 from embedlab.objectives.needs import objective_needs
 from embedlab.objectives.objective import build_objective
 from embedlab.runs import events

@@ -18,7 +18,7 @@ from embedlab.cpu import dropout
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.encoder import TextPair
 from embedlab.encoders.random_encoder import build_random_encoder
-from embedlab.models.folder import Wishes
+from embedlab.models.reading import Wishes
 from embedlab.objectives.class_contrastive.loss import ClassContrastive
 from embedlab.objectives.class_contrastive.options import Options
 from embedlab.objectives.classification.loss import Classification

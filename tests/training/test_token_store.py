@@ -12,8 +12,7 @@ from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.encoder import TextPair
 from embedlab.encoders.tokens import TokenRows
 from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.models.folder import Wishes
-from embedlab.models.reading import Reading
+from embedlab.models.reading import Reading, Wishes
 from embedlab.training import token_store
 from embedlab.training.token_store import stored_tokens, token_key, tokenise
 from tests.training.small_runs import MACHINE

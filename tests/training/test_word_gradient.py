@@ -12,7 +12,7 @@ from torch import nn
 
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.random_encoder import build_random_encoder
-from embedlab.models.folder import Wishes
+from embedlab.models.reading import Wishes
 from embedlab.runs.store import RunFolder
 from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.gradients import WordGradient

@@ -5,21 +5,22 @@ Its files are read without running its code. A vector is the mean of the tokens'
 `embed` gives it by default.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from embedlab.analysis.word_effects import WeightedTokens
 from embedlab.core.errors import MissingError
 from embedlab.core.nearest import unknown
 from embedlab.core.paths import file_hash
 from embedlab.encoders.encoder import EncoderFacts, Vectors
 from embedlab.models.encoder_kind import EncoderKind
-from embedlab.models.folder_files import table_width
 
 if TYPE_CHECKING:
+    from embedlab.analysis.word_effects import WeightedTokens
     from embedlab.encoders.static import TokenTable
 
 PACKAGE = "wordllama"
@@ -43,7 +44,7 @@ class WordLlamaEncoder:
         return self._table.token_vectors(sentence)
 
     @cached_property
-    def _table(self) -> "TokenTable":
+    def _table(self) -> TokenTable:
         from embedlab.encoders.static import (
             TokenTable,
             read_table,
@@ -87,7 +88,7 @@ def _tokenizer(weights: Path) -> Path:
 ENCODER = EncoderKind(
     open=lambda location: WordLlamaEncoder(_weights(location)),
     locate=_locate,
-    dim=lambda location: table_width(_weights(location)),
+    dim=lambda location: int(_weights(location).stem.rpartition("_")[2]),
     backend="torch",
     pooling="static",
     is_cached=False,

@@ -14,7 +14,7 @@ from embedlab.comparison.comparison import Comparison, compare_outcomes
 from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.comparison.explanation import Explanation, explained
 from embedlab.core.progress import StartProgress
-from embedlab.outcomes.cuts import DATASET
+from embedlab.outcomes.frame import DATASET
 from embedlab.outcomes.selection import ItemSelection
 from embedlab.tui.plain import safe_line
 from embedlab.tui.theme import HOLLOW, model_sign

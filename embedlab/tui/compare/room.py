@@ -17,7 +17,7 @@ from textual.worker import get_current_worker
 from embedlab.choices import Aggregate
 from embedlab.comparison.comparison import Comparison
 from embedlab.core.errors import EmbedlabError
-from embedlab.outcomes.cuts import DATASET
+from embedlab.outcomes.frame import DATASET
 from embedlab.tui.compare.model import (
     BY,
     ForestLine,

@@ -1,6 +1,6 @@
 import numpy as np
 
-from embedlab.analysis.slices import dice_fifths
+from embedlab.outcomes.grouping import dice_fifths
 
 
 def test_fifths_equal_a_loop() -> None:

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from scipy.stats import rankdata
 
-from embedlab.outcomes.cuts import cut, halves, whole_blocks
-from embedlab.outcomes.frame import Outcomes
+from embedlab.outcomes.frame import Outcomes, whole_blocks
+from embedlab.outcomes.grouping import cut, halves
 from embedlab.outcomes.property import Property, property_named
 from embedlab.outcomes.selection import select_items
 
