@@ -486,9 +486,9 @@ def _add_answers(
     every = [answer for answered in all_answered.values() for answer in answered.values()]
     refused = () if is_by_row else _refused_by_any(answer.refused for answer in every)
     if refused:
-        texts = f"{len(refused)} text{'s' * (len(refused) > 1)}"
+        many = f"{len(refused)} text{'s' * (len(refused) > 1)}"
         gathered.notes.append(
-            f"{selected.task}: {texts} without a vector of some model left out for all, the first "
+            f"{selected.task}: {many} without a vector of some model left out for all, the first "
             f"is {one_line(refused[0])[:50]!r}"
         )
     for model in models:

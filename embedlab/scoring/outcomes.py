@@ -168,15 +168,13 @@ def member_outcomes(
         states = tuple(
             state for state, name in zip(texts.states, names, strict=True) if name in lacking
         )
-        part, opened = (
-            SelectedTask(task=selected.task, names=lacking),
-            zip(texts.parts, texts.datasets, strict=False),
-        )
+        part = SelectedTask(task=selected.task, names=lacking)
+        of_names = zip(texts.parts, texts.datasets, strict=False)
         of_rest = replace(
             texts,
             states=states,
             datasets=lacking if texts.datasets else (),
-            parts=tuple(rows for rows, name in opened if name in lacking),
+            parts=tuple(rows for rows, name in of_names if name in lacking),
         )
         stored_rest = stored_evaluation(place, part.stored_name(setting), of_rest, settings)
         rest = member_outcomes(part, spec, settings, of_rest, start_progress, setting, stored_rest)

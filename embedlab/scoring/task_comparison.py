@@ -225,12 +225,14 @@ class Gathered:
             return [*self.figures], overlaps, [], (0, 0)
         members, outcomes = member_columns(self.models), joined_outcomes(self.outcomes)
         models = {model.name: model.members for model in self.models}
-        selection, by = None, slicing.by
-        if slicing.where or is_expression(by):
+        selection: ItemSelection | None = None
+        by: str | ItemSelection = slicing.by
+        if slicing.where or is_expression(slicing.by):
             from embedlab.outcomes.selection import select_items
 
             selection = select_items(outcomes, slicing.where, models) if slicing.where else None
-            by = select_items(outcomes, by, models) if is_expression(by) else by
+            if is_expression(slicing.by):
+                by = select_items(outcomes, slicing.by, models)
         parts = slices_of(
             outcomes,
             members,
