@@ -2,10 +2,12 @@
 same memory at every replay; on a processor a stand-in does so too.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +16,8 @@ import torch.nn.functional as F
 from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.settings import Settings
@@ -26,19 +30,18 @@ from embedlab.objectives.needs import objective_needs
 from embedlab.objectives.objective import build_objective
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
-from embedlab.training import capture
 from embedlab.training.batching import Batch, Collation, PackedRows, cut_for
 from embedlab.training.capture import (
     CapturedPasses,
     CommonShapes,
     CudaGraphs,
-    add_gradients,
     common_shapes,
     side_by_side,
     why_not_captured,
 )
 from embedlab.training.gradients import LossScale
 from embedlab.training.learner import Learner, backward, dropout_places, recompute_layers
+from embedlab.training.loop import _Stepper
 from embedlab.training.order import batch_generator
 from embedlab.training.parallel import Team
 from embedlab.training.stage_data import open_stage
@@ -60,67 +63,55 @@ PLAIN = replace(MACHINE, has_cpu_engine=False)  # as on a GPU, transformers does
 ARCHITECTURES = ["bert", "roberta", "distilbert", "electra"]
 
 
-class Replayed:
-    """What a CUDA graph is to its caller: inputs, states and gradients lie in buffers that the next
-    replay overwrites, gradients in one that all graphs share.
+class Tape(TorchDispatchMode):
+    """What a CUDA graph is, on a processor: the operations of a block, which a replay computes once
+    more on the same tensors and into the same results.
     """
 
-    gradients: ClassVar[dict[nn.Parameter, Tensor]] = {}
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: list[tuple[Any, ...]] = []
 
-    def __init__(
-        self,
-        compute: Callable[..., Tensor],
-        inputs: Sequence[Tensor],
-        trained: Sequence[nn.Parameter],
-        place: int,
-    ) -> None:
-        self.compute, self.place = compute, place
-        self.inputs = [values.clone() for values in inputs]
-        states = compute(*self.inputs)
-        found = torch.autograd.grad(states.sum(), trained, allow_unused=True)
-        self.states = torch.empty_like(states, requires_grad=False)
-        self.trained = [
-            each for each, gradient in zip(trained, found, strict=True) if gradient is not None
-        ]
-        self.graph: Tensor | None = None
+    def __torch_dispatch__(
+        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        result = function(*args, **(kwargs or {}))
+        self.calls.append((function, args, kwargs or {}, result))
+        return result
 
-    def __call__(self, *inputs: Tensor) -> Tensor:
-        self.has_backward = torch.is_grad_enabled()
-        states: Tensor = _Replay.apply(self, self.trained[0], *inputs)  # type: ignore[no-untyped-call]
-        return states
+    def replay(self) -> None:
+        for function, args, kwargs, result in self.calls:
+            again = function(*args, **kwargs)
+            for before, now in zip(tree_leaves(result), tree_leaves(again), strict=True):
+                if isinstance(before, Tensor) and before.data_ptr() != now.data_ptr():
+                    before.copy_(now)
 
 
-class _Replay(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, graph: Replayed, trained: nn.Parameter, *inputs: Tensor) -> Tensor:
-        assert graph.graph is None, "replayed before the backward pass of its last replay"
-        ctx.graph = graph
-        for buffer, values in zip(graph.inputs, inputs, strict=True):
-            assert buffer.shape == values.shape
-            buffer.copy_(values)
-        with torch.enable_grad():
-            states = graph.compute(*graph.inputs)
-        graph.graph = states if graph.has_backward else None
-        graph.states.copy_(states.detach())
-        return graph.states.detach()
+@pytest.fixture
+def graphs(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Tape]]:
+    """All that is captured, on a processor."""
+    made: list[Tape] = []
 
-    @staticmethod
-    def backward(ctx: Any, *given: Tensor) -> tuple[None, ...]:
-        graph: Replayed = ctx.graph
-        assert graph.graph is not None
-        found = torch.autograd.grad(graph.graph, graph.trained, given[0])
-        graph.graph = None
-        for each, gradient in zip(graph.trained, found, strict=True):
-            dense = gradient.to_dense() if gradient.is_sparse else gradient  # as words' on a CPU
-            graph.gradients.setdefault(each, torch.empty_like(each)).copy_(dense)
-        add_gradients(graph.trained, [graph.gradients[each].detach() for each in graph.trained])
-        return (None,) * (2 + len(graph.inputs))
+    @contextmanager
+    def graph(tape: Tape, *, pool: object) -> Iterator[None]:
+        made.append(tape)
+        with tape:
+            yield
 
-
-@pytest.fixture(autouse=True)
-def _no_gradients_stay() -> Iterator[None]:
-    yield
-    Replayed.gradients.clear()
+    stream = SimpleNamespace(wait_stream=lambda _: None)
+    stand_ins = {
+        "CUDAGraph": Tape,
+        "graph": graph,
+        "graph_pool_handle": object,
+        "Stream": lambda: stream,
+        "current_stream": lambda: stream,
+        "stream": lambda _: nullcontext(),
+    }
+    for name, stand_in in stand_ins.items():
+        monkeypatch.setattr(torch.cuda, name, stand_in)
+    # its gradients of words are rows, on a processor alone
+    monkeypatch.setattr(_Stepper, "_teaches_whole", lambda *_: False)
+    return made
 
 
 def test_sentences_side_by_side_overlap_nowhere_and_stay_in_their_row() -> None:
@@ -200,7 +191,7 @@ def loss_and_gradients(
 
 @pytest.mark.parametrize("name", STAGES)
 def test_packed_batches_have_the_losses_and_gradients_of_padded_ones(
-    name: str, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, tiny_encoder: Path, graphs: list[Tape], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch.Tensor, "float", torch.Tensor.double)
     encoder = encoder_of(tiny_encoder)
@@ -208,7 +199,7 @@ def test_packed_batches_have_the_losses_and_gradients_of_padded_ones(
     expected = loss_and_gradients(
         *(made := learner_of(encoder, STAGES[name], None))[:2], is_cached=made[2]
     )
-    passes = CapturedPasses(encoder, Replayed)
+    passes = CapturedPasses(encoder)
     learner, batch, is_cached = learner_of(encoder, STAGES[name], passes)
     chunks = [chunk for part in batch.parts or (batch,) for chunk in part.chunks]
     assert all(isinstance(chunk, PackedRows) for chunk in chunks)
@@ -220,10 +211,28 @@ def test_packed_batches_have_the_losses_and_gradients_of_padded_ones(
             torch.testing.assert_close(found[key], gradient, rtol=1e-12, atol=1e-12)
 
 
+def test_views_with_dropout_have_the_gradients_of_eager_ones_with_the_same_draws(
+    tiny_encoder: Path, graphs: list[Tape]
+) -> None:
+    found = []
+    of = labelled("class_contrastive", dropout=[0.2, 0.2, 0.4])
+    for make in (lambda compute, *_: compute, CudaGraphs()):
+        encoder = encoder_of(tiny_encoder)
+        learner, batch, _ = learner_of(encoder, of, CapturedPasses(encoder, make))
+        for _ in range(2):  # captured, and replayed
+            torch.manual_seed(7)
+            found.append(loss_and_gradients(learner, batch, is_cached=False))
+    assert graphs
+    for loss, gradients in found[1:]:
+        assert loss == pytest.approx(found[0][0], rel=1e-6)
+        for key, gradient in found[0][1].items():
+            torch.testing.assert_close(gradients[key], gradient, rtol=1e-4, atol=1e-6)
+
+
 @pytest.mark.parametrize("pooling", ["cls", "max", "last", "mean-without-cls", "weighted-mean"])
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_every_pooling_and_architecture_is_packed_alike(
-    architecture: str, pooling: str, tmp_path: Path
+    architecture: str, pooling: str, tmp_path: Path, graphs: list[Tape]
 ) -> None:
     build_random_encoder(tmp_path, seed=0, hidden=16, architecture=architecture)
     encoder = encoder_of(tmp_path, pooling=pooling)
@@ -241,7 +250,7 @@ def test_every_pooling_and_architecture_is_packed_alike(
     packed = shapes.pack(chunk)
     assert packed is not None
     assert len(packed.ids) < 4
-    vectors = CapturedPasses(encoder, Replayed).encode(packed, None, 0)
+    vectors = CapturedPasses(encoder).encode(packed, None, 0)
     torch.testing.assert_close(vectors, encoder.forward_tokens(*chunk), rtol=1e-5, atol=1e-6)
 
 
@@ -252,7 +261,7 @@ def test_a_pass_asks_for_no_value_so_that_it_can_be_captured(
     build_random_encoder(tmp_path, seed=0, hidden=16, architecture=architecture)
     encoder = encoder_of(tmp_path)
     encoder.backbone.train()
-    passes = CapturedPasses(encoder, Replayed)
+    passes = CapturedPasses(encoder)
     with FakeTensorMode(allow_non_fake_inputs=True) as mode:
         inputs = [mode.from_tensor(torch.ones(3, 16, dtype=torch.long)) for _ in range(4)]
         with pytest.raises(DataDependentOutputException):
@@ -262,7 +271,7 @@ def test_a_pass_asks_for_no_value_so_that_it_can_be_captured(
 
 def test_long_and_rare_shapes_run_as_they_did(tiny_encoder: Path) -> None:
     encoder = encoder_of(tiny_encoder)
-    _, batch, _ = learner_of(encoder, stage("nli_softmax"), CapturedPasses(encoder, Replayed))
+    _, batch, _ = learner_of(encoder, stage("nli_softmax"), CapturedPasses(encoder))
     shapes = CommonShapes(
         width=8, step=2, rows=frozenset({2}), padding=0.0, pad=0, positions=torch.zeros_like
     )
@@ -274,26 +283,26 @@ def test_long_and_rare_shapes_run_as_they_did(tiny_encoder: Path) -> None:
     assert isinstance(batch.chunks[0], PackedRows)
 
 
-def test_each_view_has_a_capture_and_so_has_each_rate(tiny_encoder: Path) -> None:
+def test_each_view_has_a_capture_and_so_has_each_rate(
+    tiny_encoder: Path, graphs: list[Tape]
+) -> None:
     made: list[tuple[int, list[float]]] = []
     encoder = encoder_of(tiny_encoder)
 
-    def record(compute: Any, inputs: Any, trained: Any, place: int) -> Replayed:
-        rates = [float(module.p) for module in encoder.backbone.modules() if hasattr(module, "p")]
+    def record(compute: Any, inputs: Any, trained: Any, place: int) -> Any:
+        rates = [module.p for module in encoder.backbone.modules() if hasattr(module, "p")]
         made.append((place, sorted(set(rates))))
-        return Replayed(compute, inputs, trained, place)
+        return CudaGraphs()(compute, inputs, trained, place)
 
     of = labelled("class_contrastive", dropout=[0.1, 0.1, 0.3])
     learner, batch, _ = learner_of(encoder, of, CapturedPasses(encoder, record))
     for _ in range(2):
         loss_and_gradients(learner, batch, is_cached=False)
     assert made == [(0, [0.1]), (1, [0.1]), (2, [0.3])]
+    assert len(graphs) == 6
 
 
-def capturing(monkeypatch: pytest.MonkeyPatch) -> Machine:
-    """A processor that captures passes, by the stand-in."""
-    monkeypatch.setattr(capture, "CudaGraphs", lambda: Replayed)
-    return replace(PLAIN, is_capturing=True)
+CAPTURING = replace(PLAIN, is_capturing=True)  # what no user can have
 
 
 def notes_of(run: RunFolder) -> list[str]:
@@ -302,32 +311,31 @@ def notes_of(run: RunFolder) -> list[str]:
 
 
 def test_a_run_without_dropout_ends_where_it_ends_without_captures(
-    train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+    train: Train, tiny_encoder: Path, graphs: list[Tape]
 ) -> None:
     of = labelled("class_contrastive", rows=48, dropout=[0.0, 0.0])
     recipe = recipe_of(tiny_encoder, of)
     plain = train(recipe, "plain", machine=PLAIN)
-    captured = train(recipe, "captured", machine=capturing(monkeypatch))
+    captured = train(recipe, "captured", machine=CAPTURING)
+    assert graphs
     assert any("captured in rows of" in note for note in notes_of(captured))
     weights = [load_file(run.model / "model.safetensors") for run in (captured, plain)]
     torch.testing.assert_close(*weights, rtol=1e-4, atol=1e-5)
 
 
 def test_a_captured_run_that_was_stopped_ends_with_the_same_bits(
-    train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+    train: Train, tiny_encoder: Path, graphs: list[Tape], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = capturing(monkeypatch)
     recipe = two_stages(tiny_encoder, rows=48)
-    whole = train(recipe, "whole", machine=place)
-    interrupted(train, recipe, 3, monkeypatch, machine=place)
-    resumed = train(recipe, resume=True, machine=place)
+    whole = train(recipe, "whole", machine=CAPTURING)
+    interrupted(train, recipe, 3, monkeypatch, machine=CAPTURING)
+    resumed = train(recipe, resume=True, machine=CAPTURING)
+    assert graphs
     assert saved_bytes(resumed) == saved_bytes(whole)
 
 
-def test_what_cannot_be_captured_says_why_and_trains(
-    train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place = replace(capturing(monkeypatch), is_recomputing=True)
+def test_what_cannot_be_captured_says_why_and_trains(train: Train, tiny_encoder: Path) -> None:
+    place = replace(CAPTURING, is_recomputing=True)
     recipe = recipe_of(tiny_encoder, stage(rows=32))
     run = train(recipe, "aloud", machine=place)
     assert "passes are not captured: gradient checkpointing draws its dropout twice" in notes_of(
@@ -348,7 +356,7 @@ def test_what_cannot_be_captured_is_known_before_the_first_step(tiny_encoder: Pa
 
 
 def test_a_pass_that_fails_to_be_captured_is_named(tiny_encoder: Path) -> None:
-    def refuse(*_: object) -> Replayed:
+    def refuse(*_: object) -> Any:
         raise RuntimeError("operation not permitted when stream is capturing")
 
     encoder = encoder_of(tiny_encoder)
