@@ -5,6 +5,7 @@
 MODELs that were not scored on the task are scored first. The first paint is taken in a process of
 its own each time, in a terminal of 140 x 45 cells in memory, until the items are drawn. A key's
 time lasts until everything that it sets off is done. At rest: the processor time of ten seconds.
+A limit is for the 95th percentile on a machine that does nothing else; twice it is a fault.
 """
 
 import argparse
@@ -24,6 +25,14 @@ if TYPE_CHECKING:
 SIZE = (140, 45)
 STARTS, KEYS, REST_S = 5, 40, 10.0
 FIRST_PAINT = "--first-paint"
+LIMITS = {
+    "first paint, dashboard": "0.7 s after the empty app",
+    "cursor down": "16 ms",
+    "sort": "50 ms",
+    "filter": "50 ms",
+    "another room": "50 ms",
+    "at rest, ms of processor a second": "5 ms",
+}
 
 
 def dashboard(given: argparse.Namespace) -> "Dashboard":
@@ -129,16 +138,18 @@ def main() -> None:
         words = ["evaluate", model, "--task", given.task, "--data", given.data, "--quiet"]
         command = [sys.executable, "-m", "embedlab", *words, "--runs", str(given.runs)]
         subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
-    print("| what | median | 95% |\n|---|---:|---:|")
+    print("| what | median | 95% | limit |\n|---|---:|---:|---|")
     for what in ("empty", "dashboard"):
         command = [sys.executable, *sys.argv, FIRST_PAINT, what]
         times = [
             float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
             for _ in range(STARTS)
         ]
-        print(f"| first paint, {what} | {statistics.median(times):.2f} s | {max(times):.2f} s |")
+        what = f"first paint, {what}"
+        median, high = statistics.median(times), max(times)
+        print(f"| {what} | {median:.2f} s | {high:.2f} s | {LIMITS.get(what, '')} |")
     for what, median, high in asyncio.run(keys(given)):
-        print(f"| {what} | {median:.1f} ms | {high:.1f} ms |")
+        print(f"| {what} | {median:.1f} ms | {high:.1f} ms | {LIMITS[what]} |")
 
 
 if __name__ == "__main__":
