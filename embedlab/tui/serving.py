@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import secrets
+import signal
 import socket
 from contextlib import suppress
 from html import escape
@@ -64,14 +65,13 @@ class _Dashboard(AppService):
             await asyncio.wait([self._task])
         if (process := self._process) is None:
             return
-        with suppress(ProcessLookupError):
-            process.terminate()
-        try:
-            await asyncio.wait_for(process.wait(), END_WITHIN_S)
-        except TimeoutError:
-            with suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            if process.returncode is None:
+                with suppress(ProcessLookupError):
+                    # `terminate` could take the exit status away from the loop, which warns then.
+                    os.kill(process.pid, number)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(process.wait(), END_WITHIN_S)
 
 
 class DashboardServer(Server):
