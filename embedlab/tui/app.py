@@ -3,7 +3,7 @@ sidebar.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -32,7 +32,7 @@ from embedlab.tui.compare.model import compare_shown, model_scores
 from embedlab.tui.compare.room import CompareRoom
 from embedlab.tui.data.model import View, sort_orders
 from embedlab.tui.data.room import DataRoom
-from embedlab.tui.header import ROOMS, Chip, Header
+from embedlab.tui.header import ROOMS, Header, chip
 from embedlab.tui.help import TextScreen, help_screen
 from embedlab.tui.plain import PlainDriver, is_plain
 from embedlab.tui.questions import Ask
@@ -44,7 +44,6 @@ from embedlab.tui.theme import colour_variables
 from embedlab.tui.workbench import (
     DICE,
     FIRST_MODELS,
-    KnownModel,
     Shown,
     default_task,
     known_models,
@@ -92,26 +91,33 @@ class Dashboard(Working, Host):
     CSS_PATH = "dashboard.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         # With priority: the keys behind them in one packet then meet what they opened.
-        Binding("slash", "filter", "Filter", priority=True, tooltip="Filter, or search."),
+        Binding("slash", "filter", "Filter", priority=True, tooltip="filter, or search"),
         *ROOM_KEYS,
-        Binding("c", "models", "Models", tooltip="Choose models and datasets in the sidebar."),
-        Binding("escape", "back", "Back", show=False, tooltip="Leave a field, a pane, a mark."),
-        Binding("i", "limits", "Limits", show=False, tooltip="What limits the numbers."),
-        Binding("z", "zoom", "Zoom", show=False, tooltip="The pane alone, or all again."),
-        Binding("r", "reload", "Reload", show=False, tooltip="Read all files again."),
-        Binding("t", "next_theme", "Theme", show=False, tooltip="The next theme, dark or light."),
+        Binding("c", "models", "Models", tooltip="models and datasets"),
+        Binding("escape", "back", "Back", show=False, tooltip="leave a field, pane, mark"),
+        Binding("i", "limits", "Limits", show=False, tooltip="what limits the numbers"),
+        Binding("z", "zoom", "Zoom", show=False, tooltip="this pane alone, or all"),
+        Binding("r", "reload", "Reload", show=False, tooltip="read all files again"),
+        Binding("t", "next_theme", "Theme", show=False, tooltip="the next theme"),
         Binding(
             "ctrl+o",
             "open",
             "Open",
             show=False,
             priority=True,
-            tooltip="Open a CSV, a data folder, a model, a run, a task.",
+            tooltip="open CSV, folder, model",
         ),
+        Binding("question_mark", "help", "Help", tooltip="this page"),
+        Binding("q", "quit", "Quit", show=False, tooltip="quit; runs go on"),
+        Binding("ctrl+q", "quit", "Quit", show=False, tooltip="quit; runs go on"),
         Binding(
-            "question_mark", "help", "Help", tooltip="The keys of this room and a legend of signs."
+            "ctrl+p",
+            "command_palette",
+            "Find",
+            show=False,
+            priority=True,
+            tooltip="find anything by its name",
         ),
-        Binding("q", "quit", "Quit", show=False, tooltip="End the dashboard; runs go on."),
     ]
 
     def __init__(self, settings: Settings, *, pair_file: Path | None = None) -> None:
@@ -119,7 +125,7 @@ class Dashboard(Working, Host):
         self.settings = replace(settings, data=settings.data or STARTER_FOLDER)
         self._pair_file = pair_file
         self.shown = Shown()
-        self.known: Sequence[KnownModel] = ()
+        self.known: Sequence[str] = ()
         self.comparison: Comparison | None = None  # on all items of all shown datasets
         self.view: View | None = None
         self.busy: dict[str, str] = {}  # models that are scored now, and what of
@@ -232,12 +238,11 @@ class Dashboard(Working, Host):
         known = known_models(self.settings)
         models = self.models
         if self._is_first:
-            names = {model.name for model in known}
-            models = tuple(name for name in FIRST_MODELS if name in names)
+            models = tuple(name for name in FIRST_MODELS if name in known)
         shown = open_shown(models, self.shown_task, self.settings)
         self.hand_over(self._take, shown, known)
 
-    def _take(self, shown: Shown, known: Sequence[KnownModel]) -> None:
+    def _take(self, shown: Shown, known: Sequence[str]) -> None:
         if not self.is_open:
             return
         self.known = known
@@ -290,48 +295,46 @@ class Dashboard(Working, Host):
         if not self.is_open:
             return
         scores, signs = model_scores(self.comparison)
-        limits = self._limits()
+        limits = len(self._limits())
         busy = ", ".join(f"scoring {name} on {task}" for name, task in self.busy.items())
         shown = self.shown.items
         left = len(self.view.rows) if self.view is not None and shown else 0
-        items = f"{shown:,} items" if left == shown else f"{left:,} of {shown:,} items"
-        data = data_name(self.settings.data or STARTER_FOLDER)
-        self.main.query_one(Header).show(
-            crumbs=[self.room.TITLE, Path(data).name, self.room.crumbs],
-            items=items if shown else "",
-            chips=[
-                Chip(name=name, score=scores.get(name, ""), sign=signs.get(name, ""))
-                for name in self.models
-            ],
-            limits=len(limits),
-            activity=busy,
+        items = f"{left:,} of {shown:,} items" if left < shown else f"{shown:,} items" * (shown > 0)
+        data = Path(data_name(self.settings.data or STARTER_FOLDER)).name
+        notes = " notes" if self.size.width >= FOLD_BELOW else ""
+        waiting = "" if self.comparison else "…"
+        below = [
+            chip(place, name, scores.get(name, waiting), signs.get(name, ""))
+            for place, name in enumerate(self.models)
+        ]
+        right = Content.assemble(
+            (items, "$faint"), (f"  i {limits}{notes}" * (limits > 0), "$text-warning")
         )
-        self._show_sidebar()
+        if self.room.id == "runs":  # it is about others
+            below, right = [], Content()
+        below += [Content.styled(busy, "italic $faint")] if busy else []
+        path = [data, *self.room.crumbs]
+        lines = Content("   ").join(below)
+        self.main.query_one(Header).show(str(self.room.id), path, right, lines)
+        self._show_sidebar(scores)
 
     def _limits(self) -> list[str]:
         notes = [*self.shown.notes, *(self.comparison.notes if self.comparison else ())]
         return list(dict.fromkeys(notes))
 
-    def _show_sidebar(self) -> None:
-        if not self.is_open:
-            return
-        scores, _ = model_scores(self.comparison)
+    def _show_sidebar(self, scores: Mapping[str, str]) -> None:
+        runs = self.main.query_one(RunsRoom)
+        known = (name for name in self.known if name not in runs.cells)  # a board compares those
         lines = [
             Line(
                 section="models",
                 name=name,
-                place=place,
+                place=place if place < len(self.models) else None,
                 score=scores.get(name, ""),
-                coverage=self.shown.coverage(name) if self.shown.outcomes is not None else 0.0,
+                coverage=self.shown.coverage(name),
                 is_busy=name in self.busy,
             )
-            for place, name in enumerate(self.models)
-        ]
-        runs = self.main.query_one(RunsRoom)
-        lines += [
-            Line(section="models", name=model.name, is_busy=model.name in self.busy)
-            for model in self.known
-            if model.name not in {*self.models, *runs.cells}  # a grid's board compares its cells
+            for place, name in enumerate(dict.fromkeys((*self.models, *known)))
         ]
         room = self.main.query_one(DataRoom)
         lines += [
@@ -355,7 +358,7 @@ class Dashboard(Working, Host):
             return False
         self.models = tuple(models)
         self.remember("models", list(models))
-        self._show_sidebar()
+        self.refresh_header()
         self.load()
         return True
 
@@ -381,6 +384,8 @@ class Dashboard(Working, Host):
         elif line.section == "runs":
             self.action_room("runs")
             self.main.query_one(RunsRoom).go_to(line.name)
+        elif line.section == "models":
+            self.add_model(line.name)
         else:
             self.on_sidebar_chosen(event)
 
@@ -427,6 +432,7 @@ class Dashboard(Working, Host):
 
     def action_room(self, name: str) -> None:
         """Go to the room called NAME."""
+        self._show_sidebar_alone(False)
         self.main.query_one(ContentSwitcher).current = name
         self.room.enter()
         self.remember("room", name)
@@ -434,7 +440,9 @@ class Dashboard(Working, Host):
         self.refresh_header()
 
     def action_filter(self) -> None:
-        """Go to the field that filters this room."""
+        """Go to the field that filters this room, out of a pane that is shown alone."""
+        self.screen.minimize()
+        self._show_sidebar_alone(False)
         self.room.action_filter()
 
     async def action_back(self) -> None:
@@ -442,22 +450,24 @@ class Dashboard(Working, Host):
         if self.screen.maximized is not None:
             self.screen.minimize()
         elif isinstance(self.focused, Sidebar):
-            self.main.query_one("#body").remove_class("-sidebar")
+            self._show_sidebar_alone(False)
             self.room.enter()
         else:
             self.room.action_back()
 
     def action_models(self) -> None:
         """Go to the sidebar."""
-        self.main.query_one("#body").add_class("-sidebar")
-        sidebar = self.main.query_one(Sidebar)
-        sidebar.display = True
-        self.screen.set_focus(sidebar)
+        self._show_sidebar_alone(True)
+        self.screen.set_focus(self.main.query_one(Sidebar))
+
+    def _show_sidebar_alone(self, is_shown: bool) -> None:
+        """Show the sidebar where it has no room beside the others, or those again."""
+        self.main.query_one("#body").set_class(is_shown, "-sidebar")
 
     def action_limits(self) -> None:
         """Show what limits the numbers."""
-        text = "\n".join(f"• {note}" for note in self._limits()) or "Nothing limits these numbers."
-        self.push_screen(TextScreen("what limits the numbers", Content(text)))
+        notes = self._limits() or ["Nothing limits these numbers."]
+        self.push_screen(TextScreen("what limits the numbers", [("•", note) for note in notes]))
 
     def action_zoom(self) -> None:
         """Show the focused pane alone, or all again."""
@@ -478,8 +488,12 @@ class Dashboard(Working, Host):
 
     def action_help(self) -> None:
         """Show the keys of what has the focus, and a legend."""
-        active = self.screen.active_bindings.values()
-        self.push_screen(help_screen(self.room.TITLE, [one.binding for one in active]))
+        active = list(self.screen.active_bindings.values())
+        own, general = (
+            [one.binding for one in active if (one.node is self) == is_general]
+            for is_general in (False, True)
+        )
+        self.push_screen(help_screen(self.room.TITLE, own, general, self.get_key_display))
 
     @work(group="open", exit_on_error=False)
     async def action_open(self) -> None:
@@ -503,7 +517,7 @@ class Dashboard(Working, Host):
         if typed in task_names():
             return partial(self.show_task, typed)
         if typed.endswith(".toml"):
-            return partial(self.main.query_one(RunsRoom).launch, typed)
+            return partial(self.main.query_one(RunsRoom).action_launch, typed)
         if (path.is_dir() and not _is_model(path)) or typed in INSIDE:
             return partial(self.open_data, data_folder(Path(typed)))
         resolve(typed, self.settings.runs)  # refuses an unknown name with the nearest
@@ -543,27 +557,18 @@ class Dashboard(Working, Host):
                     binding.tooltip or binding.description,
                     partial(self.run_action, binding.action, active.node),
                 )
-        data = self.main.query_one(DataRoom)
-        if data.facts is not None:
-            for order in sort_orders(data.facts):
-                yield SystemCommand(
-                    f"sort by {order}", "The largest first.", partial(data.sort_by, order)
-                )
-        for name in self.shown.datasets:
-            yield SystemCommand(
-                f"dataset {name}", "Show it alone.", partial(data.show_dataset, name)
-            )
-        for task in task_names():
-            yield SystemCommand(f"task {task}", "Show its items.", partial(self.show_task, task))
-        for model in self.known:
-            yield SystemCommand(
-                f"model {model.name}",
-                "Choose it, and score it.",
-                partial(self.add_model, model.name),
-            )
-        runs = self.main.query_one(RunsRoom)
-        for name in runs.names:
-            yield SystemCommand(f"run {name}", "Go to it.", partial(self.go_to_run, name))
+        data, runs = self.main.query_one(DataRoom), self.main.query_one(RunsRoom)
+        orders = sort_orders(data.facts) if data.facts is not None else ()
+        kinds: list[tuple[str, str, Iterable[str], Callable[[str], object]]] = [
+            ("sort by", "The largest first.", orders, data.sort_by),
+            ("dataset", "Show it alone.", self.shown.datasets, data.show_dataset),
+            ("task", "Show its items.", task_names(), self.show_task),
+            ("model", "Choose it, and score it.", self.known, self.add_model),
+            ("run", "Go to it.", runs.names, self.go_to_run),
+        ]
+        for kind, said, names, action in kinds:
+            for name in names:
+                yield SystemCommand(f"{kind} {name}", said, partial(action, name))
 
     def go_to_run(self, name: str, grid: str = "") -> None:
         """Go to the run called NAME, a cell of GRID, in the Runs room."""

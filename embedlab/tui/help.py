@@ -1,29 +1,32 @@
 """The help of a room on one screen: its keys, and what every sign means."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar
 
+from rich.table import Table
+from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
-from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-LEGEND: Sequence[tuple[str, str]] = (
-    ("●■▲◆★✚", "a chosen model, by its place; ○ not chosen"),
-    ("■ □", "in plots: clear; not told from the reference"),
-    ("▲ ▼ =", "above the reference, below it, not told from it"),
-    ("underlined", "a word that the other sentence lacks"),
-    ("gap", "points of rank between the models"),
+Lines = Sequence[tuple[str, str]]  # what stands at the left, empty before headings, and its meaning
+
+LEGEND: Lines = (
+    ("", "signs"),
+    ("●■▲◆★✚", "a chosen model, ○ another"),
+    ("■ □", "clear, not told apart"),
+    ("▲ ▼ =", "above, below, not clear"),
+    ("bold word", "not in the other sentence"),
+    ("gap", "points of rank apart"),
     ("·", "no number"),
     ("[a, b]", "95% interval"),
-    ("± s", "standard deviation over seeds"),
-    ("* =", "the best of a grid, and what cannot be told from it"),
+    ("± s", "deviation over seeds"),
+    ("* =", "the best, as good maybe"),
     ("✓ ✗ ‖", "finished, failed, stopped"),
-    ("▶ ▷ ◌ …", "training, scoring, starting, silent"),
-    ("i 3 notes", "what limits the numbers: i opens them"),
-    ("⏎", "enter scores what is missing"),
+    ("▶ ▷ ◌ …", "trains, scores, starts, rests"),
+    ("50% ⏎", "enter scores the rest"),
 )
 
 
@@ -32,16 +35,17 @@ class TextScreen(ModalScreen[None]):
 
     DEFAULT_CSS = """
     TextScreen { align: center middle; }
-    TextScreen > VerticalScroll { width: 100; max-width: 96%; height: auto; max-height: 90%;
-        padding: 1 2; border: round $primary; background: $surface; }
+    TextScreen > VerticalScroll { width: 100; max-width: 100%; height: auto; max-height: 100%;
+        padding: 0 1; border: round $primary; border-title-style: bold; background: $surface;
+        scrollbar-size-vertical: 1; }
     TextScreen Horizontal { height: auto; }
-    TextScreen Horizontal Static { width: 1fr; height: auto; }
+    TextScreen Static { width: 1fr; height: auto; margin: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,enter,question_mark,i", "dismiss", "Close"),
     ]
 
-    def __init__(self, title: str, *columns: Content) -> None:
+    def __init__(self, title: str, *columns: Lines) -> None:
         super().__init__()
         self._title, self._columns = title, columns
 
@@ -51,39 +55,31 @@ class TextScreen(ModalScreen[None]):
             box.border_title = self._title
             with Horizontal():
                 for column in self._columns:
-                    yield Static(column, markup=False)
+                    table = Table.grid(padding=(0, 2, 0, 0))
+                    for left, right in column:
+                        table.add_row(Text(left, "bold"), Text(right, "" if left else "bold"))
+                    yield Static(table)
 
 
-def help_screen(title: str, bindings: Iterable[Binding]) -> TextScreen:
-    """The help of a room with these BINDINGS."""
-    keys: dict[str, tuple[str, str]] = {}
+def help_screen(
+    title: str,
+    own: Iterable[Binding],
+    general: Iterable[Binding],
+    display: Callable[[Binding], str],
+) -> TextScreen:
+    """The help of a room: its OWN keys, those of all rooms, and the signs, in two columns; DISPLAY
+    writes a key.
+    """
+    lines = [("", "in this room"), *_lines(own, display), ("", "")]
+    lines += [("", "everywhere"), *_lines(general, display), ("", ""), *LEGEND]
+    half = (len(lines) + 1) // 2
+    return TextScreen(f"help · {title}", lines[:half], lines[half:])
+
+
+def _lines(bindings: Iterable[Binding], display: Callable[[Binding], str]) -> Lines:
+    """The keys that say what they do; those that say the same are one line."""
+    keys: dict[str, list[str]] = {}
     for binding in bindings:
-        if said := binding.tooltip:  # Textual's own keys have none
-            keys.setdefault(said, (shown_key(binding.key), said))
-    lines = [
-        Content.assemble((f"{key:>9}  ", "bold $text-primary"), said) for key, said in keys.values()
-    ]
-    legend = [Content.assemble((f"{sign:>10}  ", "bold"), said) for sign, said in LEGEND]
-    return TextScreen(
-        f"help · {title}",
-        Content("\n").join([Content.styled("keys", "bold"), *lines]),
-        Content("\n").join([Content.styled("signs", "bold"), *legend]),
-    )
-
-
-_NAMES = {
-    "question_mark": "?",
-    "slash": "/",
-    "left_square_bracket": "[",
-    "right_square_bracket": "]",
-    "number_sign": "#",
-    "tilde": "~",
-    "vertical_line": "|",
-    "escape": "esc",
-    "delete": "del",
-}
-
-
-def shown_key(key: str) -> str:
-    """A key as people write it."""
-    return " ".join(_NAMES.get(one, one) for one in key.split(","))
+        if binding.tooltip:
+            keys.setdefault(binding.tooltip, []).append(display(binding))
+    return [(" ".join(dict.fromkeys(pressed)), said) for said, pressed in keys.items()]

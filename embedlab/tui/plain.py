@@ -1,11 +1,12 @@
-"""Terminals whose encoding has ASCII alone: every sign of the dashboard as one ASCII letter, and
-other letters as escapes that are counted before lines are laid out.
+"""Texts as terminals draw them. Where the encoding has ASCII alone, every sign of the dashboard is
+one ASCII letter, and other letters are escapes that are counted before lines are laid out.
 """
 
 import os
 import sys
 from unicodedata import name
 
+from textual.content import Content
 from textual.drivers.linux_driver import LinuxDriver
 
 from embedlab.core.printable import one_line
@@ -32,6 +33,19 @@ def safe_line(text: str) -> str:
     if line.isascii() or not is_plain():
         return line
     return line.encode("ascii", "backslashreplace").decode()
+
+
+def shortened(text: str, cells: int) -> str:
+    """TEXT in at most CELLS letters: of a longer one the middle is left out, since names of one
+    family differ at their ends.
+    """
+    head = max((cells - 1) // 2, 0)
+    return text if len(text) <= cells else f"{text[:head]}…{text[len(text) - cells + 1 + head :]}"
+
+
+def faint(text: str) -> Content:
+    """TEXT that steps back."""
+    return Content.styled(text, "$faint")
 
 
 def ascii_signs(text: str) -> str:

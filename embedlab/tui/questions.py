@@ -1,5 +1,6 @@
 """A question before deletion, and one for a text."""
 
+from functools import partial
 from math import inf
 from typing import ClassVar
 
@@ -8,6 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.events import Key, Mount
 from textual.screen import ModalScreen
+from textual.timer import Timer
 from textual.widgets import Input, Static
 
 _STYLE = """
@@ -17,7 +19,7 @@ _STYLE = """
 """
 
 
-QUIET_S = 0.3  # without a key before a yes: one that came with others was not meant for this
+QUIET_S = 0.3  # without a key before a yes and after it: one that came with others was not meant
 
 
 class Confirm(ModalScreen[bool]):
@@ -26,7 +28,8 @@ class Confirm(ModalScreen[bool]):
     """
 
     DEFAULT_CSS = _STYLE.format(name="Confirm")
-    _last_key_s = inf
+    _opened_s = inf
+    _yes: Timer | None = None
 
     def __init__(self, question: str) -> None:
         super().__init__()
@@ -34,16 +37,18 @@ class Confirm(ModalScreen[bool]):
 
     def on_mount(self, event: Mount) -> None:
         """Begin to hear."""
-        self._last_key_s = event.time
+        self._opened_s = event.time
 
     def on_key(self, event: Key) -> None:
         """Hear the answer."""
         event.stop()
-        if event.key != "y":
-            self.dismiss(False)
-        elif event.time - self._last_key_s > QUIET_S:
-            self.dismiss(True)
-        self._last_key_s = event.time
+        if self._yes is not None or event.key != "y":
+            if self._yes is not None:
+                self._yes.stop()
+            if self.is_current:
+                self.dismiss(False)
+        elif event.time - self._opened_s > QUIET_S:
+            self._yes = self.set_timer(QUIET_S, partial(self.dismiss, True))
 
     def compose(self) -> ComposeResult:
         """Yield the question and its answers."""

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, cast
 
+from rich.table import Table
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -11,7 +12,7 @@ from textual.events import Key
 from textual.message import Message
 from textual.message_pump import MessagePump
 from textual.widget import Widget
-from textual.widgets import OptionList
+from textual.widgets import OptionList, Static
 from textual.worker import Worker, WorkerState, get_current_worker
 
 from embedlab.comparison.comparison import Comparison
@@ -73,9 +74,13 @@ ROOM_KEYS = [
         name.title(),
         show=False,
         priority=True,
-        tooltip=f"The {name.title()} room.",
+        tooltip="the three rooms",
     )
     for key, name in enumerate(ROOMS, 1)
+]
+PANE_KEYS = [
+    Binding("tab", "pane(1)", "Pane", show=False, tooltip="the next pane"),
+    Binding("shift+tab", "pane(-1)", "Pane", show=False),
 ]
 BURST_S = 0.05  # keys that follow each other faster were not pressed one by one
 DANGEROUS = frozenset({"x", "X", "delete", "q"})
@@ -90,6 +95,10 @@ class Working:
         """From a thread: let TAKE have VALUES, unless a newer worker has the thread's place."""
         if not get_current_worker().is_cancelled:
             cast("MessagePump", self).app.call_from_thread(take, *values)
+
+    def say(self, where: str, text: Content | str | Table) -> None:
+        """Show TEXT in the part that WHERE selects."""
+        cast("Widget", self).query_one(where, Static).update(text)
 
     async def do(self, work: Callable[[], object], done: str) -> bool:
         """Do WORK in a thread and say that it is DONE, or report why not."""
@@ -147,11 +156,14 @@ class Lines(OptionList):
         self.post_message(self.Resized())
 
     def fill(self, lines: Sequence[Content]) -> None:
-        """Show LINES; the cursor stays where it was."""
+        """Show LINES; the cursor stays where it was, and those that are as before are not drawn."""
         here = self.highlighted or 0
-        self.set_options(lines)
-        if lines:
-            self.highlighted = min(here, len(lines) - 1)
+        if len(lines) != self.option_count or not lines:
+            self.set_options(lines)
+            self.highlighted = min(here, len(lines) - 1) if lines else None
+        for place, line in enumerate(lines):
+            if not line.is_same(cast("Content", self.options[place].prompt)):
+                self.replace_option_prompt_at_index(place, line)
 
 
 class Room(Working, Widget):
@@ -165,9 +177,9 @@ class Room(Working, Widget):
         return cast("Host", self.app)
 
     @property
-    def crumbs(self) -> str:
-        """Where in the room one is, for the header."""
-        return ""
+    def crumbs(self) -> Sequence[str]:
+        """Where in the room one is, for the header; the last is where, the others lead there."""
+        return ()
 
     def enter(self) -> None:
         """Take the focus, and show what changed while another room was shown."""

@@ -9,6 +9,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets.option_list import Option
 
+from embedlab.tui.plain import shortened
 from embedlab.tui.room import Lines
 from embedlab.tui.theme import model_colour, model_sign
 
@@ -31,12 +32,12 @@ class Sidebar(Lines):
     """What can be chosen; nothing is chosen but by the user's hand."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space", "choose", "Choose", tooltip="Choose the model, or leave it out."),
+        Binding("space", "choose", "Choose", tooltip="choose it, or leave it out"),
         Binding(
             "enter",
             "open",
             "Score/Reference",
-            tooltip="Score what is missing, or make the model the reference.",
+            tooltip="score it, or the reference",
         ),
     ]
 
@@ -73,22 +74,25 @@ class Sidebar(Lines):
         if keys:
             self.highlighted = self.get_option_index(here if here in by_id else keys[0])
 
+    def on_resize(self) -> None:
+        """Draw the lines anew."""
+        lines, self._shown = self._shown, {}
+        self.show(list(lines.values()))
+
     def _text(self, line: Line) -> Content:
-        width = max(self.scrollable_content_region.width, 26) - 1
+        width = max(self.scrollable_content_region.width, 20) - 1
         score = line.score
         if line.is_busy:
             score = "scoring…"
         elif line.section == "models" and line.coverage < 1:
             score = f"{line.coverage:.0%} ⏎" if line.place is not None else ""
         room = width - 3 - len(score)
-        name = line.name
-        if len(name) > room:
-            name = f"{name[: room // 2 - 1]}…{name[-(room - room // 2) :]}"
+        name = shortened(line.name, room)
         if line.section == "models":
             sign = model_sign(line.place) if line.place is not None else "○"
             style = model_colour(line.place) if line.place is not None else "$faint"
         else:
-            sign, style = ("▸" if line.place is not None else " "), "$text-primary"
+            sign, style = ("▸" if line.place is not None else " "), "$faint"
         return Content.assemble((f"{sign} ", style), (f"{name:<{room}} ", ""), (score, "$faint"))
 
     @property

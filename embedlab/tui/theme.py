@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 MODEL_SIGNS = "●■▲◆★✚"
 HOLLOW = str.maketrans(MODEL_SIGNS, "○□△◇☆✛")
-_DARK = ("#5fafff", "#ffaf5f", "#87d787", "#d787ff", "#5fd7d7", "#ff87af")
-_LIGHT = ("#005fd7", "#af5f00", "#007700", "#8700af", "#007777", "#af005f")
-GOLD = "$gold"
+# Neither the blue of the focus, nor the yellow of gold, nor the orange of warnings.
+_DARK = ("#5fd7d7", "#d787ff", "#87d787", "#ff87af", "#afafff", "#d7af87")
+_LIGHT = ("#007777", "#8700af", "#007700", "#af005f", "#5f5fd7", "#875f00")
 
 
 def model_colour(place: int) -> str:

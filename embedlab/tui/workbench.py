@@ -2,12 +2,13 @@
 on them, and where the numbers come from. Without Textual; what reads files belongs into a thread.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from embedlab.analysis.scores import ModelColumns
@@ -16,24 +17,17 @@ from embedlab.core.names import DEFAULT_TASK, task_names
 from embedlab.core.paths import STARTER, STARTER_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.data.file_name import is_row_file
+from embedlab.encoders.encoder import sentence_keys
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.models.catalog import ModelSpec, resolve
+from embedlab.encoders.vector_cache import EmbeddingCache, VectorRows
+from embedlab.models.catalog import ModelSpec, finished_runs, resolve
 from embedlab.models.packaged import PACKAGED, PREFIXED
 from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.stored import open_outcomes
 from embedlab.runs.outcomes import stored_facts
-from embedlab.runs.store import find_runs
 
 DICE = "dice"  # the model of word overlap: its file brings the items
 FIRST_MODELS = ("minilm", "wordllama", DICE)
-
-
-@dataclass(frozen=True, kw_only=True)
-class KnownModel:
-    """A model that can be chosen."""
-
-    name: str
-    kind: str  # "run", "model"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -46,6 +40,8 @@ class Shown:
     notes: tuple[str, ...] = ()  # what limits the numbers
     errors: tuple[EmbedlabError, ...] = ()
     similarities: Mapping[str, pl.Series] = field(default_factory=dict)  # by model: mean of members
+    # the first model whose vectors of all these sentences are cached, and these, of length 1
+    vectors: Callable[[Sequence[str]], tuple[str, VectorRows] | None] = lambda _: None
 
     @property
     def datasets(self) -> tuple[str, ...]:
@@ -71,14 +67,14 @@ def default_task(settings: Settings) -> str:
 
 def open_shown(models: Sequence[str], task: str, settings: Settings) -> Shown:
     """Read what is stored of MODELS on TASK, the name of a task or of a dataset."""
-    folders: dict[str, Path] = {}
+    places: dict[str, ScorePlace] = {}
     columns: list[ModelColumns] = []
     errors: list[EmbedlabError] = []
     trained: dict[str, ModelSpec] = {}
     for name in dict.fromkeys((*models, DICE)):
         try:
             members = resolve(name, settings.runs).members
-            folders |= {spec.name: ScorePlace.of(spec, settings).evaluations for spec in members}
+            places |= {spec.name: ScorePlace.of(spec, settings) for spec in members}
         except EmbedlabError as error:
             errors.append(error)
             continue
@@ -93,6 +89,7 @@ def open_shown(models: Sequence[str], task: str, settings: Settings) -> Shown:
                     is_published=not any(spec.is_run for spec in members),
                 )
             )
+    folders = {name: place.evaluations for name, place in places.items()}
     tasks, datasets = (
         ((), (task,)) if task not in task_names() else ((task,), _corpora(folders, task))
     )
@@ -124,7 +121,25 @@ def open_shown(models: Sequence[str], task: str, settings: Settings) -> Shown:
         notes=tuple(dict.fromkeys(_notes(folders, outcomes, {model.name for model in columns}))),
         errors=tuple(errors),
         similarities=similarities,
+        vectors=lambda sentences: _stored_vectors(places, sentences, settings.cache),
     )
+
+
+def _stored_vectors(
+    places: Mapping[str, ScorePlace], sentences: Sequence[str], cache: Path
+) -> tuple[str, VectorRows] | None:
+    """The first model whose vectors of all SENTENCES are cached, and these, of length 1."""
+    keys = sentence_keys(sentences)
+    for name, place in places.items():
+        dim = EmbeddingCache.stored_dim(cache, place.fingerprint)
+        if dim is None:
+            continue
+        stored = EmbeddingCache(cache, place.fingerprint, dim=dim, limit_bytes=0)
+        known, vectors, _ = stored.find(keys)
+        if known.all():
+            lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+            return name, vectors / np.maximum(lengths, 1e-12)
+    return None
 
 
 def _trained_on(
@@ -187,19 +202,13 @@ def _notes(folders: Mapping[str, Path], outcomes: Outcomes, models: set[str]) ->
         yield from one.notes
 
 
-def known_models(settings: Settings) -> list[KnownModel]:
-    """Every model that can be chosen without typing: runs with a model, what was scored before, and
-    what packages bring.
+def known_models(settings: Settings) -> list[str]:
+    """Every model that can be chosen without typing: runs with a model, then what was scored before
+    and what packages bring.
     """
-    models: dict[str, KnownModel] = {}
-    with suppress(EmbedlabError):
-        finished = [run for run in find_runs(settings.runs) if run.model.is_dir()]
-        models |= {run.name: KnownModel(name=run.name, kind="run") for run in finished}
+    models = [name for name, model in PACKAGED.items() if model.state == "installed"]
+    models += [*filter(find_spec, PREFIXED), DICE]  # named as their packages
     with suppress(OSError):
         for folder in (settings.cache / "models").iterdir():
-            for one in stored_facts(folder / "evaluations"):
-                models.setdefault(one.model, KnownModel(name=one.model, kind="model"))
-    installed = [name for name, model in PACKAGED.items() if model.state == "installed"]
-    for name in (*installed, *filter(find_spec, PREFIXED), DICE):  # named as their packages
-        models.setdefault(name, KnownModel(name=name, kind="model"))
-    return sorted(models.values(), key=lambda model: (model.kind != "run", model.name))
+            models += [one.model for one in stored_facts(folder / "evaluations")]
+    return list(dict.fromkeys((*finished_runs(settings.runs), *sorted(models))))

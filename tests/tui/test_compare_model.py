@@ -4,16 +4,19 @@ from dataclasses import replace
 
 import pytest
 
+from embedlab.core.progress import unseen
 from embedlab.tui.compare.model import (
     axis_labels,
     compare_shown,
     ends_of,
+    explain,
     forest_bar,
     forest_lines,
     model_scores,
     place_on,
     slice_expression,
     verdict,
+    why_lines,
 )
 from embedlab.tui.workbench import Shown
 from tests.tui.world import shown_of
@@ -118,3 +121,16 @@ def test_the_bar_shows_interval_value_and_zero() -> None:
 def test_a_row_opens_its_items() -> None:
     comparison = compare_shown(shown_of(["near", "far"]))
     assert slice_expression(comparison, next(iter(forest_lines(comparison)))) == "dataset:sts12"
+
+
+def test_why_counts_the_kinds_of_items_and_says_where_there_are_none() -> None:
+    explanation = explain(shown_of(["near", "far"]), "far", None, unseen)
+    assert why_lines(explanation)[0].text == "No property divides these items into kinds."
+    with_kinds = replace(explanation, kinds=(object(), object()))  # type: ignore[arg-type]
+    assert why_lines(with_kinds)[0].text.startswith("On none of 2 kinds of items")
+
+
+def test_the_signs_of_models_are_those_of_all_that_were_chosen() -> None:
+    comparison = compare_shown(shown_of(["near", "far"]))
+    (first, *_) = forest_lines(comparison, ["near", "not scored", "far"])
+    assert (first.place, first.mark) == (2, "▲")

@@ -1,11 +1,14 @@
 """The rooms, driven by keys."""
 
+import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
+import polars as pl
 import pytest
 from textual import events
+from textual.containers import VerticalScroll
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 
@@ -16,11 +19,10 @@ from embedlab.tui.app import Dashboard
 from embedlab.tui.compare.room import CompareRoom
 from embedlab.tui.data.room import DataRoom
 from embedlab.tui.data.table import ItemTable
-from embedlab.tui.questions import Confirm
+from embedlab.tui.questions import QUIET_S, Confirm
 from embedlab.tui.runs.launch_sheet import LaunchSheet
 from embedlab.tui.runs.room import RunsRoom
 from embedlab.tui.sidebar import Sidebar
-from embedlab.tui.workbench import KnownModel
 from tests.tui.world import make_run, screen_text, shown_of, until
 
 Open = Callable[..., AbstractAsyncContextManager[Pilot[None]]]
@@ -102,7 +104,8 @@ async def test_a_yes_that_came_with_other_keys_deletes_nothing(opened: Open) -> 
         await until(pilot, lambda: app.query_one(RunsRoom).runs.entry)
         await pilot.press("X")
         await until(pilot, lambda: isinstance(app.screen, Confirm))
-        at_once(pilot, "yj")
+        await pilot.pause(2 * QUIET_S)
+        at_once(pilot, "yjk")
         await until(pilot, lambda: not isinstance(app.screen, Confirm))
         assert (app.settings.runs / "one").exists()
 
@@ -177,12 +180,13 @@ async def test_the_verdict_is_shown_and_a_row_opens_its_items(opened: Open) -> N
 async def test_a_fourth_model_is_compared_in_six_keys(
     opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    known = (KnownModel(name="fourth", kind="model"),)
+    known = ("fourth",)
     monkeypatch.setattr("embedlab.tui.app.known_models", lambda settings: known)
     async with opened(models=("near", "far", "part")) as pilot:
         app = dashboard(pilot)
-        await pilot.press("c", "j", "j", "j", "space", "2")
+        await pilot.press("c", "j", "j", "j", "enter", "2")
         assert app.models == ("near", "far", "part", "fourth")
+        assert app.scored == ["fourth"]  # type: ignore[attr-defined]
         assert app.room.TITLE == "Compare"
 
 
@@ -263,16 +267,16 @@ async def test_a_small_screen_names_the_rooms_and_shows_rows_and_why(opened: Ope
         app = dashboard(pilot)
         await until(pilot, lambda: app.comparison)
         first, *_, keys = screen_text(app).splitlines()
-        assert first.startswith(" 1 Data  2 Compare  3 Runs › tiny › ")
+        assert first.startswith("  1 Data  2 Compare  3 Runs    tiny › ")
         assert keys.endswith("? Help")
         await pilot.press("2", "w")
-        await until(pilot, lambda: "far alone is right on" in screen_text(app))
+        await until(pilot, lambda: "near alone is right on" in screen_text(app))
         assert "difference from near in points" in screen_text(app)
 
 
 async def test_a_window_that_is_too_small_says_so(opened: Open) -> None:
     async with opened((50, 12)) as pilot:
-        assert "too small" in str(pilot.app.screen.render())  # type: ignore[operator]
+        assert "too small" in str(pilot.app.screen.render())
         await pilot.resize_terminal(100, 30)
         await until(pilot, lambda: len(pilot.app.screen_stack) == 1)
 
@@ -302,3 +306,86 @@ async def test_pasted_text_changes_no_run(opened: Open) -> None:
         at_once(pilot, "xXabc yes jX" * 200)
         await pilot.pause(0.5)
         assert (app.settings.runs / "one" / "seed-1" / "recipe.toml").exists()
+
+
+@pytest.mark.parametrize("room", "123")
+async def test_the_sidebar_goes_where_it_has_no_room_beside_the_others(
+    opened: Open, room: str
+) -> None:
+    async with opened((80, 24)) as pilot:
+        app = dashboard(pilot)
+        sidebar = app.query_one(Sidebar)
+        await pilot.press(room)
+        await pilot.pause(0.1)
+        rooms = app.query_one("#rooms")
+        await until(pilot, lambda: not sidebar.display and rooms.display)
+        await pilot.press("c")
+        await until(pilot, lambda: sidebar.outer_size.width == 80 and not rooms.display)
+        await pilot.press("escape")
+        await until(pilot, lambda: not sidebar.display and rooms.display)
+        await pilot.press("c", "slash")
+        await until(pilot, lambda: isinstance(app.focused, Input) and rooms.display)
+        await pilot.press("escape", "c", "2")
+        await until(pilot, lambda: not sidebar.display and app.room.id == "compare")
+
+
+@pytest.mark.parametrize("room", "123")
+@pytest.mark.parametrize("size", [(80, 24), (140, 45)])
+async def test_the_help_is_one_screen_with_each_key_once(
+    opened: Open, room: str, size: tuple[int, int]
+) -> None:
+    async with opened(size) as pilot:
+        app = dashboard(pilot)
+        await pilot.press(room)
+        await pilot.press("question_mark")
+        await until(pilot, lambda: "everywhere" in screen_text(app))
+        box = app.screen.query_one(VerticalScroll)
+        assert box.max_scroll_y == 0
+        text = screen_text(app)
+        for said in ("1 2 3", "the three rooms", "^o", "in this room", "50% ⏎"):
+            assert text.count(said) == 1
+
+
+async def test_marked_runs_have_signs_that_no_chosen_model_has(opened: Open) -> None:
+    async with opened() as pilot:
+        app = dashboard(pilot)
+        for name in ("one", "two"):
+            make_run(app.settings, name, 1, Finished(step=30))
+        await pilot.press("3")
+        await until(pilot, lambda: len(app.query_one(RunsRoom).runs.entries) == 2)
+        await pilot.press("space", "j", "space")
+        await until(pilot, lambda: re.search(r"^[│┃].*▲ .*\n[│┃].*◆ ", screen_text(app), re.M))
+
+
+async def test_what_is_shown_is_written_as_csv(opened: Open, tmp_path: Path) -> None:
+    async with opened() as pilot:
+        app = dashboard(pilot)
+        await pilot.press("space", "j", "space")
+        await pilot.press("e")
+        await until(pilot, lambda: isinstance(app.focused, Input) and len(app.screen_stack) > 1)
+        assert isinstance(app.focused, Input)
+        app.focused.value = str(tmp_path / "some.csv")
+        await pilot.press("enter")
+        await until(pilot, (tmp_path / "some.csv").exists)
+        table = pl.read_csv(tmp_path / "some.csv")
+        assert table.columns[:5] == ["dataset", "item", "sentence1", "sentence2", "gold"]
+        assert table["item"].to_list() == [0, 2]
+        assert app.view is not None
+        assert table["near"].to_list() == app.view.facts.predictions["near"][[0, 2]].tolist()
+
+
+async def test_the_focused_pane_has_a_heavier_border_in_every_room(opened: Open) -> None:
+    async with opened() as pilot:
+        app = dashboard(pilot)
+        make_run(app.settings, "one", 1, Finished(step=30))
+        await until(pilot, lambda: "┏━ items" in screen_text(app))
+        await pilot.press("tab", "tab")
+        await until(pilot, lambda: "┏━ gold" in screen_text(app))
+        await pilot.press("2", "tab")
+        await until(pilot, lambda: "┏━ why" in screen_text(app))
+        await pilot.press("3")
+        await until(pilot, lambda: app.query_one(RunsRoom).runs.entry)
+        await pilot.press("tab")
+        await until(pilot, lambda: "┏━ loss" in screen_text(app))
+        await pilot.press("c")
+        await until(pilot, lambda: "┏━ models" in screen_text(app))

@@ -1,6 +1,7 @@
 """Which items are shown, in which order, against plain loops."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -105,21 +106,46 @@ def test_words_that_the_other_lacks_are_marked() -> None:
     assert "".join(text for text, _ in parts) == "A cat's bowl, here."
 
 
-def test_an_item_has_its_errors_and_neighbours() -> None:
+def test_an_item_has_its_errors() -> None:
     known = facts()
     item = item_of(known, 5)
-    assert [name for name, *_ in item.models] == ["near", "far"]
-    assert item.dataset == "sts12"
-    *_, percentile, error, _ = item.models[0]
-    assert error == pytest.approx(known.ranks["near"][5])
-    assert percentile - item.gold_rank == pytest.approx(error)
+    assert item.title == "sts12 · item 5"
+    gold, near, _, dice = item.bars
+    assert [gold.name, near.name, dice.name] == ["  gold", "● near", "  Dice"]
+    assert near.error == pytest.approx(known.ranks["near"][5])
+    assert near.rank - gold.rank == pytest.approx(near.error)
     below = (known.gold[:60] < known.gold[5]).sum(), (known.gold[:60] == known.gold[5]).sum()
-    assert item.gold_rank == pytest.approx(100 * (below[0] + below[1] / 2) / 60)
+    assert gold.rank == pytest.approx(100 * (below[0] + below[1] / 2) / 60)
+
+
+def test_the_nearest_sentences_are_those_with_the_highest_cosine() -> None:
+    shown = shown_of(["near", "far"])
+    assert Facts(shown).nearest("a cat") == ("", [])
+    rng = np.random.default_rng(1)
+
+    def vectors(sentences: Sequence[str]) -> tuple[str, np.ndarray]:
+        drawn = rng.normal(size=(len(sentences), 8))
+        return "near", drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
+
+    known = Facts(replace(shown, vectors=vectors))
+    item = item_of(known, 5)
+    assert known.vectors is not None
+    table = dict(zip(known.sentences, known.vectors[1], strict=True))
+    own = table[item.sentences[0]]
+    slow = sorted(((float(own @ other), text) for text, other in table.items()), reverse=True)
+    assert slow[0][1] == item.sentences[0]
+    model, nearest = known.nearest(item.sentences[0])
+    assert model == "near"
+    assert [text for _, text in nearest] == [text for _, text in slow[1:5]]
+    assert [cosine for cosine, _ in nearest] == pytest.approx([c for c, _ in slow[1:5]])
+    *_, said = item_cards(item, "", 80, (model, nearest))
+    assert "nearest to the first, by near" in said.plain
 
 
 @pytest.mark.parametrize("width", [60, 66, 120])
 def test_the_numbers_of_a_card_fit_their_line(width: int) -> None:
-    lines = item_cards(item_of(facts(), 5), "", width).plain.split("\n")
+    _, bars, _ = item_cards(item_of(facts(), 5), "", width)
+    lines = bars.plain.split("\n")
     (head,) = [line for line in lines if line.endswith("percentile  error")]
     assert len(head) <= width
     assert sum(len(line) == len(head) for line in lines) == 3  # the head and both models

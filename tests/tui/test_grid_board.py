@@ -1,7 +1,11 @@
-"""The board of a grid: what each place scored, and which of them the dev score chooses."""
+"""Launching a grid, and its board: what each place scored, and which of them dev chooses."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
+from embedlab.core.schema import read_toml
 from embedlab.core.settings import Settings
 from embedlab.experiments.grid_file import load_grid
 from embedlab.experiments.grid_trainings import expand_grid
@@ -10,11 +14,14 @@ from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.events import Finished
 from embedlab.tui.runs.grid_model import board, read_scores
 from embedlab.tui.runs.grid_screen import GridScreen
+from embedlab.tui.runs.launch_sheet import LaunchSheet
+from embedlab.tui.runs.launching import DryRun
 from embedlab.tui.runs.model import RunFollower
 from tests.tui.test_dashboard import Open, dashboard, opened
 from tests.tui.world import make_run, screen_text, until
 
 __all__ = ["opened"]
+_NAMES = {"[": "left_square_bracket", "]": "right_square_bracket", ".": "full_stop"}
 
 GRID = """
 summary = "A test."
@@ -61,19 +68,65 @@ async def test_a_grid_names_the_rooms_and_their_keys_lead_there(opened: Open) ->
         make_grid(app.settings)
         await pilot.press("3")
         await until(pilot, lambda: "sts  spearman · items" in screen_text(app))
-        facts = "state 8 finished   step 30 of 30   speed 800 rows/s\n"
+        facts = "trainings 8 finished   speed 800 rows/s   seeds 1, 2\n"
         await until(pilot, lambda: facts in screen_text(app))
         row = "8 cells   61.50 ± 0.71 spearman "
         await until(pilot, lambda: row in screen_text(app))
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, GridScreen))
-        await until(pilot, lambda: "1 Data  2 Compare  3 Runs › mine" in screen_text(app))
+        await until(pilot, lambda: "1 Data  2 Compare  3 Runs    mine" in screen_text(app))
         await until(pilot, lambda: "81.50 ± 0.71 *" in screen_text(app))
-        assert "1e-05    ░51.50    ▒61.50" in screen_text(app)
+        cells = "✓   seed 1   finished   step 30 of 30   loss 0.25   dev 51.00   sts12 91.00"
+        assert cells in screen_text(app)
+        assert "╭─ dev score ─" in screen_text(app)
         await pilot.press("c")
         assert app.focused is app.screen.query_one("#places")
         await pilot.press("2")
         await until(pilot, lambda: app.screen is app.main and app.room.id == "compare")
+
+
+async def test_a_grid_is_launched_and_its_board_opened_in_twelve_keys_and_its_values(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[Sequence[str]] = []
+
+    async def start(choice: object, words: Sequence[str], settings: Settings) -> None:
+        started.append(words)
+
+    async def tried(words: Sequence[str]) -> DryRun:
+        return DryRun(lines=("2 cells",))
+
+    monkeypatch.setattr("embedlab.tui.runs.launch_sheet.start", start)
+    monkeypatch.setattr("embedlab.tui.runs.launch_sheet.dry_run", tried)
+    async with opened() as pilot:
+        app = dashboard(pilot)
+        make_grid(app.settings)
+
+        async def value(field: str, text: str) -> None:
+            await until(pilot, lambda: getattr(app.focused, "name", None) == field)
+            for letter in text:
+                await pilot.press(_NAMES.get(letter, letter))
+
+        await pilot.press("3", "n")
+        await until(pilot, lambda: isinstance(app.screen, LaunchSheet) and app.screen._choices)
+        await value("words", "tau")
+        await pilot.press("enter")
+        await value("name", "mine")
+        await pilot.press("tab")
+        await value("axis objective.temperature", "[0.5]")
+        await pilot.press("tab", "tab", "tab")
+        await value("rows", "64")
+        await pilot.press("tab")
+        await value("seeds", "2")
+        await pilot.press("ctrl+s")  # the ninth key
+        await until(pilot, lambda: app.screen is app.main)
+        assert tuple(started[0][:2]) == ("grid", "run")
+        assert read_toml(Path(started[0][2]))["axes"] == {"objective.temperature": [0.5]}
+        assert "stages.data.rows=64" in started[0]
+        assert started[0][list(started[0]).index("--seeds") + 1] == "2"
+        await until(pilot, lambda: app.room.crumbs == ("mine",))
+        await pilot.press("enter")
+        await until(pilot, lambda: "81.50 ± 0.71 *" in screen_text(app))
 
 
 def test_places_of_two_axes_have_their_own_scores_and_dev_chooses(tmp_path: Path) -> None:

@@ -17,12 +17,13 @@ from embedlab.runs.events import (
     RunInterrupted,
     Started,
 )
-from embedlab.tui.runs.curves import Series, drawn_curves, short_number
+from embedlab.tui.runs.curves import Series, drawn_curves
 from embedlab.tui.runs.detail import config_text, differences, facts, log_tail
 from embedlab.tui.runs.model import (
     Entry,
     RunFollower,
     Spread,
+    short_number,
     sparkline,
     thinned,
 )
@@ -158,7 +159,7 @@ def test_curves_are_drawn_between_their_ends() -> None:
     lines = drawn_curves([Series(x=range(100), y=[n / 10 for n in range(100)], colour="x")], 60, 10)
     assert len(lines) == 10
     assert {len("".join(text for text, _ in line)) for line in lines} == {60}
-    top, bottom = ("".join(text for text, colour in lines[row] if colour) for row in (0, 8))
+    top, bottom = ("".join(text for text, colour in lines[row] if colour == "x") for row in (0, 8))
     assert top
     assert bottom
     assert drawn_curves([Series(x=[1], y=[math.nan], colour="x")], 60, 10) == []

@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.settings import Settings
-from embedlab.runs.events import Finished
+from embedlab.runs.events import EventLog, Finished, Started
+from embedlab.runs.store import RunFolder
 from embedlab.tui.questions import QUIET_S
+from tests.tui.test_grid_board import make_grid
 from tests.tui.world import make_run
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
@@ -69,6 +71,20 @@ class Terminal:
             time.sleep(0.1)
         return shown
 
+    def shows(self, text: str) -> None:
+        """Wait until the screen shows TEXT."""
+        self.until(lambda shown: text in shown)
+
+
+HELD = """
+import sys, time
+from pathlib import Path
+from embedlab.runs.store import RunFolder
+with RunFolder.of(Path(sys.argv[1]), sys.argv[2], 1).lock():
+    print("held", flush=True)
+    time.sleep(900)
+"""
+
 
 @pytest.fixture
 def terminal(tmp_path: Path) -> Iterator[Terminal]:
@@ -79,25 +95,87 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
     opened.tmux("kill-server")
 
 
-def test_keys_of_one_packet_filter_and_delete_nothing_in_every_room(
-    terminal: Terminal, tmp_path: Path
+@pytest.fixture
+def cell(tmp_path: Path) -> Iterator["subprocess.Popen[str]"]:
+    """The process of a cell that trains, in a grid whose other cells have ended."""
+    plan = make_grid(Settings(runs=tmp_path / "runs", cache=tmp_path / "cache"))
+    run = RunFolder.of(tmp_path / "runs", plan.variants[0].run, 1)
+    with EventLog(run.events_file) as log:
+        log.append(Started(pid=1, host="here", steps=30))
+    words = [sys.executable, "-c", HELD, str(tmp_path / "runs"), run.name]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        yield process
+        process.kill()
+
+
+PACKET = "/xXy"
+
+
+def test_keys_of_one_packet_stop_and_delete_nothing_wherever_they_come(
+    terminal: Terminal, tmp_path: Path, cell: "subprocess.Popen[str]"
 ) -> None:
     terminal.start()
-    terminal.until(lambda shown: "1,750 items" in shown)
+    terminal.shows("1,750 items")
+
+    def to_runs() -> None:
+        for _ in range(3):
+            terminal.tmux("send-keys", "Escape")
+            time.sleep(0.3)
+        terminal.send("3")
+        terminal.until(lambda shown: "n New" in shown and "▶ mine" in shown)
+
     for room, key in (("1", "v Vary"), ("2", "b Rows by"), ("3", "n New")):
-        terminal.send(room)
-        terminal.until(lambda shown, key=key: key in shown)
-        terminal.send("/xXy")
-        terminal.until(lambda shown: "xXy" in shown)
-        terminal.tmux("send-keys", "Escape")
-        terminal.until(lambda shown: "xXy" not in shown)
-    terminal.send("3")
-    terminal.until(lambda shown: "keepme" in shown)
+        for zoom in ("", "z"):
+            terminal.send(room)
+            terminal.shows(key)
+            if zoom:
+                terminal.send(zoom)
+                time.sleep(1)
+            terminal.send(PACKET)
+            terminal.shows("xXy")
+            terminal.tmux("send-keys", "Escape")
+            terminal.until(lambda shown: "xXy" not in shown)
+    for opening, seen in (
+        (["c"], "Score/Reference"),
+        (["n"], "words, or a path"),
+        (["n", "Down", "Tab", "Tab"], "dry run"),
+        (["?"], "the three rooms"),
+        (["C-o"], "Open a CSV"),
+        (["C-p"], "Search for commands"),
+        (["G", "E"], "New name of"),
+        (["Tab"], "n New"),
+        (["Enter"], "7 of 8 cells done"),
+        (["G", "X"], "Delete keepme@1"),
+    ):
+        to_runs()
+        for key in opening:
+            terminal.tmux("send-keys", key)
+            time.sleep(0.5)
+        terminal.shows(seen)
+        terminal.send(PACKET)
+        time.sleep(1)
+    assert cell.poll() is None
+    assert (tmp_path / "runs" / "keepme" / "seed-1" / "recipe.toml").exists()
+    to_runs()
     terminal.send("jkXy" * 500)  # as text that was pasted without brackets
     time.sleep(1)
     assert (tmp_path / "runs" / "keepme" / "seed-1" / "recipe.toml").exists()
+    to_runs()
+    terminal.tmux("send-keys", "x")  # alone, it is heard
+    assert cell.wait(60) != 0
+
+
+def test_a_run_is_deleted_after_a_yes_and_the_dashboard_quits(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    terminal.start()
+    terminal.shows("1,750 items")
+    terminal.send("3")
+    terminal.shows("keepme")
     terminal.tmux("send-keys", "X")
-    terminal.until(lambda shown: "Delete keepme@1" in shown)
+    terminal.shows("Delete keepme@1")
     time.sleep(2 * QUIET_S)
     terminal.send("y")
     terminal.until(lambda _: not (tmp_path / "runs" / "keepme").exists())

@@ -1,11 +1,15 @@
 """What the dashboard shows of stored outcomes."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from embedlab.core.settings import Settings
 from embedlab.data.overlaps import KnownText
+from embedlab.encoders.encoder import sentence_keys
+from embedlab.encoders.vector_cache import EmbeddingCache
 from embedlab.models.catalog import ModelSpec
 from embedlab.tui import workbench
 from tests.tui.world import make_run, outcomes_of
@@ -53,5 +57,23 @@ def test_what_is_shown_first_can_be_chosen_before_anything_was_scored(
 ) -> None:
     monkeypatch.setattr(workbench, "find_spec", lambda name: name)
     settings = Settings(runs=tmp_path / "runs", cache=tmp_path / "cache")
-    names = {model.name for model in workbench.known_models(settings)}
-    assert {"wordllama", "dice"} <= names
+    names = workbench.known_models(settings)
+    assert {"wordllama", "dice"} <= set(names)
+
+
+def test_vectors_are_those_of_the_first_model_that_has_one_of_each_sentence(tmp_path: Path) -> None:
+    vectors = {"part": [[3, 4]], "whole": [[0, 2], [5, 0]]}
+    for name, rows in vectors.items():
+        cache = EmbeddingCache(tmp_path, name, dim=2, limit_bytes=2**20)
+        keys = sentence_keys(["a cat", "a dog"][: len(rows)])
+        cache.store(keys, np.array(rows, np.float32), np.zeros(len(rows), np.bool_))
+    places = {name: SimpleNamespace(fingerprint=name) for name in ("none", *vectors)}
+    for sentences, expected in (
+        (["a cat"], ("part", [[0.6, 0.8]])),
+        (["a dog", "a cat"], ("whole", [[1, 0], [0, 1]])),
+    ):
+        stored = workbench._stored_vectors(places, sentences, tmp_path)  # type: ignore[arg-type]
+        assert stored is not None
+        assert stored[0] == expected[0]
+        assert stored[1] == pytest.approx(np.array(expected[1]))
+    assert workbench._stored_vectors(places, ["a cow"], tmp_path) is None  # type: ignore[arg-type]

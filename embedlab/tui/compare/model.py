@@ -17,6 +17,7 @@ from embedlab.core.progress import StartProgress
 from embedlab.outcomes.frame import DATASET
 from embedlab.outcomes.selection import ItemSelection
 from embedlab.tui.plain import safe_line
+from embedlab.tui.runs.model import round_ticks
 from embedlab.tui.theme import HOLLOW, model_sign
 from embedlab.tui.workbench import Shown
 
@@ -35,6 +36,7 @@ class ForestLine:
     items: int
     reference: float
     model: str
+    place: int  # among the chosen models
     score: float
     delta: float
     low: float
@@ -131,9 +133,9 @@ def _interval(low: float, high: float) -> str:
     return f" [{_SCALE * low:z.1f}, {_SCALE * high:z.1f}]"
 
 
-def forest_lines(comparison: Comparison) -> Iterator[ForestLine]:
+def forest_lines(comparison: Comparison, models: Sequence[str] = ()) -> Iterator[ForestLine]:
     """A line for each slice and each model beside the reference: what sums the comparison up, the
-    other averages, then the rest.
+    other averages, then the rest. MODELS are all that were chosen, in order of their signs.
     """
     main = main_slice(comparison)
     others = [name for name in comparison.models if name != comparison.reference]
@@ -146,13 +148,15 @@ def forest_lines(comparison: Comparison) -> Iterator[ForestLine]:
             difference = compared.differences.get(name)
             score = compared.scores[name]
             sign = _sign(difference) if difference and isfinite(difference.delta) else ""
-            mark = model_sign(comparison.models.index(name))
+            place = (models or comparison.models).index(name)
+            mark = model_sign(place)
             yield ForestLine(
                 slice_key=compared.key,
                 title=compared.title,
                 items=compared.pairs,
                 reference=_SCALE * reference,
                 model=name,
+                place=place,
                 score=_SCALE * score.value,
                 delta=_SCALE * (difference.delta if difference else score.value),
                 low=_SCALE * (difference.low if difference else score.low),
@@ -202,7 +206,6 @@ class WhyLine:
     delta: float = nan
     high: float = nan
     items: int = 0
-    mark: str = "•"
 
 
 def why_lines(explanation: Explanation) -> list[WhyLine]:
@@ -210,30 +213,19 @@ def why_lines(explanation: Explanation) -> list[WhyLine]:
     uneven = [one for one in explanation.uneven if one.contrast.significant][:_MOST_KINDS]
     uneven += [tested.found for tested in explanation.search.confirmed[:2]]
     kinds = len(explanation.kinds)
-    lines = [
-        WhyLine(text=f"{explanation.second} gains or loses on", style="bold")
-        if uneven
-        else WhyLine(
-            text=f"On none of {kinds} kinds of items is the difference clearly larger or smaller."
-        )
-    ]
-    lines += [
-        WhyLine(
-            text=one.title,
-            delta=_SCALE * one.contrast.delta,
-            low=_SCALE * one.contrast.low,
-            high=_SCALE * one.contrast.high,
-            items=one.items,
-        )
-        for one in uneven
-    ]
+    lines = [WhyLine(text="No property divides these items into kinds.")]
+    if kinds:
+        text = f"On none of {kinds} kinds of items is the difference clearly larger or smaller."
+        lines = [WhyLine(text=text)]
     if uneven:
-        lines.append(
-            WhyLine(
-                text=f"points beside all other items; Holm over {kinds} kinds",
-                style="$faint",
+        lines = [WhyLine(text=f"{explanation.second} gains or loses on", style="bold")]
+        for one in uneven:
+            low, delta, high = (
+                _SCALE * end for end in (one.contrast.low, one.contrast.delta, one.contrast.high)
             )
-        )
+            lines.append(WhyLine(text=one.title, low=low, delta=delta, high=high, items=one.items))
+        text = f"points beside all other items; Holm over {kinds} kinds"
+        lines.append(WhyLine(text=text, style="$faint"))
     for side in explanation.sides:
         lines += [WhyLine(text="")]
         lines += [
@@ -241,8 +233,7 @@ def why_lines(explanation: Explanation) -> list[WhyLine]:
         ]
         facts = [fact for fact in (*side.common, *side.words) if fact.significant][:_MOST_KINDS]
         for fact in facts:
-            more = "more often" if fact.share > fact.elsewhere else "less often"
-            shares = f"{fact.share:.0%}, {more} than the others' {fact.elsewhere:.0%}"
+            shares = f"{fact.share:.0%} of them, {fact.elsewhere:.0%} of all other items"
             lines.append(WhyLine(text=f"{fact.title}: {shares}"))
         if not facts:
             lines.append(WhyLine(text="nothing sets them apart from other items", style="$faint"))
@@ -250,12 +241,12 @@ def why_lines(explanation: Explanation) -> list[WhyLine]:
             first, second = (
                 explanation.outcomes.column(name)[row] for name in ("sentence1", "sentence2")
             )
-            texts = " ┊ ".join(safe_line(text) for text in (first, second) if text)
-            lines.append(WhyLine(text=f"“{texts}”", style="italic $faint"))
+            texts = "\n  ".join(safe_line(text) for text in (first, second) if text)
+            lines.append(WhyLine(text=f"• {texts}", style="italic $faint"))
     return lines
 
 
-def ends_of(lines: Sequence[ForestLine | WhyLine]) -> tuple[float, float]:
+def ends_of(lines: Sequence[ForestLine]) -> tuple[float, float]:
     """The ends of the axis that all LINES share; it holds 0."""
     ends = [end for line in lines for end in (line.low, line.high, line.delta) if isfinite(end)]
     low, high = min([0.0, *ends]), max([0.0, *ends])
@@ -269,18 +260,19 @@ def place_on(value: float, low: float, high: float, width: int) -> int:
 
 
 def axis_labels(low: float, high: float, width: int) -> str:
-    """The ends of the axis, with 0 over its rule where that has room."""
+    """Round numbers of the axis over their places in WIDTH cells, 0 always."""
     cells = [" "] * width
-    for value, text in ((0.0, "0"), (low, f"{low:+z.0f}"), (high, f"{high:+z.0f}")):
+    for value, text in sorted(
+        round_ticks(low, high, max(2, width // 9)), key=lambda tick: tick[0] != 0
+    ):
         place = place_on(value, low, high, width)
         start = max(0, min(place - (len(text) - 1) // 2, width - len(text)))
-        around = cells[max(start - 1, 0) : start + len(text) + 1]
-        if all(cell == " " for cell in around):
+        if not "".join(cells[max(start - 1, 0) : start + len(text) + 1]).strip():
             cells[start : start + len(text)] = text
     return "".join(cells)
 
 
-def forest_bar(line: ForestLine | WhyLine, low: float, high: float, width: int) -> str:
+def forest_bar(line: ForestLine, low: float, high: float, width: int) -> str:
     """The interval of LINE on the axis from LOW to HIGH in WIDTH cells, with 0 as a rule."""
     cells = [" "] * width
     cells[place_on(0.0, low, high, width)] = "│"

@@ -34,7 +34,8 @@ from embedlab.tui.compare.model import (
 )
 from embedlab.tui.data.histogram import joined_runs
 from embedlab.tui.data.model import GOLD, View
-from embedlab.tui.room import Lines, Room
+from embedlab.tui.plain import faint, shortened
+from embedlab.tui.room import PANE_KEYS, Lines, Room
 from embedlab.tui.runs.curves import braille, dots_sign
 from embedlab.tui.theme import model_colour, model_sign
 
@@ -49,7 +50,7 @@ class Scatter(Widget, can_focus=True):
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id, classes="panel")
         self.border_title = "scatter"
-        self._points: tuple[np.ndarray, np.ndarray] | None = None
+        self._points = np.empty(0), np.empty(0)
 
     def show(self, x: np.ndarray, y: np.ndarray, title: str) -> None:
         """Draw the points X, Y."""
@@ -59,15 +60,13 @@ class Scatter(Widget, can_focus=True):
     def render(self) -> Content:
         """The dots; the more items in a cell, the brighter it is."""
         width, height = self.content_size
-        if self._points is None or width < 8 or height < 4:
-            return Content.styled("choose two models", "$faint")
         x, y = self._points
         known = np.isfinite(x) & np.isfinite(y)
         x, y = x[known], y[known]
-        if len(x) < 2 or x.min() == x.max() or y.min() == y.max():
-            return Content.styled("no item has both", "$faint")
-        across = ((x - x.min()) / (x.max() - x.min()) * (2 * width - 1)).round().astype(int)
-        down = ((y.max() - y) / (y.max() - y.min()) * (4 * height - 1)).round().astype(int)
+        if min(width, 2 * height) < 8 or len(x) < 2 or not np.ptp(x) or not np.ptp(y):
+            return faint("no item has both")
+        across = ((x - x.min()) / np.ptp(x) * (2 * width - 1)).round().astype(int)
+        down = ((y.max() - y) / np.ptp(y) * (4 * height - 1)).round().astype(int)
         counts = np.zeros((4 * height, 2 * width), dtype=int)
         np.add.at(counts, (down, across), 1)
         bits = braille(counts > 0)
@@ -88,20 +87,13 @@ class CompareRoom(Room):
 
     TITLE = "Compare"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("b", "rows_by", "Rows by", tooltip="Rows by dataset, source, Dice, negation …"),
-        Binding("w", "why", "Why", tooltip="Why the model of the row differs from the reference."),
-        Binding("p", "plot", "Plot", tooltip="Dots against the reference, or against gold."),
-        Binding("s", "sort", "Sort", tooltip="By the size of the difference, or as in the data."),
-        Binding(
-            "A",
-            "aggregate",
-            "Aggregation",
-            show=False,
-            tooltip="All pairs, or the mean over sources.",
-        ),
-        Binding("C", "common", "Common", show=False, tooltip="Only items that all models score."),
-        Binding("tab", "pane(1)", "Pane", show=False),
-        Binding("shift+tab", "pane(-1)", "Pane", show=False),
+        Binding("b", "rows_by", "Rows by", tooltip="rows by source, Dice …"),
+        Binding("w", "why", "Why", tooltip="why the model differs"),
+        Binding("p", "plot", "Plot", tooltip="dots: the other, or gold"),
+        Binding("s", "sort", "Sort", tooltip="by size of difference"),
+        Binding("A", "aggregate", "Mean", show=False, tooltip="mean over sources"),
+        Binding("C", "common", "Common", show=False, tooltip="items that all scored"),
+        *PANE_KEYS,
     ]
     DEFAULT_CSS = """
     CompareRoom { layout: vertical; }
@@ -164,10 +156,9 @@ class CompareRoom(Room):
         self.set_class(is_low and self.size.width < _SLIM, "-narrow")
 
     @property
-    def crumbs(self) -> str:
-        """What the rows are."""
-        expression = self.view.expression if self.view is not None else ""
-        return " › ".join(filter(None, (f"by {self.by}", expression)))
+    def crumbs(self) -> Sequence[str]:
+        """What the rows are, and which items are compared."""
+        return f"by {self.by}", self.view.expression if self.view is not None else ""
 
     def enter(self) -> None:
         """Go to the rows."""
@@ -179,9 +170,7 @@ class CompareRoom(Room):
         self.comparison, self._lines = None, ()
         self._explained.clear()
         is_empty = self.dashboard.shown.outcomes is None
-        self.query_one("#verdict", Static).update(
-            self.dashboard.why_empty if is_empty else "comparing …"
-        )
+        self.say("#verdict", self.dashboard.why_empty if is_empty else "comparing …")
         self._draw()
 
     def take_whole(self, comparison: Comparison) -> None:
@@ -217,7 +206,7 @@ class CompareRoom(Room):
             return
         if self.view is not None and not len(self.view.rows):
             text = "No item fits the filter: esc in the Data room clears it."
-            self.hand_over(self.query_one("#verdict", Static).update, text)
+            self.hand_over(self.say, "#verdict", text)
             return
         selection = self.view.selection if self.view is not None else None
         try:
@@ -235,13 +224,13 @@ class CompareRoom(Room):
 
     def _take(self, comparison: Comparison) -> None:
         self.comparison = comparison
-        lines = list(forest_lines(comparison))
+        lines = list(forest_lines(comparison, self.dashboard.shown.models))
         if self.is_sorted:
             lines.sort(key=lambda line: -abs(line.delta) if isfinite(line.delta) else 0.0)
         self._lines = lines
         first, *others = verdict(comparison)
         said = [Content.styled(first, "bold"), *map(Content, others)]
-        self.query_one("#verdict", Static).update(Content("\n").join(said))
+        self.say("#verdict", Content("\n").join(said))
         self._draw()
         self.dashboard.refresh_header()
 
@@ -261,7 +250,7 @@ class CompareRoom(Room):
         bar = max(width - self._title_width - _NUMBERS - 1, 6)
         if self.comparison is None:
             forest.clear_options()
-            self.query_one("#forest-head", Static).update("")
+            self.say("#forest-head", "")
             return
         side = self.query_one("#forest-side")
         side.border_title = (
@@ -271,61 +260,45 @@ class CompareRoom(Room):
         )
         side.border_subtitle = _LEGEND
         low, high = ends_of(self._lines)
-        models = list(self.dashboard.shown.models)
+        cells = self._title_width
         texts = []
         before = ""
         for line in self._lines:
-            title = line.title if line.title != before else ""
+            is_new = line.title != before
+            title = shortened(line.title, cells) if is_new else ""
+            facts = f"{line.items:>6,} {_number(line.reference):>6}" if is_new else " " * 13
             before = line.title
-            texts.append(self._text(line, title, models, low, high, bar))
+            colour = model_colour(line.place)
+            style = "bold" if line.is_average else ""
+            delta = f"{line.delta:+z.1f}" if isfinite(line.delta) else "·"
+            is_clear = line.sign in {"▲", "▼"}
+            texts.append(
+                Content.assemble(
+                    (f"{title:<{cells}} ", style),
+                    (facts, "$faint"),
+                    (f"  {model_sign(line.place)}{_number(line.score):>6} ", colour),
+                    (f"{delta:>7} {line.sign or ' '}    ", "bold" if is_clear else "$faint"),
+                    _bar(line, low, high, bar, colour if is_clear else "$faint"),
+                )
+            )
         forest.fill(texts)
-        title = f"{self.by:<{self._title_width}} {'items':>6} {'ref':>6} {'model':>8}"
+        sign = model_sign(self.dashboard.shown.models.index(self.comparison.reference))
+        title = f"{self.by:<{cells}} {'items':>6} {f'{sign} ref':>6} {'score':>8}"
         head = f"{title} {'diff':>7}      {axis_labels(low, high, bar)}"
-        self.query_one("#forest-head", Static).update(Content.styled(head, "bold $faint"))
-
-    def _text(
-        self,
-        line: ForestLine,
-        title: str,
-        models: Sequence[str],
-        low: float,
-        high: float,
-        bar: int,
-    ) -> Content:
-        place = models.index(line.model) if line.model in models else 0
-        colour = model_colour(place)
-        cells = self._title_width
-        if len(title) > cells:
-            title = f"{title[: cells // 2]}…{title[-(cells - cells // 2 - 1) :]}"
-        style = "bold" if line.is_average else ""
-        facts = f"{line.items:>6,} {_number(line.reference):>6}" if title else " " * 13
-        delta = f"{line.delta:+z.1f}" if isfinite(line.delta) else "·"
-        return Content.assemble(
-            (f"{title:<{cells}} ", style),
-            (facts, "$faint"),
-            (f"  {model_sign(place)}{_number(line.score):>6} ", colour),
-            (f"{delta:>7} {line.sign or ' '}    ", style or ("" if line.sign != "=" else "$faint")),
-            _bar(line, low, high, bar, colour if line.sign in {"▲", "▼"} else "$faint"),
-        )
+        self.say("#forest-head", Content.styled(head, "bold $faint"))
 
     def on_option_list_option_highlighted(self) -> None:
         """Show what is known of the row, and its models' scatter."""
-        line = self.line
-        facts = self.dashboard.query_one("#data").facts  # type: ignore[attr-defined]
-        if line is None or facts is None or self.comparison is None:
+        line, view = self.line, self.view
+        if line is None or view is None or self.comparison is None:
             return
         reference = self.comparison.reference
-        is_with_gold = self.is_with_gold or line.model == reference
-        pair = (GOLD if is_with_gold else reference, line.model)
-        is_of_these = self.view is not None and self.view.facts is facts
-        rows = self.view.rows if self.view is not None and is_of_these else slice(None)
-        x, y = (facts.numbers(name)[rows] for name in pair)
-        self.query_one(Scatter).show(x, y, f"{pair[1]} ↑ against {pair[0]} →")
+        other = GOLD if self.is_with_gold or line.model == reference else reference
+        x, y = (view.facts.numbers(name)[view.rows] for name in (other, line.model))
+        self.query_one(Scatter).show(x, y, f"{line.model} ↑ against {other} →")
         known = self._explained.get((reference, line.model))
         notes = "\n".join(line.notes)
-        self.query_one("#why Static", Static).update(
-            known or Content.styled(notes or f"w explains {line.model}", "$faint")
-        )
+        self.say("#why Static", known or faint(notes or f"w explains {line.model}"))
 
     @property
     def line(self) -> ForestLine | None:
@@ -354,7 +327,7 @@ class CompareRoom(Room):
         if self._is_whole and self.dashboard.comparison is not None:
             self._take(self.dashboard.comparison)
         else:
-            self.query_one("#verdict", Static).update("comparing …")
+            self.say("#verdict", "comparing …")
             self.compare()
 
     def action_aggregate(self) -> None:
@@ -419,14 +392,14 @@ class CompareRoom(Room):
             def tick(done: int, whole: int) -> None:
                 if worker.is_cancelled:
                     raise _Stale
-                say(Content.styled(f"{what}: {done} of {whole}", "$faint"))
+                say(faint(f"{what}: {done} of {whole}"))
 
             return tick
 
         if (reference, other) in self._explained:
             say(self._explained[reference, other])
             return
-        say(Content.styled("looking …", "$faint"))
+        say(faint("looking …"))
         selection = self.view.selection if self.view is not None else None
         try:
             found = explain(self.dashboard.shown, other, selection, progress)
@@ -440,29 +413,26 @@ class CompareRoom(Room):
         say(text)
 
     def _why_text(self, lines: Sequence[WhyLine]) -> Content:
-        """The LINES of an explanation; kinds of items as a forest plot of their own."""
-        width = max(self.query_one("#why").scrollable_content_region.width - 2, 30)
+        """The LINES of an explanation; numbers of kinds of items below their names."""
         kinds = [line for line in lines if isfinite(line.delta)]
-        low, high = ends_of(kinds)
-        title = max((len(line.text) for line in kinds), default=0)
-        title = min(title, max(width - 27, 12))
-        bar = width - title - 18
+        width = max(self.query_one("#why").scrollable_content_region.width - 2, 50)
+        title = min(max((len(line.text) for line in kinds), default=0), width - 33)
         texts = []
         for line in lines:
             if not isfinite(line.delta):
                 texts.append(Content.styled(line.text, line.style))
                 continue
+            interval = f"[{line.low:+z.1f}, {line.high:+z.1f}]"
             texts.append(
                 Content.assemble(
-                    f"{line.text[:title]:<{title}} ",
-                    (f"{line.delta:>+z6.1f}  ", "bold"),
-                    _bar(line, low, high, bar, "$text-primary") if bar >= 8 else "",
-                    (f"{line.items:>8,}", "$faint"),
+                    f"{shortened(line.text, title):<{title}} ",
+                    (f"{line.delta:>+z7.1f}", "bold"),
+                    (f"  {interval:<15}{line.items:>7,}", "$faint"),
                 )
             )
         if kinds:
-            head = f"{'points':>{title + 7}}  {'95%':^{bar}}{'items':>8}"
-            texts.insert(1, Content.styled(head, "$faint"))
+            head = f"{'points':>{title + 8}}  {'95%':<15}{'items':>7}"
+            texts.insert(1, faint(head))
         return Content("\n").join(texts)
 
 
@@ -474,7 +444,7 @@ def _number(value: float) -> str:
     return f"{value:z.1f}" if isfinite(value) else "·"
 
 
-def _bar(line: ForestLine | WhyLine, low: float, high: float, width: int, style: str) -> Content:
+def _bar(line: ForestLine, low: float, high: float, width: int, style: str) -> Content:
     """The interval of a line; the rule of 0 has the colour of rules."""
     text = forest_bar(line, low, high, width)
     content = Content.styled(text, style)

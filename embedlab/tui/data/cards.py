@@ -1,65 +1,70 @@
 """The details of an item as cards: the pair with bars, neighbours, notes, where it comes from."""
 
-from math import isfinite, nan
+from collections.abc import Sequence
+from math import isfinite
 
 from textual.content import Content
 
-from embedlab.tui.data.model import DICE, Item, words_only_here
-from embedlab.tui.plain import safe_line
-from embedlab.tui.theme import model_colour, model_sign
+from embedlab.tui.data.model import Bar, Item, words_only_here
+from embedlab.tui.plain import faint, safe_line, shortened
 
-_BAR = 36
+_BAR = 24
 _LONGEST_NAME = 18
 _FAR = 25  # points of rank, from which an error stands out
 
 
-def item_cards(item: Item, note: str, width: int) -> Content:
-    """All that is known of ITEM, in WIDTH cells."""
+def item_cards(
+    item: Item, note: str, width: int, nearest: tuple[str, Sequence[tuple[float, str]]] = ("", ())
+) -> tuple[Content, Content, Content]:
+    """The sentences of ITEM, its bars in WIDTH cells, and what else is known of it, with what is
+    NEAREST to its first sentence by a model.
+    """
     first, *others = item.sentences or ("",)
     second = others[0] if others else ""
-    lines = [sentence(first, second), *(sentence(text, first) for text in others)]
-    names = max(len(name) for name in ("gold", "Dice", *(name for name, *_ in item.models)))
-    names = min(names, _LONGEST_NAME) + 2
+    texts = [sentence(first, second), *(sentence(text, first) for text in others)]
+    names = min(max(len(bar.name) for bar in item.bars), _LONGEST_NAME)
     bar_width = max(6, min(_BAR, width - names - 28))
-    bars = [("  gold", "$gold", item.gold, item.gold_share, item.gold_rank, nan)]
-    for name, value, text, rank, error, place in item.models:
-        share = value if -1 <= value <= 1 else nan
-        bars.append((f"{model_sign(place)} {name}", model_colour(place), text, share, rank, error))
-    if isfinite(item.dice) and DICE not in {name for name, *_ in item.models}:
-        bars.append(("  Dice", "$faint", f"{item.dice:z.2f}", item.dice, nan, nan))
-    head = f"{' ' * (names + 9 + bar_width)} percentile  error" * isfinite(item.gold_rank)
-    lines.append(Content.styled(head, "$faint"))
-    for name, colour, text, share, rank, error in bars:
-        drawn = ""
-        if isfinite(share):
-            halves = round(min(abs(share), 1.0) * bar_width * 2)
-            drawn = ("━" if share >= 0 else "╍") * (halves // 2) + "╸" * (halves % 2)
-        of_rank = f"{rank:z11.0f}" if isfinite(rank) else ""
-        said = f"{error:>+z7.0f}" if isfinite(error) else ""
-        far = isfinite(error) and abs(error) >= _FAR
-        lines.append(
-            Content.assemble(
-                (f"{name[:names]:<{names}} ", colour),
-                f"{text[:7]:>7} ",
-                (f"{drawn:<{bar_width}}", colour),
-                (of_rank, "$faint"),
-                (said, "$text-warning" if far else "$faint"),
-            )
-        )
-    lines.append(Content(""))
-    if item.source:
-        lines.append(Content.assemble(("from   ", "$faint"), safe_line(item.source)))
+    bars = [_bar(bar, names, bar_width) for bar in item.bars]
+    if any(isfinite(bar.rank) for bar in item.bars):
+        bars.insert(0, faint(f"{'percentile  error':>{names + bar_width + 28}}"))
+    facts = [
+        Content.assemble((f"{name:<7}", "$faint"), safe_line(text))
+        for name, text in (("source", item.source), ("note", note))
+        if text
+    ]
     if item.trained:
-        lines.append(Content.styled(f"trained on by {item.trained}", "$text-warning"))
-    if note:
-        lines.append(Content.assemble(("note   ", "$faint"), safe_line(note)))
+        facts.append(Content.styled(f"trained on by {item.trained}", "$text-warning"))
     if item.neighbours:
-        lines += [Content(""), Content.styled("the same sentence in", "bold")]
-        lines += [
-            Content.assemble((f"{gold:>6}  ", "$gold"), sentence(text, first))
-            for _, gold, text in item.neighbours
+        facts.append(faint("the same sentence in"))
+        facts += [
+            Content.assemble((f"{gold:>5}  ", "$gold"), sentence(text, first))
+            for gold, text in item.neighbours
         ]
-    return Content("\n").join(lines)
+    model, sentences = nearest
+    if sentences:
+        facts.append(faint(f"nearest to the first, by {model}"))
+        facts += [Content(f"{cosine:z5.2f}  {safe_line(text)}") for cosine, text in sentences]
+    lines = Content("\n")
+    return lines.join(texts), lines.join(bars), lines.join(facts)
+
+
+def _bar(bar: Bar, names: int, width: int) -> Content:
+    """A line with its number, a bar of it in WIDTH cells, its percentile and its error."""
+    drawn = ""
+    if isfinite(bar.share):
+        halves = round(min(abs(bar.share), 1.0) * width * 2)
+        drawn = ("━" if bar.share >= 0 else "╍") * (halves // 2) + "╸" * (halves % 2)
+    is_far = isfinite(bar.error) and abs(bar.error) >= _FAR
+    return Content.assemble(
+        (f"{shortened(bar.name, names):<{names}} ", bar.colour),
+        f"{bar.text[:7]:>7} ",
+        (f"{drawn:<{width}}", bar.colour),
+        (f"{bar.rank:z12.0f}" if isfinite(bar.rank) else "", "$faint"),
+        (
+            f"{bar.error:>+z7.0f}" if isfinite(bar.error) else "",
+            "$text-warning" * is_far or "$faint",
+        ),
+    )
 
 
 def sentence(text: str, other: str) -> Content:

@@ -11,6 +11,7 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from embedlab.tui.data.model import Bins
+from embedlab.tui.plain import faint
 
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 
@@ -23,8 +24,8 @@ class Histogram(Widget, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left,h", "move(-1)", show=False),
         Binding("right,l", "move(1)", show=False),
-        Binding("enter,space", "brush", "Brush", tooltip="Begin a range of values, then end it."),
-        Binding("backspace", "clear", "All", tooltip="Take the range away."),
+        Binding("enter,space", "brush", "Brush", tooltip="begin a range, then end it"),
+        Binding("backspace", "clear", "All", tooltip="take the range away"),
     ]
     place = reactive(0)
     begun: reactive[int | None] = reactive(None)
@@ -53,7 +54,7 @@ class Histogram(Widget, can_focus=True):
         bins = self.bins
         width, height = self.content_size
         if bins is None or width < 4:
-            return Content.styled("none here", "$faint")
+            return faint("none here")
         rows = max(height - 1, 1)
         places_of = [cell * len(bins.whole) // width for cell in range(width)]
         heights = [_heights(counts, rows) for counts in (bins.shown, bins.whole)]
@@ -73,14 +74,14 @@ class Histogram(Widget, can_focus=True):
                     style = f"{self._colour} on $panel-lighten-2 bold"
                 parts.append((sign, style))
             lines.append(joined_runs(parts))
-        low, high = f"{bins.low:.2g}", f"{bins.high:.3g}"
+        low, high = f"{round(bins.low, 1):g}", f"{round(bins.high, 1):g}"
         if self.has_focus:
             first, last = min(chosen), max(chosen)
             below = f"{bins.edge(first):.3g}–{bins.edge(last + 1):.3g}: "
             below += f"{sum(bins.shown[first : last + 1]):,}"
         else:
             below = f"{low}{high:>{max(width - len(low), 1)}}"
-        return Content("\n").join([*lines, Content.styled(below, "$faint")])
+        return Content("\n").join([*lines, faint(below)])
 
     def _chosen(self) -> range:
         begun = self.place if self.begun is None else self.begun

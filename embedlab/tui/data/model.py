@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from embedlab.analysis.rank_errors import rank_errors
 from embedlab.analysis.word_effects import percentile_ranks
+from embedlab.encoders.vector_cache import VectorRows
 from embedlab.outcomes.property import property_named
 from embedlab.outcomes.selection import ItemSelection, item_condition, items_that_fit
+from embedlab.tui.theme import model_colour, model_sign
 from embedlab.tui.workbench import Shown
 
 Floats = NDArray[np.float64]
@@ -21,7 +23,7 @@ Rows = NDArray[np.intp]
 GOLD, DICE, GAP, FILE = "gold", "dice", "gap", "file order"
 BINS = 24
 _WORD = re.compile(r"\w+(?:['’]\w+)*|\S")
-_MOST_NEIGHBOURS = 6
+_MOST_NEIGHBOURS, _MOST_NEAREST = 4, 4
 
 
 class Facts:
@@ -73,6 +75,30 @@ class Facts:
         if len(self.shown.columns) == 1:
             return np.abs(ranks[self.shown.columns[0].name])
         return ranks.get(GAP, np.full(self.shown.items, np.nan))
+
+    @cached_property
+    def sentences(self) -> list[str]:
+        """The distinct sentences of all items."""
+        columns = [self.outcomes.column(name) for name in ("sentence1", "sentence2")]
+        return pl.concat(columns).drop_nulls().unique(maintain_order=True).to_list()
+
+    @cached_property
+    def vectors(self) -> tuple[str, VectorRows] | None:
+        """The first model with a vector of each sentence, and these, of length 1."""
+        return self.shown.vectors(self.sentences)
+
+    def nearest(self, sentence: str) -> tuple[str, list[tuple[float, str]]]:
+        """The model by whose vectors these other sentences are nearest to SENTENCE, with their
+        cosines; none where no model has vectors of all sentences. The first time takes a moment.
+        """
+        if not sentence or self.vectors is None:
+            return "", []
+        model, vectors = self.vectors
+        place = self.sentences.index(sentence)
+        cosines = vectors @ vectors[place]
+        cosines[place] = -np.inf
+        order = np.argsort(-cosines)[:_MOST_NEAREST]
+        return model, [(float(cosines[other]), self.sentences[other]) for other in order]
 
     def numbers(self, name: str) -> Floats:
         """The numbers called NAME: gold, dice, gap, or a model."""
@@ -228,23 +254,28 @@ def words_only_here(sentence: str, other: str) -> list[tuple[str, bool]]:
     return parts
 
 
+@dataclass(frozen=True)
+class Bar:
+    """A number of an item: gold, Dice, or what a model got."""
+
+    name: str
+    colour: str
+    text: str
+    share: float  # of the bar, -1 to 1; nan where there is none
+    rank: float = np.nan  # percentile within the dataset
+    error: float = np.nan  # of the rank, in points
+
+
 @dataclass(frozen=True, kw_only=True)
 class Item:
     """One item with all that is known of it."""
 
-    row: int
-    dataset: str
-    number: int
+    title: str
     source: str
     sentences: tuple[str, ...]
-    gold: str
-    gold_share: float  # of the dataset's range, 0 to 1; nan of classes
-    gold_rank: float  # percentile within its dataset; nan of classes
-    # name, number, its text, its percentile, rank error, place among the chosen
-    models: Sequence[tuple[str, float, str, float, float, int]]
-    dice: float
+    bars: Sequence[Bar]
     trained: str
-    neighbours: Sequence[tuple[int, str, str]] = field(default_factory=tuple)  # row, gold, text
+    neighbours: Sequence[tuple[str, str]] = ()  # gold, the other sentence
 
 
 def item_of(facts: Facts, row: int) -> Item:
@@ -252,47 +283,40 @@ def item_of(facts: Facts, row: int) -> Item:
     outcomes = facts.outcomes
     block = outcomes.blocks[facts.blocks[row]]
     sentences = [outcomes.column(name)[row] for name in ("sentence1", "sentence2", "contradicted")]
-    gold = facts.gold[row]
     is_in_block = facts.blocks == facts.blocks[row]
     in_block = facts.gold[is_in_block]
-    low, high = (np.nanmin(in_block), np.nanmax(in_block)) if len(in_block) else (0.0, 1.0)
-    low = min(low, 0.0)
-    is_class = bool(block.classes) or high <= low
-    errors = facts.ranks
+    low, high = min(np.nanmin(in_block), 0.0), np.nanmax(in_block)
+    is_class = bool(block.classes) or not high > low
 
-    def rank(values: Floats) -> float:
+    def bar(name: str, colour: str, values: Floats, share: float, error: float = np.nan) -> Bar:
         others = values[is_in_block & np.isfinite(values)]
         is_ranked = not is_class and np.isfinite(values[row])
-        return float(percentile_ranks(values[row], others)) if is_ranked else np.nan
+        rank = float(percentile_ranks(values[row], others)) if is_ranked else np.nan
+        text = facts.text(values[row], row, is_gold=values is facts.gold)
+        return Bar(name, colour, text, share, rank, error)
 
+    gold_share = np.nan if is_class else float((facts.gold[row] - low) / (high - low))
+    bars = [bar("  gold", "$gold", facts.gold, gold_share)]
+    for name, values in facts.predictions.items():
+        place = facts.shown.models.index(name)
+        share = values[row] if -1 <= values[row] <= 1 else np.nan
+        error = float(facts.ranks[name][row]) if name in facts.ranks else np.nan
+        title = f"{model_sign(place)} {name}"
+        bars.append(bar(title, model_colour(place), values, float(share), error))
+    if DICE not in facts.predictions and np.isfinite(dice := facts.dice[row]):
+        bars.append(Bar("  Dice", "$faint", f"{dice:.2f}", float(dice)))
     return Item(
-        row=row,
-        dataset=block.dataset,
-        number=int(outcomes.rows["item"][row]),
+        title=f"{block.dataset} · item {outcomes.rows['item'][row]}",
         source=outcomes.rows["source"][row] or "",
         sentences=tuple(text for text in sentences if text is not None),
-        gold=facts.text(gold, row, is_gold=True),
-        gold_share=np.nan if is_class else float((gold - low) / (high - low)),
-        gold_rank=rank(facts.gold),
-        models=[
-            (
-                name,
-                float(values[row]),
-                facts.text(values[row], row, is_gold=False),
-                rank(values),
-                float(errors[name][row]) if name in errors else np.nan,
-                facts.shown.models.index(name),
-            )
-            for name, values in facts.predictions.items()
-        ],
-        dice=float(facts.dice[row]),
+        bars=bars,
         trained=outcomes.column("trained")[row] or "",
         neighbours=_neighbours(facts, row),
     )
 
 
-def _neighbours(facts: Facts, row: int) -> list[tuple[int, str, str]]:
-    """Other items with one of the item's sentences: row, gold and the other sentence."""
+def _neighbours(facts: Facts, row: int) -> list[tuple[str, str]]:
+    """Other items with one of the item's sentences: gold and the other sentence."""
     rows = facts.outcomes.rows
     own = {rows["first_text"][row], rows["second_text"][row]} - {None}
     found = rows.with_row_index("row").filter(
@@ -304,5 +328,5 @@ def _neighbours(facts: Facts, row: int) -> list[tuple[int, str, str]]:
     for other, first in found.head(_MOST_NEIGHBOURS).select("row", "first_text").iter_rows():
         text = seconds[other] if first in own else firsts[other]
         gold = facts.text(facts.gold[other], other, is_gold=True)
-        neighbours.append((other, gold, text or firsts[other] or ""))
+        neighbours.append((gold, text or firsts[other] or ""))
     return neighbours

@@ -1,12 +1,11 @@
 """The Data room: histograms that filter, the table of items, and the details of one."""
 
-import csv
 import re
 from collections.abc import Sequence
-from io import StringIO
 from pathlib import Path
 from typing import ClassVar
 
+import polars as pl
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -41,7 +40,7 @@ from embedlab.tui.data.model import (
 from embedlab.tui.data.table import ItemTable
 from embedlab.tui.data.what_if import WhatIf
 from embedlab.tui.questions import Ask
-from embedlab.tui.room import Room
+from embedlab.tui.room import PANE_KEYS, Room
 
 HISTORY = 50  # filters that are remembered
 
@@ -76,10 +75,19 @@ class FilterField(Input):
         Binding("tab", "cursor_right", show=False),
     ]
 
+    def __init__(self) -> None:
+        self.words = FilterWords()
+        super().__init__(
+            id="data-filter",
+            compact=True,
+            suggester=self.words,
+            placeholder='filter: gold>4 dice<0.3 negation:one dataset:sick-r "a phrase" /regex/',
+            max_length=4000,
+        )
+
     def action_history(self, step: int) -> None:
         """Take a filter that was typed before."""
-        words = self.suggester
-        lines = ["", *(words.history if isinstance(words, FilterWords) else ())]
+        lines = ["", *self.words.history]
         place = lines.index(self.value) if self.value in lines else 0
         self.value = lines[max(0, min(place + step, len(lines) - 1))]
         self.cursor_position = len(self.value)
@@ -90,21 +98,22 @@ class DataRoom(Room):
 
     TITLE = "Data"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("s", "sort", "Sort", tooltip="Largest disagreement, gold, Dice, each model, file."),
-        Binding("S", "reverse", "Reverse", show=False, tooltip="The other end first."),
-        Binding("left_square_bracket", "dataset(-1)", "Dataset", show=False),
-        Binding("right_square_bracket", "dataset(1)", "Dataset", tooltip="One dataset, or all."),
+        Binding("s", "sort", "Sort", tooltip="gap, gold, Dice, model …"),
+        Binding("S", "reverse", "Reverse", show=False, tooltip="the other end first"),
         Binding(
-            "v", "what_if", "Vary", tooltip="What if: edit both sentences, see what each word does."
+            "left_square_bracket",
+            "dataset(-1)",
+            "Dataset",
+            show=False,
+            tooltip="one dataset, or all",
         ),
-        Binding("space", "mark", "Mark", tooltip="Mark the item, for export."),
-        Binding("number_sign", "note", "Note", show=False, tooltip="Write a note on the item."),
-        Binding("y", "copy", "Copy", show=False, tooltip="Copy both sentences."),
-        Binding(
-            "e", "export", "Export", show=False, tooltip="Write the marked or shown items as CSV."
-        ),
-        Binding("tab", "pane(1)", "Pane", show=False),
-        Binding("shift+tab", "pane(-1)", "Pane", show=False),
+        Binding("right_square_bracket", "dataset(1)", "Dataset", tooltip="one dataset, or all"),
+        Binding("v", "what_if", "Vary", tooltip="edit the pair: what if"),
+        Binding("space", "mark", "Mark", tooltip="mark, for export"),
+        Binding("number_sign", "note", "Note", show=False, tooltip="a note on the item"),
+        Binding("y", "copy", "Copy", show=False, tooltip="copy the sentences"),
+        Binding("e", "export", "Export", show=False, tooltip="write the items as CSV"),
+        *PANE_KEYS,
     ]
     DEFAULT_CSS = """
     DataRoom { layout: vertical; }
@@ -112,15 +121,21 @@ class DataRoom(Room):
     DataRoom Histogram { width: 1fr; height: 6; }
     DataRoom #data-filter { height: 1; border: none; padding: 0 1; background: transparent; }
     DataRoom #filter-line { height: 1; }
-    DataRoom #filter-sign { width: 3; padding: 0 1; color: $text-primary; text-style: bold; }
+    DataRoom #filter-sign { width: 3; padding: 0 1; text-style: bold; }
     DataRoom #filter-error { height: auto; max-height: 3; padding: 0 2; color: $text-error; display: none; }
     DataRoom #data-body { height: 1fr; layout: vertical; }
-    DataRoom ItemTable { width: 1fr; height: 1fr; }
-    DataRoom #item-card { width: 1fr; height: 11; }
-    DataRoom #item-card Static { height: auto; }
+    DataRoom ItemTable { width: 1fr; height: 2fr; }
+    DataRoom #item-card { width: 1fr; height: 1fr; min-height: 11; }
+    DataRoom #item-card Static, DataRoom #item-card Horizontal { height: auto; }
+    DataRoom #item-card #bars { width: auto; margin: 0 3 0 0; }
+    DataRoom #item-card #facts { width: 1fr; text-wrap: nowrap; text-overflow: ellipsis; }
+    DataRoom.-details #item-card #facts { text-wrap: wrap; }
+    DataRoom.-wide #item-card Horizontal, DataRoom.-short #item-card Horizontal { layout: vertical; }
+    DataRoom.-wide #facts, DataRoom.-short #facts { margin: 1 0 0 0; width: 100%; }
     DataRoom.-wide #data-body { layout: horizontal; }
     DataRoom.-wide ItemTable { width: 2fr; }
     DataRoom.-wide #item-card { width: 1fr; max-width: 70; height: 1fr; }
+    DataRoom.-wide ItemTable { height: 1fr; }
     DataRoom.-short #item-card, DataRoom.-short #histograms { display: none; }
     DataRoom.-details #item-card { display: block; width: 100%; max-width: 100%; height: 1fr; }
     DataRoom.-details ItemTable { display: none; }
@@ -147,20 +162,17 @@ class DataRoom(Room):
             yield Histogram(GAP, "$faint", id="gap-bins")
         with Horizontal(id="filter-line"):
             yield Static("/", id="filter-sign")
-            yield FilterField(
-                id="data-filter",
-                compact=True,
-                suggester=FilterWords(),
-                placeholder='filter: gold>4 dice<0.3 negation:one dataset:sick-r "a phrase" /regex/',
-                max_length=4000,
-            )
+            yield FilterField()
         yield Static(id="filter-error", markup=False)
         yield Static(id="no-items", markup=False)
         with Horizontal(id="data-body"):
             yield ItemTable(id="items")
             with VerticalScroll(id="item-card", classes="panel") as card:
                 card.border_title = "item"
-                yield Static(markup=False)
+                yield Static(id="sentences", markup=False)
+                with Horizontal():
+                    yield Static(id="bars", markup=False)
+                    yield Static(id="facts", markup=False)
             yield WhatIf()
 
     def on_resize(self) -> None:
@@ -169,18 +181,21 @@ class DataRoom(Room):
         self.set_class(self.size.height < 30, "-short")
 
     @property
+    def line(self) -> FilterField:
+        """The field of the filter."""
+        return self.query_one(FilterField)
+
+    @property
     def table(self) -> ItemTable:
         """The table."""
         return self.query_one(ItemTable)
 
     @property
-    def crumbs(self) -> str:
-        """The dataset, and the order."""
+    def crumbs(self) -> Sequence[str]:
+        """The datasets, and the order."""
         names = self.dashboard.shown.datasets
-        parts = [self.dataset or (f"{len(names)} datasets" if len(names) > 2 else ", ".join(names))]
-        if self.sort != FILE:
-            parts.append(f"by {self.sort}")
-        return " › ".join(filter(None, parts))
+        shown = self.dataset or (f"{len(names)} datasets" if len(names) > 2 else ", ".join(names))
+        return shown, f"by {self.sort}" if self.sort != FILE else ""
 
     def enter(self) -> None:
         """Go to the table."""
@@ -193,24 +208,16 @@ class DataRoom(Room):
         memory = self.dashboard.memory
         if self.view is None:
             self.sort = memory.get("sort", FILE)
-            line = self.query_one("#data-filter", Input)
-            if expression := memory.get("filter", ""):
-                with line.prevent(Input.Changed):
-                    line.value = expression
-        words = self.query_one("#data-filter", Input).suggester
-        if isinstance(words, FilterWords):
-            words.history = memory.get("filters", [])
-            fields = [
-                GOLD,
-                DICE,
-                GAP,
-                *(f'"{name}"' if "@" in name else name for name in shown.models),
-            ]
-            fields += [f"{name}:" for name in (*property_names(), "dataset", "note")]
-            words.fields = [*fields, *(f"dataset:{name}" for name in shown.datasets)]
+            with self.line.prevent(Input.Changed):
+                self.line.value = memory.get("filter", "")
+        models = (f'"{name}"' if "@" in name else name for name in shown.models)
+        fields = [GOLD, DICE, GAP, *models]
+        fields += [f"{name}:" for name in (*property_names(), "dataset", "note")]
+        self.line.words.history = memory.get("filters", [])
+        self.line.words.fields = [*fields, *(f"dataset:{name}" for name in shown.datasets)]
         self.set_class(self.facts is None, "-empty")
         if self.facts is None:
-            self.query_one("#no-items", Static).update(self.dashboard.why_empty)
+            self.say("#no-items", self.dashboard.why_empty)
         else:
             self.select()
 
@@ -219,7 +226,7 @@ class DataRoom(Room):
     @work(thread=True, exclusive=True, group="view", exit_on_error=False)
     def select(self) -> None:
         """Filter and sort in a thread."""
-        facts, expression = self.facts, self.query_one("#data-filter", Input).value
+        facts, expression = self.facts, self.line.value
         if facts is None:
             return
         sort = self.sort if self.sort in sort_orders(facts) else FILE
@@ -248,10 +255,9 @@ class DataRoom(Room):
         self.table.show(view)
         if not len(view.rows):
             self._refuse(EmbedlabError("no item fits", hint=why_none(view)))
-        self.table.border_title = "items" + (" · chosen by results" if view.is_by_results else "")
-        self.table.border_subtitle = (
-            f"no such values: {', '.join(view.lacking[:3])}" if view.lacking else ""
-        )
+        lacking = f" · no such values: {', '.join(view.lacking[:3])}" if view.lacking else ""
+        by_results = " · chosen by results" if view.is_by_results else ""
+        self.table.border_title = f"items{by_results}{lacking}"
         self.dashboard.remember("filter", view.expression)
         self.dashboard.remember("sort", view.sort)
         self.dashboard.take_view(view)
@@ -269,13 +275,15 @@ class DataRoom(Room):
         item = item_of(facts, row)
         first, *others = (*item.sentences, "")
         note = self._notes.text(first, others[0]) if others else ""
-        text = item_cards(item, note, max(card.size.width, 48) - 4)
-        self.hand_over(self._take_card, f"{item.dataset} · item {item.number}", text)
+        width = max(card.size.width, 48) - 4
+        self.hand_over(self._take_card, item.title, *item_cards(item, note, width))
+        nearest = facts.nearest(first)
+        self.hand_over(self._take_card, item.title, *item_cards(item, note, width, nearest))
 
-    def _take_card(self, title: str, text: Content) -> None:
-        card = self.query_one("#item-card")
-        card.border_title = title
-        card.query_one(Static).update(text)
+    def _take_card(self, title: str, *cards: Content) -> None:
+        self.query_one("#item-card").border_title = title
+        for name, card in zip(("sentences", "bars", "facts"), cards, strict=True):
+            self.say(f"#{name}", card)
 
     def on_item_table_opened(self) -> None:
         """Show the details alone where they have no room beside the table."""
@@ -287,7 +295,7 @@ class DataRoom(Room):
 
     def action_filter(self) -> None:
         """Go to the filter."""
-        self.screen.set_focus(self.query_one("#data-filter", Input))
+        self.screen.set_focus(self.line)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Filter while it is typed."""
@@ -303,13 +311,12 @@ class DataRoom(Room):
             ]
             filters = [event.value, *history][:HISTORY]
             self.dashboard.remember("filters", filters)
-            if isinstance(words := event.input.suggester, FilterWords):
-                words.history = filters
+            self.line.words.history = filters
         self.screen.set_focus(self.table)
 
     def on_histogram_brushed(self, event: Histogram.Brushed) -> None:
         """Filter by the range of a histogram."""
-        line = self.query_one("#data-filter", Input)
+        line = self.line
         if event.low != event.low:
             line.value = without_range(line.value, event.name)
         else:
@@ -317,11 +324,10 @@ class DataRoom(Room):
 
     def action_back(self) -> None:
         """From the filter to the table, from the details too; then without a filter."""
-        line = self.query_one("#data-filter", Input)
         if self.has_class("-details"):
             self.remove_class("-details")
-        elif self.screen.focused is self.table or self.screen.focused is line:
-            line.value = ""
+        elif self.screen.focused is self.table or self.screen.focused is self.line:
+            self.line.value = ""
         self.screen.set_focus(self.table)
 
     # keys
@@ -422,15 +428,9 @@ class DataRoom(Room):
 
     def _write(self, path: Path, rows: Sequence[int]) -> None:
         assert self.facts is not None
-        facts = self.facts
-        text = StringIO()
-        writer = csv.writer(text)
-        models = list(facts.predictions)
-        writer.writerow(["dataset", "item", "sentence1", "sentence2", GOLD, DICE, *models])
-        for row in rows:
-            block = facts.outcomes.blocks[facts.blocks[row]]
-            numbers = [facts.numbers(name)[row] for name in (GOLD, DICE, *models)]
-            writer.writerow(
-                [block.dataset, facts.outcomes.rows["item"][row], *self._sentences(row), *numbers]
-            )
-        write_atomic(path, text.getvalue())
+        column = self.facts.outcomes.column
+        texts = {name: column(name) for name in ("sentence1", "sentence2")}
+        numbers = {name: self.facts.numbers(name) for name in (GOLD, DICE, *self.facts.predictions)}
+        item = self.facts.outcomes.rows["item"]
+        items = pl.DataFrame({"dataset": column("dataset"), "item": item, **texts, **numbers})
+        write_atomic(path, items[rows].write_csv())

@@ -38,7 +38,7 @@ class ItemTable(ScrollView, can_focus=True):
         Binding("pageup,ctrl+u", "page(-1)", show=False),
         Binding("g,home", "go(0)", show=False),
         Binding("G,end", "go(-1)", show=False),
-        Binding("enter", "open", "Details", tooltip="All that is known of the item."),
+        Binding("enter", "open", "Details", tooltip="all about the item"),
     ]
 
     cursor = reactive(0)
@@ -65,6 +65,11 @@ class ItemTable(ScrollView, can_focus=True):
         self.set_reactive(ItemTable.cursor, int(places[0]) if len(places) else 0)
         self._keep_visible()
         self.refresh()
+        self._say_reached()
+
+    def _say_reached(self) -> None:
+        count = len(self.view.rows) if self.view is not None else 0
+        self.border_subtitle = f"{self.cursor + 1:,} of {count:,}" if count else ""
         self.post_message(self.Reached())
 
     @property
@@ -111,7 +116,7 @@ class ItemTable(ScrollView, can_focus=True):
         """Follow the cursor."""
         self._keep_visible()
         self.refresh()
-        self.post_message(self.Reached())
+        self._say_reached()
 
     def _keep_visible(self) -> None:
         top = self.cursor * self.lines_each
@@ -191,28 +196,27 @@ class ItemTable(ScrollView, can_focus=True):
             base += Style(bold=True)
         return strip.adjust_cell_length(width, base).apply_style(base)
 
+    def _column(self, name: str) -> tuple[str, str]:
+        """The title of a column, and its colour as a variable of the theme."""
+        if self.view is not None and name in self.models:
+            place = self.view.facts.shown.models.index(name)
+            return f"{model_sign(place)}{name}", f"model-{place}"
+        return name, "gold" if name == GOLD else "faint"
+
     def _header(self) -> list[Segment]:
         assert self.view is not None
         segments = [Segment(" " * _GUTTER)]
         for name in self._columns:
-            style = self._style("faint", bold=True)
-            title = name
-            if name in self.models:
-                at = self.view.facts.shown.models.index(name)
-                style = self._style(f"model-{at}", bold=True)
-                title = f"{model_sign(at)}{name}"
-            elif name == GOLD:
-                style = self._style("gold", bold=True)
-            arrow = ("↓" if self.view.is_descending else "↑") if name == self.view.sort else ""
+            title, colour = self._column(name)
+            arrow = ("↓" if self.view.is_descending else "↑") * (name == self.view.sort)
             width = self._width(name) - 1
-            title = title[: width - len(arrow)] + arrow
-            segments.append(Segment(f"{title:>{width}} ", style))
-        texts = "sentences" if self.lines_each == 2 else "first sentence"
-        segments.append(Segment(f" {texts}", self._style("faint", bold=True)))
+            room = width - len(arrow)
+            title = (title if len(title) <= room else f"{title[: room - 1]}…") + arrow
+            segments.append(Segment(f"{title:>{width}} ", self._style(colour, bold=True)))
+        texts = " sentences"
         if self.lines_each == 1:
-            half = self._text_width // 2
-            segments.append(Segment(" " * (half - len(texts)) + "second sentence"))
-        return segments
+            texts = f"{' first sentence':<{self._text_width // 2 + 1}}second sentence"
+        return [*segments, Segment(texts, self._style("faint", bold=True))]
 
     def _line(self, row: int, part: int, *, is_here: bool) -> list[Segment]:
         assert self.view is not None
@@ -221,7 +225,7 @@ class ItemTable(ScrollView, can_focus=True):
         sign = "▌" if is_here else " "
         segments = [
             Segment(sign, self._style("primary")),
-            Segment("●" if row in self.marked and part == 0 else " ", self._style("accent")),
+            Segment("●" if row in self.marked and part == 0 else " ", Style(bold=True)),
         ]
         if part:
             segments.append(Segment(" " * self._numbers_width))
@@ -248,16 +252,12 @@ class ItemTable(ScrollView, can_focus=True):
         facts = self.view.facts
         value = facts.numbers(name)[row]
         width = self._width(name) - 1
-        if name in self.models:
-            text = facts.text(value, row, is_gold=False)
-            style = self._style(f"model-{facts.shown.models.index(name)}")
-        elif name == GOLD:
-            text, style = facts.text(value, row, is_gold=True), self._style("gold")
+        if name == GOLD or name in self.models:
+            text = facts.text(value, row, is_gold=name == GOLD)
         else:
-            digits = 0 if name == GAP else 2
-            text = f"{value:z.{digits}f}" if np.isfinite(value) else "·"
-            style = self._style("faint")
-        return Segment(f"{text[:width]:>{width}} ", style)
+            text = f"{value:z.{0 if name == GAP else 2}f}" if np.isfinite(value) else "·"
+        _, colour = self._column(name)
+        return Segment(f"{text[:width]:>{width}} ", self._style(colour))
 
     def _words(self, sentence: str, other: str, width: int) -> list[Segment]:
         """SENTENCE in WIDTH cells; words that the OTHER lacks stand out."""

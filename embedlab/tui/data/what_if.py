@@ -22,6 +22,7 @@ from embedlab.core.paths import state_folder
 from embedlab.core.python_processes import python_command, start_piped
 from embedlab.core.settings import Settings, worker_values
 from embedlab.data.edits import edited
+from embedlab.tui.plain import faint
 from embedlab.tui.theme import model_colour, model_sign
 
 REST_S = 0.4  # of the keys, before what was typed is scored
@@ -104,9 +105,9 @@ class WhatIf(VerticalScroll):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Back"),
-        Binding("ctrl+t", "words", "Words", tooltip="What leaving out each word changes."),
-        Binding("ctrl+n", "edit('negate')", "Negate", tooltip="The sentence's opposite."),
-        Binding("ctrl+r", "edit('number')", "Number", tooltip="Another number in the sentence."),
+        Binding("ctrl+t", "words", "Words", tooltip="what each word does"),
+        Binding("ctrl+n", "edit('negate')", "Negate", tooltip="negate the sentence"),
+        Binding("ctrl+r", "edit('number')", "Number", tooltip="another number in it"),
     ]
 
     class Left(Message):
@@ -200,11 +201,11 @@ class WhatIf(VerticalScroll):
                 parts.append((f"{effect:+z.3f}     ", style))
             lines.append(Content.assemble(*parts))
         note = "+ brings the sentences together, - sets them apart; the second sentence is slanted"
-        self.query_one(Static).update(Content("\n").join([*lines, Content.styled(note, "$faint")]))
+        self.query_one(Static).update(Content("\n").join([*lines, faint(note)]))
 
     async def _scores(self, pairs: Sequence[Pair]) -> Mapping[str, Sequence[float] | str]:
         assert self.scorer is not None
-        self.query_one(Static).update(Content.styled("scoring …", "$faint"))
+        self.query_one(Static).update(faint("scoring …"))
         try:
             return await self.scorer.score(pairs, self._models)
         except EmbedlabError as error:

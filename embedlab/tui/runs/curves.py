@@ -2,15 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, floor, isfinite, log10
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widget import Widget
 
+from embedlab.runs.curves import Curve
 from embedlab.tui.data.histogram import joined_runs
-from embedlab.tui.runs.model import thinned
+from embedlab.tui.plain import faint
+from embedlab.tui.runs.model import round_ticks, short_number, thinned
 
 _BITS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])  # by row and column
 _LABEL = 7  # cells of the numbers at the left
@@ -57,21 +62,17 @@ def drawn_curves(
         owner[cells > 0] = index
     marks = {
         rows - 1 - round((value - y_low) / (y_high - y_low) * (rows - 1)): text
-        for value, text in _ticks(y_low, y_high, max(2, rows // 3), is_log=is_log)
+        for value, text in round_ticks(y_low, y_high, max(2, rows // 3), is_log=is_log)
     }
     lines = []
     for row in range(rows):
-        line = [(f"{marks.get(row, ''):>{_LABEL}}{'┤' if row in marks else '│'}", "")]
+        line = [(f"{marks.get(row, ''):>{_LABEL}}{'┤' if row in marks else '│'}", "$faint")]
         for bit, place in zip(bits[row].tolist(), owner[row].tolist(), strict=True):
             line.append((dots_sign(bit), curves[place][2] if bit else ""))
         lines.append(line)
-    below = f"{'':{_LABEL + 1}}"
-    for value, text in _ticks(x_low, x_high, max(2, columns // 12)):
-        place = _LABEL + 1 + round((value - x_low) / (x_high - x_low) * (columns - 1))
-        place = min(place - len(text) // 2, width - len(text))
-        if place > len(below.rstrip()) + 1 or not below.strip():
-            below = f"{below.rstrip():{max(place, 0)}}{text}"
-    return [*lines, [(f"{below:{width}}", "")]]
+    first, last = short_number(x_low), short_number(x_high)
+    below = f"{'':{_LABEL + 1}}{first}{'step':^{columns - len(first) - len(last)}}{last}"
+    return [*lines, [(below, "$faint")]]
 
 
 def braille(dots: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -135,26 +136,6 @@ def _dots(
     return dots
 
 
-def _ticks(low: float, high: float, most: int, *, is_log: bool = False) -> list[tuple[float, str]]:
-    """At most MOST round values between LOW and HIGH, with their text."""
-    rough = (high - low) / most
-    power = 10.0 ** floor(log10(rough))
-    step = next(size * power for size in (1, 2, 5, 10) if size * power >= rough * 0.999)
-    values = [
-        index * step for index in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)
-    ]
-    return [(value, short_number(10**value if is_log else value)) for value in values]
-
-
-def short_number(value: float) -> str:
-    """VALUE in at most six characters."""
-    if not isfinite(value):
-        return "–"
-    if abs(value) >= 10_000:
-        return f"{value / 1000:z.0f}k" if abs(value) < 1e6 else f"{value / 1e6:.3g}M"
-    return f"{value:.4g}" if abs(value) >= 0.001 or value == 0 else f"{value:.0e}"
-
-
 class CurvePlot(Widget):
     """A panel with curves and a title."""
 
@@ -189,7 +170,63 @@ class CurvePlot(Widget):
             floor_at=self._floor_at,
         )
         if not lines:
-            return Content.styled("nothing recorded yet", "$faint")
-        return Content("\n").join(
-            joined_runs([(text, colour or "$faint") for text, colour in line]) for line in lines
-        )
+            return faint("nothing recorded yet")
+        return Content("\n").join(joined_runs(line) for line in lines)
+
+
+class Curves(Horizontal, can_focus=True):
+    """Loss and dev score, and below them the load of the machine."""
+
+    DEFAULT_CSS = """
+    Curves Vertical { width: 1fr; }
+    Curves CurvePlot { height: 2fr; }
+    Curves #cpu-curve, Curves #memory-curve { height: 1fr; min-height: 5; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tilde", "smooth", "Smooth", tooltip="smooth a little, much, not"),
+        Binding("vertical_line", "log_axis", "Log axis", tooltip="the loss on a log axis"),
+    ]
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self.is_log = False
+        self.smoothing = SMOOTHING[0]
+        self._curves: Sequence[tuple[str, Curve]] = ()
+
+    def compose(self) -> ComposeResult:
+        """Yield the plots."""
+        with Vertical():
+            yield CurvePlot("loss", id="loss-curve")
+            yield CurvePlot("CPU %", id="cpu-curve", floor_at=0.0)
+        with Vertical():
+            yield CurvePlot("dev score", id="dev-curve")
+            yield CurvePlot("memory MiB", id="memory-curve", floor_at=0.0)
+
+    def show(self, curves: Sequence[tuple[str, Curve]]) -> None:
+        """Draw these CURVES, each with the colour of its run."""
+        self._curves = curves
+        plots: list[tuple[str, str, str]] = [
+            ("loss-curve", "steps", "losses"),
+            ("dev-curve", "dev_steps", "dev_scores"),
+            ("cpu-curve", "load_steps", "cpu_percent"),
+            ("memory-curve", "load_steps", "memory_mib"),
+        ]
+        for id, x, y in plots:
+            self.query_one(f"#{id}", CurvePlot).show(
+                [
+                    Series(x=tuple(getattr(curve, x)), y=tuple(getattr(curve, y)), colour=colour)
+                    for colour, curve in curves
+                ],
+                is_log=self.is_log and id == "loss-curve",
+                smoothing=self.smoothing if id in {"loss-curve", "dev-curve"} else 0.0,
+            )
+
+    def action_smooth(self) -> None:
+        """Smooth the curves a little, much, or not."""
+        self.smoothing = SMOOTHING[(SMOOTHING.index(self.smoothing) + 1) % len(SMOOTHING)]
+        self.show(self._curves)
+
+    def action_log_axis(self) -> None:
+        """Draw the loss on a logarithmic axis, or on a linear one."""
+        self.is_log = not self.is_log
+        self.show(self._curves)

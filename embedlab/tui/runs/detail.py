@@ -4,6 +4,7 @@ console. Each reads files and belongs into a thread.
 
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from math import isfinite
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from embedlab.core.settings import Settings
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.models.catalog import resolve
 from embedlab.runs.environment import Environment
-from embedlab.runs.evaluations import Evaluation
+from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.store import RunFolder
 from embedlab.tui.runs.model import Entry, Spread, Training, main_scores
 
@@ -38,67 +39,55 @@ def facts(entry: Entry) -> list[tuple[str, str]]:
     if not entry.trainings:
         return []
     training = entry.trainings[0]
-    recipe, status = training.recipe, training.status
+    recipe, step = training.recipe, training.status.step
     stages = recipe.get("stage", ())
-    objectives = " → ".join(stage.get("objective", {}).get("name", "?") for stage in stages)
-    data = ", ".join(
-        dict.fromkeys(
-            name
-            for stage in stages
-            for name in (stage["data"].get("datasets") or stage["data"].get("files") or ())
-        )
-    )
-    rows = {stage["data"].get("rows") for stage in stages} - {None}
-    seeds = ", ".join(str(one.run.seed) for one in entry.trainings)
-    step = status.step
-    speed = f"{step.rows_per_s:z,.0f} rows/s" if step is not None and step.rows_per_s else ""
-    states = ", ".join(f"{count} {state}" for state, count in entry.states.items())
+    data = [stage["data"].get("datasets") or stage["data"].get("files") for stage in stages]
+    rows = max((stage["data"].get("rows") or 0 for stage in stages), default=0)
+    is_one = len(entry.trainings) == 1
     shown = {
-        "state": states if len(entry.trainings) > 1 or entry.plan else entry.state,
-        "step": f"{step.step} of {step.steps}" if step is not None else "",
-        "speed": speed,
-        "seeds": seeds if entry.plan is None else "",
-        "objective": objectives,
+        "state" if is_one else "trainings": ", ".join(
+            f"{count} {state}" for state, count in entry.states.items()
+        ),
+        "step": f"{step.step} of {step.steps}" if step and is_one else "",
+        "speed": f"{step.rows_per_s:z,.0f} rows/s" if step and step.rows_per_s else "",
+        "seeds": ", ".join(dict.fromkeys(str(one.run.seed) for one in entry.trainings)),
+        "objective": " → ".join(stage.get("objective", {}).get("name", "?") for stage in stages),
         "encoder": Path(str(recipe.get("encoder", {}).get("model", ""))).name,
-        "data": f"{data}{f', {max(rows):,} rows' if rows else ''}",
+        "data": ", ".join(dict.fromkeys(chain.from_iterable(filter(None, data))))
+        + f", {rows:,} rows" * bool(rows),
     }
     return [(name, text) for name, text in shown.items() if text]
 
 
 def result_rows(entry: Entry) -> list[ResultRow]:
     """The stored scores of ENTRY by one measure a task, averages after their datasets."""
-    gathered: dict[tuple[str, str, str, bool], list[tuple[float, int, Training]]] = {}
+    gathered: dict[tuple[str, str], list[tuple[Training, StoredScore]]] = {}
     for training in entry.seeds:
-        for path in sorted(training.run.evaluations.rglob("*.json")):
+        folder = training.run.evaluations
+        for path in sorted(folder.rglob("*.json")):
+            task = str(path.relative_to(folder).with_suffix(""))
             with suppress(EmbedlabError, OSError):
                 for score in main_scores(Evaluation.load(path)):
-                    task = str(path.relative_to(training.run.evaluations)).removesuffix(".json")
-                    key = task, score.slice, score.metric, score.by == "average"
-                    value = score.scale * score.value, score.items, training
-                    gathered.setdefault(key, []).append(value)
+                    gathered.setdefault((task, score.slice), []).append((training, score))
     rows = []
-    for (task, name, metric, is_average), found in gathered.items():
-        values = tuple(value for value, _, _ in found if isfinite(value))
+    for (task, name), found in gathered.items():
+        training, first = found[0]
+        values = tuple(one.scale * one.value for _, one in found if isfinite(one.value))
         if values:
-            spread = _with_interval(Spread(values=values), found[0][2], name)
+            low, high = (
+                training.intervals.get(name, (None, None)) if len(found) == 1 else (None, None)
+            )
             rows.append(
                 ResultRow(
                     task=task,
                     name=name,
-                    metric=metric,
-                    items=found[0][1],
-                    spread=spread,
-                    is_average=is_average,
+                    metric=first.metric,
+                    items=first.items,
+                    spread=Spread(values=values, low=low, high=high),
+                    is_average=first.by == "average",
                 )
             )
     return rows
-
-
-def _with_interval(spread: Spread, training: Training, name: str) -> Spread:
-    if len(spread.values) != 1 or name not in training.intervals:
-        return spread
-    low, high = training.intervals[name]
-    return Spread(values=spread.values, low=low, high=high)
 
 
 def score_intervals(run: RunFolder, settings: Settings) -> dict[str, tuple[float, float]]:

@@ -135,34 +135,30 @@ def _verdict(rows: Sequence[BoardRow], columns: Sequence[str], pivot: Pivot | No
     """Which place the dev score chooses, else the last column, and what may be as good."""
     column = DEV_SCORE if DEV_SCORE in columns else columns[-1] if columns else ""
     marked = [(row, row.numbers[column]) for row in rows if column in row.numbers]
+    tied = [short_labels(row.labels) for row, number in marked if number.mark == "="]
     best = next(((row, number) for row, number in marked if number.mark == "*"), None)
-    tied = [row for row, number in marked if number.mark == "="]
     if best is None:
         return "all are equal to the last digit: none is the best" if tied else ""
-    row, number = best
-    said = f"{column} chooses {short_labels(row.labels)} with {number.text}"
-    if len(columns) > 1 and (test := row.numbers.get(columns[-1])) is not None:
-        said += f"; {columns[-1]} {test.text}"
     if (others := len(marked) - 1) < 1:
         return ""
+    row, number = best
     if " ± " not in number.text:
-        said += "; of one seed each, so this may be chance"
+        rest = "of one seed each, so this may be chance"
     elif not tied:
-        said += f"; it is clearly above the other {others}"
+        rest = f"it is clearly above the other {others}"
     elif len(tied) == others:
-        said += f"; each of the other {others} may be as good"
+        rest = f"each of the other {others} may be as good"
     else:
-        names = ", ".join(short_labels(row.labels) for row in tied[:3])
         more = f" and {len(tied) - 3} more" if len(tied) > 3 else ""
-        said += f"; as good may be {names}{more}"
+        rest = f"as good may be {', '.join(tied[:3])}{more}"
+    test = row.numbers.get(columns[-1]) if len(columns) > 1 else None
+    tested = f"; {columns[-1]} {test.text}" if test is not None else ""
+    said = f"{column} chooses {short_labels(row.labels)} with {number.text}{tested}; {rest}"
     if pivot is not None:
         place = tuple(row.labels.get(axis, "") for axis in pivot.row_axes)
         spread = pivot.spreads.get((place, column))
-        if spread is not None and spread.optimism is not None and spread.optimism >= 0.005:
-            said += (
-                f". The best of {len(marked)} has luck too: "
-                f"expect about {spread.optimism:z.2f} less"
-            )
+        if spread is not None and (luck := spread.optimism or 0.0) >= 0.005:
+            said += f". The best of {len(marked)} has luck too: expect about {luck:z.2f} less"
     return said
 
 

@@ -1,8 +1,10 @@
 """The board of a grid, full screen: its places with progress, scores over seeds, and the winner."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import ClassVar, cast
 
+from rich.table import Table
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -14,8 +16,11 @@ from textual.widgets import Footer, OptionList, Static
 from embedlab.commands.grid_plan import cancel_grid
 from embedlab.core.settings import Settings
 from embedlab.experiments.pivot import Pivot
-from embedlab.tui.header import room_titles
+from embedlab.runs.curves import Curve
+from embedlab.tui.header import crumbs_of
+from embedlab.tui.plain import faint
 from embedlab.tui.room import ROOM_KEYS, Guarded, Host, Lines, Working
+from embedlab.tui.runs.curves import Curves
 from embedlab.tui.runs.grid_model import (
     Board,
     BoardRow,
@@ -29,27 +34,30 @@ from embedlab.tui.runs.model import SIGNS, Entry, RunFollower, sparkline
 from embedlab.tui.runs.run_list import AT_WORK, STATE_STYLES, bar
 
 LOOK_EVERY_S = 1.0
-_NUMBER, _BAR, _SPARK = 17, 16, 10
+_NUMBER, _BAR, _SPARK = 17, 18, 12  # cells of columns
+_LOW = 36  # lines, below which curves have no room
+Column = tuple[str, int, Callable[[BoardRow], Content]]  # title, cells, what stands in a row
 
 
 class GridScreen(Guarded, Working, Screen[None]):
     """Follows one grid."""
 
     DEFAULT_CSS = """
-    GridScreen #board-head { height: auto; padding: 0 2; }
-    GridScreen #board-side { height: auto; max-height: 55%; }
+    GridScreen #board-head { height: auto; padding: 0 1; }
+    GridScreen #board-side { height: auto; max-height: 65%; }
     GridScreen #board-titles { height: 1; text-wrap: nowrap; }
     GridScreen #places { height: auto; text-wrap: nowrap; }
-    GridScreen #matrix { height: auto; max-height: 30%; padding: 1 2; display: none; }
-    GridScreen #cells { height: auto; max-height: 12; padding: 0 2; border-top: solid $rule; }
+    GridScreen #cells { height: auto; max-height: 30%; }
+    GridScreen #board-curves { height: 1fr; }
+    GridScreen.-low #board-curves { display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", "Back"),
-        Binding("enter", "open", "Runs", tooltip="Go to the runs of this place."),
-        Binding("m", "compare", "Compare", tooltip="Compare the best places in the Compare room."),
-        Binding("s", "sort", "Sort", tooltip="By dev score, by the last column, as in the file."),
-        Binding("x", "stop", "Stop", tooltip="Stop the grid after its cells saved a checkpoint."),
-        Binding("o", "resume", "Resume", tooltip="Run the cells that are not done."),
+        Binding("enter", "open", "Runs", tooltip="the runs of this place"),
+        Binding("m", "compare", "Compare", tooltip="compare the best places"),
+        Binding("s", "sort", "Sort", tooltip="by dev, by the last, as planned"),
+        Binding("x", "stop", "Stop", tooltip="stop after a checkpoint"),
+        Binding("o", "resume", "Resume", tooltip="run what is not done"),
         Binding("question_mark", "app.help", "Help", show=False),
         *ROOM_KEYS,
     ]
@@ -63,6 +71,7 @@ class GridScreen(Guarded, Working, Screen[None]):
         self._sort = ""
         self._left = ""
         self._looks = 0
+        self._curves: dict[str, Curve] = {}
 
     @property
     def dashboard(self) -> Host:
@@ -70,13 +79,13 @@ class GridScreen(Guarded, Working, Screen[None]):
         return cast("Host", self.app)
 
     def compose(self) -> ComposeResult:
-        """Yield the head, the places, the matrix of two axes, and the cells of one place."""
+        """Yield the head, the settings, and the cells of one setting with their curves."""
         yield Static("reading …", id="board-head", markup=False)
         with Vertical(id="board-side", classes="panel"):
             yield Static(id="board-titles", markup=False)
             yield Lines(id="places")
-        yield Static(id="matrix", markup=False)
-        yield Static(id="cells", markup=False)
+        yield Static(id="cells", classes="panel", markup=False)
+        yield Curves(id="board-curves")
         yield Footer(compact=True, show_command_palette=False)
 
     def on_mount(self) -> None:
@@ -94,6 +103,9 @@ class GridScreen(Guarded, Working, Screen[None]):
         key = score_key(entry)
         if self._looks % 5 == 0 and entry.is_active:
             self._left = time_left(entry.plan, self._settings)
+        for training in entry.trainings:
+            curve = self._curves.setdefault(training.run.id, Curve())
+            curve.read_on(training.run.events_file)
         self._looks += 1
         if key != self._scores[0]:
             self.hand_over(self._take, entry)  # the cells do not wait for the scores
@@ -110,6 +122,7 @@ class GridScreen(Guarded, Working, Screen[None]):
 
     def on_resize(self) -> None:
         """Draw for the room there is."""
+        self.set_class(self.size.height < _LOW, "-low")
         self.call_after_refresh(self._draw)
 
     # drawing
@@ -120,9 +133,7 @@ class GridScreen(Guarded, Working, Screen[None]):
             return
         counts = "  ".join(f"{SIGNS[state]} {n} {state}" for state, n in found.counts.items())
         head = [
-            Content.assemble(
-                room_titles("Runs"), (f" › {found.name}", "bold"), (f"   {found.summary}", "$faint")
-            ),
+            Content.assemble(crumbs_of("runs", [found.name]), (f"   {found.summary}", "$faint")),
             Content.assemble(
                 bar(found.share, 36),
                 f"  {found.done} of {found.cells} cells done   ",
@@ -139,17 +150,26 @@ class GridScreen(Guarded, Working, Screen[None]):
             if one is not None and one.status.state in {"failed", "crashed"}
         ]
         head += [Content.styled(line, "$text-error") for line in failed[:3]]
-        self.query_one("#board-head", Static).update(Content("\n").join(head))
+        self.say("#board-head", Content("\n").join(head))
         self._rows = self._sorted(found)
         places = self.query_one("#places", Lines)
         width = max(places.scrollable_content_region.width, 40)
-        titles, lines = self._lines(found, width)
-        self.query_one("#board-titles", Static).update(Content.styled(titles, "bold $faint"))
-        places.fill(lines)
-        matrix = self.query_one("#matrix", Static)
-        matrix.display = len(found.axes) == 2 and bool(found.columns) and self.size.height >= 30
-        if matrix.display:
-            matrix.update(matrix_text(found))
+        columns = self._columns(found, width)
+        titles = "".join(f"{title[: cells - 1]:<{cells}}" for title, cells, _ in columns)
+        self.say("#board-titles", Content.styled(titles, "bold $faint"))
+        places.fill(
+            [
+                Content.assemble(
+                    *(cell(row).truncate(cells, pad=True) for _, cells, cell in columns)
+                )
+                for row in self._rows
+            ]
+        )
+        side = self.query_one("#board-side")
+        side.border_title = f"settings · by {self._sort}" if self._sort else "settings"
+        left_out = len(set(found.columns) - {title for title, _, _ in columns})
+        more = f"  ‹ {left_out} more columns" if left_out else ""
+        side.border_subtitle = f"* the best  = not told from it{more}"
 
     def _sorted(self, found: Board) -> Sequence[BoardRow]:
         if self._sort not in found.columns:
@@ -159,48 +179,26 @@ class GridScreen(Guarded, Working, Screen[None]):
             key=lambda row: -row.numbers[self._sort].mean if self._sort in row.numbers else 1e9,
         )
 
-    def _lines(self, found: Board, width: int) -> tuple[str, list[Content]]:
-        axes = [axis.rpartition(".")[2] for axis in found.axes]
-        widths = [
-            max([len(title), *(len(row.labels.get(axis, "–")) for row in found.rows)]) + 2
-            for axis, title in zip(found.axes, axes, strict=True)
-        ]
-        seeds = max((len(row.seeds) for row in found.rows), default=1) + 2
-        seeds = max(seeds, 7)
-        room = width - 2 - sum(widths) - seeds
-        has_bar = found.share < 1 and room >= _BAR + _NUMBER + 2
-        room -= (_BAR + 2) * has_bar
-        has_spark = room >= _SPARK + 2 * _NUMBER
-        room -= (_SPARK + 2) * has_spark
-        count = max(1, room // _NUMBER)
-        columns = list(found.columns)
-        if len(columns) > count:  # dev and the averages, which are last
-            columns = [columns[0], *columns[len(columns) - count + 1 :]][:count]
-        titles = "".join(f"{title:<{cells}}" for title, cells in zip(axes, widths, strict=True))
-        titles += f"{'seeds':<{seeds}}" + f"{'progress':<{_BAR + 2}}" * has_bar
-        titles += f"{'loss':<{_SPARK + 2}}" * has_spark
-        titles += "".join(f"{column[: _NUMBER - 1]:<{_NUMBER}}" for column in columns)
-        lines = []
-        for row in self._rows:
-            parts: list[Content | str | tuple[str, str]] = []
-            for axis, cells in zip(found.axes, widths, strict=True):
-                parts.append((f"{row.labels.get(axis, '–'):<{cells}}", "bold"))
-            for one in row.seeds.values():
-                state = one.status.shown_state if one is not None else "waiting"
-                parts.append((SIGNS[state], STATE_STYLES.get(state, AT_WORK)))
-            parts.append(" " * (seeds - len(row.seeds)))
-            if has_bar:
-                parts += [bar(row.share, _BAR) if row.share < 1 else " " * _BAR, "  "]
-            if has_spark:
-                parts.append((f"{sparkline(row.losses, _SPARK):<{_SPARK + 2}}", "$faint"))
-            for column in columns:
-                number = row.numbers.get(column)
-                text = f"{number.text} {number.mark}" if number else "·"
-                style = "bold $text-success" if number and number.mark == "*" else ""
-                style = "$faint" if number and not number.mark else style
-                parts.append((f"{text:<{_NUMBER}}", style))
-            lines.append(Content.assemble(*parts))
-        return titles, lines
+    def _columns(self, found: Board, width: int) -> list[Column]:
+        """The columns that WIDTH cells hold: of the scores dev and the averages, which are last."""
+        columns: list[Column] = []
+        for axis in found.axes:
+            title = axis.rpartition(".")[2]
+            labels = {row.run: row.labels.get(axis, "–") for row in found.rows}
+            cells = max(map(len, (title, *labels.values()))) + 2
+            columns.append((title, cells, partial(_label, labels)))
+        columns.append(("seeds", max(7, *(len(row.seeds) + 2 for row in found.rows)), _seeds))
+        room = width - sum(cells for _, cells, _ in columns)
+        if found.share < 1 and room >= _BAR + _NUMBER:
+            columns.append(("progress", _BAR, _progress))
+            room -= _BAR
+        if room >= _SPARK + 2 * _NUMBER:
+            columns.append(("loss", _SPARK, _losses))
+            room -= _SPARK
+        scores = list(found.columns)
+        if len(scores) > (count := max(1, room // _NUMBER)):
+            scores = [scores[0], *scores[len(scores) - count + 1 :]][:count]
+        return [*columns, *((score, _NUMBER, partial(_number, score)) for score in scores)]
 
     @property
     def place(self) -> BoardRow | None:
@@ -213,24 +211,28 @@ class GridScreen(Guarded, Working, Screen[None]):
         row = self.place
         if row is None:
             return
-        lines = [Content.styled(row.run, "$faint")]
+        table = Table.grid(padding=(0, 3, 0, 0))
         for seed, one in row.seeds.items():
             if one is None:
-                lines.append(Content.styled(f"· seed {seed}  waits", "$faint"))
+                table.add_row(SIGNS["waiting"], f"seed {seed}", "waits")
                 continue
-            status = one.status
-            step = f"step {status.step.step} of {status.step.steps}" if status.step else ""
-            loss = f"loss {status.step.loss:.4g}" if status.step else ""
-            dev = f"dev {status.dev.score:z.2f}" if status.dev else ""
-            score = ""
-            if one.score is not None:
-                score = f"{one.score.slice} {one.score.scale * one.score.value:z.2f}"
-            facts = "   ".join(filter(None, (status.shown_state, step, loss, dev, score, one.note)))
-            style = STATE_STYLES.get(status.shown_state, AT_WORK)
-            lines.append(
-                Content.assemble((f"{SIGNS[status.shown_state]} ", style), f"seed {seed}  {facts}")
+            status, score = one.status, one.score
+            step = status.step
+            table.add_row(
+                SIGNS[status.shown_state],
+                f"seed {seed}",
+                status.shown_state,
+                f"step {step.step} of {step.steps}" if step else "",
+                f"loss {step.loss:.4g}" if step else "",
+                f"dev {status.dev.score:z.2f}" if status.dev else "",
+                f"{score.slice} {score.scale * score.value:z.2f}" if score else one.note,
             )
-        self.query_one("#cells", Static).update(Content("\n").join(lines))
+        seeds = [one.run.id for one in row.seeds.values() if one is not None]
+        curves = [("", self._curves[seed]) for seed in seeds if seed in self._curves]
+        self.query_one(Curves).show(curves)
+        pane = self.query_one("#cells", Static)
+        pane.border_title = row.run
+        pane.update(table)
 
     # keys
 
@@ -291,37 +293,26 @@ class GridScreen(Guarded, Working, Screen[None]):
         await self.do(lambda: resume_grid(self._grid, self._settings), f"resumed {self._grid}")
 
 
-def matrix_text(found: Board) -> Content:
-    """The dev scores, or those of the last column, over two axes; the best is bold."""
-    down, across = found.axes
-    column = found.columns[0] if found.columns else ""
-    rows = list(dict.fromkeys(row.labels.get(down, "–") for row in found.rows))
-    columns = list(dict.fromkeys(row.labels.get(across, "–") for row in found.rows))
-    numbers = {
-        (row.labels.get(down, "–"), row.labels.get(across, "–")): row.numbers.get(column)
-        for row in found.rows
-    }
-    known = [number.mean for number in numbers.values() if number is not None]
-    low, high = (min(known), max(known)) if known else (0.0, 1.0)
-    width = max([10, *(len(label) + 2 for label in columns)])
-    head = max([len(label) for label in rows] + [len(down.rpartition(".")[2])]) + 2
-    title = f"{column}: {across.rpartition('.')[2]} across, {down.rpartition('.')[2]} down"
-    lines = [
-        Content.styled(title, "bold $faint"),
-        Content.styled(
-            f"{'':{head}}" + "".join(f"{label:>{width - 2}}  " for label in columns), "$faint"
-        ),
-    ]
-    for label in rows:
-        parts: list[tuple[str, str]] = [(f"{label:<{head}}", "$faint")]
-        for other in columns:
-            number = numbers.get((label, other))
-            if number is None:
-                parts.append((f"{'·':>{width}}", "$faint"))
-                continue
-            share = (number.mean - low) / (high - low) if high > low else 1.0
-            shade = "░▒▓█"[min(int(share * 4), 3)]
-            text = f"{shade}{number.mean:z.2f} {number.mark or ' '}"
-            parts.append((f"{text:>{width}}", "bold" if number.mark == "*" else ""))
-        lines.append(Content.assemble(*parts))
-    return Content("\n").join(lines)
+def _label(labels: Mapping[str, str], row: BoardRow) -> Content:
+    return Content.styled(labels[row.run], "bold")
+
+
+def _seeds(row: BoardRow) -> Content:
+    states = [one.status.shown_state if one else "waiting" for one in row.seeds.values()]
+    return Content.assemble(*((SIGNS[state], STATE_STYLES.get(state, AT_WORK)) for state in states))
+
+
+def _progress(row: BoardRow) -> Content:
+    return bar(row.share, _BAR - 2) if row.share < 1 else Content()
+
+
+def _losses(row: BoardRow) -> Content:
+    return faint(sparkline(row.losses, _SPARK - 2))
+
+
+def _number(column: str, row: BoardRow) -> Content:
+    number = row.numbers.get(column)
+    if number is None:
+        return faint("·")
+    styles = {"*": "bold", "=": "", "": "$faint"}
+    return Content.styled(f"{number.text} {number.mark}", styles[number.mark])

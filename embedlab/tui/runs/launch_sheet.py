@@ -23,6 +23,7 @@ from textual.widgets.option_list import Option
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.paths import state_folder
 from embedlab.core.settings import Settings
+from embedlab.tui.plain import faint
 from embedlab.tui.room import Working
 from embedlab.tui.runs.launching import (
     AXIS,
@@ -64,11 +65,11 @@ class LaunchSheet(Working, ModalScreen[str | None]):
     LaunchSheet .field { height: 1; }
     LaunchSheet .field Label { width: 16; color: $faint; text-wrap: nowrap; text-overflow: ellipsis; }
     LaunchSheet .field Input { width: 1fr; }
-    LaunchSheet .field.-typed Label { color: $text-warning; text-style: bold; }
+    LaunchSheet .field.-typed Label { color: $foreground; text-style: bold; }
     LaunchSheet #form { width: 1fr; }
     LaunchSheet #toml { height: 1fr; min-height: 4; border: round $rule; border-title-color: $faint;
         padding: 0 1; background: transparent; }
-    LaunchSheet #toml:focus { border: round $primary; }
+    LaunchSheet #toml:focus { border: heavy $primary; }
     LaunchSheet #tried { width: 1fr; height: 1fr; border: round $rule; padding: 0 1;
         border-title-color: $faint; }
     LaunchSheet #summary { height: auto; max-height: 2; color: $faint; padding: 0 1; }
@@ -78,9 +79,9 @@ class LaunchSheet(Working, ModalScreen[str | None]):
     LaunchSheet.-narrow .field Label { width: 12; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "start", "Start", priority=True, tooltip="Start what the form says."),
-        Binding("ctrl+z", "undo", "Undo all", tooltip="Take the recipe's own values again."),
-        Binding("escape", "back", "Back", tooltip="To the list, then to the runs; all is kept."),
+        Binding("ctrl+s", "start", "Start", priority=True, tooltip="start what the form says"),
+        Binding("ctrl+z", "undo", "Undo all", tooltip="the recipe's own values"),
+        Binding("escape", "back", "Back", tooltip="back; all is kept"),
         Binding("ctrl+q", "app.quit", "Quit", show=False),
     ]
 
@@ -101,7 +102,9 @@ class LaunchSheet(Working, ModalScreen[str | None]):
             sheet.border_title = "launch"
             with Horizontal():
                 with Vertical(id="choose"):
-                    yield Input(id="words", placeholder="words, or a path", compact=True)
+                    yield Input(
+                        id="words", name="words", placeholder="/ words, or a path", compact=True
+                    )
                     yield OptionList(id="choices")
                 with Vertical(id="form"):
                     yield Static(id="summary", markup=False)
@@ -251,7 +254,7 @@ class LaunchSheet(Working, ModalScreen[str | None]):
             for key, value in form.values.items()
         )
         self.query_one("#toml", TextArea).load_text(form.text)
-        self.query_one("#summary", Static).update(choice.summary)
+        self.say("#summary", choice.summary)
         self._own = own
         if self._goes_on:
             self._to_form()
@@ -327,12 +330,11 @@ class LaunchSheet(Working, ModalScreen[str | None]):
         pane.border_title = "dry run: cannot start" if trial.error else "dry run · ctrl+s starts it"
         lines = [Content(line) for line in trial.lines]
         if trial.estimate:
-            lines.insert(
-                1, Content.styled(f"about {trial.estimate}, start-up and scoring counted", "bold")
-            )
+            time = f"about {trial.estimate}, start-up and scoring counted"
+            lines.insert(0, Content.styled(time, "bold"))
         if trial.error:
             lines = [Content.styled(trial.error, "$text-error")]
-            lines += [Content.styled(f"hint: {trial.hint}", "$faint")] if trial.hint else []
+            lines += [faint(f"hint: {trial.hint}")] if trial.hint else []
         pane.query_one(Static).update(Content("\n").join(lines))
 
     # keys

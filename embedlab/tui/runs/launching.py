@@ -7,10 +7,11 @@ import asyncio
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
@@ -38,7 +39,6 @@ from embedlab.runs.launch import shared_flags, start_detached
 _SMALL_ENCODER = "minilm"  # that the starter set is trained from in minutes
 AXIS = "axis "  # before the name of an axis, as a field
 _WRITTEN_GRIDS = 50  # files of changed grids that stay; a grid that was started has read its own
-_EXAMPLE_LINES = 12
 _LOG = "launch.txt"  # of a grid that was started here, beside the words that started it
 
 
@@ -112,36 +112,22 @@ def new_form(choice: Choice, settings: Settings) -> Form:
     is installed.
     """
     folder = settings.data or STARTER_FOLDER
-    data = data_name(folder)
     is_small = is_starter(folder) and PACKAGED[_SMALL_ENCODER].state == "installed"
-    encoder = _SMALL_ENCODER if is_small else ""
+    name, axes, last = choice.title, {}, {"steps": "", "seeds": "1"}
     if choice.kind == "recipe":
-        recipe, _ = recipe_of(choice.name)
-        return Form(
-            values={
-                "name": _free_name(recipe.name, settings.runs),
-                "encoder": encoder,
-                "data": data,
-                "rows": "",
-                "steps": "",
-                "seeds": "1",
-            },
-            text=toml_text(_shown_table(choice)),
-        )
-    grid = load_grid(choice.name)
-    axes = read_toml(grid_path(choice.name)).get("axes", {})
-    return Form(
-        values={
-            "name": _free_name(choice.title, settings.runs),
-            **{f"{AXIS}{axis}": _one_line(values) for axis, values in axes.items()},
-            "encoder": encoder,
-            "data": data,
-            "rows": "",
-            "seeds": str(len(grid.seeds)),
-            "workers": "1",
-        },
-        text=toml_text(_shown_table(choice)),
-    )
+        name = recipe_of(choice.name)[0].name
+    else:
+        axes = read_toml(grid_path(choice.name)).get("axes", {})
+        last = {"seeds": str(len(load_grid(choice.name).seeds)), "workers": "1"}
+    values = {
+        "name": _free_name(name, settings.runs),
+        **{f"{AXIS}{axis}": _one_line(values) for axis, values in axes.items()},
+        "encoder": _SMALL_ENCODER if is_small else "",
+        "data": data_name(folder),
+        "rows": "",
+        **last,
+    }
+    return Form(values=values, text=toml_text(_shown_table(choice)))
 
 
 def _shown_table(choice: Choice) -> dict[str, Any]:
@@ -163,21 +149,13 @@ def _shown_table(choice: Choice) -> dict[str, Any]:
     return {**table, "encoder": encoder}
 
 
-def toml_text(table: Mapping[str, Any], where: str = "") -> str:
-    """TABLE as TOML with each value in one line."""
-    lines = []
-    parts = []
-    for key, value in table.items():
-        name = f"{where}{key}"
-        if isinstance(value, dict):
-            parts.append(f"[{name}]\n{toml_text(value, f'{name}.')}")
-        elif isinstance(value, list) and value and isinstance(value[0], dict):
-            parts += [f"[[{name}]]\n{toml_text(one, f'{name}.')}" for one in value]
-        else:
-            quoted = key if key.replace("_", "").replace("-", "").isalnum() else json.dumps(key)
-            lines.append(f"{quoted} = {_one_line(value)}")
-    blocks = ["\n".join(lines)] if lines else []
-    return "\n\n".join([*blocks, *parts]) + "\n" * (not where)
+def toml_text(table: Mapping[str, Any]) -> str:
+    """TABLE as TOML with a list of values in one line."""
+
+    def one_line(values: re.Match[str]) -> str:
+        return re.sub(r",?\n\s*", lambda _: ", ", values[0]).replace("[, ", "[").replace(", ]", "]")
+
+    return re.sub(r"\[\n[^\[\]]*\]", one_line, tomli_w.dumps(table))
 
 
 def _one_line(value: Any) -> str:
@@ -295,9 +273,9 @@ def _absolute(base: Any, folder: Path) -> Any:
 
 async def dry_run(words: Sequence[str]) -> DryRun:
     """What `embedlab WORDS` would do; the process ends with the task that awaits it."""
-    process = await start_piped(
-        python_command(*words, "--dry-run", "--json"), stderr=asyncio.subprocess.PIPE
-    )
+    is_grid = words[0] == "grid"
+    command = python_command(*words, "--dry-run", *(["--json"] if is_grid else []))
+    process = await start_piped(command, stderr=asyncio.subprocess.PIPE)
     try:
         out, err = await process.communicate()
     finally:
@@ -308,26 +286,21 @@ async def dry_run(words: Sequence[str]) -> DryRun:
     if process.returncode:
         error, hint = _two_lines(said)
         return DryRun(lines=(), error=error, hint=hint)
-    answer = json.loads(out)
-    if "stages" in answer:
-        return DryRun(lines=tuple(_stage_lines(answer)))
-    cells = answer["rows"]
-    names = [key for key in cells[0] if key not in {"cell", "seed", "done", "seconds", "run"}]
-    labels = [tuple(str(cell[name]) for name in names) for cell in cells]
-    variants: list[tuple[str, ...]] = list(dict.fromkeys(labels))
-    left = sum(not cell["done"] for cell in cells)
-    times = [cell.get("seconds") for cell in cells if not cell["done"]]
-    estimate = next((line for line in said if "; about " in line), "")
-    lines = [
-        f"{len(cells)} cells: {len(variants)} variants x {len(cells) // len(variants)} seeds",
-        *([f"{left} of them are left to do"] if left < len(cells) else []),
-        *(
-            "  ".join(f"{n.rpartition('.')[2]} {v}" for n, v in zip(names, variant, strict=True))
-            for variant in variants
-        ),
-    ]
-    about = estimate.partition("; about ")[2].partition(";")[0] if all(times) else ""
-    return DryRun(lines=tuple(lines), estimate=about)
+    if not is_grid:  # behind the recipe, which the form shows
+        text = out.decode(errors="replace").rstrip().rpartition("\n\n")[2]
+        return DryRun(lines=tuple(line.removeprefix("# ") for line in text.splitlines()))
+    cells = json.loads(out)["rows"]
+    names = cells[0].keys() - {"cell", "seed", "done", "seconds", "run"}
+    variants = dict.fromkeys(
+        "  ".join(f"{name.rpartition('.')[2]} {cell[name]}" for name in cell if name in names)
+        for cell in cells
+    )
+    left = [cell for cell in cells if not cell["done"]]
+    said_of_time = " ".join(said).partition("; about ")[2].partition(";")[0]
+    is_measured = all(cell.get("seconds") for cell in left)
+    count = f"{len(cells)} cells: {len(variants)} variants x {len(cells) // len(variants)} seeds"
+    done = [f"{len(left)} of them are left to do"] if len(left) < len(cells) else []
+    return DryRun(lines=(count, *done, *variants), estimate=said_of_time if is_measured else "")
 
 
 def _two_lines(said: Sequence[str]) -> tuple[str, str]:
@@ -338,21 +311,6 @@ def _two_lines(said: Sequence[str]) -> tuple[str, str]:
     text = " ".join(line.strip() for line in said[start:])
     error, _, hint = text.partition(" hint: ")
     return error.removeprefix("embedlab: error: "), hint
-
-
-def _stage_lines(answer: Mapping[str, Any]) -> Iterator[str]:
-    stages = answer["stages"]
-    whole = answer["whole_steps"]
-    yield f"{answer['steps']} steps" + (f" of {whole}" if whole > answer["steps"] else "")
-    yield from answer.get("notes", ())
-    for stage in stages:
-        which = f"stage {stage['stage']}: " if len(stages) > 1 else ""
-        yield f"{which}{stage['rows']:,} rows, batches of {stage['batch_size']}"
-        yield from (text for key in ("scale", "excluded") if (text := stage[key]))
-        shown = stage["example"][:_EXAMPLE_LINES]
-        yield from (f"  {each['role']:<9} {each['sentence']}" for each in shown)
-        if more := len(stage["example"]) - len(shown):
-            yield f"  and {more} more sentences in the first batch's example"
 
 
 def resume_grid(name: str, settings: Settings) -> None:

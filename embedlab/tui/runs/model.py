@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from math import isfinite
+from math import ceil, floor, isfinite, log10
 from pathlib import Path
 from statistics import fmean, stdev
 from time import time
@@ -231,6 +231,14 @@ class Entry:
         return max(devs, key=lambda name: fmean(devs[name]), default="")
 
 
+SORTS: Mapping[str, Callable[[Entry], Any]] = {
+    "newest": lambda entry: (not entry.is_active, -entry.last_s, entry.name),
+    "name": lambda entry: entry.name,
+    "dev": lambda entry: -(entry.dev.mean if entry.dev else float("-inf")),
+    "score": lambda entry: -(entry.score.mean if entry.score else float("-inf")),
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class RunsLook:
     """The runs folder at one moment."""
@@ -241,9 +249,11 @@ class RunsLook:
     error: EmbedlabError | None = None
     time_s: float = 0.0
 
-    def entries(self, words: str = "", unfolded: Collection[str] = ()) -> list[Entry]:
-        """The rows that have all WORDS in name, objective or state; what is at work comes first,
-        then the newest. The seeds and cells of UNFOLDED entries have rows of their own.
+    def entries(
+        self, words: str = "", unfolded: Collection[str] = (), order: str = "newest"
+    ) -> list[Entry]:
+        """The rows that have all WORDS in name, objective or state, in the ORDER of SORTS. The
+        seeds and cells of UNFOLDED entries have rows of their own.
         """
         plans = {variant.run: plan for plan in self.plans for variant in plan.variants}
         groups: dict[str, list[Training]] = {}
@@ -265,13 +275,19 @@ class RunsLook:
             )
             for name, seeds in groups.items()
         ]
-        rows.sort(key=lambda entry: (not entry.is_active, -entry.last_s, entry.name))
+        rows.sort(key=SORTS[order])
         rows += [
             Entry(name=path.name, kind="unreadable", reason=reason)
             for path, reason in self.unreadable
         ]
-        shown = [entry for entry in rows if _has_words(entry, words)]
-        return [part for entry in shown for part in (entry, *_parts(entry, unfolded))]
+        shown = []
+        for entry in rows:
+            if _has_words(entry, words):
+                parts = list(_parts(entry, unfolded))
+                if order != "newest":
+                    parts.sort(key=SORTS[order])
+                shown += [entry, *parts]
+        return shown
 
 
 def _has_words(entry: Entry, words: str) -> bool:
@@ -474,3 +490,25 @@ def sparkline(values: Sequence[float], width: int) -> str:
     low, high = (min(shown), max(shown)) if shown else (0.0, 0.0)
     span = high - low or 1.0
     return "".join("▁▂▃▄▅▆▇█"[round((value - low) / span * 7)] for value in shown)
+
+
+def round_ticks(
+    low: float, high: float, most: int, *, is_log: bool = False
+) -> list[tuple[float, str]]:
+    """At most MOST round values between LOW and HIGH, with their text."""
+    rough = (high - low) / most
+    power = 10.0 ** floor(log10(rough))
+    step = next(size * power for size in (1, 2, 5, 10) if size * power >= rough * 0.999)
+    values = [
+        index * step for index in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)
+    ]
+    return [(value, short_number(10**value if is_log else value)) for value in values]
+
+
+def short_number(value: float) -> str:
+    """VALUE in at most six characters."""
+    if not isfinite(value):
+        return "–"
+    if abs(value) >= 10_000:
+        return f"{value / 1000:z.0f}k" if abs(value) < 1e6 else f"{value / 1e6:.3g}M"
+    return f"{value:.4g}" if abs(value) >= 0.001 or value == 0 else f"{value:.0e}"

@@ -3,8 +3,9 @@ beside it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
+from itertools import count, groupby
 from typing import ClassVar
 
 from textual import work
@@ -19,28 +20,18 @@ from embedlab.core.settings import Settings
 from embedlab.runs import launch as processes
 from embedlab.runs.curves import Curve
 from embedlab.runs.store import RunFolder, remove_runs, rename_runs
+from embedlab.tui.plain import faint
 from embedlab.tui.room import Room
 from embedlab.tui.runs import detail
-from embedlab.tui.runs.curves import SMOOTHING, CurvePlot, Series
+from embedlab.tui.runs.curves import Curves
 from embedlab.tui.runs.launching import resume_grid
-from embedlab.tui.runs.model import SIGNS, Entry, RunFollower, RunsLook, Training
+from embedlab.tui.runs.model import SIGNS, SORTS, Entry, RunFollower, RunsLook, Training
 from embedlab.tui.runs.run_list import RunList, header
 from embedlab.tui.theme import model_colour
 
 LOOK_EVERY_S = 1.0
-_PANES = ("curves", "results", "console", "config")
+_TEXTS = ("results", "console", "config")
 _NARROW, _WIDE = 104, 170  # cells
-
-
-@dataclass(frozen=True, kw_only=True)
-class Detail:
-    """What the panes show."""
-
-    name: str = ""
-    curves: Mapping[str, Curve] | None = None  # by run id
-    results: Sequence[detail.ResultRow] = ()
-    log: Sequence[str] = ()
-    config: Content | None = None
 
 
 class Pane(VerticalScroll, can_focus=True):
@@ -66,76 +57,19 @@ class Pane(VerticalScroll, can_focus=True):
             self.call_after_refresh(self.scroll_end, animate=False)
 
 
-class Curves(Horizontal, can_focus=True):
-    """Loss and dev score, and below them the load of the machine."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("tilde", "smooth", "Smooth", tooltip="Smooth the curves a little, much, or not."),
-        Binding("vertical_line", "log_axis", "Log axis", tooltip="Draw the loss on a log axis."),
-    ]
-
-    def __init__(self, *, id: str) -> None:
-        super().__init__(id=id)
-        self.is_log = False
-        self.smoothing = SMOOTHING[0]
-        self._curves: Sequence[tuple[str, Curve]] = ()
-
-    def compose(self) -> ComposeResult:
-        """Yield the plots."""
-        with Vertical():
-            yield CurvePlot("loss", id="loss-curve")
-            yield CurvePlot("CPU %", id="cpu-curve", floor_at=0.0)
-        with Vertical():
-            yield CurvePlot("dev score", id="dev-curve")
-            yield CurvePlot("memory MiB", id="memory-curve", floor_at=0.0)
-
-    def show(self, curves: Sequence[tuple[str, Curve]]) -> None:
-        """Draw these CURVES, each with the colour of its run."""
-        self._curves = curves
-        plots: list[tuple[str, str, str]] = [
-            ("loss-curve", "steps", "losses"),
-            ("dev-curve", "dev_steps", "dev_scores"),
-            ("cpu-curve", "load_steps", "cpu_percent"),
-            ("memory-curve", "load_steps", "memory_mib"),
-        ]
-        for id, x, y in plots:
-            self.query_one(f"#{id}", CurvePlot).show(
-                [
-                    Series(x=tuple(getattr(curve, x)), y=tuple(getattr(curve, y)), colour=colour)
-                    for colour, curve in curves
-                ],
-                is_log=self.is_log and id == "loss-curve",
-                smoothing=self.smoothing if id in {"loss-curve", "dev-curve"} else 0.0,
-            )
-
-    def action_smooth(self) -> None:
-        """Smooth the curves a little, much, or not."""
-        self.smoothing = SMOOTHING[(SMOOTHING.index(self.smoothing) + 1) % len(SMOOTHING)]
-        self.show(self._curves)
-
-    def action_log_axis(self) -> None:
-        """Draw the loss on a logarithmic axis, or on a linear one."""
-        self.is_log = not self.is_log
-        self.show(self._curves)
-
-
 class RunsRoom(Room):
     """All runs, what one of them did, and the keys that stop, resume, rename and delete them."""
 
     TITLE = "Runs"
     DEFAULT_CSS = """
     RunsRoom { layout: horizontal; }
-    RunsRoom #run-side { width: 2fr; min-width: 60; }
+    RunsRoom #run-side { width: 2fr; min-width: 70; }
     RunsRoom #run-panes { width: 3fr; }
-    RunsRoom #run-curves:focus .panel { border: round $primary; border-title-color: $text-primary; }
     RunsRoom RunList { height: 1fr; text-wrap: nowrap; text-overflow: ellipsis; }
     RunsRoom #run-header { height: 1; color: $faint; text-wrap: nowrap; }
     RunsRoom #run-filter { height: 1; border: none; padding: 0; display: none; }
     RunsRoom #run-facts { height: auto; max-height: 9; padding: 0 2; }
     RunsRoom #run-curves { height: 3fr; }
-    RunsRoom #run-curves Vertical { width: 1fr; }
-    RunsRoom CurvePlot { height: 2fr; }
-    RunsRoom #cpu-curve, RunsRoom #memory-curve { height: 1fr; min-height: 5; }
     RunsRoom #run-texts { height: 2fr; }
     RunsRoom #run-texts Pane { width: 1fr; display: none; }
     RunsRoom.-show-results #run-results, RunsRoom.-show-console #run-console,
@@ -154,15 +88,15 @@ class RunsRoom(Room):
     RunsRoom.-empty #run-panes { display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("tab", "next_pane(1)", "Pane", show=False),
+        Binding("tab", "next_pane(1)", "Pane", show=False, tooltip="the next pane"),
         Binding("shift+tab", "next_pane(-1)", "Pane", show=False),
-        Binding("n", "launch", "New", tooltip="Launch a recipe or a grid."),
-        Binding("space", "mark", "Mark", tooltip="Mark runs: their curves lie over each other."),
-        Binding("s", "sort", "Sort", tooltip="Newest first, by name, by dev score, by score."),
-        Binding("x", "stop", "Stop", tooltip="Stop it after it has saved a checkpoint."),
-        Binding("o", "resume", "Resume", tooltip="Go on from the last checkpoint."),
-        Binding("f2,E", "rename", "Rename", tooltip="Rename the run with all its seeds."),
-        Binding("delete,X", "delete", "Delete", tooltip="Delete the run with all its files."),
+        Binding("n", "launch", "New", tooltip="launch a recipe or a grid"),
+        Binding("space", "mark", "Mark", tooltip="mark: curves of several"),
+        Binding("s", "sort", "Sort", tooltip="newest, name, dev, score"),
+        Binding("x", "stop", "Stop", tooltip="stop after a checkpoint"),
+        Binding("o", "resume", "Resume", tooltip="go on from the checkpoint"),
+        Binding("f2,E", "rename", "Rename", tooltip="rename with all seeds"),
+        Binding("delete,X", "delete", "Delete", tooltip="delete with all files"),
     ]
 
     def __init__(self, settings: Settings) -> None:
@@ -195,7 +129,8 @@ class RunsRoom(Room):
 
     def on_mount(self) -> None:
         """Follow the runs while the room is shown."""
-        self.show_pane("curves")
+        for name in ("results", "curves"):
+            self.show_pane(name)
         self.look()
         self.set_interval(LOOK_EVERY_S, self._look_while_shown)
 
@@ -209,10 +144,10 @@ class RunsRoom(Room):
         self._show_list()
 
     @property
-    def crumbs(self) -> str:
+    def crumbs(self) -> Sequence[str]:
         """The run under the cursor."""
         here = self.runs.entry
-        return here.name if here is not None else ""
+        return (here.name,) if here is not None else ()
 
     @property
     def names(self) -> list[str]:
@@ -280,14 +215,14 @@ class RunsRoom(Room):
             self._follower.keep_intervals(training.run, intervals)
 
     def _show_list(self) -> None:
-        entries = sorted_entries(self.look_.entries(self.words, self.unfolded), self.sort)
+        entries = self.look_.entries(self.words, self.unfolded, self.sort)
         here = self.runs.entry
         stay_on = here.name if here is not None else None
         if self.wanted is not None and self.wanted in {entry.name for entry in entries}:
             stay_on, self.wanted = self.wanted, None
         self.runs.show(entries, self.marked, self.look_.time_s, stay_on)
         width = max(self.runs.scrollable_content_region.width, 20)
-        self.query_one("#run-header", Static).update(header(width))
+        self.say("#run-header", header(width))
         side = self.query_one("#run-side")
         states = [entry.state for entry in self.look_.entries()]
         counts = {state: states.count(state) for state in SIGNS if state in states}
@@ -296,12 +231,12 @@ class RunsRoom(Room):
         self.set_class(not entries, "-empty")
         if not entries and self.look_.time_s:
             empty = "no run has these words" if self.words else "no runs yet: n starts one"
-            self.query_one("#run-header", Static).update(empty)
+            self.say("#run-header", empty)
         self._show_facts()
 
     # the panes
 
-    def on_run_list_reached(self) -> None:
+    def on_option_list_option_highlighted(self) -> None:
         """Show what is known of the run that was reached."""
         self._show_facts()
         self.read_detail()
@@ -324,8 +259,8 @@ class RunsRoom(Room):
             lines.append(Content.styled(here.note, "$text-warning"))
         hint = next((one.status.hint for one in here.trainings if one.status.hint), "")
         if hint:
-            lines.append(Content.styled(f"hint: {hint}", "$faint"))
-        self.query_one("#run-facts", Static).update(Content("\n").join(lines))
+            lines.append(faint(f"hint: {hint}"))
+        self.say("#run-facts", Content("\n").join(lines))
 
     @work(thread=True, exclusive=True, group="runs-detail", exit_on_error=False)
     def read_detail(self) -> None:
@@ -340,14 +275,9 @@ class RunsRoom(Room):
                 curve.read_on(training.run.events_file)
                 curves[training.run.id] = curve
         newest = max(here.trainings, key=lambda one: one.status.last_s or 0.0)
-        shown = Detail(
-            name=here.name,
-            curves=curves,
-            results=detail.result_rows(here),
-            log=detail.log_tail(newest.run),
-            config=self._config(chosen),
-        )
-        self.hand_over(self._show_detail, shown)
+        results = detail.result_rows(here)
+        log = detail.log_tail(newest.run)
+        self.hand_over(self._show_detail, here, curves, results, log, self._config(chosen))
 
     def _config(self, chosen: Sequence[Entry]) -> Content:
         if len(chosen) != 2:
@@ -356,51 +286,52 @@ class RunsRoom(Room):
         changed = detail.differences(first, second)
         title = (f"{first.id} → {second.id}\n", "bold")
         lines = [
-            Content.assemble((f"{key}  ", "$text-primary"), old, (" → ", "$faint"), new)
+            Content.assemble((f"{key}  ", "bold"), old, (" → ", "$faint"), new)
             for key, old, new in changed
         ] or [Content("nothing differs")]
         return Content("\n").join([Content.assemble(title), *lines])
 
-    def _show_detail(self, shown: Detail) -> None:
+    def _show_detail(
+        self,
+        entry: Entry,
+        curves: Mapping[str, Curve],
+        results: Sequence[detail.ResultRow],
+        log: Sequence[str],
+        config: Content,
+    ) -> None:
         here = self.runs.entry
-        if here is None or here.name != shown.name or shown.curves is None:
+        if here is None or here.name != entry.name:
             return
-        runs = {one.run.id: entry for entry in self.chosen for one in entry.trainings}
-        self.query_one(Curves).show(
-            [(self._colour(runs[run]), curve) for run, curve in shown.curves.items() if run in runs]
-        )
-        self.query_one("#run-results", Pane).show(results_text(shown.results, here))
-        log = "\n".join(one_line(line) for line in shown.log) or "nothing printed yet"
-        self.query_one("#run-console", Pane).show(Content(log), follows_end=True)
-        if shown.config is not None:
-            self.query_one("#run-config", Pane).show(shown.config)
-
-    def _colour(self, entry: Entry) -> str:
-        return model_colour(self.marked.get(entry.name, 0))
+        drawn = []
+        for one in self.chosen:
+            mark = self.marked.get(one.name)
+            best = {training.run.id for training in one.seeds}
+            for training in one.trainings:
+                if (curve := curves.get(training.run.id)) is not None:
+                    dim = "" if training.run.id in best else "$faint"
+                    drawn.append((dim if mark is None else model_colour(mark), curve))
+        self.query_one(Curves).show(sorted(drawn, key=lambda each: not each[0]))
+        self.query_one("#run-results", Pane).show(results_text(results, here))
+        text = "\n".join(map(one_line, log)) or "nothing printed yet"
+        self.query_one("#run-console", Pane).show(Content(text), follows_end=True)
+        self.query_one("#run-config", Pane).show(config)
 
     def show_pane(self, name: str) -> None:
         """Show the pane called NAME where not all have room."""
-        self.pane = name
-        texts = [pane for pane in _PANES if pane != "curves"]
         self.set_class(name == "curves", "-show-curves")
-        if name == "curves" and not any(self.has_class(f"-show-{text}") for text in texts):
-            self.add_class("-show-results")
         if name != "curves":
-            for text in texts:
+            for text in _TEXTS:
                 self.set_class(text == name, f"-show-{text}")
 
     def action_next_pane(self, step: int = 1) -> None:
         """Go from the list to the panes, one after another, and back."""
-        focused = self.screen.focused
-        at = next(
-            (n for n, pane in enumerate(_PANES, 1) if focused is self.query_one(f"#run-{pane}")), 0
-        )
-        to = (at + step) % (len(_PANES) + 1)
-        if to == 0:
-            self.screen.set_focus(self.runs)
-            return
-        self.show_pane(_PANES[to - 1])
-        self.screen.set_focus(self.query_one(f"#run-{_PANES[to - 1]}"))
+        names = ("list", "curves", *_TEXTS)
+        panes = [self.query_one(f"#run-{name}") for name in names]
+        here = next((n for n, pane in enumerate(panes) if pane.has_focus), 0)
+        to = (here + step) % len(panes)
+        if to:
+            self.show_pane(names[to])
+        self.screen.set_focus(panes[to])
 
     # keys
 
@@ -454,8 +385,11 @@ class RunsRoom(Room):
         if here.name in self.marked:
             del self.marked[here.name]
         else:
-            taken = set(self.marked.values())
-            self.marked[here.name] = next(n for n in range(len(taken) + 1) if n not in taken)
+            models = self.dashboard.shown.models  # their colours are taken
+            others = (n for n in count(len(models)) if n not in self.marked.values())
+            self.marked[here.name] = (
+                models.index(here.name) if here.name in models else next(others)
+            )
         self._show_list()
         self.read_detail()
 
@@ -485,12 +419,8 @@ class RunsRoom(Room):
 
         self.app.push_screen(GridScreen(self.settings, name, self._follower))
 
-    def action_launch(self) -> None:
-        """Open the sheet that launches a recipe or a grid."""
-        self.launch()
-
-    def launch(self, typed: str = "") -> None:
-        """Open the sheet, with the recipe or grid that was TYPED."""
+    def action_launch(self, typed: str = "") -> None:
+        """Open the sheet that launches a recipe or a grid, on that which was TYPED."""
         from embedlab.tui.runs.launch_sheet import LaunchSheet
 
         self.app.push_screen(
@@ -581,56 +511,28 @@ class RunsRoom(Room):
             self.look()
 
 
-SORTS: Mapping[str, Callable[[Entry], object]] = {
-    "newest": lambda entry: (not entry.is_active, -entry.last_s),
-    "name": lambda entry: entry.name,
-    "dev": lambda entry: -(entry.dev.mean if entry.dev else float("-inf")),
-    "score": lambda entry: -(entry.score.mean if entry.score else float("-inf")),
-}
-
-
-def sorted_entries(entries: Sequence[Entry], order: str) -> list[Entry]:
-    """ENTRIES in the ORDER of that name; parts stay below their whole."""
-    groups: list[list[Entry]] = []
-    for entry in entries:
-        if entry.level:
-            groups[-1].append(entry)
-        else:
-            groups.append([entry])
-    key = SORTS[order]
-    groups.sort(key=lambda group: key(group[0]))  # type: ignore[arg-type, return-value]
-    return [
-        entry
-        for head, *parts in groups
-        for entry in (head, *(sorted(parts, key=key) if order != "newest" else parts))  # type: ignore[arg-type]
-    ]
-
-
 def results_text(rows: Sequence[detail.ResultRow], entry: Entry) -> Content:
     """The scores as a table; where there is none, why."""
     if not rows:
-        return Content.styled(
+        return faint(
             "scored when the training ends"
             if entry.is_active
-            else "not scored yet: `embedlab evaluate` scores it",
-            "$faint",
+            else "not scored yet: `embedlab evaluate` scores it"
         )
     width = max(len(row.name) for row in rows)
     lines = []
-    task = ""
-    for row in rows:
-        if row.task != task:
-            task = row.task
-            lines.append(Content.styled(f"{task}  {row.metric} · items", "$text-primary"))
-        text = f"{row.name:<{width}}  {row.spread.text:<20}"
-        style = "bold" if row.is_average else ""
-        lines.append(Content.assemble((text, style), (f"{row.items:>7,}", "$faint")))
+    for task, group in groupby(rows, key=lambda row: row.task):
+        first, *_ = found = list(group)
+        lines.append(faint(f"{task}  {first.metric} · items"))
+        for row in found:
+            text = f"{row.name:<{width}}  {row.spread.text:<20}", "bold" * row.is_average
+            lines.append(Content.assemble(text, (f"{row.items:>7,}", "$faint")))
     if entry.plan is not None:
         best = entry.seeds[0].run.name
-        lines.insert(0, Content.styled(f"the best place by dev, {best}", "$faint"))
+        lines.insert(0, faint(f"the best setting by dev, {best}"))
     seeds = {len(row.spread.values) for row in rows}
     if max(seeds) > 1:
-        lines.append(Content.styled(f"mean ± sd of {max(seeds)} seeds", "$faint"))
+        lines.append(faint(f"mean ± sd of {max(seeds)} seeds"))
     elif any(row.spread.low is not None for row in rows):
-        lines.append(Content.styled("[95% interval] over the items", "$faint"))
+        lines.append(faint("[95% interval] over the items"))
     return Content("\n").join(lines)
