@@ -50,7 +50,7 @@ from embedlab.models.reading import Wishes
 from embedlab.objectives.objective import build_objectives
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation
-from embedlab.runs.events import Attempt, Damaged, EventLog, events_after
+from embedlab.runs.events import Attempt, Damaged, EventLog, tail
 from embedlab.runs.outcomes import StoredOutcomes, items_frame, stored_outcomes
 from embedlab.runs.store import RunFolder
 from embedlab.scoring.member import evaluate_task
@@ -300,7 +300,7 @@ def _vector_cache(world: World) -> Path:
     for start in (0, 40):
         numbers = np.arange(start, start + 40)
         _cache(folder).store(_keys(numbers), _vectors(numbers), numbers % 2 == 0)
-    return folder / "f"
+    return folder / "embeddings" / "f"
 
 
 def _cache(folder: Path) -> EmbeddingCache:
@@ -322,7 +322,7 @@ def _read_vectors(folder: Path, _: list[str]) -> object:
     numbers = np.arange(80)
     place = folder.parent / "cache-root"
     shutil.rmtree(place, ignore_errors=True)
-    shutil.copytree(folder, place / "f")
+    shutil.copytree(folder, place / "embeddings" / "f")
     known, vectors, cut = _cache(place).find(_keys(numbers))
     vectors[~known], cut[~known] = _vectors(numbers)[~known], (numbers % 2 == 0)[~known]
     return vectors.tobytes(), cut.astype(bool).tolist()
@@ -445,7 +445,7 @@ def _attempts(world: World) -> Path:
 
 
 def _read_attempts(folder: Path, _: list[str]) -> object:
-    found = events_after(folder / "run@1.jsonl")[0]
+    found = tail(folder / "run@1.jsonl")
     if any(isinstance(event, Damaged) for event in found):
         raise EmbedlabError("damaged")
     return found

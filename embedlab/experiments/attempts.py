@@ -16,13 +16,14 @@ from embedlab.core.disk import write_atomic
 from embedlab.core.errors import ExitCode
 from embedlab.experiments.cell import has_results, is_being_run, is_complete
 from embedlab.experiments.plan import Cell, GridFolder, GridPlan
-from embedlab.runs.events import Attempt, EventLog, events_after
+from embedlab.runs.events import Attempt, EventLog, tail
 from embedlab.runs.status import run_status
 from embedlab.runs.tidy import drop_checkpoints
 
 CellState = Literal["waiting", "running", "done", "failed", "cancelled"]  # by its user
 
 MAX_ERRORS = 2  # endings with an error: the second is final
+MOST_BYTES = 2**20  # of a cell's newest attempts, which take some hundred each
 MAX_KILLS = 4  # endings by a signal from outside: more are not a coincidence
 _STATES: Mapping[str, CellState] = {
     "starting": "running",
@@ -138,7 +139,7 @@ class Cells:
 
     def _attempts(self, cell: Cell) -> list[Attempt]:
         try:
-            stored, _ = events_after(self._log(cell))
+            stored = tail(self._log(cell), size=MOST_BYTES)
         except FileNotFoundError:
             return []
         return [event for event in stored if isinstance(event, Attempt)]
