@@ -529,9 +529,9 @@ def _checked(name: str, split: str, definition: Dataset | None, source: Source) 
 def _own_rows(name: str, source: Source) -> Iterator[CheckedSplit]:
     """Yield what each split of a user's own file or folder holds, then what is wrong in them."""
     from embedlab.analysis.own_audit import findings_of, own_splits, query_findings
-    from embedlab.data.file_name import file_part
+    from embedlab.data.file_name import PREFIX, file_part, is_query_folder
     from embedlab.data.own_columns import SENTENCES, own_data
-    from embedlab.data.queries import PREFIX, QRELS, is_query_folder, open_query_folder
+    from embedlab.data.queries import QRELS, open_query_folder
 
     try:
         if is_query_folder(name):

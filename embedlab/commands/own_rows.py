@@ -12,6 +12,7 @@ from embedlab.data.file_name import (
     FileName,
     is_hub_name,
     is_pair_file,
+    is_query_folder,
     is_row_file,
     parse_file_name,
 )
@@ -73,7 +74,6 @@ def models_and_files(options: OfModels, settings: Settings) -> tuple[list[str], 
     files = [name for name in arguments if _is_table(name)]
     models = [name for name in arguments if name not in files]
     for name in files:
-        from embedlab.data.queries import is_query_folder
         from embedlab.models.catalog import finished_runs
 
         if name in finished_runs(settings.runs):
@@ -128,6 +128,4 @@ def note_files(names: Sequence[str], session: Session) -> None:
 
 
 def _is_table(name: str) -> bool:
-    from embedlab.data.queries import is_query_folder
-
     return (is_row_file(name) and parse_file_name(name).is_table) or is_query_folder(name)

@@ -14,10 +14,13 @@ from typing import Self
 
 from embedlab.core.errors import UsageError
 from embedlab.core.name_options import option_values, split_name
+from embedlab.core.paths import typed_path
 from embedlab.data.table_file import TABLES
 
 TEXT_FILE = ".txt"
 HUB = "hub:"  # before the name of any dataset of the hub
+PREFIX = "retrieval:"  # before the folder of queries, or a file of qrels
+CORPUS, QUERIES = "corpus.jsonl", "queries.jsonl"  # that a folder of queries holds
 # what a column can hold
 ROLES = ("s1", "s2", "score", "label", "anchor", "positive", "negative", "sentence")
 LOW_SCORES = "low-scores"
@@ -181,6 +184,17 @@ def is_pair_file(name: str) -> bool:
 def is_hub_name(name: str) -> bool:
     """Return whether NAME is a dataset of the hub by its own name."""
     return name.startswith(HUB)
+
+
+def is_query_folder(name: str) -> bool:
+    """Return whether a dataset's NAME means queries in a folder, or a file of qrels: by its prefix,
+    or by what the folder holds.
+    """
+    path = typed_path(split_name(name, ("split",))[0])
+    try:
+        return name.startswith(PREFIX) or any((path / file).is_file() for file in (QUERIES, CORPUS))
+    except (OSError, ValueError):  # text that cannot be a path
+        return False
 
 
 def stated_scale(name: str, text: str | None) -> tuple[float, float] | None:

@@ -19,7 +19,7 @@ from embedlab.core.foreign_files import refuse_foreign
 from embedlab.core.hints import Hint, RecipeValue
 from embedlab.data.dataset import COLUMNS, DatasetKind, ParsedRows, Part
 from embedlab.data.definitions import WORD_SPLITS
-from embedlab.data.file_name import TEXT_FILE, file_path, is_pair_file
+from embedlab.data.file_name import TEXT_FILE, file_path, is_pair_file, is_query_folder
 from embedlab.data.own_columns import (
     LABELLED,
     LISTS,
@@ -34,7 +34,7 @@ from embedlab.data.own_columns import (
     selected_rows,
     splits_in,
 )
-from embedlab.data.queries import Queries, is_query_folder, open_query_folder, queries_of_pairs
+from embedlab.data.queries import Queries, open_query_folder, queries_of_pairs
 from embedlab.data.shipped import shipped
 from embedlab.data.table_file import (
     NOTHING,

@@ -26,11 +26,11 @@ from embedlab.core.errors import MissingError
 from embedlab.core.name_options import option_values, split_name
 from embedlab.core.paths import file_hash, typed_path
 from embedlab.data.dataset import DatasetState, Part
+from embedlab.data.file_name import CORPUS, PREFIX, QUERIES
 from embedlab.data.overlaps import text_keys
 from embedlab.data.text_file import bad_line, is_seen, json_object, read_lines
 
-PREFIX = "retrieval:"
-CORPUS, QUERIES, QRELS = "corpus.jsonl", "queries.jsonl", "qrels"
+QRELS = "qrels"
 NONE_RELEVANT = "query without a relevant document"
 MOST_RELEVANT = 1024  # the highest grade that a document can have
 SENTENCES = ("sentence1", "sentence2")
@@ -173,17 +173,6 @@ def queries_of_pairs(part: Part, candidates: Sequence[str]) -> Queries:
         excluded=own_texts([*numbers], candidates, first, second),
         ids=tuple([str(number) for number in range(1, count + 1)] for count in counts),  # type: ignore[arg-type]
     )
-
-
-def is_query_folder(name: str) -> bool:
-    """Return whether a dataset's NAME means queries in a folder, or a file of qrels: by its prefix,
-    or by what the folder holds.
-    """
-    path = typed_path(split_name(name, ("split",))[0])
-    try:
-        return name.startswith(PREFIX) or any((path / file).is_file() for file in (QUERIES, CORPUS))
-    except (OSError, ValueError):  # text that cannot be a path
-        return False
 
 
 def open_query_folder(name: str) -> Queries:

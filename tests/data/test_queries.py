@@ -11,11 +11,11 @@ import pytest
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.data.dataset import DatasetState, Part
+from embedlab.data.file_name import is_query_folder
 from embedlab.data.own_files import holds_queries, open_query_file
 from embedlab.data.queries import (
     NONE_RELEVANT,
     Queries,
-    is_query_folder,
     item_frame,
     open_query_folder,
     own_texts,
