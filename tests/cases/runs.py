@@ -104,7 +104,7 @@ CASES = (
     Case(
         name="slurm-kill",
         command=_KILLED,
-        says=["2 running", "2 waiting", "requested the workers of g to stop"],
+        says=["2 waiting", "requested the workers of g to stop"],
         needs="sinfo --noheader --responding | grep -q .",
         in_shell=True,
     ),
