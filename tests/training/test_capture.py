@@ -20,6 +20,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.recipe import Recipe
 from embedlab.core.settings import Settings
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine, machine
@@ -30,6 +31,7 @@ from embedlab.objectives.needs import objective_needs
 from embedlab.objectives.objective import build_objective
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
+from embedlab.training import capture
 from embedlab.training.batching import Batch, Collation, PackedRows, cut_for
 from embedlab.training.capture import (
     CapturedPasses,
@@ -46,10 +48,13 @@ from embedlab.training.order import batch_generator
 from embedlab.training.parallel import Team
 from embedlab.training.stage_data import open_stage
 from embedlab.training.token_store import tokenise
+from tests.training.killed_run import with_lora
 from tests.training.small_runs import (
     MACHINE,
     SAMPLE,
     interrupted,
+    joint_stages,
+    mixed_stages,
     recipe_of,
     save_checkpoints,
     saved_bytes,
@@ -140,8 +145,10 @@ STAGES = {
     "two views (SimCSE)": stage("in_batch_contrastive"),
     "two views, a few sentences at a time": stage("in_batch_contrastive", optim={"micro_batch": 5}),
     "in parts": stage("in_batch_contrastive", optim={"accumulate": 3}),
+    "embeddings that stay (DefSent)": stage("definition_to_word"),
     "three views of pairs (SupCL-Seq)": labelled("class_contrastive", dropout=[0.0, 0.0, 0.0]),
 }
+STAGES["embeddings that stay (DefSent)"]["data"]["datasets"] = ["definitions"]
 for name in STAGES:
     if name.startswith(("two", "in parts")):
         STAGES[name]["data"]["datasets"] = ["wiki-split"]
@@ -152,10 +159,11 @@ def learner_of(
 ) -> tuple[Learner, Batch, bool]:
     """A learner without dropout, and its third batch; packed where passes are captured."""
     recipe = recipe_of(Path(encoder.name), of)
-    data = open_stage(recipe, SAMPLE, seed=1, index=0)
+    data = open_stage(recipe, SAMPLE, 1, 0, encoder.word_ids)
     needs = objective_needs(recipe.stages[0].objective)
     torch.manual_seed(0)
     objective = build_objective(recipe.stages[0].objective, encoder.dim)
+    objective.attach(encoder)
     collation = Collation(
         data=data,
         needs=needs,
@@ -310,16 +318,35 @@ def notes_of(run: RunFolder) -> list[str]:
     return [event.text for event in recorded if isinstance(event, events.Noted)]
 
 
+@pytest.mark.parametrize("has_lora", [False, True])
 def test_a_run_without_dropout_ends_where_it_ends_without_captures(
-    train: Train, tiny_encoder: Path, graphs: list[Tape]
+    has_lora: bool, train: Train, tiny_encoder: Path, graphs: list[Tape]
 ) -> None:
     of = labelled("class_contrastive", rows=48, dropout=[0.0, 0.0])
     recipe = recipe_of(tiny_encoder, of)
+    recipe = with_lora(recipe) if has_lora else recipe
     plain = train(recipe, "plain", machine=PLAIN)
     captured = train(recipe, "captured", machine=CAPTURING)
     assert graphs
     assert any("captured in rows of" in note for note in notes_of(captured))
     weights = [load_file(run.model / "model.safetensors") for run in (captured, plain)]
+    torch.testing.assert_close(*weights, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("of", [pytest.param(mixed_stages, marks=pytest.mark.slow), joint_stages])
+def test_stages_in_turn_and_in_joint_steps_end_where_eager_ones_do(
+    of: Callable[[Path], Recipe],
+    train: Train,
+    tiny_encoder: Path,
+    graphs: list[Tape],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    recipe = of(tiny_encoder)
+    captured = train(recipe, "captured", machine=CAPTURING)
+    assert graphs
+    monkeypatch.setattr(capture, "CudaGraphs", lambda: lambda compute, *_: compute)
+    eager = train(recipe, "eager", machine=CAPTURING)
+    weights = [load_file(run.model / "model.safetensors") for run in (captured, eager)]
     torch.testing.assert_close(*weights, rtol=1e-4, atol=1e-5)
 
 
