@@ -30,7 +30,7 @@ FUZZERS = {
 SMALLEST = {
     "comparison": "--data DATA --models 2 --resamples 20 --turns 1",
     "gpu_training": "--device cpu --sizes small --steps 20 --sentences 40 --recipes sbert",
-    "grids": "--plan-cells 100 --table-cells 100 --queue-cells 6 --workers 1 --runs 1",
+    "grids": "--plan-cells 100 --table-cells 100 --runs 1",
     "many_pairs": "--pairs 500",
     "mutations": "--list --mutants 3",
     "nodes": f"{BENCHMARKS}",
