@@ -7,6 +7,8 @@ from scipy import stats
 
 from embedlab.core.errors import MissingError
 from embedlab.core.paths import TINY_FOLDER
+from embedlab.data import source as source_module
+from embedlab.data.dataset import Dataset
 from embedlab.data.pair_parts import open_parts
 from embedlab.data.source import Source
 from embedlab.tasks.task import task
@@ -23,6 +25,21 @@ def test_one_missing_dataset_leaves_the_others_and_is_named(
     assert "sts12" in missing[0].message
     with pytest.raises(MissingError, match="sts12"):
         open_parts(source, ["sts12"])
+
+
+def test_a_dataset_is_known_without_reading_the_files_of_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read, whole = list[str](), source_module.read_corpus
+
+    def noted(path: Path) -> Dataset:
+        read.append(path.stem)
+        return whole(path)
+
+    monkeypatch.setattr(source_module, "read_corpus", noted)
+    assert task("sts").has_dataset("sts12")
+    assert not task("sts").has_dataset("mr")
+    assert read == ["sts12", "mr"]
 
 
 def test_the_dev_score_is_spearman_on_the_dev_split(tmp_path: Path) -> None:
