@@ -38,7 +38,6 @@ from embedlab.scoring.member import evaluate_task, model_facts, with_training
 from embedlab.scoring.outcomes import (
     Answers,
     MemberOutcomes,
-    answers_of,
     figure_evidence,
     has_all_items,
     member_outcomes,
@@ -56,7 +55,7 @@ from embedlab.scoring.task_comparison import (
     model_columns,
 )
 from embedlab.scoring.training_text import training_text
-from embedlab.tasks.task import PairTask, TaskResult, Texts, evaluation_without_scores, task
+from embedlab.tasks.task import PairTask, Texts, evaluation_without_scores, task
 
 if TYPE_CHECKING:
     from embedlab.choices import SettingName
@@ -283,43 +282,22 @@ def evaluate_on_task(
                 raise
             session.note(f"{model.name}: {selected.task} does not apply: {error.message}")
     every = [evaluation for each in evaluations.values() for evaluation in each]
-    refused = _refused_by_any(each.refused for each in every)
-    for model in models if refused else ():
-        evaluations[model.name] = [
-            evaluation
-            if {*evaluation.refused} == {*refused}
-            else _without(refused, spec, selected, work.setting, session).evaluation
-            for spec, evaluation in zip(
-                model.members, evaluations.get(model.name, ()), strict=False
-            )
-        ]
+    if (lost := _refused(every)) and len(every) > 1 and not models[0].members[0].without:
+        return evaluate_on_task(_without(models, lost), selected, work, known, session)
     return evaluations
 
 
-def _refused_by_any(refused: Iterable[Sequence[str]]) -> tuple[str, ...]:
-    """Return the texts that a member refuses."""
-    return tuple(sorted({text for texts in refused for text in texts}))
+def _refused(results: Iterable[Evaluation | MemberOutcomes]) -> tuple[str, ...]:
+    """Return the texts that some member has no vector of."""
+    return tuple(sorted({text for result in results for text in result.refused}))
 
 
-def _without(
-    refused: Sequence[str],
-    spec: ModelSpec,
-    selected: SelectedTask,
-    setting: SettingName,
-    session: Session,
-) -> TaskResult:
-    """Return a member's result on a task without the texts that another refuses; it is not
-    stored.
-    """
-    with session.progresses() as progress:
-        return evaluate_task(
-            selected.task,
-            replace(spec, without=tuple(refused)),
-            session.settings,
-            labelled(progress, spec),
-            selected.names,
-            setting,
-        )
+def _without(models: Sequence[Model], lost: tuple[str, ...]) -> list[Model]:
+    """Return MODELS as if none had a vector of the texts that are LOST to one of them."""
+    return [
+        replace(model, members=tuple(replace(spec, without=lost) for spec in model.members))
+        for model in models
+    ]
 
 
 def stored_items(
@@ -374,7 +352,7 @@ def _evaluate_member(
     known.refuse_unfit(model, selected)
     for spec in model.members:
         evaluations = ScorePlace.of(spec, session.settings).evaluations
-        if stored := known.stored.get((spec.name, selected)):
+        if (stored := known.stored.get((spec.name, selected))) and not spec.without:
             session.note(
                 f"{spec.name}: {stored.task} as it was evaluated before on the same data; "
                 f"--again does it again"
@@ -392,7 +370,8 @@ def _evaluate_member(
                     known.texts[selected].parts if selected in known.texts else (),
                 )
             try:
-                result.save(evaluations, work.stored_name(selected))
+                if not spec.without:
+                    result.save(evaluations, work.stored_name(selected))
             except MissingError as full:  # a disk that takes nothing costs time, not the answer
                 session.warn(f"{full.message}: the evaluation is shown, not stored")
             scored.append(result.evaluation)
@@ -479,20 +458,21 @@ def _add_answers(
     gathered.notes += [*partial_notes(states), *(texts.notes if texts is not None else ())]
     members = member_columns(gathered.models)
     answers: dict[str, MemberOutcomes] = {}
-    all_answered = {
+    of_models = {
         model.name: _answered(model, selected, known, setting, session) for model in models
     }
-    is_by_row = isinstance(task(selected.task), PairTask)  # compared on the pairs that all score
-    every = [answer for answered in all_answered.values() for answer in answered.values()]
-    refused = () if is_by_row else _refused_by_any(answer.refused for answer in every)
-    if refused:
-        many = f"{len(refused)} text{'s' * (len(refused) > 1)}"
+    lost = _refused(answer for answered in of_models.values() for answer in answered.values())
+    if lost and not isinstance(task(selected.task), PairTask):  # pairs that all score are compared
+        of_models = {
+            model.name: _answered(model, selected, known, setting, session)
+            for model in _without(models, lost)
+        }
+        texts_lost = f"{len(lost)} text{'s' * (len(lost) > 1)} without a vector of some model"
         gathered.notes.append(
-            f"{selected.task}: {many} without a vector of some model left out for all, the first "
-            f"is {one_line(refused[0])[:50]!r}"
+            f"{selected.task}: {texts_lost} left out for all, the first is {one_line(lost[0])[:50]!r}"
         )
     for model in models:
-        answered = all_answered[model.name]
+        answered = of_models[model.name]
         if model.name not in gathered.known:
             text = training_text(model.members[0], session.settings)
             is_uncounted = any(is_text_uncounted(spec) for spec in model.members)
@@ -504,10 +484,6 @@ def _add_answers(
         of_model = gathered.known[model.name]
         for spec in model.members if answered else ():
             answer = answered[spec.name]
-            if refused and {*answer.refused} != {*refused}:
-                result = _without(refused, spec, selected, setting, session)
-                outcomes_left = {outcome.name: outcome for outcome in result.outcomes}
-                answer = answers_of(outcomes_left, result.evaluation, result.missing)
             answers[spec.name] = _without_texts(answer, answers)
             of_model.overlaps |= answer.overlaps
             gathered.marks |= set(answer.marks)

@@ -137,7 +137,8 @@ def member_outcomes(
     place = ScorePlace.of(spec, settings)
     task = find_task(selected.task)
     setting = task.setting(setting)
-    if spec.shipped.items is not None:  # a file is read as fast as what would be stored of it
+    # a file is read as fast as what would be stored of it
+    if spec.shipped.items is not None or spec.without:
         result = evaluate_task(
             selected.task, spec, settings, start_progress, selected.names, setting
         )

@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partialmethod
-from itertools import permutations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
@@ -110,35 +109,12 @@ class OpenedTask:
         texts; a query goes with a document that is relevant to it.
         """
 
-        def holds(row: Mapping[str, Any]) -> bool:
-            texts = [text for text in row.values() if isinstance(text, str)]
-            joined = (f"{one} {other}".strip() for one, other in permutations(texts, 2))
-            return any(text in refused for text in (*texts, *joined))
-
-        def shortened(row: dict[str, Any]) -> dict[str, Any]:
-            lists = {name: value for name, value in row.items() if isinstance(value, list)}
-            lost = {  # of lists of one length, which belong together
-                (len(value), place)
-                for value in lists.values()
-                for place, text in enumerate(value)
-                if isinstance(text, str) and text in refused
-            }
-            return row | {
-                name: [text for place, text in enumerate(value) if (len(value), place) not in lost]
-                for name, value in lists.items()
-            }
-
         def kept(rows: Any) -> Any:
-            if not hasattr(rows, "select"):
-                parts = {
-                    key: kept(value)
-                    for key, value in rows.items()
-                    if key not in _IDS and value is not None
-                }
-                return {**rows, **parts, **_asked(rows, parts)} if "corpus" in parts else parts
-            rows = rows.select([number for number, row in enumerate(rows) if not holds(row)])
-            has_lists = len(rows) and any(isinstance(value, list) for value in rows[0].values())
-            return type(rows).from_list([*map(shortened, rows)]) if has_lists else rows
+            if hasattr(rows, "select"):
+                left = [_shortened(row, refused) for row in rows if not _holds(row, refused)]
+                return type(rows).from_list(left)
+            parts = {key: value if key in _IDS else kept(value) for key, value in rows.items()}
+            return _asked(rows, parts) if _IDS[0] in parts else parts
 
         task, parts, numbers = copy(self.task), dict(self.parts), dict(self.numbers)
         task.dataset = kept(task.dataset)
@@ -158,24 +134,53 @@ class OpenedTask:
         return str(self.task.metadata.main_score).removeprefix("cosine_")
 
 
-def _asked(whole: Mapping[str, Any], left: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the queries of a search of which all relevant documents are LEFT, and what is said by
-    the ids of both.
+def _holds(row: Mapping[str, Any], refused: Set[str]) -> bool:
+    """Return whether a text of a ROW, or its title and text as they are encoded, is REFUSED."""
+    joined = f"{row.get('title')} {row.get('text')}".strip()
+    return any(isinstance(text, str) and text in refused for text in (*row.values(), joined))
+
+
+def _shortened(row: Mapping[str, Any], refused: Set[str]) -> dict[str, Any]:
+    """Return a ROW whose lists are without the places of REFUSED texts; those of one length belong
+    together.
     """
-    lost, queries = {*whole["corpus"]["id"]} - {*left["corpus"]["id"]}, left["queries"]
-    asked = {*queries["id"]}
-    relevant = {
-        query: {document: grade for document, grade in grades.items() if document not in lost}
-        for query, grades in whole["relevant_docs"].items()
-        if query in asked and not any(grades[document] > 0 for document in lost & {*grades})
+    lists = [value for value in row.values() if isinstance(value, list)]
+    lost = {
+        (len(value), at)
+        for value in lists
+        for at, text in enumerate(value)
+        if isinstance(text, str) and text in refused
     }
-    ranked = whole.get("top_ranked") and {
-        query: [document for document in found if document not in lost]
-        for query, found in whole["top_ranked"].items()
-        if query in relevant
+    return {
+        name: [each for at, each in enumerate(value) if (len(value), at) not in lost]
+        if isinstance(value, list)
+        else value
+        for name, value in row.items()
     }
-    there = [number for number, key in enumerate(queries["id"]) if key in relevant]
-    return {"queries": queries.select(there), "relevant_docs": relevant, "top_ranked": ranked}
+
+
+def _asked(whole: Mapping[str, Any], left: dict[str, Any]) -> dict[str, Any]:
+    """Return what is LEFT of a search, without queries that lost a relevant document."""
+    lost = {*whole["corpus"]["id"]} - {*left["corpus"]["id"]}
+    relevant, ranked = whole[_IDS[0]], whole.get(_IDS[1])
+    asked = [
+        row
+        for row in left["queries"]
+        if row["id"] in relevant and not any(relevant[row["id"]].get(key, 0) > 0 for key in lost)
+    ]
+    queries = [row["id"] for row in asked]
+    left[_IDS[0]] = {
+        query: {
+            document: grade for document, grade in relevant[query].items() if document not in lost
+        }
+        for query in queries
+    }
+    if ranked:
+        left[_IDS[1]] = {
+            query: [document for document in ranked[query] if document not in lost]
+            for query in queries
+        }
+    return left | {"queries": type(left["queries"]).from_list(asked)}
 
 
 def mteb_package() -> Any:

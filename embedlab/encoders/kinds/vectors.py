@@ -6,7 +6,6 @@ beside a NAME.txt of one sentence a line.
 """
 
 from collections.abc import Sequence
-from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -49,16 +48,14 @@ class FileVectors:
         """The vector of each sentence; those that the file lacks are refused, all of them by a
         MissingError.
         """
-        known = [sentence in self._rows for sentence in sentences]
-        if sentences and not any(known):
-            more = f" and of {len(sentences) - 1} more sentences" if len(sentences) > 1 else ""
+        places = [place for place, text in enumerate(sentences) if text not in self._rows]
+        if places and len(places) == len(sentences):
             raise MissingError(
-                f"{self._path} has no vector of {sentences[0]!r}{more}",
+                f"{self._path} has no vector of {sentences[0]!r}, nor of any other sentence",
                 hint="add them, or choose other data with --task",
             )
-        vectors = self._vectors[[self._rows[text] for text in compress(sentences, known)]]
-        if not all(known):
-            places = [place for place, is_known in enumerate(known) if not is_known]
+        vectors = self._vectors[[self._rows[text] for text in sentences if text in self._rows]]
+        if places:
             lacking = [(sentences[place], "it is not in the file") for place in places]
             raise RefusedTextsError(str(self._path), lacking, places, vectors)
         return vectors
