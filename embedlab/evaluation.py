@@ -13,10 +13,10 @@ import polars as pl
 
 from embedlab.analysis.evidence import member_columns
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.first_few import first_few
 from embedlab.core.hints import Hint, NamedOption
 from embedlab.core.names import recipe_names
 from embedlab.core.paths import STARTER
-from embedlab.core.printable import one_line
 from embedlab.data.source import Source
 from embedlab.data.text_file import is_seen
 from embedlab.encoders.encoder import EncoderFacts
@@ -469,7 +469,7 @@ def _add_answers(
         }
         texts_lost = f"{len(lost)} text{'s' * (len(lost) > 1)} without a vector of some model"
         gathered.notes.append(
-            f"{selected.task}: {texts_lost} left out for all, the first is {one_line(lost[0])[:50]!r}"
+            f"{selected.task}: {texts_lost} left out for all: {first_few(lost, 3)}"
         )
     for model in models:
         answered = of_models[model.name]

@@ -402,11 +402,6 @@ def refuse_fields(path: Path, lines: Sequence[str]) -> None:
             if is_mark:
                 hint += f"put tabs in the place of {sign!r} and "
             hint += f"call it {path.with_suffix('.tsv' if is_tab or is_mark else '.csv')}"
-            if is_in_texts:
-                hint += (
-                    f"; sentences with {sign!r} fit in {path.with_suffix('.tsv')}, below the name "
-                )
-                hint += "sentence"
             raise UsageError(
                 f"{path}: each line has {len(names)} fields with "
                 f"{'tabs' if is_tab else repr(sign)} between them, but a text file has a sentence "

@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TextIO
 
 import polars as pl
 
@@ -366,48 +365,31 @@ def rows_with(
 
 
 def sentences(path: Path, column: str | None = None) -> Iterator[str]:
-    """Yield the sentences of a file in order: each line, or COLUMN ("sentence" by default) of a
-    .tsv, .csv or .jsonl file.
+    """Yield the sentences of a file in order: each line of a text file, which may be a pipe, or
+    COLUMN ("sentence" by default) of a table.
 
     Unreadable lines are errors with their number; blank lines at the end of a table are ignored.
     """
-    kind = path.suffix.lower()
+    if path.suffix.lower() in TABLES:
+        yield from _column(path, column or "sentence")
+        return
+    if path.suffix.lower() == ".npy" or column is not None:
+        raise UsageError(
+            f"{path}: sentences have columns in {', '.join(TABLES)} files alone",
+            hint="give one of them, or text with one sentence a line",
+        )
     try:
-        # As in the corpora's files a byte order mark is not part of the text, and only "\n" ends a
-        # line; CSV has its own rules.
         if path.parent != _DESCRIPTORS:
             refuse_foreign(path)
-        end = _line_end(path)
-        with path.open(encoding="utf-8-sig", newline="" if kind == ".csv" else end) as file:
-            match kind:
-                case ".csv":
-                    yield from _sentences_of_table(path, csv_rows(path, file), column)
-                case ".tsv":  # quotes are literal, as in the corpora
-                    yield from _sentences_of_table(
-                        path,
-                        (
-                            (number, _bare(line).split("\t"))
-                            for number, line in enumerate(file, start=1)
-                        ),
-                        column,
-                    )
-                case ".jsonl":
-                    yield from _json_lines(path, file, column or "sentence")
-                case ".parquet" | ".npy":
+        # as in the corpora's files a byte order mark is not part of the text
+        with path.open(encoding="utf-8-sig", newline=_line_end(path)) as file:
+            for number, line in enumerate(file, start=1):
+                if "\0" in line:
                     raise MissingError(
-                        f"{path}: sentences cannot be read from {path.suffix!r} files",
-                        hint="give text with one sentence a line, or a .tsv, .csv or .jsonl file",
+                        f"{path}, line {number}: a NUL character",
+                        hint="correct the line, or convert the file to UTF-8",
                     )
-                case _ if column is not None:
-                    raise UsageError(
-                        f"{path}: --column is for .tsv, .csv and .jsonl files",
-                        hint="a text file has one sentence a line",
-                    )
-                case _:
-                    yield from (
-                        _sound(path, number, _bare(line))
-                        for number, line in enumerate(file, start=1)
-                    )
+                yield line.removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError as error:
         raise MissingError(
             f"{path}, {_first_odd_byte(path)} is not UTF-8",
@@ -420,73 +402,32 @@ def sentences(path: Path, column: str | None = None) -> Iterator[str]:
         ) from error
 
 
-def _sound(path: Path, line: int, text: str) -> str:
-    """Return TEXT; a NUL character is an error: the file is damaged, or is UTF-16."""
-    if "\0" in text:
-        raise MissingError(
-            f"{path}, line {line}: a NUL character",
-            hint="correct the line, or convert the file to UTF-8",
+def _column(path: Path, name: str) -> list[str]:
+    rows = read_rows(path, needed=[name])
+    if name not in rows.columns:
+        names = " | ".join(rows.drop(PLACE).columns)
+        raise UsageError(
+            f"{path} has no column {name!r}",
+            hint=Hint("name one of its columns: ", NamedOption("--column", names)),
         )
-    return text
-
-
-def _bare(line: str) -> str:
-    """Return a line without its line break."""
-    return line.removesuffix("\n").removesuffix("\r")
+    refuse_json_numbers(path, rows, [name])
+    refuse_nested(path, rows, [name])
+    if path.suffix.lower() == ".jsonl":
+        refuse_rows(path, rows, pl.col(name).is_null(), f"{name!r} is None, not a text", name)
+    return rows[name].cast(pl.String).fill_null("").to_list()
 
 
 def _line_end(path: Path) -> str:
     """Return what ends the lines of a file, a carriage return as on old Macs; one that is not text
     is refused.
     """
-    if not path.is_file() or path.suffix.lower() == ".parquet":  # a pipe gives its text once
+    if not path.is_file():  # a pipe gives its text once
         return "\n"
     with path.open("rb") as file:
         head = file.read(_HEAD)
     if (other := other_content(head)) is not None:
         raise MissingError(f"{path} is {other.what}", hint=other.hint)
     return "\r" if b"\r" in head and b"\n" not in head else "\n"
-
-
-def _sentences_of_table(
-    path: Path, rows: Iterator[tuple[int, list[str]]], column: str | None
-) -> Iterator[str]:
-    _, header = next(rows, (0, None))
-    if header is None:
-        raise MissingError(f"{path} is empty", hint="its first line names the columns")
-    index, short = _place(path, header, column or "sentence"), None
-    for line, row in rows:
-        if short is None and len(row) <= index:
-            short = line, len(row)
-        if short is not None and any(row):
-            raise MissingError(
-                f"{path}, line {short[0]}: only {short[1]} columns", hint="correct the line"
-            )
-        if short is None:
-            yield _sound(path, line, row[index])
-
-
-def _json_lines(path: Path, file: TextIO, column: str) -> Iterator[str]:
-    for number, line in enumerate(file, start=1):
-        if not line.strip():
-            continue
-        row = json_object(path, number, _bare(line))
-        if not isinstance(row.get(column), str):
-            _place(path, list(row), column)
-            raise MissingError(
-                f"{path}, line {number}: {column!r} is {row[column]!r}, not a text",
-                hint="correct the line",
-            )
-        yield row[column]
-
-
-def _place(path: Path, header: list[str], column: str) -> int:
-    if column not in header:
-        raise UsageError(
-            f"{path} has no column {column!r}",
-            hint=Hint("name one of its columns: ", NamedOption("--column", " | ".join(header))),
-        )
-    return header.index(column)
 
 
 def _first_odd_byte(path: Path) -> str:

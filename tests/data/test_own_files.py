@@ -138,16 +138,17 @@ sentences :: a.csv :: sentence,id\n"one, ""a""\nb",1\ntwo,2\n :: ['one, "a"\nb',
 sentences :: a.jsonl :: {"sentence": "one"}\n\n{"sentence": "two", "id": 3}\n :: ['one', 'two']
 column text :: a.TSV :: id\ttext\n1\tone\n :: ['one']
 column text :: a.jsonl :: {"text": "one", "sentence": 5}\n :: ['one']
-column text :: a.txt :: one\n :: --column is for .tsv, .csv and .jsonl files
+column text :: a.txt :: one\n :: sentences have columns in .tsv, .csv, .jsonl, .parquet files
 sentences :: a.txt :: one\ntwo\0\n :: line 2: a NUL character
 sentences :: a.txt :: one\ncaf\xe9\n :: line 2: byte 0xe9 is not UTF-8
 sentences :: a.tsv ::  :: is empty
 sentences :: a.tsv :: id\ttext\n :: has no column 'sentence'
-sentences :: a.tsv :: id\tsentence\n1\n2\ttwo\n :: line 2: only 1 columns
+sentences :: a.tsv :: id\tsentence\n1\n2\ttwo\n :: line 2: 1 field: the header has 2
 sentences :: a.csv :: sentence\n"one\n :: line 2: not readable as CSV
 sentences :: a.jsonl :: {"sentence": "one"}\n{"sentence": 2}\n :: line 2: 'sentence' is 2, not a text
 sentences :: a.jsonl :: {"sentence": null}\n :: line 1: 'sentence' is None, not a text
-sentences :: a.parquet :: x :: sentences cannot be read from '.parquet' files
+sentences :: a.parquet :: x :: is not a readable parquet file
+sentences :: a.npy :: x :: sentences have columns in
 """
 LINES = [line for line in FILES.splitlines() if line]
 
