@@ -91,8 +91,8 @@ class Cells:
         """Return every cell in the plan's order."""
         return [self.entry(cell) for cell in self.plan.cells]
 
-    def entry(self, cell: Cell, *, is_ours: bool = False) -> CellEntry:
-        """Return what became of a CELL; one that IS_OURS is held by this process."""
+    def entry(self, cell: Cell) -> CellEntry:
+        """Return what became of a CELL."""
         if cell.number in self._done:
             return self._done[cell.number]
         attempts = self._attempts(cell)
@@ -100,7 +100,7 @@ class Cells:
         if last.state == "done" and has_results(self.plan, cell):
             entry = _entry(cell, "done")
         else:
-            entry = entry_of_run(self.plan, cell, is_ours=is_ours)
+            entry = entry_of_run(self.plan, cell)
             if attempts and entry.state not in {"done", "running"}:
                 # what was done and is not was removed since
                 state = "waiting" if last.state == "done" else cast("CellState", last.state)
@@ -148,9 +148,9 @@ class Cells:
         return self.folder.cells / f"{cell.id}.jsonl"
 
 
-def entry_of_run(plan: GridPlan, cell: Cell, *, is_ours: bool = False) -> CellEntry:
+def entry_of_run(plan: GridPlan, cell: Cell) -> CellEntry:
     """Return the state of a cell from its run and its lock alone."""
-    if not is_ours and is_being_run(plan, cell):  # by a process that may be loading or evaluating
+    if is_being_run(plan, cell):  # by a process that may be loading or evaluating
         return _entry(cell, "running")
     run = plan.run(cell)
     if not run.path.is_dir():
