@@ -91,7 +91,7 @@ async def keys(given: argparse.Namespace) -> list[tuple[str, float, float]]:
             rows.append((what, statistics.median(times), p95))
 
         await timed("cursor down", lambda: True, lambda _: pilot.press("j"))
-        view = app.view
+        view: object = app.view
 
         def is_new() -> bool:
             return app.view is not view

@@ -11,6 +11,8 @@ import sys
 import time
 from pathlib import Path
 
+from textual.widgets import Static
+
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
@@ -50,6 +52,10 @@ async def photograph(into: Path) -> list[Path]:
             for key in pressed:
                 await pilot.press(key)
                 await pilot.pause(2)
+            why = app.query_one("#why Static", Static)
+            while name == "compare" and "alone is right" not in str(why.render()):
+                assert time.monotonic() < ending
+                await asyncio.sleep(0.1)
             taken.append(into / f"{name}.svg")
             svg = without_fonts(app.export_screenshot(title="embedlab tui --data tiny"))
             taken[-1].write_text(svg, encoding="utf-8")

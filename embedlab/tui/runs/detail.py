@@ -44,10 +44,10 @@ def facts(entry: Entry) -> list[tuple[str, str]]:
     data = [stage["data"].get("datasets") or stage["data"].get("files") for stage in stages]
     rows = max((stage["data"].get("rows") or 0 for stage in stages), default=0)
     is_one = len(entry.trainings) == 1
+    states = ", ".join(f"{count} {state}" for state, count in entry.states.items())
     shown = {
-        "state" if is_one else "trainings": ", ".join(
-            f"{count} {state}" for state, count in entry.states.items()
-        ),
+        "state": entry.state if is_one else "",
+        "trainings": "" if is_one else states,
         "step": f"{step.step} of {step.steps}" if step and is_one else "",
         "speed": f"{step.rows_per_s:z,.0f} rows/s" if step and step.rows_per_s else "",
         "seeds": ", ".join(dict.fromkeys(str(one.run.seed) for one in entry.trainings)),
