@@ -141,7 +141,7 @@ def _check_endpoints(members: Sequence[ModelSpec], session: Session) -> None:
     for spec in members:
         _check_endpoints(spec.parts, session)
         if spec.shipped.is_remote:
-            from embedlab.encoders.endpoint import check_identity
+            from embedlab.encoders.kinds.endpoint import check_identity
 
             refuse_strangers([f"{spec.kind}:{spec.location}"])
             if (note := check_identity(spec.kind, spec.location)) is not None:

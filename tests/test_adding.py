@@ -27,34 +27,6 @@ PAPER = {
     if "file" in block.facts
 }
 
-OPTIONS = '''"""Options of the margin."""
-
-import numpy as np
-import polars as pl
-
-from embedlab.core.schema import table
-from embedlab.objectives.needs import Needs
-
-SUMMARY = "the positive is nearer than the negative by a margin"
-
-
-@table
-class Options:
-    """What a recipe may say of this objective."""
-
-    margin: float = 0.2
-
-
-def needs(_: Options) -> Needs:
-    """Triplets."""
-    return Needs(sentences=("anchor", "positive", "negative"))
-
-
-def describe(frame: pl.DataFrame, _: Options, rng: np.random.Generator) -> list[tuple[str, str]]:
-    """One row in words."""
-    return [(name, str(frame[name][0])) for name in frame.columns]
-'''
-LOSS = PLUGINS["margin.py"].partition("    def __init__")
 COMMAND = '''"""`embedlab overlap`: the words that two sentences share."""
 
 from __future__ import annotations
@@ -127,15 +99,7 @@ BROOKS = {
 RECIPE = PLUGINS["mine.toml"].replace('"close-pairs"', "").replace('"ends"', '"mean"')
 
 ADDED = {  # what is added → its files
-    "objective": {
-        "embedlab/objectives/margin/__init__.py": '"""A margin."""\n',
-        "embedlab/objectives/margin/options.py": OPTIONS,
-        "embedlab/objectives/margin/loss.py": (
-            '"""The margin."""\n\nimport torch.nn.functional as F\n\nfrom '
-            "embedlab.objectives.objective import Objective\n\n\n"
-            "class Margin(Objective):\n" + LOSS[1] + LOSS[2]
-        ),
-    },
+    "objective": {"embedlab/objectives/losses/margin.py": PLUGINS["margin.py"]},
     "task": {"embedlab/tasks/close_pairs.py": PLUGINS["close_pairs.py"]},
     "dataset": {"embedlab/data/corpora/brooks.toml": CORPUS},
     "pooling": {"embedlab/encoders/poolings/ends.py": PLUGINS["ends.py"]},

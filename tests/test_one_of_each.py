@@ -208,7 +208,7 @@ BY_PATH = {
     "encoders/checkpoint.py": "in the folder of a model",
     "encoders/partial_vectors.py": "in the folder of unfinished vectors, then put in place",
     "encoders/random_encoder.py": "in the folder of a model",
-    "encoders/sentence_transformers_format.py": "in the folder of a model",
+    "encoders/layers.py": "in the folder of a model",
     "encoders/vector_cache.py": "the name of the encoder, for `cache`",
     "encoders/word_head.py": "in the folder of a model",
     "experiments/preparation.py": "the name of a living process, locked",

@@ -24,7 +24,7 @@ from campaign import Case, arguments, generator, report, timed
 from damage import MUTATIONS
 from structures import change
 
-from embedlab.encoders import endpoint
+from embedlab.encoders.kinds import endpoint
 from embedlab.models.hosts import note_typed
 
 TEXTS = ["a dog runs", "the cat sleeps", "snow"]

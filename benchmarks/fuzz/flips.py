@@ -42,12 +42,11 @@ from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import sentence_keys
 from embedlab.encoders.random_encoder import build_random_encoder
-from embedlab.encoders.sealed_tensors import read_heads
 from embedlab.encoders.vector_cache import EmbeddingCache
 from embedlab.experiments.plan import GridPlace, GridPlan, Variant
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.reading import Wishes
-from embedlab.objectives.objective import build_objectives
+from embedlab.objectives.objective import build_objectives, read_heads
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.events import Attempt, Damaged, EventLog, tail

@@ -37,10 +37,8 @@ from embedlab.data.dataset import COLUMNS, DatasetKind
 from embedlab.data.mteb_files import read_figures, read_predictions
 from embedlab.data.own_files import open_evaluated_file, open_own_file
 from embedlab.data.table_file import sentences
-from embedlab.encoders.kinds.items import read_items
-from embedlab.encoders.kinds.scores import open_scores
-from embedlab.encoders.kinds.vectors import open_vectors
-from embedlab.encoders.lexical import DiceScorer
+from embedlab.encoders.kinds.brought import open_scores, open_vectors, read_items
+from embedlab.encoders.loading import DiceScorer
 from embedlab.encoders.transformed import read_vectors
 
 ROWS = 12

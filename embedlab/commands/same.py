@@ -19,9 +19,8 @@ from embedlab.core.errors import EmbedlabError, ExitCode, MissingError, UsageErr
 from embedlab.core.session import Session
 
 if TYPE_CHECKING:
-    from embedlab.encoders.chosen_texts import ChosenText
     from embedlab.encoders.encoder import Encoder, Vectors
-    from embedlab.encoders.same import Change, Explanation, VariedReference
+    from embedlab.encoders.same import Change, ChosenText, Explanation, VariedReference
     from embedlab.models.catalog import ModelSpec
     from embedlab.reports.report import Report
     from embedlab.reports.tables import Table
@@ -188,7 +187,7 @@ def _prompts(spec: ModelSpec) -> list[str]:
 
 def _texts(reference: VariedReference) -> list[ChosenText]:
 
-    from embedlab.encoders.chosen_texts import chosen_texts
+    from embedlab.encoders.same import chosen_texts
 
     own = [] if reference.transformer is None else [reference.transformer.max_tokens]
     limits = sorted({*LIMITS, *(limit for limit in own if limit <= 2 * max(LIMITS))})
@@ -199,8 +198,8 @@ def _file_texts(spec: ModelSpec) -> list[ChosenText]:
     """Texts of exported vectors: of all lengths, the longest included."""
     import numpy as np
 
-    from embedlab.encoders.chosen_texts import LENGTH, PLAIN, ChosenText
-    from embedlab.encoders.kinds.vectors import open_vectors
+    from embedlab.encoders.kinds.brought import open_vectors
+    from embedlab.encoders.same import LENGTH, PLAIN, ChosenText
 
     texts = sorted(open_vectors(spec.location).sentences, key=lambda text: (len(text), text))
     places = np.unique(np.linspace(0, len(texts) - 1, MOST_TEXTS).astype(int))

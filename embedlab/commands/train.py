@@ -17,7 +17,7 @@ from embedlab.core.settings import Settings
 
 if TYPE_CHECKING:
     from embedlab.core.recipe import Recipe
-    from embedlab.objectives.rows import WordIds
+    from embedlab.objectives.needs import WordIds
     from embedlab.reports.report import Report
     from embedlab.training.stage_data import StageData
 

@@ -108,3 +108,11 @@ def _cut(match: re.Match[str]) -> str:
     parts = match[0].split("/")
     limit = LONGEST_FILE_NAME if len(parts) > 1 else LONGEST_WORD
     return "/".join(f"{part[:SHOWN]}…" if len(part) > limit else part for part in parts)
+
+
+def in_one_line(error: BaseException) -> str:
+    """Return the message of an ERROR of another program, shortened to a line."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    if isinstance(error, KeyError):
+        text = f"unknown name {text}"
+    return text if len(text) <= 200 else f"{text[:200]}…"

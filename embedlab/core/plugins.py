@@ -4,7 +4,7 @@ datasets, poolings and more.
 `discover` lists them in this order without importing anything of a package or file; `load` imports
 one, in the process that uses it. A package adds by entry points of the groups embedlab.objectives,
 embedlab.tasks …, a file by its declaration (plugin_files). What is shipped is found in the same
-way: objectives by folder, the others by file. A dataset may be a TOML file that runs nothing. A
+way, by file. A dataset may be a TOML file that runs nothing. A
 file that declares PLUGINS has the same names inside the package as outside; without a declaration
 it is called after the file.
 """
@@ -360,25 +360,15 @@ def _of_files(kind: Kind) -> Iterator[Plugin]:
 @cache
 def _shipped(kind: Kind) -> Mapping[str, Plugin]:
     """What embedlab ships of a KIND, by name."""
-    if kind == "objectives":
-        shipped = _shipped_objectives()
-    elif kind == "datasets":
-        shipped = _shipped_datasets()
-    else:
-        shipped = _shipped_modules(kind)
-    return MappingProxyType({plugin.name: plugin for plugin in shipped})
-
-
-def _shipped_objectives() -> Iterator[Plugin]:
-    for path in sorted((PACKAGE / "objectives").glob("*/options.py")):
-        name = path.parent.name
-        for declared in _declared("objectives", path) or (name,):
-            yield _own("objectives", declared, f"objectives.{name}.options")
+    shipped = _shipped_datasets() if kind == "datasets" else _shipped_modules(kind)
+    plugins = sorted(shipped, key=lambda plugin: plugin.name)
+    return MappingProxyType({plugin.name: plugin for plugin in plugins})
 
 
 # The folder whose files have one each, what it is called there, and what stands for "_" in a name.
 _FOLDERS: Mapping[Kind, tuple[str, str, str]] = MappingProxyType(
     {
+        "objectives": ("objectives/losses", "", "_"),
         "tasks": ("tasks", "TASK", "_"),
         "poolings": ("encoders/poolings", "POOLING", "-"),
         "encoders": ("encoders/kinds", "ENCODER", "-"),

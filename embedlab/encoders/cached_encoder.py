@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,50 +28,12 @@ from embedlab.encoders.vector_cache import EmbeddingCache, TextKeys
 SENTENCES_PER_SAVE = 16_384  # computed and stored together, so that interrupted work is not lost
 
 
-class Embedder(Protocol):
-    """What computes the vectors that the cache lacks."""
-
-    @property
-    def fingerprint(self) -> str:
-        """Of what was loaded."""
-
-    @property
-    def facts(self) -> EncoderFacts:
-        """What it did so far."""
-
-    def embed(
-        self, sentences: Sequence[Text], progress: ProgressCallback | None = None
-    ) -> tuple[Vectors, NDArray[np.bool_]]:
-        """A vector for each of these distinct sentences, and which of them were cut."""
-
-
-class FirstNumbers:
-    """The first numbers of the vectors of a model whose whole vectors are cached: none is computed
-    again for another length.
-    """
-
-    def __init__(self, whole: "CachedEncoder", *, fingerprint: str, dim: int) -> None:
-        self.fingerprint = fingerprint
-        self._whole, self._dim = whole, dim
-
-    @property
-    def facts(self) -> EncoderFacts:
-        """The facts of the model."""
-        return self._whole.facts
-
-    def embed(
-        self, sentences: Sequence[Text], progress: ProgressCallback | None = None
-    ) -> tuple[Vectors, NDArray[np.bool_]]:
-        """A vector for each of these distinct sentences, and which of them were cut."""
-        vectors, cut = self._whole.embed(sentences, progress)
-        return vectors[:, : self._dim], cut
-
-
 class CachedEncoder(VectorScorer):
     """An encoder that reads known vectors from the cache and stores new ones as they are computed.
 
     LOAD is called when the first sentence is new. The encoder must not change: one in training has
-    other vectors than its fingerprint says.
+    other vectors than its fingerprint says. Of vectors that are cut to DIM numbers the whole ones
+    are cached, so that none is computed again for another length; STORED is their fingerprint.
     """
 
     def __init__(
@@ -81,14 +43,16 @@ class CachedEncoder(VectorScorer):
         fingerprint: str,
         dim: int,
         facts: EncoderFacts,
-        load: Callable[[], Embedder],
+        load: Callable[[], Any],
         cache: EmbeddingCache,
         similarity: Similarity = "cosine",
         per_save: int | None = None,
+        stored: str | None = None,
     ) -> None:
         super().__init__()
         self.name = name
         self.fingerprint = fingerprint
+        self._stored = stored or fingerprint
         self.dim = dim
         self._facts = facts
         self._load = load
@@ -119,6 +83,7 @@ class CachedEncoder(VectorScorer):
         known, vectors, cut = self._cache.find(keys)
         for rows, new_vectors, new_cut in self._compute(sentences, keys, known, progress):
             vectors[rows], cut[rows] = new_vectors, new_cut
+        vectors = vectors[:, : self.dim]
         self._truncated.update(sentences[row] for row in np.flatnonzero(cut).tolist())
         self.look_at(sentences, vectors)
         return vectors, cut
@@ -138,9 +103,9 @@ class CachedEncoder(VectorScorer):
             pass
 
     @cached_property
-    def _encoder(self) -> Embedder:
+    def _encoder(self) -> Any:
         encoder = self._load()
-        if encoder.fingerprint != self.fingerprint:
+        if encoder.fingerprint != self._stored:
             raise MissingError(
                 f"{self.name!r} was changed while it was in use", hint="type the command again"
             )
@@ -175,10 +140,10 @@ class CachedEncoder(VectorScorer):
                 cut = np.zeros(len(rows), np.bool_)
                 if not len(rows):
                     continue
-            if vectors.shape[1] != self.dim:
+            if vectors.shape[1] != self._cache.dim:
                 raise EmbedlabError(
                     f"{self.name!r} gives vectors of {vectors.shape[1]} numbers, after "
-                    f"others of {self.dim}",
+                    f"others of {self._cache.dim}",
                     hint="if its model changed, `embedlab cache clear` removes the vectors of the "
                     "old one",
                 )

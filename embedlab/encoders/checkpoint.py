@@ -14,14 +14,12 @@ from embedlab.core.disk import ELSEWHERE, atomic_folder, write_checksums
 from embedlab.core.errors import UsageError
 from embedlab.core.lora import LoraSection
 from embedlab.core.own_files import published
-from embedlab.encoders.adapters import add_lora, apply_adapter
-from embedlab.encoders.damaged_files import silence_transformers, writing_weights
 from embedlab.encoders.device import Machine
-from embedlab.encoders.layers import load_layers, pooler_layer
+from embedlab.encoders.layers import load_layers, pooler_layer, write_layout
 from embedlab.encoders.pooling import pools_by_pooler
-from embedlab.encoders.pretrained import load_backbone, load_tokenizer
-from embedlab.encoders.sentence_transformers_format import write_layout
+from embedlab.encoders.pretrained import add_lora, apply_adapter, load_backbone, load_tokenizer
 from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.encoders.weight_checks import silence_transformers, writing_weights
 from embedlab.encoders.word_head import MaskedWordHead
 from embedlab.models.encoder_kind import combined_fingerprint
 from embedlab.models.folder import Usage, read_intact_usage

@@ -8,10 +8,9 @@ import hashlib
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from itertools import compress
-from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.core.errors import EmbedlabError, UsageError
@@ -152,8 +151,6 @@ class EncoderFacts:
     precision: str = "float32"
     max_tokens: int | None = None
     truncated: int = 0  # distinct sentences so far that were truncated at max_tokens
-    words: int = 0  # in the distinct sentences encoded so far, for encoders that read words
-    unknown_words: int = 0  # words without a vector
     zero_vectors: int = 0  # distinct sentences so far whose vector says nothing
     unknown_texts: int = 0  # distinct sentences so far of unknown tokens alone
     refused: tuple[str, ...] = ()  # texts that it has no vector of
@@ -203,41 +200,15 @@ class PairScorer(Described, Protocol):
         """Similarity of each pair, higher = closer; (pairs,)."""
 
 
-@runtime_checkable
-class FrameScorer(Protocol):
-    """Scores the pairs of a frame, where these need not become texts of Python."""
-
-    def score_frame(
-        self, pairs: pl.DataFrame, progress: ProgressCallback | None = None
-    ) -> NDArray[np.float32]:
-        """Similarity of each pair; PAIRS has the columns sentence1 and sentence2; (pairs,)."""
-
-
-class NoSimilarities:
-    """What opens a file that scores no pairs of text: it says why, and where the file can be
-    used.
+def no_similarities(message: str, *, hint: str) -> Callable[[str], NoReturn]:
+    """Return what refuses to open a file that scores no pairs of text: MESSAGE says why, with "{}"
+    for its location, and HINT where it can be used.
     """
 
-    facts = EncoderFacts()
+    def refuse(location: str) -> NoReturn:
+        raise UsageError(message.format(location), hint=hint)
 
-    def __init__(self, message: str, *, hint: str) -> None:
-        self._message, self._hint = message, hint
-
-    def score(self, first: Sequence[str], second: Sequence[str]) -> NoReturn:
-        """Refuse pairs of text."""
-        raise UsageError(self._message, hint=self._hint)
-
-
-def no_similarities(message: str, *, hint: str) -> Callable[[str], NoSimilarities]:
-    """Return what opens such a file; MESSAGE says where its location is put by "{}"."""
-    return lambda location: NoSimilarities(message.format(location), hint=hint)
-
-
-class SentenceVectors(Protocol):
-    """What has a vector for each sentence."""
-
-    def encode(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> Vectors:
-        """One vector a sentence, in order."""
+    return refuse
 
 
 class Encoder(PairScorer, Protocol):
@@ -396,15 +367,12 @@ def similarity_rows(first: Vectors, second: Vectors, similarity: Similarity) -> 
     computes those of pairs.
     """
     a, b = first.astype(np.float64), second.astype(np.float64)
-    if similarity == "manhattan":
-        return np.stack([-np.abs(b - vector).sum(axis=1) for vector in a]).astype(np.float32)
+    if similarity in {"euclidean", "manhattan"}:  # of differences: equal ones are 0 apart
+        return np.stack([similarities(vector[None], second, similarity) for vector in first])
     dots: NDArray[np.float64] = a @ b.T
     if similarity == "dot":
         return dots.astype(np.float32)
     squares = np.einsum("nd,nd->n", a, a)[:, None], np.einsum("nd,nd->n", b, b)[None]
-    if similarity == "euclidean":
-        distances: NDArray[np.float64] = np.sqrt(np.maximum(squares[0] + squares[1] - 2 * dots, 0))
-        return -distances.astype(np.float32)
     lengths = np.sqrt(squares[0] * squares[1])
     cosines: NDArray[np.float64] = np.divide(
         dots, lengths, out=np.zeros_like(dots), where=lengths > 0
@@ -413,7 +381,7 @@ def similarity_rows(first: Vectors, second: Vectors, similarity: Similarity) -> 
 
 
 def encode_accepted(
-    encoder: SentenceVectors, sentences: Sequence[str], progress: ProgressCallback | None = None
+    encoder: Any, sentences: Sequence[str], progress: ProgressCallback | None = None
 ) -> tuple[Vectors, NDArray[np.bool_]]:
     """Return a vector of each sentence, zeros where the encoder refuses it alone, and which it
     accepts; that it refuses all is an error.
@@ -436,7 +404,7 @@ def encode_accepted(
 
 
 def score_by_vectors(
-    encoder: SentenceVectors,
+    encoder: Any,
     first: Sequence[str],
     second: Sequence[str],
     progress: ProgressCallback | None = None,

@@ -2,18 +2,24 @@
 as sentence-transformers stores them.
 """
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 import torch.nn.functional as F
-from safetensors import SafetensorError
-from safetensors.torch import load_file
+from safetensors.torch import save_file
 from torch import Tensor, nn
+from transformers import PreTrainedTokenizerFast
 
-from embedlab.core.errors import MissingError
-from embedlab.models.folder_files import RESTORE_HINT
-from embedlab.models.modules import Layer, read_dense, read_layer_norm
+from embedlab.core.errors import MissingError, in_one_line
+from embedlab.encoders.pooling import pooling_method, saved_pooling
+from embedlab.encoders.weight_checks import read_tensors
+from embedlab.models.folder import Usage
+from embedlab.models.folder_files import RESTORE_HINT, STATEMENT, SWITCHES
+from embedlab.models.modules import OWN_POOLING, Layer, pooling_parts, read_dense, read_layer_norm
+from embedlab.models.transformer_file import TRANSFORMER
 
 TORCH = "torch.nn"  # where activations may come from
 
@@ -145,12 +151,145 @@ def _with_weights(module: nn.Module, folder: Path) -> nn.Module:
             f"{str(folder)!r} holds no safetensors weights",
             hint="embedlab loads no pickled weights; convert the checkpoint",
         )
+    weights = {name: value.float() for name, value in read_tensors(path, RESTORE_HINT).items()}
     try:
-        weights = {name: value.float() for name, value in load_file(path).items()}
         module.load_state_dict(weights, strict=True)
-    except (OSError, SafetensorError, RuntimeError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise MissingError(f"{str(path)!r} cannot be read: {reason}", hint=RESTORE_HINT) from error
-    if not all(bool(torch.isfinite(value).all()) for value in weights.values()):
-        raise MissingError(f"{str(path)!r}: numbers that are not finite", hint=RESTORE_HINT)
+    except RuntimeError as error:
+        raise MissingError(
+            f"{str(path)!r} cannot be read: {in_one_line(error)}", hint=RESTORE_HINT
+        ) from error
     return module
+
+
+# The names of versions 2 to 5, which version 6 understands too.
+MODULE = "sentence_transformers.models"
+OPTIONS = "config_sentence_transformers.json"
+_TYPES = {Dense: "Dense", LayerNorm: "LayerNorm", Normalise: "Normalize"}
+
+
+def write_layout(
+    folder: Path,
+    *,
+    tokenizer: PreTrainedTokenizerFast,
+    usage: Usage,
+    width: int,
+    layers: nn.Sequential,
+    has_pooler: bool = True,
+) -> None:
+    """Add our own statement and sentence-transformers' module files to a folder that holds a saved
+    transformer used as USAGE says.
+
+    WIDTH is the length of its token vectors. Without HAS_POOLER the transformer is loaded without
+    the layer that it does not hold.
+    """
+    methods = [pooling_method(name) for name in pooling_parts(usage.pooling)]
+    unweighted = methods[0].unweighted if len(methods) == 1 else None
+    weighted = ["WordWeights"] if unweighted else []
+    last = ["Normalize"] if usage.is_normalised else []
+    names = ["Transformer", *weighted, "Pooling", *(_TYPES[type(layer)] for layer in layers), *last]
+    paths = ["", *(f"{number}_{name}" for number, name in enumerate(names[1:], start=1))]
+    modules = [
+        {"idx": number, "name": str(number), "path": path, "type": f"{MODULE}.{name}"}
+        for number, (name, path) in enumerate(zip(names, paths, strict=True))
+    ]
+    if unweighted:
+        _write_word_weights(folder / "1_WordWeights", tokenizer, unweighted)
+    after, modes = (
+        names.index("Pooling"),
+        [method.exported_as for method in methods if method.exported_as is not None],
+    )
+    if len(modes) < len(
+        methods
+    ):  # sentence-transformers then refuses the folder by this name, and takes no mean in its place
+        modules[after]["type"] = f"{OWN_POOLING}{usage.pooling}"
+    _write_json(folder / paths[after] / "config.json", _pooling(usage, modes, width))
+    for path, layer in zip(paths[after + 1 :], layers, strict=False):
+        _write_layer(folder / path, layer)
+    _write_json(folder / "modules.json", modules)
+    arguments = {} if has_pooler else {"model_args": {"add_pooling_layer": False}}
+    _write_json(
+        folder / TRANSFORMER,
+        {"max_seq_length": usage.reading.max_tokens, "do_lower_case": False, **arguments},
+    )
+    if usage.details:
+        _write_json(folder / OPTIONS, _options(usage))
+    known = {} if usage.training_text is None else {"training_text": list(usage.training_text)}
+    _write_json(
+        folder / STATEMENT,
+        {
+            "pooling": saved_pooling(usage.pooling),
+            "max_tokens": usage.reading.max_tokens,
+            **known,
+        },
+    )
+
+
+def _pooling(usage: Usage, modes: Sequence[str], width: int) -> dict[str, Any]:
+    """The switches of versions 2 to 5, and the poolings in their order where that is another
+    one.
+    """
+    switches = {name: mode in modes for name, mode in SWITCHES.items()}
+    ordered = [mode for mode in SWITCHES.values() if mode in modes]
+    prompt = {} if usage.includes_prompt else {"include_prompt": False}
+    order = {} if list(modes) == ordered else {"pooling_mode": list(modes)}
+    return {"word_embedding_dimension": width, **switches, **prompt, **order}
+
+
+def _options(usage: Usage) -> dict[str, Any]:
+    """config_sentence_transformers.json: the prompt before each text, the length vectors are cut
+    to, and their similarity.
+    """
+    prompt = (
+        {"prompts": {"default": usage.reading.prompt}, "default_prompt_name": "default"}
+        if usage.reading.prompt
+        else {}
+    )
+    return {
+        **prompt,
+        "similarity_fn_name": usage.similarity,
+        **({"truncate_dim": usage.dim} if usage.dim is not None else {}),
+    }
+
+
+def _write_layer(folder: Path, layer: nn.Module) -> None:
+    folder.mkdir()
+    if isinstance(layer, Dense):
+        residual = {"use_residual": True} if layer.has_residual else {}
+        config = {
+            "in_features": layer.linear.in_features,
+            "out_features": layer.linear.out_features,
+            "bias": layer.linear.bias is not None,
+            "activation_function": layer.activation_name,
+            **residual,
+        }
+        _write_json(folder / "config.json", config)
+    elif isinstance(layer, LayerNorm):
+        _write_json(folder / "config.json", {"dimension": layer.norm.normalized_shape[0]})
+    if weights := layer.state_dict():
+        save_file(
+            {name: value.contiguous() for name, value in weights.items()},
+            folder / "model.safetensors",
+        )
+
+
+def _write_word_weights(folder: Path, tokenizer: PreTrainedTokenizerFast, unweighted: str) -> None:
+    """Write weights of 1 for all words but the special token that the tokenizer calls
+    UNWEIGHTED.
+    """
+    token = getattr(tokenizer, unweighted)
+    words = [
+        word or f"[unused {number}]"
+        for number, word in enumerate(tokenizer.convert_ids_to_tokens(list(range(len(tokenizer)))))
+    ]
+    weights = torch.ones(len(words), 1)
+    weights[tokenizer.convert_tokens_to_ids(token)] = 0
+    _write_json(
+        folder / "config.json",
+        {"vocab": words, "word_weights": {token: 0.0}, "unknown_word_weight": 1},
+    )
+    save_file({"emb_layer.weight": weights}, folder / "model.safetensors")
+
+
+def _write_json(path: Path, content: Any) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")

@@ -17,7 +17,7 @@ from transformers import AutoConfig, AutoModelForMaskedLM, PreTrainedTokenizerFa
 
 from embedlab.core.disk import atomic_folder
 from embedlab.data import tiny
-from embedlab.encoders.damaged_files import silence_transformers
+from embedlab.encoders.weight_checks import silence_transformers
 from embedlab.models.folder_files import STATEMENT
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")

@@ -9,8 +9,8 @@ where it brings the vectors ten times nearer.
 
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import cached_property, partial
 from math import log10
 from typing import Any
 
@@ -18,7 +18,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from embedlab.encoders.chosen_texts import PLAIN, ChosenText
 from embedlab.encoders.encoder import Encoder, Vectors, unit_vectors
 from embedlab.encoders.layers import pooler_layer
 from embedlab.encoders.pooling import pooling_method, pools_by_pooler
@@ -26,6 +25,151 @@ from embedlab.encoders.pretrained import load_backbone
 from embedlab.encoders.tokens import TokenRows, budget_batches, gather_rows
 from embedlab.encoders.transformer import BATCH_TOKENS, TransformerEncoder
 from embedlab.models.config import most_positions
+
+PLAIN, LENGTH = "plain", "length"
+_PLAIN = """
+a man is playing a guitar on the stage
+the stock market fell sharply after the report
+two dogs run along the beach in the evening
+she put the last piece of bread on the table
+the committee will publish its answer next week
+water boils at a lower temperature on a mountain
+he forgot to lock the door of the old house
+our train was late because of snow on the line
+this medicine should not be taken with milk
+children learn a second language faster than adults
+the museum shows paintings from the last century
+nobody could explain why the bridge had moved
+a small company built the first engine of this kind
+the judge asked the witness to speak more slowly
+farmers in the north expect a poor harvest this year
+you can return the shoes within thirty days
+the team lost the final game by a single point
+light from that star needs four years to reach us
+my neighbour repairs bicycles in his garage
+the new law makes it easier to rent a flat
+""".strip().splitlines()
+_PAIRS = """
+the cat sat on the mat|the cat did not sit on the mat
+a woman cuts an onion|an onion cuts a woman
+he sold the car to his sister|his sister sold the car to him
+the meeting is at 3 pm on monday|the meeting is at 5 pm on tuesday
+all of the students passed the test|none of the students passed the test
+""".strip().splitlines()
+_CASES = """
+THE STOCK MARKET FELL SHARPLY AFTER THE REPORT
+The Stock Market Fell Sharply After The Report
+Apple sued Samsung in May, and Polish workers polish shoes.
+NASA and the WHO met in US cities to help us.
+iPhone, eBay, LaTeX and PyTorch
+McDonald's opened in Reading, where people like reading.
+""".strip().splitlines()
+_ACCENTS = """
+un café près de la gare, à côté du théâtre
+el niño comió piña y después bebió té
+die Straße über den Fluss ist größer als früher
+résumé naïve façade coöperate Ångström
+Dvořák und Čapek kamen aus Böhmen
+São Paulo não é a capital, é a maior cidade
+""".strip().splitlines()
+_SCRIPTS = """
+Кошка сидит на окне и смотрит на улицу.
+今天天气很好，我们去公园散步。
+東京は日本の首都であり、大きな都市です。
+القطة تجلس على النافذة وتنظر إلى الشارع
+बिल्ली खिड़की पर बैठी है
+Η γάτα κάθεται στο παράθυρο.
+고양이가 창가에 앉아 있다
+החתול יושב על החלון
+""".strip().splitlines()
+_SYMBOLS = """
+great game today 😀🎉⚽
+i ❤️ this song 🎵
+👍🏽 thanks a lot 🙏
+the price rose by 12.5% to $1,299.00 (€1.180,50)
+see https://example.org/a/b?c=d&e=f#g or mail me@example.org
+“quoted” — dashed … and ‘single’ ½ ² ™
+e = mc², α ≤ β, ∑ x_i → ∞
+""".strip().splitlines()
+_CODE = [
+    "def add(a, b):\n    return a + b",
+    "for (int i = 0; i < n; ++i) { sum += x[i]; }",
+    "SELECT name, COUNT(*) FROM users WHERE age >= 18 GROUP BY name;",
+    '{"id": 17, "tags": ["a", "b"], "ok": true}',
+    "git commit -m 'fix: off-by-one' && git push --force",
+    "<div class='box'><b>bold</b> &amp; more</div>",
+]
+_SPACES = [
+    "  a man is playing a guitar  ",
+    "a man  is   playing    a guitar",
+    "a man is playing\na guitar on the stage",
+    "the first line\n\nthe second paragraph\tafter a tab",
+    "a man is playing a guitar\n",
+    " ",
+]
+_WORDS = """
+the harbour was built when the first ships came from the south and the people of the town had
+little more than fish salt and wood to trade with them later a wall was raised around the market
+because fires had twice destroyed the wooden halls and a tower was added from which a guard could
+see far over the bay in good years grain was stored below the tower in bad years the poor were fed
+from it and the council wrote down each sack that left the cellar many of these books are kept in
+the archive today and they tell more about daily life than the letters of kings a baker paid his
+rent with bread a widow asked for time a sailor left his dog as a pledge and never came back after
+the war the river changed its bed the harbour filled with sand and the ships went elsewhere for a
+hundred years the town slept then a railway came with engineers who measured every field a school
+with glass roofs and a factory that made buttons from shells its owner collected clocks and let the
+workers children read in his library on sundays one of them became a doctor another painted the
+marsh in all weathers and a third went to sea to look for the sailor of the old story
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChosenText:
+    """A text and what it is chosen for."""
+
+    text: str
+    kind: str
+
+
+def chosen_texts(
+    limits: Sequence[int], words_for: Callable[[str, int], str] | None = None
+) -> list[ChosenText]:
+    """About 200 texts: ordinary ones, odd ones, and of lengths around each of LIMITS in tokens.
+
+    `words_for(stream, tokens)` gives the beginning of a stream that has so many tokens; without it
+    a word counts as one.
+    """
+    begin = words_for or (lambda stream, tokens: " ".join(stream.split()[:tokens]))
+    words = _WORDS.split()
+    lengths = [8, 16, 24, 32, 40, 48, 56, 80, 100, 170, 210, 350]
+    lengths += [limit + step for limit in limits for step in (-2, 0, 1, 8)]
+    long = []
+    for number, tokens in enumerate(sorted({length for length in lengths if length > 2})):
+        start = 31 * number % len(words)  # so that no two long texts begin in one way
+        stream = words[start:] + words * (tokens // len(words) + 1)
+        long.append(begin(" ".join(stream), tokens))
+    pairs = [side for pair in _PAIRS for side in pair.split("|")]
+    kinds = {
+        PLAIN: _PLAIN,
+        "pairs": pairs,
+        LENGTH: long,
+        "case": _CASES + [text.capitalize() + "." for text in _PLAIN[:14]],
+        "accents": _ACCENTS,
+        "scripts": _SCRIPTS,
+        "symbols": _SYMBOLS,
+        "code": _CODE,
+        "spaces": _SPACES,
+        "questions": [f"{text}?" for text in _PLAIN[14:]],
+        "joined": [
+            f"{first}. {second}."
+            for step in (3, 7)
+            for first, second in zip(_PLAIN, _PLAIN[step:] + _PLAIN[:step], strict=True)
+        ],
+        "parts": [" ".join(text.split()[start : start + 3]) for text in _PLAIN for start in (0, 3)],
+    }
+    texts = {text: kind for kind, several in kinds.items() for text in several}
+    return [ChosenText(text=text, kind=kind) for text, kind in texts.items()]
+
 
 Floats = NDArray[np.float64]
 # The largest 1 − cosine by which one model computed in a precision differs from itself in float32.
@@ -56,13 +200,14 @@ UNCUT = 10**6
 Output = tuple[int, str, bool]  # the layer, the pooling, and whether the layers after it follow
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Change:
     """One way in which texts may be encoded otherwise than by the reference."""
 
     kind: str
     words: str  # after "the reference"
     value: str = ""
+    _: KW_ONLY
     text: Callable[[str], str] | None = None
     prompt: str | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)
@@ -263,14 +408,16 @@ class Search:
         fewer.
         """
         served = self.served if rows is None else self.served[rows]
-        cut = vectors[:, : served.shape[1]]
+        cut = self._cut_to_served(vectors)
         if cut.shape != served.shape:
             return np.full(len(served), np.inf)
-        if self.stored == "binary":
-            cut = np.where(cut > 0, np.float32(1), np.float32(-1))
-        cosines = (unit_vectors(served) * unit_vectors(cut)).sum(axis=1)
         both_zero = ~served.any(axis=1) & ~cut.any(axis=1)
-        return np.where(both_zero, 0.0, np.maximum(1 - cosines, 0.0))
+        return np.where(both_zero, 0.0, np.maximum(_apart(served, cut), 0.0))
+
+    def _cut_to_served(self, vectors: Vectors) -> Vectors:
+        """The first components of VECTORS as the served ones are stored."""
+        cut = vectors[:, : self.served.shape[1]]
+        return np.where(cut > 0, np.float32(1), np.float32(-1)) if self.stored == "binary" else cut
 
     def explanation(self) -> Explanation:
         """The causes, found one after the other, and what remains."""
@@ -282,9 +429,7 @@ class Search:
         changes: list[Change] = []
         output, rest = reference.own, base
         if self.stored:
-            causes.append(
-                Change(kind="stored", words=f"stored as {self.stored}", value=self.stored)
-            )
+            causes.append(Change("stored", f"stored as {self.stored}", self.stored))
         whole, width = None, own.shape[1]
         if (base > PRECISIONS["float32"]).any():
             whole = self._order(own) or self._batches(own, base)
@@ -300,7 +445,7 @@ class Search:
         is_explained = float((rest <= self.limit).mean()) > 0.5
         dim = self.served.shape[1]
         if dim < width and is_explained:
-            causes.append(Change(kind="dim", words=f"cut to {dim} dimensions", value=str(dim)))
+            causes.append(Change("dim", f"cut to {dim} dimensions", str(dim)))
         texts = [self.words[row] for row in short]
         norms, rule = self._norms(
             outputs[output][short]
@@ -322,11 +467,9 @@ class Search:
 
     def _order(self, own: Vectors) -> tuple[Change, Floats] | None:
         """The cause where vectors are right, but of other texts."""
-        cut = own[:, : self.served.shape[1]]
+        cut = self._cut_to_served(own)
         if cut.shape[1] != self.served.shape[1]:
             return None
-        if self.stored == "binary":
-            cut = np.where(cut > 0, np.float32(1), np.float32(-1))
         cosines = unit_vectors(self.served) @ unit_vectors(cut).T
         is_own = np.diag(cosines) >= 1 - self.limit
         is_other = cosines.max(axis=1) >= 1 - self.limit
@@ -335,7 +478,7 @@ class Search:
             return None
         moved = int((~is_own).sum())
         words = f"in another order: {moved} texts have the vector of another"
-        return Change(kind="order", words=words, value=str(moved)), 1 - cosines.max(axis=1)
+        return Change("order", words, str(moved)), 1 - cosines.max(axis=1)
 
     def _batches(self, own: Vectors, base: Floats) -> tuple[Change, Floats] | None:
         """The cause where a vector depends on the texts that are sent with it, or on chance."""
@@ -347,15 +490,13 @@ class Search:
         rows = np.array(wrong)
         first = self.words[:32]
         twice = self.again(first)
-        apart = 1 - (unit_vectors(twice) * unit_vectors(self.served[:32])).sum(axis=1)
+        apart = _apart(twice, self.served[:32])
         if np.median(apart) > self.limit:
             words = "with other vectors at each call (dropout left on?)"
-            return Change(kind="chance", words=words), np.full(len(base), np.nan)
+            return Change("chance", words), np.full(len(base), np.nan)
         alone = np.concatenate([self.again([self.words[row]]) for row in wrong])
-        saved, self.served = self.served, self.served.copy()
-        self.served[rows] = alone
-        apart = self.distances(own[rows], rows)
-        self.served = saved
+        cut = self._cut_to_served(own[rows])
+        apart = _apart(alone, cut) if cut.shape == alone.shape else np.full(len(rows), np.inf)
         self._note("each text alone", apart)
         if (apart <= self.limit).mean() < 0.9:
             return None
@@ -363,7 +504,7 @@ class Search:
             "each text alone, but not in a batch: padding is pooled or attended to (wrong padding "
             "side, or a lost attention mask)"
         )
-        return Change(kind="padding", words=words), np.full(len(base), np.nan)
+        return Change("padding", words), np.full(len(base), np.nan)
 
     def _changes(self, outputs: Mapping[Output, Vectors]) -> tuple[list[Change], Output, Floats]:
         """The best changes and output, and what remains of all texts; OUTPUTS are those without any
@@ -388,7 +529,11 @@ class Search:
         if share > -0.5:
             return [], reference.own, self.distances(outputs[reference.own])
         fit = min(max(1e-5, 20 * median), self.limit)
-        rest = self._rest(changes, output, outputs)
+        rest = (
+            self._under(np.arange(len(self.words)), changes, output)
+            if changes
+            else self.distances(outputs[output])
+        )
         while len(changes) < MOST_CHANGES and (rest > fit).any():
             step, after = self._further(rest, changes, output, fit)
             if step is None or (after > fit).sum() >= (rest > fit).sum():
@@ -400,13 +545,6 @@ class Search:
         """Record the share of texts that a hypothesis explains, and its median."""
         self.tried[words] = (float((apart <= self.limit).mean()), float(np.median(apart)))
         return self.tried[words]
-
-    def _rest(
-        self, changes: Sequence[Change], output: Output, outputs: Mapping[Output, Vectors]
-    ) -> Floats:
-        if not changes:
-            return self.distances(outputs[output])
-        return self.distances(self.reference.outputs(self.words, changes, output)[output])
 
     def _further(
         self, rest: Floats, changes: Sequence[Change], output: Output, fit: float
@@ -466,16 +604,16 @@ class Search:
         lengths = [length for length in lengths if length <= positions]
         by_length = left[np.argsort(self.tokens[left], kind="stable")]
         sample = by_length[[0, len(left) // 2, -1]]
-        for form in (_cut, _cut_raw, _cut_front):
+        for form in ("", *_CUTS):
             apart = {
                 length: float(
-                    np.median(self._under(sample, [*changes, form(length, most)], output))
+                    np.median(self._under(sample, [*changes, _cut(length, most, form)], output))
                 )
                 for length in lengths
             }
             best = min(apart, key=lambda length: apart[length], default=None)
             if best is not None:
-                yield form(best, most)
+                yield _cut(best, most, form)
                 if apart[best] <= fit:
                     return
 
@@ -484,29 +622,25 @@ class Search:
         transformer = self.reference.transformer
         own = "" if transformer is None else transformer.usage.reading.prompt
         if own:
-            yield Change(kind="prompt", words="without its prompt", prompt="")
-            yield Change(
-                kind="prompt", words="with its prompt twice", prompt=own + own, value="twice"
-            )
+            yield Change("prompt", "without its prompt", prompt="")
+            yield Change("prompt", "with its prompt twice", "twice", prompt=own + own)
         for prompt in dict.fromkeys((*self.reference.prompts, *PROMPTS)):
             if not prompt or prompt == own:
                 continue
             words = f"with the prompt {prompt!r}"
-            yield Change(kind="prompt", words=words, prompt=prompt, value=prompt)
+            yield Change("prompt", words, prompt, prompt=prompt)
             if own:
-                before = f"{words} before its own"
-                yield Change(kind="prompt", words=before, prompt=prompt + own, value=prompt)
+                yield Change("prompt", f"{words} before its own", prompt, prompt=prompt + own)
             else:
-                twice = prompt + prompt
-                yield Change(kind="prompt", words=f"{words} twice", prompt=twice, value=twice)
-        yield Change(kind="upper", words="with upper-cased texts", text=str.upper)
+                yield Change("prompt", f"{words} twice", prompt + prompt, prompt=prompt + prompt)
+        yield Change("upper", "with upper-cased texts", text=str.upper)
         if transformer is None:
             return
         for special, words in (
             ("no-end", "without the token that ends a text"),
             ("none", "without special tokens"),
         ):
-            yield Change(kind="special", words=words, value=special, reading={"special": special})
+            yield Change("special", words, special, reading={"special": special})
         yield Change(
             kind="special",
             words="without the token that begins a text",
@@ -534,18 +668,18 @@ class Search:
             "only ASCII characters": lambda text: text.encode("ascii", "ignore").decode(),
         }
         for words, step in steps.items():
-            yield Change(kind="text", words=f"with {words}", value=words, text=step)
+            yield Change("text", f"with {words}", words, text=step)
 
     def _output_causes(self, output: Output) -> Iterator[Change]:
         """How OUTPUT differs from the reference's own."""
         layer, pooling, has_after = output
         own = self.reference.own
         if pooling != own[1]:
-            yield Change(kind="pooling", words=f"with {pooling} pooling", value=pooling)
+            yield Change("pooling", f"with {pooling} pooling", pooling)
         if layer != own[0]:
-            yield Change(kind="layer", words=f"of layer {layer}", value=str(layer))
+            yield Change("layer", f"of layer {layer}", str(layer))
         if not has_after:
-            yield Change(kind="layers", words="without the layers after pooling")
+            yield Change("layers", "without the layers after pooling")
 
     def _other_model(self) -> tuple[tuple[Change, Floats], int] | None:
         """The first of the other models whose vectors are the served ones, and how wide its own
@@ -558,7 +692,7 @@ class Search:
             self._note(f"the model {name}", apart)
             if (apart <= self.limit).mean() > 0.9:
                 vectors = encoder.encode(self.words)
-                cause = Change(kind="model", words=f"another model: {name}", value=name)
+                cause = Change("model", f"another model: {name}", name)
                 return (cause, self.distances(vectors)), vectors.shape[1]
         return None
 
@@ -571,15 +705,15 @@ class Search:
             return None
         copy = open_transformer(encoder.usage, encoder.machine.in_dtype("int8"), name="int8")
         texts = [self.words[row] for row in self.short]
-        both = unit_vectors(encoder.encode(texts)) * unit_vectors(copy.encode(texts))
-        step, apart = float(np.median(1 - both.sum(axis=1))), float(np.median(base[self.short]))
+        step = float(np.median(_apart(encoder.encode(texts), copy.encode(texts))))
+        apart = float(np.median(base[self.short]))
         if not step / INT8_RANGE <= apart <= step * INT8_RANGE:
             return None
         words = (
             f"with weights of about 8 bits (median cosine {1 - apart:.4f}, of an int8 copy "
             f"{1 - step:.4f})"
         )
-        return Change(kind="weights", words=words, value="int8"), np.full(len(base), np.nan)
+        return Change("weights", words, "int8"), np.full(len(base), np.nan)
 
     def _norms(self, vectors: Vectors) -> tuple[tuple[float, float], Change | None]:
         """The median norms of SERVED and the reference, and the cause where they differ."""
@@ -601,11 +735,15 @@ class Search:
         }
         for words, norms in rules.items():
             if np.median(np.abs(served / np.where(norms > 0, norms, 1) - 1)) < 0.01:
-                return medians, Change(kind="norm", words=words, value=words) if words else None
+                return medians, Change("norm", words, words) if words else None
         scale = float(np.median(served / np.where(own > 0, own, 1)))
-        return medians, Change(
-            kind="norm", words=f"of other lengths, about {scale:.3g} times", value=f"{scale:.3g}"
-        )
+        return medians, Change("norm", f"of other lengths, about {scale:.3g} times", f"{scale:.3g}")
+
+
+def _apart(first: Vectors, second: Vectors) -> Floats:
+    """1 − cosine of each row with the same row."""
+    cosines: Floats = (unit_vectors(first) * unit_vectors(second)).sum(axis=1)
+    return 1 - cosines
 
 
 def stored_form(served: Vectors, reference: VariedReference) -> tuple[str, Vectors]:
@@ -627,32 +765,22 @@ def stored_form(served: Vectors, reference: VariedReference) -> tuple[str, Vecto
     return ("int8", served) if low >= -128 and high <= 127 else ("", served)
 
 
-def _cut(length: int, most: int) -> Change:
+# how texts are cut otherwise than by the tokenizer
+_CUTS: Mapping[str, Callable[[list[int], int], list[int]]] = {
+    ", the one that ends a text lost with them": lambda ids, length: ids[:length],
+    " from the front: a text's end is kept": lambda ids, length: (
+        ids if len(ids) <= length else [ids[0], *ids[1 - length :]]
+    ),
+}
+
+
+def _cut(length: int, most: int, form: str) -> Change:
     return Change(
-        kind="truncation",
-        words=f"truncated at {length} tokens",
-        value=str(length),
-        reading={"max_tokens": length},
-        above=min(length, most),
-    )
-
-
-def _cut_raw(length: int, most: int) -> Change:
-    return Change(
-        kind="truncation",
-        words=f"truncated at {length} tokens, the one that ends a text lost with them",
-        value=str(length),
-        tokens=lambda ids: ids[:length],
-        above=min(length, most),
-    )
-
-
-def _cut_front(length: int, most: int) -> Change:
-    return Change(
-        kind="truncation",
-        words=f"truncated at {length} tokens from the front: a text's end is kept",
-        value=str(length),
-        tokens=lambda ids: ids if len(ids) <= length else [ids[0], *ids[1 - length :]],
+        "truncation",
+        f"truncated at {length} tokens{form}",
+        str(length),
+        reading={} if form else {"max_tokens": length},
+        tokens=partial(_CUTS[form], length=length) if form else None,
         above=min(length, most),
     )
 

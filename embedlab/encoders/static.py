@@ -6,24 +6,23 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
-from safetensors import SafetensorError
-from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from embedlab.analysis.word_effects import WeightedTokens
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.progress import ProgressCallback
-from embedlab.encoders.damaged_files import WHOLE, one_line_errors
 from embedlab.encoders.encoder import EncoderFacts, Text, Vectors, VectorScorer, single_texts
 from embedlab.encoders.layers import load_layers
-from embedlab.encoders.word_tokens import TokenLists, WordTokens
+from embedlab.encoders.weight_checks import WHOLE, one_line_errors, read_tensors
+from embedlab.encoders.word_tokens import WordTokens
 from embedlab.models.folder import Usage, pooling_label, vector_dim
 from embedlab.models.folder_files import Model2VecFile, is_model2vec, read_model_file, weight_files
 
@@ -41,7 +40,7 @@ class TokenTable:
 
     @cached_property
     def _words(self) -> WordTokens:
-        return WordTokens(tokenizer=self.tokenizer)
+        return WordTokens(self.tokenizer)
 
     def means(self, texts: Sequence[str]) -> tuple[Tensor, NDArray[np.bool_]]:
         """Return the mean vector of each text's tokens, zeros where it has none, and which texts
@@ -52,14 +51,21 @@ class TokenTable:
         with one_line_errors(
             self.folder, "tokenizer"
         ):  # some damage appears only when a text is read
-            token_lists = self._words.tokens_of(shorter)
-        tokens, is_cut = self._limited(token_lists)
+            tokens = self._words.tokens_of(shorter)
+        most = self.most_tokens
+        is_cut = np.zeros(len(texts), np.bool_)
+        if most is not None:
+            is_cut |= [len(ids) > most for ids in tokens]
         if limit is not None:
-            is_cut |= np.fromiter((len(text) > limit for text in texts), np.bool_, len(texts))
-        offsets = np.cumsum(tokens.lengths) - tokens.lengths
+            is_cut |= [len(text) > limit for text in texts]
+        if self.ignored is not None or is_cut.any():
+            tokens = [[token for token in ids[:most] if token != self.ignored] for ids in tokens]
+        lengths = np.fromiter(map(len, tokens), np.int64, len(tokens))
+        flat = np.fromiter(chain.from_iterable(tokens), np.int64, int(lengths.sum()))
+        offsets = np.cumsum(lengths) - lengths
         with torch.inference_mode():
             return F.embedding_bag(
-                torch.from_numpy(tokens.flat), self.vectors, torch.from_numpy(offsets), mode="mean"
+                torch.from_numpy(flat), self.vectors, torch.from_numpy(offsets), mode="mean"
             ), is_cut
 
     def token_vectors(
@@ -84,24 +90,6 @@ class TokenTable:
             spans=tuple(span if span[1] > max(span[0], 0) else None for span in spans),
         )
 
-    def _limited(self, tokens: TokenLists) -> tuple[TokenLists, NDArray[np.bool_]]:
-        """Return the tokens that count, and which texts have too many."""
-        none = np.zeros(len(tokens.lengths), np.bool_)
-        is_cut = none if self.most_tokens is None else tokens.lengths > self.most_tokens
-        if self.ignored is None and not is_cut.any():
-            return tokens, is_cut
-        rows = np.repeat(np.arange(len(tokens.lengths)), tokens.lengths)
-        counts = (
-            np.ones(len(tokens.flat), np.bool_)
-            if self.ignored is None
-            else tokens.flat != self.ignored
-        )
-        if self.most_tokens is not None:
-            starts = np.cumsum(tokens.lengths) - tokens.lengths
-            counts &= np.arange(len(tokens.flat)) - starts[rows] < self.most_tokens
-        lengths = np.bincount(rows[counts], minlength=len(tokens.lengths)).astype(np.int64)
-        return TokenLists(flat=tokens.flat[counts], lengths=lengths), is_cut
-
 
 def read_table(path: Path, tokenizer: Tokenizer) -> Tensor:
     """Read one float32 vector a token of TOKENIZER; what is missing, pickled or not finite is a
@@ -109,12 +97,7 @@ def read_table(path: Path, tokenizer: Tokenizer) -> Tensor:
 
     model2vec may store fewer vectors, the place of each token's, and the tokens' weights.
     """
-    try:
-        tensors = load_file(path)
-    except (OSError, SafetensorError) as error:
-        raise MissingError(
-            f"{str(path)!r} cannot be read: {' '.join(str(error).split())[:200]}", hint=WHOLE
-        ) from error
+    tensors = read_tensors(path)
     table = tensors.get("embedding.weight", tensors.get("embeddings"))
     if table is None or table.ndim != 2:
         raise MissingError(f"{str(path)!r} holds no token vectors", hint=WHOLE)
@@ -123,8 +106,6 @@ def read_table(path: Path, tokenizer: Tokenizer) -> Tensor:
     table = table.float()
     if (weights := tensors.get("weights")) is not None:
         table = table * weights.float()[:, None]
-    if not bool(torch.isfinite(table).all()):
-        raise MissingError(f"{str(path)!r}: numbers that are not finite", hint=WHOLE)
     tokens = tokenizer.get_vocab_size()
     if tokens > len(table) or tokens < 0.9 * (len(table) - 127):
         raise MissingError(

@@ -7,24 +7,103 @@ Retrieval". The components are principal axes in order of their variance (the co
 n − 1), each with its largest weight positive.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.choices import Similarity
-from embedlab.core.array_files import read_npy
-from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.frame_files import read_foreign_parquet
+from embedlab.core.errors import UsageError
 from embedlab.core.progress import ProgressCallback
 from embedlab.data.table_file import sentences as sentences_in
-from embedlab.encoders.encoder import Encoder, EncoderFacts, Text, Vectors, VectorScorer
+from embedlab.encoders.encoder import (
+    TEXT_COUNTS,
+    Encoder,
+    EncoderFacts,
+    Text,
+    Vectors,
+    VectorScorer,
+    shifted,
+)
+from embedlab.encoders.kinds.brought import read_vectors
 from embedlab.models.catalog import FIT, ModelSpec
+from embedlab.models.encoder_kind import combined_fingerprint
 from embedlab.models.fingerprint import transformed_fingerprint
+from embedlab.models.grammar import Combination
+
+
+def average_vectors(parts: Sequence[Vectors]) -> Vectors:
+    """Return the mean of the vectors; longer ones weigh more in its direction."""
+    mean: Vectors = np.mean(parts, axis=0, dtype=np.float32)
+    return mean
+
+
+def normalized_average(parts: Sequence[Vectors]) -> Vectors:
+    """Return the mean of the vectors, each scaled to length 1 before; a zero vector stays zero."""
+    return average_vectors([_unit(part) for part in parts])
+
+
+def concat(parts: Sequence[Vectors]) -> Vectors:
+    """Concatenate the vectors."""
+    return np.concatenate(parts, axis=1)
+
+
+COMBINATIONS: dict[Combination, Callable[[Sequence[Vectors]], Vectors]] = {
+    "average": average_vectors,
+    "normalized-average": normalized_average,
+    "concat": concat,
+}
+
+
+class CombinedEncoder(VectorScorer):
+    """Several encoders whose vectors of a sentence are combined; averages need equal dimensions."""
+
+    def __init__(self, *, name: str, kind: Combination, parts: Sequence[Encoder]) -> None:
+        dims = [part.dim for part in parts]
+        if kind != "concat" and len(set(dims)) > 1:
+            sizes = ", ".join(f"{part.name} has {part.dim}" for part in parts)
+            raise UsageError(
+                f"{kind} needs vectors of one length: {sizes}",
+                hint=f"concat:{','.join(part.name for part in parts)}",
+            )
+        self.name = name
+        self.fingerprint = combined_fingerprint(kind, *(part.fingerprint for part in parts))
+        self.dim = sum(dims) if kind == "concat" else dims[0]
+        self._kind: Combination = kind
+        self._parts = parts
+
+    @property
+    def facts(self) -> EncoderFacts:
+        """The facts of the parts; counts are the maximum over the parts."""
+        facts = [part.facts for part in self._parts]
+        return EncoderFacts(
+            pooling=" + ".join(str(fact.pooling) for fact in facts),
+            precision=" + ".join(dict.fromkeys(fact.precision for fact in facts)),
+            max_tokens=min(
+                (fact.max_tokens for fact in facts if fact.max_tokens is not None), default=None
+            ),
+            **{count: max(getattr(fact, count) for fact in facts) for count in TEXT_COUNTS},
+            notes=tuple(
+                f"{encoder.name}: {note}"
+                for encoder, fact in zip(self._parts, facts, strict=True)
+                for note in fact.notes
+            ),
+        )
+
+    def embed(
+        self, sentences: Sequence[Text], progress: ProgressCallback | None = None
+    ) -> tuple[Vectors, NDArray[np.bool_]]:
+        """A vector for each of these distinct sentences; none is known to be cut."""
+        count = len(sentences)
+        parts = [
+            encoder.encode(sentences, shifted(progress, number * count, count * len(self._parts)))
+            for number, encoder in enumerate(self._parts)
+        ]
+        return COMBINATIONS[self._kind](parts), np.zeros(count, np.bool_)
+
 
 # An axis with a smaller share of the largest variance is rounding of float32 numbers, and has no
 # direction.
@@ -72,32 +151,6 @@ def fit_whitening(vectors: Vectors, dim: int | None = None) -> Whitening:
     scales = np.divide(1, np.sqrt(variances.clip(min=0)), out=np.zeros(size), where=has_variance)
     signs = np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(size)])
     return Whitening(mean=mean, matrix=axes * (signs * scales), fitted_on=count)
-
-
-def read_vectors(path: Path) -> Vectors | None:
-    """Return the vectors of a .npy or .parquet file, (n, width) float32; None for another file,
-    which has sentences.
-    """
-    if path.suffix not in {".npy", ".parquet"}:
-        return None
-    try:
-        content = (
-            read_npy(path)
-            if path.suffix == ".npy"
-            else np.array(read_foreign_parquet(path)["vector"].to_list())
-        )
-        vectors: Vectors = np.asarray(content, np.float32)
-    except (OSError, ValueError, TypeError, pl.exceptions.PolarsError) as error:
-        raise MissingError(
-            f"{path}: {' '.join(str(error).split())[:200]}",
-            hint="`embedlab encode` writes files of vectors",
-        ) from error
-    if vectors.ndim != 2 or not np.isfinite(vectors).all():
-        raise MissingError(
-            f"{path}: an array of shape {vectors.shape}, or with numbers that are not finite",
-            hint="give (n, width) numbers",
-        )
-    return vectors
 
 
 class TransformedEncoder(VectorScorer):
@@ -173,8 +226,9 @@ class TransformedEncoder(VectorScorer):
         different sentences.
         """
         path = Path(str(self._spec.whiten))
-        vectors = read_vectors(path)
-        if vectors is None:
+        if path.suffix in {".npy", ".parquet"}:
+            vectors = read_vectors(path, has_text=False)[1]
+        else:
             vectors = self._inner.encode(list(dict.fromkeys(sentences_in(path))))
         if vectors.shape[1] != self._inner.dim:
             raise UsageError(

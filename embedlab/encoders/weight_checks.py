@@ -1,29 +1,134 @@
 """Refuse model folders whose weights contradict their description; each error names the file."""
 
+import os
 import re
+import sys
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from logging import ERROR
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
+from threading import Lock
+from typing import IO, Any
 
 import numpy as np
 import torch
 import transformers
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
+from safetensors.torch import load_file
+from torch import Tensor
 from transformers import AutoConfig, PreTrainedModel, PreTrainedTokenizerFast
 
-from embedlab.core.errors import MissingError
+from embedlab.core.errors import MissingError, in_one_line
 from embedlab.core.first_few import first_few
 from embedlab.core.note import Note
-from embedlab.encoders.damaged_files import (
-    WHOLE,
-    in_one_line,
-    one_line_errors,
-    silence_transformers,
-)
 from embedlab.models.config import brings_code, read_config
 from embedlab.models.folder_files import weight_files
+
+WHOLE = "is it a whole transformers folder? copy or download it again"
+_HOLDING = Lock()  # of what replaces stderr
+
+
+@contextmanager
+def one_line_errors(folder: Path, what: str) -> Iterator[None]:
+    """Turn any exception of a library that reads WHAT in FOLDER into a one-line error."""
+    try:
+        with _without_panic_messages():
+            yield
+    except (KeyboardInterrupt, SystemExit, GeneratorExit, MissingError):
+        raise
+    except BaseException as error:  # any type: tokenizers' panic is not even an Exception
+        raise MissingError(
+            f"cannot load the {what} in {str(folder)!r}: {in_one_line(error)}", hint=WHOLE
+        ) from error
+
+
+@contextmanager
+def _without_panic_messages() -> Iterator[None]:
+    """Hold stderr back within the block, and drop it where a panic ends that: Rust reports one
+    before it can be caught.
+
+    Stderr is one of the process: of several threads only the first holds it back, for all of them.
+    """
+    if not _HOLDING.acquire(blocking=False):
+        yield
+        return
+    with ExitStack() as stack:
+        stack.callback(_HOLDING.release)
+        opened = _opened(stack)
+        if opened is None:
+            yield
+            return
+        held, stderr = opened
+        is_panic = False
+        _flush()
+        os.dup2(held.fileno(), 2)
+        try:
+            yield
+        except BaseException as error:
+            is_panic = type(error).__name__ == "PanicException"
+            raise
+        finally:
+            _flush()
+            os.dup2(stderr, 2)
+            held.seek(0)
+            if not is_panic and (said := held.read()):
+                with suppress(OSError):  # its reader has gone
+                    os.write(2, said)
+
+
+def _opened(stack: ExitStack) -> tuple[IO[bytes], int] | None:
+    """An empty file and a copy of stderr, until STACK is closed; None where the disk is full or
+    stderr is closed.
+    """
+    with suppress(OSError):
+        held = stack.enter_context(TemporaryFile())  # noqa: SIM115 - the stack closes it
+        stderr = os.dup(2)
+        stack.callback(os.close, stderr)
+        return held, stderr
+    return None
+
+
+def _flush() -> None:
+    if sys.stderr is not None:
+        with suppress(OSError, ValueError):  # closed, or no room: what is left is written later
+            sys.stderr.flush()
+
+
+@contextmanager
+def silence_transformers() -> Iterator[None]:
+    """Show only errors and no progress bars until the block ends."""
+    from transformers.utils import logging  # slow
+
+    verbosity, had_bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    if (
+        verbosity != ERROR
+    ):  # setting a level makes every logger of the process look its own up again
+        logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if verbosity != ERROR:
+            logging.set_verbosity(verbosity)
+        if had_bars:
+            logging.enable_progress_bar()
+
+
+@contextmanager
+def writing_weights(path: Path) -> Iterator[None]:
+    """Turn a system error inside safetensors into the OSError that any other writer raises for
+    PATH.
+    """
+    try:
+        yield
+    except SafetensorError as error:
+        code = re.search(r"(?:os error|code:) (\d+)", str(error))
+        if code is None:
+            raise
+        raise OSError(int(code[1]), os.strerror(int(code[1])), str(path)) from error
+
 
 POOLER = r"(^|\.)pooler\."  # in the names of its tensors
 # Tensors that an encoder does not need, by a part of their names: the pooling layer, position ids,
@@ -186,6 +291,21 @@ def _described_size(folder: Path, kind: Any) -> int:
                 for value in kind.from_config(config, trust_remote_code=False).parameters()
             )
     return _SIZES[key]
+
+
+def read_tensors(path: Path, hint: str = WHOLE) -> dict[str, Tensor]:
+    """Return the tensors of a safetensors file, which are few; what cannot be read, or holds
+    numbers that are not finite, is a MissingError.
+    """
+    try:
+        tensors = load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise MissingError(
+            f"{str(path)!r} cannot be read: {in_one_line(error)}", hint=hint
+        ) from error
+    if odd := next((name for name, value in tensors.items() if not value.isfinite().all()), None):
+        raise MissingError(f"{str(path)!r}: numbers that are not finite in {odd!r}", hint=hint)
+    return tensors
 
 
 def tensor_sizes(folder: Path) -> Mapping[str, int]:

@@ -219,6 +219,13 @@ def file_column(path: Path, wanted: str, columns: Sequence[str]) -> str:
     return wanted
 
 
+def existing_column(rest: str, *, missing: str, hint: str) -> str:
+    """Return the file that REST names, and the column behind its "#"."""
+    path, column = file_and_part(rest)
+    file = existing_file(str(path), missing=missing, hint=hint)
+    return file if column is None else f"{file}#{column}"
+
+
 def existing_file(rest: str, *, missing: str, hint: str) -> str:
     """Return the path of the file that REST names; MISSING and HINT are said where there is
     none.

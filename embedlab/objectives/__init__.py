@@ -1,1 +1,1 @@
-"""Losses and the columns they need, one folder a training signal."""
+"""Losses and the data that they need."""

@@ -1,14 +1,16 @@
-"""The data that an objective needs, stated and checked without loading either; what objectives on
-premises and hypotheses, and those on labelled texts, state alike.
+"""The data that an objective needs, stated and checked without loading either; a frame's rows with
+every sentence as an index into the distinct sentences; which sentences of a batch each premise is
+pulled to and pushed from, the sets P and N of liao's eq. 2.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 import numpy as np
 import polars as pl
 from annotated_types import Ge, Lt
+from numpy.typing import NDArray
 
 from embedlab.core.errors import UsageError
 from embedlab.core.hints import Hint, RecipeValue
@@ -18,6 +20,7 @@ from embedlab.data.dataset import COLUMNS, NLI_LABELS, DatasetKind
 from embedlab.data.file_name import is_pair_file
 from embedlab.data.own_files import RowShape
 from embedlab.data.source import dataset
+from embedlab.encoders.encoder import Text, TextPair
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,3 +215,214 @@ def describe_row(frame: pl.DataFrame, _: Any, rng: np.random.Generator) -> list[
     """One row of a batch in words, as (column, text): for objectives that do not say more."""
     row = frame.row(int(rng.integers(len(frame))), named=True)
     return [(column, str(text)) for column, text in row.items()]
+
+
+WordIds = Callable[[Sequence[str]], NDArray[np.int64]]
+"""The token id of each word, −1 where the word is not exactly one known token."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumberedRows:
+    """A frame as objectives read it: sentences, classes and words are numbered."""
+
+    frame: pl.DataFrame  # the rows that were numbered, as they were
+    # distinct, in the order they first appear; of texts that are encoded together a struct of first
+    # and second
+    sentences: pl.Series
+    # (rows,) each: sentence → index into sentences, class → its index, word → its token; scores are
+    # float32
+    columns: dict[str, NDArray[Any]]
+    left_out: int = 0  # rows whose word is not one token
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    @property
+    def texts(self) -> list[Text]:
+        """The distinct sentences, or pairs of texts, as an encoder takes them."""
+        if not isinstance(self.sentences.dtype, pl.Struct):
+            return self.sentences.to_list()
+        columns = (self.sentences.struct.field(name) for name in ("first", "second"))
+        return [
+            TextPair(first=first, second=second) for first, second in zip(*columns, strict=True)
+        ]
+
+    def at(self, index: int | np.integer) -> str:
+        """One distinct sentence."""
+        return str(self.sentences[int(index)])
+
+
+def index_rows(frame: pl.DataFrame, needs: Needs, words: WordIds | None = None) -> NumberedRows:
+    """Number the sentences, classes and words of FRAME; a class that NEEDS does not name is
+    refused.
+
+    Without WORDS no row is skipped, and words are numbered by their first appearance.
+    """
+    total = len(frame)
+    for column in needs.words:
+        frame = frame.with_columns(_word_ids(frame[column], words).alias(f"{column} id")).filter(
+            pl.col(f"{column} id") >= 0
+        )
+    if needs.joint:
+        first, second = needs.sentences
+        frame = frame.with_columns(
+            joint=pl.struct(pl.col(first).alias("first"), pl.col(second).alias("second"))
+        )
+    texts = [frame[column].rename("sentence") for column in needs.encoded]
+    distinct = pl.concat(texts).unique(maintain_order=True)
+    columns: dict[str, NDArray[Any]] = {
+        column: _places(text, distinct) for column, text in zip(needs.encoded, texts, strict=True)
+    }
+    columns |= {
+        column: _class_index(frame[column], classes) for column, classes in needs.classes.items()
+    }
+    columns |= {
+        column: frame[column].cast(pl.Float32).to_numpy(writable=True) for column in needs.numbers
+    }
+    columns |= {column: frame[f"{column} id"].to_numpy(writable=True) for column in needs.words}
+    return NumberedRows(
+        frame=frame.select(needs.columns),
+        sentences=distinct,
+        columns=columns,
+        left_out=total - len(frame),
+    )
+
+
+def _places(values: pl.Series, distinct: pl.Series) -> NDArray[np.int64]:
+    """Return the index of each of VALUES among the DISTINCT ones."""
+    number = pl.DataFrame({"value": distinct}).with_row_index("index")
+    places = pl.DataFrame({"value": values}).join(
+        number, on="value", how="left", maintain_order="left"
+    )["index"]
+    return places.to_numpy().astype(np.int64)
+
+
+def _word_ids(values: pl.Series, words: WordIds | None) -> pl.Series:
+    distinct = values.unique(maintain_order=True)
+    ids = words(distinct.to_list()) if words is not None else np.arange(len(distinct))
+    return pl.Series(ids[_places(values, distinct)], dtype=pl.Int64)
+
+
+def _class_index(values: pl.Series, classes: tuple[str, ...]) -> NDArray[np.int64]:
+    texts = values.cast(pl.String)
+    index = texts.replace_strict(
+        list(classes), list(range(len(classes))), default=None, return_dtype=pl.Int64
+    )
+    if index.null_count():
+        row = int(index.is_null().to_numpy().argmax())
+        raise UsageError(
+            f"row {row}: {values.name!r} is {texts[row]!r}",
+            hint=f"the classes are {', '.join(classes)}",
+        )
+    return index.to_numpy(writable=True)
+
+
+Limit = Literal["all"] | Annotated[int, Ge(1)]  # at most this many of a set, drawn uniformly
+
+Indices = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnchorSets:
+    """The anchors of a batch and, over its distinct sentences, the positives and negatives of
+    each.
+    """
+
+    anchors: Indices  # (anchors,) position of each distinct premise
+    positives: Mask  # (anchors, sentences)
+    negatives: Mask  # (anchors, sentences)
+    # (anchors, sentences) the class of anchor and sentence as a pair; meaningful within the sets
+    classes: Indices
+
+    def with_positives(self) -> "AnchorSets":
+        """Only the anchors that have a positive: eq. 2 says nothing of the others."""
+        has_positive = self.positives.any(axis=1)
+        return AnchorSets(
+            anchors=self.anchors[has_positive],
+            positives=self.positives[has_positive],
+            negatives=self.negatives[has_positive],
+            classes=self.classes[has_positive],
+        )
+
+
+def anchor_sets(
+    premise: Indices,
+    hypothesis: Indices,
+    label: Indices,
+    *,
+    positives: Limit,
+    negatives: Limit,
+    rng: np.random.Generator,
+) -> AnchorSets:
+    """The sets of every distinct premise among rows of sentence positions and class indices.
+
+    Positives are the distinct hypotheses that the premise entails. Negatives are its neutral and
+    contradicted hypotheses and the hypotheses of the batch's other premises. A sentence that the
+    premise entails is never its negative, whatever another row says of it, and neither is the
+    premise itself: a sentence entails itself. A pair with another premise's hypothesis counts as a
+    contradiction: the paper does not give its label.
+    """
+    anchors, row_anchor = np.unique(premise, return_inverse=True)
+    sentences = int(max(premise.max(), hypothesis.max())) + 1
+    classes = np.full((len(anchors), sentences), CONTRADICTION)
+    for kind in (
+        NEUTRAL,
+        CONTRADICTION,
+        ENTAILMENT,
+    ):  # where two rows disagree on a pair, the later of these holds
+        rows = label == kind
+        classes[row_anchor[rows], hypothesis[rows]] = kind
+    entailed = classes == ENTAILMENT
+    others = np.zeros(sentences, dtype=bool)
+    others[hypothesis] = True
+    candidates = ~entailed & others
+    candidates[np.arange(len(anchors)), anchors] = False
+    return AnchorSets(
+        anchors=anchors,
+        positives=sample_subset(entailed, positives, rng),
+        negatives=sample_subset(candidates, negatives, rng),
+        classes=classes,
+    )
+
+
+def entailment_sets(
+    premise: Indices,
+    hypothesis: Indices,
+    label: Indices,
+    *,
+    positives: Limit,
+    negatives: Limit,
+    rng: np.random.Generator,
+) -> AnchorSets:
+    """The sets of every row labelled entailment, as in the code of liao's authors: a premise that
+    entails three is three anchors.
+
+    The row's own hypothesis is always among the positives; the others are drawn from what its
+    premise entails. Negatives are those of the premise.
+    """
+    every = anchor_sets(premise, hypothesis, label, positives="all", negatives="all", rng=rng)
+    rows = label == ENTAILMENT
+    anchor, entailed = np.searchsorted(every.anchors, premise[rows]), hypothesis[rows]
+    others, is_row = every.positives[anchor], np.arange(len(anchor))
+    others[is_row, entailed] = False
+    chosen = (
+        np.zeros_like(others)
+        if positives == 1
+        else sample_subset(others, positives if positives == "all" else positives - 1, rng)
+    )
+    chosen[is_row, entailed] = True
+    return AnchorSets(
+        anchors=premise[rows],
+        positives=chosen,
+        negatives=sample_subset(every.negatives[anchor], negatives, rng),
+        classes=every.classes[anchor],
+    )
+
+
+def sample_subset(mask: Mask, limit: Limit, rng: np.random.Generator) -> Mask:
+    """Keep at most LIMIT of each row's set entries, each subset of that size equally likely."""
+    if limit == "all" or limit >= mask.shape[1]:
+        return mask
+    keys = np.where(mask, rng.random(mask.shape), np.inf)
+    return mask & (keys <= np.partition(keys, limit - 1)[:, limit - 1 : limit])

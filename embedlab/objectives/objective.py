@@ -2,27 +2,57 @@
 layers that several of them train, and the heads of a finished run.
 """
 
-import importlib
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from pathlib import Path
+from typing import Literal
 
 import numpy as np
-import polars as pl
 import torch
 from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.torch import load, save
 from torch import Tensor, nn
 
 from embedlab.core import plugins
+from embedlab.core.disk import KEY, UNSEALED, read_sealed, write_sealed
 from embedlab.core.errors import MissingError
 from embedlab.core.recipe import ObjectiveSection, Recipe
 from embedlab.encoders.encoder import Encoder
-from embedlab.encoders.sealed_tensors import HEADS_FILE, heads_hint, read_heads
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.encoders.word_head import WordHead
 from embedlab.objectives.needs import HeadKind, Layers
 from embedlab.runs.store import RunFolder
+
+# next to model/: the heads of every stage's objective, "<stage>.<parameter>"
+HEADS_FILE = "heads.safetensors"
+
+
+def write_sealed_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
+    """Replace the file at PATH in one step."""
+    content = save(
+        {name: tensor.detach().contiguous() for name, tensor in tensors.items()},
+        metadata={KEY: UNSEALED},
+    )
+    write_sealed(path, content)
+
+
+def read_heads(run: RunFolder) -> dict[str, Tensor]:
+    """Read the trained heads of a run's objectives; a damaged or absent file is a MissingError."""
+    path, hint = run.path / HEADS_FILE, heads_hint(run)
+    try:
+        return load(read_sealed(path, hint=hint))
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
+        raise MissingError(
+            f"cannot read {str(path)!r}: {str(error).splitlines()[0]}", hint=hint
+        ) from error
+
+
+def heads_hint(run: RunFolder) -> str:
+    """Return the hint for unusable heads of RUN."""
+    return f"restore the file, or train {run.name!r} again under another name"
+
 
 DropoutRate = (
     float | None
@@ -69,15 +99,6 @@ class Objective(nn.Module):
     ) -> dict[str, NDArray[np.generic]]:
         """Return columns that are drawn or derived on the CPU while the batch is prepared."""
         return {}
-
-    @staticmethod
-    def describe(
-        frame: pl.DataFrame, options: Any, rng: np.random.Generator
-    ) -> list[tuple[str, str]]:
-        """One row of a batch in words, as (role, sentence), where the objective is a plug-in and
-        does not say more.
-        """
-        return [(column, str(frame[column][0])) for column in frame.columns]
 
     def forward(self, vectors: Tensor, columns: Mapping[str, Tensor]) -> Tensor:
         """The scalar loss; vectors: (views x distinct sentences, dim), float32, one view after the
@@ -128,22 +149,14 @@ def build_objective(section: ObjectiveSection, dim: int) -> Objective:
     torch's generator.
     """
     plugin = plugins.require("objectives", section.name)
-    return plugin.checked(_class_of(plugin.load())(section.options, dim), Objective)
-
-
-def _class_of(loaded: Any) -> Any:
-    """The class of an objective: a plug-in may be the class itself; of a module of options it is in
-    the module `loss` beside that.
-
-    The folder `nli_softmax` holds the class `NliSoftmax` in its `loss.py`, and so on.
-    """
-    if isinstance(loaded, type):
-        return loaded
-    folder = loaded.__package__
-    return getattr(
-        importlib.import_module(f"{folder}.loss"),
-        folder.rpartition(".")[2].title().replace("_", ""),
-    )
+    loaded = plugin.load()  # a plug-in may be the class itself
+    if not isinstance(loaded, type) and not hasattr(loaded, "objective"):
+        raise MissingError(
+            f"{plugin.title} has no loss: it is no class, and has no function 'objective'",
+            hint="declare the class itself, as docs/plugins.md does",
+        )
+    made = loaded if isinstance(loaded, type) else loaded.objective()
+    return plugin.checked(made(section.options, dim), Objective)
 
 
 def views_of_rows(vectors: Tensor, columns: Mapping[str, Tensor], views: int) -> Tensor:
@@ -175,29 +188,18 @@ def pair_head(kind: HeadKind, dim: int, classes: int) -> nn.Module:
     return nn.Sequential(OrderedDict(hidden=hidden, **between, output=output))
 
 
-class TaskLayers(nn.Module):
-    """Dropout, linear, ReLU, dropout, linear, all as wide as the vector; chen does not name the
+def task_layers(kind: Layers, dim: int, dropout: float) -> nn.Module:
+    """The additional layers of a task's head; with "none" the vectors go on as they are.
+
+    Dropout, linear, ReLU, dropout, linear, all as wide as the vector; chen does not name the
     activation.
     """
-
-    def __init__(self, dim: int, dropout: float) -> None:
-        super().__init__()
-        self.first = nn.Linear(dim, dim)
-        self.activation = nn.ReLU()
-        self.dropout = nn.Dropout(dropout)
-        self.second = nn.Linear(dim, dim)
-
-    def forward(self, vectors: Tensor) -> Tensor:
-        """Transformed vectors; (sentences, dim) in and out."""
-        transformed: Tensor = self.second(
-            self.dropout(self.activation(self.first(self.dropout(vectors))))
-        )
-        return transformed
-
-
-def task_layers(kind: Layers, dim: int, dropout: float) -> nn.Module:
-    """The additional layers of a task's head; with "none" the vectors go on as they are."""
-    return TaskLayers(dim, dropout) if kind == "two-layer" else nn.Identity()
+    if kind == "none":
+        return nn.Identity()
+    first, second = nn.Linear(dim, dim), nn.Linear(dim, dim)
+    dropouts = nn.Dropout(dropout), nn.Dropout(dropout)
+    steps = {"before": dropouts[0], "first": first, "activation": nn.ReLU(), "dropout": dropouts[1]}
+    return nn.Sequential(OrderedDict(**steps, second=second))
 
 
 def load_objectives(run: RunFolder, dim: int) -> list[Objective]:

@@ -18,11 +18,12 @@ from embedlab.models.encoder_kind import file_and_part
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import StoredOutcomes
 from embedlab.tasks.task import (
+    Brought,
     GoldItems,
     Task,
     TaskResult,
     all_tasks,
-    brought_evaluation,
+    evaluation_of,
     outcomes_of,
 )
 
@@ -178,7 +179,7 @@ def _result(
     task: Task, spec: ModelSpec, joined: Sequence[_Joined], notes: Sequence[str]
 ) -> TaskResult:
     states = [state for each in joined for state in each.gold.states]
-    evaluation = brought_evaluation(task.name, spec, states, tuple(_scores(joined)), notes)
+    evaluation = evaluation_of(task.name, Brought(spec), states, tuple(_scores(joined)), notes)
     outcomes = tuple(_outcomes(evaluation, each) for each in joined)
     return TaskResult(
         evaluation=evaluation, tested=tuple(each.gold.part for each in joined), outcomes=outcomes

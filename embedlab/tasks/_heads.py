@@ -1,13 +1,24 @@
-"""The heads that a model was trained with for sentiment, paraphrases and similarity (chen), by its
-recipe or loaded.
+"""The heads that a model was trained with for sentiment, paraphrases and similarity (chen): whether
+it has them, by its recipe, and what they predict; one run's, or the average of several runs'.
 """
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from embedlab.core.errors import UsageError
+from embedlab.core.names import objective_options
+from embedlab.core.progress import ProgressCallback, StartProgress, unseen
 from embedlab.core.recipe import Recipe
 from embedlab.core.settings import Settings
+from embedlab.data.dataset import Part
+from embedlab.data.source import Source
+from embedlab.encoders.encoder import Encoder, Vectors, cosines
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.store import RunFolder
 from embedlab.tasks.task import load_member
@@ -15,10 +26,25 @@ from embedlab.tasks.task import load_member
 if TYPE_CHECKING:
     from embedlab.objectives.objective import Trained
 
-THRESHOLD_DATA = (
-    "paraphrases",
-    "train",
-)  # the data that sets the threshold of a model without a paraphrase head
+# (rows, 5) probabilities of sentiments, (rows,) probabilities of paraphrases, (rows,) cosines
+HeadPredictions = NDArray[np.float32]
+HEADS: Mapping[str, str] = {
+    "sentiment": "sentiment_head",
+    "paraphrases": "paraphrase_head",
+    "sts-course": "similarity_head",
+}
+# the data that sets the threshold of a model without a paraphrase head
+THRESHOLD_DATA = ("paraphrases", "train")
+THRESHOLD_PAIRS = 2_000  # training pairs that set the threshold
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prediction:
+    """The predictions of one model for the rows of a dataset, and their method."""
+
+    values: HeadPredictions
+    by: str  # the kind of head, or the cosine and its threshold
+    threshold: float = 0.5  # of paraphrases
 
 
 def no_heads(spec: ModelSpec) -> UsageError:
@@ -33,18 +59,13 @@ def heads_of(spec: ModelSpec) -> set[str]:
     """Return the objectives for which a model has a trained head; a model that is not a run has
     none.
     """
-    if spec.kind != "run":
-        return set()
-    return heads_of_recipe(RunFolder(Path(spec.location).parent).recipe())
+    is_run = spec.kind == "run"
+    return heads_of_recipe(RunFolder(Path(spec.location).parent).recipe()) if is_run else set()
 
 
 def heads_of_recipe(recipe: Recipe) -> set[str]:
     """Return the objectives for which the model of RECIPE has a trained head."""
-    return {stage.objective.name for stage in recipe.stages} & {
-        "sentiment_head",
-        "paraphrase_head",
-        "similarity_head",
-    }
+    return {stage.objective.name for stage in recipe.stages} & {*HEADS.values()}
 
 
 def load_trained(spec: ModelSpec, settings: Settings) -> "Trained":
@@ -58,3 +79,135 @@ def load_trained(spec: ModelSpec, settings: Settings) -> "Trained":
     for objective in objectives:
         objective.to(device).eval()
     return Trained(encoder=encoder, objectives=objectives)
+
+
+def predict_all(
+    trained: "Trained",
+    parts: Mapping[str, Part],
+    source: Source,
+    start_progress: StartProgress = unseen,
+) -> dict[str, Prediction]:
+    """Return one model's predictions for each dataset: by its head, or without one by the cosine;
+    sentiment needs a head.
+    """
+    predictions = {}
+    for name, part in parts.items():
+        progress, threshold = start_progress(name), 0.5
+        values = predict_rows(trained, name, part.frame, progress)
+        if values is not None:
+            by = _title(_head_for(trained, name))
+        elif name == "sentiment":
+            continue
+        else:
+            values, by = plain_cosines(trained.encoder, part.frame, progress), "plain cosine"
+            if name == "paraphrases":
+                threshold, count = _best_on_training_pairs(trained.encoder, source)
+                by += f" above {threshold:.3f}, which is best on {count} training pairs"
+        predictions[name] = Prediction(values=values, by=by, threshold=threshold)
+    return predictions
+
+
+def predict_averages(
+    spec: ModelSpec,
+    members: Sequence["Trained"],
+    parts: Mapping[str, Part],
+    start_progress: StartProgress,
+) -> dict[str, Prediction]:
+    """Return the average of the members' predictions; members without a head for a dataset do not
+    count.
+    """
+    predictions = {}
+    for name, part in parts.items():
+        votes = {}
+        for each, member in zip(spec.parts, members, strict=True):
+            values = predict_rows(member, name, part.frame, start_progress(name))
+            if values is not None:
+                votes[each.name] = values
+        if votes:
+            by = f"{'average' if len(votes) > 1 else 'head'} of {', '.join(votes)}"
+            mean = np.mean(list(votes.values()), axis=0, dtype=np.float32)
+            predictions[name] = Prediction(values=mean, by=by)
+    if not predictions:
+        raise no_heads(spec)
+    return predictions
+
+
+def predict_rows(
+    trained: "Trained", dataset: str, frame: pl.DataFrame, progress: ProgressCallback | None = None
+) -> HeadPredictions | None:
+    """Return the predictions of the head for DATASET on the rows of FRAME; None if it was not
+    trained.
+    """
+    import torch
+
+    head = _head_for(trained, dataset)
+    if head is None:
+        return None
+    device = next((parameter.device for parameter in head.parameters()), None)
+    columns = _vectors(trained.encoder, frame, progress)
+    was_training = head.training
+    head.eval()
+    with torch.inference_mode():
+        values: HeadPredictions = (
+            head.predict(*(torch.from_numpy(vectors).to(device) for vectors in columns))
+            .cpu()
+            .numpy()
+        )
+    head.train(was_training)
+    return values
+
+
+def plain_cosines(
+    encoder: Encoder, frame: pl.DataFrame, progress: ProgressCallback | None = None
+) -> HeadPredictions:
+    """Cosines of the sentence vectors themselves, without any head."""
+    return cosines(*_vectors(encoder, frame, progress))
+
+
+def best_threshold(values: HeadPredictions, labels: NDArray[np.int64]) -> float:
+    """Return the cosine above which pairs count as paraphrases with the fewest errors; halfway
+    between two of them.
+    """
+    order = np.argsort(-values, kind="stable")
+    ranked = values[order].astype(np.float64)
+    hits = np.append(0, np.cumsum(labels[order])) + np.append(
+        np.cumsum((1 - labels[order])[::-1])[::-1], 0
+    )
+    cuts = np.flatnonzero(
+        np.concatenate([[True], ranked[1:] != ranked[:-1], [True]])
+    )  # pairs of equal cosine cannot be separated
+    cut = int(cuts[hits[cuts].argmax()])
+    edges = np.concatenate([[ranked[0] + 1e-6], ranked, [ranked[-1] - 1e-6]])
+    return float(edges[0] if cut == 0 else (edges[cut] + edges[cut + 1]) / 2)
+
+
+def _head_for(trained: "Trained", dataset: str) -> Any:
+    """The head that was trained last for DATASET; None where there is none."""
+    kind = objective_options(HEADS[dataset]).objective()
+    heads = [objective for objective in trained.objectives if isinstance(objective, kind)]
+    return heads[-1] if heads else None
+
+
+def _vectors(
+    encoder: Encoder, frame: pl.DataFrame, progress: ProgressCallback | None
+) -> list[Vectors]:
+    """The vectors of each sentence column; a sentence that repeats is encoded once."""
+    columns = [frame[name] for name in frame.columns if name.startswith("sentence")]
+    vectors = encoder.encode([text for column in columns for text in column], progress)
+    return np.split(vectors, len(columns))
+
+
+def _best_on_training_pairs(encoder: Encoder, source: Source) -> tuple[float, int]:
+    """The best threshold on some training pairs, and their number."""
+    pairs = source.open(*THRESHOLD_DATA).frame
+    chosen = pairs[np.sort(np.random.default_rng(0).permutation(len(pairs))[:THRESHOLD_PAIRS])]
+    labels = chosen["is_duplicate"].to_numpy().astype(np.int64)
+    return best_threshold(plain_cosines(encoder, chosen), labels), len(chosen)
+
+
+def _title(head: Any) -> str:
+    """Describe a head by its options."""
+    has_two = head.options.layers == "two-layer"
+    layers = f"head with{' two' if has_two else 'out'} additional layers"
+    sharing = getattr(head.options, "sharing", "separate")
+    return layers if sharing == "separate" else f"{layers}, {sharing} shared with paraphrases"

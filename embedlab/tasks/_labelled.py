@@ -2,9 +2,11 @@
 classifier is scored on each task.
 """
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from math import nan
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -14,18 +16,28 @@ from embedlab.choices import SettingName
 from embedlab.classifiers.folds import FOLD_SEED, HELD_BACK, RowIndices
 from embedlab.classifiers.settings import SETTINGS, Setting
 from embedlab.core.errors import MissingError
-from embedlab.core.progress import StartProgress
+from embedlab.core.progress import StartProgress, unseen
+from embedlab.core.settings import Settings
 from embedlab.data.dataset import Dataset, Part
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder, Vectors, distinct, encode_accepted
+from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import StoredOutcomes
-from embedlab.tasks.task import GoldItems, Texts, evaluation_of, outcomes_of
+from embedlab.tasks.task import (
+    GoldItems,
+    Selection,
+    Task,
+    TaskResult,
+    Texts,
+    evaluation_of,
+    load_member,
+    outcomes_of,
+    score,
+)
 
 if TYPE_CHECKING:
     import torch
-
-    from embedlab.classifiers.protocols import ClassifierOutcome, Protocol
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -97,43 +109,90 @@ class OpenedTasks:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ClassificationResult:
-    """The outcome of one task's classifiers, item by item."""
+    """What was predicted on one task, item by item."""
 
     task: ClassificationTask
-    classes: tuple[str, ...]
-    gold: RowIndices  # class index of each scored item
-    outcome: "ClassifierOutcome"
+    classes: tuple[str, ...]  # none of scores
+    gold: NDArray[Any]  # class index, or score, of each scored item
+    predicted: NDArray[Any]
+    rows: RowIndices  # that were scored
+    scored: str  # "cv", on the test folds of a cross-validation, or "test"
+    accuracy: float = nan
+    dev: float  # what chose the L2 penalty, or stopped the training
 
     @property
-    def correct(self) -> NDArray[np.bool_]:
-        """Return whether each scored item was classified as labelled."""
-        right: NDArray[np.bool_] = self.outcome.predicted == self.gold
-        return right
-
-    @property
-    def scored(self) -> Part:
+    def part(self) -> Part:
         """Return the part whose items were scored: the only part in a cross-validation."""
         parts = self.task.parts
         return parts.get("test") or next(iter(parts.values()))
 
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SuiteResult:
-    """An evaluation, and the items behind its scores."""
-
-    evaluation: Evaluation
-    results: tuple[ClassificationResult, ...]
-    scored: tuple[StoredOutcomes, ...] = ()  # of tasks whose items have scores, not classes
-
-    @property
-    def tested(self) -> tuple[Part, ...]:
-        """Return the parts whose items were scored."""
-        return tuple(result.scored for result in self.results)
-
-    @property
-    def outcomes(self) -> tuple[StoredOutcomes, ...]:
+    def outcomes(self, evaluation: Evaluation) -> StoredOutcomes:
         """Return the stored outcomes of every scored item."""
-        return (*(_outcomes(self.evaluation, result) for result in self.results), *self.scored)
+        task, rows, names = self.task, self.rows, np.array(self.classes, dtype=np.str_)
+        frame = pl.concat([part.frame.select(*task.sides) for part in task.parts.values()])
+        values = self.gold, self.predicted
+        gold, predicted = (names[value].tolist() for value in values) if self.classes else values
+        stored = outcomes_of(
+            evaluation,
+            replace(self.part, frame=frame[rows]),
+            gold,
+            predicted,
+            is_class=bool(self.classes),
+            classes=self.classes,
+            split=self.scored,
+            states=[part.state for part in task.parts.values()],
+            rows=task.items(rows),
+        )
+        return replace(stored, notes=task.notes)
+
+
+class ClassifierTask(Task):
+    """A suite of tasks on each of which something is trained on frozen vectors."""
+
+    trains_classifiers = True
+
+    @abstractmethod
+    def opened(self, source: Source, names: Sequence[str]) -> OpenedTasks:
+        """Open the tasks in NAMES, all without; missing ones are returned, or raised when all are
+        missing.
+        """
+
+    @abstractmethod
+    def evaluated(
+        self,
+        encoder: Encoder,
+        opened: OpenedTasks,
+        setting: SettingName,
+        *,
+        device: "torch.device | None" = None,
+        start_progress: StartProgress = unseen,
+    ) -> TaskResult:
+        """Evaluate an encoder on the opened tasks."""
+
+    def texts(self, source: Source, selection: Selection) -> Texts:
+        """Return the sentences of the selected tasks that are large enough for the setting."""
+        return self._selected(source, selection).texts
+
+    def items(self, source: Source, names: Sequence[str]) -> Sequence[GoldItems]:
+        """Return the items of the tasks in NAMES that are scored."""
+        return [gold_items(task) for task in self.opened(source, names).tasks]
+
+    def evaluate(
+        self,
+        spec: ModelSpec,
+        settings: Settings,
+        start_progress: StartProgress,
+        selection: Selection,
+    ) -> TaskResult:
+        """Evaluate the selected tasks that are available."""
+        opened = self._selected(Source.from_settings(settings), selection)
+        encoder, device = load_member(spec, settings)
+        return self.evaluated(
+            encoder, opened, selection.setting, device=device, start_progress=start_progress
+        )
+
+    def _selected(self, source: Source, selection: Selection) -> OpenedTasks:
+        return drop_small_tasks(self.opened(source, selection.names), selection.setting)
 
 
 def open_tasks(source: Source, datasets: Mapping[str, Dataset]) -> OpenedTasks:
@@ -146,11 +205,11 @@ def open_tasks(source: Source, datasets: Mapping[str, Dataset]) -> OpenedTasks:
     for name, dataset in datasets.items():
         try:
             parts = {split: source.open_split(dataset, split) for split in dataset.splits}
-            tasks.append(
-                ClassificationTask(
-                    name=name, parts={split: _named(part, name) for split, part in parts.items()}
-                )
-            )
+            parts = {  # under the name of the task, which may be another one
+                split: replace(part, state=replace(part.state, name=name))
+                for split, part in parts.items()
+            }
+            tasks.append(ClassificationTask(name=name, parts=parts))
         except MissingError as error:
             missing[name] = error
     if not tasks:
@@ -196,44 +255,56 @@ def drop_small_tasks(opened: OpenedTasks, setting: SettingName) -> OpenedTasks:
 
 def classify(
     encoder: Encoder,
-    tasks: Sequence[ClassificationTask],
+    whole: ClassificationTask,
     setting: SettingName,
     *,
     seed: int = FOLD_SEED,
     device: "torch.device | None" = None,
-    start_progress: StartProgress | None = None,
-) -> Iterator[ClassificationResult]:
-    """Yield the result of each task in order.
+    start_progress: StartProgress = unseen,
+) -> ClassificationResult:
+    """Return the result of a task.
 
-    START_PROGRESS returns the progress callback for "sentences" and for each task's name, which
+    START_PROGRESS returns the progress callback for "sentences" and for the task's name, which
     counts finished fits.
     """
     from embedlab.classifiers.fits import Problem
     from embedlab.classifiers.protocols import Protocol
 
-    for whole in tasks:
-        features, task = task_features(encoder, whole, start_progress)
-        classes, labels = np.unique(np.array(task.column("label")), return_inverse=True)
-        problem = Problem.of(features, labels, device)
-        progress = start_progress(task.name) if start_progress else None
-        outcome = _outcome(
-            task, Protocol(problem=problem, setting=SETTINGS[setting], seed=seed, progress=progress)
-        )
-        yield ClassificationResult(
-            task=task, classes=tuple(classes.tolist()), gold=labels[outcome.rows], outcome=outcome
-        )
+    features, task = task_features(encoder, whole, start_progress)
+    classes, labels = np.unique(np.array(task.column("label")), return_inverse=True)
+    protocol = Protocol(
+        problem=Problem.of(features, labels, device),
+        setting=SETTINGS[setting],
+        seed=seed,
+        progress=start_progress(task.name),
+    )
+    if "dev" in task.parts:
+        outcome = protocol.tune_by_dev(*(task.rows(split) for split in ("train", "dev", "test")))
+    elif "test" in task.parts:
+        outcome = protocol.tune_by_folds(task.rows("train"), task.rows("test"))
+    else:
+        outcome = protocol.cross_validate()
+    return ClassificationResult(
+        task=task,
+        classes=tuple(classes.tolist()),
+        gold=labels[outcome.rows],
+        predicted=outcome.predicted,
+        rows=outcome.rows,
+        scored=outcome.scored,
+        accuracy=outcome.accuracy,
+        dev=outcome.dev,
+    )
 
 
 def task_features(
-    encoder: Encoder, task: ClassificationTask, start_progress: StartProgress | None = None
+    encoder: Encoder, task: ClassificationTask, start_progress: StartProgress = unseen
 ) -> tuple[Vectors, ClassificationTask]:
     """Return a classifier's features: the sentence vector, or [|u − v| ; u · v] for a pair; one row
     for each row of all splits. Rows with a text that the encoder refuses are left out of both.
     """
     columns = [task.column(side) for side in task.sides]
     sentences, index = distinct([sentence for column in columns for sentence in column])
-    progress = start_progress("sentences") if start_progress else None
-    vectors, is_accepted = encode_accepted(encoder, sentences, progress)
+    vectors, is_accepted = encode_accepted(encoder, sentences, start_progress("sentences"))
     is_read = np.logical_and.reduce(is_accepted[index].reshape(len(columns), -1))
     kept = task.of_rows(is_read)
     if len(columns) == 1:
@@ -242,55 +313,43 @@ def task_features(
     return np.concatenate([np.abs(first - second), first * second], axis=1), kept
 
 
-def suite_evaluation(
+def suite_result(
     suite: str,
     encoder: Encoder,
     opened: OpenedTasks,
     setting: SettingName,
+    results: Sequence[ClassificationResult],
     scores: Sequence[StoredScore],
-    read: Sequence[ClassificationTask] = (),
-) -> Evaluation:
-    """Return the evaluation of a suite with everything that decides its scores; a setting other
-    than "literature" is in its task name. READ are the tasks as the encoder could read them.
+    averages: Mapping[str, Sequence[str]],
+) -> TaskResult:
+    """Return the result of a suite with everything that decides its scores; a setting other than
+    "literature" is in its task name.
     """
     task = suite if setting == "literature" else f"{suite}-{setting}"
-    skipped = [
+    notes = [
         f"{name} skipped: {error.message} ({error.hint})" for name, error in opened.missing.items()
     ]
-    skipped += [note for each in read for note in each.notes]
-    return evaluation_of(task, encoder, opened.texts.states, scores, skipped)
+    notes += [note for result in results for note in result.task.notes]
+    evaluation = evaluation_of(task, encoder, opened.texts.states, scores, notes)
+    return TaskResult(
+        evaluation=evaluation,
+        missing=tuple(opened.missing.values()),
+        tested=tuple(result.part for result in results),
+        outcomes=tuple(result.outcomes(evaluation) for result in results),
+        averages=averages,
+    )
 
 
 def accuracies(
     result: ClassificationResult, setting: SettingName
 ) -> tuple[StoredScore, StoredScore]:
     """Return the accuracy to report and the one that chose the L2 penalty."""
-    outcome = result.outcome
-    chosen_on = (
-        result.task.rows("dev")
-        if "dev" in result.task.parts
-        else result.task.rows(next(iter(result.task.parts)))
+    task, name = result.task, result.task.name
+    chosen_on = task.rows("dev" if "dev" in task.parts else next(iter(task.parts)))
+    reported = score(
+        name, "accuracy", result.accuracy, len(result.rows), result.scored, setting=setting
     )
-    return (
-        StoredScore(
-            by="dataset",
-            slice=result.task.name,
-            metric="accuracy",
-            setting=setting,
-            value=outcome.accuracy,
-            items=len(outcome.rows),
-            split=outcome.scored,
-        ),
-        StoredScore(
-            by="dataset",
-            slice=result.task.name,
-            metric="accuracy",
-            setting=setting,
-            value=outcome.dev,
-            items=len(chosen_on),
-            split="dev",
-        ),
-    )
+    return reported, score(name, "accuracy", result.dev, len(chosen_on), "dev", setting=setting)
 
 
 def mean_accuracy(
@@ -302,36 +361,12 @@ def mean_accuracy(
     there = [result for result in results if result.task.name in members]
     if there:
         share = "" if len(there) == len(members) else f", {len(there)} of {len(members)}"
-        value = float(np.mean([result.outcome.accuracy for result in there]))
-        items = sum(len(result.outcome.rows) for result in there)
-        split = " and ".join(
-            sorted({result.outcome.scored for result in there})
-        )  # "cv and test": each task as it is scored
-        yield StoredScore(
-            by="average",
-            slice=name + share,
-            metric="accuracy",
-            setting=setting,
-            value=value,
-            items=items,
-            split=split,
-        )
-
-
-def _outcomes(evaluation: Evaluation, result: ClassificationResult) -> StoredOutcomes:
-    task, rows, names = result.task, result.outcome.rows, np.array(result.classes, dtype=np.str_)
-    frames = [part.frame.select(*task.sides) for part in task.parts.values()]
-    stored = outcomes_of(
-        evaluation,
-        replace(result.scored, frame=pl.concat(frames)[rows]),
-        names[result.gold].tolist(),
-        names[result.outcome.predicted].tolist(),
-        classes=result.classes,
-        split=result.outcome.scored,
-        states=[part.state for part in task.parts.values()],
-        rows=task.items(rows),
-    )
-    return replace(stored, notes=task.notes)
+        value = float(np.mean([result.accuracy for result in there]))
+        items = sum(len(result.rows) for result in there)
+        # "cv and test": each task as it is scored
+        split = " and ".join(sorted({result.scored for result in there}))
+        title = name + share
+        yield score(title, "accuracy", value, items, split, setting=setting, by="average")
 
 
 def _too_small(task: ClassificationTask, setting: Setting) -> MissingError | None:
@@ -354,17 +389,3 @@ def _too_small(task: ClassificationTask, setting: Setting) -> MissingError | Non
         f"{task.name} has {rows} rows: too few for {work}",
         hint="`embedlab data check` shows how many the corpus has",
     )
-
-
-def _named(part: Part, name: str) -> Part:
-    """Return the part under the task's name, which may differ from its dataset's name."""
-    return replace(part, state=replace(part.state, name=name))
-
-
-def _outcome(task: ClassificationTask, protocol: "Protocol") -> "ClassifierOutcome":
-    """Run the part of the protocol that fits the task's splits."""
-    if "dev" in task.parts:
-        return protocol.tune_by_dev(*(task.rows(split) for split in ("train", "dev", "test")))
-    if "test" in task.parts:
-        return protocol.tune_by_folds(task.rows("train"), task.rows("test"))
-    return protocol.cross_validate()

@@ -23,7 +23,7 @@ import polars as pl
 from numpy.typing import NDArray
 from tqdm.std import tqdm
 
-from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError, in_one_line
 from embedlab.core.hints import Hint, NamedOption
 from embedlab.core.nearest import unknown
 from embedlab.core.network import is_reachable
@@ -298,7 +298,7 @@ def _load(name: str, task: Any, source: Source) -> DatasetState:
     except (
         Exception
     ) as error:  # the client of the hub and the tasks' own loaders raise dozens of unrelated types
-        reason = " ".join(str(error).split())[:150] or type(error).__name__
+        reason = in_one_line(error)
         raise MissingError(
             f"{name}: its rows, {address['path']} at {str(address.get('revision'))[:8]}, "
             f"cannot be read: {reason}",
@@ -402,7 +402,7 @@ def _local_splits(folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
         }
     except (pl.exceptions.PolarsError, OSError, ValueError) as error:
         raise MissingError(
-            f"{str(folder)!r}: {' '.join(str(error).split())[:150]}", hint="correct the file"
+            f"{str(folder)!r}: {in_one_line(error)}", hint="correct the file"
         ) from error
     return DatasetDict(rows), {file.name: file_hash(file) for file in files}
 

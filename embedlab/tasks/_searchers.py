@@ -2,10 +2,11 @@
 index, in a file, or as a reranker.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol, cast
+from pathlib import Path
+from typing import Any, Protocol, cast
 
 import numpy as np
 import polars as pl
@@ -15,13 +16,12 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
 from embedlab.data.queries import Places, Queries, Run
-from embedlab.encoders.encoder import Described, Encoder, EncoderFacts, PairScorer
+from embedlab.encoders.encoder import Encoder, EncoderFacts, PairScorer
 from embedlab.encoders.exact_search import (
     NONE,
     OfIndex,
     OfTexts,
     OfVectors,
-    Relevant,
     Scores,
     Similarities,
     first_documents,
@@ -33,7 +33,96 @@ from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import combined_fingerprint
 from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.models.grammar import RERANK, title_of
-from embedlab.tasks._roles import DOCUMENT, QUERY, RoleEncoders
+from embedlab.models.location import model_folder
+from embedlab.models.modules import routes
+from embedlab.models.prompts import stated_prompts
+from embedlab.models.published import BY_REPOSITORY
+
+QUERY, DOCUMENT = ROLES = ("query", "document")  # as mteb and sentence-transformers call them
+MODELS_WITH_FOLDER = ("run", "folder", "hub")
+
+
+class RoleEncoders:
+    """The encoders of a member; a typed prompt or role holds for every text, otherwise each task
+    and role has its own.
+    """
+
+    def __init__(self, spec: ModelSpec, load: Callable[[ModelSpec], Any]) -> None:
+        self._spec, self._load = spec, load
+        self.usual: PairScorer = load(spec)
+        self._loaded: dict[ModelSpec, Any] = {spec: self.usual}
+        self.notes: dict[str, None] = {}  # on prompts, in the order of their first use
+
+    def of(self, task: str, kind: str, role: str | None) -> Any:
+        """Return the encoder of texts in a ROLE of a TASK, which is of a KIND as mteb calls them,
+        such as Retrieval.
+        """
+        spec = self._spec
+        if spec.has_typed_prompt or spec.role is not None:
+            return self.usual
+        wanted = replace(spec, role=role if role in self._routes else None)
+        if spec.kind in MODELS_WITH_FOLDER:
+            wanted = replace(spec, prompt=self._prompt(task, kind, role))
+        if wanted not in self._loaded:
+            self._loaded[wanted] = self._load(wanted)
+        return self._loaded[wanted]
+
+    def _prompt(self, task: str, kind: str, role: str | None) -> str | None:
+        """Return the name of the folder's prompt for a task, otherwise the catalog's text; what is
+        not the usual one is noted.
+        """
+        name = prompt_name(self._stated, task, kind, role)
+        if name is not None:
+            self.notes[f"prompt {name!r} of its folder"] = None
+            return name
+        text = listed_prompt(listed_prompts(self._spec), kind, role)
+        if text is not None and text != self._spec.prompt:
+            self.notes[f"prompt {text!r} of the catalog"] = None
+        return text
+
+    @cached_property
+    def _stated(self) -> Mapping[str, Any]:
+        return stated_prompts(model_folder(self._spec, offline=True))
+
+    @cached_property
+    def _routes(self) -> frozenset[str]:
+        """The roles for which sentence-transformers chooses other modules."""
+        is_theirs = self._spec.kind == "sentence-transformers"
+        return routes(Path(self._spec.location)) if is_theirs else frozenset()
+
+
+def listed_prompts(spec: ModelSpec) -> Mapping[str, str]:
+    """Return the prompts that the catalog lists for a model by name; none where one was typed, or
+    where a typed hub id takes none.
+    """
+    entry = BY_REPOSITORY.get(spec.location) if spec.kind == "hub" else None
+    return (
+        {}
+        if entry is None or spec.has_typed_prompt or spec.prompt != entry.prompts.get("sts")
+        else entry.prompts
+    )
+
+
+def listed_prompt(prompts: Mapping[str, str], kind: str, role: str | None) -> str | None:
+    """Return the catalog's prompt of a KIND of tasks or of a ROLE; what has no role and no prompt
+    of its own has that of STS.
+    """
+    if not prompts:
+        return None
+    if role is not None:
+        return prompts.get(role, prompts.get("passage", "") if role == DOCUMENT else "")
+    return prompts.get(kind.lower(), prompts.get("sts", ""))
+
+
+def prompt_name(prompts: Mapping[str, Any], task: str, kind: str, role: str | None) -> str | None:
+    """Return the most special of the PROMPTS that fit, in mteb's own order: task and role, task,
+    kind and role, kind, role.
+    """
+    names = [
+        name for base in (task, kind) for name in ((f"{base}-{role}", base) if role else (base,))
+    ]
+    return next((name for name in [*names, *([role] if role else [])] if name in prompts), None)
+
 
 MOST_PAIRS = 5_000_000  # that a model reads one by one: hours on a processor
 _KIND = "Retrieval"  # as mteb calls tasks of this kind, by which folders may state prompts
@@ -56,35 +145,6 @@ class DocumentOrder(Protocol):
         """Return the first COUNT documents of each query in order, and NONE where there are fewer;
         (queries, count).
         """
-
-
-class Searcher(Described, Protocol):
-    """A model that puts the documents of each query in order."""
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """What is to be said of how it was used."""
-
-    def search(self, queries: Queries) -> DocumentOrder:
-        """Return the order of all documents of a set."""
-
-
-def relevant_of(queries: Queries) -> Relevant:
-    """Return which documents of a set are relevant, of those that have a text."""
-    is_there = queries.relevant < len(queries.candidates)
-    return Relevant(
-        query=queries.query[is_there],
-        document=queries.relevant[is_there],
-        grade=queries.grade[is_there],
-        excluded=queries.excluded,
-    )
-
-
-def ranks_of_items(queries: Queries, ranks: Ranks) -> Ranks:
-    """Return RANKS of relevant documents with infinite ones of those without a text."""
-    every = np.full(len(queries.relevant), np.inf)
-    every[queries.relevant < len(queries.candidates)] = ranks
-    return every
 
 
 def similarities_of(
@@ -125,289 +185,186 @@ class OfSimilarities:
     @cached_property
     def ranks(self) -> Ranks:
         """The rank of the document of each item."""
-        relevant, progress = relevant_of(self.queries), self.start_progress("ranks")
-        return ranks_of_items(self.queries, relevant_ranks(self.found, relevant, progress))
+        return relevant_ranks(self.found, self.queries, self.start_progress("ranks"))
 
     def first(self, count: int) -> Places:
         """Return the first COUNT documents of each query."""
-        return first_documents(self.found, relevant_of(self.queries), count)
-
-
-class ModelSearcher:
-    """A model that reads texts: an encoder, a pair scorer, or one that makes an index of the
-    documents.
-    """
-
-    def __init__(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress) -> None:
-        from embedlab.encoders.loading import scorer_for  # heavy
-
-        self._spec, self._start = spec, start_progress
-        self.name = spec.name
-        self._encoders = (
-            None
-            if spec.shipped.index is not None
-            else RoleEncoders(spec, lambda spec: scorer_for(spec, settings, cache=settings.cache))
-        )
-        usual = self._encoders.usual if self._encoders is not None else None
-        self.fingerprint = (
-            usual.fingerprint
-            if usual is not None
-            else spec_fingerprint(spec, precision=EncoderFacts().precision)
-        )
-
-    @property
-    def facts(self) -> EncoderFacts:
-        """The facts of what computed the similarities."""
-        return self._encoders.usual.facts if self._encoders is not None else EncoderFacts()
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """Its prompts that are not the usual ones."""
-        return [*self._encoders.notes] if self._encoders is not None else []
-
-    def search(self, queries: Queries) -> DocumentOrder:
-        """Return the order by the similarities of all queries with all documents."""
-        return OfSimilarities(
-            found=self._similarities(queries), queries=queries, start_progress=self._start
-        )
-
-    def scores(self, queries: Queries, query: Places, document: Places) -> Scores:
-        """Return the similarity of each of these pairs of a query and a document; (pairs,)."""
-        if (
-            self._encoders is not None and not self._spec.is_fitted
-        ):  # an index weighs words by all documents
-            needed, document = np.unique(document, return_inverse=True)
-            queries = replace(
-                queries, candidates=tuple(queries.candidates[index] for index in needed)
-            )
-        return self._similarities(queries).of(query, document)
-
-    def _similarities(self, queries: Queries) -> Similarities:
-        if not queries.has_texts:
-            what = (
-                f"{queries.part.state.name} has qrels alone, no texts that {self.name!r} could read"
-            )
-            raise UsageError(what, hint="compare runs: trec:FILE")
-        if self._encoders is None:
-            index = self._spec.shipped.index
-            assert index is not None
-            built = index(self._spec.location, queries.candidates)
-            return OfIndex(index=built, first=queries.texts, second=queries.candidates)
-        return similarities_of(*self._of_roles(queries.part.state.name), queries, self._start)
-
-    def _of_roles(self, name: str) -> tuple[PairScorer, PairScorer]:
-        """Return what reads queries and what reads documents of the set called NAME."""
-        assert self._encoders is not None
-        if self._spec.is_fitted:
-            return self._encoders.usual, self._encoders.usual
-        query, document = (self._encoders.of(name, _KIND, role) for role in (QUERY, DOCUMENT))
-        return query, document
+        return first_documents(self.found, self.queries, count)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class FoundBefore:
-    """The order in what another program found."""
+class OfScored:
+    """The order of documents that have scores of another program, or of a model that read them
+    again: those that have none come after the others, as they were BEFORE, if there was anything.
+    """
 
     query: Places
     document: Places  # NONE: not in the corpus
-    score: NDArray[np.float64]
+    score: NDArray[np.floating]
     queries: Queries
     notes: tuple[str, ...]
+    before: DocumentOrder | None = None
+    depth: int = 0  # documents of a query that were read again, where there are so many
 
     @cached_property
     def ranks(self) -> Ranks:
         """The rank of the document of each item, infinite where it was not found."""
-        every = Relevant(
-            query=self.queries.query,
-            document=self.queries.relevant,
-            grade=self.queries.grade,
-            excluded=self.queries.excluded,
-        )
-        return ranks_in_run(self.query, self.document, self.score, every)
+        score = self.score.astype(np.float64)
+        ranks = ranks_in_run(self.query, self.document, score, self.queries)
+        if self.before is None:
+            return ranks
+        return np.where(np.isfinite(ranks), ranks, self.before.ranks)
 
     def first(self, count: int) -> Places:
         """Return the first COUNT documents of each query, of those that are in the corpus and
         count.
         """
-        base = len(self.queries.candidates)
-        excluded = self.queries.excluded[0] * base + self.queries.excluded[1]
+        queries, base = self.queries, len(self.queries.candidates)
+        excluded = queries.excluded[0] * base + queries.excluded[1]
         has_text = (self.document != NONE) & (self.document < base)
         stays = has_text & ~np.isin(self.query * base + self.document, excluded)
-        query, document, score = self.query[stays], self.document[stays], self.score[stays]
-        return in_order(
-            query,
-            document,
-            score,
-            relevant_of(self.queries),
-            queries=len(self.queries.texts),
-            count=count,
-        )
-
-
-class RunSearcher:
-    """A file of what another program found for queries."""
-
-    notes: Sequence[str] = ()
-    facts = EncoderFacts()
-
-    def __init__(self, spec: ModelSpec, run: Run) -> None:
-        self.name, self._run = spec.name, run
-        self.fingerprint = spec_fingerprint(spec, precision=self.facts.precision)
-
-    def search(self, queries: Queries) -> DocumentOrder:
-        """Return the order in the file, with notes on what the program and the data do not
-        share.
-        """
-        numbers, places = ({key: index for index, key in enumerate(ids)} for ids in queries.ids)
-        rows = self._run.rows.with_columns(
-            number=pl.col("query").replace_strict(numbers, default=None, return_dtype=pl.Int64),
-            place=pl.col("document").replace_strict(places, default=NONE, return_dtype=pl.Int64),
-        )
-        known = rows.drop_nulls("number")
-        if known.is_empty():
-            raise MissingError(
-                f"{self._run.path} has no query of {queries.part.state.name}",
-                hint=f"its queries have ids such as {queries.ids[0][0]!r}",
-            )
-        unknown_documents = (
-            int((known["place"] == NONE).sum()) if queries.has_texts else 0
-        )  # qrels alone name few of the documents
-        counts = {
-            f"of {len(numbers)} queries it has no document for {{}}": len(numbers)
-            - known["number"].n_unique(),
-            "its documents of {} other queries are not read": rows.filter(
-                pl.col("number").is_null()
-            )["query"].n_unique(),
-            "{} of its lines name documents that are not in the corpus": unknown_documents,
-        }
-        query, document, score = (known[name].to_numpy() for name in ("number", "place", "score"))
-        return FoundBefore(
-            query=query,
-            document=document,
-            score=score,
-            queries=queries,
-            notes=tuple(
-                f"{queries.part.state.name}: {text.format(count)}"
-                for text, count in counts.items()
-                if count
-            ),
-        )
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Reranked:
-    """The order of a first search, the first documents of each query in that of another model."""
-
-    before: DocumentOrder
-    query: Places  # of the documents that were read again
-    document: Places
-    score: Scores
-    depth: int  # documents of a query that were read again, where there are so many
-    queries: Queries
-    notes: tuple[str, ...]
-
-    @cached_property
-    def ranks(self) -> Ranks:
-        """The rank of the document of each item: of one that was not read again it is that of the
-        first search.
-        """
-        score = self.score.astype(np.float64)
-        again = ranks_of_items(
-            self.queries,
-            ranks_in_run(self.query, self.document, score, relevant_of(self.queries)),
-        )
-        return np.where(np.isfinite(again), again, self.before.ranks)
-
-    def first(self, count: int) -> Places:
-        """Return the first COUNT documents of each query; those that were not read again come after
-        the others, as they were.
-        """
-        size = len(self.queries.texts)
-        documents = in_order(
-            self.query,
-            self.document,
-            self.score,
-            relevant_of(self.queries),
-            queries=size,
-            count=count,
-        )
-        if count <= self.depth:
+        columns = (column[stays] for column in (self.query, self.document, self.score))
+        size = len(queries.texts)
+        documents = in_order(*columns, queries, queries=size, count=count)
+        if self.before is None or count <= self.depth:
             return documents
-        return np.concatenate(
-            [documents[:, : self.depth], self.before.first(count)[:, self.depth :]], axis=1
+        rest = self.before.first(count)[:, self.depth :]
+        return np.concatenate([documents[:, : self.depth], rest], axis=1)
+
+
+class Searcher:
+    """A model that puts the documents of each query in order: an encoder, a pair scorer, one that
+    makes an index of the documents, a file of what another program found, or a reranker.
+    """
+
+    def __init__(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress) -> None:
+        from embedlab.encoders.loading import scorer_for  # heavy
+
+        self._spec, self._start, self.name = spec, start_progress, spec.name
+        is_reranker = spec.kind == RERANK
+        parts = spec.parts if is_reranker else ()
+        self._parts = [Searcher(part, settings, start_progress) for part in parts]
+        self._run = spec.shipped.found(spec.location)
+        self._encoders = (
+            None
+            if is_reranker or self._run is not None or spec.shipped.index is not None
+            else RoleEncoders(spec, lambda spec: scorer_for(spec, settings, cache=settings.cache))
         )
-
-
-class Reranker:
-    """A model that puts the first documents that another one finds in a new order."""
-
-    def __init__(self, spec: ModelSpec, model: ModelSearcher, before: Searcher) -> None:
-        assert spec.depth is not None
-        self.name = spec.name
-        self.fingerprint = combined_fingerprint(
-            spec.kind, model.fingerprint, before.fingerprint, str(spec.depth)
+        self.fingerprint = (
+            combined_fingerprint(
+                spec.kind, *(part.fingerprint for part in self._parts), str(spec.depth)
+            )
+            if is_reranker
+            else spec_fingerprint(spec, precision=self.facts.precision)
+            if self._encoders is None
+            else self._encoders.usual.fingerprint
         )
-        self._model, self._before, self._depth = model, before, spec.depth
 
     @property
     def facts(self) -> EncoderFacts:
-        """The facts of the model that reads again."""
-        return self._model.facts
+        """The facts of what computed the similarities."""
+        if self._parts:
+            return self._parts[0].facts
+        return EncoderFacts() if self._encoders is None else self._encoders.usual.facts
 
     @property
     def notes(self) -> Sequence[str]:
-        """The notes of both models."""
-        return [
-            f"{title_of(searcher.name)}: {note}"
-            for searcher in (self._model, self._before)
-            for note in searcher.notes
-        ]
+        """Its prompts that are not the usual ones."""
+        if self._encoders is not None:
+            return [*self._encoders.notes]
+        return [f"{title_of(part.name)}: {note}" for part in self._parts for note in part.notes]
 
     def search(self, queries: Queries) -> DocumentOrder:
-        """Return the new order."""
-        before = self._before.search(queries)
-        first = before.first(self._depth)
+        """Return the order of all documents of a set."""
+        if self._parts:
+            return self._reranked(queries)
+        if self._run is not None:
+            return _found(self._run, queries)
+        return OfSimilarities(
+            found=self._similarities(queries), queries=queries, start_progress=self._start
+        )
+
+    def _similarities(self, queries: Queries) -> Similarities:
+        name = queries.part.state.name
+        if not queries.has_texts:
+            raise UsageError(
+                f"{name} has qrels alone, no texts that {self.name!r} could read",
+                hint="compare runs: trec:FILE",
+            )
+        if self._encoders is None:
+            index = self._spec.shipped.index
+            assert index is not None
+            built = index(self._spec.location, queries.candidates)
+            return OfIndex(index=built, first=queries.texts, second=queries.candidates)
+        usual, readers = self._encoders.usual, self._encoders
+        if self._spec.is_fitted:
+            return similarities_of(usual, usual, queries, self._start)
+        query, document = (readers.of(name, _KIND, role) for role in (QUERY, DOCUMENT))
+        return similarities_of(query, document, queries, self._start)
+
+    def _scores(self, queries: Queries, query: Places, document: Places) -> Scores:
+        """Return the similarity of each of these pairs of a query and a document; (pairs,)."""
+        # an index weighs words by all documents
+        if self._encoders is not None and not self._spec.is_fitted:
+            needed, document = np.unique(document, return_inverse=True)
+            texts = tuple(queries.candidates[index] for index in needed)
+            queries = replace(queries, candidates=texts)
+        return self._similarities(queries).of(query, document)
+
+    def _reranked(self, queries: Queries) -> DocumentOrder:
+        """Return the order of the second part, its first documents in that of the first part."""
+        (model, other), depth, name = self._parts, self._spec.depth, queries.part.state.name
+        assert depth is not None
+        before = other.search(queries)
+        first = before.first(depth)
         query, column = np.nonzero(first != NONE)
         document = first[query, column]
-        score = self._model.scores(queries, query, document)
-        available = np.bincount(queries.excluded[0], minlength=len(queries.texts))
-        fewer = int(
-            (
-                (first != NONE).sum(axis=1)
-                < np.minimum(self._depth, len(queries.candidates) - available)
-            ).sum()
-        )
-        few = (
-            [
-                f"{queries.part.state.name}: {fewer} queries have fewer than {self._depth} "
-                f"documents to rerank"
-            ]
-            if fewer
-            else []
-        )
-        return Reranked(
+        excluded = np.bincount(queries.excluded[0], minlength=len(queries.texts))
+        most = np.minimum(depth, len(queries.candidates) - excluded)
+        fewer = int(((first != NONE).sum(axis=1) < most).sum())
+        few = f"{name}: {fewer} queries have fewer than {depth} documents to rerank"
+        return OfScored(
             before=before,
             query=query,
             document=document,
-            score=score,
-            depth=self._depth,
+            score=model._scores(queries, query, document),
+            depth=depth,
             queries=queries,
-            notes=(*before.notes, *few),
+            notes=(*before.notes, *([few] if fewer else [])),
         )
 
 
-def searcher_of(spec: ModelSpec, settings: Settings, start_progress: StartProgress) -> Searcher:
-    """Load what SPEC searches with."""
-    if spec.kind == RERANK:
-        model, before = spec.parts
-        return Reranker(
-            spec,
-            ModelSearcher(model, settings, start_progress),
-            searcher_of(before, settings, start_progress),
+def _found(run: Run, queries: Queries) -> DocumentOrder:
+    """Return the order in a file, with notes on what the program and the data do not share."""
+    name = queries.part.state.name
+    numbers, places = ({key: index for index, key in enumerate(ids)} for ids in queries.ids)
+    rows = run.rows.with_columns(
+        number=pl.col("query").replace_strict(numbers, default=None, return_dtype=pl.Int64),
+        place=pl.col("document").replace_strict(places, default=NONE, return_dtype=pl.Int64),
+    )
+    known = rows.drop_nulls("number")
+    if known.is_empty():
+        raise MissingError(
+            f"{run.path} has no query of {name}",
+            hint=f"its queries have ids such as {queries.ids[0][0]!r}",
         )
-    if (run := spec.shipped.found(spec.location)) is not None:
-        return RunSearcher(spec, run)
-    return ModelSearcher(spec, settings, start_progress)
+    lacking = len(numbers) - known["number"].n_unique()
+    others = rows.filter(pl.col("number").is_null())["query"].n_unique()
+    # qrels alone name few of the documents
+    strange = int((known["place"] == NONE).sum()) if queries.has_texts else 0
+    notes = {
+        f"of {len(numbers)} queries it has no document for {lacking}": lacking,
+        f"its documents of {others} other queries are not read": others,
+        f"{strange} of its lines name documents that are not in the corpus": strange,
+    }
+    query, document, score = (known[key].to_numpy() for key in ("number", "place", "score"))
+    return OfScored(
+        query=query,
+        document=document,
+        score=score,
+        queries=queries,
+        notes=tuple(f"{name}: {text}" for text, count in notes.items() if count),
+    )
 
 
 def refuse_reranking(spec: ModelSpec) -> None:

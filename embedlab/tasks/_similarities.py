@@ -12,8 +12,9 @@ import polars as pl
 from embedlab.analysis.overlap import dice_of_rows
 from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.core.errors import MissingError
-from embedlab.encoders.encoder import Described, FrameScorer, PairScorer
+from embedlab.encoders.encoder import Described, EncoderFacts, PairScorer
 from embedlab.models.encoder_kind import encoder_kind
+from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.outcomes.frame import Outcomes, measured_by
 from embedlab.runs.evaluations import StoredScore
 
@@ -31,6 +32,16 @@ BYS: tuple[By, ...] = ("dataset", "source", "dice")
 _SIDES = ("sentence1", "sentence2")
 
 
+class Brought:
+    """A model whose predictions another program wrote into a file, so that nothing is loaded."""
+
+    facts = EncoderFacts()  # nothing here decided them
+
+    def __init__(self, spec: ModelSpec) -> None:
+        self.name = spec.name
+        self.fingerprint = spec_fingerprint(spec, precision=self.facts.precision)
+
+
 def dataset_of(state: DatasetState) -> str:
     """Return what the pairs of a part are called; a user's own file has one split, "all"."""
     return state.name if state.split in {"test", "all"} else f"{state.name}:{state.split}"
@@ -38,9 +49,9 @@ def dataset_of(state: DatasetState) -> str:
 
 def similarities(
     spec: ModelSpec, parts: Sequence[Part], settings: Settings, start_progress: StartProgress
-) -> tuple[list[pl.Series], Described | None, list[str]]:
+) -> tuple[list[pl.Series], Described, list[str]]:
     """Return the similarity of each pair of PARTS, null where there is none, then the model that
-    computed them (None: they are of a file) and notes on what is lacking.
+    computed them and notes on what is lacking.
     """
     if spec.shipped.score_rows is not None:
         return _of_rows(spec, parts)
@@ -63,7 +74,7 @@ def _scored(scorer: PairScorer, parts: Sequence[Part], report: ProgressCallback)
     """Return the similarities of all pairs of PARTS, each distinct pair scored once."""
     pairs = pl.concat([part.frame.select(_SIDES) for part in parts])
     distinct = pairs.unique(maintain_order=True)
-    if isinstance(scorer, FrameScorer):
+    if hasattr(scorer, "score_frame"):
         values = scorer.score_frame(distinct, report)
     else:
         first, second = (distinct[side].to_list() for side in _SIDES)
@@ -107,7 +118,9 @@ def _computes(spec: ModelSpec) -> bool:
     return not spec.is_prefixed or encoder_kind(spec.kind).has_vectors
 
 
-def _of_rows(spec: ModelSpec, parts: Sequence[Part]) -> tuple[list[pl.Series], None, list[str]]:
+def _of_rows(
+    spec: ModelSpec, parts: Sequence[Part]
+) -> tuple[list[pl.Series], Described, list[str]]:
     """Return the similarities of a model that knows the rows of datasets, not their texts; what is
     refused of one part is said, and raised where nothing is left.
     """
@@ -126,7 +139,7 @@ def _of_rows(spec: ModelSpec, parts: Sequence[Part]) -> tuple[list[pl.Series], N
         notes += [rows.note] if rows is not None else []
     if refused and not notes:
         raise refused[0]
-    return columns, None, [*notes, *(error.message for error in refused)]
+    return columns, Brought(spec), [*notes, *(error.message for error in refused)]
 
 
 def pair_scores(outcomes: Outcomes, member: str) -> tuple[StoredScore, ...]:

@@ -10,6 +10,7 @@ the model's own spread on the dataset; triples of an anchor are averaged before 
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 import polars as pl
@@ -38,6 +39,9 @@ from embedlab.tasks.task import (
     evaluation_of,
     outcomes_of,
     own_items,
+    score,
+    skipped,
+    texts_of,
 )
 
 CLOSER, MARGIN = "entailed closer", "margin"
@@ -88,12 +92,7 @@ class Contrast(Task):
 
     def texts(self, source: Source, selection: Selection) -> Texts:
         """Return the sentences of the selected triples."""
-        parts, missing = _opened(source, selection.names or self.datasets)
-        return Texts(
-            columns=tuple(part.frame[name].to_list() for part in parts for name in COLUMNS),
-            states=tuple(part.state for part in parts),
-            missing=tuple(missing),
-        )
+        return texts_of(*_opened(source, selection.names or self.datasets), COLUMNS)
 
     def items(self, source: Source, names: Sequence[str]) -> list[GoldItems]:
         """Return the triples of the datasets in NAMES; they have no classes."""
@@ -114,20 +113,10 @@ class Contrast(Task):
         parts, missing = _opened(Source.from_settings(settings), selection.names or self.datasets)
         scorer = scorer_for(spec, settings, cache=settings.cache)
         margins_of_parts = [margins_by(scorer, part, start_progress("sentences")) for part in parts]
-        scores = [
-            score
-            for part, of_part in zip(parts, margins_of_parts, strict=True)
-            for score in scores_of(part, of_part)
-        ]
-        notes = [
-            *(baseline_note(part) for part in parts),
-            *(f"skipped: {error.message} ({error.hint})" for error in missing),
-        ]
-        averages = (
-            self.averages([part.state.name for part in parts], self.name)
-            if not selection.names
-            else {}
-        )
+        scores = list(chain(*map(scores_of, parts, margins_of_parts)))
+        notes = [*map(baseline_note, parts), *skipped(missing)]
+        names = [part.state.name for part in parts]
+        averages = {} if selection.names else self.averages(names, self.name)
         scores += _averaged(averages, scores)
         evaluation = evaluation_of(self.name, scorer, [part.state for part in parts], scores, notes)
         outcomes = tuple(
@@ -171,15 +160,7 @@ def scores_of(part: Part, item_margins: Numbers) -> Iterator[StoredScore]:
         for title, rows in slices.items():
             for metric in (CLOSER, MARGIN):
                 value = MEASURES[metric].value(anchors[rows], item_margins[rows])
-                yield StoredScore(
-                    by=by,
-                    slice=title,
-                    metric=metric,
-                    setting="",
-                    value=value,
-                    items=len(rows),
-                    split=SPLIT,
-                )
+                yield score(title, metric, value, len(rows), SPLIT, by=by)
 
 
 def baseline_note(part: Part) -> str:
@@ -205,23 +186,13 @@ def baseline_note(part: Part) -> str:
 def _averaged(
     averages: Mapping[str, Sequence[str]], scores: Sequence[StoredScore]
 ) -> Iterator[StoredScore]:
-    known = {(score.slice, score.metric): score for score in scores}
+    known = {(each.slice, each.metric): each for each in scores}
     for title, names in averages.items():
         for metric in (CLOSER, MARGIN):
-            stored_scores = [known[name, metric] for name in names]
-            value, items = (
-                float(np.mean([score.value for score in stored_scores])),
-                sum(score.items for score in stored_scores),
-            )
-            yield StoredScore(
-                by="average",
-                slice=title,
-                metric=metric,
-                setting="",
-                value=value,
-                items=items,
-                split=SPLIT,
-            )
+            members = [known[name, metric] for name in names]
+            value = float(np.mean([each.value for each in members]))
+            items = sum(each.items for each in members)
+            yield score(title, metric, value, items, SPLIT, by="average")
 
 
 def _opened(source: Source, names: Sequence[str]) -> tuple[list[Part], list[MissingError]]:

@@ -34,6 +34,7 @@ from embedlab.tasks.task import (
     Texts,
     evaluation_of,
     load_member,
+    score,
 )
 
 CLOSE_GOLD = 4.0  # pairs above it count as positive ones (SimCSE, section 7)
@@ -186,15 +187,9 @@ def _scores(
     items = {"average_cosine": len(first), "alignment": int(is_close.sum())}
     settings = {"alignment": f"gold > {CLOSE_GOLD:g}", "hubness": f"{NEIGHBOURS} neighbours"}
     for name, value in asdict(geometry).items():
-        yield StoredScore(
-            by="dataset",
-            slice=part.state.name,
-            metric=name.replace("_", " "),
-            setting=settings.get(name, ""),
-            value=value,
-            items=items.get(name, len(used)),
-            split=part.state.split,
-        )
+        count, setting = items.get(name, len(used)), settings.get(name, "")
+        metric, split = name.replace("_", " "), part.state.split
+        yield score(part.state.name, metric, value, count, split, setting=setting)
 
 
 def _chunks(vectors: Vectors) -> Iterator[Vectors]:

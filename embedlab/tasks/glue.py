@@ -1,108 +1,242 @@
-"""The task `glue`: a classifier trained on a GLUE task, scored on the task's validation split."""
+"""The task `glue`: a classifier trained on a GLUE task, scored on the task's validation split; its
+predictions for the test splits, whose labels are not public, in the files that GLUE's server takes.
+"""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from embedlab.core.progress import StartProgress
-from embedlab.core.recipe import Recipe
+from embedlab.analysis.correlations import pearson, spearman
+from embedlab.core.disk import write_atomic
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.progress import ProgressCallback, StartProgress
+from embedlab.core.recipe import Recipe, Stage
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source, dataset
+from embedlab.encoders.encoder import Encoder, Text, TextPair
 from embedlab.models.catalog import ModelSpec
-from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import StoredOutcomes
-from embedlab.tasks._glue_classifier import Classifier, last_classifier, load_classifier, task_of
-from embedlab.tasks._glue_metrics import GLUE_TASKS, ItemValues
-from embedlab.tasks._glue_submission import GlueSubmission
+from embedlab.runs.evaluations import StoredScore
+from embedlab.runs.store import RunFolder
 from embedlab.tasks.task import (
     GoldItems,
     Selection,
     Task,
     TaskResult,
     evaluation_of,
+    load_member,
     outcomes_of,
     own_items,
+    score,
 )
 
 VALIDATION = "validation"  # reported with every number: GLUE does not publish its test labels
 GLUE_SCORE = "glue"  # metric of every task: the score that GLUE defines for it
+LOWEST, HIGHEST = 0.0, 5.0  # scores of STS-B
+
+ItemValues = NDArray[Any]  # (items,) class indices, or scores
 
 
-def evaluate_glue(
-    classifier: Classifier, source: Source, start_progress: StartProgress | None = None
-) -> TaskResult:
-    """Score a classifier on the validation splits of its GLUE task (two for MNLI), with GLUE's own
-    score.
-    """
-    name = classifier.dataset
-    parts = _validation_parts(name, source)
-    scores: list[StoredScore] = []
-    answered: list[tuple[Part, ItemValues]] = []
-    for part in parts:
-        answers = classifier.answers(
-            part.frame, start_progress(f"{name} {part.state.split}") if start_progress else None
+def glue_accuracy(gold: ItemValues, predicted: ItemValues) -> float:
+    """Share of equal labels."""
+    return float((gold == predicted).mean())
+
+
+def glue_matthews(gold: ItemValues, predicted: ItemValues) -> float:
+    """Matthews correlation of two binary columns; 0 where either is constant."""
+    table = np.array(
+        [[np.sum((gold == a) & (predicted == b)) for b in (0, 1)] for a in (0, 1)], dtype=np.float64
+    )
+    spread = np.sqrt(table.sum(0).prod() * table.sum(1).prod())
+    return float(np.linalg.det(table) / spread) if spread else 0.0
+
+
+def glue_f1(gold: ItemValues, predicted: ItemValues) -> float:
+    """Harmonic mean of precision and recall of the second of two classes."""
+    both = np.sum((gold == 1) & (predicted == 1))
+    return float(2 * both / max(1, np.sum(gold == 1) + np.sum(predicted == 1)))
+
+
+_METRICS: Mapping[str, Callable[[ItemValues, ItemValues], float]] = {
+    "matthews": glue_matthews,
+    "f1": glue_f1,
+    "accuracy": glue_accuracy,
+    "pearson": pearson,
+    "spearman": spearman,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class GlueTask:
+    """One of GLUE's tasks."""
+
+    metrics: tuple[str, ...]
+    counted: int  # of them, the first: their mean is GLUE's score of the task
+    files: Mapping[str, str]  # test split → the file of its predictions
+
+
+def _task(file: str, *counted: str, shown: tuple[str, ...] = ()) -> GlueTask:
+    files = {"test": f"{file}.tsv"}
+    if file == "MNLI":
+        files = {"test-matched": "MNLI-m.tsv", "test-mismatched": "MNLI-mm.tsv"}
+    return GlueTask(metrics=(*counted, *shown), counted=len(counted), files=files)
+
+
+GLUE_TASKS: Mapping[str, GlueTask] = MappingProxyType(
+    {
+        "glue-cola": _task("CoLA", "matthews", shown=("accuracy",)),
+        "glue-sst2": _task("SST-2", "accuracy"),
+        "glue-mrpc": _task("MRPC", "f1", "accuracy"),
+        "sts-benchmark": _task("STS-B", "pearson", "spearman"),
+        "glue-qqp": _task("QQP", "f1", "accuracy"),
+        "glue-mnli": _task("MNLI", "accuracy"),
+        "glue-qnli": _task("QNLI", "accuracy"),
+        "glue-rte": _task("RTE", "accuracy"),
+        "glue-wnli": _task("WNLI", "accuracy"),
+    }
+)  # by the name of the dataset
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Classifier:
+    """A run's trained classifier: its encoder and the linear layer of its last stage."""
+
+    encoder: Encoder
+    dataset: str
+    options: Any  # embedlab.objectives.losses.classification.Options
+    head: Any  # the same module's objective, with its weights
+
+    @classmethod
+    def of(cls, spec: ModelSpec, settings: Settings) -> "Classifier":
+        """Load the last classifier that a finished run trained on a GLUE task; a model without one
+        is a UsageError.
+        """
+        # imports torch, which stored results do not need
+        from embedlab.objectives.objective import load_objectives
+
+        index, stage = classifier_stage(spec)
+        encoder, _ = load_member(spec, settings)
+        head = load_objectives(RunFolder(Path(spec.location).parent), encoder.dim)[index]
+        name, options = stage.data.datasets[0], stage.objective.options
+        return cls(encoder=encoder, dataset=name, options=options, head=head)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Return the labels that it distinguishes; none for a regression."""
+        return () if self.options.classes == "score" else self.options.classes
+
+    def answers(self, frame: pl.DataFrame, progress: ProgressCallback | None = None) -> ItemValues:
+        """Return the predicted class index, or score, of each row."""
+        texts: Sequence[Text] = (
+            [
+                TextPair(first=first, second=second)
+                for first, second in zip(frame["sentence1"], frame["sentence2"], strict=True)
+            ]
+            if self.options.joint
+            else frame["sentence"].to_list()
         )
-        scores += _scores(part, classifier.gold(part.frame), answers)
-        answered.append((part, answers))
-    overall = replace(
-        scores[0],
-        by="average",
-        metric=GLUE_SCORE,
-        value=_glue_score(name, scores),
-        items=sum(len(part.frame) for part in parts),
-        split="dev",
+        vectors = self.encoder.encode(texts, progress)
+        weight, bias = (tensor.numpy() for tensor in self.head.linear())
+        logits = vectors @ weight.T + bias  # (rows, classes), or (rows, 1)
+        values: ItemValues = logits.argmax(axis=1) if self.classes else logits[:, 0]
+        return values
+
+    def gold(self, frame: pl.DataFrame) -> ItemValues:
+        """Return the gold class index, or score, of each row."""
+        if not self.classes:
+            return frame["gold"].cast(pl.Float64).to_numpy()
+        return np.array([self.classes.index(label) for label in frame["label"]])
+
+
+def classifier_stage(spec: ModelSpec) -> tuple[int, Stage]:
+    """Return the last stage of a finished run that trained a classifier on a GLUE task, and its
+    number; nothing is loaded. Any other model is refused.
+    """
+    if spec.kind != "run":
+        raise UsageError(
+            f"{spec.name!r} is not a run: GLUE scores trained classifiers",
+            hint="train one: embedlab train glue-finetune",
+        )
+    run = RunFolder(Path(spec.location).parent)
+    if not run.model.is_dir():
+        raise MissingError(
+            f"run {run.id!r} is not finished", hint="`embedlab runs ls` shows all runs"
+        )
+    return _last_classifier(run.recipe(), f"run {run.id!r}")
+
+
+def _last_classifier(recipe: Recipe, title: str) -> tuple[int, Stage]:
+    for index, stage in reversed(list(enumerate(recipe.stages))):
+        if stage.objective.name == "classification" and stage.data.names[0] in GLUE_TASKS:
+            return index, stage
+    raise UsageError(
+        f"{title} has no classifier of a GLUE task",
+        hint="train one, for example: embedlab train glue-finetune",
     )
-    evaluation = evaluation_of(
-        "glue", classifier.encoder, [part.state for part in parts], [*scores, overall]
-    )
-    outcomes = tuple(_outcomes(evaluation, classifier, part, answers) for part, answers in answered)
-    return TaskResult(evaluation=evaluation, tested=tuple(parts), outcomes=outcomes)
 
 
 def _validation_parts(name: str, source: Source) -> list[Part]:
     return [source.open(name, split) for split in dataset(name).splits if split.startswith("dev")]
 
 
-def _scores(part: Part, gold: ItemValues, answers: ItemValues) -> list[StoredScore]:
-    name, split = part.state.name, part.state.split
-    return [
-        StoredScore(
-            by="dataset",
-            slice=name,
-            metric=metric,
-            setting=VALIDATION,
-            value=measure(gold, answers),
-            items=len(gold),
-            split=split,
-        )
-        for metric, measure in GLUE_TASKS[name].metrics.items()
-    ]
+class GlueSubmission:
+    """A file for each test split of the GLUE tasks that runs were trained on."""
+
+    server = "GLUE's server"
+
+    def check(self, specs: Sequence[ModelSpec], settings: Settings) -> None:
+        """Refuse unreadable test splits and two runs for one task; no model is loaded."""
+        source, authors = Source.from_settings(settings), dict[str, str]()
+        for spec in specs:
+            name = classifier_stage(spec)[1].data.datasets[0]
+            for split, file in GLUE_TASKS[name].files.items():
+                if file in authors:
+                    raise UsageError(
+                        f"{authors[file]!r} and {spec.name!r} both predict {file}",
+                        hint="name one run for each GLUE task",
+                    )
+                source.open(name, split)
+                authors[file] = spec.name
+
+    def write(
+        self, folder: Path, specs: Sequence[ModelSpec], settings: Settings
+    ) -> dict[Path, str]:
+        """Write the predictions of each run for the test splits of its task (two files for MNLI)
+        into FOLDER; return each file's run.
+
+        What `check` refuses is refused before anything is written.
+        """
+        self.check(specs, settings)
+        source, texts, authors = Source.from_settings(settings), dict[Path, str](), {}
+        for spec in specs:
+            classifier = Classifier.of(spec, settings)
+            for split, file in GLUE_TASKS[classifier.dataset].files.items():
+                answers = classifier.answers(source.open(classifier.dataset, split).frame)
+                texts[folder / file] = predictions_text(answers, classifier.classes)
+                authors[folder / file] = spec.name
+        for path, text in texts.items():
+            write_atomic(path, text, hint="choose another folder with --submission")
+        return authors
 
 
-def _glue_score(name: str, scores: Sequence[StoredScore]) -> float:
-    """Return GLUE's score of a task: the mean over its validation splits."""
-    splits = {score.split for score in scores}
-    return fmean(
-        GLUE_TASKS[name].score(
-            {score.metric: score.value for score in scores if score.split == split}
-        )
-        for split in splits
+def predictions_text(answers: ItemValues, classes: Sequence[str]) -> str:
+    """Return the text of a file of predictions: the row of each item from 0, and its label or,
+    without CLASSES, its score from 0 to 5.
+    """
+    predictions = (
+        [classes[answer] for answer in answers]
+        if classes
+        else [f"{number:.3f}" for number in answers.clip(LOWEST, HIGHEST)]
     )
-
-
-def _outcomes(
-    evaluation: Evaluation, classifier: Classifier, part: Part, answers: ItemValues
-) -> StoredOutcomes:
-    if not classifier.classes:
-        gold = part.frame["gold"].cast(pl.Float64)
-        return outcomes_of(evaluation, part, gold, answers, is_class=False)
-    named = np.array(classifier.classes)[answers].tolist()
-    gold = part.frame["label"].cast(pl.String)
-    return outcomes_of(evaluation, part, gold.to_list(), named, classes=classifier.classes)
+    rows = [("index", "prediction"), *enumerate(predictions)]
+    return "".join(f"{index}\t{prediction}\n" for index, prediction in rows)
 
 
 class Glue(Task):
@@ -127,11 +261,13 @@ class Glue(Task):
         """Refuse a model without a classifier, and validation splits that cannot be read, before
         anything is loaded.
         """
-        _validation_parts(task_of(spec), Source.from_settings(settings))
+        _validation_parts(
+            classifier_stage(spec)[1].data.datasets[0], Source.from_settings(settings)
+        )
 
     def check_recipe(self, recipe: Recipe, source: Source) -> None:
         """Refuse the same for the model that RECIPE would train."""
-        _, stage = last_classifier(recipe, f"recipe {recipe.name!r}")
+        _, stage = _last_classifier(recipe, f"recipe {recipe.name!r}")
         _validation_parts(stage.data.datasets[0], source)
 
     def evaluate(
@@ -141,10 +277,32 @@ class Glue(Task):
         start_progress: StartProgress,
         selection: Selection,
     ) -> TaskResult:
-        """Evaluate a run on the GLUE task that it was trained on."""
-        return evaluate_glue(
-            load_classifier(spec, settings), Source.from_settings(settings), start_progress
+        """Score a run on the validation splits of the GLUE task that it was trained on (two for
+        MNLI), with GLUE's own score.
+        """
+        classifier = Classifier.of(spec, settings)
+        name, classes = classifier.dataset, classifier.classes
+        parts = _validation_parts(name, Source.from_settings(settings))
+        columns = [
+            (
+                classifier.gold(part.frame),
+                classifier.answers(part.frame, start_progress(f"{name} {part.state.split}")),
+            )
+            for part in parts
+        ]
+        scores = list(_scores(parts, columns))
+        evaluation = evaluation_of(
+            "glue", classifier.encoder, [part.state for part in parts], scores
         )
+        outcomes = []
+        for part, values in zip(parts, columns, strict=True):
+            gold, answers = (np.array(classes)[each] if classes else each for each in values)
+            outcomes.append(
+                outcomes_of(
+                    evaluation, part, gold, answers, is_class=bool(classes), classes=classes
+                )
+            )
+        return TaskResult(evaluation=evaluation, tested=tuple(parts), outcomes=tuple(outcomes))
 
     def submission(self) -> GlueSubmission:
         """Return the predictions of its test splits as GLUE's server takes them."""
@@ -152,7 +310,25 @@ class Glue(Task):
 
     def measures(self, dataset: str) -> tuple[str, ...]:
         """Return the measures that GLUE has for a dataset, its own first."""
-        return tuple(GLUE_TASKS[dataset].metrics) if dataset in GLUE_TASKS else ()
+        return GLUE_TASKS[dataset].metrics if dataset in GLUE_TASKS else ()
+
+
+def _scores(
+    parts: Sequence[Part], columns: Sequence[tuple[ItemValues, ItemValues]]
+) -> Iterator[StoredScore]:
+    """Yield each measure on each part, then GLUE's score: the mean over its validation splits of
+    the mean of those that count.
+    """
+    name, counted, items = parts[0].state.name, list[float](), 0
+    known = GLUE_TASKS[name]
+    for part, (gold, answers) in zip(parts, columns, strict=True):
+        values = [_METRICS[metric](gold, answers) for metric in known.metrics]
+        counted.append(fmean(values[: known.counted]))
+        items += len(gold)
+        for metric, value in zip(known.metrics, values, strict=True):
+            yield score(name, metric, value, len(gold), part.state.split, setting=VALIDATION)
+    overall = fmean(counted)
+    yield score(name, GLUE_SCORE, overall, items, "dev", setting=VALIDATION, by="average")
 
 
 TASK = Glue()

@@ -3,8 +3,9 @@ where mteb predicts some.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from math import nan
 from pathlib import Path
 from statistics import fmean
@@ -15,15 +16,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError, in_one_line
 from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.shared_text import NOTHING_SHARED
 from embedlab.data.source import Source
-from embedlab.encoders.encoder import RefusedTextsError
+from embedlab.encoders.encoder import Encoder, RefusedTextsError, Vectors
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import RowScores
+from embedlab.models.folder import read_usage
+from embedlab.models.location import model_folder
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import StoredOutcomes
 from embedlab.tasks._mteb_rows import (
@@ -35,15 +38,95 @@ from embedlab.tasks._mteb_rows import (
     quiet,
     rows_of,
 )
+from embedlab.tasks._searchers import MODELS_WITH_FOLDER, RoleEncoders
 from embedlab.tasks.task import (
+    Brought,
     Selection,
     Task,
     TaskResult,
     Texts,
-    brought_evaluation,
     evaluation_of,
+    load_member,
     outcomes_of,
+    score,
 )
+
+
+class MtebEncoder:
+    """The encoder of a member model; a typed prompt or role holds for every text, otherwise each
+    task has its own.
+    """
+
+    def __init__(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress) -> None:
+        if spec.is_fitted:
+            raise UsageError(
+                f"{spec.name!r}: @whiten=fit needs all sentences of a task at once, and mteb "
+                f"encodes them in parts",
+                hint="@whiten=FILE",
+            )
+        self._spec, self._settings, self._start_progress = spec, settings, start_progress
+        self._by_role = RoleEncoders(spec, lambda wanted: load_member(wanted, settings)[0])
+
+    @property
+    def encoder(self) -> Encoder:
+        """The encoder of texts that have no role."""
+        usual: Encoder = self._by_role.usual  # type: ignore[assignment]
+        return usual
+
+    @property
+    def prompt_notes(self) -> list[str]:
+        """What is to be said of prompts that were used."""
+        return [*self._by_role.notes]
+
+    @cached_property
+    def mteb_model_meta(self) -> Any:
+        """What mteb records of the model."""
+        from mteb.models.model_meta import ModelMeta
+
+        meta = {
+            "name": f"embedlab/{self.encoder.name.replace('/', '__')}",
+            "revision": self.encoder.fingerprint,
+        }
+        return ModelMeta.create_empty(meta)
+
+    def encode(
+        self,
+        inputs: Iterable[Mapping[str, Any]],
+        *,
+        task_metadata: Any,
+        hf_split: str,
+        hf_subset: str,
+        prompt_type: Any = None,
+        **_: Any,
+    ) -> Vectors:
+        """One vector a text of all batches in INPUTS."""
+        texts = [text for batch in inputs for text in batch["text"]]
+        encoder = self._by_role.of(
+            task_metadata.name, task_metadata.type, getattr(prompt_type, "value", None)
+        )
+        vectors: Vectors = encoder.encode(texts, self._start_progress(f"mteb:{task_metadata.name}"))
+        return vectors
+
+    def similarity(self, embeddings1: Any, embeddings2: Any) -> Any:
+        """The similarity of each vector with each other one, as the model states it."""
+        from mteb import similarity_functions as functions
+
+        kinds = {"dot": functions.dot_score, "euclidean": functions.euclidean_sim}
+        return kinds.get(self._similarity, functions.cos_sim)(embeddings1, embeddings2)
+
+    def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> Any:
+        """The similarity of each vector with that of the same row, as the model states it."""
+        from mteb import similarity_functions as functions
+
+        kinds = {"dot": functions.pairwise_dot_score, "euclidean": functions.pairwise_euclidean_sim}
+        return kinds.get(self._similarity, functions.pairwise_cos_sim)(embeddings1, embeddings2)
+
+    @cached_property
+    def _similarity(self) -> str:
+        if self._spec.kind not in MODELS_WITH_FOLDER:
+            return "cosine"
+        return read_usage(model_folder(self._spec, offline=True), self._spec.wishes).similarity
+
 
 _PREDICTED = ("STS", "Classification")  # types of tasks whose predictions are those of single rows
 _DECLARED = replace(NOTHING_SHARED, declared=1)
@@ -61,7 +144,6 @@ def _typed(names: Sequence[str]) -> Sequence[str]:
 def _evaluated(
     spec: ModelSpec, settings: Settings, start_progress: StartProgress, opened: Sequence[OpenedTask]
 ) -> TaskResult:
-    from embedlab.tasks._mteb_encoder import MtebEncoder
 
     encoder = MtebEncoder(spec, settings, start_progress)
     scores: list[StoredScore] = []
@@ -114,7 +196,7 @@ def _run(encoder: Any, opened: OpenedTask) -> tuple[Any, Mapping[str, Any]]:
         except EmbedlabError:
             raise
         except Exception as error:  # whatever its evaluators raise over rows that do not suit them
-            reason = " ".join(str(error).split())[:200] or type(error).__name__
+            reason = in_one_line(error)
             raise MissingError(
                 f"mteb cannot evaluate {opened.name}: {reason}",
                 hint="do its rows have what mteb reads?",
@@ -137,14 +219,8 @@ def _scores(opened: OpenedTask, result: Any) -> Iterator[StoredScore]:
         yield _score(opened, opened.parts[key].state, value, len(opened.rows(key)))
     if len(scores) > 1:
         items = sum(len(opened.rows(key)) for key in opened.parts)
-        yield StoredScore(
-            by="dataset",
-            slice=f"{PREFIX}{opened.task.metadata.name}",
-            metric=f"mean {opened.main_score}",
-            setting="mteb",
-            value=fmean(scores.values()),
-            items=items,
-        )
+        title, mean = f"{PREFIX}{opened.task.metadata.name}", fmean(scores.values())
+        yield score(title, f"mean {opened.main_score}", mean, items, setting="mteb")
 
 
 def _score(opened: OpenedTask, state: DatasetState, value: float, items: int) -> StoredScore:
@@ -153,15 +229,8 @@ def _score(opened: OpenedTask, state: DatasetState, value: float, items: int) ->
     is_covered = (
         opened.main_score in {"accuracy", "spearman"} or opened.task.metadata.type not in _PREDICTED
     )
-    return StoredScore(
-        by="dataset",
-        slice=state.name if is_covered else f"{state.name} main score",
-        metric=opened.main_score,
-        setting="mteb",
-        value=value,
-        items=items,
-        split=state.split,
-    )
+    title = state.name if is_covered else f"{state.name} main score"
+    return score(title, opened.main_score, value, items, state.split, setting="mteb")
 
 
 def _outcomes(
@@ -249,8 +318,8 @@ def _brought(spec: ModelSpec, opened: Sequence[OpenedTask]) -> TaskResult:
             f"{spec.name!r} has no numbers of {', '.join(each.name for each in opened)}",
             hint="name tasks that it has files of",
         )
-    evaluation = brought_evaluation(
-        "mteb", spec, [state for each in opened for state in each.states], scores, notes
+    evaluation = evaluation_of(
+        "mteb", Brought(spec), [state for each in opened for state in each.states], scores, notes
     )
     outcomes = tuple(
         _similarities(
@@ -270,15 +339,8 @@ def _correlation(outcomes: StoredOutcomes) -> StoredScore:
     from embedlab.analysis.correlations import spearman
 
     gold, predicted = (outcomes.items[column].to_numpy() for column in ("gold", "predicted"))
-    return StoredScore(
-        by="dataset",
-        slice=outcomes.dataset,
-        metric="spearman",
-        setting="mteb",
-        value=spearman(gold, predicted),
-        items=len(gold),
-        split="test",
-    )
+    value = spearman(gold, predicted)
+    return score(outcomes.dataset, "spearman", value, len(gold), "test", setting="mteb")
 
 
 def declared_tasks(spec: ModelSpec) -> frozenset[str]:

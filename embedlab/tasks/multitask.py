@@ -7,7 +7,7 @@ cosine of the sentence vectors is used, as in the paper's baseline; the threshol
 which the paper does not state, is chosen on training pairs.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -25,10 +25,11 @@ from embedlab.data.dataset import Part
 from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import spec_fingerprint
-from embedlab.objectives.sentiment_head.options import SENTIMENT_CLASSES
+from embedlab.objectives.losses.sentiment_head import SENTIMENT_CLASSES
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import StoredOutcomes
-from embedlab.tasks._heads import THRESHOLD_DATA, heads_of, heads_of_recipe, load_trained, no_heads
+from embedlab.runs.outcomes import SENTENCES, StoredOutcomes
+from embedlab.tasks import _heads
+from embedlab.tasks._heads import THRESHOLD_DATA, Prediction, heads_of, heads_of_recipe, no_heads
 from embedlab.tasks.task import (
     GoldItems,
     Selection,
@@ -38,11 +39,12 @@ from embedlab.tasks.task import (
     evaluation_of,
     outcomes_of,
     own_items,
+    score,
+    texts_of,
 )
 
 if TYPE_CHECKING:
     from embedlab.objectives.objective import Trained
-    from embedlab.tasks._head_predictions import Prediction
 
 
 METRICS: Mapping[str, str] = {
@@ -52,90 +54,58 @@ METRICS: Mapping[str, str] = {
 }
 MULTITASK_DATASETS = datasets_of("multitask")
 MEAN, OF_THREE = "mean", "of the three"  # the slice and metric of the mean of their scores
-_LABELS: Mapping[str, str] = {
-    "sentiment": "label",
-    "paraphrases": "is_duplicate",
-}  # of the two classification datasets
-_SENTENCES = ("sentence", "sentence1", "sentence2")
+_LABELS = {"sentiment": "label", "paraphrases": "is_duplicate"}  # of those with classes
 
 
-def dataset_metric(dataset: str, prediction: "Prediction", frame: pl.DataFrame) -> float:
+def _classes(dataset: str, prediction: Prediction) -> NDArray[np.int64]:
+    """Return the predicted class of each row."""
+    values = prediction.values
+    called = values.argmax(axis=1) if dataset == "sentiment" else values > prediction.threshold
+    return called.astype(np.int64)
+
+
+def dataset_metric(dataset: str, prediction: Prediction, frame: pl.DataFrame) -> float:
     """Return the metric of a dataset, 0–1 or −1–1."""
     if dataset not in _LABELS:
         return pearson(frame["gold"].to_numpy(), prediction.values)
     return float((_classes(dataset, prediction) == frame[_LABELS[dataset]].to_numpy()).mean())
 
 
-def _classes(dataset: str, prediction: "Prediction") -> NDArray[np.int64]:
-    """Return the predicted class of each row."""
-    called = (
-        prediction.values.argmax(axis=1)
-        if dataset == "sentiment"
-        else prediction.values > prediction.threshold
-    )
-    return called.astype(np.int64)
-
-
 def _scores(
-    predictions: "Mapping[str, Prediction]", parts: Mapping[str, Part]
-) -> list[StoredScore]:
-    values = {
-        name: dataset_metric(name, prediction, parts[name].frame)
-        for name, prediction in predictions.items()
-    }
-    items = {name: len(parts[name].frame) for name in predictions}
-    scores = [
-        StoredScore(
-            by="dataset",
-            slice=name,
-            metric=METRICS[name],
-            setting="all",
-            value=value,
-            items=items[name],
-            split="dev",
-        )
-        for name, value in values.items()
-    ]
-    if len(values) < len(MULTITASK_DATASETS):
-        return scores
-    mean = StoredScore(
-        by="average",
-        slice=MEAN,
-        metric=OF_THREE,
-        setting="all",
-        value=fmean(values.values()),
-        items=sum(items.values()),
-        split="dev",
-    )
-    return [*scores, mean]
+    predictions: Mapping[str, Prediction], parts: Mapping[str, Part]
+) -> Iterator[StoredScore]:
+    values, items = list[float](), 0
+    for name, prediction in predictions.items():
+        values.append(dataset_metric(name, prediction, parts[name].frame))
+        count = len(parts[name].frame)
+        items += count
+        yield score(name, METRICS[name], values[-1], count, "dev", setting="all")
+    if len(values) == len(MULTITASK_DATASETS):
+        yield score(MEAN, OF_THREE, fmean(values), items, "dev", setting="all", by="average")
 
 
-def _outcomes(evaluation: Evaluation, part: Part, prediction: "Prediction") -> StoredOutcomes:
+def _outcomes(evaluation: Evaluation, part: Part, prediction: Prediction) -> StoredOutcomes:
     """Return each row's gold and predicted class or similarity, so that two models can be compared
     on the same rows.
     """
     dataset, frame = part.state.name, part.frame
     if dataset not in _LABELS:
         return outcomes_of(evaluation, part, frame["gold"], prediction.values, is_class=False)
-    return outcomes_of(
-        evaluation,
-        part,
-        frame[_LABELS[dataset]].to_list(),
-        _classes(dataset, prediction).tolist(),
-        classes=SENTIMENT_CLASSES if dataset == "sentiment" else ("0", "1"),
-    )
+    gold, predicted = frame[_LABELS[dataset]].to_list(), _classes(dataset, prediction).tolist()
+    classes = SENTIMENT_CLASSES if dataset == "sentiment" else ("0", "1")
+    return outcomes_of(evaluation, part, gold, predicted, classes=classes)
 
 
-def _notes(predictions: "Mapping[str, Prediction]", parts: Mapping[str, Part]) -> list[str]:
-    """Return how each number was computed, and what was left out."""
-    made = [f"{name}: {prediction.by}" for name, prediction in predictions.items()]
-    absent = [f"{name}: no head" for name in MULTITASK_DATASETS if name not in predictions]
-    skipped = [
-        f"{name}: {rows} rows left out, {reason}"
-        for name, part in parts.items()
-        for reason, rows in part.state.skipped.items()
-    ]
-    return [*made, *absent, *skipped]
+def _notes(predictions: Mapping[str, Prediction], parts: Mapping[str, Part]) -> Iterator[str]:
+    """Yield how each number was computed, and what was left out."""
+    for name, prediction in predictions.items():
+        yield f"{name}: {prediction.by}"
+    for name in MULTITASK_DATASETS:
+        if name not in predictions:
+            yield f"{name}: no head"
+    for name, part in parts.items():
+        for reason, rows in part.state.skipped.items():
+            yield f"{name}: {rows} rows left out, {reason}"
 
 
 class Multitask(Task):
@@ -153,13 +123,7 @@ class Multitask(Task):
     def texts(self, source: Source, selection: Selection) -> Texts:
         """Return the sentences of the three datasets."""
         parts = [source.open(name, "dev") for name in MULTITASK_DATASETS]
-        columns = [
-            part.frame[name].to_list()
-            for part in parts
-            for name in _SENTENCES
-            if name in part.frame.columns
-        ]
-        return Texts(columns=tuple(columns), states=tuple(part.state for part in parts))
+        return texts_of(parts, sides=("sentence", *SENTENCES))
 
     def items(self, source: Source, names: Sequence[str]) -> Sequence[GoldItems]:
         """Return the items of the two datasets with classes that NAMES lists."""
@@ -192,33 +156,23 @@ class Multitask(Task):
         """Score the three datasets, or those that the model can predict; an ensemble averages its
         members' predictions.
         """
-        # torch is imported only here.
-        from embedlab.tasks._head_predictions import predict_all, predict_averages
-
         source = Source.from_settings(settings)
         parts = {name: source.open(name, "dev") for name in MULTITASK_DATASETS}
-        is_ensemble = spec.kind == "ensemble"
-        members = [
-            load_trained(each, settings) for each in (spec.parts if is_ensemble else (spec,))
-        ]
-        predictions = (
-            predict_averages(spec, members, parts, start_progress)
-            if is_ensemble
-            else predict_all(members[0], parts, source, start_progress)
-        )
-        states, scores = [part.state for part in parts.values()], list(_scores(predictions, parts))
+        members = [_heads.load_trained(each, settings) for each in spec.parts or (spec,)]
+        if spec.kind == "ensemble":
+            predictions = _heads.predict_averages(spec, members, parts, start_progress)
+        else:
+            predictions = _heads.predict_all(members[0], parts, source, start_progress)
+        encoder, states = members[0].encoder, [part.state for part in parts.values()]
+        scores = list(_scores(predictions, parts))
+        notes = list(_notes(predictions, parts))
         evaluation = replace(
-            evaluation_of(
-                self.name, members[0].encoder, states, scores, _notes(predictions, parts)
-            ),
+            evaluation_of(self.name, encoder, states, scores, notes),
             model=spec.name,
-            fingerprint=spec_fingerprint(spec, precision=members[0].encoder.facts.precision),
+            fingerprint=spec_fingerprint(spec, precision=encoder.facts.precision),
             truncated=max(member.encoder.facts.truncated for member in members),
         )
-        outcomes = [
-            _outcomes(evaluation, parts[name], prediction)
-            for name, prediction in predictions.items()
-        ]
+        outcomes = [_outcomes(evaluation, parts[name], made) for name, made in predictions.items()]
         return TaskResult(
             evaluation=evaluation,
             tested=tuple(parts[name] for name in predictions),
@@ -232,11 +186,8 @@ class Multitask(Task):
 
     def averages(self, datasets: Sequence[str], name: str) -> Mapping[str, Sequence[str]]:
         """Return the mean of the three where all of them are available."""
-        return (
-            {f"{MEAN} {OF_THREE}": MULTITASK_DATASETS}
-            if {*MULTITASK_DATASETS} <= {*datasets}
-            else {}
-        )
+        has_all = {*MULTITASK_DATASETS} <= {*datasets}
+        return {f"{MEAN} {OF_THREE}": MULTITASK_DATASETS} if has_all else {}
 
     def dev_score(self, source: Source, name: str) -> "Callable[[Trained], float]":
         """Return the dev score x 100 as a function: of one dataset, or for "multitask" the mean
@@ -248,11 +199,7 @@ class Multitask(Task):
         }
 
         def score(trained: "Trained") -> float:
-            from embedlab.tasks._head_predictions import (
-                predict_all,
-            )  # imports torch, which opening the data needs not
-
-            predictions = predict_all(trained, parts, source)
+            predictions = _heads.predict_all(trained, parts, source)
             return 100 * fmean(
                 dataset_metric(each, predictions[each], parts[each].frame) for each in predictions
             )

@@ -39,6 +39,9 @@ from embedlab.tasks.task import (
     evaluation_of,
     outcomes_of,
     own_items,
+    score,
+    skipped,
+    texts_of,
 )
 
 if TYPE_CHECKING:
@@ -80,11 +83,7 @@ class Nli(Task):
 
     def texts(self, source: Source, selection: Selection) -> Texts:
         """Return the sentences of the selected pairs."""
-        parts, missing = _opened(source, selection.names or self.datasets)
-        columns = tuple(part.frame[name].to_list() for part in parts for name in _SIDES.values())
-        return Texts(
-            columns=columns, states=tuple(part.state for part in parts), missing=tuple(missing)
-        )
+        return texts_of(*_opened(source, selection.names or self.datasets))
 
     def items(self, source: Source, names: Sequence[str]) -> list[GoldItems]:
         """Return the pairs of the datasets in NAMES."""
@@ -118,11 +117,8 @@ class Nli(Task):
             predicted_labels(trained, stage, part.frame, start_progress(part.state.name))
             for part in parts
         ]
-        scores = [_score(part, labels) for part, labels in zip(parts, predicted, strict=True)]
-        notes = [
-            *map(confusion_note, parts, predicted),
-            *(f"skipped: {error.message} ({error.hint})" for error in missing),
-        ]
+        scores = [*map(_score, parts, predicted)]
+        notes = [*map(confusion_note, parts, predicted), *skipped(missing)]
         evaluation = evaluation_of(
             self.name, trained.encoder, [part.state for part in parts], scores, notes
         )
@@ -176,15 +172,7 @@ def confusion_note(part: Part, predicted: Sequence[str]) -> str:
 
 def _score(part: Part, predicted: Sequence[str]) -> StoredScore:
     right = MEASURES[ACCURACY].value(part.frame["label"].to_numpy(), np.array(predicted))
-    return StoredScore(
-        by="dataset",
-        slice=part.state.name,
-        metric=ACCURACY,
-        setting="",
-        value=right,
-        items=len(predicted),
-        split=part.state.split,
-    )
+    return score(part.state.name, ACCURACY, right, len(predicted), part.state.split)
 
 
 def _headed_stage(recipe: Recipe, title: str) -> int:

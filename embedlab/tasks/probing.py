@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from embedlab.choices import SettingName
-from embedlab.classifiers.folds import FOLD_SEED
 from embedlab.core.nearest import unknown
-from embedlab.core.progress import StartProgress
-from embedlab.core.settings import Settings
+from embedlab.core.progress import StartProgress, unseen
 from embedlab.data.probing import (
     SENTEVAL,
     SENTEVAL_TASKS,
@@ -23,25 +21,19 @@ from embedlab.data.probing import (
 )
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder
-from embedlab.models.catalog import ModelSpec
 from embedlab.tasks._labelled import (
+    ClassifierTask,
     OpenedTasks,
-    SuiteResult,
     accuracies,
     classify,
-    drop_small_tasks,
-    gold_items,
     mean_accuracy,
     open_tasks,
-    suite_evaluation,
+    suite_result,
 )
-from embedlab.tasks.task import GoldItems, Selection, Task, TaskResult, Texts, load_member
+from embedlab.tasks.task import TaskResult
 
 if TYPE_CHECKING:
     import torch
-
-
-_SENTEVAL_NAMES = tuple(sorted(SENTEVAL_TASKS))
 
 
 def open_probing(source: Source, name: str = SENTEVAL, tasks: tuple[str, ...] = ()) -> OpenedTasks:
@@ -59,54 +51,14 @@ def open_probing(source: Source, name: str = SENTEVAL, tasks: tuple[str, ...] = 
     )
 
 
-def evaluate_probing(
-    encoder: Encoder,
-    opened: OpenedTasks,
-    setting: SettingName = "literature",
-    *,
-    name: str = SENTEVAL,
-    device: "torch.device | None" = None,
-    start_progress: StartProgress | None = None,
-) -> SuiteResult:
-    """Return every accuracy of an encoder on the opened tasks of the suite NAME, and their average
-    under that name.
-    """
-    results = tuple(
-        classify(
-            encoder,
-            opened.tasks,
-            setting,
-            seed=FOLD_SEED,
-            device=device,
-            start_progress=start_progress,
-        )
-    )
-    selected = [*(task.name for task in opened.tasks), *opened.missing]
-    title = f"average of {len(selected)} ({'SentEval probing' if name == SENTEVAL else name})"
-    scores = [score for result in results for score in accuracies(result, setting)]
-    scores += mean_accuracy(title, selected, results, setting)
-    return SuiteResult(
-        evaluation=suite_evaluation(name, encoder, opened, setting, scores), results=results
-    )
-
-
-def open_selected(source: Source, names: Sequence[str] = ()) -> OpenedTasks:
-    """Open SentEval's ten tasks, those of them in NAMES, or another suite or some of its tasks; all
-    NAMES belong to one suite.
-    """
-    name = (set_of(names[0]) if names else None) or SENTEVAL
-    return open_probing(source, name, tasks=tuple(task for task in names if task != name))
-
-
-class Probing(Task):
+class Probing(ClassifierTask):
     """SentEval's probing tasks, and those of every folder in their format."""
 
     name = "probing"
     summary = (
         "accuracy of linear classifiers that probe frozen vectors for properties of the sentence"
     )
-    datasets = item_datasets = _SENTEVAL_NAMES
-    trains_classifiers = True
+    datasets = item_datasets = tuple(sorted(SENTEVAL_TASKS))
 
     def has_dataset(self, name: str) -> bool:
         """Return whether NAME is one of SentEval's tasks, another set of such files, or a task of
@@ -127,44 +79,34 @@ class Probing(Task):
         """Return the whole of SentEval's, then the other sets in FOLDER."""
         return [(), *((name,) for name in suite_names(folder) if name != SENTEVAL)]
 
-    def texts(self, source: Source, selection: Selection) -> Texts:
-        """Return the sentences of the selected tasks that are large enough for the setting."""
-        return drop_small_tasks(open_selected(source, selection.names), selection.setting).texts
+    def opened(self, source: Source, names: Sequence[str]) -> OpenedTasks:
+        """Open SentEval's ten tasks, those of them in NAMES, or another suite or some of its tasks;
+        all NAMES belong to one suite.
+        """
+        name = (set_of(names[0]) if names else None) or SENTEVAL
+        return open_probing(source, name, tasks=tuple(task for task in names if task != name))
 
-    def items(self, source: Source, names: Sequence[str]) -> Sequence[GoldItems]:
-        """Return the items of the tasks in NAMES that are scored."""
-        return [gold_items(task) for task in open_selected(source, names).tasks]
-
-    def evaluate(
+    def evaluated(
         self,
-        spec: ModelSpec,
-        settings: Settings,
-        start_progress: StartProgress,
-        selection: Selection,
+        encoder: Encoder,
+        opened: OpenedTasks,
+        setting: SettingName = "literature",
+        *,
+        device: "torch.device | None" = None,
+        start_progress: StartProgress = unseen,
     ) -> TaskResult:
-        """Evaluate the selected tasks that are available."""
-        opened = drop_small_tasks(
-            open_selected(Source.from_settings(settings), selection.names), selection.setting
-        )
-        encoder, device = load_member(spec, settings)
-        name = set_of(opened.tasks[0].name) or SENTEVAL
-        result = evaluate_probing(
-            encoder,
-            opened,
-            selection.setting,
-            name=name,
-            device=device,
-            start_progress=start_progress,
-        )
-        averages = {"average of ": [task.name for task in opened.tasks]}
-        missing = tuple(opened.missing.values())
-        return TaskResult(
-            evaluation=result.evaluation,
-            missing=missing,
-            tested=result.tested,
-            outcomes=result.outcomes,
-            averages=averages,
-        )
+        """Return every accuracy on the opened tasks, which are of one suite, and their average."""
+        results = [
+            classify(encoder, task, setting, device=device, start_progress=start_progress)
+            for task in opened.tasks
+        ]
+        tasks = [task.name for task in opened.tasks]
+        name, selected = set_of(tasks[0]) or SENTEVAL, [*tasks, *opened.missing]
+        title = f"average of {len(selected)} ({'SentEval probing' if name == SENTEVAL else name})"
+        scores = [score for result in results for score in accuracies(result, setting)]
+        scores += mean_accuracy(title, selected, results, setting)
+        averages = {"average of ": tasks}
+        return suite_result(name, encoder, opened, setting, results, scores, averages)
 
     def averages(self, datasets: Sequence[str], name: str) -> Mapping[str, Sequence[str]]:
         """Return the average over all DATASETS of a set, which has NAME."""

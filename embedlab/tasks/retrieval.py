@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.analysis.measures import CUTS, FIRST, MEASURES, query_gold
@@ -23,8 +24,8 @@ from embedlab.data.own_files import holds_queries
 from embedlab.data.queries import Places, Queries
 from embedlab.data.query_sets import SETS, open_queries
 from embedlab.data.source import Source, available
-from embedlab.encoders.encoder import PairScorer, RefusedTextsError
-from embedlab.encoders.exact_search import in_worst_order
+from embedlab.encoders.encoder import PairScorer, RefusedTextsError, distinct
+from embedlab.encoders.exact_search import ranks_in_run
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.grammar import RERANK
 from embedlab.runs.evaluations import Evaluation, StoredScore
@@ -35,10 +36,7 @@ from embedlab.tasks._searchers import (
     Ranks,
     Searcher,
     pairs_read,
-    ranks_of_items,
     refuse_reranking,
-    relevant_of,
-    searcher_of,
     similarities_of,
 )
 from embedlab.tasks.task import (
@@ -49,6 +47,8 @@ from embedlab.tasks.task import (
     Texts,
     evaluation_of,
     outcomes_of,
+    score,
+    skipped,
 )
 
 if TYPE_CHECKING:
@@ -93,21 +93,10 @@ def ranks_by(
 
 def query_scores(ranked: Ranked) -> Iterator[StoredScore]:
     """Yield the mean of each measure over the queries."""
-    name, gold = (
-        ranked.queries.part.state.name,
-        query_gold(ranked.queries.query, ranked.queries.grade),
-    )
+    name, ranks = ranked.queries.part.state.name, ranked.ranks
+    gold = query_gold(ranked.queries.query, ranked.queries.grade)
     for metric in METRICS:
-        value = MEASURES[metric].value(gold, ranked.ranks)
-        yield StoredScore(
-            by="dataset",
-            slice=name,
-            metric=metric,
-            setting="",
-            value=value,
-            items=len(ranked.ranks),
-            split=SPLIT,
-        )
+        yield score(name, metric, MEASURES[metric].value(gold, ranks), len(ranks), SPLIT)
 
 
 def _ranked(searcher: Searcher, queries: Queries) -> Ranked:
@@ -204,20 +193,20 @@ class Retrieval(Task):
         """Return the ranks of one member on the selected datasets."""
         opened, missing = _opened(Source.from_settings(settings), selection.names or self.datasets)
         states = [queries.part.state for queries in opened]
-        skipped = [f"skipped: {error.message} ({error.hint})" for error in missing]
-        skipped += [
+        left_out = [
             f"{state.name}: {reason}: {count} skipped"
             for state in states
             for reason, count in state.skipped.items()
         ]
         for queries in opened:
             _refuse_many_pairs(spec, queries)
-        searcher = searcher_of(spec, settings, start_progress)
+        searcher = Searcher(spec, settings, start_progress)
         ranked = [_ranked(searcher, queries) for queries in opened]
         scores = [score for each in ranked for score in query_scores(each)]
         notes = [
             *searcher.notes,
-            *skipped,
+            *skipped(missing),
+            *left_out,
             *(note for queries in opened for note in _notes_on_copies(queries)),
             *(note for each in ranked for note in each.notes),
         ]
@@ -261,10 +250,10 @@ class Retrieval(Task):
         queries = open_queries(source, name)
         gold = query_gold(queries.query, queries.grade)
 
-        def score(trained: "Trained") -> float:
+        def reciprocal_rank(trained: "Trained") -> float:
             return 100 * MEASURES[DEV_METRIC].value(gold, ranks_by(trained.encoder, queries))
 
-        return score
+        return reciprocal_rank
 
 
 def _notes_on_copies(queries: Queries) -> Iterator[str]:
@@ -272,39 +261,28 @@ def _notes_on_copies(queries: Queries) -> Iterator[str]:
     not, and what they cost a model that ranks each relevant text first: what ties is in the worst
     order.
     """
-    relevant = relevant_of(queries)
-    if not queries.has_texts or len({*queries.candidates}) == len(queries.candidates):
+    if not queries.has_texts:
         return
-    documents: dict[str, list[int]] = {}
-    for index, text in enumerate(queries.candidates):
-        documents.setdefault(text, []).append(index)
-    excluded = {*zip(*(places.tolist() for places in relevant.excluded), strict=True)}
-    of_query: dict[int, dict[str, list[int]]] = {}  # query → relevant text → items
-    for item, (query, document) in enumerate(
-        zip(relevant.query.tolist(), relevant.document.tolist(), strict=True)
-    ):
-        of_query.setdefault(query, {}).setdefault(queries.candidates[document], []).append(item)
-    counts, copies = np.zeros(len(relevant.query), np.int64), set[int]()
-    for query, texts in of_query.items():
-        before = 0
-        for text, items in sorted(texts.items(), key=lambda of: -max(relevant.grade[of[1]])):
-            own = {*relevant.document[items].tolist()}
-            others = [
-                index
-                for index in documents[text]
-                if index not in own and (query, index) not in excluded
-            ]
-            copies.update(others)
-            before += len(items) + len(others)
-            counts[items] = before
-    if not copies:
+    texts, pair = distinct(queries.candidates)[1], ["query", "document"]
+    documents = pl.DataFrame({"document": np.arange(len(texts)), "text": texts})
+    columns = (queries.query, queries.relevant, queries.grade)
+    items = pl.DataFrame(dict(zip((*pair, "grade"), columns, strict=True)))
+    of_query = items.join(documents, on="document", maintain_order="left").group_by(
+        "query", "text", maintain_order=True
+    )
+    best = of_query.agg(pl.col("grade").max()).sort("grade", descending=True, maintain_order=True)
+    rows = best.with_row_index("place").join(documents, on="text")
+    excluded = pl.DataFrame(dict(zip(pair, queries.excluded, strict=True)))
+    others = rows.join(items, on=pair, how="anti").join(excluded, on=pair, how="anti")
+    if not (copies := others["document"].n_unique()):
         return
-    ranks = ranks_of_items(queries, in_worst_order(relevant.query, counts, relevant.grade))
-    best = 100 * MEASURES[METRICS[0]].value(query_gold(queries.query, queries.grade), ranks)
-    have, are = ("document has", "is") if len(copies) == 1 else ("documents have", "are")
+    query, document, place = (rows[name].to_numpy() for name in (*pair, "place"))
+    ranks = ranks_in_run(query, document, -place.astype(np.float64), queries)
+    value = MEASURES[METRICS[0]].value(query_gold(queries.query, queries.grade), ranks)
+    have, are = ("document has", "is") if copies == 1 else ("documents have", "are")
     yield (
-        f"{queries.part.state.name}: {len(copies)} {have} the text of a relevant one and {are} not "
-        f"relevant: with every relevant text first {METRICS[0]} is {best:.2f}"
+        f"{queries.part.state.name}: {copies} {have} the text of a relevant one and {are} not "
+        f"relevant: with every relevant text first {METRICS[0]} is {100 * value:.2f}"
     )
 
 

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import polars as pl
@@ -27,7 +27,6 @@ from embedlab.data.pair_parts import open_scored
 from embedlab.data.published import remarks
 from embedlab.data.source import Source, available
 from embedlab.encoders.encoder import Described, Encoder, EncoderFacts, VectorScorer
-from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.outcomes.stored import joined_members
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import (
@@ -44,6 +43,9 @@ from embedlab.tasks._similarities import (
     is_scored_row,
     pair_notes,
     similarities,
+)
+from embedlab.tasks._similarities import (
+    Brought as Brought,
 )
 from embedlab.tasks._similarities import (
     pair_scores as pair_scores,
@@ -65,7 +67,6 @@ if TYPE_CHECKING:
 
 # of pairs whose gold has two values
 BINARY = ("average precision", "roc auc", "f1", "accuracy")
-_OF_A_FILE = EncoderFacts()  # nothing here decided the predictions in it
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -130,21 +131,6 @@ class Selection:
     names: tuple[str, ...] = ()
     setting: SettingName = "literature"
     opened: tuple[Part, ...] = ()  # the parts of `Texts`, where they are read already
-
-
-class Submission(Protocol):
-    """Predictions for a server that scores test splits whose labels are not public."""
-
-    server: str  # as notes call it
-
-    def check(self, specs: Sequence[ModelSpec], settings: Settings) -> None:
-        """Refuse what `write` would refuse of the models; none is loaded."""
-
-    def write(
-        self, folder: Path, specs: Sequence[ModelSpec], settings: Settings
-    ) -> dict[Path, str]:
-        """Write the files of the models into FOLDER and return the model of each."""
-        ...
 
 
 class Task(ABC):
@@ -273,7 +259,7 @@ class Task(ABC):
         """
         return []
 
-    def submission(self) -> Submission | None:
+    def submission(self) -> Any:
         """Return how predictions of its test splits are written, where their labels are not public
         and a server scores them.
         """
@@ -310,10 +296,8 @@ class PairTask(Task):
     def texts(self, source: Source, selection: Selection) -> Texts:
         """Return the sentences of its pairs."""
         parts, missing = self._open(source, selection.names)
-        return Texts(
-            columns=tuple(part.frame[side] for part in parts for side in SENTENCES),
-            states=tuple(part.state for part in parts),
-            missing=tuple(missing),
+        return replace(
+            texts_of(parts, missing),
             datasets=tuple(dataset_of(part.state) for part in parts),
             notes=tuple(pair_notes(parts)),
             is_encoded_at_once=True,
@@ -333,10 +317,7 @@ class PairTask(Task):
             parts, missing = self._open(Source.from_settings(settings), selection.names)
         similar, scorer, notes = similarities(spec, parts, settings, start_progress)
         states = [part.state for part in parts]
-        if scorer is None:
-            evaluation = brought_evaluation(self.name, spec, states, (), notes)
-        else:
-            evaluation = evaluation_of(self.name, scorer, states, (), notes)
+        evaluation = evaluation_of(self.name, scorer, states, (), notes)
         evaluation = replace(evaluation, model=spec.name)
         outcomes = []
         for part, column in zip(parts, similar, strict=True):
@@ -428,10 +409,16 @@ def pair_task(
 
 def pair_texts(source: Source, datasets: Sequence[str]) -> Texts:
     """Return the sentences of the pairs of DATASETS."""
-    parts, missing = available(datasets, lambda name: open_scored(source, name))
-    columns = tuple(part.frame[side] for part in parts for side in SENTENCES)
+    return texts_of(*available(datasets, lambda name: open_scored(source, name)))
+
+
+def texts_of(
+    parts: Sequence[Part], missing: Sequence[MissingError] = (), sides: Sequence[str] = SENTENCES
+) -> Texts:
+    """Return the sentences of PARTS in those of the columns SIDES that they have."""
+    columns = [part.frame[side] for part in parts for side in sides if side in part.frame.columns]
     states = tuple(part.state for part in parts)
-    return Texts(columns=columns, states=states, missing=tuple(missing))
+    return Texts(columns=tuple(columns), states=states, missing=tuple(missing))
 
 
 def task(name: str) -> Task:
@@ -480,28 +467,14 @@ def evaluation_of(
     """Return the SCORES of a task with everything that decides them; NOTES come after the encoder's
     own.
     """
-    return _with_states(
-        evaluation_without_scores(task, encoder.name, encoder.fingerprint, encoder.facts),
-        states,
-        scores,
-        (*encoder.facts.notes, *encoder.facts.odd_texts, *notes),
+    data = [asdict(state) for state in states]
+    facts = encoder.facts
+    return replace(
+        evaluation_without_scores(task, encoder.name, encoder.fingerprint, facts, data),
+        marks=data_marks(states),
+        scores=tuple(scores),
+        notes=(*facts.notes, *facts.odd_texts, *notes),
     )
-
-
-def brought_evaluation(
-    task: str,
-    spec: ModelSpec,
-    states: Sequence[DatasetState],
-    scores: Sequence[StoredScore],
-    notes: Sequence[str] = (),
-) -> Evaluation:
-    """Return the SCORES of a model whose predictions another program wrote into a file, so that
-    nothing is loaded.
-    """
-    evaluation = evaluation_without_scores(
-        task, spec.name, spec_fingerprint(spec, precision=_OF_A_FILE.precision), _OF_A_FILE
-    )
-    return _with_states(evaluation, states, scores, notes)
 
 
 def evaluation_without_scores(
@@ -524,16 +497,25 @@ def evaluation_without_scores(
     )
 
 
-def _with_states(
-    evaluation: Evaluation,
-    states: Sequence[DatasetState],
-    scores: Sequence[StoredScore],
-    notes: Sequence[str],
-) -> Evaluation:
-    data = tuple(asdict(state) for state in states)
-    return replace(
-        evaluation, data=data, marks=data_marks(states), scores=tuple(scores), notes=tuple(notes)
+def score(
+    name: str,
+    metric: str,
+    value: float,
+    items: int,
+    split: str | None = None,
+    *,
+    setting: str = "",
+    by: str = "dataset",
+) -> StoredScore:
+    """Return the VALUE of a METRIC on the dataset or other slice called NAME, of so many ITEMS."""
+    return StoredScore(
+        by=by, slice=name, metric=metric, setting=setting, value=value, items=items, split=split
     )
+
+
+def skipped(missing: Sequence[MissingError]) -> list[str]:
+    """Return what is said of data that could not be read."""
+    return [f"skipped: {error.message} ({error.hint})" for error in missing]
 
 
 def own_items(part: Part, column: str) -> GoldItems:

@@ -1,48 +1,35 @@
 """The task `transfer`: linear classifiers on frozen vectors, on SentEval's downstream tasks."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from itertools import chain
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embedlab.analysis.correlations import pearson, spearman
 from embedlab.choices import SettingName
 from embedlab.classifiers.folds import FOLD_SEED
 from embedlab.core.errors import UsageError
 from embedlab.core.nearest import unknown
-from embedlab.core.progress import StartProgress
-from embedlab.core.settings import Settings
+from embedlab.core.progress import StartProgress, unseen
 from embedlab.data.source import Source, dataset
 from embedlab.encoders.encoder import Encoder
-from embedlab.models.catalog import ModelSpec
-from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import StoredOutcomes
+from embedlab.runs.evaluations import StoredScore
 from embedlab.tasks._labelled import (
     ClassificationResult,
     ClassificationTask,
+    ClassifierTask,
     OpenedTasks,
-    SuiteResult,
     accuracies,
     classify,
-    drop_small_tasks,
-    gold_items,
     mean_accuracy,
     open_tasks,
-    suite_evaluation,
+    suite_result,
     task_features,
 )
-from embedlab.tasks.task import (
-    GoldItems,
-    Selection,
-    Task,
-    TaskResult,
-    Texts,
-    load_member,
-    outcomes_of,
-)
+from embedlab.tasks.glue import glue_f1
+from embedlab.tasks.task import TaskResult, score
 
 if TYPE_CHECKING:
     import torch
@@ -106,99 +93,14 @@ def open_transfer(source: Source, names: Sequence[str] = TRANSFER_TASKS) -> Open
     return open_tasks(source, {name: dataset(RELATEDNESS.get(name, name)) for name in names})
 
 
-def evaluate_transfer(
-    encoder: Encoder,
-    opened: OpenedTasks,
-    setting: SettingName = "literature",
-    *,
-    seed: int = FOLD_SEED,
-    device: "torch.device | None" = None,
-    start_progress: StartProgress | None = None,
-) -> SuiteResult:
-    """Return every accuracy on the opened tasks, MRPC's F1, the published averages whose tasks were
-    selected, and relatedness.
-    """
-    classified = [task for task in opened.tasks if task.name not in RELATEDNESS]
-    results = tuple(
-        classify(
-            encoder, classified, setting, seed=seed, device=device, start_progress=start_progress
-        )
-    )
-    related = [
-        _relate(encoder, task, seed=seed, device=device, start_progress=start_progress)
-        for task in opened.tasks
-        if task.name in RELATEDNESS
-    ]
-    scores = [
-        *_scores(results, opened, setting),
-        *(score for each in related for score in each.scores()),
-    ]
-    read = [*(each.task for each in results), *(each.task for each in related)]
-    evaluation = suite_evaluation("transfer", encoder, opened, setting, scores, read)
-    return SuiteResult(
-        evaluation=evaluation,
-        results=results,
-        scored=tuple(each.outcomes(evaluation) for each in related),
-    )
-
-
-def second_class_f1(result: ClassificationResult) -> float:
-    """Harmonic mean of precision and recall of the second of two classes, 0–1."""
-    predicted, real = result.outcome.predicted == 1, result.gold == 1
-    together = predicted.sum() + real.sum()
-    return float(2 * np.sum(predicted & real) / together) if together else 0.0
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Related:
-    """The predicted relatedness of one task's test pairs."""
-
-    task: ClassificationTask
-    gold: NDArray[np.float64]  # (test pairs,)
-    predicted: NDArray[np.float64]  # (test pairs,)
-    dev: float  # Pearson on the dev pairs
-
-    def scores(self) -> Iterator[StoredScore]:
-        """Yield the correlations of the test pairs, then the one that stopped the training."""
-        correlations = {
-            ("pearson", "test"): pearson(self.gold, self.predicted),
-            ("spearman", "test"): spearman(self.gold, self.predicted),
-            ("pearson", "dev"): self.dev,
-        }
-        name = self.task.name
-        for (metric, split), value in correlations.items():
-            items = len(self.task.rows(split))
-            yield StoredScore(
-                by="dataset",
-                slice=name,
-                metric=metric,
-                setting="supervised",
-                value=value,
-                items=items,
-                split=split,
-            )
-
-    def outcomes(self, evaluation: Evaluation) -> StoredOutcomes:
-        """Return what each test pair got."""
-        return outcomes_of(
-            evaluation,
-            self.task.parts["test"],
-            self.gold,
-            self.predicted,
-            is_class=False,
-            states=[part.state for part in self.task.parts.values()],
-            rows=self.task.items(self.task.rows("test")),
-        )
-
-
 def _relate(
     encoder: Encoder,
     task: ClassificationTask,
     *,
     seed: int,
     device: "torch.device | None",
-    start_progress: StartProgress | None,
-) -> _Related:
+    start_progress: StartProgress,
+) -> ClassificationResult:
     """Fit the regression of a task on its train split and predict its test pairs."""
     import torch
 
@@ -208,18 +110,27 @@ def _relate(
     features = torch.from_numpy(vectors).to(device)
     gold = np.array(task.column("gold"))
     train, dev, test = (task.rows(split) for split in ("train", "dev", "test"))
-    fitted = fit_relatedness(
-        features,
-        gold,
-        train,
-        dev,
-        seed=seed,
-        progress=start_progress(task.name) if start_progress else None,
+    progress = start_progress(task.name)
+    fitted = fit_relatedness(features, gold, train, dev, seed=seed, progress=progress)
+    return ClassificationResult(
+        task=task,
+        classes=(),
+        gold=gold[test].astype(np.float64),
+        predicted=fitted.predict(features[torch.from_numpy(test).to(features.device)]),
+        rows=test,
+        scored="test",
+        dev=fitted.dev,
     )
-    predicted = fitted.predict(features[torch.from_numpy(test).to(features.device)])
-    return _Related(
-        task=task, gold=gold[test].astype(np.float64), predicted=predicted, dev=fitted.dev
-    )
+
+
+def _relatedness(result: ClassificationResult) -> Iterator[StoredScore]:
+    """Yield the correlations of the test pairs, then the one that stopped the training."""
+    name, count = result.task.name, len(result.rows)
+    for metric, measure in (("pearson", pearson), ("spearman", spearman)):
+        value = measure(result.gold, result.predicted)
+        yield score(name, metric, value, count, "test", setting="supervised")
+    count = len(result.task.rows("dev"))
+    yield score(name, "pearson", result.dev, count, "dev", setting="supervised")
 
 
 def _scores(
@@ -228,23 +139,15 @@ def _scores(
     for result in results:
         yield from accuracies(result, setting)
         if result.task.name == "mrpc":
-            items = len(result.gold)
-            yield StoredScore(
-                by="dataset",
-                slice="mrpc",
-                metric="f1",
-                setting=setting,
-                value=second_class_f1(result),
-                items=items,
-                split=result.outcome.scored,
-            )
+            value, count = glue_f1(result.gold, result.predicted), len(result.gold)
+            yield score("mrpc", "f1", value, count, result.scored, setting=setting)
     selected = {*(result.task.name for result in results), *opened.missing}
     for name, members in TRANSFER_AVERAGES.items():
         if selected >= set(members):
             yield from mean_accuracy(name, members, results, setting)
 
 
-class Transfer(Task):
+class Transfer(ClassifierTask):
     """SentEval's downstream tasks: classification, and the relatedness of pairs."""
 
     name = "transfer"
@@ -254,37 +157,34 @@ class Transfer(Task):
     )
     datasets = TRANSFER_TASKS
     item_datasets = tuple(name for name in TRANSFER_TASKS if name not in RELATEDNESS)
-    trains_classifiers = True
 
-    def texts(self, source: Source, selection: Selection) -> Texts:
-        """Return the sentences of the selected tasks that are large enough for the setting."""
-        return self._open(source, selection).texts
+    def opened(self, source: Source, names: Sequence[str]) -> OpenedTasks:
+        """Open the tasks in NAMES, all without."""
+        return open_transfer(source, names or self.datasets)
 
-    def items(self, source: Source, names: Sequence[str]) -> Sequence[GoldItems]:
-        """Return the items of the tasks in NAMES that are scored."""
-        return [gold_items(task) for task in open_transfer(source, names).tasks]
-
-    def evaluate(
+    def evaluated(
         self,
-        spec: ModelSpec,
-        settings: Settings,
-        start_progress: StartProgress,
-        selection: Selection,
+        encoder: Encoder,
+        opened: OpenedTasks,
+        setting: SettingName = "literature",
+        *,
+        seed: int = FOLD_SEED,
+        device: "torch.device | None" = None,
+        start_progress: StartProgress = unseen,
     ) -> TaskResult:
-        """Evaluate the selected tasks that are available."""
-        opened = self._open(Source.from_settings(settings), selection)
-        encoder, device = load_member(spec, settings)
-        result = evaluate_transfer(
-            encoder, opened, selection.setting, device=device, start_progress=start_progress
-        )
-        related = (task.parts["test"] for task in opened.tasks if task.name in RELATEDNESS)
-        return TaskResult(
-            evaluation=result.evaluation,
-            missing=tuple(opened.missing.values()),
-            tested=(*result.tested, *related),
-            outcomes=result.outcomes,
-            averages=TRANSFER_AVERAGES,
-        )
+        """Return every accuracy on the opened tasks, MRPC's F1, the published averages whose tasks
+        were selected, and relatedness.
+        """
+        results, related = list[ClassificationResult](), list[ClassificationResult]()
+        options: Any = {"seed": seed, "device": device, "start_progress": start_progress}
+        for task in opened.tasks:
+            if task.name in RELATEDNESS:
+                related.append(_relate(encoder, task, **options))
+            else:
+                results.append(classify(encoder, task, setting, **options))
+        scores = [*_scores(results, opened, setting), *chain(*map(_relatedness, related))]
+        every = [*results, *related]
+        return suite_result("transfer", encoder, opened, setting, every, scores, TRANSFER_AVERAGES)
 
     def measures(self, dataset: str) -> tuple[str, ...]:
         """Return F1 too for MRPC, and both correlations for relatedness."""
@@ -301,11 +201,6 @@ class Transfer(Task):
                 title + (f", {len(there)} of {len(members)}" if len(there) < len(members) else "")
             ] = there
         return available
-
-    def _open(self, source: Source, selection: Selection) -> OpenedTasks:
-        return drop_small_tasks(
-            open_transfer(source, selection.names or self.datasets), selection.setting
-        )
 
 
 TASK = Transfer()

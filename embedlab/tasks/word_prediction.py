@@ -18,9 +18,9 @@ from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.config import is_bare
 from embedlab.models.location import model_folder
-from embedlab.runs.evaluations import Evaluation, StoredScore
+from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder
-from embedlab.tasks.task import Selection, Task, TaskResult, evaluation_of
+from embedlab.tasks.task import Selection, Task, TaskResult, evaluation_of, score
 
 if TYPE_CHECKING:
     import torch
@@ -130,16 +130,9 @@ def _evaluation(
     skipped = (
         [f"{left_out} definitions left out: their word is not one known token"] if left_out else []
     )
+    setting, count = "whole vocabulary", len(ranks)
     scores = [
-        StoredScore(
-            by="dataset",
-            slice=state.name,
-            metric=metric,
-            setting="whole vocabulary",
-            value=value,
-            items=len(ranks),
-            split=state.split,
-        )
+        score(state.name, metric, value, count, state.split, setting=setting)
         for metric, value in values.items()
     ]
     return evaluation_of("word_prediction", encoder, [state], scores, skipped)

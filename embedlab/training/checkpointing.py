@@ -26,8 +26,8 @@ from embedlab.core.disk import (
     sealed_json,
 )
 from embedlab.core.errors import MissingError
-from embedlab.encoders.damaged_files import writing_weights
 from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.encoders.weight_checks import writing_weights
 from embedlab.objectives.objective import Objective, saved_tensors
 from embedlab.training.blocks import StageBlock
 from embedlab.training.learner import Learner

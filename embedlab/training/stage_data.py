@@ -22,12 +22,14 @@ from embedlab.data.own_files import ColumnMap, open_evaluated_file, open_own_row
 from embedlab.data.source import Source, dataset
 from embedlab.objectives.needs import (
     Needs,
+    NumberedRows,
+    WordIds,
     describe_row,
+    index_rows,
     objective_needs,
     require_columns,
     require_data,
 )
-from embedlab.objectives.rows import NumberedRows, WordIds, index_rows
 from embedlab.training.order import (
     Draw,
     Groups,

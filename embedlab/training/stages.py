@@ -26,16 +26,15 @@ from embedlab.core.recipe import Recipe
 from embedlab.data.dataset import DatasetState
 from embedlab.data.overlaps import KnownText
 from embedlab.data.source import Source
-from embedlab.encoders.adapters import merge_adapter
 from embedlab.encoders.checkpoint import Lora, save_model
 from embedlab.encoders.device import Machine, restore_random
 from embedlab.encoders.loading import load_trainable
-from embedlab.encoders.sealed_tensors import HEADS_FILE, write_sealed_tensors
+from embedlab.encoders.pretrained import merge_adapter
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.encoders.word_head import MaskedWordHead
 from embedlab.models.catalog import starting_members
 from embedlab.objectives.needs import check_columns, objective_needs, require_data
-from embedlab.objectives.objective import build_objectives
+from embedlab.objectives.objective import HEADS_FILE, build_objectives, write_sealed_tensors
 from embedlab.runs import events
 from embedlab.runs.environment import Environment, collect_environment
 from embedlab.runs.events import EventLog

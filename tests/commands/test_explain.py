@@ -15,8 +15,7 @@ from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.data.words import shown_words, without_word
 from embedlab.encoders.encoder import EncoderFacts, Vectors
-from embedlab.encoders.lexical import DiceScorer
-from embedlab.encoders.loading import scorer_for
+from embedlab.encoders.loading import DiceScorer, scorer_for
 from embedlab.models.catalog import resolve
 
 FIRST, SECOND = "A dog runs in the park, fast.", "the cat sleeps"

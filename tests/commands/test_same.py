@@ -11,8 +11,8 @@ import pytest
 from embedlab.api import NotebookSession
 from embedlab.commands.same import SameOptions, same
 from embedlab.core.settings import Settings
-from embedlab.encoders.chosen_texts import chosen_texts
 from embedlab.encoders.random_encoder import build_random_encoder
+from embedlab.encoders.same import chosen_texts
 from embedlab.models.hosts import note_typed
 from tests.encoders.altered_server import WORDS, add_modules, serving, write_qwen
 

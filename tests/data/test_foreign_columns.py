@@ -5,6 +5,7 @@ lines.
 import datetime
 from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,7 @@ import pytest
 from embedlab.core.errors import EmbedlabError
 from embedlab.data.own_files import open_own_file
 from embedlab.data.table_file import sentences
-from embedlab.encoders.kinds.items import read_items
-from embedlab.encoders.kinds.scores import open_scores
-from embedlab.encoders.kinds.vectors import open_vectors
-from embedlab.encoders.transformed import read_vectors
+from embedlab.encoders.kinds.brought import open_scores, open_vectors, read_items, read_vectors
 
 ROWS = 3
 COLUMNS: dict[str, list[Any]] = {
@@ -64,7 +62,7 @@ READERS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
     "scores": (lambda path: open_scores(f"{path}#score"), ("sentence1", "sentence2", "score")),
     "only score": (lambda path: open_scores(str(path)), ("sentence1", "sentence2", "score")),
     "vectors": (lambda path: open_vectors(str(path)), ("sentence", "vector")),
-    "whitening": (read_vectors, ("vector",)),
+    "whitening": (partial(read_vectors, has_text=False), ("vector",)),
     "items": (lambda path: read_items(str(path)), ("dataset", "item", "prediction")),
 }
 

@@ -12,8 +12,7 @@ import pytest
 from embedlab.core.errors import MissingError
 from embedlab.data.own_files import ColumnMap, RowShape, open_own_rows, open_pair_file
 from embedlab.data.table_file import sentences
-from embedlab.encoders.kinds.items import read_items
-from embedlab.encoders.kinds.scores import open_scores
+from embedlab.encoders.kinds.brought import open_scores, read_items
 from tests.data.conftest import read_as
 
 VALUES = {

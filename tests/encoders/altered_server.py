@@ -23,7 +23,7 @@ from transformers import (
     Qwen3Model,
 )
 
-from embedlab.encoders.chosen_texts import chosen_texts
+from embedlab.encoders.same import chosen_texts
 
 PROMPT = "query: "
 PADDED = {"no-mask", "right-pad"}  # faults that show in batches of all lengths

@@ -21,8 +21,8 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from transformers import AutoConfig, AutoModel, PreTrainedTokenizerFast, T5Config, T5EncoderModel
 
 from embedlab.data import tiny
-from embedlab.encoders.damaged_files import silence_transformers
 from embedlab.encoders.random_encoder import build_tokenizer
+from embedlab.encoders.weight_checks import silence_transformers
 
 WIDTH = 32
 SENTENCES = (

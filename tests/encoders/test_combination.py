@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from embedlab.core.errors import UsageError
-from embedlab.encoders.combination import (
+from embedlab.encoders.device import Machine
+from embedlab.encoders.kinds.word_vectors import WordVectorEncoder
+from embedlab.encoders.loading import load_encoder, load_scorer
+from embedlab.encoders.transformed import (
     CombinedEncoder,
     average_vectors,
     concat,
     normalized_average,
 )
-from embedlab.encoders.device import Machine
-from embedlab.encoders.kinds.word_vectors import WordVectorEncoder
-from embedlab.encoders.loading import load_encoder, load_scorer
 from embedlab.models.catalog import resolve
 
 ONE = np.array([[3, 4], [0, 0]], np.float32)
@@ -46,7 +46,6 @@ def test_a_combined_encoder_combines_and_reports_progress_over_all_parts() -> No
     )
     assert encoder.dim == 4
     assert reported == [(2, 4), (4, 4)]
-    assert encoder.facts.words == 2
 
 
 def test_averages_need_one_dimension() -> None:

@@ -20,9 +20,9 @@ from transformers import AutoConfig, AutoModelForSequenceClassification
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.encoders.cross_encoder import CrossEncoderScorer
-from embedlab.encoders.damaged_files import silence_transformers
 from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_encoder, load_scorer
+from embedlab.encoders.weight_checks import silence_transformers
 from embedlab.models.catalog import Model, resolve
 from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.models.location import pinned

@@ -12,9 +12,9 @@ import pytest
 from safetensors.numpy import save_file
 
 from embedlab.core.errors import MissingError
-from embedlab.encoders.damaged_files import one_line_errors
 from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_encoder
+from embedlab.encoders.weight_checks import one_line_errors
 from embedlab.models.catalog import resolve
 
 

@@ -28,7 +28,7 @@ TEXTS = ["a man plays", "", "two dogs", "a man plays"]
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
     """The address of a fresh server, without waits between attempts."""
-    monkeypatch.setattr("embedlab.encoders.endpoint._wait", lambda _: 0.01)
+    monkeypatch.setattr("embedlab.encoders.kinds.endpoint._wait", lambda _: 0.01)
     monkeypatch.delenv("EMBEDLAB_API_KEY", raising=False)
     program = [
         sys.executable,
@@ -104,7 +104,7 @@ def test_limits_errors_and_dropped_connections_are_tried_again(server: str, cpu:
 def test_a_server_that_fails_is_one_line(
     server: str, cpu: Machine, model: str, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("embedlab.encoders.endpoint.ANSWER_BYTES", 2**20)
+    monkeypatch.setattr("embedlab.encoders.kinds.endpoint.ANSWER_BYTES", 2**20)
     with pytest.raises(EmbedlabError, match=words) as error:
         load(f"{server}#{model}", cpu).encode(["a", "b"])
     assert "\n" not in error.value.message + error.value.hint
@@ -297,8 +297,8 @@ def test_tables_call_it_by_its_model() -> None:
 def test_a_server_that_never_comes_to_an_end_is_left(
     server: str, cpu: Machine, model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("embedlab.encoders.endpoint.REQUEST_S", 0.3)
-    monkeypatch.setattr("embedlab.encoders.endpoint.ATTEMPTS", 2)
+    monkeypatch.setattr("embedlab.encoders.kinds.endpoint.REQUEST_S", 0.3)
+    monkeypatch.setattr("embedlab.encoders.kinds.endpoint.ATTEMPTS", 2)
     with pytest.raises(
         MissingError, match=r"did not answer after 2 attempts: no whole answer within 0.3 s"
     ):

@@ -3,7 +3,7 @@ do not count, models without vectors.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -16,12 +16,22 @@ from embedlab.encoders.exact_search import (
     OfIndex,
     OfTexts,
     OfVectors,
-    Relevant,
     first_documents,
     ranks_in_run,
     relevant_ranks,
 )
-from embedlab.encoders.lexical import DiceScorer
+from embedlab.encoders.loading import DiceScorer
+
+
+@dataclass(kw_only=True)
+class Relevant:
+    """Which documents are relevant to which queries."""
+
+    query: np.ndarray
+    relevant: np.ndarray
+    grade: np.ndarray
+    excluded: tuple[np.ndarray, np.ndarray]
+
 
 SIMILARITIES = ("cosine", "dot", "euclidean", "manhattan")
 
@@ -34,12 +44,12 @@ def slow_ranks(table: np.ndarray, relevant: Relevant) -> list[float]:
         (query, document): grade
         for query, document, grade in zip(
             relevant.query.tolist(),
-            relevant.document.tolist(),
+            relevant.relevant.tolist(),
             relevant.grade.tolist(),
             strict=True,
         )
     }
-    for query, document in zip(relevant.query.tolist(), relevant.document.tolist(), strict=True):
+    for query, document in zip(relevant.query.tolist(), relevant.relevant.tolist(), strict=True):
         order = [
             own
             for own in range(table.shape[1])
@@ -57,7 +67,7 @@ def slow_first(table: np.ndarray, relevant: Relevant, count: int) -> list[list[i
     relevant; of those the last item first.
     """
     out = {*zip(*(one.tolist() for one in relevant.excluded), strict=True)}
-    columns = (one.tolist() for one in (relevant.query, relevant.document, relevant.grade))
+    columns = (one.tolist() for one in (relevant.query, relevant.relevant, relevant.grade))
     rows = list(zip(*columns, strict=True))
     grades = {(query, document): grade for query, document, grade in rows}
     items = {(query, document): item for item, (query, document, _) in enumerate(rows)}
@@ -102,25 +112,24 @@ def some_relevant(rng: np.random.Generator, queries: int, documents: int) -> Rel
     ).reshape(-1, 2)
     return Relevant(
         query=pairs[:, 0],
-        document=pairs[:, 1],
+        relevant=pairs[:, 1],
         grade=rng.integers(1, 4, len(pairs)),
         excluded=(out[:, 0], out[:, 1]),
     )
 
 
-@pytest.fixture(params=[(8192, 512), (7, 5), (1, 1)], ids=str)
+@pytest.fixture(params=[(8192, 2**26), (7, 100), (1, 1)], ids=str)
 def sizes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, size in zip(("DOCUMENTS_AT_ONCE", "QUERIES_AT_ONCE"), request.param, strict=True):
-        monkeypatch.setattr(exact_search, name, size)
+    documents, pairs = request.param
+    monkeypatch.setattr(exact_search, "DOCUMENTS_AT_ONCE", documents)
+    monkeypatch.setattr(exact_search, "PAIRS_AT_ONCE", pairs)
+    monkeypatch.setattr(exact_search, "VECTOR_PAIRS_AT_ONCE", pairs)
 
 
 @pytest.mark.usefixtures("sizes")
 @pytest.mark.parametrize("similarity", SIMILARITIES)
 @pytest.mark.parametrize("kind", ["different", "repeated", "nearly equal"])
-def test_ranks_and_first_documents_are_those_of_a_sort_of_all(
-    similarity: str, kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(exact_search, "_SPARE", 3 if kind == "different" else 40)
+def test_ranks_and_first_documents_are_those_of_a_sort_of_all(similarity: str, kind: str) -> None:
     rng = np.random.default_rng(5)
     first, second = (rng.standard_normal((rows, 6)).astype(np.float32) for rows in (13, 40))
     first[2] = second[3] = 0
@@ -180,7 +189,7 @@ def test_a_score_that_is_lacking_is_refused() -> None:
 
     relevant = Relevant(
         query=np.array([0]),
-        document=np.array([0]),
+        relevant=np.array([0]),
         grade=np.array([1]),
         excluded=(np.array([], int),) * 2,
     )
@@ -218,7 +227,7 @@ def test_a_relevant_document_is_among_the_first_exactly_if_its_rank_says_so(grad
         first = first_documents(found, relevant, count)
         assert [
             document in first[query]
-            for query, document in zip(relevant.query, relevant.document, strict=True)
+            for query, document in zip(relevant.query, relevant.relevant, strict=True)
         ] == [*(ranks <= count)]
 
 
@@ -238,7 +247,7 @@ def test_an_index_gives_the_scores_of_all_documents_at_once() -> None:
     nothing = np.array([], np.intp)
     relevant = Relevant(
         query=np.arange(3),
-        document=np.array([2, 0, 4]),
+        relevant=np.array([2, 0, 4]),
         grade=np.ones(3, np.int64),
         excluded=(nothing, nothing),
     )

@@ -8,9 +8,9 @@ import torch
 from transformers import AutoModel, AutoTokenizer
 
 from embedlab.core.errors import UsageError
-from embedlab.encoders.damaged_files import silence_transformers
 from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_encoder
+from embedlab.encoders.weight_checks import silence_transformers
 from embedlab.models.catalog import resolve, trainable
 from embedlab.models.fingerprint import spec_fingerprint
 from tests.encoders.layouts import DECODERS, SENTENCES, write_backbone

@@ -17,10 +17,10 @@ from sentence_transformers.sentence_transformer.modules import CNN, Pooling
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.encoders.checkpoint import load_transformer, save_model
-from embedlab.encoders.damaged_files import silence_transformers
 from embedlab.encoders.device import Machine
 from embedlab.encoders.layers import load_layers
 from embedlab.encoders.loading import load_encoder
+from embedlab.encoders.weight_checks import silence_transformers
 from embedlab.models.catalog import resolve
 from embedlab.models.folder import read_usage
 from embedlab.models.modules import Layer

@@ -1,6 +1,6 @@
 import numpy as np
 
-from embedlab.encoders.lexical import DiceScorer
+from embedlab.encoders.loading import DiceScorer
 
 
 def test_dice_scores_word_overlap() -> None:

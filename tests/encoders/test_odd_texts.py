@@ -16,9 +16,9 @@ from peft import PeftModel
 from sentence_transformers import SentenceTransformer
 from transformers import AutoModel
 
-from embedlab.encoders.damaged_files import silence_transformers
 from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_encoder
+from embedlab.encoders.weight_checks import silence_transformers
 from embedlab.models.catalog import resolve
 from tests.encoders.layouts import LAYOUTS, adapted, lora, pooled, tokenizer
 

@@ -17,10 +17,10 @@ from transformers import AutoConfig, AutoModelForSequenceClassification
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.encoders.checkpoint import load_transformer, save_model
-from embedlab.encoders.damaged_files import silence_transformers
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import Encoder
 from embedlab.encoders.loading import load_encoder
+from embedlab.encoders.weight_checks import silence_transformers
 from embedlab.models.catalog import resolve
 from embedlab.models.config import NATIVE_NOTE
 from embedlab.models.folder import read_usage

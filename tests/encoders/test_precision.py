@@ -18,10 +18,10 @@ from transformers import AutoConfig, AutoModel
 
 from embedlab.core.settings import Settings
 from embedlab.encoders.checkpoint import load_transformer
-from embedlab.encoders.damaged_files import silence_transformers
 from embedlab.encoders.device import DeviceMap, Machine, machine
 from embedlab.encoders.loading import load_plain
 from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.encoders.weight_checks import silence_transformers
 from embedlab.models.catalog import ModelSpec
 from tests.encoders import loading_peak
 from tests.encoders.layouts import DECODERS, SENTENCES, write_backbone

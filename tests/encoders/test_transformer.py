@@ -12,8 +12,8 @@ from embedlab.core.plugins import shipped_names
 from embedlab.core.recipe import Pooling
 from embedlab.encoders import transformer
 from embedlab.encoders.checkpoint import load_transformer
-from embedlab.encoders.damaged_files import silence_transformers
 from embedlab.encoders.device import Machine
+from embedlab.encoders.weight_checks import silence_transformers
 from embedlab.models.reading import Wishes
 
 ARCHITECTURES = ("bert", "roberta", "distilbert", "modernbert")

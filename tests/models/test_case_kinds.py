@@ -222,7 +222,7 @@ def test_what_a_plugin_raises_is_its_own_error(
         def encode(self, _: object) -> None:
             raise KeyError("sentence_lengths")
 
-    monkeypatch.setattr("embedlab.encoders.prefixed.open_kind", lambda _kind, _spec: Failing())
+    monkeypatch.setattr("embedlab.encoders.loading.open_kind", lambda _kind, _spec: Failing())
     with pytest.raises(EmbedlabError, match="KeyError 'sentence_lengths'"):
         load_encoder(
             resolve(f"sentence-transformers:{tmp_path}", Path("none")).members[0], cpu

@@ -3,14 +3,16 @@
 import numpy as np
 import pytest
 
-from embedlab.objectives.anchor_sets import (
+from embedlab.objectives.needs import (
+    CONTRADICTION,
+    ENTAILMENT,
+    NEUTRAL,
     AnchorSets,
     Limit,
     anchor_sets,
     entailment_sets,
     sample_subset,
 )
-from embedlab.objectives.needs import CONTRADICTION, ENTAILMENT, NEUTRAL
 
 
 def _sets(

@@ -7,14 +7,18 @@ import torch
 from torch import Tensor
 
 from embedlab.core.recipe import load_recipe
-from embedlab.objectives.class_contrastive.loss import (
-    ClassContrastive,
+from embedlab.objectives.losses import class_contrastive, classification
+from embedlab.objectives.losses.class_contrastive import (
+    Options,
     class_contrastive_loss,
+    coded_rates,
+    needs,
     tenths,
 )
-from embedlab.objectives.class_contrastive.options import Options, coded_rates, needs
-from embedlab.objectives.classification.loss import Classification
-from embedlab.objectives.classification.options import Options as ClassificationOptions
+from embedlab.objectives.losses.classification import Options as ClassificationOptions
+
+ClassContrastive = class_contrastive.objective()
+Classification = classification.objective()
 
 
 def by_loop(vectors: Tensor, labels: list[int], tau: float) -> float:

@@ -16,9 +16,8 @@ from embedlab.data import tiny
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
 from embedlab.models.reading import Wishes
-from embedlab.objectives.needs import Needs, describe_row
+from embedlab.objectives.needs import Needs, describe_row, index_rows
 from embedlab.objectives.objective import build_objective
-from embedlab.objectives.rows import index_rows
 
 OBJECTIVES = objective_names()
 MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
@@ -92,7 +91,7 @@ def test_options_are_light() -> None:
     code = (
         "import sys, importlib\n"
         "for name in sys.argv[1:]:\n"
-        "    importlib.import_module(f'embedlab.objectives.{name}.options')\n"
+        "    importlib.import_module(f'embedlab.objectives.losses.{name}')\n"
         "    assert not {'torch', 'transformers', 'datasets'} & set(sys.modules), name\n"
     )
     assert run([sys.executable, "-c", code, *OBJECTIVES], check=False).returncode == 0

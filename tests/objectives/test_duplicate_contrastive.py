@@ -6,8 +6,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from embedlab.objectives.duplicate_contrastive.loss import DuplicateContrastive, duplicate_loss
-from embedlab.objectives.duplicate_contrastive.options import Options, needs
+from embedlab.objectives.losses import duplicate_contrastive
+from embedlab.objectives.losses.duplicate_contrastive import Options, duplicate_loss, needs
+
+DuplicateContrastive = duplicate_contrastive.objective()
 
 
 def by_loop(first: Tensor, second: Tensor, labels: list[int], tau: float) -> float:

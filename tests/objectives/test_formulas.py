@@ -14,10 +14,9 @@ from embedlab.core.names import objective_names, objective_options
 from embedlab.core.recipe import ObjectiveSection
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.models.reading import Wishes
-from embedlab.objectives.anchor_sets import sample_subset
-from embedlab.objectives.in_batch_contrastive.loss import projection
+from embedlab.objectives.losses.in_batch_contrastive import projection
+from embedlab.objectives.needs import index_rows, sample_subset
 from embedlab.objectives.objective import Objective, build_objective
-from embedlab.objectives.rows import index_rows
 from tests.objectives.test_contract import MACHINE, frame_for
 
 FURTHER = {

@@ -6,8 +6,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from embedlab.objectives.in_batch_contrastive.loss import InBatchContrastive, in_batch_loss
-from embedlab.objectives.in_batch_contrastive.options import Options, needs
+from embedlab.objectives.losses import in_batch_contrastive
+from embedlab.objectives.losses.in_batch_contrastive import Options, in_batch_loss, needs
+
+InBatchContrastive = in_batch_contrastive.objective()
 
 
 def by_loop(anchors: Tensor, positives: Tensor, negatives: Tensor | None, tau: float) -> float:

@@ -8,9 +8,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from embedlab.core.errors import UsageError
+from embedlab.objectives.losses import nli_softmax
+from embedlab.objectives.losses.nli_softmax import Augment, Options, describe, needs
 from embedlab.objectives.needs import CONTRADICTION, ENTAILMENT, NEUTRAL
-from embedlab.objectives.nli_softmax.loss import NliSoftmax
-from embedlab.objectives.nli_softmax.options import Augment, Options, describe, needs
+
+NliSoftmax = nli_softmax.objective()
 
 NLI = pl.DataFrame(
     {

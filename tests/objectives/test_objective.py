@@ -1,18 +1,25 @@
 """The objectives of a recipe, and which of their parameters are trained."""
 
+import sys
+from types import ModuleType
+
 import pytest
 import torch
 from torch import nn
 
+from embedlab.core import plugins
+from embedlab.core.errors import MissingError
 from embedlab.core.recipe import load_recipe
+from embedlab.objectives.losses import paraphrase_head, similarity_head
 from embedlab.objectives.objective import (
     Objective,
-    TaskLayers,
+    build_objective,
     build_objectives,
     saved_tensors,
 )
-from embedlab.objectives.paraphrase_head.loss import ParaphraseHead
-from embedlab.objectives.similarity_head.loss import SimilarityHead
+
+ParaphraseHead = paraphrase_head.objective()
+SimilarityHead = similarity_head.objective()
 
 
 class Straight(Objective):
@@ -23,7 +30,7 @@ class Straight(Objective):
         self.layer = nn.Linear(2, 2)
 
 
-def heads_of(sharing: str) -> tuple[list[Objective], TaskLayers, TaskLayers]:
+def heads_of(sharing: str) -> tuple[list[Objective], nn.Sequential, nn.Sequential]:
     """The objectives of the recipe `multitask` with one way of sharing, and the layers of the
     paraphrase and the similarity head.
     """
@@ -31,8 +38,8 @@ def heads_of(sharing: str) -> tuple[list[Objective], TaskLayers, TaskLayers]:
     built = build_objectives(recipe, 8)
     (paraphrase,) = (one.layers for one in built if isinstance(one, ParaphraseHead))
     (similarity,) = (one.layers for one in built if isinstance(one, SimilarityHead))
-    assert isinstance(paraphrase, TaskLayers)
-    assert isinstance(similarity, TaskLayers)
+    assert isinstance(paraphrase, nn.Sequential)
+    assert isinstance(similarity, nn.Sequential)
     return built, paraphrase, similarity
 
 
@@ -75,3 +82,19 @@ def test_an_objective_is_itself_a_plain_loss_without_heads_of_the_encoder() -> N
     with pytest.raises(NotImplementedError):
         plain(torch.zeros(1, 2), {})
     assert plain.sample({}, None) == {}  # type: ignore[arg-type]
+
+
+def test_a_module_of_a_package_that_has_no_loss_is_refused_with_what_to_write(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    section = load_recipe("snli-supcl", []).stages[0].objective
+    parts = ("Options", "needs", "SUMMARY", "describe")  # all but the loss
+    lacking = ModuleType("lacking")
+    vars(lacking).update({name: getattr(similarity_head, name, None) for name in parts})
+    monkeypatch.setitem(sys.modules, "lacking", lacking)
+    bare = plugins.Plugin(kind="objectives", name="bare", origin="other 1.0", module="lacking")
+    monkeypatch.setattr(plugins, "require", lambda *_: bare)
+
+    with pytest.raises(MissingError, match="has no loss") as refused:
+        build_objective(section, 8)
+    assert "declare the class itself" in (refused.value.hint or "")

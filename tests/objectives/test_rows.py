@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from embedlab.core.errors import UsageError
 from embedlab.encoders.encoder import TextPair
-from embedlab.objectives.needs import NEEDS, Needs
-from embedlab.objectives.rows import index_rows
+from embedlab.objectives.needs import NEEDS, Needs, index_rows
 
 FRAME = pl.DataFrame(
     {

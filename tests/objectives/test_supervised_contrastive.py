@@ -7,12 +7,15 @@ import pytest
 import torch
 from torch import Tensor
 
-from embedlab.objectives.needs import ENTAILMENT, NEUTRAL
-from embedlab.objectives.supervised_contrastive.loss import (
-    SupervisedContrastive,
+from embedlab.objectives.losses import supervised_contrastive
+from embedlab.objectives.losses.supervised_contrastive import (
+    Options,
     supervised_contrastive_loss,
 )
-from embedlab.objectives.supervised_contrastive.options import Options
+from embedlab.objectives.needs import ENTAILMENT, NEUTRAL
+from embedlab.objectives.objective import Objective
+
+SupervisedContrastive = supervised_contrastive.objective()
 
 Row = tuple[int, int, int]
 
@@ -200,9 +203,7 @@ def test_large_scores_stay_finite() -> None:
     assert torch.isfinite(loss)
 
 
-def _loss(
-    options: Options, rows: list[Row], vectors: Tensor
-) -> tuple[SupervisedContrastive, Tensor]:
+def _loss(options: Options, rows: list[Row], vectors: Tensor) -> tuple[Objective, Tensor]:
     torch.manual_seed(0)
     objective = SupervisedContrastive(options, 8)
     columns = columns_of(rows)

@@ -8,22 +8,24 @@ from torch import Tensor
 
 from embedlab.core.errors import UsageError
 from embedlab.core.recipe import load_recipe
+from embedlab.objectives.losses import paraphrase_head, sentiment_head, similarity_head
+from embedlab.objectives.losses.paraphrase_head import Options as ParaphraseOptions
+from embedlab.objectives.losses.sentiment_head import Options as SentimentOptions
+from embedlab.objectives.losses.similarity_head import Options as SimilarityOptions
+from embedlab.objectives.losses.similarity_head import Sharing
 from embedlab.objectives.needs import Layers, check_columns
-from embedlab.objectives.objective import TaskLayers
-from embedlab.objectives.paraphrase_head.loss import ParaphraseHead
-from embedlab.objectives.paraphrase_head.options import Options as ParaphraseOptions
-from embedlab.objectives.sentiment_head.loss import SentimentHead
-from embedlab.objectives.sentiment_head.options import Options as SentimentOptions
-from embedlab.objectives.similarity_head.loss import SimilarityHead
-from embedlab.objectives.similarity_head.options import Options as SimilarityOptions
-from embedlab.objectives.similarity_head.options import Sharing
+from embedlab.objectives.objective import task_layers
+
+ParaphraseHead = paraphrase_head.objective()
+SentimentHead = sentiment_head.objective()
+SimilarityHead = similarity_head.objective()
 
 VECTORS = torch.randn(6, 8, generator=torch.Generator().manual_seed(0))
 PAIRS = {"sentence1": torch.tensor([0, 1, 2]), "sentence2": torch.tensor([3, 4, 0])}
 
 
 def transformed(layers: torch.nn.Module, vector: Tensor) -> Tensor:
-    assert isinstance(layers, TaskLayers)
+    assert isinstance(layers, torch.nn.Sequential)
     hidden = (layers.first.weight @ vector + layers.first.bias).clamp(min=0)
     return layers.second.weight @ hidden + layers.second.bias
 
@@ -71,7 +73,7 @@ def test_without_layers_the_vectors_go_on_as_they_are() -> None:
     head = SimilarityHead(SimilarityOptions(layers="none"), 8)
     assert not list(head.parameters())
     assert torch.equal(
-        head.similarity(VECTORS[:3], VECTORS[3:]), torch.cosine_similarity(VECTORS[:3], VECTORS[3:])
+        head.predict(VECTORS[:3], VECTORS[3:]), torch.cosine_similarity(VECTORS[:3], VECTORS[3:])
     )
 
 
@@ -88,13 +90,13 @@ def test_dropout_comes_before_every_linear_layer(layers: Layers) -> None:
         paraphrase.logits(VECTORS[:3], VECTORS[3:]), paraphrase.bilinear.bias.expand(3)
     )
     for head in (sentiment.eval(), paraphrase.eval()):
-        assert not isinstance(head.layers, TaskLayers) or torch.equal(
+        assert not isinstance(head.layers, torch.nn.Sequential) or torch.equal(
             head.layers(VECTORS[0]), transformed(head.layers, VECTORS[0])
         )
 
 
 def test_dropout_comes_before_both_additional_layers() -> None:
-    layers = TaskLayers(8, dropout=1 - 1e-7)
+    layers = task_layers("two-layer", 8, 1 - 1e-7)
     seen: list[Tensor] = []
     for layer in (layers.first, layers.second):
         layer.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
@@ -107,8 +109,8 @@ def test_shared_layers_leave_each_head_its_own_dropout(sharing: Sharing) -> None
     paraphrase = ParaphraseHead(ParaphraseOptions(dropout=0.1), 8)
     similarity = SimilarityHead(SimilarityOptions(sharing=sharing, dropout=0.4), 8)
     similarity.share([paraphrase, similarity])
-    assert isinstance(similarity.layers, TaskLayers)
-    assert isinstance(paraphrase.layers, TaskLayers)
+    assert isinstance(similarity.layers, torch.nn.Sequential)
+    assert isinstance(paraphrase.layers, torch.nn.Sequential)
     assert similarity.layers.first is paraphrase.layers.first
     assert (similarity.layers.second is paraphrase.layers.second) == (sharing == "whole")
     assert (similarity.layers.dropout.p, paraphrase.layers.dropout.p) == (0.4, 0.1)

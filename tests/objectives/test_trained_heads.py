@@ -11,8 +11,13 @@ from torch import Tensor
 
 from embedlab.core.errors import MissingError
 from embedlab.core.recipe import load_recipe
-from embedlab.encoders.sealed_tensors import HEADS_FILE, write_sealed_tensors
-from embedlab.objectives.objective import build_objectives, load_objectives, saved_tensors
+from embedlab.objectives.objective import (
+    HEADS_FILE,
+    build_objectives,
+    load_objectives,
+    saved_tensors,
+    write_sealed_tensors,
+)
 
 
 def run_with(folder: Path, heads: Mapping[str, Tensor], recipe: str = "multitask") -> Any:

@@ -14,8 +14,8 @@ from benchmarks.pair_frames import store_similarities
 from embedlab.core.disk import KEY, check_folder
 from embedlab.core.errors import EmbedlabError
 from embedlab.data.overlaps import KnownText
-from embedlab.encoders.sealed_tensors import read_heads
 from embedlab.experiments.plan import GridPlan
+from embedlab.objectives.objective import read_heads
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import StoredOutcomes

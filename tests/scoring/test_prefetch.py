@@ -16,7 +16,7 @@ from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.scoring.prefetch import encode_once, stored_evaluation
 from embedlab.tasks._labelled import OpenedTasks, task_features
 from embedlab.tasks.task import Selection
-from embedlab.tasks.transfer import TASK, evaluate_transfer, open_transfer
+from embedlab.tasks.transfer import TASK, open_transfer
 from tests.tasks.labelled_sentences import WordEncoder, write_mr, write_mrpc, write_sst2
 
 
@@ -68,7 +68,7 @@ def test_an_evaluation_is_cached_for_the_same_vectors_data_and_program_only(
     source: Source, tmp_path: Path
 ) -> None:
     opened = open_transfer(source, ["mr", "mrpc"])
-    made = evaluate_transfer(WordEncoder(), opened, "exact").evaluation
+    made = TASK.evaluated(WordEncoder(), opened, "exact").evaluation
     everything = opened
     settings = Settings(data=source.folder, allow_partial=source.allow_partial)
 

@@ -290,7 +290,7 @@ def test_a_run_on_sts_benchmark_shares_4760_pairs_with_the_years(
     shared_data: Path, tmp_path: Path
 ) -> None:
     source = Source(folder=shared_data, offline=True)
-    sts = pytest.importorskip("embedlab.objectives.similarity_head.options") and recipe(
+    sts = pytest.importorskip("embedlab.objectives.losses.similarity_head") and recipe(
         "sts-benchmark", "similarity_head"
     )
     run = finished(tmp_path, "b", sts, source)

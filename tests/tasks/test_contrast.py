@@ -14,7 +14,7 @@ from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.data.contrasts import open_contrasts
 from embedlab.data.source import Source
-from embedlab.encoders.lexical import DiceScorer
+from embedlab.encoders.loading import DiceScorer
 from embedlab.models.catalog import resolve
 from embedlab.runs.outcomes import stored_outcomes
 from embedlab.scoring.member import evaluate_task

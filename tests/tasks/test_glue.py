@@ -13,14 +13,18 @@ from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.encoders.device import Machine
-from embedlab.encoders.sealed_tensors import write_sealed_tensors
 from embedlab.models.catalog import ModelSpec
+from embedlab.objectives.objective import write_sealed_tensors
 from embedlab.runs.environment import collect_environment
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder
-from embedlab.tasks._glue_classifier import task_of
-from embedlab.tasks._glue_metrics import glue_accuracy, glue_f1, glue_matthews
-from embedlab.tasks.glue import TASK
+from embedlab.tasks.glue import (
+    TASK,
+    classifier_stage,
+    glue_accuracy,
+    glue_f1,
+    glue_matthews,
+)
 from embedlab.tasks.task import Selection
 from embedlab.training.stages import train_run
 
@@ -139,9 +143,9 @@ def test_a_run_is_scored_on_the_task_that_its_classifier_was_trained_on(
         collect_environment(seed=1, device="cpu", precision="float32", threads=1, data=[]),
     )
     with pytest.raises(MissingError, match="is not finished"):
-        task_of(spec)
+        classifier_stage(spec)
     run.model.mkdir(parents=True)
-    assert task_of(spec) == expected
+    assert classifier_stage(spec)[1].data.datasets[0] == expected
     TASK.check(spec, SETTINGS)
     with pytest.raises(MissingError, match=rf"'{expected}' .dev."):
         TASK.check(spec, Settings(data=tmp_path, offline=True))
@@ -149,7 +153,7 @@ def test_a_run_is_scored_on_the_task_that_its_classifier_was_trained_on(
 
 def test_what_is_not_a_run_with_a_classifier_of_glue_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is not a run: GLUE scores trained classifiers"):
-        task_of(ModelSpec(name="dice", kind="dice"))
+        classifier_stage(ModelSpec(name="dice", kind="dice"))
     with pytest.raises(UsageError, match="has no classifier of a GLUE task"):
         TASK.check_recipe(load_recipe("snli-ce"), SAMPLE)
     TASK.check_recipe(load_recipe("glue-finetune"), SAMPLE)

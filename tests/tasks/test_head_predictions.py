@@ -23,22 +23,21 @@ from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.encoders.device import Machine
-from embedlab.encoders.sealed_tensors import write_sealed_tensors
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.models.catalog import ModelSpec, resolve
-from embedlab.objectives.objective import Trained, build_objectives
+from embedlab.objectives.objective import Trained, build_objectives, write_sealed_tensors
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder
 from embedlab.scoring.dev_score import dev_score
 from embedlab.scoring.stored_intervals import stored_intervals
-from embedlab.tasks import _head_predictions
-from embedlab.tasks._head_predictions import (
+from embedlab.tasks import _heads
+from embedlab.tasks._heads import (
     best_threshold,
+    load_trained,
     predict_all,
     predict_averages,
     predict_rows,
 )
-from embedlab.tasks._heads import load_trained
 from embedlab.tasks.multitask import MULTITASK_DATASETS, TASK
 from embedlab.tasks.task import Selection
 from embedlab.training.stages import train_run
@@ -96,7 +95,7 @@ def test_a_head_predicts_without_dropout_and_goes_on_with_it() -> None:
 def test_what_has_no_head_says_its_cosine_and_only_paraphrases_have_a_threshold(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(_head_predictions, "THRESHOLD_PAIRS", 30)
+    monkeypatch.setattr(_heads, "THRESHOLD_PAIRS", 30)
     parts = {name: SAMPLE.open(name, "dev") for name in MULTITASK_DATASETS}
     found = predict_all(Trained(encoder=WordEncoder(), objectives=[]), parts, SAMPLE)
     assert set(found) == {"paraphrases", "sts-course"}
@@ -115,7 +114,7 @@ def test_what_has_no_head_says_its_cosine_and_only_paraphrases_have_a_threshold(
     assert len(pairs) > 30
     chosen = pairs[sorted(np.random.default_rng(0).permutation(len(pairs))[:30].tolist())]
     threshold = best_threshold(
-        _head_predictions.plain_cosines(WordEncoder(), chosen),
+        _heads.plain_cosines(WordEncoder(), chosen),
         chosen["is_duplicate"].to_numpy().astype(int),
     )
     assert found["paraphrases"].threshold == threshold

@@ -2,7 +2,6 @@
 classifiers are in test_transfer.
 """
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,10 @@ from embedlab.tasks._labelled import (
     ClassificationResult,
     ClassificationTask,
     OpenedTasks,
-    SuiteResult,
     accuracies,
     gold_items,
     mean_accuracy,
-    suite_evaluation,
+    suite_result,
 )
 from tests.tasks.labelled_sentences import WordEncoder
 
@@ -49,16 +47,18 @@ def result_of(
     dev: float = 0.25,
 ) -> Any:
     """What a classifier predicted: each time the first class."""
-    outcome: Any = SimpleNamespace(
-        rows=np.array(rows),
-        predicted=np.zeros(len(rows), int),
-        accuracy=accuracy,
-        dev=dev,
-        scored=scored,
-    )
     classes = ("no", "perhaps", "yes")
     gold = np.array([classes.index(task.column("label")[row]) for row in rows])
-    return ClassificationResult(task=task, classes=classes, gold=gold, outcome=outcome)
+    return ClassificationResult(
+        task=task,
+        classes=classes,
+        gold=gold,
+        predicted=np.zeros(len(rows), int),
+        rows=np.array(rows),
+        scored=scored,
+        accuracy=accuracy,
+        dev=dev,
+    )
 
 
 def test_the_rows_of_the_test_split_are_scored_and_numbered_among_those_of_all_splits() -> None:
@@ -76,8 +76,8 @@ def test_without_a_test_split_all_rows_are_scored() -> None:
     task = made(all=6)
     found = gold_items(task)
     assert (found.split, found.rows.tolist(), found.part) == ("cv", [*range(6)], task.parts["all"])
-    assert result_of(task, [0]).scored is task.parts["all"]
-    assert result_of(made(train=5, test=2), [5]).scored.state.split == "test"
+    assert result_of(task, [0]).part is task.parts["all"]
+    assert result_of(made(train=5, test=2), [5]).part.state.split == "test"
 
 
 @pytest.mark.parametrize(
@@ -139,10 +139,7 @@ def test_what_each_item_got_is_stored_with_its_row_and_sentence() -> None:
     task = made(train=7, test=4)
     opened = OpenedTasks(tasks=(task,), missing={})
     results = (result_of(task, [7, 8, 9, 10]),)
-    suite = SuiteResult(
-        evaluation=suite_evaluation("transfer", WordEncoder(), opened, "literature", []),
-        results=results,
-    )
+    suite = suite_result("transfer", WordEncoder(), opened, "literature", results, [], {})
     (found,) = suite.outcomes
     assert (found.dataset, found.split, found.classes) == ("made", "test", ("no", "perhaps", "yes"))
     assert found.items.select("item", "gold", "predicted").rows() == [
@@ -152,5 +149,4 @@ def test_what_each_item_got_is_stored_with_its_row_and_sentence() -> None:
         (10, 0, 0),
     ]
     assert found.items["sentence1"].to_list() == task.parts["test"].frame["sentence"].to_list()
-    assert results[0].correct.tolist() == [True, False, False, True]
     assert suite.tested == (task.parts["test"],)

@@ -27,7 +27,7 @@ from embedlab.encoders.loading import load_encoder
 from embedlab.models.catalog import resolve
 from embedlab.tasks._labelled import task_features
 from embedlab.tasks.sts import STS_DATASETS
-from embedlab.tasks.transfer import evaluate_transfer, open_transfer
+from embedlab.tasks.transfer import TASK, open_transfer
 from tests.tasks.slow_protocol import SlowProtocol
 
 pytestmark = pytest.mark.slow
@@ -169,7 +169,7 @@ def test_it_comes_within_a_point_of_sentevals_own_numbers(
     runs = [
         {
             (one.slice, one.metric, one.split): one.value
-            for one in evaluate_transfer(minilm, opened, seed=seed).evaluation.scores
+            for one in TASK.evaluated(minilm, opened, seed=seed).evaluation.scores
         }
         for seed in range(5)
     ]

@@ -30,7 +30,7 @@ from embedlab.scoring.selection import SelectedTask, select_tasks
 from embedlab.tasks import mteb as mteb_task
 from embedlab.tasks import task as task_module
 from embedlab.tasks._mteb_rows import OpenedTask, open_task
-from embedlab.tasks._roles import listed_prompt, listed_prompts
+from embedlab.tasks._searchers import listed_prompt, listed_prompts
 from embedlab.tasks.mteb import declared_tasks
 
 ROWS = 60
@@ -140,7 +140,7 @@ def test_a_row_with_a_refused_text_is_left_out_for_all_models_and_counted(
         is_first = spec.name == str(tiny_encoder)
         return _Refusing(encoder, {refused}) if is_first else encoder, notes
 
-    monkeypatch.setattr("embedlab.tasks._mteb_encoder.load_member", load_member)
+    monkeypatch.setattr("embedlab.tasks.mteb.load_member", load_member)
     models = [str(other_encoder), str(tiny_encoder)]
     compared = embedlab.compare(models, tasks=[f"mteb:{task}"], data=data, cache=tmp_path / "cache")
     rows = (ROWS, 1) if task == "STS16" else (20, 10)
@@ -154,7 +154,7 @@ def test_predictions_that_mteb_writes_are_compared_as_models(
 ) -> None:
     import mteb
 
-    from embedlab.tasks._mteb_encoder import MtebEncoder
+    from embedlab.tasks.mteb import MtebEncoder
 
     task = open_task("mteb:STS16", Source(folder=data)).task
     settings = Settings(cache=tmp_path / "cache", runs=tmp_path / "runs")

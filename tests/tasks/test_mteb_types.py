@@ -19,9 +19,8 @@ from embedlab.data.tiny import tiny_rows
 from embedlab.encoders.encoder import RefusedTextsError, Vectors
 from embedlab.models.catalog import resolve
 from embedlab.scoring.member import evaluate_task
-from embedlab.tasks._mteb_encoder import MtebEncoder
 from embedlab.tasks._mteb_rows import open_task
-from embedlab.tasks.mteb import _run
+from embedlab.tasks.mteb import MtebEncoder, _run
 from tests.data.query_folders import write_folder
 
 Row = Mapping[str, Any]

@@ -16,8 +16,8 @@ from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
 from embedlab.objectives.objective import Trained
-from embedlab.tasks import _head_predictions, multitask
-from embedlab.tasks._head_predictions import Prediction
+from embedlab.tasks import _heads
+from embedlab.tasks._heads import Prediction
 from embedlab.tasks.multitask import MULTITASK_DATASETS, TASK
 from embedlab.tasks.task import Selection, TaskResult
 from tests.tasks.labelled_sentences import WordEncoder
@@ -46,8 +46,8 @@ def given() -> dict[str, Prediction]:
 @pytest.fixture
 def trained(given: Mapping[str, Prediction], monkeypatch: pytest.MonkeyPatch) -> Trained:
     found = Trained(encoder=WordEncoder(), objectives=())
-    monkeypatch.setattr(multitask, "load_trained", lambda *_: found)
-    monkeypatch.setattr(_head_predictions, "predict_all", lambda *_: dict(given))
+    monkeypatch.setattr(_heads, "load_trained", lambda *_: found)
+    monkeypatch.setattr(_heads, "predict_all", lambda *_: dict(given))
     return found
 
 
@@ -114,7 +114,7 @@ def test_without_a_prediction_of_each_there_is_no_mean(
     trained: Trained, given: dict[str, Prediction], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        _head_predictions,
+        _heads,
         "predict_all",
         lambda *_: {name: given[name] for name in ("paraphrases", "sts-course")},
     )

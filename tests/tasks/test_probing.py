@@ -10,8 +10,8 @@ from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
-from embedlab.tasks import probing
-from embedlab.tasks.probing import TASK, evaluate_probing, open_probing
+from embedlab.tasks import _labelled
+from embedlab.tasks.probing import TASK, open_probing
 from embedlab.tasks.task import Selection, TaskResult
 from tests.tasks.labelled_sentences import WordEncoder, write_probing
 
@@ -20,7 +20,7 @@ def test_one_of_sentevals_ten_is_enough_and_the_average_says_one_of_ten(tmp_path
     write_probing(tmp_path / "SentEval/probing/bigram_shift.txt")
     opened = open_probing(Source(folder=tmp_path, offline=True, allow_partial=True))
     assert len(opened.missing) == 9
-    found = evaluate_probing(WordEncoder(), opened, "exact").evaluation
+    found = TASK.evaluated(WordEncoder(), opened, "exact").evaluation
     assert [score.slice for score in found.scores if score.by == "average"] == [
         "average of 10 (SentEval probing), 1 of 10"
     ]
@@ -48,7 +48,7 @@ def test_scores_are_of_the_test_rows_and_name_them(tmp_path: Path) -> None:
     for task in ("past_present", "tree_depth"):
         write_probing(tmp_path / f"probing_mine/{task}.txt")
     opened = open_probing(Source(folder=tmp_path, offline=True), "mine-probing")
-    found = evaluate_probing(WordEncoder(), opened, "prototyping", name="mine-probing")
+    found = TASK.evaluated(WordEncoder(), opened, "prototyping")
     assert [(part.state.name, part.state.split) for part in found.tested] == [
         ("mine-probing/past-present", "test"),
         ("mine-probing/tree-depth", "test"),
@@ -67,7 +67,7 @@ def test_a_suite_is_evaluated_under_the_title_of_its_set(
     for task in ("past_present", "tree_depth"):
         write_probing(own / f"{task}.txt", rows=30)
         write_probing(tmp_path / f"SentEval/probing/{task}.txt", rows=30)
-    monkeypatch.setattr(probing, "load_member", lambda *_: (WordEncoder(), device))
+    monkeypatch.setattr(_labelled, "load_member", lambda *_: (WordEncoder(), device))
 
     def start(name: str) -> Callable[[int, int], None]:
         counted.append(name)

@@ -13,7 +13,7 @@ from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.data.queries import Queries, open_query_folder
 from embedlab.encoders.kinds.bm25 import Bm25Index
-from embedlab.encoders.lexical import DiceScorer
+from embedlab.encoders.loading import DiceScorer
 from embedlab.models.catalog import resolve
 from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.scoring.readiness import check_all

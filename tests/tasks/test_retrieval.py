@@ -14,9 +14,8 @@ from embedlab.core.settings import Settings
 from embedlab.data.own_files import open_query_file
 from embedlab.data.queries import open_query_folder
 from embedlab.encoders.encoder import similarities, similarity_rows
-from embedlab.encoders.exact_search import OfVectors, Relevant, relevant_ranks
-from embedlab.encoders.lexical import DiceScorer
-from embedlab.encoders.loading import load_encoder
+from embedlab.encoders.exact_search import OfVectors, relevant_ranks
+from embedlab.encoders.loading import DiceScorer, load_encoder
 from embedlab.models.catalog import resolve
 from embedlab.scoring.dev_score import dev_score
 from embedlab.scoring.member import evaluate_task
@@ -227,10 +226,7 @@ def test_queries_and_documents_have_the_prompts_that_the_folder_of_a_model_state
         encoder.encode([f"who a dog {text}" for text in own.texts]),
         encoder.encode([f"a bird {text}" for text in own.candidates]),
     )
-    relevant = Relevant(
-        query=own.query, document=own.relevant, grade=own.grade, excluded=own.excluded
-    )
-    expected = relevant_ranks(OfVectors(first=first, second=second, similarity="cosine"), relevant)
+    expected = relevant_ranks(OfVectors(first=first, second=second, similarity="cosine"), own)
     found = evaluated(plain, faq, tmp_path)
     assert found.outcomes[0].items["predicted"].cast(float).to_list() == expected.tolist()
     assert {"prompt 'query' of its folder", "prompt 'document' of its folder"} <= {

@@ -3,7 +3,7 @@ from pathlib import Path
 from typing import Any
 
 from embedlab.models.catalog import ModelSpec
-from embedlab.tasks._roles import RoleEncoders
+from embedlab.tasks._searchers import RoleEncoders
 
 
 def test_a_router_reads_texts_of_a_role_on_the_route_of_that_name(tmp_path: Path) -> None:

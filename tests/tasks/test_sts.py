@@ -43,7 +43,7 @@ def test_a_dataset_is_known_without_reading_the_files_of_others(
 
 
 def test_the_dev_score_is_spearman_on_the_dev_split(tmp_path: Path) -> None:
-    from embedlab.encoders.lexical import DiceScorer
+    from embedlab.encoders.loading import DiceScorer
     from embedlab.objectives.objective import Trained
 
     source = Source(folder=TINY_FOLDER)

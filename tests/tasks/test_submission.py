@@ -11,8 +11,7 @@ from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.runs.store import RunFolder
-from embedlab.tasks._glue_submission import predictions_text
-from embedlab.tasks.glue import TASK
+from embedlab.tasks.glue import TASK, predictions_text
 from embedlab.training.stages import train_run
 from tests.processes import Ended, at_once
 from tests.training.small_runs import MACHINE, SAMPLE

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from types import SimpleNamespace
-from typing import cast
 
 import numpy as np
 import polars as pl
@@ -18,22 +16,20 @@ from embedlab.data.source import Source
 from embedlab.encoders.encoder import Vectors
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.tasks import transfer
+from embedlab.tasks import _labelled
 from embedlab.tasks._labelled import (
-    ClassificationResult,
     ClassificationTask,
     OpenedTasks,
     drop_small_tasks,
     task_features,
 )
+from embedlab.tasks.glue import glue_f1
 from embedlab.tasks.task import Selection
 from embedlab.tasks.transfer import (
     TASK,
     TRANSFER_AVERAGES,
     TRANSFER_TASKS,
-    evaluate_transfer,
     open_transfer,
-    second_class_f1,
 )
 from tests.tasks.labelled_sentences import (
     WordEncoder,
@@ -63,7 +59,7 @@ def scores(found: Evaluation) -> dict[tuple[str, str, str | None], StoredScore]:
 def test_every_accuracy_says_what_it_was_scored_on(
     setting: SettingName, small: Source, tmp_path: Path
 ) -> None:
-    done = evaluate_transfer(WordEncoder(), open_transfer(small, SMALL), setting)
+    done = TASK.evaluated(WordEncoder(), open_transfer(small, SMALL), setting)
     found = scores(done.evaluation)
     expected = {
         ("mr", "cv"),
@@ -86,7 +82,7 @@ def test_every_accuracy_says_what_it_was_scored_on(
 def test_each_sentence_of_a_task_is_encoded_once(small: Source) -> None:
     encoder = WordEncoder()
     opened = open_transfer(small, ("mrpc",))
-    evaluate_transfer(encoder, opened, "exact")
+    TASK.evaluated(encoder, opened, "exact")
     assert sorted(encoder.selected) == sorted(
         {text for column in opened.texts.columns for text in column}
     )
@@ -105,7 +101,7 @@ def test_trained_relatedness_has_its_own_name_and_no_part_in_the_averages(tmp_pa
     opened = open_transfer(
         Source(folder=tmp_path, offline=True, allow_partial=True), ("sick-r-supervised",)
     )
-    done = evaluate_transfer(WordEncoder(), opened)
+    done = TASK.evaluated(WordEncoder(), opened)
     found = done.evaluation
     assert {(score.slice, score.metric, score.split, score.setting) for score in found.scores} == {
         ("sick-r-supervised", metric, split, "supervised")
@@ -124,13 +120,14 @@ def test_trained_relatedness_has_its_own_name_and_no_part_in_the_averages(tmp_pa
 
 
 def test_the_items_behind_a_score_give_the_score(small: Source) -> None:
-    done = evaluate_transfer(WordEncoder(), open_transfer(small, SMALL), "exact")
-    by_name = {result.task.name: result for result in done.results}
-    assert by_name["sst2"].correct.mean() == by_name["sst2"].outcome.accuracy
-    mrpc = by_name["mrpc"]
+    done = TASK.evaluated(WordEncoder(), open_transfer(small, SMALL), "exact")
+    by_name = {outcomes.dataset: outcomes.items for outcomes in done.outcomes}
+    found = scores(done.evaluation)
+    sst2, mrpc = by_name["sst2"], by_name["mrpc"]
+    assert (sst2["gold"] == sst2["predicted"]).mean() == found["sst2", "accuracy", "test"].value
     metrics = pytest.importorskip("sklearn.metrics")
-    assert second_class_f1(mrpc) == pytest.approx(
-        metrics.f1_score(mrpc.gold, mrpc.outcome.predicted)
+    assert found["mrpc", "f1", "test"].value == pytest.approx(
+        metrics.f1_score(mrpc["gold"], mrpc["predicted"])
     )
 
 
@@ -140,18 +137,14 @@ def test_the_f1_of_the_second_class_is_scikit_learns(classes: tuple[int, ...]) -
     rng = np.random.default_rng(1)
     for _ in range(20):
         gold, predicted = rng.choice(classes, 3), rng.choice(classes, 3)
-        one = cast(
-            "ClassificationResult",
-            SimpleNamespace(gold=gold, outcome=SimpleNamespace(predicted=predicted)),
-        )
         expected = metrics.f1_score(gold == 1, predicted == 1, zero_division=0)
-        assert second_class_f1(one) == pytest.approx(expected)
+        assert glue_f1(gold, predicted) == pytest.approx(expected)
 
 
 def test_a_missing_task_skips_only_itself_and_the_average_says_so(small: Source) -> None:
     opened = open_transfer(small)
     assert set(opened.missing) == set(TRANSFER_TASKS) - set(SMALL)
-    found = evaluate_transfer(WordEncoder(), opened, "exact").evaluation
+    found = TASK.evaluated(WordEncoder(), opened, "exact").evaluation
     averages = {score.slice: score.value for score in found.scores if score.by == "average"}
     assert list(averages) == [
         f"{name}, 3 of {len(members)}" for name, members in TRANSFER_AVERAGES.items()
@@ -187,7 +180,7 @@ def test_rows_of_which_a_fold_would_be_empty_are_refused(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(transfer, "load_member", lambda *_: (WordEncoder(), None))
+    monkeypatch.setattr(_labelled, "load_member", lambda *_: (WordEncoder(), None))
     write_mr(tmp_path, rows // 2)
     write_sst2(tmp_path)
     settings = Settings(data=tmp_path, offline=True, allow_partial=True)
@@ -262,7 +255,5 @@ def test_the_features_of_a_pair_are_its_distance_and_its_product_by_a_loop() -> 
 
 
 def test_a_classifier_of_pairs_learns_what_only_the_product_shows() -> None:
-    done = evaluate_transfer(
-        TableEncoder(), OpenedTasks(tasks=(pair_splits(),), missing={}), "exact"
-    )
+    done = TASK.evaluated(TableEncoder(), OpenedTasks(tasks=(pair_splits(),), missing={}), "exact")
     assert scores(done.evaluation)["mrpc", "accuracy", "test"].value == 1

@@ -12,10 +12,9 @@ import torch
 
 from embedlab.encoders.encoder import mean_cosine
 from embedlab.encoders.tokens import gather_rows
-from embedlab.objectives.class_contrastive.loss import ClassContrastive
-from embedlab.objectives.class_contrastive.options import Options as ClassOptions
-from embedlab.objectives.in_batch_contrastive.loss import InBatchContrastive
-from embedlab.objectives.in_batch_contrastive.options import Options as InBatchOptions
+from embedlab.objectives.losses import class_contrastive, in_batch_contrastive
+from embedlab.objectives.losses.class_contrastive import Options as ClassOptions
+from embedlab.objectives.losses.in_batch_contrastive import Options as InBatchOptions
 from embedlab.objectives.objective import Objective
 from embedlab.runs import events
 from embedlab.runs.status import collapse_of
@@ -23,6 +22,9 @@ from embedlab.runs.store import RunFolder
 from embedlab.training.batching import Batch
 from embedlab.training.meter import SENTENCES, SpreadMeter, loss_of_equal_vectors, sample_of
 from tests.training.small_runs import saved_bytes, short_stages
+
+ClassContrastive = class_contrastive.objective()
+InBatchContrastive = in_batch_contrastive.objective()
 
 Train = Callable[..., RunFolder]
 

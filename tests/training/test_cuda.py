@@ -17,8 +17,8 @@ from embedlab.core.settings import Settings
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine, machine
 from embedlab.models.reading import Wishes
+from embedlab.objectives.needs import index_rows
 from embedlab.objectives.objective import build_objective
-from embedlab.objectives.rows import index_rows
 from embedlab.runs.store import RunFolder
 from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.parallel import Team

@@ -19,7 +19,7 @@ from sentence_transformers.sentence_transformer.modules import Pooling
 
 from embedlab.core.recipe import Recipe, from_table, recipe_to_table
 from embedlab.encoders.checkpoint import load_transformer
-from embedlab.encoders.damaged_files import silence_transformers
+from embedlab.encoders.weight_checks import silence_transformers
 from embedlab.models.reading import Wishes
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder

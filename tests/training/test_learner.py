@@ -73,7 +73,7 @@ def simcse_learner(
 
 
 def objective_columns(positives: str):  # noqa: ANN201 - the objective's own type
-    from embedlab.objectives.in_batch_contrastive.options import Options, needs
+    from embedlab.objectives.losses.in_batch_contrastive import Options, needs
 
     return needs(Options(positives=positives))  # type: ignore[arg-type]
 

@@ -10,15 +10,17 @@ import torch
 from embedlab.core.errors import UsageError
 from embedlab.core.recipe import Recipe, load_recipe
 from embedlab.data.source import Source
-from embedlab.objectives.duplicate_contrastive.loss import DuplicateContrastive
-from embedlab.objectives.duplicate_contrastive.options import Options as DuplicateOptions
-from embedlab.objectives.in_batch_contrastive.loss import InBatchContrastive
-from embedlab.objectives.in_batch_contrastive.options import Options
+from embedlab.objectives.losses import duplicate_contrastive, in_batch_contrastive
+from embedlab.objectives.losses.duplicate_contrastive import Options as DuplicateOptions
+from embedlab.objectives.losses.in_batch_contrastive import Options
 from embedlab.objectives.needs import check_columns
 from embedlab.runs import events
 from embedlab.runs.status import flaw_of
 from embedlab.training.order import parted_batches
 from embedlab.training.stage_data import StageData, check_own_rows, open_stage
+
+DuplicateContrastive = duplicate_contrastive.objective()
+InBatchContrastive = in_batch_contrastive.objective()
 
 
 def recipe_of(name: str, file: Path, *overrides: str) -> Recipe:

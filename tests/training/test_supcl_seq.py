@@ -19,9 +19,8 @@ from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.encoder import TextPair
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.models.reading import Wishes
-from embedlab.objectives.class_contrastive.loss import ClassContrastive
-from embedlab.objectives.class_contrastive.options import Options
-from embedlab.objectives.classification.loss import Classification
+from embedlab.objectives.losses import class_contrastive, classification
+from embedlab.objectives.losses.class_contrastive import Options
 from embedlab.objectives.needs import check_columns
 from embedlab.objectives.objective import load_objectives
 from embedlab.runs import events
@@ -31,6 +30,9 @@ from embedlab.training.checkpointing import Checkpoints, Snapshot
 from embedlab.training.learner import DropoutPlace, dropout_places
 from embedlab.training.stage_data import open_stage
 from tests.training.small_runs import MACHINE, SAMPLE, interrupted, recipe_of, saved_bytes
+
+ClassContrastive = class_contrastive.objective()
+Classification = classification.objective()
 
 Train = Callable[..., RunFolder]
 

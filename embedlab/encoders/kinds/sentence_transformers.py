@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from embedlab.core.errors import MissingError
+from embedlab.core.errors import MissingError, in_one_line
 from embedlab.core.paths import typed_path
 from embedlab.encoders.encoder import EncoderFacts, Vectors
 from embedlab.models.adapters import named_base
@@ -25,13 +25,7 @@ from embedlab.models.folder_files import (
     read_model_file,
     refuse_no_vocabulary,
 )
-from embedlab.models.modules import (
-    BROUGHT,
-    MODULES,
-    foreign_module,
-    listed_modules,
-    module_folders,
-)
+from embedlab.models.modules import BROUGHT, MODULES, foreign_module, listed_modules, module_folders
 from embedlab.models.prompts import read_prompts, typed_prompt
 
 OWN_OPTIONS = ("prompt", "role", "code")
@@ -75,8 +69,7 @@ def open_folder(
         ) from error
     from transformers import PreTrainedTokenizerFast
 
-    from embedlab.encoders.damaged_files import silence_transformers
-    from embedlab.encoders.weight_checks import vocabulary_notes
+    from embedlab.encoders.weight_checks import silence_transformers, vocabulary_notes
 
     try:
         with silence_transformers():
@@ -84,7 +77,7 @@ def open_folder(
                 location, device="cpu", local_files_only=True, trust_remote_code=False
             )
     except Exception as error:  # whatever it raises over files that are not its own
-        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        reason = in_one_line(error)
         raise MissingError(
             f"sentence-transformers cannot load {location!r}: {reason}",
             hint="is it a whole folder that it wrote?",

@@ -35,6 +35,7 @@ from embedlab.models.hosts import is_typed, refuse_strangers
 if TYPE_CHECKING:
     import httpx2
 
+PLUGINS = {"encoders": {"http": "HTTP", "https": "HTTPS"}}
 TEXTS_A_REQUEST = 32  # as many as TEI takes unless it is started with more
 CHARACTERS_A_REQUEST = 100_000  # about 25,000 tokens, below what servers take at once
 # computed together before they are cached, so that a broken connection loses few
@@ -503,3 +504,6 @@ def _seconds(header: str | None) -> float | None:
         return max(0.0, float(header)) if header is not None else None
     except ValueError:
         return None  # a date
+
+
+HTTP, HTTPS = endpoint_kind("http"), endpoint_kind("https")

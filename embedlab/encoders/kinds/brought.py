@@ -1,0 +1,399 @@
+"""What another program computed: similarities of pairs, vectors of sentences, classes of items, and
+documents that it found for queries.
+
+`scores:FILE` or `scores:FILE#column`, matched by the text of the pairs: CSV, TSV, JSON lines or
+parquet with the columns sentence1 and sentence2 and one of numbers for each model. `vectors:FILE`,
+matched by the text of the sentences: parquet with the columns sentence and vector, or a NAME.npy of
+shape (sentences, dim) beside a NAME.txt of one sentence a line. `items:FILE` or
+`items:FILE#column`: such a table with the columns dataset, item and prediction (or one of another
+name), where an item is the row of its dataset's scored split, counted from 0, as `embedlab data ls
+DATASET --items` lists them. `trec:FILE` is in TREC's format: a line is `query Q0 document rank
+score name`, and the scores decide the order, as in trec_eval, not the ranks.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from embedlab.core.array_files import read_npy
+from embedlab.core.errors import MissingError, UsageError, in_one_line
+from embedlab.core.first_few import first_few
+from embedlab.core.frame_files import read_foreign_parquet
+from embedlab.data.queries import read_run
+from embedlab.data.table_file import PLACE, as_texts, read_rows, refuse_json_numbers, refuse_nested
+from embedlab.data.text_file import read_text
+from embedlab.encoders.encoder import EncoderFacts, RefusedTextsError, Vectors, no_similarities
+from embedlab.models.encoder_kind import (
+    EncoderKind,
+    existing_column,
+    existing_file,
+    file_and_part,
+    file_column,
+)
+
+PLUGINS = {"encoders": {"scores": "SCORES", "vectors": "VECTORS", "items": "ITEMS", "trec": "TREC"}}
+SENTENCES = ("sentence1", "sentence2")
+_HALF = re.compile("[\ud800-\udfff]")
+_NOT_SCORES = {
+    "gold",
+    "score",
+    "label",
+    "pair",
+    "pair_key",
+    "index",
+    "id",
+}  # what tables of pairs hold beside a model's numbers
+_LARGEST = float(np.finfo(np.float32).max)
+_SCORES_FORMAT = (
+    "scores:FILE takes CSV, TSV, JSON lines or parquet with the columns sentence1, sentence2 "
+    "and a column of numbers"
+)
+
+
+class FileScores:
+    """The similarities of a file; a pair that it does not hold, in either order, has none."""
+
+    facts = EncoderFacts()
+
+    def __init__(self, known: pl.DataFrame) -> None:
+        # each pair once, by the hashes of its sentences: text is not needed again
+        self._known = known
+
+    def score(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float32]:
+        """The similarity of each pair, nan where the file has none; (pairs,)."""
+        return self.score_frame(
+            pl.DataFrame({"sentence1": _series(first), "sentence2": _series(second)})
+        )
+
+    def score_frame(self, pairs: pl.DataFrame) -> NDArray[np.float32]:
+        """The same of the pairs of a frame."""
+        hashes = _hashes(pairs)
+        given, turned = (self._of(hashes, sides) for sides in (SENTENCES, SENTENCES[::-1]))
+        return given.fill_null(turned).fill_null(np.nan).to_numpy().astype(np.float32)
+
+    def _of(self, hashes: pl.DataFrame, sides: Sequence[str]) -> pl.Series:
+        """The similarities of pairs whose sentences are in the columns SIDES, null where there is
+        none.
+        """
+        order: Any = {"how": "left", "maintain_order": "left", "nulls_equal": True}
+        return hashes.join(self._known, left_on=sides, right_on=SENTENCES, **order)["value"]
+
+
+def open_scores(location: str) -> FileScores:
+    """The scores in a file; two rows that score one pair differently, or a value that is not a
+    number, are a MissingError.
+    """
+    path, column = file_and_part(location)
+    table = _read(path)
+    chosen = _column(path, table, column)
+    refuse_nested(path, table, [chosen])
+    numbers, unit = _numbers(table[chosen]), "row" if path.suffix.lower() == ".parquet" else "line"
+    is_wrong = ~(numbers.abs() <= _LARGEST).fill_null(False)
+    if (wrong := is_wrong.arg_max()) is not None and is_wrong[wrong]:
+        text, number = table[chosen][wrong], numbers[wrong]
+        is_large = number is not None and np.isfinite(number)
+        fault = (
+            "empty"
+            if text is None
+            else f"{text!r}, {f'larger than {_LARGEST:.2g}' if is_large else 'not a number'}"
+        )
+        raise MissingError(
+            f"{path}, {unit} {table[PLACE][wrong]}: {chosen!r} is {fault}",
+            hint=f"correct or remove the {unit}",
+        )
+    pairs = _hashes(table).with_columns(table[PLACE].alias("place"), value=numbers)
+    del table  # its texts take more than all that follows
+    known = pairs.unique(SENTENCES, keep="first", maintain_order=True)
+    if len(known) < len(pairs):
+        both = pairs.join(known, on=SENTENCES, maintain_order="left")
+        others = both.filter(pl.col("value") != pl.col("value_right"))
+        if len(others):
+            raise MissingError(
+                f"{path}, {unit} {others['place'][0]}: {chosen!r} scores a pair again with "
+                f"another number",
+                hint="leave each pair in once",
+            )
+    return FileScores(known.drop("place"))
+
+
+def _hashes(pairs: pl.DataFrame) -> pl.DataFrame:
+    """The numbers of the two sentences of each pair, equal ones of equal text."""
+    return pairs.select(pl.col(SENTENCES).hash())
+
+
+def _series(texts: Sequence[str]) -> pl.Series:
+    """Texts as a column; one that no file can hold, because it has half of a surrogate pair, is
+    null.
+    """
+    return pl.Series([None if _HALF.search(text) else text for text in texts], dtype=pl.String)
+
+
+def _read(path: Path) -> pl.DataFrame:
+    table = read_rows(path)
+    if missing := [name for name in SENTENCES if name not in table.columns]:
+        columns = [name for name in table.columns if name != PLACE]
+        raise MissingError(
+            f"{path}: no column {missing[0]!r}; it has {first_few(columns)}", hint=_SCORES_FORMAT
+        )
+    if table.is_empty():
+        raise MissingError(f"{path}: no rows", hint=_SCORES_FORMAT)
+    refuse_json_numbers(path, table, SENTENCES)
+    return as_texts(path, table, SENTENCES).with_columns(pl.col(SENTENCES).fill_null(""))
+
+
+def _column(path: Path, table: pl.DataFrame, wanted: str | None) -> str:
+    others = [name for name in table.columns if name not in {*SENTENCES, PLACE}]
+    if wanted is not None:
+        return file_column(path, wanted, others)
+    numbers = [name for name in others if _is_of_numbers(table[name])]
+    candidates = [name for name in numbers if name not in _NOT_SCORES] or numbers
+    candidates = candidates or [
+        name for name in others if table[name].dtype == pl.String or table[name].dtype.is_numeric()
+    ]
+    if len(candidates) != 1:
+        what = (
+            f"several columns of numbers: {first_few(candidates)}"
+            if numbers
+            else f"no column of numbers; it has {first_few(others)}"
+        )
+        example = candidates[0] if candidates else "column"
+        raise UsageError(f"{path}: {what}", hint=f"name one: scores:{path}#{example}")
+    return candidates[0]
+
+
+def _is_of_numbers(values: pl.Series) -> bool:
+    is_readable = values.dtype.is_numeric() or values.dtype == pl.String
+    return is_readable and _numbers(values).null_count() == values.null_count() < len(values)
+
+
+def _numbers(values: pl.Series) -> pl.Series:
+    """VALUES as numbers, null where they are none."""
+    texts = (
+        values.cast(pl.String) if values.dtype.base_type() in {pl.Categorical, pl.Enum} else values
+    )
+    return (texts.str.strip_chars() if texts.dtype == pl.String else texts).cast(
+        pl.Float64, strict=False
+    )
+
+
+SCORES = EncoderKind(
+    open=open_scores,
+    locate=partial(existing_column, missing="no score file", hint=_SCORES_FORMAT),
+    backend="file",
+    is_cached=False,
+    has_vectors=False,
+)
+
+
+_VECTORS_FORMAT = (
+    "vectors:FILE takes parquet with the columns sentence and vector, or NAME.npy with "
+    "NAME.txt beside it"
+)
+
+
+class FileVectors:
+    """The vectors of a file."""
+
+    def __init__(self, path: Path, sentences: Sequence[str], vectors: Vectors) -> None:
+        self._path = path
+        self._rows = {sentence: row for row, sentence in enumerate(sentences)}
+        self._vectors = vectors
+
+    @property
+    def sentences(self) -> list[str]:
+        """The sentences that have a vector."""
+        return list(self._rows)
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector."""
+        return int(self._vectors.shape[1])
+
+    def encode(self, sentences: Sequence[str]) -> Vectors:
+        """The vector of each sentence; those that the file lacks are refused, all of them by a
+        MissingError.
+        """
+        places = [place for place, text in enumerate(sentences) if text not in self._rows]
+        if places and len(places) == len(sentences):
+            raise MissingError(
+                f"{self._path} has no vector of {sentences[0]!r}, nor of any other sentence",
+                hint="add them, or choose other data with --task",
+            )
+        vectors = self._vectors[[self._rows[text] for text in sentences if text in self._rows]]
+        if places:
+            lacking = [(sentences[place], "it is not in the file") for place in places]
+            raise RefusedTextsError(str(self._path), lacking, places, vectors)
+        return vectors
+
+
+def open_vectors(location: str) -> FileVectors:
+    """The vectors in a file; rows of different lengths, numbers that are not finite or a missing
+    text file are a MissingError.
+    """
+    path = Path(location)
+    if path.suffix == ".npy" and not _sentences_of(path).is_file():
+        raise MissingError(
+            f"no file {str(_sentences_of(path))!r} with the sentences of {path.name!r}",
+            hint=_VECTORS_FORMAT,
+        )
+    sentences, vectors = read_vectors(path)
+    if len(vectors) != len(sentences) or vectors.shape[1] == 0:
+        raise MissingError(
+            f"{path}: {len(sentences)} sentences, but an array of shape {vectors.shape}",
+            hint=_VECTORS_FORMAT,
+        )
+    _refuse_two_vectors(path, sentences, vectors)
+    return FileVectors(path, sentences, vectors)
+
+
+def read_vectors(path: Path, *, has_text: bool = True) -> tuple[list[str], Vectors]:
+    """Return the sentences of a .npy or .parquet file, none unless it HAS TEXT, and its vectors,
+    (n, width) float32.
+    """
+    try:
+        if path.suffix == ".npy":
+            numbers, text = read_npy(path), _sentences_of(path)
+            whole = read_text(text).replace("\r\n", "\n").removesuffix("\n") if has_text else ""
+            sentences = whole.split("\n")
+        else:
+            table = read_foreign_parquet(path)
+            sentences = table["sentence"].cast(pl.String).to_list() if has_text else []
+            inner: Any = getattr(table["vector"].dtype, "inner", None)
+            is_whole = inner is not None and inner.is_integer()
+            kind = f"{'i' if inner.is_signed_integer() else 'u'}8" if is_whole else np.float64
+            numbers = np.array(table["vector"].to_list(), kind)
+        vectors = _as_float32(numbers, path)
+    except (OSError, ValueError, TypeError, pl.exceptions.PolarsError) as error:
+        raise MissingError(f"{path}: {in_one_line(error)}", hint=_VECTORS_FORMAT) from error
+    if vectors.ndim != 2 or not np.isfinite(vectors).all():
+        raise MissingError(
+            f"{path}: an array of shape {vectors.shape}, or with numbers that are not finite",
+            hint="give (n, width) numbers",
+        )
+    return sentences, vectors
+
+
+def _refuse_two_vectors(path: Path, sentences: Sequence[str], vectors: Vectors) -> None:
+    """Refuse a sentence that occurs again with another vector."""
+    first: dict[str, int] = {}
+    for row, sentence in enumerate(sentences):
+        if (before := first.setdefault(sentence, row)) != row and not (
+            vectors[before] == vectors[row]
+        ).all():
+            raise MissingError(
+                f"{path}: {sentence!r} has two different vectors, rows {before + 1} and {row + 1}",
+                hint="leave one of them",
+            )
+
+
+def _as_float32(numbers: NDArray[Any], path: Path) -> Vectors:
+    if np.iscomplexobj(numbers):
+        raise ValueError("complex numbers")
+    is_byte = (
+        numbers.dtype.kind in "ui"
+        and numbers.size
+        and numbers.min() >= -128
+        and numbers.max() < 256
+    )
+    if is_byte and (numbers.itemsize == 1 or np.abs(numbers).max() > 1):
+        raise UsageError(
+            f"{path} holds {numbers.dtype}: packed bits, or numbers of 8 bits?",
+            hint="of bits in uint8 store np.unpackbits(v, axis=1).astype(np.float32), in int8 the "
+            "same of v.view(np.uint8) ^ 128; of numbers v.astype(np.float32)",
+        )
+    with np.errstate(over="ignore"):  # numbers that are too large are refused as not finite
+        return np.asarray(numbers, np.float32)
+
+
+def _further(location: str) -> list[Path]:
+    """Return the file that says which vector is of which sentence."""
+    path = Path(location)
+    return [_sentences_of(path)] if path.suffix == ".npy" else []
+
+
+def _sentences_of(array: Path) -> Path:
+    return array.with_suffix(".txt")
+
+
+VECTORS = EncoderKind(
+    open=open_vectors,
+    locate=partial(existing_file, missing="no file of vectors", hint=_VECTORS_FORMAT),
+    backend="file",
+    is_cached=False,
+    further=_further,
+)
+
+
+_ITEMS_FORMAT = (
+    "items:FILE takes CSV, TSV, JSON lines or parquet with the columns dataset, item and prediction"
+)
+_KEYS = ("dataset", "item")
+
+
+def read_items(location: str) -> pl.DataFrame:
+    """Return the columns dataset, item, prediction and `place`, the line of the file; an item that
+    is not a number is a MissingError.
+    """
+    path, column = file_and_part(location)
+    table = read_rows(path, _KEYS)
+    columns = [name for name in table.columns if name != PLACE]
+    others = [name for name in columns if name not in _KEYS]
+    if absent := [name for name in _KEYS if name not in table.columns]:
+        raise MissingError(
+            f"{path}: no column {absent[0]!r}; it has {first_few(columns)}", hint=_ITEMS_FORMAT
+        )
+    wanted = file_column(
+        path,
+        column or ("prediction" if "prediction" in others or len(others) != 1 else others[0]),
+        others,
+    )
+    if table.is_empty():
+        raise MissingError(f"{path}: no rows", hint=_ITEMS_FORMAT)
+    refuse_json_numbers(path, table, ["dataset"])
+    frame = as_texts(path, table, (*_KEYS, wanted)).select(
+        "dataset", "item", prediction=wanted, place=PLACE
+    )
+    numbers = frame["item"].str.strip_chars().cast(pl.UInt32, strict=False)
+    if (wrong := frame.filter(numbers.is_null())).height:
+        item, place = wrong["item"][0], wrong["place"][0]
+        raise MissingError(
+            f"{path}, line {place}: item {str(item)!r} is not a row number",
+            hint="count rows from 0: `embedlab data ls DATASET --items`",
+        )
+    return frame.with_columns(item=numbers)
+
+
+ITEMS = EncoderKind(
+    open=no_similarities(
+        "'items:{}' holds classes of items, not similarities",
+        hint="compare it with --suite transfer, probing or glue",
+    ),
+    locate=partial(existing_column, missing="no file of predicted items", hint=_ITEMS_FORMAT),
+    backend="file",
+    is_cached=False,
+    has_vectors=False,
+    items=read_items,
+)
+
+
+_RUN_FORMAT = "trec:FILE takes a run of TREC: query Q0 document rank score name"
+
+
+TREC = EncoderKind(
+    open=no_similarities(
+        "'trec:{}' holds documents that were found for queries, not similarities",
+        hint="compare it with --task retrieval:FOLDER",
+    ),
+    locate=partial(existing_file, missing="no run", hint=_RUN_FORMAT),
+    backend="file",
+    is_cached=False,
+    has_vectors=False,
+    options=(),
+    found=lambda location: read_run(Path(location)),
+)

@@ -1,1 +1,0 @@
-"""Contrast between classes over dropout views (SupCL-Seq)."""

@@ -1,1 +1,0 @@
-"""Softmax classification of texts."""

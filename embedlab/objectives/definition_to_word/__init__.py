@@ -1,1 +1,0 @@
-"""Predicting a word by its definition (DefSent)."""

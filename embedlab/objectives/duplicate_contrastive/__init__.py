@@ -1,1 +1,0 @@
-"""Contrast of labelled pairs: duplicates pulled together, the others pushed apart (chen)."""

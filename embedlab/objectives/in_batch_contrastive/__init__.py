@@ -1,1 +1,0 @@
-"""Contrast within the batch: each anchor picks its own positive (SimCSE)."""

@@ -1,0 +1,1 @@
+"""The objectives that embedlab ships, one file a training signal: options, needs, and the loss."""

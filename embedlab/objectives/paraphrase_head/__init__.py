@@ -1,1 +1,0 @@
-"""Whether two sentences are paraphrases, by a bilinear head (chen)."""

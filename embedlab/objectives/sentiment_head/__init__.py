@@ -1,1 +1,0 @@
-"""The sentiment of a sentence by a head of its own (chen)."""

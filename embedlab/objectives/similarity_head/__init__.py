@@ -1,1 +1,0 @@
-"""Graded similarity as the cosine of transformed vectors (chen)."""
