@@ -54,7 +54,9 @@ def slices_of(
 
         if isinstance(by, str):
             lacking_datasets(outcomes, by)
-        parts = list((grouped if isinstance(by, str) else halves)(outcomes, by))
+            parts = list(grouped(outcomes, by))
+        else:
+            parts = list(halves(outcomes, by))
     if selection is not None:
         picked = []
         for items in parts:
@@ -153,9 +155,10 @@ def _of_slice(
     near: NearDuplicates | None,
     is_tested: bool,
 ) -> Iterator[Evidence]:
-    rows: NDArray[np.intp] | slice = item_slice.rows
-    if len(rows) and (np.diff(rows) == 1).all():  # rows that follow each other are not copied
-        rows = slice(int(rows[0]), int(rows[-1]) + 1)
+    numbers = item_slice.rows
+    rows: NDArray[np.intp] | slice = numbers
+    if len(numbers) and bool((np.diff(numbers) == 1).all()):  # these are not copied
+        rows = slice(int(numbers[0]), int(numbers[-1]) + 1)
     items = scored = outcomes.rows[rows]
     values = outcomes.predictions.select(members)[rows].fill_nan(None)
     if items["gold"].null_count():
