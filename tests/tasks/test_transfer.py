@@ -220,9 +220,9 @@ class TableEncoder(WordEncoder):
 
 
 PAIRS = (
-    ("0.5 1", "-0.5 1", 0),
-    ("1.5 1", "0.5 1", 1),
-    ("-1.5 1", "-0.5 1", 1),
+    ("0.5 1", "-0.5 1", "0"),
+    ("1.5 1", "0.5 1", "1"),
+    ("-1.5 1", "-0.5 1", "1"),
 )  # equally far apart; the products' signs are the labels
 
 
