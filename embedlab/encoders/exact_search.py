@@ -31,11 +31,21 @@ Ranks = NDArray[np.float64]
 class Judged(Protocol):
     """Queries with their relevant documents, such as those of `data.queries`."""
 
-    query: Places  # (items,)
-    relevant: Places  # (items,) beyond the documents where it is absent: it is never found
-    grade: NDArray[np.int64]  # (items,) 1 and more
-    # pairs of a query and a document that does not count; none of them is an item
-    excluded: tuple[Places, Places]
+    @property
+    def query(self) -> Places:
+        """Of each item."""
+
+    @property
+    def relevant(self) -> Places:
+        """Of each item, beyond the documents where it is absent: it is never found."""
+
+    @property
+    def grade(self) -> NDArray[np.int64] | NDArray[np.float64]:
+        """Of each item, 1 and more."""
+
+    @property
+    def excluded(self) -> tuple[Places, Places]:
+        """Pairs of a query and a document that does not count; none of them is an item."""
 
 
 class Similarities(Protocol):
@@ -160,12 +170,12 @@ def first_documents(compared: Similarities, judged: Judged, count: int) -> Place
     fewer; (queries, count).
     """
     found: list[tuple[Places, Places, Scores]] = []
-    for query, row, items in _rows(compared, judged):
+    for number, row, items in _rows(compared, judged):
         own = judged.relevant[items][judged.relevant[items] < len(row)]
         others = row.copy()
         others[own] = -np.inf  # all of them are among those that are put in order
         document = np.concatenate([_highest(others, count), own])
-        found.append((np.full(len(document), query), document, row[document]))
+        found.append((np.full(len(document), number), document, row[document]))
     query, document, score = (np.concatenate(column) for column in zip(*found, strict=True))
     return in_order(query, document, score, judged, queries=len(compared.first), count=count)
 
@@ -190,12 +200,11 @@ def _rows(compared: Similarities, judged: Judged) -> Iterator[tuple[int, Scores,
 
 def _highest(scores: Scores, count: int) -> Places:
     """Return the places of the COUNT highest scores, of those that tie the first."""
+    places: Places = np.arange(len(scores))
     if len(scores) > count:
         least = np.partition(scores, -count)[-count]
         above = np.flatnonzero(scores > least)
         places = np.concatenate([above, np.flatnonzero(scores == least)[: count - len(above)]])
-    else:
-        places = np.arange(len(scores))
     return places[np.isfinite(scores[places])]
 
 

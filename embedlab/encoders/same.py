@@ -766,7 +766,7 @@ def stored_form(served: Vectors, reference: VariedReference) -> tuple[str, Vecto
 
 
 # how texts are cut otherwise than by the tokenizer
-_CUTS: Mapping[str, Callable[[list[int], int], list[int]]] = {
+_CUTS: Mapping[str, Callable[..., list[int]]] = {
     ", the one that ends a text lost with them": lambda ids, length: ids[:length],
     " from the front: a text's end is kept": lambda ids, length: (
         ids if len(ids) <= length else [ids[0], *ids[1 - length :]]

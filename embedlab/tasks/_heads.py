@@ -125,7 +125,7 @@ def predict_averages(
                 votes[each.name] = values
         if votes:
             by = f"{'average' if len(votes) > 1 else 'head'} of {', '.join(votes)}"
-            mean = np.mean(list(votes.values()), axis=0, dtype=np.float32)
+            mean = np.asarray(np.mean(list(votes.values()), axis=0, dtype=np.float32))
             predictions[name] = Prediction(values=mean, by=by)
     if not predictions:
         raise no_heads(spec)

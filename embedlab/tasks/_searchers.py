@@ -223,9 +223,9 @@ class OfScored:
         excluded = queries.excluded[0] * base + queries.excluded[1]
         has_text = (self.document != NONE) & (self.document < base)
         stays = has_text & ~np.isin(self.query * base + self.document, excluded)
-        columns = (column[stays] for column in (self.query, self.document, self.score))
+        query, document, score = self.query[stays], self.document[stays], self.score[stays]
         size = len(queries.texts)
-        documents = in_order(*columns, queries, queries=size, count=count)
+        documents = in_order(query, document, score, queries, queries=size, count=count)
         if self.before is None or count <= self.depth:
             return documents
         rest = self.before.first(count)[:, self.depth :]
@@ -250,7 +250,7 @@ class Searcher:
             if is_reranker or self._run is not None or spec.shipped.index is not None
             else RoleEncoders(spec, lambda spec: scorer_for(spec, settings, cache=settings.cache))
         )
-        self.fingerprint = (
+        self.fingerprint: str = (
             combined_fingerprint(
                 spec.kind, *(part.fingerprint for part in self._parts), str(spec.depth)
             )
