@@ -33,7 +33,7 @@ TINY = tuple(
 WORLD = (*TINY, "embedlab demo")
 _MODELS_HOME = os.environ.get("XDG_DATA_HOME")  # the user's, where models of packages are
 # a quick world has the runs on generated data, trained for fewer steps …
-_FEW_EPOCHS = " --set optim.epochs=0.1 --set evaluate.dev=none"
+_FEW_EPOCHS = " --set optim.epochs=1 --set evaluate.dev=none"
 # … and of the demo the scores of untouched models
 _UNTOUCHED = "embedlab compare minilm dice --data starter"
 

@@ -354,8 +354,8 @@ def _evaluate_member(
         evaluations = ScorePlace.of(spec, session.settings).evaluations
         if (stored := known.stored.get((spec.name, selected))) and not spec.without:
             session.note(
-                f"{spec.name}: {stored.task} as it was evaluated before on the same data; "
-                f"--again does it again"
+                f"{spec.name}: {stored.task} was evaluated before on the same data "
+                "(--again of `embedlab evaluate` repeats it)"
             )
             scored.append(with_training(stored, spec))
         else:

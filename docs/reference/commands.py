@@ -36,7 +36,7 @@ def _walk(command: Any, name: str) -> Iterator[Command]:
     examples = re.findall(r"^\s*\$ (.*)$", command.epilog or "", re.MULTILINE)
     yield Command(
         name=name,
-        help=inspect.cleandoc(command.help or ""),
+        help=inspect.cleandoc(command.help or "").replace("\b\n", ""),
         examples=tuple(examples),
         parameters=tuple(command.params),
     )

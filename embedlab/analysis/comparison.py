@@ -355,38 +355,30 @@ def comparison_notes(
     slices: Sequence[ComparedSlice],
     models: Sequence[ModelColumns],
     margin: float | None = None,
+    *,
+    has_differences: bool = True,
 ) -> Iterator[str]:
     """Yield remarks on intervals, stars and letters of the whole table."""
     tests = sum(compared.tests for compared in slices)
     if not any(compared.sentences for compared in slices):
         return
     tested = [compared for compared in slices if compared.sentences]
-    dependent = [compared for compared in tested if compared.pairs > compared.topics + 1]
-    if dependent:
-        listed = ", ".join(
-            f"{compared.key} {compared.topics:.0f} of {compared.pairs}, "
-            f"{compared.design_effect:.2f}"
-            for compared in dependent
+    if any(compared.pairs > compared.topics + 1 for compared in tested):
+        yield Note(
+            "items of one topic count as dependent; `embedlab power` shows how many that leaves"
         )
-        counted = "effective topics of rows, design effect (variance against independent rows)"
-        yield Note(f"rows of one topic count as dependent; {counted}: {listed}")
     yield from hanging_note(
         (f"{compared.key} {name}", each.topic)
         for compared in tested
         for name, each in compared.differences.items()
     )
     if tests:
-        over = _counted(tests, "comparison")
-        full = (
-            f"a bracket is the 95% interval of its row alone; {MODELS.sign}: different after "
-            f"Holm's correction over {over} with the reference in the table, 5%"
-        )
-        yield Note(full, short=[full], kind="sign")
+        over = f" (Holm over {tests} differences)" if tests > 1 else ""
+        full = f"[ ]: 95% interval, each on its own; {MODELS.sign}: not zero at 5%{over}"
+        if has_differences:
+            yield Note(full, short=[full], kind="sign")
         if any(score.letters for compared in slices for score in compared.scores.values()):
-            letters = (
-                "same letter: not distinguished, 5% after Holm's correction over each two models "
-                "of all rows"
-            )
+            letters = "same letter: not distinguished (5%, Holm over all pairs of models and rows)"
             yield Note(letters, short=[letters], kind="sign")
         if REACHES["checkpoints"] in reach_signs(slices):
             yield CHECKPOINT_NOTE
@@ -396,10 +388,9 @@ def comparison_notes(
             for compared in slices
             for each in compared.differences.values()
         )
-        over = _counted(shown, "difference")
         yield (
-            f"=: smaller than ±{100 * margin:g} by two one-sided tests, corrected by Holm "
-            f"over {over} shown, 5%"
+            f"=: smaller than ±{100 * margin:g} (two one-sided tests, 5%, corrected by Holm over "
+            f"{shown} differences)"
         )
     yield from seed_notes([model for model in models if model.seeds or any(model.runs)])
 
@@ -425,10 +416,6 @@ def reach_signs(slices: Sequence[ComparedSlice]) -> list[str]:
     reaches = {compared.reach for compared in tested}
     reaches |= {each.reach for compared in tested for each in compared.differences.values()}
     return [REACHES[reach] for reach in ("models", "checkpoints") if reach in reaches]
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"the {noun}" if number == 1 else f"the {number} {noun}s"
 
 
 def _equivalence_corrected(slices: Sequence[ComparedSlice]) -> tuple[ComparedSlice, ...]:

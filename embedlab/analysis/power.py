@@ -78,6 +78,8 @@ class Detectable(NamedSlice):
         # known
         None
     )
+    # for the wanted difference, or for one as large as the measured one; nan where seeds vary too
+    items_needed: float = nan
     topic: Topic | None = (
         # the one that the difference hangs on: of such topics there is one, which does not show how
         # they vary
@@ -113,6 +115,7 @@ def detectable(
         plan = Plan(
             uncertainty if difference < 0 else uncertainty.reversed, weighed.spreads.get(pair, [])
         )
+        smallest, wanted = plan.present(), detect or abs(difference)
         of_slices.append(
             Detectable(
                 task=of_slice.task,
@@ -123,9 +126,12 @@ def detectable(
                 sentences=weighed.sentences,
                 difference=difference,
                 uncertainty=uncertainty,
-                smallest=plan.present(),
+                smallest=smallest,
                 planned=plan.with_seeds(seeds) if seeds is not None else None,
                 seeds_needed=plan.seeds_needed(detect) if detect is not None else None,
+                items_needed=of_slice.pairs * (smallest.value / wanted) ** 2
+                if plan.known == 0 and wanted > 0
+                else nan,
                 topic=topic
                 if topic is not None and topic.decides(difference, of_slice.pairs)
                 else None,

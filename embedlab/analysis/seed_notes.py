@@ -19,16 +19,16 @@ REACHES: Mapping[Reach, str] = {
 HANGS = ONE_TOPIC.sign  # the sign of a number that hangs on one topic
 REACH_SIGN = str(CHECKPOINTS)
 REACH_NOTE = Note(
-    "°: about these checkpoints only, as a model is a single run, or of unknown origin; * is "
-    "about recipes and published checkpoints",
+    "°: about these checkpoints only, because a model is one run or of unknown origin; *: about "
+    "recipes and published checkpoints",
     short=[REACH_SIGN],
     kind="sign",
 )
 
 
 CHECKPOINT_NOTE = Note(
-    "this checkpoint: a model is a single run, or of unknown origin, so that its numbers are about "
-    "these weights and not about its recipe",
+    "this checkpoint: one run or of unknown origin, so that its numbers are about these weights and "
+    "not about its recipe",
     kind="sign",
 )
 
@@ -52,18 +52,12 @@ def seed_notes(trained: Sequence[ModelColumns]) -> Iterator[str]:
             f"one seed: the interval is about this checkpoint, not the recipe{borrowed}: "
             f"{', '.join(single)}"
         )
-        short = (
-            f"one seed: the interval is about this checkpoint{f'; {ASSUMED}' if borrows else ''}"
-        )
+        short = "one seed: about this checkpoint"
         yield Note(full, models=single, short=[short], kind="one seed")
     if two:
         pooled = f"; between two such recipes it is pooled, {ASSUMED}" if len(two) > 1 else ""
         full = (
-            f"two seeds: the spread over seeds is hardly known, which makes intervals "
+            f"two seeds: they say little about the spread over seeds, which makes intervals "
             f"wide{pooled}: {', '.join(two)}"
         )
-        yield Note(
-            full,
-            models=two,
-            short=[f"two seeds, so that intervals are wide{f'; {ASSUMED}' if pooled else ''}"],
-        )
+        yield Note(full, models=two, short=["two seeds, so that intervals are wide"])

@@ -64,7 +64,8 @@ def typed_function(command: Command) -> Callable[..., None]:
     parameters = [*map(_parameter, own), *(_parameter(each, SHARED_PANEL) for each in shared)]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {each.name: each.annotation for each in parameters}
-    run.__doc__ = command.work.__doc__
+    text = inspect.getdoc(command.work) or ""
+    run.__doc__ = text.replace("\n\n    ", "\n\n\b\n    ")  # indented lines are not wrapped
     return run
 
 

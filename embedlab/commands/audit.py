@@ -96,7 +96,7 @@ def audited(
 
     (model,) = resolve_models([options.model], session)
     text = total_text(model.members, session.settings)
-    with session.progress("looking for read sentences"):
+    with session.progress("looking up test sentences in training text"):
         read, near = read_items(outcomes, text, Source.from_settings(session.settings))
     names = [options.model, options.reference, options.placebo]
     rows = list(_rows(outcomes, names, members, read, near))

@@ -99,7 +99,7 @@ class DataOptions:
         Sequence[str],
         Flag(
             names=("--allow-host",),
-            help="Send sentences, and no key, to this server that a file names; again for more.",
+            help="Let sentences, but no key, go to this server that a file names; again for more.",
             metavar="HOST",
         ),
     ] = ()
@@ -135,9 +135,7 @@ class MachineOptions:
     ] = None
     deterministic: Annotated[
         bool | None,
-        Flag(
-            names=("--deterministic",), help="On a GPU, too, give the same bits each time; slower."
-        ),
+        Flag(names=("--deterministic",), help="The same bits each time on a GPU too; slower."),
     ] = None
     threads: Annotated[
         int | None,

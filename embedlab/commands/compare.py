@@ -52,7 +52,7 @@ class CompareOptions(Signed, GroupedItems, ModelsAndFiles):
         Flag(
             names=("--another-dataset",),
             is_expert=True,
-            help="Also say what the differences let expect on another dataset of this kind.",
+            help="Also say which differences to expect on another dataset of this kind.",
         ),
     ] = False
     published: Annotated[
@@ -78,8 +78,8 @@ class CompareOptions(Signed, GroupedItems, ModelsAndFiles):
             names=("--fail-if-worse",),
             is_expert=True,
             metavar="MARGIN",
-            help="CANDIDATE BASE: end with 0 where CANDIDATE is shown to be less than MARGIN "
-            "points worse, 4 where it is shown to be worse by more, otherwise 5.",
+            help="CANDIDATE BASE: exit with 0 if CANDIDATE is shown to be less than MARGIN points "
+            "worse, 4 if it is shown to be worse by more, else 5.",
             python="",
         ),
     ] = None
@@ -88,7 +88,7 @@ class CompareOptions(Signed, GroupedItems, ModelsAndFiles):
         Flag(
             names=("--require-better",),
             is_expert=True,
-            help="The same gate with 0 where CANDIDATE is shown to be better, 4 where worse.",
+            help="The same gate: 0 if CANDIDATE is shown to be better, 4 if worse, else 5.",
             python="",
         ),
     ] = False
@@ -137,6 +137,8 @@ def compare(options: CompareOptions, session: Session) -> Report:
     from embedlab.scoring.task_comparison import Slicing
 
     names, files = models_and_files(options, session.settings)
+    if options.margin is not None:  # the table has CANDIDATE − BASE, as the gate does
+        names = names[::-1]
     options = replace(
         options,
         models=names,

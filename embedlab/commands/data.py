@@ -30,6 +30,12 @@ if TYPE_CHECKING:
 _SENTENCES = ("sentence", "sentence1", "sentence2")
 
 
+WAYS_OUT = (
+    "missing: `embedlab data get DATASET --data DIR` with a network, or the files in DIR; truncated: "
+    "the whole corpus, or --allow-partial, which marks every number made from it"
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class DatasetsOptions:
     """Datasets, or all of them."""
@@ -152,9 +158,13 @@ def check(options: DatasetsOptions, session: Session) -> Report:
 
     parts = list(_parts(options.names, session.settings))
     if not parts:
+        folder = session.settings.data
         raise MissingError(
-            "there is no dataset to check",
-            hint="give the folder of the corpora with --data DIR, or name a dataset",
+            "no data folder is set, and no dataset is named"
+            if folder is None
+            else f"no known corpus in {str(folder)!r}",
+            hint="give the folder of the corpora with --data DIR, or name a dataset; --data starter "
+            "is inside embedlab",
         )
     checked: list[CheckedSplit] = []
     with session.progress("checking") as progress:
@@ -168,9 +178,11 @@ def check(options: DatasetsOptions, session: Session) -> Report:
     roles: dict[str, Role] = {"dataset": "key", "split": "key", "skipped": "text", "note": "text"}
     columns = tuple(Column(key=key, title=key, role=roles.get(key)) for key in titles)
     rows = [vars(split) for split in checked]
+    is_whole = all(split.is_usable for split in checked)
+    notes = () if is_whole else (WAYS_OUT,)
     return Report.of(
-        [Table(title="Datasets checked", columns=columns, rows=rows)],
-        is_whole=all(split.is_usable for split in checked),
+        [Table(title="Datasets checked", columns=columns, rows=rows, notes=notes)],
+        is_whole=is_whole,
     )
 
 

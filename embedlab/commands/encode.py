@@ -151,7 +151,7 @@ def _count(file: Path, column: str | None) -> int:
 
     if file.exists() and not file.is_file() and not file.is_dir():  # a pipe
         raise UsageError(
-            f"{str(file)!r} can be read only once, and is read again",
+            f"{str(file)!r} can be read only once, and encoding reads it twice",
             hint="write its lines to a file, and give that",
         )
     count = sum(1 for _ in sentences(file, column))

@@ -167,8 +167,7 @@ def check_member(spec: ModelSpec) -> None:
     if spec.is_prefixed and encoder_kind(spec.kind).backend == "file":
         what = "vectors" if encoder_kind(spec.kind).has_vectors else "scores"
         raise UsageError(
-            f"{spec.name!r} has the {what} that a file holds: none of the sentences without "
-            f"one of their words",
+            f"{spec.name!r} has only the {what} in its file, and none of sentences that lack a word",
             hint="name the model itself, which can compute them",
         )
     if spec.kind == "ensemble":
@@ -327,7 +326,6 @@ def _reference(options: ExplainOptions, session: Session) -> Part:
         except MissingError:  # it is not needed
             continue
         if _holds(part, options):
-            session.note(f"the pair is from {name}: ranks are among its pairs")
             return part
     return source.open(DEFAULT_REFERENCE)
 

@@ -47,25 +47,25 @@ class GateRow:
         is_open = self.exit_code == ExitCode.UNKNOWN
         needed = ""
         if is_open and isfinite(self.items_needed):
-            needed = f", about {ceil(self.items_needed):,} items would decide ({self.items:,} now)"
-        return f"{self.row} {points} against a margin of {self.margin:g}{needed}"
+            needed = f" (about {ceil(self.items_needed):,} items would decide, not {self.items:,})"
+        return f"{points} on {self.row}{needed}"
 
 
 def gate_rows(report: Report, margin: float) -> list[GateRow]:
     """The rows that a gate of MARGIN points decides by: the averages where there are any."""
     slices = report.compared.slices
-    base = report.compared.models[1].name
+    candidate = report.compared.models[1].name
     chosen = [each for each in slices if each.average_of] or slices
     rows = []
     for compared in chosen:
-        scale, difference = scale_of(compared.task, compared.metric), compared.differences[base]
+        scale = scale_of(compared.task, compared.metric)
+        difference = compared.differences[candidate]
         rows.append(
             GateRow(
                 row=compared.title,
-                # the table's differences are BASE − CANDIDATE, as the first model is its reference
-                difference=-scale * difference.delta,
-                low=-scale * difference.high,
-                high=-scale * difference.low,
+                difference=scale * difference.delta,
+                low=scale * difference.low,
+                high=scale * difference.high,
                 items=compared.pairs,
                 margin=margin,
             )
@@ -79,9 +79,12 @@ def gated(report: Report, margin: float) -> Report:
     """
     rows = gate_rows(report, margin)
     code = max((row.exit_code for row in rows), key=_severity, default=ExitCode.UNKNOWN)
-    names = [model.name for model in report.compared.models]
+    base, candidate = (model.name for model in report.compared.models)
     decisive = [row.text for row in rows if row.exit_code == code]
-    line = f"gate {_ENDS[code]}: {names[0]} − {names[1]}: {'; '.join(decisive) or 'no row'}"
+    line = (
+        f"gate {_ENDS[code]}, margin {margin:g}: {candidate} minus {base} is "
+        f"{'; '.join(decisive) or 'not known'}"
+    )
     first = replace(
         report.tables[0], records={**report.tables[0].records, "gate": [*_records(rows)]}
     )

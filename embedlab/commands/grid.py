@@ -37,7 +37,7 @@ class ScoresOptions(Signed, OfGrid):
         Flag(
             names=("--rows",),
             metavar="AXIS",
-            help="Group rows by this axis. [default: all, of two the first]",
+            help="Group rows by this axis; again for more. [default: of two axes the first, else all]",
         ),
     ] = ()  # none: all
     columns: Annotated[
@@ -45,7 +45,8 @@ class ScoresOptions(Signed, OfGrid):
         Flag(
             names=("--columns",),
             metavar="AXIS",
-            help="Group columns by this axis. [default: scores, of two axes the second]",
+            help="Group columns by this axis, or scores: one column a score. [default: of two axes "
+            "the second, else scores]",
         ),
     ] = None
     score: Annotated[
@@ -107,6 +108,15 @@ def run(options: GridOptions, session: Terminal) -> Report | None:
     It can be interrupted at any time: the same command continues, and several of them share the
     cells. A cell that fails is tried once more and stops no other. With --threads each cell takes
     that many processor threads, instead of the number in the grid file.
+
+    A GRID file of your own, mine.toml, has six lines:
+
+        summary = "temperature and weight"
+        base = "snli-supcl"
+        seeds = [1, 2, 3]
+        [axes]
+        "objective.temperature" = [0.3, 1.0]
+        "objective.weight" = [0.1, 0.5]
     """
     from embedlab.commands.grid_run import board, planned_grid, run_grid, run_one_cell
     from embedlab.reports.grids import summary_table
@@ -145,7 +155,7 @@ def cells_report(
     """The cells of every plan, which of them are done, what the others would cost, and which
     rows lack data; nothing runs. With the number of a CELL that one is shown alone.
     """
-    from embedlab.commands.grid_plan import absent_trainings, entries_of_runs, estimate
+    from embedlab.commands.grid_plan import entries_of_runs, estimate
     from embedlab.reports.grids import cells_table
     from embedlab.reports.report import Report
 
@@ -155,8 +165,8 @@ def cells_report(
         estimated = estimate(each, entries)
         tables.append(cells_table(each.plan, entries, estimated.seconds, each.notes))
         session.note(estimated.text)
-        for error in absent_trainings(each):
-            session.report(error)
+        if each.absent:
+            session.note(f"left out, without their data: {', '.join(each.absent)}")
     return Report.of(tables)
 
 
@@ -265,6 +275,8 @@ def grid_scores(
 
     plan = GridPlan.load(GridFolder.find(settings.runs, options.grid).plan_file)
     options = _with_usual_axes(options, plan) if is_crossed else options
+    if options.columns == "scores" and "scores" not in plan.axes:
+        options = replace(options, columns=None)
     measure = usual_measure(
         plan, options.task, metric=options.metric, setting=options.setting, by=options.by
     )

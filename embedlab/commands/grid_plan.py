@@ -8,12 +8,13 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from embedlab.commands.options import (
     DRY_RUN,
+    MAX_STEPS,
     Flag,
     cluster_flag,
     encoder_flag,
@@ -62,6 +63,7 @@ class GridOptions(OfGrid):
     seeds: Annotated[int | None, seeds_flag("Each of the seeds 1 to N.")] = None
     encoder: Annotated[str | None, encoder_flag("Start every cell")] = None
     cluster: Annotated[str | None, cluster_flag("cells")] = None
+    max_steps: Annotated[int | None, MAX_STEPS] = None
 
     dry_run: Annotated[bool, DRY_RUN] = False
     cell: Annotated[
@@ -77,7 +79,7 @@ class GridOptions(OfGrid):
     @property
     def all_overrides(self) -> tuple[str, ...]:
         """What is set in every cell."""
-        return with_profile(self.profile, self.overrides)
+        return with_profile(self.profile, self.overrides, self.max_steps)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,9 +96,7 @@ class PlannedGrid:
 
     plan: GridPlan
     hands: Hands = Hands()
-    absent: Mapping[str, MissingError] = field(
-        default_factory=dict
-    )  # what rows of a paper lack that are not in the plan, by label
+    absent: tuple[str, ...] = ()  # rows of a paper that are not in the plan, as they lack data
     notes: tuple[str, ...] = ()  # how the trainings deviate from their paper
 
     @property
@@ -179,20 +179,6 @@ def estimate(planned: PlannedGrid, entries: Sequence[CellEntry]) -> GridEstimate
     )
 
 
-def absent_trainings(planned: PlannedGrid) -> list[MissingError]:
-    """Return what the rows lack that a plan leaves out: one error for all rows that lack the
-    same.
-    """
-    labels: dict[str, list[str]] = {}
-    for label, error in planned.absent.items():
-        labels.setdefault(error.message, []).append(label)
-    errors = {error.message: error for error in planned.absent.values()}
-    return [
-        MissingError(f"left out ({', '.join(rows)}): {message}", hint=errors[message].advice)
-        for message, rows in labels.items()
-    ]
-
-
 def cancel_grid(name: str, settings: Settings) -> GridPlan:
     """Request every process that works on a started grid to save its cell and stop."""
     from embedlab.experiments.attempts import Cells
@@ -225,7 +211,7 @@ def _started_plan(options: GridOptions, settings: Settings) -> GridPlan | None:
     if options.all_overrides or options.seeds is not None or options.encoder is not None:
         raise UsageError(
             f"grid {name!r} goes on as it was planned",
-            hint="for --set, --profile, --seeds or --encoder give its TOML file",
+            hint="for --set, --profile, --max-steps, --seeds or --encoder give its TOML file",
         )
     plan = GridPlan.load(started)
     _refuse_other_place(plan, settings)
@@ -334,7 +320,22 @@ def check_variants(variants: Iterable[Variant], settings: Settings) -> list[Miss
     errors = [
         error for recipe in _recipes(variants) for error in check_recipe_evaluation(recipe, source)
     ]
+    if lost := lost_encoders(_encoders(variants), settings):
+        raise MissingError(
+            f"no encoder {', '.join(lost)} on this machine, and the hub cannot be reached",
+            hint="give the folder of one, or minilm, with --encoder",
+        )
     return list({error.message: error for error in errors}.values())
+
+
+def lost_encoders(names: Sequence[str], settings: Settings) -> list[str]:
+    """Return the encoders NAMES where none of them is on this machine or on a hub that answers."""
+    from embedlab.commands.training_plan import missing_encoder
+    from embedlab.core.network import is_reachable
+
+    is_lost = all(any(missing_encoder(name, settings)) for name in names)
+    is_cut_off = settings.offline or not is_reachable()
+    return list(dict.fromkeys(names)) if is_lost and is_cut_off else []
 
 
 def check_variant_rows(plan: GridPlan, settings: Settings) -> None:

@@ -108,9 +108,8 @@ def _check_cells(planned: PlannedGrid, entries: Sequence[CellEntry], session: Se
     """Check what the cells that are not done need, unless it is on the machines of a cluster."""
     if planned.hands.cluster is None:
         todo = {entry.run for entry in entries if entry.state != "done"}
-        for error in check_variants(
-            [variant for variant in planned.plan.variants if variant.run in todo], session.settings
-        ):
+        variants = [variant for variant in planned.plan.variants if variant.run in todo]
+        for error in check_variants(variants, session.settings):
             session.report(error)
         check_variant_rows(planned.plan, session.settings)
 

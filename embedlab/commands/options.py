@@ -173,7 +173,7 @@ TASKS = Flag(
 )
 UNSEEN = Flag(
     names=("--unseen",),
-    help="Only items of whose text no compared model is known to have read any in training.",
+    help="Only items that no compared model is known to have read in training.",
 )
 
 
@@ -249,8 +249,7 @@ class CommonItems(TaskItems):
         Flag(
             names=("--common",),
             is_expert=True,
-            help="Take the items that all models score, where a brought file lacks some; titles "
-            "count them.",
+            help="Only items that all models score, where a file of scores lacks some.",
         ),
     ] = False
 
@@ -264,10 +263,9 @@ class GroupedItems(CommonItems):
         Flag(
             names=("--by",),
             metavar="PROPERTY",
-            help="Group items by dataset, source, dice, words, negation or another property (a "
-            "wrong name lists them), numbers by fifths "
-            "or, as words:3, by so many groups; again to cross two; or by an expression such "
-            "as 'dice>0.5': what fits, and the rest.",
+            help="Group items by source, dice, words, negation or another property (a wrong name "
+            "lists all): numbers in fifths, words:3 in thirds; again to cross two; or by an "
+            "expression such as 'dice>0.5'.",
             completes="properties",
             typed=list[str],
             reads=",".join,
@@ -278,8 +276,7 @@ class GroupedItems(CommonItems):
         Flag(
             names=("--rows",),
             is_expert=True,
-            help="One row a slice, or one row a model: no differences, and narrow enough for most "
-            "papers.",
+            help="One row a slice, or one a model, without differences: narrow enough for papers.",
         ),
     ] = "slices"
 
@@ -341,6 +338,15 @@ def override_flag(of: str) -> Flag:
     )
 
 
+MAX_STEPS = Flag(
+    names=("--max-steps",),
+    metavar="N",
+    help="Trainings of N steps: stages in their order until N is reached, warm-up and schedule over "
+    "the steps that a stage then has. Scores are marked as shortened.",
+    min=1,
+)
+
+
 def encoder_flag(start: str) -> Flag:
     """Return the flag of the encoder from which trainings START."""
     return model_flag(f"{start} from this encoder.", "--encoder")
@@ -380,8 +386,13 @@ def profile_flag(of: str) -> Flag:
     )
 
 
-def with_profile(profile: str | None, overrides: Iterable[str]) -> tuple[str, ...]:
-    """Return OVERRIDES behind a PROFILE, as `--set` takes them; None for that of the recipe."""
+def with_profile(
+    profile: str | None, overrides: Iterable[str], max_steps: int | None = None
+) -> tuple[str, ...]:
+    """Return OVERRIDES behind a PROFILE and before a length, as `--set` takes them; None for those
+    of the recipe.
+    """
     from embedlab.core.overrides import PROFILE
 
-    return (*((f"{PROFILE}={profile}",) if profile is not None else ()), *overrides)
+    length = (f"max_steps={max_steps}",) if max_steps is not None else ()
+    return (*((f"{PROFILE}={profile}",) if profile is not None else ()), *overrides, *length)

@@ -123,7 +123,7 @@ def note_files(names: Sequence[str], session: Session) -> None:
         with suppress(EmbedlabError, OSError):  # whoever opens it says why it cannot be read
             data = own_data(name)
             if not data.said.is_plain and data.file.held_out is None:
-                for line in data.lines():
+                for line in data.lines(has_examples=False):
                     session.note(line)
 
 

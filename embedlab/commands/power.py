@@ -25,7 +25,7 @@ class PowerOptions(Signed, CommonItems, TwoModels):
         Flag(
             names=("--detect",),
             metavar="POINTS",
-            help="How many seeds a difference of POINTS needs.",
+            help="How many items, or seeds, a difference of POINTS needs.",
         ),
     ] = None
     seeds: Annotated[
@@ -49,8 +49,8 @@ class PowerOptions(Signed, CommonItems, TwoModels):
     draws="power",
 )
 def power(options: PowerOptions, session: Session) -> Report:
-    """Print which difference between two models can be detected: at 5%, with 80% power, on each
-    dataset and on the usual averages.
+    """Print which difference between two models can be detected, at 5% with 80% power, on each
+    dataset and on the usual averages, and how many items or seeds a difference needs.
 
     Effective items are as many independent items as would give the same variance: items of one
     topic say less.

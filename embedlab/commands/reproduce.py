@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from embedlab.commands.command import command
 from embedlab.commands.reproduce_plan import ReproductionOptions
 from embedlab.commands.terminal import Terminal
-from embedlab.core.errors import ExitCode
+from embedlab.core.errors import ExitCode, MissingError
 from embedlab.core.session import Session
 
 if TYPE_CHECKING:
@@ -42,8 +42,12 @@ def reproduce(options: ReproductionOptions, session: Session) -> Report:
     paper's sentences about an order hold here, are reversed, stay open, or are not measured.
     """
     from embedlab.commands.grid import cells_report
-    from embedlab.commands.reproduce_plan import check_selection, progress_of, refused_data
-    from embedlab.commands.reproduce_run import trainings_of
+    from embedlab.commands.reproduce_plan import check_selection, progress_of
+    from embedlab.commands.reproduce_run import (
+        built_start,
+        refuse_missing,
+        trainings_of,
+    )
     from embedlab.experiments.paper_file import select_tables
     from embedlab.reports import papers as tables
     from embedlab.reports.pages import check_page_path
@@ -60,7 +64,13 @@ def reproduce(options: ReproductionOptions, session: Session) -> Report:
         return Report.of([tables.contents_table(options.paper, chosen, progress, where)])
     if options.dry_run:
         planned = trainings_of(chosen, options, session.settings)
-        for error in refused_data(planned, session.settings):
+        try:
+            refuse_missing(
+                chosen[0], options, built_start(options, session.settings), session.settings
+            )
+        except MissingError as error:
+            if not planned:
+                raise
             session.report(error)
         return cells_report(planned, session)
     if options.html is not None:

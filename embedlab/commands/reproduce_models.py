@@ -12,6 +12,7 @@ from embedlab.choices import By
 from embedlab.commands.reproduce_plan import ReproductionOptions, named_rows
 from embedlab.core.errors import EmbedlabError, Interrupted, MissingError, UsageError
 from embedlab.core.names import DEFAULT_TASK
+from embedlab.core.paths import data_name
 from embedlab.core.session import Session
 from embedlab.core.settings import Settings
 from embedlab.core.signs import OVERLAP
@@ -216,8 +217,10 @@ def again(settings: Settings, options: ReproductionOptions | None = None) -> str
         words += ["--encoder", options.encoder] if options.encoder is not None else []
         words += ["--profile", options.profile] if options.profile is not None else []
         words += [word for override in options.overrides for word in ("--set", override)]
+        words += ["--max-steps", str(options.max_steps)] if options.max_steps is not None else []
         words += ["--seeds", str(options.seeds)] if options.seeds is not None else []
         words += ["--unseen"] if options.unseen else []
+        words += ["--data", data_name(settings.data)] if settings.data is not None else []
         words += ["--allow-partial"] if settings.allow_partial else []
     return "".join(f" {shlex.quote(word)}" for word in words)
 
@@ -257,14 +260,14 @@ def absent_rows(
             continue
         if source.lacks is not None:
             yield f"{row}: {source.lacks}"
-        elif source.given is not None:
-            yield f"{row}: a file of yours, --row '{row}={source.given}'"
-        elif source.best_of:  # made of the numbers of other rows
-            continue
         elif causes:
             reasons.setdefault(causes[0], []).append(
                 f"{row} ({', '.join(lost)})" if is_there and lost else row
             )
+        elif source.given is not None:
+            yield f"{row}: needs a file of yours, --row '{row}={source.given}'"
+        elif source.best_of:  # made of the numbers of other rows
+            continue
         elif not is_there:
             untrained.append(row)
     for reason, rows in reasons.items():

@@ -13,6 +13,7 @@ from embedlab.commands.grid_plan import Hands, PlannedGrid, entries_of_runs, est
 from embedlab.commands.options import (
     DRY_RUN,
     HTML,
+    MAX_STEPS,
     UNSEEN,
     Flag,
     Signed,
@@ -25,11 +26,7 @@ from embedlab.commands.options import (
     workers_flag,
 )
 from embedlab.commands.training_plan import starting_encoder
-from embedlab.core.errors import (
-    EmbedlabError,
-    NotDownloadedError,
-    UsageError,
-)
+from embedlab.core.errors import UsageError
 from embedlab.core.nearest import unknown
 from embedlab.core.session import Session
 from embedlab.core.settings import Settings
@@ -39,7 +36,7 @@ if TYPE_CHECKING:
     from embedlab.experiments.attempts import CellEntry
     from embedlab.experiments.deviations import RowRecipes
     from embedlab.experiments.matching_runs import RowModels
-    from embedlab.experiments.paper_table import PaperTable
+    from embedlab.experiments.paper_table import PaperTable, RowSource
     from embedlab.experiments.paper_trainings import TablePlan
     from embedlab.experiments.plan import GridPlan
     from embedlab.reports.papers import TableProgress
@@ -86,6 +83,7 @@ class ReproductionOptions(Signed):
     unseen: Annotated[bool, UNSEEN] = False
     workers: Annotated[int | None, workers_flag("trainings.")] = None
     cluster: Annotated[str | None, cluster_flag("trainings")] = None
+    max_steps: Annotated[int | None, MAX_STEPS] = None
 
     dry_run: Annotated[bool, DRY_RUN] = False
     html: Annotated[Path | None, HTML] = None
@@ -98,7 +96,7 @@ class ReproductionOptions(Signed):
     @property
     def all_overrides(self) -> tuple[str, ...]:
         """What is set in every recipe."""
-        return (*self.profile_override, *self.overrides)
+        return with_profile(self.profile, self.overrides, self.max_steps)
 
     @property
     def trains(self) -> bool:
@@ -172,20 +170,24 @@ def check_selection(options: ReproductionOptions) -> None:
         "--html": is_page,
         "--figure": is_figure,
     }
-    if options.claims:
-        _refuse_together(
-            "--claims",
-            "the verdicts on a paper's claims",
-            [way for way in ways if ways[way] and way not in _OF_CLAIMS],
-        )
+    alone = {  # what prints something of its own, what that is, and what may go with it
+        "--claims": (options.claims, "the verdicts on a paper's claims", _OF_CLAIMS),
+        "--dry-run": (is_plan, "the trainings of one table", ("--dry-run",)),
+        "--published-only": (
+            options.published_only,
+            "what the paper says, and nothing of ours",
+            {*ways} - {"--from"},
+        ),
+    }
+    for option, (is_typed, printed, beside) in alone.items():
+        others = [way for way, is_way in ways.items() if is_way and way not in beside]
+        if is_typed and others:
+            raise UsageError(
+                f"{option} and {others[0]} exclude each other",
+                hint=f"{option} prints {printed}; remove one of the two",
+            )
     if options.claims and paper is None:
         raise UsageError("--claims prints the verdicts on a paper's claims", hint="name the paper")
-    if is_plan:
-        _refuse_together(
-            "--dry-run",
-            "the trainings of one table",
-            [way for way in ways if ways[way] and way != "--dry-run"],
-        )
     if is_plan and table is None:
         raise UsageError(
             "--dry-run prints the trainings of one table", hint="name the paper and the table"
@@ -195,23 +197,10 @@ def check_selection(options: ReproductionOptions) -> None:
             "--html and --figure show a paper's tables",
             hint="name the paper, and a table or --from runs",
         )
-    if options.published_only and runs:
-        _refuse_together("--published-only", "what the paper says, and nothing of ours", ["--from"])
     if is_shown and (options.published_only or (table is None and not runs and not options.claims)):
         raise UsageError(
             "--html and --figure show tables that are run or found here",
             hint="name a table, or take --from runs",
-        )
-
-
-def _refuse_together(option: str, printed: str, others: Sequence[str]) -> None:
-    """Refuse OPTION, by which something is PRINTED, with the first of OTHERS, by which something
-    else is.
-    """
-    if others:
-        raise UsageError(
-            f"{option} and {others[0]} exclude each other",
-            hint=f"{option} prints {printed}; remove one of the two",
         )
 
 
@@ -233,18 +222,15 @@ def planned_trainings(
     start = start_of_rows(options, settings)
     rows = [select_rows(table, options, start, settings)[0] for table in tables]
     plans = [plan_table(table, options, start, settings, leaves_out=True) for table in rows]
-    planned = [
+    return [
         replace(
             as_grid(plan.plan, options),
-            absent=plan.absent,
+            absent=tuple(plan.absent),
             notes=tuple(_foreseen(table, options, start)),
         )
         for table, plan in zip(rows, plans, strict=True)
         if plan.plan is not None
     ]
-    if not planned and (errors := [error for plan in plans for error in plan.absent.values()]):
-        raise errors[0]
-    return planned
 
 
 def _foreseen(table: PaperTable, options: ReproductionOptions, start: str | None) -> Iterator[str]:
@@ -342,31 +328,24 @@ def select_rows(
         notes.append(f"left out with one encoder for every row: {', '.join(foreign)}")
     if unprofiled:
         notes.append(f"left out, without a profile {table.profile}: {', '.join(unprofiled)}")
-    return table, notes
+    return _without_named_trainings(table, named_rows(options)), notes
 
 
-def refused_data(planned: Sequence[PlannedGrid], settings: Settings) -> Iterator[EmbedlabError]:
-    """Yield why corpora that cells are to be trained on would be refused, such as a truncated one.
+def _without_named_trainings(table: PaperTable, named: Mapping[str, str]) -> PaperTable:
+    """Return TABLE without the trainings of NAMED rows, unless another row is made of them."""
+    parts = {part for source in table.sources.values() for part in source.of}
+    given = {row: model for row, model in named.items() if row not in parts}
 
-    What the hub has is fetched by the first cell that reads it, and is not opened here.
-    """
-    from embedlab.data.source import Source
+    def source_of(row: str, source: RowSource) -> RowSource:
+        return replace(source, recipe=None, given=given[row]) if row in given else source
 
-    source = replace(Source.from_settings(settings), downloads=False)
-    wanted = {
-        (name, str(stage["data"]["split"])): None
-        for each in planned
-        for variant in each.plan.variants
-        for stage in variant.recipe["stage"]
-        for name in stage["data"].get("datasets", ())
-    }
-    for name, split in wanted:
-        try:
-            source.open(name, split)
-        except NotDownloadedError:
-            continue
-        except EmbedlabError as error:
-            yield error
+    return replace(
+        table,
+        sources={row: source_of(row, source) for row, source in table.sources.items()},
+        points=tuple(
+            replace(point, source=source_of(point.row, point.source)) for point in table.points
+        ),
+    )
 
 
 def start_of_rows(options: ReproductionOptions, settings: Settings) -> str | None:

@@ -2,14 +2,15 @@
 compared with the published values; and what its claims are worth on them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from statistics import fmean
 from typing import Any
 
 from embedlab.analysis.claims import ClaimedDifference, SettledClaim, settle_claims
 from embedlab.choices import By
-from embedlab.commands.grid_plan import PlannedGrid
+from embedlab.commands.grid_plan import PlannedGrid, entries_of_runs, lost_encoders
 from embedlab.commands.grid_run import Board
 from embedlab.commands.reproduce_models import (
     EvaluatedRows,
@@ -26,15 +27,20 @@ from embedlab.commands.reproduce_plan import (
     check_servers,
     find_trained_rows,
     is_startable,
+    plan_table,
     planned_trainings,
     select_rows,
     start_of_rows,
     train_rows,
 )
 from embedlab.commands.training_plan import build_tiny_encoder, starting_encoder
+from embedlab.core.errors import EmbedlabError, MissingError, NotDownloadedError
+from embedlab.core.network import is_reachable
+from embedlab.core.recipe import Recipe
 from embedlab.core.session import Session
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import DatasetState
+from embedlab.data.source import Source
 from embedlab.evaluation import load_members, resolve_model
 from embedlab.experiments.claim_evidence import measured_claims
 from embedlab.experiments.deviations import deviations
@@ -42,7 +48,7 @@ from embedlab.experiments.estimate import seconds_spent
 from embedlab.experiments.matching_runs import CellKey, failed_trainings
 from embedlab.experiments.paper_file import ALL_TABLES
 from embedlab.experiments.paper_table import PaperTable
-from embedlab.experiments.paper_trainings import for_claims
+from embedlab.experiments.paper_trainings import expected_recipe, for_claims, trainings
 from embedlab.experiments.row_order import (
     ComparedNumber,
     RowOrder,
@@ -67,6 +73,8 @@ from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import merged
 from embedlab.runs.store import RunFolder
 from embedlab.scoring.task_comparison import Slicing, TaskComparison
+from embedlab.tasks.task import Selection
+from embedlab.tasks.task import task as find_task
 from embedlab.training.stage_data import groups_of
 
 
@@ -96,17 +104,86 @@ def reproduce_tables(
     board: Board | None = None,
 ) -> list[Reproduction]:
     """Train or find the models of TABLES, evaluate what is missing, and compare each table with the
-    published one.
+    published one; tables for which data is missing are refused before, or left out of many.
     """
+    check_named_rows(tables, options)
     check_servers(tables, options)
     start = built_start(options, session.settings)
     is_all = options.table in {None, ALL_TABLES}
-    tables = [table for table in tables if table.sources]
-    return [
-        compare_rows(known_rows(table, options, start, session, board), session)
-        for table in tables
-        if not is_all or is_startable(table, start)
+    wanted = [
+        table for table in tables if table.sources and (not is_all or is_startable(table, start))
     ]
+    for table in [*wanted]:
+        try:
+            refuse_missing(table, options, start, session.settings)
+        except MissingError as error:
+            shows_stored = options.from_ == "runs"
+            if len(wanted) == 1 and not shows_stored:
+                raise
+            session.report(error)
+            wanted = wanted if shows_stored else [each for each in wanted if each is not table]
+    return [
+        compare_rows(known_rows(table, options, start, session, board), session) for table in wanted
+    ]
+
+
+def refuse_missing(
+    table: PaperTable, options: ReproductionOptions, start: str | None, settings: Settings
+) -> None:
+    """Refuse TABLE where no number could come of it here: data that a training needs is missing, or
+    the encoder of all, or all that is scored; everything is named at once.
+    """
+    table = select_rows(table, options, start, settings)[0]
+    source = replace(Source.from_settings(settings), downloads=False)
+    recipes: list[Recipe] = []
+    if options.trains and trainings(table):
+        planned = plan_table(table, options, start, settings, leaves_out=True)
+        entries = entries_of_runs(planned.plan) if planned.plan is not None else []
+        todo = {entry.run for entry in entries if entry.state != "done"}
+        recipes = [
+            expected_recipe(row, options.all_overrides, start)
+            for key, (_, row) in trainings(table).items()
+            if key not in planned.variants or planned.variants[key].run in todo
+        ]
+        if not recipes:  # what is scored is stored
+            return
+    encoders = lost_encoders([recipe.encoder.model for recipe in recipes], settings)
+    lacks = [f"the encoder {name}" for name in encoders]
+    refused: list[MissingError] = []  # what is here, and not as it should be
+    for data in (stage.data for recipe in recipes for stage in recipe.stages):
+        for name in data.datasets:
+            lacks += _lost([name], partial(source.open, name, data.split), refused)
+    for task in table.tasks:
+        slices = {point.measure.slice: None for point in table.points}
+        names = [name for name in find_task(task).datasets if name in slices]
+        read = partial(find_task(task).texts, source, Selection(names=tuple(names)))
+        lacks += _lost(names or [task], read, refused)
+    if refused and not lacks:
+        raise refused[0]
+    if lacks:
+        raise MissingError(
+            f"{table.typed} needs {', '.join(dict.fromkeys(lacks))}, which this machine does not "
+            "have",
+            hint=f"`embedlab reproduce {table.typed} --data tiny --seeds 1` runs here, on generated "
+            "sentences; for real ones --data DIR and an --encoder of `embedlab models ls`",
+        )
+
+
+def _lost(names: list[str], read: Callable[[], object], refused: list[MissingError]) -> list[str]:
+    """Return NAMES where READ finds none of them here or on a hub that answers; what is here and
+    REFUSED is added there.
+    """
+    try:
+        read()
+    except NotDownloadedError:
+        return [] if is_reachable() else names
+    except MissingError as error:
+        if error.reason != error.message:
+            return names
+        refused.append(error)
+    except EmbedlabError:  # the training or the evaluation says it
+        pass
+    return []
 
 
 def shown_tables(
@@ -196,7 +273,7 @@ def known_rows(
     for reason in dict.fromkeys(failed.values()):
         runs = [run for run in failed if failed[run] == reason]
         named = "every run" if len(runs) == len(behind) > 1 else ", ".join(runs)
-        notes.append(f"{named}: {reason}: no order of it is concluded")
+        notes.append(f"{named}: {reason}; its place in the order stays open")
     training = training_data_of(table, members, session)
     return KnownRows(
         table=table,

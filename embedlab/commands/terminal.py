@@ -251,12 +251,12 @@ def _bar(label: str) -> Iterator[ProgressDisplay]:
 
 
 def _plain_progress(label: str) -> ProgressDisplay:
-    last = time.monotonic()
+    last, shown = time.monotonic(), 0
 
     def tick(done: int, total: int, /, text: str = "") -> None:
-        nonlocal last
-        if time.monotonic() - last >= PLAIN_EVERY_S:
-            last = time.monotonic()
+        nonlocal last, shown
+        if time.monotonic() - last >= PLAIN_EVERY_S or 0 < shown < done == total:
+            last, shown = time.monotonic(), done
             to_stderr(f"{label}: {done} of {total}  {text}".rstrip())
 
     return tick

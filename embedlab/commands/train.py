@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from embedlab.commands.command import command
@@ -70,6 +72,9 @@ def train(options: TrainOptions, session: Terminal) -> Report | ExitCode | None:
     return None
 
 
+MOST_OF_ROLE = 3  # sentences of an example
+
+
 @dataclass(frozen=True, kw_only=True)
 class StagePreview:
     """One stage of a training that has not begun."""
@@ -113,7 +118,11 @@ class TrainPreview:
                 f"{stage.batch_size} rows; one example:"
             )
             lines += [f"#   {note}" for note in (stage.scale, stage.excluded) if note]
-            lines += [f"#   {role:<12} {one_line(sentence)}" for role, sentence in stage.example]
+            for role, of_role in groupby(stage.example, itemgetter(0)):
+                sentences = [one_line(sentence) for _, sentence in of_role]
+                if more := len(sentences[MOST_OF_ROLE:]):
+                    sentences[MOST_OF_ROLE:] = [f"… and {more} more"]
+                lines += [f"#   {role:<12} {sentence}" for sentence in sentences]
         return "\n".join(lines)
 
     def to_json(self) -> str:

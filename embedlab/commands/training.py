@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -16,8 +17,9 @@ from embedlab.commands.evaluate import EvaluateOptions, evaluate
 from embedlab.commands.training_plan import (
     TrainPlan,
     build_tiny_encoder,
+    missing_encoder,
+    missing_on_hub,
     selected_recipe,
-    tiny_encoder_folder,
     train_arguments,
 )
 from embedlab.core.cache import trim
@@ -31,7 +33,7 @@ from embedlab.core.errors import (
 )
 from embedlab.core.foreign_files import open_own
 from embedlab.core.hints import Hint, NamedOption
-from embedlab.core.network import OFFLINE, is_reachable
+from embedlab.core.network import is_reachable
 from embedlab.core.paths import STARTER_FOLDER
 from embedlab.core.progress import ProgressDisplay
 from embedlab.core.python_processes import python_command
@@ -43,7 +45,6 @@ from embedlab.data.hub import is_local
 from embedlab.data.hub_pairs import parse_hub_name
 from embedlab.data.source import Source, dataset
 from embedlab.experiments.executors.slurm import Submission, is_slurm
-from embedlab.models.catalog import trainable
 from embedlab.reports.report import Report
 from embedlab.reports.trained import trained_frame
 from embedlab.runs import events
@@ -78,8 +79,6 @@ def check_training(plan: TrainPlan, session: Session) -> None:
 
     for note in plan.notes:
         session.note(note)
-    from embedlab.data.source import Source
-
     if plan.todo:
         check_own_rows(plan.recipe, Source.from_settings(session.settings), plan.todo[0].seed)
 
@@ -128,6 +127,9 @@ def train_plan(plan: TrainPlan, session: Session) -> Report:
         for each in runs
     }
     statuses = [(each.run, each.status) for each in runs]
+    if evaluated is None and process_rank() == 0:
+        for run in plan.todo:
+            session.note(f"{run.id} is trained and not scored: its recipe names no tasks")
     report = evaluated if evaluated is not None else Report.of([])
     return replace(
         report,
@@ -184,26 +186,17 @@ def train_runs(
 
     if not runs:
         return
-    seeds = ", ".join(str(run.seed) for run in runs)
-    session.note(
-        f"training {runs[0].name} ({recipe.summary}), seed {seeds}, into {runs[0].path.parent}"
-    )
-
-    from embedlab.data.source import Source
-
     settings = session.settings
     source = Source.from_settings(settings)
     threads = machine(settings, training=True).threads
     score_dev = dev_score(source, recipe.evaluate.dev) if recipe.evaluate.dev != "none" else None
     for note in dev_notes(source, recipe.evaluate.dev) if score_dev is not None else ():
         session.note(note)
-    shown = ""
     for run in runs:
         computer = machine(
             settings_of_run(run, settings, threads) if resume else settings, training=True
         )
-        if (where := _place(computer)) != shown:
-            session.note(shown := where)
+        session.note(f"training {run.id} into {run.path}, {_place(computer)}")
         with session.progress(run.id) as progress:
             train_run(
                 recipe,
@@ -213,7 +206,12 @@ def train_runs(
                 run.seed,
                 resume=resume,
                 dev_score=score_dev,
-                report=event_reporter(run.id, logged(run.log_file, session), progress),
+                report=event_reporter(
+                    run.id,
+                    logged(run.log_file, session),
+                    progress,
+                    log=partial(_append, run.log_file, session=session),
+                ),
                 progress=progress,
                 track=track,
                 cache=settings.cache,
@@ -238,7 +236,6 @@ def settings_of_run(run: RunFolder, settings: Settings, threads: int) -> Setting
 
 def start_detached_training(plan: TrainPlan, session: Session) -> Detached:
     """Train PLAN in a process that outlives this one, once its data is known to be there."""
-    from embedlab.data.source import Source
     from embedlab.training.stage_data import open_stages
 
     first, names = plan.todo[0], ", ".join(run.id for run in plan.todo)
@@ -313,7 +310,7 @@ def _require_gpus(count: int) -> None:
         raise MissingError(f"--gpus {count}: found {available} GPUs", hint=hint)
 
 
-def missing_to_train(recipe: Recipe, settings: Settings) -> list[Hint]:
+def missing_to_train(recipe: Recipe, settings: Settings) -> list[str]:
     """Return a line about each dataset, file and encoder that is read before the first step."""
     return list(
         dict.fromkeys(
@@ -332,11 +329,10 @@ def refuse_missing(plan: TrainPlan, settings: Settings) -> None:
             *missing_to_train(plan.recipe, settings),
             *missing_evaluation(plan.recipe, settings),
         ]
-        said = "; ".join(str(line.parts[0]).removesuffix("; ") for line in every)
-        raise MissingError(said, hint=_command_beside(plan, settings))  # one for all of them
+        raise MissingError("; ".join(every), hint=_command_beside(plan, settings))
 
 
-def _without_hub(recipe: Recipe, settings: Settings) -> list[Hint]:
+def _without_hub(recipe: Recipe, settings: Settings) -> list[str]:
     """Return what is missing to train RECIPE and for its dev score."""
     untasked = replace(recipe, evaluate=replace(recipe.evaluate, tasks=()))
     return [*missing_to_train(recipe, settings), *missing_evaluation(untasked, settings)]
@@ -376,18 +372,7 @@ def _command_beside(plan: TrainPlan, settings: Settings) -> Hint:
     )
 
 
-def missing_encoder(name: str, settings: Settings) -> Iterator[Hint]:
-    """Yield a line about each set of weights of the encoder NAME that is not on this machine; the
-    generated corpora build their own.
-    """
-    if name == str(tiny_encoder_folder(settings)):
-        return
-    for spec in trainable(name, settings.runs):
-        if spec.is_on_hub and not _is_downloaded(spec.location, spec.revision):
-            yield _from_hub(f"encoder {spec.location!r}", settings)
-
-
-def missing_evaluation(recipe: Recipe, settings: Settings) -> Iterator[Hint]:
+def missing_evaluation(recipe: Recipe, settings: Settings) -> Iterator[str]:
     """Yield a line about the missing data that a recipe's dev score or its tasks read, and one with
     the number of further datasets.
     """
@@ -402,71 +387,47 @@ def missing_evaluation(recipe: Recipe, settings: Settings) -> Iterator[Hint]:
                 _line(error, settings) for error in errors if not isinstance(error, NotLoadedError)
             )
         )
-        yield from (Hint(line, " (the evaluation goes on without it)") for line in lines[:1])
+        yield from lines[:1]
         if more := len(lines[1:]):
-            yield Hint(
-                f"{more} more dataset{'s' if more > 1 else ''} of the evaluation "
-                f"{'are' if more > 1 else 'is'} missing"
-            )
+            yield f"{more} more of the evaluation's datasets"
     except NotLoadedError:  # the training loads its plug-ins, and checks then
         return
     except MissingError as error:  # the training refuses to begin
         yield _line(error, settings)
 
 
-def _line(error: EmbedlabError, settings: Settings) -> Hint:
-    """What is missing in one line, with what the hub can do about it."""
+def _line(error: EmbedlabError, settings: Settings) -> str:
+    """What is missing in one line."""
     if isinstance(error, NotDownloadedError):
-        return _from_hub(error.subject, settings)
-    return Hint(f"{error.message}; ", error.advice)
+        return missing_on_hub(error.subject, settings)
+    return error.message
 
 
-def _missing_data(recipe: Recipe, settings: Settings) -> Iterator[Hint]:
+def _missing_data(recipe: Recipe, settings: Settings) -> Iterator[str]:
     source = Source.from_settings(settings)
     for stage in recipe.stages:
-        for file in stage.data.files or ():
-            if not Path(file).is_file():
-                yield Hint(f"no file {file!r}")
+        yield from (
+            f"no file {file!r}" for file in stage.data.files or () if not Path(file).is_file()
+        )
         for name in stage.data.datasets:
             try:
                 yield from _missing_dataset(source, name, stage.data.split, settings)
             except EmbedlabError as error:
-                yield Hint(f"{error.message}; ", error.advice)
+                yield error.message
 
 
-def _missing_dataset(source: Source, name: str, split: str, settings: Settings) -> Iterator[Hint]:
+def _missing_dataset(source: Source, name: str, split: str, settings: Settings) -> Iterator[str]:
     if is_hub_name(name):
         repository = parse_hub_name(name).source.repository
         if not is_local(repository):
-            yield _from_hub(f"dataset {name!r}", settings)
+            yield missing_on_hub(f"dataset {name!r}", settings)
         elif not Path(repository).is_dir():
-            raise MissingError(
-                f"no folder {repository!r}", hint="hub:FOLDER is a copy of a repository of the hub"
-            )
+            yield f"no folder {repository!r}"
     elif is_pair_file(name):  # hub names would be one too
         if not file_path(name).is_file():
-            raise MissingError(
-                f"no file {str(file_path(name))!r}", hint="give the path of a file with pairs"
-            )
+            yield f"no file {str(file_path(name))!r}"
     elif not source.is_at_hand(dataset(name), split):
-        yield _from_hub(f"dataset {name!r} ({split})", settings)
-
-
-def _from_hub(what: str, settings: Settings) -> Hint:
-    if settings.offline:
-        return Hint(f"{what} is not on this machine, and {OFFLINE}")
-    return Hint(
-        f"{what} will be downloaded from the hub"
-        if is_reachable()
-        else f"{what} is not on this machine, and the hub cannot be reached"
-    )
-
-
-def _is_downloaded(repository: str, revision: str | None) -> bool:
-
-    from huggingface_hub import try_to_load_from_cache
-
-    return isinstance(try_to_load_from_cache(repository, "config.json", revision=revision), str)
+        yield missing_on_hub(f"dataset {name!r} ({split})", settings)
 
 
 Note = Callable[[str], None]
@@ -480,15 +441,17 @@ def logged(log: Path, session: Session) -> Note:
     def note(text: str) -> None:
         session.note(text)
         if not _is_stderr(log):
-            _append(log, text, session)
+            _append(log, text, session=session)
 
     return note
 
 
 def event_reporter(
-    label: str, note: Note, progress: ProgressDisplay
+    label: str, note: Note, progress: ProgressDisplay, *, log: Note
 ) -> Callable[[events.Event], None]:
-    """Return a function that reports each event of the run LABEL as a line or as progress."""
+    """Return a function that reports each event of the run LABEL as a line or as progress; its end
+    in the LOG alone, as what follows says it too.
+    """
     latest = ""  # loss and speed of the last step that has them
 
     def report(event: events.Event) -> None:
@@ -509,7 +472,7 @@ def event_reporter(
             case events.Noted():
                 note(f"{label}: {event.text}")
             case events.Finished():
-                note(f"{label}: finished after {event.step} steps")
+                log(f"{label}: finished after {event.step} steps")
                 if event.flaw:
                     note(f"{label}: {event.flaw}")
             case _:
@@ -518,7 +481,7 @@ def event_reporter(
     return report
 
 
-def _append(log: Path, text: str, session: Session) -> None:
+def _append(log: Path, text: str, *, session: Session) -> None:
     """A disk that refuses costs the line, not the training."""
     try:
         with disk_errors(log):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from embedlab.choices import Tracker
 from embedlab.commands.options import (
+    MAX_STEPS,
     Flag,
     encoder_flag,
     override_flag,
@@ -22,6 +23,7 @@ from embedlab.commands.options import (
     with_profile,
 )
 from embedlab.core.errors import UsageError
+from embedlab.core.network import OFFLINE
 from embedlab.core.overrides import overrides_of
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
@@ -95,17 +97,7 @@ class TrainOptions:
             min=1,
         ),
     ] = None
-    max_steps: Annotated[
-        int | None,
-        Flag(
-            names=("--max-steps",),
-            metavar="N",
-            help="A training of N steps: stages in their order until N is reached, warm-up and "
-            "schedule over the steps that a stage "
-            "then has. Its scores are marked as shortened.",
-            min=1,
-        ),
-    ] = None
+    max_steps: Annotated[int | None, MAX_STEPS] = None
     name: Annotated[
         str | None, Flag(names=("--name",), help="Name of the run. [default: the recipe's]")
     ] = None
@@ -188,10 +180,9 @@ class TrainOptions:
             "optim.epochs": self.epochs,
             "optim.lr": self.lr,
             "optim.batch_size": self.batch_size,
-            "max_steps": self.max_steps,
         }
         set_by_short = [f"{key}={value}" for key, value in short.items() if value is not None]
-        return with_profile(self.profile, [*self.overrides, *set_by_short])
+        return with_profile(self.profile, [*self.overrides, *set_by_short], self.max_steps)
 
     @property
     def planned_seeds(self) -> tuple[int, ...]:
@@ -657,3 +648,29 @@ def build_tiny_encoder(start: str | None, settings: Settings) -> None:
         from embedlab.encoders.random_encoder import build_random_encoder
 
         build_random_encoder(folder, seed=0)
+
+
+def missing_encoder(name: str, settings: Settings) -> Iterator[str]:
+    """Yield a line about each set of weights of the encoder NAME that is not on this machine; the
+    generated corpora build their own.
+    """
+    from embedlab.models.catalog import trainable
+
+    if name == str(tiny_encoder_folder(settings)):
+        return
+    for spec in trainable(name, settings.runs):
+        if spec.is_on_hub and not _is_downloaded(spec.location, spec.revision):
+            yield missing_on_hub(f"encoder {spec.location!r}", settings)
+
+
+def missing_on_hub(what: str, settings: Settings) -> str:
+    """Return that WHAT is not here, and why the hub does not give it."""
+    why = OFFLINE if settings.offline else "the hub cannot be reached"
+    return f"{what} is not on this machine, and {why}"
+
+
+def _is_downloaded(repository: str, revision: str | None) -> bool:
+
+    from huggingface_hub import try_to_load_from_cache
+
+    return isinstance(try_to_load_from_cache(repository, "config.json", revision=revision), str)

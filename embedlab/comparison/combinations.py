@@ -303,7 +303,7 @@ def all_combinations(outcomes: Outcomes, halves: Halves) -> list[Combination]:
                 Combination(
                     by=f"{value.by} + {other.by}",
                     value=f"{value.value} + {other.value}",
-                    title=f"{value.title}, {other.title}",
+                    title=f"{value.title} and {other.title}",
                     holds=holds,
                     applies=applies,
                     blocks=tuple(np.flatnonzero(enough).tolist()),
@@ -364,7 +364,7 @@ def _values(outcomes: Outcomes) -> Iterator[_Value]:
             yield _Value(
                 by=by.name,
                 value=value,
-                title=f"{by.title or by.name} {value}",
+                title=f"{by.title or by.name} ({value})",
                 holds=holds,
                 applies=applies,
             )

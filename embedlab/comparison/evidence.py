@@ -220,7 +220,8 @@ def _of_slice(
         )
 
 
-THRESHOLD = "its threshold is the best one on the other half of the topics, not on these pairs"
+_THRESHOLD = "thresholds of f1 and accuracy: chosen on other topics, never on these pairs"
+THRESHOLD = Note(_THRESHOLD, short=[_THRESHOLD])
 
 
 def _by_threshold(

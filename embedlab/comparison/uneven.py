@@ -156,10 +156,10 @@ def _title(by: Property, value: str, parts: Sequence[ItemSlice], values: pl.Seri
     if by.kind == "name":
         return f"{title}: {value}"
     if len(parts) > 1:
-        return f"{title} {value}"
+        return f"{title} ({value})"
     numbers = values.gather(parts[0].rows).to_numpy()
     ends = dict.fromkeys(f"{end:.{by.decimals}f}" for end in (numbers.min(), numbers.max()))
-    return f"{title} {value}: {'–'.join(ends)}"
+    return f"{title} {'–'.join(ends)}"
 
 
 def where_they_differ(

@@ -35,8 +35,7 @@ SHOWN = 5  # lines of notes below a table, besides that of its signs
 _ADVICE: Mapping[NoteKind, str] = {
     "failed": "train again before you use it",
     "shared pairs": "`embedlab compare --unseen` leaves them out",
-    "stated text": "its own statement",
-    "unknown text": "it may have seen the tested text",
+    "unknown text": "it may have read the test",
     "shortened": "do not quote",
     "one seed": "train with --seeds 3",
     "one topic": "more datasets would tell",

@@ -90,6 +90,9 @@ def set_value(values: TomlTable, override: str) -> None:
         for index in range(_stage_count(values)):
             set_value(values, f"stage.{index}.{key.removeprefix('stages.')}={text}")
         return None
+    if key.endswith(".max_steps"):
+        whole = Hint("it is of the whole training: ", RecipeValue("max_steps", "N"))
+        raise UsageError(f"unknown key {quote(key)}", hint=whole)
     *path, last = _steps(values, key)
     target: Any = values
     for position, step in enumerate(path):

@@ -272,8 +272,8 @@ class OwnData:
         """
         return self.file.scale or (self.scores.suggested if self.scores is not None else None)
 
-    def lines(self) -> list[str]:
-        """Return what was found, the first rows, and how to correct it."""
+    def lines(self, *, has_examples: bool = True) -> list[str]:
+        """Return what was found, the first rows if wanted, and how to correct it."""
         parts = [f"{role} = {name}" for role, name in self.columns.items()]
         about = [f"{self.rows} {self.kind.title}{': ' * bool(parts)}{', '.join(parts)}"]
         if self.labels:
@@ -290,11 +290,12 @@ class OwnData:
         report += [
             "  " + "; ".join(f"{name}: {one_line(text)}" for name, text in row.items())
             for row in self.examples
+            if has_examples
         ]
         if self.columns:
             values = [f"{role}=NAME" for role in self.columns]
             values += ["scale=LOW-HIGH"] * (self.scores is not None)
-            report.append(f"  another reading: '{self.file.path}?{'&'.join(values)}'")
+            report.append(f"  to read it otherwise: '{self.file.path}?{'&'.join(values)}'")
         return report
 
 

@@ -108,11 +108,8 @@ class Packaged:
         raise MissingError(f"model {self.name!r}: {self.source.lack}", hint=self.source.way)
 
 
-# The model cards of both: 1,170,060,424 pairs of 32 sets.
-_SENTENCE_TRANSFORMERS = (
-    "1.17 billion pairs of 32 sets",
-    "SNLI and MultiNLI and the captions of Flickr30k and COCO among them",
-)
+# The model cards of both: 1,170,060,424 pairs of 32 sets, of which SNLI and MultiNLI are one.
+_SENTENCE_TRANSFORMERS = (*("SNLI", "MultiNLI", "Flickr30k", "COCO", "29 more sets"),)
 
 _PARTS = {
     "001": "74e420bd518ed195b64c6d2a2f184ae9ae5c3d72ca4e0ad94f12d88ff5678e6f",

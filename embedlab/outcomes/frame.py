@@ -23,6 +23,8 @@ from embedlab.runs.outcomes import CONTRADICTED, SENTENCES, TEXT_IDS
 if TYPE_CHECKING:
     from embedlab.analysis.near_duplicates import NearDuplicates
 
+# which columns of a file are which: nothing that decides what a number is of
+_COLUMNS = re.compile(r"\?((s1|s2|score|label|labels|scale|source|anchor|positive)=[^&]*(&|$))+$")
 DATASET = "dataset"  # the property that every item has: a slice is the whole dataset
 
 ALL_SPLITS = " (all splits)"  # after the name of a dataset whose train, dev and test pairs are one
@@ -301,9 +303,14 @@ class ItemSlice:
     notes: tuple[str, ...] = ()
 
 
+def plain_name(dataset: str) -> str:
+    """Return the name of a DATASET without what a user said of its columns."""
+    return _COLUMNS.sub("", dataset)
+
+
 def whole_blocks(outcomes: Outcomes) -> Iterator[ItemSlice]:
     """Yield each dataset as one slice; a file is shown by its name alone, where no other has it."""
-    names = [block.dataset for block in outcomes.blocks]
+    names = [plain_name(block.dataset) for block in outcomes.blocks]
     short = [name.rpartition("/")[2] if name.startswith("/") else name for name in names]
     for index, block in enumerate(outcomes.blocks):
         yield ItemSlice(

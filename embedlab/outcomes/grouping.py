@@ -201,11 +201,7 @@ def _values(
 ) -> Iterator[ItemSlice]:
     distinct = values.unique(maintain_order=True).to_list()
     for value in sorted(distinct, key=by.place) if by.place is not None else distinct:
-        key, title = (
-            (value, value)
-            if by.is_bare
-            else (f"{by.name}={value}", f"{by.title or by.name}: {value}")
-        )
+        key, title = (value, value) if by.is_bare else (f"{by.name}={value}", f"{by.name}: {value}")
         yield _part_of(whole, key, title, rows[(values == value).to_numpy()])
 
 
@@ -219,7 +215,7 @@ def quantile_name(by: Property, groups: int = FIFTHS) -> str:
 def _quantiles(
     whole: ItemSlice, by: Property, rows: NDArray[np.intp], values: pl.Series, groups: int
 ) -> Iterator[ItemSlice]:
-    numbers, title = values.to_numpy(), by.title or by.name
+    numbers = values.to_numpy()
     splits_ties = by.splits_ties and groups == FIFTHS
     fifths = dice_fifths(numbers) if splits_ties else None
     of_row = fifths.fifth if fifths is not None else _with_ties(numbers, groups)
@@ -230,14 +226,14 @@ def _quantiles(
         )
         key, shown = (
             f"{quantile_name(by, groups)}-{number}",
-            f"{GROUP_NAMES[groups]} {number} ({title} {'–'.join(ends)})",
+            f"{GROUP_NAMES[groups]} {number} ({'–'.join(ends)})",
         )
         yield _part_of(
             whole,
             key,
             shown,
             rows[is_own],
-            tie_notes(fifths, number, title) if fifths is not None else (),
+            tie_notes(fifths, number, by.title or by.name) if fifths is not None else (),
         )
 
 

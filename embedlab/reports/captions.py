@@ -13,10 +13,10 @@ from embedlab.analysis.comparison import ComparedSlice, reach_signs
 from embedlab.analysis.seed_notes import HANGS, REACHES
 from embedlab.choices import TableScale
 from embedlab.core.signs import MODELS, PAIRS_SHARED, SENTENCES_SHARED
-from embedlab.data.marks import GENERATED, PARTIAL
+from embedlab.data.marks import GENERATED, PARTIAL, UNKNOWN_TEXT
 from embedlab.models.grammar import titles_of
 from embedlab.outcomes.frame import DATASET, is_expression
-from embedlab.scoring.provenance import overlap_sign
+from embedlab.scoring.provenance import SHORTENED, overlap_sign
 from embedlab.tasks.task import scale_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,9 @@ BOLD = "Bold: the highest of the models."
 _LISTED = 8  # of more slices the numbers of items are said as a range
 _DATA = {
     GENERATED: "Generated data: no number is about real language.",
-    PARTIAL: "Some of the data is incomplete.",
+    PARTIAL: "Partial: some of the data is incomplete.",
+    SHORTENED: "Shortened: the models were not trained to the end.",
+    UNKNOWN_TEXT: "What some of the models were trained on is unknown.",
 }
 
 Scales = Mapping[str, TableScale]
@@ -230,15 +232,12 @@ def _letters(comparison: TaskComparison, *, shows_differences: bool) -> Iterator
     if not tests:
         return
     if shows_differences:
-        family = "the difference" if tests == 1 else f"all {tests} differences from the first model"
-        yield (
-            f"{MODELS.sign} marks a difference from zero at 5% after Holm's correction over "
-            f"{family} in the table."
-        )
+        family = f" after Holm's correction over all {tests}" if tests > 1 else ""
+        yield f"{MODELS.sign} marks a difference that is not zero at the 5% level{family}."
     if any(score.letters for each in comparison.slices for score in each.scores.values()):
         yield "Models that share a letter are not distinguished, corrected over each two models."
     if REACHES["checkpoints"] in reach_signs(comparison.slices):
-        yield "Of single runs, numbers are about these checkpoints, not about their recipes."
+        yield "With one run each, differences are about these checkpoints, not their recipes."
     if not shows_differences:
         return
     if any(each.topic for compared in comparison.slices for each in compared.differences.values()):

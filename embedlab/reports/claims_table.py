@@ -98,7 +98,7 @@ def _row(settled: SettledClaim, table: PaperTable) -> dict[str, Value | TableCel
 
 
 def _verdict(settled: SettledClaim, digits: int) -> str:
-    seen = f" (seen from {settled.visible:z.{digits}f})" if not isnan(settled.visible) else ""
+    seen = f" (80% power from {settled.visible:z.{digits}f})" if not isnan(settled.visible) else ""
     return f"{settled.verdict}{reach_mark(settled.sign)}{seen}"
 
 
@@ -133,7 +133,7 @@ def _explanations(
 def _signs(settled: Sequence[SettledClaim]) -> Iterator[str]:
     """Yield what the signs of verdicts mean, those that are used."""
     if any(not isnan(each.visible) for each in settled):
-        yield "seen from: the smallest difference that would have had a verdict with 80% power"
+        yield "80% power from: the smallest difference that would have had a verdict with 80% power"
     if any(each.sign == REACHES["checkpoints"] for each in settled):
         yield REACH_SIGN.replace(" ", ": ", 1)
     if any(isnan(each.p) and each.verdict == "open" for each in settled):

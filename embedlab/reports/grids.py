@@ -14,7 +14,7 @@ from embedlab.experiments.listing import ListedGrid
 from embedlab.experiments.pivot import Pivot, Spread, last_dev
 from embedlab.experiments.plan import Cell, GridPlan
 from embedlab.experiments.progress import GridProgress
-from embedlab.reports.captions import counted_items, seen_sentences
+from embedlab.reports.captions import counted_items, data_sentences, seen_sentences
 from embedlab.reports.notes import facts_of, generated_note, usage, with_marks
 from embedlab.reports.scores import overlap_fields
 from embedlab.reports.tables import (
@@ -61,12 +61,10 @@ def pivot_table(plan: GridPlan, pivot: Pivot, title: str) -> Table:
         for column, title in _column_titles(pivot).items()
     ]
     best = (
-        f"the best is marked *; {_ties(plan, pivot)}"
+        f"*: the best; {_ties(plan, pivot)}"
         if pivot.is_ranked
         else "nothing is marked: higher is not better for these numbers"
     )
-    if pivot.is_ranked and not all(_best_of(pivot)):
-        best = f"{best}; where none is marked *, those marked = are equal to the last digit"
     notes = [best, *_flaws(plan, pivot), *_chosen_notes(pivot), *_seeds_notes(plan, pivot)]
     notes += [f"averaged over {axis}" for axis in pivot.averaged]
     uneven = (
@@ -77,7 +75,7 @@ def pivot_table(plan: GridPlan, pivot: Pivot, title: str) -> Table:
     notes += [f"{pivot.missing} cells have no such score yet{uneven}"] if pivot.missing else []
     notes += [*generated_note(pivot.marks), *_made_notes(plan, pivot)]
     if pivot.column_axis is not None:
-        how = f"shown is {_score_title(pivot)}; --score takes another, --rows and --columns other axes"
+        how = f"of {_score_title(pivot)}; --score NAME shows another, --columns scores all of them"
         notes.append(Note(how, short=[how], kind="usage"))
     seen = [*seen_sentences(spread.shared for spread in pivot.spreads.values())]
     return Table(
@@ -85,7 +83,9 @@ def pivot_table(plan: GridPlan, pivot: Pivot, title: str) -> Table:
         columns=columns,
         rows=rows,
         notes=notes,
-        caption=lambda: " ".join([_caption(plan, pivot, title), *_said(notes), *seen]),
+        caption=lambda: " ".join(
+            [_caption(plan, pivot, title), *data_sentences(pivot.marks), *_said(notes), *seen]
+        ),
         score_columns="" if pivot.column_axis is not None else "score",
         signatures=_signatures(plan, pivot),
     )
@@ -118,18 +118,6 @@ def _caption(plan: GridPlan, pivot: Pivot, title: str) -> str:
     return f"Results of {plan.name}{by}: {measured}; {counted_items(_items(pivot))}."
 
 
-def _best_of(pivot: Pivot) -> list[bool]:
-    """Return for each column, or for the whole table along an axis, whether one place is the
-    best.
-    """
-    if pivot.column_axis is not None:
-        return [any(spread.is_best for spread in pivot.spreads.values())]
-    return [
-        any(spread.is_best for (_, column), spread in pivot.spreads.items() if column == name)
-        for name in pivot.columns
-    ]
-
-
 def _flaws(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
     """Yield which cells failed to learn, and how: they are never the best."""
     flawed = {
@@ -137,7 +125,7 @@ def _flaws(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
     }
     for cell in plan.cells:
         if cell.id in flawed and (flaw := trained_flaw(plan.run(cell))):
-            yield f"{cell.id} is no candidate for the best: {flaw}"
+            yield f"{cell.id} cannot be the best: {flaw}"
 
 
 def _chosen_notes(pivot: Pivot) -> Iterator[str]:
@@ -156,24 +144,23 @@ def _chosen_notes(pivot: Pivot) -> Iterator[str]:
             f"{titles[column]} {too_high:z.2f}" if of else f"{too_high:z.2f}"
             for column, too_high in known.items()
         )
-        yield f"the best was chosen by its own number, which is too high for it by about {listed}"
+        yield f"the best was chosen by this number, which makes it too high by about {listed}"
     if unknown := [column for column, too_high in best if isnan(too_high)]:
         yield (
-            f"chosen by one seed, the best of "
-            f"{', '.join(titles[column] for column in unknown)} is too high by an unknown amount"
+            f"the best of {', '.join(titles[column] for column in unknown)} was chosen by one seed, "
+            "which makes it too high by an unknown amount"
         )
 
 
 def _ties(plan: GridPlan, pivot: Pivot) -> str:
     """Return by what test places are marked as ties."""
     if pivot.is_by_pairs:
-        over = "pairs and seeds" if len(plan.seeds) > 1 else "pairs, so of these checkpoints"
-        return f"= not distinguishable from it (over {over}; the choice of the best counted, 5%)"
+        over = "pairs and seeds" if len(plan.seeds) > 1 else "pairs, so about these checkpoints"
+        return f"=: not distinguished from it (5%, over {over}, counting that it was chosen)"
     if len(plan.seeds) == 1:
         return "one seed, so ties are not tested"
     return (
-        "= not distinguishable from it (Welch's t over seeds alone; the choice of the best "
-        "counted, 5%)"
+        "=: not distinguished from it (5%, Welch's t over seeds alone, counting that it was chosen)"
     )
 
 
@@ -288,8 +275,8 @@ def _seeds_notes(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
             for state in data
         ):
             yield (
-                "every seed was trained on the same sample of rows: the deviations do not "
-                "include the choice of rows"
+                "every seed was trained on the same sample of rows: ± does not include the choice "
+                "of rows"
             )
 
 

@@ -311,7 +311,7 @@ def _answer(
 ) -> Iterator[str]:
     """Yield how many pairs of rows are in the printed order, and how far ours are from it."""
     if not any(number.values for number in numbers.values()):
-        yield "No row has a finished run here."
+        yield "No row has a number here."
         return
     if row_order is not None and row_order.pairs:
         outcomes = Counter(map(_outcome, row_order.pairs))
@@ -505,7 +505,7 @@ def _measured(table: PaperTable) -> str:
     measures = {(point.measure.metric, point.measure.setting) for point in table.points}
     unit = f" x {table.scale:g}" if table.scale != 1 else ""
     return (
-        f"{' '.join(filter(None, measures.pop()))}{unit}"
+        f"{', '.join(filter(None, measures.pop())).capitalize()}{unit}"
         if len(measures) == 1
         else f"several measures{unit}"
     )

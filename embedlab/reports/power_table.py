@@ -38,6 +38,8 @@ POWER: Schema = {
     "planned_low": pl.Float64(),
     "planned_high": pl.Float64(),
     "seeds_needed": pl.Float64(),  # for the wanted difference; inf where no number is enough
+    # for the wanted difference, or for one as large as the measured one; null where seeds vary too
+    "items_needed": pl.Float64(),
     "marks": pl.String(),
 }
 
@@ -67,16 +69,18 @@ def power_table(
             ends = {"low": fact[f"{key}_low"], "high": fact[f"{key}_high"]}
             row[key] = number(fact[key], sign=sign, **ends)
         row["seeds_needed"] = number(needed, digits=0)
+        row["items_needed"] = number(fact["items_needed"], digits=0)
         if needed is not None and isinf(needed):
             row["seeds_needed"] = TableCell(value=needed, text="no number")
         rows.append(row)
     columns = [
         *leading_columns(facts, "dataset", "dataset"),
-        Column(key="sentences", title="sentences"),
-        Column(key="effective_pairs", title="effective items", align="right"),
-        Column(key="design_effect", title="design effect", digits=2),
-        Column(key="difference", title="difference", digits=2),
+        Column(key="sentences", title="sentences", role="minor"),
+        Column(key="effective_pairs", title="effective items", align="right", role="minor"),
+        Column(key="design_effect", title="design effect", digits=2, role="minor"),
+        Column(key="difference", title=f"{second} − {first}", digits=2),
         Column(key="smallest", title="detectable", align="right"),
+        Column(key="items_needed", title="items needed", align="right"),
     ]
     if seeds is not None:
         columns.append(Column(key="planned", title=f"with {seeds} seeds", align="right"))
@@ -97,8 +101,10 @@ def power_table(
         frame=tidy_frame(({**fact, "marks": marks} for fact in facts), POWER),
         notes=[
             *general_notes(compared),
-            f"difference: {second} minus {first}, {measures}; detectable: 5% two-sided, 80% power, "
-            "one test",
+            f"detectable: the smallest difference that a test at 5% finds with 80% power, "
+            f"{measures}",
+            "items needed: how many of this kind find the measured difference with 80% power, or "
+            "one of --detect POINTS",
             *_notes(detectables, compared, detect=detect, seeds=seeds),
         ],
         signatures=compared.signatures,
@@ -119,12 +125,11 @@ def _notes(
     yield (
         f"seeds: {', '.join(map(str, members.values()))} behind these numbers"
         if members
-        else "seeds: neither model is a recipe: items alone vary"
+        else "neither model is a recipe with seeds: only the items vary"
     )
     if any(not isnan(detectable.smallest.low) for detectable in detectables):
         yield (
-            "[ ]: 95% interval, as few seeds estimate their spread poorly; the items are the same "
-            "ones"
+            "[ ]: 95% interval of the detectable difference: few seeds say little about their spread"
         )
         single = [name for name, count in members.items() if count == 1]
         if single and seeds is not None:
@@ -134,7 +139,7 @@ def _notes(
             )
     if all(count == 1 for count in members.values()):
         if detect is not None:
-            yield "no model has two seeds: how many a difference needs is unknown"
+            yield "no model has two seeds: how many seeds a difference needs is unknown"
         if seeds is not None:
             yield (
                 f"no model has two seeds: what {seeds} seeds detect is unknown; train more seeds "
@@ -142,8 +147,8 @@ def _notes(
             )
     for note in hanging_note((each.slice_key, each.topic) for each in detectables):
         yield (
-            f"{note}; how much such topics vary one of them does not show, so that the figure is a "
-            "guess"
+            f"{note}; from one such topic nobody can tell how much others would vary, so that the "
+            "figure is a guess"
         )
 
 
@@ -159,6 +164,7 @@ def _facts(detectable: Detectable) -> Row:
         "design_effect": detectable.uncertainty.design_effect,
         "difference": scale * detectable.difference,
         "seeds_needed": detectable.seeds_needed,
+        "items_needed": detectable.items_needed,
     }
     for key, figure in (("smallest", detectable.smallest), ("planned", detectable.planned)):
         for name, end in ((key, "value"), (f"{key}_low", "low"), (f"{key}_high", "high")):

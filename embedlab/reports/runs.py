@@ -168,7 +168,7 @@ def _circumstances(run: RunFolder) -> dict[str, Any]:
             for state in environment.data
         ],
         "marks": [mark for mark, is_on in marks if is_on],
-        "steps_taken": f"{environment.steps} of {environment.whole_steps}, by --max-steps"
+        "steps_taken": f"{environment.steps} of {environment.whole_steps}"
         if environment.is_shortened
         else None,
         "device": environment.device,

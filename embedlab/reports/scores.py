@@ -18,6 +18,7 @@ from embedlab.core.signs import MODELS
 from embedlab.data.published import remarks
 from embedlab.models.grammar import titles_of
 from embedlab.outcomes.frame import DATASET, is_expression
+from embedlab.outcomes.frame import plain_name as plain_file
 from embedlab.reports.captions import (
     Scales,
     comparison_caption,
@@ -202,7 +203,12 @@ def comparison_table(
     slicing = comparison.slicing
     notes = [
         *general_notes(comparison),
-        *comparison_notes(comparison.slices, comparison.models, slicing.margin),
+        *comparison_notes(
+            comparison.slices,
+            comparison.models,
+            slicing.margin,
+            has_differences=rows == "slices",
+        ),
         *(_elsewhere_notes(comparison.elsewhere, titles) if comparison.elsewhere else ()),
         *_slice_notes(comparison),
         *(_printed_note(row, slicing.aggregate) for row in printed),
@@ -354,7 +360,9 @@ def compared_rows(
         scale, topic = scale_of(compared.task, compared.metric), compared.largest_topic
         title = compared.slice_title
         if by != DATASET and compared.dataset:
-            title = title.removeprefix(compared.dataset).strip().removeprefix(f"{by}: ") or ABSENT
+            plain = plain_file(compared.dataset)
+            title = title.removeprefix(compared.dataset).removeprefix(plain).strip()
+            title = title.removeprefix(f"{by}: ") or ABSENT
         if is_expression(by):
             title = {"fits": "yes", "rest": "no"}.get(title, title)
         row = {
@@ -492,9 +500,11 @@ def columns_of_slices(comparison: TaskComparison, facts: Sequence[Row]) -> list[
     """Return the columns that say what a row is of; slices by a property have their dataset in a
     column, where there are several.
     """
-    by = comparison.slicing.by
-    has_datasets = by != DATASET and not shared_dataset(comparison)
-    return leading_columns(facts, "slice", by.replace(",", " × "), has_datasets=has_datasets)
+    by, shared = comparison.slicing.by, shared_dataset(comparison)
+    columns = leading_columns(
+        facts, "slice", by.replace(",", " × "), has_datasets=by != DATASET and not shared
+    )
+    return [each for each in columns if each.key != "slice" or by != DATASET or not shared]
 
 
 def leading_columns(
@@ -534,11 +544,12 @@ def score_title(comparison: TaskComparison) -> str:
 
 
 def shared_dataset(comparison: TaskComparison) -> str:
-    """Return the dataset of which all rows are slices; nothing where they are of several, or whole
-    datasets.
+    """Return the dataset of which all rows are slices or measures; nothing where they are of
+    several, or a whole dataset.
     """
     names = {compared.dataset for compared in comparison.slices}
-    return names.pop() if comparison.slicing.by != DATASET and len(names) == 1 else ""
+    is_one = len(names) == 1 and (comparison.slicing.by != DATASET or len(comparison.slices) > 1)
+    return plain_file(names.pop()) if is_one else ""
 
 
 def titled(comparison: TaskComparison, *parts: str | None) -> str:

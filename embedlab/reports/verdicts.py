@@ -93,8 +93,10 @@ def _sentence(
         for sign in (1, -1)
     )
     if whole is None:
-        counts = [f"{title} beats {first} on {wins}"] if 1 in signs or -1 not in signs else []
+        counts = [f"{title} beats {first} on {wins}"] if 1 in signs else []
         counts += [f"{first} beats {title} on {losses}"] if -1 in signs else []
+        if not any(signs):
+            counts = [f"{title} and {first} are not distinguished on any of {len(parts)}"]
         return f"{'; '.join(counts)}{on_task}{measure}"
     difference = whole.differences[other]
     sign, where = direction(difference), on_task

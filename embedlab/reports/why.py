@@ -97,7 +97,8 @@ def _where(
     shown: list[Row] = [{"slice": "all", "items": explanation.items, "difference": difference}]
     shown += [_kind_cells(kind, explanation, kind.contrast.reach_sign) for kind in kinds[:rows]]
     table = Table(
-        title=f"Where {second} and {first} differ: {score_title(compared)}",
+        title=f"Where {second} and {first} differ: "
+        f"{score_title(replace(compared, slices=(explanation.whole,)))}",
         columns=_difference_columns(explanation),
         rows=shown,
         answer=[*_answer(explanation)],
@@ -120,48 +121,59 @@ def _answer(explanation: Explanation) -> Iterator[str]:
     """Yield in words which model is better, on what that is unlike, and who alone is right."""
     names = _titles(explanation)
     yield from verdicts([explanation.whole], [*names])
-    clear = [kind for kind in explanation.uneven if kind.contrast.significant]
-    if not clear:
-        yield "on no kind of items is the difference clearly unlike that on the others"
-    for kind in clear[:1]:
-        points = _scale(explanation) * kind.contrast.delta
-        does = f"{abs(points):z.1f} points {'more' if points > 0 else 'less'}"
-        yield f"{names[explanation.second]} gains {does} on {kind.title} than on other items"
-    alone = [f"{names[side.model]} on {side.items:,}" for side in explanation.sides]
-    yield f"alone right, of {explanation.items:,} items: {', '.join(alone)}"
+    findings = [*_findings(explanation)]
+    yield from findings[:3] or [
+        "no kind of items stands out: the difference is not clearly another on any"
+    ]
+    alone = [f"only {names[side.model]} gets {side.items:,} right" for side in explanation.sides]
+    yield f"of {explanation.items:,} items {', '.join(alone)}"
+
+
+def _findings(explanation: Explanation) -> Iterator[str]:
+    """Yield the surest of each kind of findings that are clear."""
+    second, search = _titles(explanation)[explanation.second], explanation.search
+    where = "confirmed on other topics" + (" and seeds: " if search.seeds else ": ")
+    kinds = [(kind, "") for kind in explanation.uneven if kind.contrast.significant]
+    for found in (kinds, [(tested.found, where) for tested in search.confirmed]):
+        for kind, how in found[:1]:
+            points = _scale(explanation) * kind.contrast.delta
+            does = f"{abs(points):z.1f} points {'more' if points > 0 else 'less'}"
+            yield f"{how}{second} gains {does} on items with {kind.title} than on others"
+    for side in explanation.sides:
+        common = [each for each in (*side.common, *side.words) if each.by != "error"]
+        clear = [each for each in common if each.significant]
+        for each in clear[:1]:
+            yield (
+                f"{each.title}: {100 * each.share:.0f}% of the items that only "
+                f"{_titles(explanation)[side.model]} gets right, {100 * each.elsewhere:.0f}% "
+                "of the others"
+            )
 
 
 def _where_notes(explanation: Explanation, shown: int) -> Iterator[str]:
     kinds = explanation.uneven
     if not kinds:
-        yield f"no property splits a dataset into {FEWEST} items or more and as many others"
+        yield f"no property splits a dataset into two parts of {FEWEST} items or more"
         return
     sign = REACHES[kinds[0].contrast.reach]
-    clear = sum(kind.contrast.significant for kind in kinds)
     yield _sign(
-        "minus other items: the difference minus that on all other items; "
-        f"{sign}: 5% after Holm over {len(kinds)} kinds of items, of which {clear} "
-        f"{'is' if clear == 1 else 'are'} clear"
+        f"{sign}: not zero at 5%, corrected by Holm over {len(kinds)} kinds of items; --rows shows "
+        "more"
     )
     if sign != REACHES["models"]:
         yield REACH_NOTE
     yield from hanging_note((kind.title, kind.contrast.topic) for kind in kinds[:shown])
     for each in explanation.steadiness:
         yield (
-            f"{each.model}, {each.seeds} seeds: of {each.items} items on which one model alone is "
-            f"right, {100 * each.changed:z.0f}% are on another side with another seed"
+            f"{each.model}, {each.seeds} seeds: of {each.items} items that only one model gets "
+            f"right, {100 * each.changed:z.0f}% change sides with another seed"
         )
-    if not explanation.steadiness:
-        text = "neither model has two seeds: how many items change sides with the seed is unknown"
-        yield Note(text, kind="detail")
-    if shown < len(kinds):
-        yield f"{shown} of {len(kinds)} kinds, the surest first; --rows shows more, JSON all"
     if any(len(kind.datasets) > 1 for kind in kinds):
         yield "differences are means over the datasets that have both kinds of items"
     if not explanation.search.tested:
         yield (
-            f"two properties together are not tested: no two have {FEWEST_OF_HALF} items and as "
-            "many others in either half of the topics"
+            f"combinations of two properties are not tested: none has {FEWEST_OF_HALF} items and "
+            f"{FEWEST_OF_HALF} others in either half of the topics"
         )
 
 
@@ -205,22 +217,22 @@ def _combined_notes(explanation: Explanation) -> Iterator[str]:
         f", seeds {seed} + {other} of {name}" for name, (seed, other) in search.seeds.items()
     )
     yield (
-        f"of {search.combinations} combinations the {count} surest on half of the topics "
-        f"({first} items) were tested on the other half ({second} items){halves}; the numbers are "
-        "of the test"
+        f"searched: {search.combinations} combinations on half of the topics ({first} items); "
+        f"tested: the {count} surest on the other half ({second} items){halves}, where the numbers "
+        "are from"
     )
     yield _sign(
-        f"{REACHES[search.reach]}: 5% after Benjamini and Hochberg over the {count}, in the "
-        f"direction of the search; {len(search.confirmed)} confirmed"
+        f"{REACHES[search.reach]}: confirmed, in the direction of the search: 5% after Benjamini "
+        f"and Hochberg over the {count}"
     )
     if search.reach == "checkpoints":
         yield (
-            f"{REACHES['checkpoints']}: of these checkpoints: a recipe needs {FEWEST_SEEDS} seeds, "
-            "or both halves have the same ones"
+            f"{REACHES['checkpoints']}: about these checkpoints; with {FEWEST_SEEDS} seeds each it "
+            "would be about the recipes"
         )
     reaches = [scale * tested.smallest for tested in search.tested]
     yield (
-        f"80% power for contrasts of {min(reaches):z.0f}–{max(reaches):z.0f} points, in the median "
+        f"80% power for effects of {min(reaches):z.0f}–{max(reaches):z.0f} points, median "
         f"{median(reaches):z.0f}"
     )
 
@@ -251,19 +263,19 @@ def _common(side: Side, explanation: Explanation, rows: int) -> tuple[Table, lis
     if count := len(side.common):
         notes += [
             _sign(
-                f"*: 5% after Holm over {count} shares, of which {len(clear['common'])} are clear"
+                f"*: differs from 0 at 5%, corrected by Holm over {count} shares; seeds are not "
+                "counted"
             ),
-            "how seeds vary is not counted",
         ]
     else:
-        notes.append("too few items to have something in common")
+        notes.append("too few items to look for what they have in common")
     if clear["word"]:
         notes.append(
-            f"words: of those in {FEWEST_WITH_WORD} items or more, corrected by their number"
+            f"words: those in {FEWEST_WITH_WORD} items or more, corrected for how many these are"
         )
     table = Table(
-        title=f"Where {_titles(explanation)[side.model]} alone is right: {side.items} of "
-        f"{explanation.items} items",
+        title=f"What {side.items} of {explanation.items} items have in common that only "
+        f"{_titles(explanation)[side.model]} gets right",
         columns=[
             Column(key="slice", title="items", role="key"),
             Column(key="items", title="n"),
@@ -287,8 +299,8 @@ def _rule_of_sides(explanation: Explanation) -> str:
         golds = outcomes.rows.group_by("block").agg(pl.col("gold").drop_nulls().n_unique())
         if (golds["gold"] == 2).any():
             rule += (
-                "; where gold has two values, right: on the side of the threshold that separates "
-                "them best in the ranks of the model"
+                "; of 0/1 labels, right: on the right side of the threshold that is best for the "
+                "model's ranks"
             )
         return rule
     if (measure := MEASURES[outcomes.blocks[0].measures[0]]).is_of_ranks:
@@ -308,7 +320,7 @@ def _typical(side: Side, explanation: Explanation) -> tuple[Table, list[Row]]:
         meaning = "; percentile ranks within the dataset"
     elif errors.found_at is not None:
         ranks = dict(zip(("first", "second"), errors.found_at, strict=True))
-        meaning = "; ranks of the relevant text, the second one"
+        meaning = "; numbers: the rank of the relevant text, which is the second one"
     facts: list[Row] = []
     for row in side.typical:
         block = outcomes.blocks[int(outcomes.rows["block"][row])]
@@ -324,10 +336,10 @@ def _typical(side: Side, explanation: Explanation) -> tuple[Table, list[Row]]:
         Column(key=name, title=name, role="sentence") for name in SENTENCES[: 1 + has_second]
     ]
     table = Table(
-        title=f"Typical items on which {titles[side.model]} alone is right",
+        title=f"Typical items that only {titles[side.model]} gets right",
         columns=columns,
         rows=facts,
-        notes=[f"the largest leads, one a topic{meaning}"],
+        notes=[f"the largest leads, one of each topic{meaning}"],
     )
     return table, facts
 
@@ -350,7 +362,7 @@ def _difference_columns(explanation: Explanation) -> list[Column]:
         Column(key="slice", title="items", role="key"),
         Column(key="items", title="n"),
         Column(key="difference", title=f"{second} − {first}", align="left", role="difference"),
-        Column(key="contrast", title="minus other items", align="left", role="difference"),
+        Column(key="contrast", title="more than on other items", align="left", role="difference"),
     ]
 
 

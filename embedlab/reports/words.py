@@ -97,16 +97,17 @@ def _answer(effects: WordEffects) -> Iterator[str]:
         words = []
         for row in np.argsort(-np.abs(numbers), kind="stable")[:_NAMED]:
             side, word = effects.places[row]
-            words.append(f"{word.text!r} of {side} {numbers[row]:+z.1f}")
+            words.append(f"{word.text!r} in {side} ({numbers[row]:+z.1f})")
         return ", ".join(words)
 
     if not others:
-        yield f"the words that count most: {listed(first.effects)}"
+        yield f"words that count most: {listed(first.effects)}"
     for model in others:
         gap = model.ranks.whole - first.ranks.whole
+        than = f"{'higher' if gap > 0 else 'lower'} than {titles[first.name]}"
         yield (
-            f"{titles[model.name]} - {titles[first.name]}: {gap:+z.1f} on the pair; the words that "
-            f"make them differ most: {listed(effects.difference(model))}"
+            f"{titles[model.name]} ranks the pair {abs(gap):z.1f} points {than}, mostly for: "
+            f"{listed(effects.difference(model))}"
         )
 
 
@@ -117,10 +118,7 @@ def _at_an_end(effects: WordEffects) -> Iterator[Note]:
     for model in effects.models:
         if model.ranks.whole in {0, 100}:
             where = "above" if model.ranks.whole else "below"
-            text = (
-                f"the pair is {where} all of the reference: a change in that direction is not seen "
-                "in ranks"
-            )
+            text = f"the pair ranks {where} all pairs of the reference: ranks do not show how far"
             yield Note(f"{model.name}: {text}", models=(model.name,), short=(text,))
 
 

@@ -105,7 +105,7 @@ def _read(part: Mapping[str, Any], run: RunFolder) -> str:
     reading = [stage.data for stage in run.recipe().stages if part["name"] in stage.data.names]
     is_own = any(data.sample == "seed" or data.shares for data in reading)
     drawn = "drawn anew by each seed" if is_own else "the same for every seed"
-    text = f"trained on {part['used']} rows, {drawn}, of {there}"
+    text = f"trained on {part['used']} rows of {there} ({drawn})"
     return Note(
         text, kind="partial" if part.get("partial") else "detail"
     )  # rows that were drawn on purpose change no reading of a number

@@ -69,8 +69,8 @@ def _notes(origin: StatedText) -> Iterator[str]:
     if origin.text is None:
         yield START_UNKNOWN if origin.is_run else Note(UNKNOWN_TEXT, kind="unknown text")
     elif origin.text:
-        whose = "its starting encoder was trained" if origin.is_run else "trained"
-        text = f"{whose} on {', '.join(origin.text)}"
+        whose = "its starting encoder was" if origin.is_run else "says it was"
+        text = f"{whose} trained on {', '.join(origin.text)}"
         yield Note(text, kind="detail" if origin.is_run else "stated text")
 
 

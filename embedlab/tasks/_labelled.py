@@ -217,7 +217,8 @@ def open_tasks(source: Source, datasets: Mapping[str, Dataset]) -> OpenedTasks:
         also = (
             f", and {', '.join(name for name, _ in others)} cannot be read either" if others else ""
         )
-        raise MissingError(first[1].message + also, hint=first[1].hint)
+        reason = first[1].reason if first[1].reason != first[1].message else ""  # it is refused
+        raise MissingError(first[1].message + also, hint=first[1].hint, reason=reason)
     return OpenedTasks(tasks=tuple(tasks), missing=missing)
 
 

@@ -48,8 +48,10 @@ class StageBlock:
 
     @property
     def whole_steps(self) -> int:
-        """Return the steps of all its stages without shortening."""
-        return len(order_of(self.stages, self.mix)) // self.batches_a_step
+        """Return the steps of all its stages without shortening; less than one pass is short."""
+        whole = len(order_of(self.stages, self.mix)) // self.batches_a_step
+        first, *others = self.stages
+        return whole if others else max(whole, len(first.whole_epoch(0)))
 
     @property
     def steps(self) -> int:

@@ -7,9 +7,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
+from sklearn.metrics import accuracy_score, average_precision_score, f1_score, roc_auc_score
 
 from embedlab.analysis.measures import (
+    MEASURES,
     area_under_roc,
     area_under_roc_influence,
     best_threshold,
@@ -41,6 +42,56 @@ def test_ranking_measures_equal_scikit_learn_with_ties(value: Value, digits: int
     for seed in range(20):
         gold, scores = pairs(211, seed, digits)
         assert value(gold, scores) == pytest.approx(SKLEARN[value](gold, scores), abs=1e-12)
+
+
+@pytest.mark.parametrize(("name", "reference"), [("f1", f1_score), ("accuracy", accuracy_score)])
+@pytest.mark.parametrize("digits", [8, 1, 0])
+def test_measures_of_classes_by_the_others_threshold_equal_scikit_learn_with_ties(
+    name: str, reference: Value, digits: int
+) -> None:
+    """The slow way: of each half the threshold that is best among all scores of the other half."""
+    for seed in range(10):
+        gold, scores = pairs(120, seed, digits)
+        folds = two_folds(np.arange(120) // 3)
+        classes = np.zeros(120)
+        for fold in (0, 1):
+            dev, test = folds != fold, folds == fold
+            above = [scores[dev].min() - 1, *np.unique(scores[dev])]
+            reached = [reference(gold[dev], scores[dev] > threshold) for threshold in above]
+            best = best_threshold(gold[dev], scores[dev], by_f1=name == "f1")
+            assert reference(gold[dev], scores[dev] > best) == pytest.approx(
+                max(reached), abs=1e-12
+            )
+            classes[test] = scores[test] > best
+        ours = classes_by_threshold(gold, scores, folds, by_f1=name == "f1")
+        assert (ours == classes).all()
+        value = MEASURES[name].value(gold, ours.astype(np.float64))
+        assert value == pytest.approx(reference(gold, classes), abs=1e-12)
+
+
+def test_average_precision_is_that_of_sentence_transformers() -> None:
+    evaluation = pytest.importorskip("sentence_transformers.sentence_transformer.evaluation")
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(4)
+    gold = (rng.random(90) < 0.4).astype(int)
+    pairs_of_vectors = rng.normal(size=(40, 2, 8))[rng.integers(40, size=90)]  # some twice: ties
+    vectors = pairs_of_vectors.transpose(1, 0, 2).reshape(180, 8)
+    sentences = [f"sentence {number}" for number in range(180)]
+    known = dict(zip(sentences, torch.tensor(vectors), strict=True))
+
+    class Model:
+        similarity_fn_name = "cosine"
+
+        def encode(self, texts: list[str], **_: object) -> object:
+            return torch.stack([known[text] for text in texts])
+
+    theirs = evaluation.BinaryClassificationEvaluator(
+        sentences[:90], sentences[90:], gold.tolist(), similarity_fn_names=["cosine"]
+    ).compute_metrics(Model())["cosine"]["ap"]
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    cosines = (unit[:90] * unit[90:]).sum(axis=1)
+    assert len(np.unique(cosines)) <= 40
+    assert pair_average_precision(gold.astype(float), cosines) == pytest.approx(theirs, abs=1e-12)
 
 
 @pytest.mark.parametrize("value", SKLEARN)

@@ -129,7 +129,6 @@ def test_equivalence_is_corrected_over_the_differences_that_are_shown() -> None:
     assert isnan(compare_evidence([evidence], models, "a")[0].differences["b"].p_equivalent)
     notes = list(comparison_notes([one], models, 0.05))
     assert any(
-        "smaller than ±5 by two one-sided tests, corrected by Holm over the 2 differences shown"
-        in note
+        "smaller than ±5 (two one-sided tests, 5%, corrected by Holm over 2 differences)" in note
         for note in notes
     )

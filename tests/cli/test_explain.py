@@ -28,8 +28,8 @@ def test_brought_scores_are_refused_in_two_lines(embedlab: Embedlab) -> None:
     found = embedlab("explain", "a dog", "a cat", "-m", "scores:scores.tsv")
     assert found.code == 2
     assert found.err.splitlines() == [
-        "embedlab: error: 'scores:scores.tsv' has the scores that a file holds: none of the "
-        "sentences without one of their words",
+        "embedlab: error: 'scores:scores.tsv' has only the scores in its file, and none of "
+        "sentences that lack a word",
         "hint: name the model itself, which can compute them",
     ]
 

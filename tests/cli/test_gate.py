@@ -54,6 +54,9 @@ def test_the_gate_is_of_the_first_model(
     (gate,) = answer.json["gate"]
     assert (gate["difference"] > 0) == (first == "wordllama")
     assert gate["low"] < gate["difference"] < gate["high"]
+    (row,) = (row for row in answer.rows if row["model"] == first)  # the table has the same sign
+    assert row["difference"] == pytest.approx(gate["difference"])
+    assert f": {first} minus {second} is " in answer.err
 
 
 @pytest.mark.parametrize(

@@ -114,6 +114,9 @@ def test_cells_that_fail_are_reported_with_their_reasons_and_end_the_grid_with_1
     monkeypatch.setattr(
         "embedlab.commands.grid_run.LocalTasks", partial(LocalTasks, program=STAND_IN)
     )
+    monkeypatch.setattr(
+        "embedlab.commands.grid_plan.lost_encoders", lambda *_: []
+    )  # the stand-in needs none
     monkeypatch.setenv(
         "FAULTS", json.dumps({plan.cell(1).id: "diverge", plan.cell(3).id: "memory"})
     )
@@ -141,6 +144,9 @@ def test_a_started_grid_goes_on_by_its_name_without_its_file(
     monkeypatch.setattr(
         "embedlab.commands.grid_run.LocalTasks", partial(LocalTasks, program=STAND_IN)
     )
+    monkeypatch.setattr(
+        "embedlab.commands.grid_plan.lost_encoders", lambda *_: []
+    )  # the stand-in needs none
     prepare_grid(plan, GridFolder.of(plan.place.runs_folder, plan.name))
     Path("mine.toml").unlink()
     notes = json.loads(answer(capsys, "run", "mine", "--data", "tiny", "--json"))["notes"]
@@ -277,3 +283,13 @@ def test_a_small_grid_runs_to_its_table(
         r"\begin{tabular}"
     )
     assert json.loads(answer(capsys, "run", "real.toml", "--data", "tiny", "--json"))["rows"] == []
+
+
+def test_a_grid_whose_encoder_is_missing_is_refused_before_any_cell(
+    plan: GridPlan, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["grid", "run", "mine.toml", "--data", "tiny", "--offline"]) == ExitCode.MISSING
+    error, hint = capsys.readouterr().err.splitlines()[-2:]
+    assert "no encoder nobody/nothing on this machine" in error
+    assert "--encoder" in hint
+    assert not any(plan.run(cell).path.exists() for cell in plan.cells)

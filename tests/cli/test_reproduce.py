@@ -143,15 +143,10 @@ def test_a_dry_run_lists_the_rows_whose_data_is_there_and_names_what_the_others_
         "Dropout Augmented CoLA_mcc",
         "SupCL-Seq CoLA_mcc",
     ]
-    lines = some.err.splitlines()
-    (place,) = [
-        number for number, line in enumerate(lines) if "'glue-qqp'" in line
-    ]  # once for both rows
-    assert lines[place].startswith(
-        "embedlab: error: left out (Standard QQP_f1, SupCL-Seq QQP_f1): dataset 'glue-qqp' "
-        "(train) is missing"
-    )
-    assert lines[place + 1].startswith("hint: ")
+    assert "left out, without their data: Standard QQP_f1, " in some.err
+    error = next(line for line in some.err.splitlines() if line.startswith("embedlab: error: "))
+    assert "glue-qqp, " in error  # all that is missing, once for both rows
+    assert "glue-cola" not in error
     trained = embedlab(
         *(word for word in words if word != "--dry-run"), "--data", str(tmp_path / "data")
     )
@@ -207,7 +202,7 @@ def test_runs_that_are_there_are_shown_next_to_the_published_values_under_their_
     assert ours["Avg."] == pytest.approx(sum(ours[f"STS{year}"] for year in range(12, 17)) / 5)
     assert "0.5, 0.7, 0.9" in str(numbers["notes"])
     again = f"embedlab reproduce liao table6_lambda_sts --encoder {tiny_encoder} --set data.rows=64"
-    assert f"`{again}` trains" in str(numbers["notes"])
+    assert f"`{again} --data tiny` trains" in str(numbers["notes"])
     (pair,) = orders["rows"]  # type: ignore[misc]
     assert (pair["better"], pair["worse"]) == ("0.3", "0.1")
     assert pair["printed"] == pytest.approx(1.26)
@@ -410,3 +405,40 @@ def test_what_is_typed_wrong_is_said_in_two_lines(
     assert answer.code == ExitCode.USAGE
     assert message in answer.err
     assert hint in answer.err.splitlines()[-1]
+
+
+STS12_16 = ("sts12", "sts13", "sts14", "sts15", "sts16")
+
+
+def test_a_table_whose_scored_data_is_missing_is_refused_before_any_training(
+    embedlab: Embedlab,
+) -> None:
+    answer = embedlab("reproduce", "liao", "table7", "--data", "starter", "--offline")
+    assert (answer.code, answer.out) == (ExitCode.MISSING, "")
+    error, hint = answer.err.splitlines()
+    assert "needs the encoder google/bert_uncased_L-8_H-512_A-8, sts12, sts13, sts14" in error
+    assert "`embedlab reproduce liao table7_tau_sts --data tiny --seeds 1` runs here" in hint
+    assert not Path("runs").exists()
+
+
+def test_rows_of_named_models_and_of_runs_say_which_data_they_lack(
+    embedlab: Embedlab, with_runs: Embedlab
+) -> None:
+    words = ("reproduce", "liao", "table7", "--data", "starter", "--offline")
+    named = embedlab(*words, "--row", "0.1=dice", "--from", "scores")
+    assert named.code == ExitCode.MISSING
+    assert f"needs {', '.join(STS12_16)}, which this machine does not have" in named.err
+    shown = with_runs("reproduce", "liao", "table6", *words[3:], "--from", "runs")
+    assert (shown.code, "No row has a number here." in shown.out) == (ExitCode.OK, True)
+    assert f"needs {', '.join(STS12_16)}, which this machine does not have" in shown.err
+
+
+def test_the_training_of_a_row_that_has_a_named_model_is_not_planned(embedlab: Embedlab) -> None:
+    words = ("reproduce", "liao", "table7", "--data", "tiny", "--seeds", "1", "--dry-run", "--json")
+    planned = {row["tau"] for row in embedlab(*words, "--row", "0.1=dice").rows}
+    assert {row["tau"] for row in embedlab(*words).rows} - planned == {"0.1"}
+
+
+def test_a_model_for_a_row_that_the_table_lacks_is_refused(embedlab: Embedlab) -> None:
+    answer = embedlab("reproduce", "liao", "table7", "--from", "scores", "--row", "tau 0.1=dice")
+    assert (answer.code, "no row named 'tau 0.1'" in answer.err) == (ExitCode.USAGE, True)

@@ -24,6 +24,14 @@ def files(tmp_path: Path) -> tuple[str, str, str]:
     return "scores:first.csv", "scores:second.csv", "pairs.csv"
 
 
+def test_the_findings_come_first_in_words(embedlab: Embedlab, files: tuple[str, str, str]) -> None:
+    first, second, pairs = files
+    lines = embedlab("why", first, second, "--task", pairs).out.splitlines()
+    assert len(lines) <= 20
+    assert lines[1].startswith("second.csv gains ")
+    assert any(line.startswith("confirmed on other topics: second.csv gains ") for line in lines)
+
+
 def test_json_has_all_kinds_shares_and_typical_items_with_their_numbers(
     embedlab: Embedlab, files: tuple[str, str, str]
 ) -> None:
@@ -116,4 +124,4 @@ def test_typical_items_of_a_search_have_the_rank_of_the_relevant_text_by_each_mo
         own, other = ("first", "second") if row["side"] == "dice" else ("second", "first")
         assert row[own] == 1
         assert row[other] is None or row[other] > 10
-    assert "ranks of the relevant text, the second one" in embedlab(*words, "--notes").out
+    assert "numbers: the rank of the relevant text" in embedlab(*words, "--notes").out

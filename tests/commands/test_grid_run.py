@@ -24,6 +24,9 @@ def test_a_grid_runs_in_a_notebook_and_gives_its_cells_as_they_ended(
     monkeypatch.setattr(
         "embedlab.commands.grid_run.LocalTasks", partial(LocalTasks, program=STAND_IN)
     )
+    monkeypatch.setattr(
+        "embedlab.commands.grid_plan.lost_encoders", lambda *_: []
+    )  # the stand-in needs none
     session = NotebookSession(
         settings=Settings(data=TINY_FOLDER, runs=tmp_path / "runs", cache=tmp_path / "cache")
     )

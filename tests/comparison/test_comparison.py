@@ -289,7 +289,7 @@ def test_single_seeds_and_two_seeds_are_named_in_the_notes(scored: pl.DataFrame)
         f"one seed: the interval is about this checkpoint, not the recipe; {borrowed}: good"
         in notes
     )
-    two = "two seeds: the spread over seeds is hardly known, which makes intervals wide"
+    two = "two seeds: they say little about the spread over seeds, which makes intervals wide"
     assert f"{two}: bad" in notes
     other = ModelColumns(name="good", members=GOOD.members[:2], seeds=(1, 2))
     pooled = "between two such recipes it is pooled, equal spread assumed"

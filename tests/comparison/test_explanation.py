@@ -102,7 +102,9 @@ def test_each_part_of_an_explanation_is_of_the_items_that_are_looked_at(
         assert side.typical == tuple(typical(sides, own, item_topics(outcomes), 3))
         assert len(side.typical) == 3
         facts = facts_of(found, place)
-        assert facts["question", "question: one"] == pytest.approx(counted(is_question, own, among))
+        assert facts["question", "questions: one"] == pytest.approx(
+            counted(is_question, own, among)
+        )
         for number, name in enumerate(("first", "second")):
             assert facts["error", f"{name} too high"] == pytest.approx(
                 counted(sides.errors[number] > 0, own, among)

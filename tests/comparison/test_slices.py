@@ -40,7 +40,7 @@ def test_slices_are_named_by_dataset_source_and_fifth(table: pl.DataFrame) -> No
     ]
     dice = table["dice"].to_numpy()
     assert all(dice[low.rows].max() <= dice[high.rows].min() for low, high in pairwise(by_dice[:5]))
-    assert any("tie at Dice" in note for part in by_dice for note in part.notes)
+    assert any("tie at word overlap" in note for part in by_dice for note in part.notes)
 
 
 def test_fifths_are_cut_within_each_split_that_is_scored_by_itself(

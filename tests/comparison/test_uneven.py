@@ -139,17 +139,20 @@ def test_a_fifth_of_one_dataset_says_its_bounds_and_of_several_its_number_alone(
     one = made_pairs(200, 8)
     other = replace(made_pairs(200, 9), blocks=(replace(one.blocks[0], dataset="other"),))
     titles = {(kind.by, kind.value): (kind.title, kind.rows) for kind in item_kinds(one)}
-    for by, shown, form in (("dice", "Dice", "{:.2f}"), ("words", "words", "{:.0f}")):
+    for by, shown, form in (
+        ("dice", "word overlap", "{:.2f}"),
+        ("words", "length in words", "{:.0f}"),
+    ):
         values = property_named(by).values(one).to_numpy()
         for number in (1, 5):
             title, rows = titles[by, f"fifth {number}"]
             assert (
-                title == f"{shown} fifth {number}: "
+                title == f"{shown} "
                 f"{form.format(values[rows].min())}–{form.format(values[rows].max())}"
             )
-    assert titles["question", "one"][0] == "question: one"
+    assert titles["question", "one"][0] == "questions: one"
     joined = {
         (kind.by, kind.value): kind.title for kind in item_kinds(joined_outcomes([one, other]))
     }
-    assert joined["dice", "fifth 2"] == "Dice fifth 2"
-    assert joined["words", "fifth 2"] == "words fifth 2"
+    assert joined["dice", "fifth 2"] == "word overlap (fifth 2)"
+    assert joined["words", "fifth 2"] == "length in words (fifth 2)"

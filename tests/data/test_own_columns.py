@@ -355,7 +355,7 @@ def test_what_was_found_is_shown_with_two_rows_and_how_to_correct_it() -> None:
         "1 to 5; left out: 1 empty a at p.csv:4; left out: 1 blank rating at p.csv:5; not read: id",
         "  a: x y; b: z w; rating: 1",
         "  a: q r; b: s t; rating: 5",
-        "  another reading: 'p.csv?s1=NAME&s2=NAME&score=NAME&scale=LOW-HIGH'",
+        "  to read it otherwise: 'p.csv?s1=NAME&s2=NAME&score=NAME&scale=LOW-HIGH'",
     ]
     Path("p.csv").write_text("question,answer\na b,c d\n")  # it is read again
     assert "1 pairs of anchor and positive" in _detected("p.csv")

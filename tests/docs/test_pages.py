@@ -111,12 +111,9 @@ def test_the_outputs_are_those_of_the_demos(tmp_path: Path) -> None:
 
 
 def scores_of(output: str) -> dict[str, float]:
-    """The score of each model in the first table of a comparison on one dataset."""
-    lines = output.strip().split("\n")
-    start = next(number for number, line in enumerate(lines) if line.startswith(" dataset"))
-    names = re.split(r" {2,}", lines[start].strip())[2:]
-    scores = re.findall(r"(?<= )\d+\.\d\d(?=[†‡]* [a-e]\b)", lines[start + 2])
-    return dict(zip(names, map(float, scores), strict=False))
+    """The score of each model in a table with a row a model."""
+    rows = re.findall(r"^ ([a-z][\w-]+)(?:, 1 seed.*?)? +(\d+\.\d\d)", output, re.MULTILINE)
+    return {name: float(score) for name, score in rows}
 
 
 @pytest.mark.parametrize("name", ["docs/start.md", "docs/data.md"])

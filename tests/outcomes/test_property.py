@@ -118,18 +118,28 @@ FACTS: dict[str, dict[str, Any]] = {
     "dice": {
         "kind": "number",
         "needs": PAIR,
-        "title": "Dice",
+        "title": "word overlap",
         "fifth": "fifth",
         "decimals": 2,
         "splits_ties": True,
     },
-    "gold": {"kind": "name", "needs": ("gold", "sentence2")},
+    "gold": {"kind": "name", "needs": ("gold", "sentence2"), "title": "gold score"},
     "label": {"kind": "name", "needs": ("label",)},
-    "length": {"kind": "number", "needs": PAIR},
-    "negation": {"kind": "name", "needs": ("sentence1",), "also": ("sentence2",)},
-    "number": {"kind": "name", "needs": PAIR},
+    "length": {"kind": "number", "needs": PAIR, "title": "length difference"},
+    "negation": {
+        "kind": "name",
+        "needs": ("sentence1",),
+        "also": ("sentence2",),
+        "title": "negated sentences",
+    },
+    "number": {"kind": "name", "needs": PAIR, "title": "numbers"},
     "phenomenon": {"kind": "name", "needs": ("sentence2", "contradicted")},
-    "question": {"kind": "name", "needs": ("sentence1",), "also": ("sentence2",)},
+    "question": {
+        "kind": "name",
+        "needs": ("sentence1",),
+        "also": ("sentence2",),
+        "title": "questions",
+    },
     "source": {
         "kind": "name",
         "needs": ("source",),
@@ -137,7 +147,12 @@ FACTS: dict[str, dict[str, Any]] = {
         "absent": "it names no source",
     },
     "trained": {"kind": "name", "needs": ("first_text",), "also": ("trained",)},
-    "words": {"kind": "number", "needs": ("sentence1",), "also": ("sentence2",)},
+    "words": {
+        "kind": "number",
+        "needs": ("sentence1",),
+        "also": ("sentence2",),
+        "title": "length in words",
+    },
 }
 PLAIN = {
     "also": NONE,

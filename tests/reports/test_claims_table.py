@@ -156,4 +156,4 @@ def test_the_table_of_a_page_says_the_families_that_its_claims_are_of() -> None:
         [settled("a", "holds", 3, source="table 3"), settled("b", "open", 0.5)], NAMES
     ).notes
     assert "over the 2 claims that papers state" in notes[0]
-    assert any("seen from" in note for note in notes)
+    assert any("80% power from" in note for note in notes)

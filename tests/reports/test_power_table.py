@@ -5,6 +5,7 @@ unknown.
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from embedlab.analysis.evidence import evidence_of
 from embedlab.analysis.measures import MEASURES
@@ -62,6 +63,7 @@ def test_each_figure_has_the_interval_that_few_seeds_leave() -> None:
     (row,) = table.frame.to_dicts()
     assert row["smallest_low"] < row["smallest"] < row["smallest_high"]
     assert row["planned_low"] < row["planned"] < row["planned_high"]
+    assert row["items_needed"] is None  # seeds vary too
     text = plain_text(table, 100)
     for key in ("smallest", "planned"):
         assert f"{row[key]:.2f} [{row[f'{key}_low']:.2f}, {row[f'{key}_high']:.2f}]" in text
@@ -80,12 +82,14 @@ def test_single_runs_have_no_figure_for_more_seeds() -> None:
             for key in ("planned", "planned_low", "planned_high", "seeds_needed")
         )
         assert row["smallest"] > 0
+        # of single checkpoints, items alone vary: their error goes with the root of their number
+        assert row["items_needed"] == pytest.approx(row["pairs"] * (row["smallest"] / 5) ** 2)
         assert any(
             note.startswith("no model has two seeds: what 3 seeds detect is unknown")
             for note in table.notes
         )
         assert any(
-            note == "no model has two seeds: how many a difference needs is unknown"
+            note == "no model has two seeds: how many seeds a difference needs is unknown"
             for note in table.notes
         )
 

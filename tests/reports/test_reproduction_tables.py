@@ -52,7 +52,7 @@ def test_the_answer_counts_the_pairs_by_what_is_known_of_their_order() -> None:
         "equal",
         "same sign",
     ]
-    assert numbers_table(table, {}, (), ()).answer == ["No row has a finished run here."]
+    assert numbers_table(table, {}, (), ()).answer == ["No row has a number here."]
 
 
 def test_people_see_the_answer_and_the_numbers_first() -> None:

@@ -37,7 +37,7 @@ def test_what_a_model_says_of_its_training_text_is_reported_and_silence_is_unkno
     assert training_notes(folder_model(foreign)) == (UNKNOWN_TEXT,)
     (foreign / "embedlab.json").write_text(json.dumps({"training_text": ["SNLI", "captions"]}))
     assert training_marks(folder_model(foreign)) == ()
-    assert training_notes(folder_model(foreign)) == ("trained on SNLI, captions",)
+    assert training_notes(folder_model(foreign)) == ("says it was trained on SNLI, captions",)
     for textless in (folder_model(tiny_encoder), ModelSpec(name="dice", kind="dice")):
         assert (training_marks(textless), training_notes(textless)) == ((), ())
 
@@ -57,11 +57,11 @@ def test_word_vectors_are_of_unknown_text_and_published_checkpoints_of_what_thei
     ) == (UNKNOWN_TEXT,)
     sbert = resolve("sbert", tmp_path).members[0]
     assert stated_text_notes(sbert) == (
-        "trained on BooksCorpus, English Wikipedia, SNLI, MultiNLI",
+        "says it was trained on BooksCorpus, English Wikipedia, SNLI, MultiNLI",
     )
     assert stated_text_notes(resolve("google-bert/bert-base-uncased", tmp_path).members[0])[
         0
-    ].startswith("trained on BooksCorpus")
+    ].startswith("says it was trained on BooksCorpus")
     assert stated_text_notes(resolve("somebody/unknown", tmp_path).members[0]) == (UNKNOWN_TEXT,)
 
 

@@ -234,7 +234,7 @@ def test_a_note_says_whether_seeds_share_their_sample_of_rows(
     run.model.mkdir(parents=True)
     assert (
         training_notes(member(run))[0]
-        == f"trained on 20 rows, {drawn}, of the 90 rows of snli train"
+        == f"trained on 20 rows of the 90 rows of snli train ({drawn})"
     )
 
 

@@ -25,6 +25,7 @@ PROPERTY = Property(
     name="gold",
     summary="the gold score of a pair, in five bands of equal width",
     kind="name",
+    title="gold score",
     needs=("gold", "sentence2"),
     of=gold_bands,
     place=lambda band: float(band.split("–")[0]),

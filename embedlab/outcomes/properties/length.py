@@ -18,6 +18,7 @@ PROPERTY = Property(
     name="length",
     summary="by how many words the longer sentence of a pair is longer",
     kind="number",
+    title="length difference",
     needs=("sentence1", "sentence2"),
     of=length_difference,
 )

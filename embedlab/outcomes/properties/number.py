@@ -18,6 +18,7 @@ PROPERTY = Property(
     name="number",
     summary="whether the two sentences have the same numbers, in digits or as words from two on",
     kind="name",
+    title="numbers",
     needs=("sentence1", "sentence2"),
     of=number_values,
     place=(SAME, OTHER).index,

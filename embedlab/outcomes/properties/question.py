@@ -6,6 +6,7 @@ PROPERTY = Property(
     name="question",
     summary="how many of its sentences end with a question mark",
     kind="name",
+    title="questions",
     needs=("sentence1",),
     also=("sentence2",),
     of=lambda items: counted(

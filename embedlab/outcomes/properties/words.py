@@ -16,6 +16,7 @@ PROPERTY = Property(
     name="words",
     summary="number of words of the longer sentence",
     kind="number",
+    title="length in words",
     needs=("sentence1",),
     also=("sentence2",),
     of=longer_sentence,
