@@ -367,6 +367,15 @@ def test_equal_predicted_classes_are_a_result_like_any_other(outcomes: Outcomes)
     assert found["mrpc"].points[1] == pytest.approx(outcomes.rows["gold"].to_numpy()[150:].mean())
 
 
+def test_each_slice_is_reported_when_it_is_done(outcomes: Outcomes) -> None:
+    seen: list[tuple[int, int]] = []
+    parts = slices_of(outcomes, MEMBERS, by="negation")
+    outcome_evidence(
+        outcomes, MEMBERS, parts, progress=lambda done, total: seen.append((done, total))
+    )
+    assert seen == [(number + 1, len(parts)) for number in range(len(parts))]
+
+
 def test_averages_over_datasets_are_over_whole_ones_alone(outcomes: Outcomes) -> None:
     assert "mean of two" not in evidence(outcomes, "negation")
     assert "mean of two" not in evidence(outcomes, "source")

@@ -10,10 +10,13 @@ import polars as pl
 import pytest
 
 from embedlab.core.errors import UsageError
+from embedlab.core.paths import CORPORA_FOLDER
 from embedlab.data.corpus_file import read_corpus
 from embedlab.data.dataset import COLUMNS
 from embedlab.data.get import get_dataset
-from embedlab.data.source import Source
+from embedlab.data.reader import reader_names
+from embedlab.data.shipped import shipped, shipped_tasks
+from embedlab.data.source import Source, dataset_names
 from tests.data.conftest import Write
 
 CORPUS = """
@@ -259,6 +262,21 @@ def test_another_number_of_files_than_a_reader_reads_is_refused(
         read_corpus(path)
     assert caught.value.message == f"{path}: 'layout.0.files' are 3 of 'test'"
     assert caught.value.hint == f"this reader reads {needed} files of a split"
+
+
+def test_every_reader_is_of_a_shipped_corpus_and_every_file_is_one() -> None:
+    used = {
+        layout.read.func.__module__.rpartition(".")[2].replace("_", "-")
+        for name in dataset_names()
+        for split in shipped(name).splits.values()
+        for layout in split.layouts
+    }
+    assert used == {*reader_names()}
+    assert {path.stem for path in CORPORA_FOLDER.glob("*.toml")} == {*dataset_names()}
+    assert [*shipped_tasks("gum-probing")] == sorted(
+        path.stem for path in (CORPORA_FOLDER / "gum-probing").iterdir()
+    )
+    assert shipped_tasks("mine-probing") == {}
 
 
 def test_a_corpus_that_is_named_reads_its_own_file_alone() -> None:

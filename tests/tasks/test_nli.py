@@ -202,3 +202,21 @@ def test_a_file_of_labelled_pairs_is_scored_with_its_own_names(
     Path("scored.csv").write_text("sentence1,sentence2,score\na b,c d,3\n")
     with pytest.raises(MissingError, match="holds scored pairs, not labelled pairs"):
         result(run, "nli:scored.csv")
+
+
+def test_the_texts_of_selected_pairs_are_both_of_their_sides() -> None:
+    found = TASK.texts(SAMPLE, Selection(names=("nli-matched", "nli-snli-dev")))
+    assert found is not None
+    expected = [
+        SAMPLE.open(*SOURCES[name]).frame[side].to_list()
+        for name in ("nli-matched", "nli-snli-dev")
+        for side in SIDES
+    ]
+    assert [list(column) for column in found.columns] == expected
+    assert [(state.name, state.split) for state in found.states] == [
+        ("nli-matched", "dev"),
+        ("nli-snli-dev", "dev"),
+    ]
+    whole = TASK.texts(SAMPLE, Selection())
+    assert whole is not None
+    assert [state.name for state in whole.states] == [*SOURCES]

@@ -54,3 +54,19 @@ def test_the_dev_score_is_spearman_on_the_dev_split(tmp_path: Path) -> None:
     ).statistic
     trained = Trained(encoder=dice, objectives=())  # type: ignore[arg-type]
     assert task("sts").dev_score(source, "sts-benchmark")(trained) == pytest.approx(100 * expected)
+
+
+def test_a_dataset_is_scored_on_its_test_split_or_on_the_only_one_it_has(tmp_path: Path) -> None:
+    own = tmp_path / "own.tsv"
+    own.write_text("sentence1\tsentence2\tscore\na\tb\t1\n", encoding="utf-8")
+    for name in ("sts12", "sick-r", "c-sts", str(own)):
+        assert task("sts").has_dataset(name), name
+    queries = tmp_path / "faq.csv"
+    queries.write_text("anchor,positive\nwhat barks,a dog\n", encoding="utf-8")
+    for name in (
+        "sts-course",
+        "mrpc",
+        "snli",
+        str(queries),
+    ):  # dev scores choose settings; the others are of other tasks
+        assert not task("sts").has_dataset(name), name
