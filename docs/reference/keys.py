@@ -42,7 +42,7 @@ def recipe_sections() -> dict[str, Any]:
     overrides = importlib.import_module("embedlab.core.overrides")
     declared = importlib.import_module("embedlab.core.deviations")
     return {
-        "(top level)": recipe.Length,
+        "(top level)": recipe.Recipe,
         "[encoder]": recipe.EncoderSection,
         "[[stage]] data": recipe.DataSection,
         "[[stage]] optim": recipe.OptimSection,

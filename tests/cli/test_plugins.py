@@ -44,13 +44,13 @@ def test_each_kind_takes_fewer_than_50_lines(name: str) -> None:
 def test_a_changed_encoder_or_task_is_computed_again(embedlab: Embedlab, project: Path) -> None:
     call = ("evaluate", "letters:64", "--data", "tiny", "--suite", "close-pairs", "--json")
     first = embedlab(*call)
-    assert "as it was evaluated before" in embedlab(*call).err
+    assert "was evaluated before" in embedlab(*call).err
 
     for name, old, new in (("close_pairs.py", ">= 0.7", ">= 0.2"), ("letters.py", "* 31", "* 37")):
         path = project / name
         path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
         again = embedlab(*call)
-        assert "as it was evaluated before" not in again.err
+        assert "was evaluated before" not in again.err
         assert again.json != first.json
         first = again
 
@@ -83,7 +83,7 @@ def test_a_broken_file_spoils_no_other_command(embedlab: Embedlab, project: Path
 
     answer = embedlab("evaluate", "dice", "--data", "tiny", "--task", "sts12")
     assert answer.code == 0
-    assert answer.err.count("weather.py' fails at line 1: KeyError: 'wind'") == 1
+    assert answer.err.count("weather.py' fails at line 1: KeyError: 'wind'") == 0
     used = embedlab("evaluate", "dice", "--task", "weather")
     assert used.code == 3
     assert "weather.py' fails at line 1: KeyError: 'wind'" in used.err

@@ -154,7 +154,7 @@ def test_files_of_a_recipe_file_are_relative_to_it_and_typed_ones_to_the_working
         (
             "sbert",
             ["data.datasets=[]"],
-            r"'stage.0.data.datasets' is \[\]: list should have at least 1 item",
+            r"'stage.0.data.datasets' is missing",
         ),
     ],
 )
