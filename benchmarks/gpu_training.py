@@ -376,11 +376,11 @@ def time_encoding(page: Page, place: Path, here: Machine, typed: argparse.Namesp
     sentences = list(dict.fromkeys([*frame["premise"], *frame["hypothesis"]]))[: typed.sentences]
     folder = str(place / (typed.sizes or "base"))
     encoder = load_transformer(folder, here, wishes=Wishes(pooling="mean", max_tokens=128))
-    transformer = modules.Transformer(
-        folder, max_seq_length=128, model_kwargs={"trust_remote_code": False}
-    )
+    transformer = modules.Transformer(folder, max_seq_length=128)
     pooling = modules.Pooling(transformer.get_embedding_dimension(), "mean")
-    peer = SentenceTransformer(modules=[transformer, pooling], device=str(here.device))
+    peer = SentenceTransformer(
+        modules=[transformer, pooling], device=str(here.device), trust_remote_code=False
+    )
     if here.precision == "bf16":
         peer.bfloat16()
 

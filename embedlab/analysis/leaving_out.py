@@ -55,7 +55,8 @@ def of_sum(parts: Sequence[tuple[LeavingOut, float]], ends: Sequence[int]) -> Le
             for weight, (_, moved), left in zip(weights, both, lefts, strict=True)
             if left.any()
         ]
-        return np.sum(points, axis=0), np.sum(changes, axis=0)
+        total: Floats = np.sum(points, axis=0)
+        return total, np.sum(changes, axis=0) if changes else np.zeros_like(total)
 
     return leaving
 

@@ -163,9 +163,7 @@ def test_a_copy_of_a_model_does_not_inherit_its_evaluations(
     shutil.copytree(tiny_encoder, "copied")
     words = ("--task", "mr", "--setting", "exact", *QUIET[:-1])
     embedlab("evaluate", f"{tiny_encoder}?pooling=mean", *words)
-    assert (
-        "was evaluated before" not in embedlab("evaluate", "copied?pooling=mean", *words).err
-    )
+    assert "was evaluated before" not in embedlab("evaluate", "copied?pooling=mean", *words).err
 
 
 def test_all_reports_what_does_not_apply(embedlab: Embedlab) -> None:

@@ -228,7 +228,10 @@ def test_the_best_of_one_seed_is_too_high_by_an_unknown_amount(plan: GridPlan) -
     write_results(plan, [cell for cell in plan.cells if cell.seed == plan.seeds[0]])
     found = pivot(plan, ScoreFilter(), score="sts12")
     notes = pivot_table(plan, found, "sts spearman (all)").notes
-    assert "the best of sts12 was chosen by one seed, which makes it too high by an unknown amount" in notes
+    assert (
+        "the best of sts12 was chosen by one seed, which makes it too high by an unknown amount"
+        in notes
+    )
     assert not any("too high for it" in note for note in notes)
 
 

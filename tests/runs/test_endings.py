@@ -20,7 +20,12 @@ from embedlab.runs.store import RunFolder
     [
         (["recipes", "snli-cee"], 2, "no recipe named 'snli-cee'", "did you mean 'snli-ce'"),
         (["recipes", "--wrong"], 2, "no such option: --wrong", "embedlab recipes --help"),
-        (["data", "check", "--offline"], 3, "no data folder is set, and no dataset is named", "--data DIR"),
+        (
+            ["data", "check", "--offline"],
+            3,
+            "no data folder is set, and no dataset is named",
+            "--data DIR",
+        ),
     ],
 )
 def test_a_command_that_fails_reports_message_hint_and_exit_code(
