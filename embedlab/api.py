@@ -462,10 +462,9 @@ def _written(rows: Any, argument: str = "tasks") -> str:
             hint=f"give a name or path, a data frame, or a list of {shape}",
         ) from error
     key = f"{frame.columns}{frame.hash_rows(seed=0).sum()}{frame.height}".encode()
-    name = f"rows-{xxhash.xxh3_64_hexdigest(key)[:6]}"
-    path = session_folder() / f"{name}.{'jsonl' if is_text else 'parquet'}"
+    path = session_folder() / f"rows-{xxhash.xxh3_64_hexdigest(key)[:6]}.parquet"
     if not path.exists():
-        (frame.write_ndjson if is_text else frame.write_parquet)(path)
+        frame.write_parquet(path)
     return str(path)
 
 
