@@ -373,11 +373,12 @@ def similarity_rows(first: Vectors, second: Vectors, similarity: Similarity) -> 
     if similarity == "dot":
         return dots.astype(np.float32)
     squares = np.einsum("nd,nd->n", a, a)[:, None], np.einsum("nd,nd->n", b, b)[None]
-    lengths = np.sqrt(squares[0] * squares[1])
-    cosines: NDArray[np.float64] = np.divide(
-        dots, lengths, out=np.zeros_like(dots), where=lengths > 0
-    )
-    return cosines.clip(-1, 1).astype(np.float32)
+    lengths = squares[0] * squares[1]  # in place from here: new memory costs as much as the product
+    np.sqrt(lengths, out=lengths)
+    if not lengths.all():
+        dots[lengths == 0], lengths[lengths == 0] = 0, 1
+    np.divide(dots, lengths, out=dots)
+    return dots.clip(-1, 1, out=dots).astype(np.float32)
 
 
 def encode_accepted(
