@@ -30,7 +30,7 @@ def test_a_table_of_brought_answers_is_made_again_without_them(tmp_path: Path) -
     names = []
     for name, prediction in (("good", pl.col("label")), ("fair", wrong)):
         listed.select("dataset", "item", prediction=prediction).write_csv(tmp_path / f"{name}.csv")
-        names.append(f"listed:{tmp_path / name}.csv")
+        names.append(f"items:{tmp_path / name}.csv")
     (table,) = compare(
         CompareOptions(models=names, suites=["multitask"]), NotebookSession(settings=settings)
     ).tables
