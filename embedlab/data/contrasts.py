@@ -56,8 +56,8 @@ SOURCES: Mapping[str, LabelledSource] = MappingProxyType(
             splits=("train", "dev", "test"),
             columns=("sentence1", "sentence2"),
             is_either=True,
-            summary="SICK: sentences made of one another; contradictions by a negation, entailed "
-            "ones that people score 4.5 of 5 or more",
+            summary="SICK: contradictions that add or remove a negation, and entailed sentences with "
+            "a human score of at least 4.5 of 5",
             scores="sick-r",
             # a sentence may entail one that says much less, which people do not call close
             least=4.5,
@@ -81,8 +81,8 @@ SOURCES: Mapping[str, LabelledSource] = MappingProxyType(
             splits=("train", "dev", "test"),
             columns=("sentence1", "sentence2"),
             is_either=False,
-            summary="SICK pairs of entailment that people score 4.5 of 5 or more; a rule makes the "
-            "first number of the entailed one larger",
+            summary="entailed SICK pairs with a human score of at least 4.5 of 5; a rule raises the "
+            "first number of the entailed sentence",
             scores="sick-r",
             least=4.5,
             rule="number",

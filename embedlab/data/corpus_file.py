@@ -126,7 +126,7 @@ def _read(path: Path, name: str, size: int, modified_ns: int) -> Dataset:
     if CORPORA_FOLDER not in path.parents and (
         key := next((key for key in _OF_SHIPPED if getattr(corpus, key)), None)
     ):
-        raise UsageError(f"{where}: {key!r} is of shipped corpora alone", hint="remove it")
+        raise UsageError(f"{where}: only shipped corpora may have {key!r}", hint="remove it")
     _refuse_faults(corpus, where)
     layouts = {split: tuple(_layouts(corpus, split, where)) for split in corpus.splits}
     if absent := next((split for split, own in layouts.items() if not own), None):
@@ -223,7 +223,7 @@ def _layouts(corpus: _Corpus, split: str, where: str) -> Iterator[FileLayout]:
         if has_file_per_class and not own.classes:
             raise UsageError(
                 f"{where}: 'splits.{split}.classes' is missing",
-                hint=f"a file for each class has {_PER_CLASS} in its name",
+                hint=f"list the classes: the layout has one file for each ({_PER_CLASS})",
             )
         read_split = ReadSplit(
             kind=corpus.kind,
@@ -242,8 +242,8 @@ def _layouts(corpus: _Corpus, split: str, where: str) -> Iterator[FileLayout]:
         )
         if (needed := reader.files(options, read_split)) not in {None, len(files)}:
             raise UsageError(
-                f"{where}: 'layout.{number}.files' are {len(files)} of {split!r}",
-                hint=f"this reader reads {needed} files of a split",
+                f"{where}: 'layout.{number}.files' lists {len(files)} files for {split!r}",
+                hint=f"this reader needs {needed} files for each split",
             )
         for folder in layout.folders:
             yield FileLayout(

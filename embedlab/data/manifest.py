@@ -68,7 +68,7 @@ def is_partial(
     odd = corpus_differences(kind, frame, expected) if expected else []
     if odd and not allow_partial:
         raise PartialDataError(
-            f"{label} is truncated or odd: it has {', '.join(odd)}",
+            f"{label} is not the published corpus: it has {', '.join(odd)}",
             hint=Hint(
                 "get the whole corpus, or use these rows with ",
                 NamedOption("--allow-partial"),

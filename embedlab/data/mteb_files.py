@@ -114,8 +114,8 @@ def read_predictions(path: Path, split: str) -> Predictions | None:
     )
     if not isinstance(values, list):
         raise UsageError(
-            f"{path}: no similarities, but what another kind of task predicts",
-            hint="take predictions of a task of mteb's type STS",
+            f"{path}: holds predictions of another kind of task, not similarities",
+            hint="give predictions of an STS task of mteb",
         )
     if (
         row := next((row for row, value in enumerate(values) if not _is_similarity(value)), None)
@@ -193,8 +193,8 @@ def _by_task(files: list[Path], ending: str) -> dict[str, Path]:
         task = file.name.removesuffix(ending)
         if task in by_task:
             raise UsageError(
-                f"{file} and {by_task[task]} are of one task: which of them is meant?",
-                hint="name a folder of one model",
+                f"{file} and {by_task[task]} are predictions for the same task",
+                hint="give a folder with the files of one model",
             )
         by_task[task] = file
     return by_task

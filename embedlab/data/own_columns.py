@@ -401,12 +401,12 @@ def refuse_fields(path: Path, lines: Sequence[str]) -> None:
         if is_table:
             hint = "" if has_names else "name the columns in its first line and "
             if is_mark:
-                hint += f"put tabs in the place of {sign!r} and "
+                hint += f"replace {sign!r} by tabs and "
             hint += f"call it {path.with_suffix('.tsv' if is_tab or is_mark else '.csv')}"
             raise UsageError(
                 f"{path}: each line has {len(names)} fields with "
-                f"{'tabs' if is_tab else repr(sign)} between them, but a text file has a sentence "
-                f"a line",
+                f"{'tabs' if is_tab else repr(sign)} between them, but a text file has one "
+                f"sentence a line",
                 hint=hint,
             )
 
@@ -686,7 +686,7 @@ class _Columns:
         there = sorted({*labels} - {*no_labels(self.file.labels)})
         if odd := next((m for m in self.file.labels.values() if m not in NLI_LABELS), None):
             raise UsageError(
-                f"{self.file.text!r}: {odd!r} is none of {', '.join(NLI_LABELS)}",
+                f"{self.file.text!r}: {odd!r} is not one of {', '.join(NLI_LABELS)}",
                 hint=f"give each label one of them: labels={there[0]}:{NLI_LABELS[0]}",
             )
         ours = {label: label.casefold() for label in there if label.casefold() in NLI_LABELS}
@@ -696,10 +696,10 @@ class _Columns:
                 asked, hint = _labels_option(name, there, meanings), "if this is what they mean"
             else:
                 asked = _labels_option(name, unknown, {**self.file.labels, **_unknown(unknown)})
-                hint = f"say what they mean, each {' or '.join(NLI_LABELS)}"
+                hint = f"say whether each means {' or '.join(NLI_LABELS)}"
             shown = ", ".join(map(repr, unknown[:6]))
             raise UsageError(
-                f"{self.file.path}: {name} holds {shown}, none of {', '.join(NLI_LABELS)}",
+                f"{self.file.path}: {name} holds {shown}, not one of {', '.join(NLI_LABELS)}",
                 hint=f"{hint}: {self._typed(asked)}",
             )
         return {label: said[label] for label in said if said[label] != label and label in there}
@@ -752,7 +752,7 @@ class _Columns:
         )
         parts = ("anchor", "positive", "negative") if len(texts) > 1 else ("sentence",)
         examples = dict.fromkeys("&".join(map(option, parts, texts[:count])) for count in (2, 3))
-        why = f"{what}, of which the names do not say what they hold"
+        why = f"{what}, whose names do not say what they hold"
         raise self._ambiguous(why, [*examples])
 
     def _is_nli(self, name: str) -> bool:

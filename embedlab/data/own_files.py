@@ -52,7 +52,7 @@ from embedlab.data.text_file import read_whole_lines
 from embedlab.data.topics import is_held_out
 
 GOLD_OF_LABEL = {"entailment": 1.0, "neutral": 0.5, "contradiction": 0.0}
-EQUAL, TWICE = "anchor equals its positive", "pair that occurs again"
+EQUAL, TWICE = "anchor equals its positive", "repeated pair"
 _REQUIRED = ("sentence1", "sentence2", "score")
 _PAIR = _REQUIRED[:2]
 # The corpus whose files a user's own file of a kind is like, with the split that is read where it
@@ -136,7 +136,7 @@ def open_pair_file(path: Path | str) -> Part:
     data = own_data(name)
     if data.kind not in {SCORED, LABELLED}:
         hint = (
-            "`embedlab evaluate MODEL FILE` finds the task of a file"
+            "`embedlab evaluate MODEL FILE` chooses the task for a file"
             if data.kind != SENTENCES
             else "give pairs, with scores or without; sentences are only trained on"
         )
@@ -175,7 +175,7 @@ def _gold_of_labels(
         path,
         rows.with_columns(label.alias(column)),
         ~pl.col(column).is_in([*GOLD_OF_LABEL]),
-        f"{column} is none of {', '.join(GOLD_OF_LABEL)}",
+        f"{column} is not one of {', '.join(GOLD_OF_LABEL)}",
         column,
     )
     return label.replace_strict(GOLD_OF_LABEL, default=None, return_dtype=pl.Float64)
@@ -323,8 +323,8 @@ def _without_held_out(
     is_left_out = is_held_out(rows, texts, share)
     if not is_left_out.any():
         message = (
-            f"{path}: no {share:.0%} of its {rows.height} rows can be held out without "
-            f"parting rows that share a sentence"
+            f"{path}: cannot hold out {share:.0%} of its {rows.height} rows without "
+            f"separating rows that share a sentence"
         )
         raise UsageError(
             message,
@@ -410,7 +410,7 @@ def _rows(path: Path, shape: RowShape, named: ColumnMap, held_out: float | None)
             hint = Hint(
                 "correct it, or say what it means: ", RecipeValue("data.labels.LABEL", "MEANING")
             )
-            is_other, fault = ~pl.col(column).is_in(classes), f"{column} is none of "
+            is_other, fault = ~pl.col(column).is_in(classes), f"{column} is not one of "
             refuse_rows(path, rows, is_other, fault + ", ".join(classes), column, hint=hint)
     for name, largest in shape.numbers.items():
         rows, blank = rows_with(path, rows, theirs[name], without=NOTHING)

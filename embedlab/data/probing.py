@@ -111,7 +111,7 @@ def _place(name: str, folder: Path | None) -> Path:
             "probing suite",
             name,
             suite_names(folder),
-            listing="a folder probing_<name> in the data folder is <name>-probing",
+            listing="the folder probing_NAME of the data folder is called NAME-probing",
         )
     return folder / f"probing_{name.removesuffix('-probing')}"
 

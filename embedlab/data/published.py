@@ -10,8 +10,8 @@ Content = Literal["published", "unknown", "unrecorded"]
 # How often a rule was wrong among the rows that were read, by the dataset that it makes of real
 # data: research/statistics/contrast-rules.md.
 _MADE_BY_RULE = {
-    "contrast-number": "of 50 that were read, 2 do not contradict the anchor (4%, 95%: 0.5 to "
-    "13.7%)"
+    "contrast-number": "in a sample of 50, 2 do not contradict the anchor (4%, 95% interval "
+    "0.5 to 13.7%)"
 }
 # The same file occurs in folders of other names: in SentEval's own data folder, in the archives of
 # SNLI and MultiNLI.
@@ -65,7 +65,7 @@ def remarks(state: Mapping[str, Any], *, is_named: bool = True) -> Iterator[str]
         and (others := other_files(state.get("sha256", {})))
     ):
         more = f" and {len(others) - 1} more" if len(others) > 1 else ""
-        yield f"{about}counts right, content unknown: {others[0]!r}{more} is not the published file"
+        yield f"{about}the counts are right, but {others[0]!r}{more} differs from the published file"
     if name in _MADE_BY_RULE and state.get("origin") != "tiny":
         yield f"{about}made by a rule; {_MADE_BY_RULE[name]}"
     yield from (f"{about}{note}" for note in state.get("notes", ()))

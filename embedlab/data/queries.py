@@ -264,9 +264,9 @@ def _of_asked(
     unknown, known = qrels.filter(~is_known), qrels.filter(is_known)
     if unknown.height and known.is_empty():
         raise MissingError(
-            f"{files[0]}: no query is in {QUERIES}: {unknown['query'][0]!r} in line "
-            f"{unknown['line'][0]}, {next(iter(texts), '')!r} there",
-            hint="give the queries and qrels of one collection",
+            f"{files[0]}: {QUERIES} has none of its queries: line {unknown['line'][0]} names "
+            f"{unknown['query'][0]!r}, {QUERIES} has {next(iter(texts), '')!r}",
+            hint="give queries and qrels of the same collection",
         )
     if unknown.height:
         reason = f"query that is not in {QUERIES} ({_places(files[0], unknown['line'])})"
@@ -289,9 +289,10 @@ def _refuse_none(
         )
     if absent.height == relevant.height:
         raise MissingError(
-            f"{path}: no relevant document is in {CORPUS}: {absent['document'][0]!r} in line "
-            f"{absent['line'][0]}, {next(iter(corpus), '')!r} there",
-            hint="give the documents and qrels of one collection",
+            f"{path}: {CORPUS} has none of its relevant documents: line "
+            f"{absent['line'][0]} names {absent['document'][0]!r}, {CORPUS} has "
+            f"{next(iter(corpus), '')!r}",
+            hint="give documents and qrels of the same collection",
         )
 
 
@@ -340,7 +341,7 @@ def _read_texts(
             raise bad_line(path, number, "no text under 'text'")
         key, text = str(key), text or ""
         if texts.get(key, text) != text:
-            raise bad_line(path, number, f"the id {key!r} a second time, after line {lines[key]}")
+            raise bad_line(path, number, f"repeats the id {key!r} of line {lines[key]}")
         again += key in texts
         texts[key] = text
         lines.setdefault(key, number)
@@ -388,8 +389,8 @@ def _read_qrels(path: Path) -> tuple[pl.DataFrame, dict[str, int], list[str]]:
             raise bad_line(
                 path,
                 line,
-                f"query {query!r} and document {document!r} a second time, with another grade "
-                f"than in line {first}",
+                f"repeats query {query!r} and document {document!r} of line {first} with "
+                f"another grade",
             )
         again += first != line
     unit = Fraction(lcm(*(grade.denominator for _, grade in grades.values())))
@@ -473,11 +474,11 @@ def _read_run(path: Path, _size: int, _modified_ns: int) -> Run:
         if (number := _number(score)) is None:
             raise bad_line(path, line, f"score {score!r} is not a number")
         if (query, document) in found:
-            raise bad_line(path, line, f"document {document!r} of query {query!r} a second time")
+            raise bad_line(path, line, f"repeats document {document!r} for query {query!r}")
         if (system := system or tag) != tag:
             raise MissingError(
-                f"{path}, line {line}: found by {tag!r}, the lines before by {system!r}",
-                hint="give a file for each system",
+                f"{path}, line {line}: a result of {tag!r} after results of {system!r}",
+                hint="give one file for each system",
             )
         found[query, document] = number
     rows = [(*pair, score) for pair, score in found.items()]

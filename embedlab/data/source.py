@@ -331,8 +331,8 @@ def _incomplete(absent: Path, other: Path) -> MissingError:
     layout.
     """
     return MissingError(
-        f"no file {str(absent)!r}, though others of its layout are there: it is not silently "
-        f"replaced by {other.name!r} and the like",
+        f"no file {str(absent)!r}, although the other files of its layout are there; "
+        f"embedlab does not read {other.name!r} in its place",
         hint=f"restore the file, or remove the rest of its layout from {str(absent.parent)!r}",
     )
 

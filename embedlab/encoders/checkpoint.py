@@ -87,7 +87,7 @@ def open_transformer(
     """
     if usage.is_static:
         raise UsageError(
-            f"{name!r} has static token vectors: nothing of it is trained",
+            f"{name!r} has static token vectors, which embedlab does not train",
             hint="name a transformer",
         )
     machine = machine.in_dtype(usage.reading.dtype)
@@ -98,8 +98,8 @@ def open_transformer(
     if pools_by_pooler(usage.pooling):
         if pooler is None and not is_trained:
             raise UsageError(
-                f"{name!r} has no pooler: a linear layer of its own after the first token",
-                hint="@pooling=cls takes the first token itself",
+                f"{name!r} has no pooler (a linear layer after the first token)",
+                hint="@pooling=cls uses the first token itself",
             )
         notes = (
             *notes,

@@ -26,7 +26,7 @@ from embedlab.encoders.transformer import BATCH_TOKENS, TOKENISED_AT_ONCE
 from embedlab.encoders.weight_checks import vocabulary_notes
 from embedlab.models.cross_encoder import Activation, PairUsage
 
-AS_GIVEN = "reads both texts together in the order of the data: the score of (b, a) may be another"
+AS_GIVEN = "reads both texts together in the order of the data: the score of (b, a) may differ"
 # The function after the last layer, of (pairs, labels).
 ACTIVATIONS: Mapping[Activation, Callable[[Tensor], Tensor]] = {
     "sigmoid": torch.sigmoid,

@@ -97,10 +97,10 @@ class RefusedTextsError(EmbedlabError):
         count = len(self.refused)
         named = first_few((_named(text) for text, _ in self.refused), SHOWN, separator="; ")
         super().__init__(
-            f"{who} refuses {f'{count} texts, each' if count > 1 else 'a text'} alone "
+            f"{who} refuses {f'{count} texts' if count > 1 else 'a text'}, even alone "
             f"({self.refused[0][1]}): {named}",
-            hint="shorten or leave out what it refuses; the vectors of all other texts are "
-            "computed, and cached where there is a cache",
+            hint="shorten or remove what it refuses; the vectors of all other texts are "
+            "computed, and cached if the cache is on",
         )
 
     def accepted(self, count: int) -> NDArray[np.bool_]:

@@ -121,7 +121,7 @@ class OfTexts:
     def _complete(self, scores: Scores) -> Scores:
         if lacking := int(np.isnan(scores).sum()):
             message = (
-                f"{self.scorer.name!r} has no score of {lacking} of {len(scores)} pairs of a "
+                f"{self.scorer.name!r} has no score for {lacking} of {len(scores)} pairs of a "
                 f"query and a document"
             )
             raise UsageError(

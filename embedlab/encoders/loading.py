@@ -129,7 +129,7 @@ class PrefixedEncoder(VectorScorer):
                 raise
             raise MissingError(
                 f"{self._by} cannot compute {self.name!r}: {type(error).__name__} {error}",
-                hint="the error is of that program: --debug shows where",
+                hint="the error comes from that program: --debug shows where",
             ) from error
 
     def _cut_vectors(self, given: Any, count: int) -> Vectors:
@@ -449,7 +449,7 @@ def load_trainable(
         )
     if spec.is_for_evaluation:
         raise UsageError(
-            f"{spec.name!r}: {FOR_EVALUATION} are for evaluation; "
+            f"{spec.name!r}: {FOR_EVALUATION} are only for evaluation; "
             f"trained and exported models have none",
             hint="name the model without them",
         )

@@ -268,13 +268,13 @@ def _begin(folder: Path, job: Job) -> tuple[str, ...]:
     except (OSError, UnicodeDecodeError):
         is_same = False
     if is_same:
-        return (f"going on with {folder}: {len(chunks)} chunks of {job.chunk} are there",)
+        return (f"resuming {folder}: {len(chunks)} chunks of {job.chunk} sentences are done",)
     for path in chunks:
         path.unlink()
     write_atomic(folder / _JOB, described, hint=PLACE)
     return (
         (
-            f"{folder} holds another input, model or version: its {len(chunks)} chunks are "
+            f"{folder} was made from another input, model or version: its {len(chunks)} chunks are "
             f"encoded again",
         )
         if chunks

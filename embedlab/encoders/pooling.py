@@ -72,8 +72,8 @@ def pools_by_pooler(names: str) -> bool:
     pooler = next((name for name, method in methods.items() if method.has_pooler), None)
     if pooler is not None and len(methods) > 1:
         raise UsageError(
-            f"pooling {names!r}: no other pooling can be joined to {pooler!r}",
-            hint="join cls in its place",
+            f"pooling {names!r}: {pooler!r} cannot be joined with another pooling",
+            hint="join cls instead",
         )
     return pooler is not None
 

@@ -309,7 +309,7 @@ def apply_adapter(backbone: PreTrainedModel, adapter: Path) -> None:
         )
     for what, names in (
         ("has no weights for", loaded.missing_keys),
-        ("has weights without a place:", loaded.unexpected_keys),
+        ("has weights that do not belong in it:", loaded.unexpected_keys),
     ):
         if needed := sorted(name for name in names if not is_unused(name)):
             raise _misfit(adapter, backbone, f"it {what} {needed[0]!r}")

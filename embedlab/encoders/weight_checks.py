@@ -244,8 +244,8 @@ def refuse_foreign_code(folder: Path) -> None:
         return
     if brings_code(folder):
         raise MissingError(
-            f"{str(folder)!r} wants to run its own code for the model type "
-            f"{config.model_type!r}: embedlab runs none",
+            f"{str(folder)!r} needs its own code for the model type "
+            f"{config.model_type!r}, which embedlab does not run",
             hint="name a model of an architecture that transformers has, or encode with the "
             "author's program",
         )
@@ -347,20 +347,20 @@ def vocabulary_notes(folder: Path, tokenizer: PreTrainedTokenizerFast, words: in
     fits = f"{size:,} tokens, and the weights have vectors for {words:,}"
     if size < 0.9 * (words - PADDED_ROWS):
         raise MissingError(
-            f"{str(folder)!r}: its tokenizer knows {fits}: it is not the one of this model",
+            f"{str(folder)!r}: its tokenizer knows {fits}: it belongs to another model",
             hint="copy the tokenizer's files of the model with these weights into the folder",
         )
     if size < 0.98 * words - PADDED_ROWS:
-        doubt = f"its tokenizer knows {fits}: is it the one of this model?"
+        doubt = f"its tokenizer knows {fits}: does it belong to this model?"
         return [Note(doubt, kind="doubted")]
     if size <= words:
         return []
     if tokenizer.backend_tokenizer.get_vocab_size(with_added_tokens=False) > words:
         raise MissingError(
-            f"{str(folder)!r}: its tokenizer knows {fits}: it is not the one of this model",
+            f"{str(folder)!r}: its tokenizer knows {fits}: it belongs to another model",
             hint="copy the tokenizer's files of the model with these weights into the folder",
         )
-    doubt = f"its tokenizer knows {fits}: a text with one of the others cannot be encoded"
+    doubt = f"its tokenizer knows {fits}: a text with a token beyond them cannot be encoded"
     return [Note(doubt, kind="doubted")]
 
 

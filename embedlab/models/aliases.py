@@ -171,7 +171,8 @@ def _refuse(name: str, model: str, text: str) -> None:
     }
     if name in taken:
         raise UsageError(
-            f"{text!r}: {name!r} has a meaning of its own", hint="choose another name before the ="
+            f"{text!r}: {name!r} already names something else",
+            hint="choose another name before the =",
         )
     if _TYPED.fullmatch(model) or name == model:
         raise UsageError(f"{text!r}: {model!r} is not a model", hint="write NAME=MODEL")

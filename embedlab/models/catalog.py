@@ -200,17 +200,17 @@ def trainable(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
         )
     if isinstance(parsed := parse_model(name), Single) and parsed.options.pooling is not None:
         raise UsageError(
-            f"encoder {name!r}: the recipe says how it is pooled",
+            f"encoder {name!r}: the recipe sets the pooling",
             hint=Hint(RecipeValue("encoder.pooling", parsed.options.pooling)),
         )
     if members[0].max_tokens is not None:
         raise UsageError(
-            f"encoder {name!r}: the recipe says how many tokens it reads",
+            f"encoder {name!r}: the recipe sets the number of tokens",
             hint=Hint(RecipeValue("encoder.max_tokens", str(members[0].max_tokens))),
         )
     if members[0].is_for_evaluation:
         raise UsageError(
-            f"encoder {name!r}: {FOR_EVALUATION} are for evaluation",
+            f"encoder {name!r}: {FOR_EVALUATION} are only for evaluation",
             hint="start from the model without them",
         )
     return members
@@ -509,7 +509,7 @@ def _packaged(name: str) -> tuple[ModelSpec, ...]:
     if model is None or (name != model.name and (model.state == "missing" or Path(name).is_dir())):
         return ()
     note = (
-        f"the model of its packages; the folder of that name is ./{name}"
+        f"the model from packages; write ./{name} for the folder of that name"
         if Path(name).is_dir()
         else None
     )

@@ -155,15 +155,15 @@ def native_notes(
     """
     has_code = any(map(brings_code, folders))
     if not has_code and code is not None:
-        raise UsageError(f"{str(title)!r} brings no code of its own", hint="remove @code")
+        raise UsageError(f"{str(title)!r} has no code of its own", hint="remove @code")
     if has_code and code is None and not is_ours:
         configs = (read_model_file(folder / "config.json", CodeFile) for folder in folders)
         kind = next((config.model_type for config in configs if config is not None), None)
         raise MissingError(
-            f"{str(title)!r} wants to run its own code for the model type {kind!r}: embedlab "
-            f"runs none",
-            hint="encode with its author's program and bring the result: vectors:FILE; "
-            "@code=native takes transformers' own class of that type, whose vectors may be others",
+            f"{str(title)!r} needs its own code for the model type {kind!r}, which embedlab "
+            f"does not run",
+            hint="encode with its author's program and name the result vectors:FILE; "
+            "@code=native uses transformers' class of that type, whose vectors may differ",
         )
     return [NATIVE_NOTE] if has_code else []
 
@@ -199,7 +199,7 @@ def refuse_head(folder: Path, weights: Path) -> None:
         pairs = (
             f"cross-encoder:{folder} scores pairs with it"
             if name.endswith(_HEADS[0])
-            else "bring its scores of pairs as scores:FILE"
+            else "name its scores of pairs scores:FILE"
         )
         raise MissingError(
             f"{str(folder)!r} is a {name}, a cross-encoder or a classifier: its last layer "

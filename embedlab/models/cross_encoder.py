@@ -40,7 +40,7 @@ _ACTIVATIONS: Mapping[str, Activation] = {
     "torch.nn.Tanh": "tanh",
     "torch.nn.Softmax": "softmax",
 }
-_BY_AUTHOR = "score the pairs with its author's program and bring them: scores:FILE"
+_BY_AUTHOR = "score the pairs with its author's program and name them scores:FILE"
 _TWO_LABELS = {"0": "LABEL_0", "1": "LABEL_1"}  # what transformers takes where none are stated
 
 
@@ -151,7 +151,7 @@ def read_pair_usage(
         )
     if brings_code(source, with_head=True):
         raise MissingError(
-            f"{str(folder)!r} wants to run its own code: embedlab runs none", hint=_BY_AUTHOR
+            f"{str(folder)!r} needs its own code, which embedlab does not run", hint=_BY_AUTHOR
         )
     settings = None if stated is None else read_transformer_file(source)
     length = None if settings is None else settings.max_seq_length

@@ -120,8 +120,8 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
         notes.append("no pooling was stated: mean")
     if wishes.pooling is not None and modules.pooling is not None and modules.layers:
         notes.append(
-            f"pooling {wishes.pooling!r} is followed by the layers that were trained with "
-            f"{modules.pooling!r}"
+            f"the layers after pooling were trained with {modules.pooling!r} pooling, not "
+            f"{wishes.pooling!r}"
         )
     ends_normalised = bool(modules.layers) and modules.layers[-1].kind == "normalise"
     usage = Usage(

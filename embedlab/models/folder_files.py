@@ -37,7 +37,7 @@ _VOCABULARIES = ("tokenizer*.json", "vocab.*", "*.model", "*.tiktoken", "tekken.
 _NOT_VOCABULARIES = {"tokenizer_config.json"}
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _SERVED = "serve it, for example with llama-server, and name http://HOST/v1#MODEL"
-_BROUGHT = "encode with {} in an environment of its own, and bring the vectors: vectors:FILE"
+_BROUGHT = "encode with {} in another environment, and name the result vectors:FILE"
 _PICKLED = "embedlab loads no pickled weights; convert the checkpoint to safetensors"
 # Weights that embedlab does not read, by their suffix: what they are, and how to use them.
 OTHER_WEIGHTS: Mapping[str, tuple[str, str]] = {

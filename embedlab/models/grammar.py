@@ -177,15 +177,15 @@ def _reranked(text: str) -> tuple[list[str], int]:
     parts, hint = _split_list(text, RERANK), f"for example {RERANK}:mpnet,bm25,100"
     if len(parts) != 3 or not all(parts):
         raise UsageError(
-            f"{text!r}: {RERANK} takes the model that reads again, the one that finds "
-            f"documents, and their number",
+            f"{text!r}: {RERANK} takes the reranking model, the model that finds documents, "
+            f"and their number",
             hint=hint,
         )
     if not parts[2].isdecimal() or int(parts[2]) < 2:
         what = (
             f"not a number of documents: {parts[2]!r}"
             if not parts[2].isdecimal()
-            else f"{parts[2]} document has no other order"
+            else f"{parts[2]} document cannot be reordered"
         )
         raise UsageError(f"{text!r}: {what}", hint=hint)
     return parts[:2], int(parts[2])
@@ -230,9 +230,9 @@ def _exists(name: str) -> bool:
 def _read_options(text: str, parts: Sequence[str]) -> NameOptions:
     if any(option.startswith("backend=") for part in parts for option in outside_quotes(part, "&")):
         raise UsageError(
-            f"{text!r}: no weights of ONNX or OpenVINO are computed: the packages for them "
+            f"{text!r}: embedlab runs no ONNX or OpenVINO weights: the packages for them "
             f"need an older transformers",
-            hint="encode in an environment of their own and bring the result: vectors:FILE",
+            hint="encode in another environment and name the result vectors:FILE",
         )
     values = option_values(text, parts, _KEYS, _SWITCHES)
     if "pooling" in values:
@@ -269,7 +269,7 @@ def _bits(text: str, values: Mapping[str, str]) -> int | None:
     if bits is not None and bits not in {str(number) for number in BITS}:
         raise UsageError(
             f"{text!r}: bits is {bits!r}",
-            hint="@bits=8 stores a component in a byte, @bits=1 its sign alone",
+            hint="@bits=8 stores each number in a byte, @bits=1 only its sign",
         )
     return None if bits is None else int(bits)
 

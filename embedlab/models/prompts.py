@@ -62,7 +62,7 @@ def unused_type(folder: Path, kind: str) -> MissingError:
     )
     return MissingError(
         f"{str(folder)!r} is {gives}; embedlab computes one dense vector a sentence",
-        hint=f"score the pairs with {scored_by} and bring them: scores:FILE",
+        hint=f"score the pairs with {scored_by} and name them scores:FILE",
     )
 
 

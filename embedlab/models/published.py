@@ -213,7 +213,7 @@ def published(name: str) -> Published | None:
     """
     if name in NEEDING_CODE:
         raise UsageError(
-            f"{name!r} computes by code of its repository, which embedlab does not run",
+            f"{name!r} needs code from its repository, which embedlab does not run",
             hint=f"{NEEDING_CODE[name]} needs none",
         )
     return CATALOG.get(SHORT_NAMES.get(name, name))

@@ -288,7 +288,7 @@ class Searcher:
         name = queries.part.state.name
         if not queries.has_texts:
             raise UsageError(
-                f"{name} has qrels alone, no texts that {self.name!r} could read",
+                f"{name} has qrels but no texts that {self.name!r} could read",
                 hint="compare runs: trec:FILE",
             )
         if self._encoders is None:
@@ -353,8 +353,8 @@ def _found(run: Run, queries: Queries) -> DocumentOrder:
     # qrels alone name few of the documents
     strange = int((known["place"] == NONE).sum()) if queries.has_texts else 0
     notes = {
-        f"of {len(numbers)} queries it has no document for {lacking}": lacking,
-        f"its documents of {others} other queries are not read": others,
+        f"it has no documents for {lacking} of {len(numbers)} queries": lacking,
+        f"its documents for {others} other queries are ignored": others,
         f"{strange} of its lines name documents that are not in the corpus": strange,
     }
     query, document, score = (known[key].to_numpy() for key in ("number", "place", "score"))
@@ -374,8 +374,7 @@ def refuse_reranking(spec: ModelSpec) -> None:
     model, before = spec.parts
     if model.kind == RERANK or model.shipped.found(model.location) is not None:
         raise UsageError(
-            f"{model.name!r} has no similarities of a query and a document, which "
-            f"{spec.name!r} needs",
+            f"{model.name!r} cannot score a query with a document, which {spec.name!r} needs",
             hint=f"let it find the documents: {RERANK}:MODEL,{model.name},{spec.depth}",
         )
     if before.shipped.scorer is not None:

@@ -195,7 +195,7 @@ def pair_notes(parts: Sequence[Part]) -> list[str]:
             disputed = found.filter(pl.col("golds") > 1).height
             differ = f", {disputed} of them with different gold scores" if disputed else ""
             notes.append(
-                f"{part.state.name}: {found.height} pairs are there more than once "
+                f"{part.state.name}: {found.height} pairs occur more than once "
                 f"({found['rows'].sum()} rows){differ}"
             )
     return notes

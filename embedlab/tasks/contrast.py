@@ -64,7 +64,7 @@ def margins_by(scorer: PairScorer, part: Part, progress: ProgressCallback | None
     scores = scorer.score([*anchors, *anchors], [*entailed, *contradicted], progress)
     if lacking := int(np.isnan(scores).sum()):
         message = (
-            f"{scorer.name!r} has no score of {lacking} of the {len(scores)} pairs of "
+            f"{scorer.name!r} has no score for {lacking} of the {len(scores)} pairs of "
             f"{part.state.name}"
         )
         raise UsageError(
@@ -78,7 +78,7 @@ class Contrast(Task):
 
     name = "contrast"
     summary = (
-        "entailment: is what follows from a sentence closer to it than what contradicts it; "
+        "entailment: is an entailed sentence closer to its anchor than a contradicting one? "
         "SICK, revised SNLI, SNLI, your own triples"
     )
     datasets = tuple(SOURCES)
@@ -178,8 +178,8 @@ def baseline_note(part: Part) -> str:
     )
     dice, words = (f"{share:.2f}" for share in shares)
     return (
-        f"{part.state.name}: {len(anchors)} triples; entailed closer by word overlap {dice}, "
-        f"by length {words}, by chance 50"
+        f"{part.state.name}: {len(anchors)} triples; the entailed one is closer by word overlap in "
+        f"{dice}%, by length in {words}%, by chance in 50%"
     )
 
 

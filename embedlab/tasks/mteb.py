@@ -312,10 +312,10 @@ def _brought(spec: ModelSpec, opened: Sequence[OpenedTask]) -> TaskResult:
                         part.state.rows,
                     )
                 )
-                notes.append(f"{stated.origin}: a figure that mteb stated, without items")
+                notes.append(f"{stated.origin}: a score that mteb stated, without its items")
     if not rows and not scores:
         raise UsageError(
-            f"{spec.name!r} has no numbers of {', '.join(each.name for each in opened)}",
+            f"{spec.name!r} has no scores of {', '.join(each.name for each in opened)}",
             hint="name tasks that it has files of",
         )
     evaluation = evaluation_of(

@@ -165,7 +165,7 @@ def confusion_note(part: Part, predicted: Sequence[str]) -> str:
         for gold in NLI_LABELS
     )
     return (
-        f"{part.state.name}: people's label, then how many were called "
+        f"{part.state.name}: human label, then how many the head called "
         f"{'/'.join(NLI_LABELS)}: {', '.join(rows)}"
     )
 

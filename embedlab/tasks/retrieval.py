@@ -281,8 +281,8 @@ def _notes_on_copies(queries: Queries) -> Iterator[str]:
     value = MEASURES[METRICS[0]].value(query_gold(queries.query, queries.grade), ranks)
     have, are = ("document has", "is") if copies == 1 else ("documents have", "are")
     yield (
-        f"{queries.part.state.name}: {copies} {have} the text of a relevant one and {are} not "
-        f"relevant: with every relevant text first {METRICS[0]} is {100 * value:.2f}"
+        f"{queries.part.state.name}: {copies} {have} the text of a relevant one but {are} not marked "
+        f"relevant: the best possible {METRICS[0]} is {100 * value:.2f}"
     )
 
 

@@ -60,7 +60,7 @@ def evaluate_words(
     rows = part.frame.filter(pl.Series(words >= 0))
     if rows.is_empty():
         raise MissingError(
-            f"no word of {dataset!r} ({split}) is one token of {encoder.name!r}",
+            f"no word of {dataset!r} ({split}) is a single token of {encoder.name!r}",
             hint="use a larger file of definitions",
         )
     head = load_word_head(encoder, _head_of(Path(str(encoder.backbone.name_or_path))))
@@ -128,7 +128,9 @@ def _evaluation(
     }
     state = part.state
     skipped = (
-        [f"{left_out} definitions left out: their word is not one known token"] if left_out else []
+        [f"{left_out} definitions left out: their word is not a single known token"]
+        if left_out
+        else []
     )
     setting, count = "whole vocabulary", len(ranks)
     scores = [

@@ -24,7 +24,7 @@ CASES = (
     _encoded("gguf-onnx-tf", "./onnxonly", "holds ONNX weights (onnx/model.onnx)", "vectors:FILE"),
     _encoded("gguf-onnx-tf", "./tfonly", "holds TensorFlow weights (tf_model.h5)", "vectors:FILE"),
     _encoded("git-lfs-pointer", "./lfsptr", "is a git-lfs pointer, not the file", "lfs pull"),
-    _encoded("old-0_BERT", "./old0bert", "has a module 'BERT'", "bring the result: vectors:FILE"),
+    _encoded("old-0_BERT", "./old0bert", "has a module 'BERT'", "name the result vectors:FILE"),
     _encoded(
         "st-module-raises",
         "sentence-transformers:./lstm",

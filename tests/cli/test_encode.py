@@ -81,7 +81,7 @@ def test_a_killed_encoding_goes_on_from_its_last_chunk(
     chunks = sorted(Path("v.npy.partial").glob("*.parquet"))
     assert len(chunks) == 2
     resumed = embedlab("encode", model, "lines.txt", "-o", "v.npy")
-    assert "going on" in resumed.err
+    assert "resuming" in resumed.err
     assert "1 sentences were cut at" in resumed.err
     np.testing.assert_array_equal(np.load("v.npy"), np.load("whole.npy"))
 

@@ -61,7 +61,7 @@ snli :: {"gold_label": "-", "sentence1": "a", "sentence2": "b"}\n{"gold_label": 
 snli :: {"gold_label": "neu :: line 1: broken JSON at character 16: Unterminated string
 snli :: [1, 2]\n :: line 1: not a JSON object
 snli :: {"gold_label": "neutral", "sentence1": "a"}\n :: line 1: no text under 'sentence2'
-snli :: \n\n{"gold_label": "maybe", "sentence1": "a", "sentence2": "b"}\n :: line 3: label 'maybe' is none of entailment
+snli :: \n\n{"gold_label": "maybe", "sentence1": "a", "sentence2": "b"}\n :: line 3: label 'maybe' is not one of entailment
 snli :: {"gold_label": null, "sentence1": "a", "sentence2": "b"}\n :: line 1: no text under 'gold_label'
 snli :: {"gold_label": "neutral", "sentence1": "\xff"}\n :: line 1: byte 0xff is not UTF-8
 snli :: {"gold_label": "neutral", "sentence1": "\\ud83d", "sentence2": "b"} :: line 1: half of a surrogate pair
@@ -69,7 +69,7 @@ snli :: {"gold_label": "neutral", "sentence1": "a\\u0000b", "sentence2": "b"} ::
 snli :: {"gold_label": 99 :: line 1: broken JSON
 snli :: \n\n :: is empty
 snli-counterfactual :: sentence1\tsentence2\tgold_label\n"a" b\tc "d\tneutral\n :: ('"a" b', 'c "d', 'neutral')
-snli-counterfactual :: sentence1\tsentence2\tgold_label\na\tb\tmaybe\n :: line 2: label 'maybe' is none of
+snli-counterfactual :: sentence1\tsentence2\tgold_label\na\tb\tmaybe\n :: line 2: label 'maybe' is not one of
 snli-counterfactual :: sentence1\tsentence2\tgold_label\na\tb\n :: line 2: 2 tab-separated fields
 cr :: bad\n\nworse \n || good\n :: ('bad', 'neg') ('', 'neg') ('worse', 'neg') ('good', 'pos')
 subj :: one\n || one\ntwo\tthree\n :: line 2: a tab: expected a sentence alone
@@ -77,16 +77,16 @@ trec train :: LOC:city Where is Orl\xe9ans ?\nNUM:dist How far : a mile ?\n :: (
 trec train :: LOC:city O\xc3\xb9 ?\n :: ('Où ?', 'LOC')
 trec train :: LOC:city O\xc3\xb9 ?\nLOC:city O\xf9 ?\n :: line 2: byte 0xf9 is not UTF-8
 trec train :: LOC:city What\x92s there ?\n :: line 1: byte 0x92 is not UTF-8
-trec train :: LOK:city Where ?\n :: line 1: class 'LOK' is none of
+trec train :: LOK:city Where ?\n :: line 1: class 'LOK' is not one of
 trec train :: no class at all\n :: line 1: 'no class at all' is not a sentence with its class
 sst2 train :: good\t1\nna\xefve\t0\n :: line 2: byte 0xef is not UTF-8
 sst2 train :: good\0\t1\n :: line 1: a NUL byte
 sst2 train :: go\tod\t1\n :: is not a sentence with its class
-sst5 train :: 5 too good\n :: line 1: class '5' is none of
+sst5 train :: 5 too good\n :: line 1: class '5' is not one of
 glue-cola train :: gj04\t1\t\tIt "rained".\ncj99\t0\t*\tRained it.\n :: ('It "rained".', '1') ('Rained it.', '0')
 glue-cola test :: index\tsentence\n0\tIt rained.\n :: ('It rained.', None)
 glue-qnli train :: index\tquestion\tsentence\tlabel\n0\twho ?\tshe .\tentailment\n :: ('who ?', 'she .', 'entailment')
-glue-rte train :: index\tsentence1\tsentence2\tlabel\n0\ta\tb\tmaybe\n :: line 2: label 'maybe' is none of entailment, not_entailment
+glue-rte train :: index\tsentence1\tsentence2\tlabel\n0\ta\tb\tmaybe\n :: line 2: label 'maybe' is not one of entailment, not_entailment
 c-sts :: sentence1,sentence2,condition,label\n"Two men run, fast",A man runs,The number.,1\nA,B,,3\n :: ('The number.: Two men run, fast', 'The number.: A man runs', 1.0, None) {'empty condition at 0.csv:3': 1}
 c-sts :: sentence1,sentence2,condition,label\nA,B,The animal.,-1\n :: line 2: score is not from 1 to 5: '-1'
 c-sts :: sentence1,sentence2,label\nA,B,3\n :: no column 'condition': found sentence1, sentence2, label

@@ -67,7 +67,7 @@ def test_the_files_of_a_split_are_found_in_the_first_folder_that_has_them(
     ]
     write("birds/first.tsv", "text\tcolour\na crow\tblack\n")
     with pytest.raises(
-        Exception, match=r"birds/first\.tsv, line 2: label 'black' is none of red, blue"
+        Exception, match=r"birds/first\.tsv, line 2: label 'black' is not one of red, blue"
     ):
         source.open_split(found)
 
@@ -195,7 +195,7 @@ def test_files_of_each_class_and_files_beside_the_declaration(write: Write) -> N
             "{split}.tsv",
             "{split}.{class}",
             "'splits.test.classes' is missing",
-            "a file for each class has {class} in its name",
+            "list the classes: the layout has one file for each ({class})",
         ),
         ('["{split}.tsv"]', "[]", "'layout.0.files' is []: list should have at least 1 item", ""),
         ("rows = 1", "rows = 0", "'splits.test.rows' is 0", ""),
@@ -204,7 +204,7 @@ def test_files_of_each_class_and_files_beside_the_declaration(write: Write) -> N
         (
             "summary",
             'aliases = ["tits"]\nsummary',
-            "'aliases' is of shipped corpora alone",
+            "only shipped corpora may have 'aliases'",
             "remove it",
         ),
     ],
@@ -260,8 +260,8 @@ def test_another_number_of_files_than_a_reader_reads_is_refused(
     path = write("birds.toml", f'{text}reader = {{ name = "{reader}"{columns} }}\n')
     with pytest.raises(UsageError) as caught:
         read_corpus(path)
-    assert caught.value.message == f"{path}: 'layout.0.files' are 3 of 'test'"
-    assert caught.value.hint == f"this reader reads {needed} files of a split"
+    assert caught.value.message == f"{path}: 'layout.0.files' lists 3 files for 'test'"
+    assert caught.value.hint == f"this reader needs {needed} files for each split"
 
 
 def test_every_reader_is_of_a_shipped_corpus_and_every_file_is_one() -> None:

@@ -169,7 +169,7 @@ def test_the_files_of_a_folder_are_found_by_task_and_two_of_one_task_are_refused
     assert (beside.predictions, beside.results) == (found.predictions, found.results)
     assert find_mteb_files(path).predictions == {}
     write("other/STS16.json", figures(("test", 0.5)))
-    with pytest.raises(UsageError, match="are of one task: which of them is meant"):
+    with pytest.raises(UsageError, match="are predictions for the same task"):
         find_mteb_files(path.parent)
 
 

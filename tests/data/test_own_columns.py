@@ -103,7 +103,7 @@ csv :: s1=L s2=R score=% 分割=学習|評価 :: '分割' says which split
 csv :: s1=L s2=R score=% часть=обучение|тест :: 'часть' says which split
 csv :: s1=L s2=R score=% train_or_test=a|b :: 'train_or_test' says which split
 csv :: s1=L s2=R score=% test=yes|no :: 'test' says which split
-csv :: a=L b=R c=N :: 3 columns of texts (a, b, c), of which the names do not say
+csv :: a=L b=R c=N :: 3 columns of texts (a, b, c), whose names do not say
 csv :: 问题=Z 答案=Z 错误=Z :: 3 columns of texts (问题, 答案, 错误)
 csv :: source=L target=R :: 'source' may be their positive :: own.csv?sentence=target'
 csv :: tags=N text=L :: 'tags' may be their positive
@@ -137,7 +137,7 @@ csv :: a=L b=R label=entailment|not_entailment :: labels=not_entailment:MEANING'
 csv :: a=L b=R label=same|other :: labels=other:MEANING,same:MEANING'
 csv :: a=L b=R label=SUPPORTS|REFUTES|NEI :: REFUTES:MEANING,SUPPORTS:MEANING'
 csv :: a=L b=R label=contradiction|negative :: labels=negative:MEANING'
-csv?label=label&labels=a:MEANING :: a=L b=R label=a|b :: 'MEANING' is none of entailment
+csv?label=label&labels=a:MEANING :: a=L b=R label=a|b :: 'MEANING' is not one of entailment
 # a scale that the scores contradict
 csv?scale=0-5 :: s1=L s2=R score=0.1|0.9 :: own.csv?scale=0-5&low-scores'
 csv?scale=1-5 :: s1=L s2=R score=0.5|4.5 :: state their scale: scale=0-5

@@ -86,7 +86,7 @@ pairs :: p.parquet :: no parquet :: is not a readable parquet file
 pairs :: p.csv ::  :: is empty
 pairs :: p.csv :: \xef\xbb\xbf\n :: is empty
 pairs :: p.xls :: a :: rows cannot be read from '.xls' files
-queries :: q.csv :: question,answer\nq one,a one\nq one,a two\nq one,a one\nq two,q two\n :: ('q one', 'a one') ('q one', 'a two') {'anchor equals its positive': 1, 'pair that occurs again': 1}
+queries :: q.csv :: question,answer\nq one,a one\nq one,a two\nq one,a one\nq two,q two\n :: ('q one', 'a one') ('q one', 'a two') {'anchor equals its positive': 1, 'repeated pair': 1}
 queries :: q.csv :: question,answer\na b,c d\ne f,\n :: ('a b', 'c d') {'empty answer at q.csv:3': 1}
 queries :: q.csv :: question,answer\na b,a b\n :: holds no pair of different texts
 nli: :: p.csv :: premise,hypothesis,label\n"a, b",c,neutral\nd,e,-\n,f,neutral\n :: ('a, b', 'c', 'neutral') {'empty premise at p.csv:4': 1, 'blank label at p.csv:3': 1}
@@ -95,7 +95,7 @@ nli: :: p.csv :: text,hypothesis,label\na,b,neutral\n :: has no column 'premise'
 nli: :: p.csv :: premise,hypothesis,label\n :: has no rows below its header
 nli: :: p.csv :: premise,hypothesis,label\n,b,neutral\n :: premise is empty in every row
 nli: :: p.csv :: premise,hypothesis,label\na,b\n :: line 2: 2 fields: the header has 3
-nli: :: p.csv :: premise,hypothesis,label\na,b,maybe\n :: line 2: label is none of entailment, neutral, contradiction: 'maybe'
+nli: :: p.csv :: premise,hypothesis,label\na,b,maybe\n :: line 2: label is not one of entailment, neutral, contradiction: 'maybe'
 nli: :: p.csv :: premise,hypothesis,label\na,b,-\n :: label is empty in every row
 nli: :: p.jsonl :: {"premise": ["a"], "hypothesis": "b", "label": "neutral"} :: line 1: 'premise' is ['a'], not a text
 nli: :: p.txt :: a\n :: a text file has sentences alone

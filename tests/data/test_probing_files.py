@@ -72,7 +72,7 @@ def test_an_unknown_split_is_named_with_file_and_line(tmp_path: Path) -> None:
     write(tmp_path / "probing_mine/odd_man_out.txt", [*LINES, "dev\tPAST\tit snowed ."])
     (only,) = suite("mine-probing", tmp_path)
     with pytest.raises(
-        MissingError, match=r"odd_man_out\.txt, line 4: split 'dev' is none of tr, va, te"
+        MissingError, match=r"odd_man_out\.txt, line 4: split 'dev' is not one of tr, va, te"
     ):
         Source(folder=tmp_path, offline=True).open_split(only)
 

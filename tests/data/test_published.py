@@ -51,7 +51,7 @@ def test_what_is_said_of_data_follows_from_its_stored_state() -> None:
     published = {SICK: shipped_hashes()[SICK]}
     assert list(remarks(state(published))) == []
     assert list(remarks(state({SICK: "0" * 64}))) == [
-        f"sick-r dev: counts right, content unknown: {SICK!r} is not the published file"
+        f"sick-r dev: the counts are right, but {SICK!r} differs from the published file"
     ]
     assert list(remarks(state({SICK: "0" * 64}, rows=7, partial=True))) == [
         "sick-r is partial: 7 of 500 rows"
@@ -80,4 +80,4 @@ def test_a_re_encoded_copy_stays_usable_and_is_said_to_be_unknown(
     assert not copy.state.partial
     assert list(remarks(asdict(official.state))) == []
     (remark,) = remarks(asdict(copy.state))
-    assert "counts right, content unknown: 'SentEval/downstream/TREC/train_5500.label'" in remark
+    assert "the counts are right, but 'SentEval/downstream/TREC/train_5500.label'" in remark

@@ -39,7 +39,7 @@ qrels :: \nq1\td3\t\nq1\td6\tNaN :: 0-0-2 0-1-1 1-2-1 :: blank grade (test.tsv:8
 qrels :: q1\td2\t1 :: 0-0-2 0-1-1 1-2-1 :: 1 line of test.tsv repeats another and counts once
 qrels :: q1\td77\t3\nq2\td78\t0 :: 0-0-2 0-1-1 1-2-1 0-6-3 :: 1 relevant document is not in corpus.jsonl and never found (test.tsv:7)
 qrels :: q9\td1\t1\nq9\td2\t1 :: 0-0-2 0-1-1 1-2-1 :: query that is not in queries.jsonl (test.tsv:7, 8)
-qrels :: q1\td1\t1 :: test.tsv, line 7: query 'q1' and document 'd1' a second time, with another grade than in line 2
+qrels :: q1\td1\t1 :: test.tsv, line 7: repeats query 'q1' and document 'd1' of line 2 with another grade
 qrels :: q1\td3\thigh :: test.tsv, line 7: grade 'high' is not a number
 qrels :: q1\td3\t2000 :: test.tsv, line 7: grade 2000 is above 1024
 qrels :: =q1\td1\t0.0001\nq1\td2\t0.3333 :: test.tsv, line 2: grade 0.3333 is above 1024 times 0.0001
@@ -49,16 +49,16 @@ qrels :: q1\t\t1 :: test.tsv, line 7: corpus-id is empty
 qrels :: =left\tdocument\tscore\nq1\td1\t1 :: test.tsv, line 1: no column 'query-id'
 qrels :: =q1\t0\td1\t1\nq1\td2\t1 :: test.tsv, line 2: 3 fields, not 4
 qrels :: =query-id\tcorpus-id\tscore\nq2\td1\t0 :: names no relevant document
-qrels :: =01\td1\t1 :: no query is in queries.jsonl: '01' in line 1
-qrels :: =q1\td01\t1 :: no relevant document is in corpus.jsonl: 'd01' in line 1
-corpus :: {"_id": "d1", "text": "again"} :: corpus.jsonl, line 7: the id 'd1' a second time, after line 1
+qrels :: =01\td1\t1 :: queries.jsonl has none of its queries: line 1 names '01'
+qrels :: =q1\td01\t1 :: corpus.jsonl has none of its relevant documents: line 1 names 'd01'
+corpus :: {"_id": "d1", "text": "again"} :: corpus.jsonl, line 7: repeats the id 'd1' of line 1
 corpus :: {"_id": "d3", "text": "A bird sings in the morning."} :: 0-0-2 0-1-1 1-2-1 :: 1 line repeats another and counts once (corpus.jsonl)
 corpus :: {"_id": "d9", "text": "The fox barks too."} :: 0-0-2 0-1-1 1-2-1 :: 1 document has the text of another
 corpus :: {"_id": "d8", "text": null}\n{"_id": "d9", "title": "Alone"} :: 0-0-2 0-1-1 1-2-1 :: 1 document has the text of another
 corpus :: {"id": "d7", "text": "again"} :: corpus.jsonl, line 7: no id under '_id'
 corpus :: {"_id": "d7", "text": 3} :: corpus.jsonl, line 7: no text under 'text'
 corpus :: {"_id": "d7", "text":  :: corpus.jsonl, line 7: broken JSON at character
-queries :: {"_id": "q1", "text": "another"} :: queries.jsonl, line 4: the id 'q1' a second time
+queries :: {"_id": "q1", "text": "another"} :: queries.jsonl, line 4: repeats the id 'q1'
 queries :: ={"_id": "q1", "text": " "}\n{"_id": "q2", "text": "what sings"}\n{"_id": "q3", "text": "x"} :: 0-2-1 :: empty query (queries.jsonl:1)
 """
 
@@ -132,8 +132,8 @@ RUNS = {
     "q1 Q0 d9 1 3 a\nq1 Q0 d1 1 2.0": "line 2: 5 fields, not 6",
     "q1 Q0 d9 1 3 a\n\nq1 Q0 d1 1 2.0 a": "line 2: 0 fields, not 6",
     "q1 Q0 d9 1 3 a\nq1 Q0 d1 1 nan a": "line 2: score 'nan' is not a number",
-    "q1 Q0 d9 1 3 a\nq1 Q0 d9 1 2.0 a": "line 2: document 'd9' of query 'q1' a second time",
-    "q1 Q0 d9 1 3 a\nq1 Q0 d1 1 2.0 b": "line 2: found by 'b', the lines before by 'a'",
+    "q1 Q0 d9 1 3 a\nq1 Q0 d9 1 2.0 a": "line 2: repeats document 'd9' for query 'q1'",
+    "q1 Q0 d9 1 3 a\nq1 Q0 d1 1 2.0 b": "line 2: a result of 'b' after results of 'a'",
 }
 
 

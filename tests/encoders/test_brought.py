@@ -94,7 +94,7 @@ def test_a_column_is_chosen_by_name_and_is_part_of_the_fingerprint(
         (
             pl.concat([PAIRS, PAIRS]).with_columns(mine=pl.Series(range(6))),
             "",
-            "row 4: 'mine' scores a pair again",
+            "row 4: 'mine' gives a pair a second",
         ),
         (
             PAIRS.with_columns(mine=pl.Series([" 1", "2,5", "3"])),
@@ -132,7 +132,7 @@ def test_vectors_are_matched_by_sentence(tmp_path: Path, cpu: Machine, ending: s
         )
     encoder = load_encoder(spec_of(f"vectors:{tmp_path / 'mine'}.{ending}"), cpu)
     assert encoder.encode(["c d", "a", "c d"]).tolist() == [[4, 5], [0, 1], [4, 5]]
-    with pytest.raises(MissingError, match="has no vector of 'e', nor of any other"):
+    with pytest.raises(MissingError, match="has no vector for 'e' or any other"):
         encoder.encode(["e", "f"])
     with pytest.raises(RefusedTextsError, match="refuses 2 texts") as refused:
         encoder.encode(["e", "a", "f"])

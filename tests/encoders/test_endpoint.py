@@ -143,7 +143,7 @@ def test_a_text_that_a_server_fails_on_is_named_and_the_others_keep_their_vector
 ) -> None:
     texts = [f"text {number}" for number in range(40)]
     texts[7] = "a bad one"
-    with pytest.raises(EmbedlabError, match=r"refuses a text alone .*: 'a bad one'"):
+    with pytest.raises(EmbedlabError, match=r"refuses a text, even alone .*: 'a bad one'"):
         load(f"{server}#{model}", cpu, tmp_path).encode(texts)
     others = [text for text in texts if "bad" not in text]
     kept = load(f"{server}#{model}", cpu, tmp_path, offline=True).encode(others)
@@ -313,7 +313,7 @@ def test_what_is_refused_together_is_halved_and_a_text_alone_is_named(
     encoder = load(f"{server}#{model}", cpu, tmp_path)
     assert len(encoder.encode(short)) == 9
     texts = [*short[:4], long[0], "new", *short[4:], long[1], "newer"]
-    with pytest.raises(EmbedlabError, match="refuses 2 texts, each alone") as error:
+    with pytest.raises(EmbedlabError, match="refuses 2 texts, even alone") as error:
         encoder.encode(texts)
     assert all(f"{text[:45]}" in error.value.message for text in long)
     assert "\n" not in error.value.message + error.value.hint
@@ -380,7 +380,10 @@ def test_another_model_behind_the_same_name_starts_anew_and_is_reported(
     assert second != first
     said = capsys.readouterr().err
     assert "its vectors of three fixed sentences have a cosine of" in said
-    assert "it counts as another model, without what was computed before" in said
+    assert (
+        "embedlab takes it for a new model, and its earlier vectors and results are not used"
+        in said
+    )
     assert scored(server, tmp_path, "other", "--offline") == second
     before = answered(server)["texts"]
     assert scored(server, tmp_path, "good") == first  # which comes back

@@ -194,7 +194,7 @@ def test_a_score_that_is_lacking_is_refused() -> None:
         excluded=(np.array([], int),) * 2,
     )
     with pytest.raises(
-        UsageError, match="'counting' has no score of 2 of 6 pairs of a query and a document"
+        UsageError, match="'counting' has no score for 2 of 6 pairs of a query and a document"
     ):
         relevant_ranks(
             OfTexts(scorer=Lacking(), first=["a", "c"], second=["a", "b", "c"]), relevant

@@ -115,7 +115,12 @@ def test_a_typed_dataset_states_whose_rows_they_are(tmp_path: Path) -> None:
     ("values", "revision", "part", "words"),
     [
         (GOLD[:4], REVISION, PART, r"has 4 similarities, sts16 test has 5 rows"),
-        (GOLD, "f" * 40, at(REVISION), r"is of revision ffffffff, sts16 was read at 4d8694f8"),
+        (
+            GOLD,
+            "f" * 40,
+            at(REVISION),
+            r"was made at revision ffffffff, sts16 was read at 4d8694f8",
+        ),
         (GOLD, None, at(REVISION), r"does not state the revision of its dataset"),
         ([*GOLD[:4], None], REVISION, PART, r"row 4 of 'cosine_scores' is None, not a number"),
     ],
@@ -138,7 +143,7 @@ def test_what_is_not_known_to_be_the_same_rows_is_refused(
         ("{}", "no key 'mteb_model_meta'"),
         (
             '{"mteb_model_meta": {}, "default": {"test": [[0, 1], [1, 1]]}}',
-            "no similarities, but what another kind of task predicts",
+            "holds predictions of another kind of task, not similarities",
         ),
         ('{"mteb_model_meta": {}, "de": {}, "fr": {}}', "several subsets, de, fr"),
     ],
@@ -163,7 +168,7 @@ def test_a_similarity_that_is_not_a_number_is_refused_wherever_it_is(
 def test_a_folder_of_two_models_is_refused(tmp_path: Path) -> None:
     for model in ("a", "b"):
         predictions(tmp_path / model, GOLD)
-    with pytest.raises(UsageError, match="are of one task"):
+    with pytest.raises(UsageError, match="are predictions for the same task"):
         scored(tmp_path)
 
 

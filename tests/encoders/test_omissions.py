@@ -102,7 +102,7 @@ def test_a_folder_with_code_of_its_own_is_refused_before_any_of_it_is_loaded(
         )
     with pytest.raises(
         MissingError,
-        match="wants to run its own code for the model type 'bert': embedlab runs none",
+        match="needs its own code for the model type 'bert', which embedlab does not run",
     ) as error:
         opened(str(folder), cpu, tmp_path / "cache")  # although its vectors are cached
     assert "@code=native" in error.value.hint
@@ -120,7 +120,7 @@ def test_code_of_an_old_tokenizer_named_in_a_list_is_refused_and_read_in_the_sam
     change(folder / "tokenizer_config.json", auto_map=["mine.Slow", None])
     with pytest.raises(
         MissingError,
-        match="wants to run its own code for the model type 'bert': embedlab runs none",
+        match="needs its own code for the model type 'bert', which embedlab does not run",
     ):
         opened(str(folder), cpu)
     native = opened(f"{folder}?code=native", cpu)
@@ -129,7 +129,7 @@ def test_code_of_an_old_tokenizer_named_in_a_list_is_refused_and_read_in_the_sam
     change(folder / "config.json", model_type="mine")
     with pytest.raises(
         MissingError,
-        match="wants to run its own code for the model type 'mine': embedlab runs none",
+        match="needs its own code for the model type 'mine', which embedlab does not run",
     ):
         opened(f"{folder}?code=native", cpu)
 
@@ -156,7 +156,7 @@ def test_through_the_package_code_is_refused_too(
     folder = folder_of("mean")
     before = opened(f"sentence-transformers:{folder}", cpu).encode(SENTENCES)
     change(folder / "config.json", auto_map=CODE)
-    with pytest.raises(MissingError, match="wants to run its own code"):
+    with pytest.raises(MissingError, match="needs its own code"):
         opened(f"sentence-transformers:{folder}", cpu).encode(SENTENCES)
     for cache in (None, tmp_path):
         native = opened(f"sentence-transformers:{folder}?code=native", cpu, cache)
@@ -317,7 +317,7 @@ def test_weights_of_other_programs_are_refused_with_another_way(
         f"all-MiniLM-L6-v2?backend={backend}",
     ):
         with pytest.raises(
-            UsageError, match="no weights of ONNX or OpenVINO are computed"
+            UsageError, match="runs no ONNX or OpenVINO weights"
         ) as error:
             opened(name, cpu)
         assert "vectors:FILE" in error.value.hint

@@ -116,7 +116,7 @@ def test_a_folder_without_a_pooler_starts_one_by_the_seed_and_says_so(
 
 
 def test_a_pooler_joined_to_another_pooling_is_refused(whole: Path, cpu: Machine) -> None:
-    with pytest.raises(UsageError, match="no other pooling can be joined to 'pooler'"):
+    with pytest.raises(UsageError, match="'pooler' cannot be joined with another pooling"):
         load_transformer(str(whole), cpu, wishes=Wishes(pooling="pooler+mean"))
 
 

@@ -291,7 +291,7 @@ def test_code_in_a_model_folder_is_refused_in_two_lines_and_never_run(
     out, err = capsys.readouterr()
     assert out == ""
     assert err.splitlines()[0].endswith(
-        "wants to run its own code for the model type 'mine': embedlab runs none"
+        "needs its own code for the model type 'mine', which embedlab does not run"
     )
     assert len(err.splitlines()) == 2
     assert not (tmp_path / "was-run").exists()

@@ -54,7 +54,7 @@ def test_a_vocabulary_of_another_model_is_refused(folder: Path, cpu: Machine, ro
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, "vocab_size": rows}))
-    with pytest.raises(MissingError, match="is not the one of this model"):
+    with pytest.raises(MissingError, match="belongs to another model"):
         opened(str(folder), cpu)
 
 
@@ -172,7 +172,7 @@ def test_a_doubtful_vocabulary_is_said_before_what_is_known_of_a_model(
     known = Note("training text unknown", models=("m",), short=["known"], kind="unknown text")
     doubts = [model_note("m", note) for note in encoder.facts.notes]
     shown = shown_notes([known, *doubts], {"m": "m"}, most=1)
-    assert "is it the one of this model?" in shown[0]
+    assert "does it belong to this model?" in shown[0]
 
 
 def test_texts_of_unknown_tokens_are_counted_by_the_package_too(

@@ -75,7 +75,7 @@ def test_a_training_starts_from_one_transformer_in_the_revision_that_is_named(
     for name, message in (
         ("ours", "'ours' has 3 seeds"),
         ("average:ours,other", "not a transformer that can be trained"),
-        ("org/model?pooling=cls", "the recipe says how it is pooled"),
+        ("org/model?pooling=cls", "the recipe sets the pooling"),
     ):
         with pytest.raises(UsageError, match=message):
             starting_location(name, runs)
@@ -214,7 +214,7 @@ def test_a_model_with_code_of_its_own_is_refused_by_name(
     name: str, instead: str, tmp_path: Path
 ) -> None:
     with pytest.raises(
-        UsageError, match="code of its repository, which embedlab does not run"
+        UsageError, match="code from its repository, which embedlab does not run"
     ) as caught:
         resolve(name, tmp_path)
     assert instead in caught.value.hint

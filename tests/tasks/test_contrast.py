@@ -113,7 +113,7 @@ def test_an_evaluation_has_each_set_its_phenomena_and_its_baselines(
     kinds = {"mine.csv negation": 2, "mine.csv number": 1, "mine.csv other words": 2}
     assert {score.slice: score.items for score in found.scores if score.by == "phenomenon"} == kinds
     (note,) = (note for note in found.notes if "by word overlap" in note)
-    assert f"by word overlap {100 * closer:.2f}, by length " in note
+    assert f"by word overlap in {100 * closer:.2f}%, by length " in note
     assert {score.scale for score in found.scores if score.metric == MARGIN} == {1}
 
 
@@ -172,8 +172,8 @@ def test_words_of_the_anchor_and_lengths_are_counted_as_baselines(file: str) -> 
         100 * slow({pair: float(value) for pair, value in by_length.items()}, TRIPLES)[0],
     ]
     assert baseline_note(part) == (
-        f"{file}: 5 triples; entailed closer by word overlap {shares[0]:.2f}, by length "
-        f"{shares[1]:.2f}, by chance 50"
+        f"{file}: 5 triples; the entailed one is closer by word overlap in {shares[0]:.2f}%, by "
+        f"length in {shares[1]:.2f}%, by chance in 50%"
     )
     assert shares[0] != shares[1]
 

@@ -373,14 +373,12 @@ def test_a_stated_figure_counts_for_the_split_that_it_is_of(
         stated = replace(kind, figures=lambda _: figures)
         monkeypatch.setattr(ModelSpec, "shipped", property(lambda _: stated))
         evaluation = mteb_task._brought(spec, opened).evaluation
-        assert evaluation.notes == ("a file: a figure that mteb stated, without items",) * len(
+        assert evaluation.notes == ("a file: a score that mteb stated, without its items",) * len(
             evaluation.scores
         )
         return {score.slice: score.value for score in evaluation.scores}
 
     assert list(brought("test", "test").values()) == [0.25, 1.25]
     assert list(brought("test", "validation").values()) == [0.25]
-    with pytest.raises(
-        UsageError, match="'mteb:results' has no numbers of mteb:STS16, mteb:SICK-R"
-    ):
+    with pytest.raises(UsageError, match="'mteb:results' has no scores of mteb:STS16, mteb:SICK-R"):
         brought("dev", "validation")

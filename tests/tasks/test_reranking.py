@@ -198,7 +198,7 @@ def test_its_identity_is_that_of_both_models_and_the_number(tmp_path: Path) -> N
     [
         (
             "rerank:rerank(dice,bm25,4),bm25,5",
-            "has no similarities of a query and a document",
+            "cannot score a query with a document",
             "rerank:MODEL,rerank(dice,bm25,4),5",
         ),
         (

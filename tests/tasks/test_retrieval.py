@@ -143,7 +143,7 @@ def test_a_file_of_scores_that_lacks_pairs_of_queries_and_candidates_is_refused(
         "sentence1,sentence2,mine\n" + "".join(f"{first},{second},0.5\n" for first, second in PAIRS)
     )
     with pytest.raises(
-        UsageError, match="has no score of 14 of 20 pairs of a query and a document"
+        UsageError, match="has no score for 14 of 20 pairs of a query and a document"
     ):
         evaluated(f"scores:{tmp_path / 'mine.csv'}", faq, tmp_path)
 
@@ -181,8 +181,8 @@ def test_a_run_of_another_program_is_a_model_with_what_it_does_not_share_said(
     assert found.outcomes[0].items["predicted"].to_list() == [3, 1, float("inf")]
     said = {note.removeprefix(f"{folder}: ") for note in found.evaluation.notes}
     assert {
-        "of 2 queries it has no document for 1",
-        "its documents of 1 other queries are not read",
+        "it has no documents for 1 of 2 queries",
+        "its documents for 1 other queries are ignored",
         "1 of its lines name documents that are not in the corpus",
     } <= said
     values = {score.metric: score.value for score in found.evaluation.scores}
@@ -201,7 +201,7 @@ def test_qrels_alone_take_runs_and_refuse_models_that_read_texts(
     keys = found.outcomes[0].items.select("first_text", "second_text").to_numpy()
     assert keys is not None
     assert keys[0, 0] == keys[1, 0] != keys[2, 0]
-    with pytest.raises(UsageError, match="has qrels alone, no texts that 'dice' could read"):
+    with pytest.raises(UsageError, match="has qrels but no texts that 'dice' could read"):
         evaluated("dice", graded, tmp_path)
     (tmp_path / "other.trec").write_text("7 Q0 d2 1 3 bm25\n")
     with pytest.raises(MissingError, match=r"other.trec has no query of"):
@@ -303,6 +303,6 @@ def test_copies_of_relevant_documents_and_what_they_cost_are_said(
     assert len(notes) == bool(copies)
     if copies:
         assert f": {copies} document" in notes[0]
-        assert notes[0].endswith(f"with every relevant text first ndcg@10 is {best:.2f}")
+        assert notes[0].endswith(f"the best possible ndcg@10 is {best:.2f}")
     value = {score.metric: score.value for score in result.scores}["ndcg@10"]
     assert 100 * value <= best + 1e-9

@@ -83,7 +83,7 @@ def test_definitions_count_whose_word_is_any_one_token_the_first_of_the_vocabula
     assert {(score.by, score.slice, score.split, score.setting) for score in found.scores} == {
         ("dataset", str(path), "all", "whole vocabulary")
     }
-    assert found.notes[-1] == "1 definitions left out: their word is not one known token"
+    assert found.notes[-1] == "1 definitions left out: their word is not a single known token"
     head = load_word_head(encoder, "mlm")
     vectors = torch.from_numpy(
         encoder.encode([f"a definition of {word}" for word in ("first", "other", "more")])

@@ -218,7 +218,7 @@ def test_the_scale_of_several_files_is_that_of_all_of_them(
 @pytest.mark.parametrize(
     ("changes", "fault"),
     [
-        (["data.held_out=0.1"], "no 10% of its 16 rows can be held out"),
+        (["data.held_out=0.1"], "cannot hold out 10% of its 16 rows"),
         (
             ["data.held_out=0.1", 'data.files=["rows.parquet", "more.parquet"]'],
             "data.held_out is of one file",

@@ -118,7 +118,9 @@ def _shared_rows(
         wrong = rows.filter(~pl.col(SPLIT).is_in(titles))
         if not wrong.is_empty():
             raise bad_line(
-                path, wrong["line"][0], f"split {wrong[SPLIT][0]!r} is none of {', '.join(titles)}"
+                path,
+                wrong["line"][0],
+                f"split {wrong[SPLIT][0]!r} is not one of {', '.join(titles)}",
             )
     return rows
 
@@ -223,7 +225,7 @@ def _labelled(
     )
     if not wrong.is_empty():
         known = ", ".join(labels) + (f" and {options.unlabelled!r}" if options.unlabelled else "")
-        raise bad_line(path, wrong["line"][0], f"label {wrong['label'][0]!r} is none of {known}")
+        raise bad_line(path, wrong["line"][0], f"label {wrong['label'][0]!r} is not one of {known}")
     if not options.unlabelled:
         return rows, {}
     found = rows.filter(pl.col("label") != options.unlabelled)

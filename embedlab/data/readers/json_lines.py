@@ -89,7 +89,7 @@ def _fault(path: Path, options: JsonLinesOptions) -> MissingError:
             known = ", ".join(NLI_LABELS) + (
                 f" and {options.unlabelled!r}" if options.unlabelled else ""
             )
-            return bad_line(path, number, f"label {label!r} is none of {known}")
+            return bad_line(path, number, f"label {label!r} is not one of {known}")
     return empty_file(path)
 
 

@@ -80,7 +80,7 @@ def _sentence_and_label(
         raise bad_line(path, number, f"{line[:60]!r} is not a sentence with its class")
     if match["label"] not in split.classes:
         raise bad_line(
-            path, number, f"class {match['label']!r} is none of {', '.join(split.classes)}"
+            path, number, f"class {match['label']!r} is not one of {', '.join(split.classes)}"
         )
     return match["sentence"].strip(), match["label"]
 

@@ -70,9 +70,9 @@ def _index(location: str, documents: Sequence[str]) -> Bm25Index:
 
 ENCODER = EncoderKind(
     open=no_similarities(
-        "BM25 ({}) weighs words by all documents of a search: a pair alone has no score",
-        hint="search with it: --task retrieval-captions; of pairs dice counts the words that "
-        "both share",
+        "BM25 ({}) weighs words by all documents of a search: it cannot score a pair alone",
+        hint="search with it: --task retrieval-captions; for pairs, dice measures the share of "
+        "common words",
     ),
     locate=_locate,
     backend="numpy",

@@ -115,8 +115,8 @@ def open_scores(location: str) -> FileScores:
         others = both.filter(pl.col("value") != pl.col("value_right"))
         if len(others):
             raise MissingError(
-                f"{path}, {unit} {others['place'][0]}: {chosen!r} scores a pair again with "
-                f"another number",
+                f"{path}, {unit} {others['place'][0]}: {chosen!r} gives a pair "
+                f"a second, different score",
                 hint="leave each pair in once",
             )
     return FileScores(known.drop("place"))
@@ -222,7 +222,7 @@ class FileVectors:
         places = [place for place, text in enumerate(sentences) if text not in self._rows]
         if places and len(places) == len(sentences):
             raise MissingError(
-                f"{self._path} has no vector of {sentences[0]!r}, nor of any other sentence",
+                f"{self._path} has no vector for {sentences[0]!r} or any other sentence",
                 hint="add them, or choose other data with --task",
             )
         vectors = self._vectors[[self._rows[text] for text in sentences if text in self._rows]]
@@ -387,7 +387,7 @@ _RUN_FORMAT = "trec:FILE takes a run of TREC: query Q0 document rank score name"
 
 TREC = EncoderKind(
     open=no_similarities(
-        "'trec:{}' holds documents that were found for queries, not similarities",
+        "'trec:{}' holds retrieved documents, not similarities",
         hint="compare it with --task retrieval:FOLDER",
     ),
     locate=partial(existing_file, missing="no run", hint=_RUN_FORMAT),

@@ -323,8 +323,8 @@ class EndpointEncoder:
             if len(rows) != count:
                 raise self._wrong(f"{len(rows)} vectors for {count} texts")
             if any(row is None or row["embedding"] is None for row in rows):
-                wrong = self._wrong("null in the place of a vector")
-                raise _RefusedBatchError("null in the place of a vector", texts, wrong)
+                wrong = self._wrong("null instead of a vector")
+                raise _RefusedBatchError("null instead of a vector", texts, wrong)
             if (order := _order([row.get("index") for row in rows])) is None:
                 raise self._wrong(f"vectors whose indices are not 0 to {count - 1}, each once")
             with np.errstate(over="ignore"):  # such numbers are refused below
@@ -371,22 +371,22 @@ def check_identity(scheme: str, location: str) -> str | None:
         check = confirm_identity(address, EndpointEncoder(url, model).encode(SENTENCES))
     except EmbedlabError as error:  # what is cached can be used all the same
         return (
-            f"{address}: whether it is still the model whose vectors are cached is not "
-            f"known: {error.message}"
+            f"{address}: cannot check that the cached vectors are of the model that it serves "
+            f"now: {error.message}"
         )
     if not check.is_changed:
         return None
     how = (
         "have another length"
         if check.cosine is None
-        else f"have a cosine of {check.cosine:.3f}, below {LOWEST_COSINE}, to those before"
+        else f"have a cosine of {check.cosine:.3f} to the earlier ones, below {LOWEST_COSINE}"
     )
     which = (
-        "another model, without what was computed before"
+        "a new model, and its earlier vectors and results are not used"
         if check.is_new
         else "the model that answered there at an earlier time"
     )
-    return f"{address}: its vectors of three fixed sentences {how}: it counts as {which}"
+    return f"{address}: its vectors of three fixed sentences {how}: embedlab takes it for {which}"
 
 
 def endpoint_kind(scheme: str) -> EncoderKind:

@@ -74,9 +74,9 @@ def _alignment(
     revision = (state.revision or "").rpartition("@")[2]
     if stated is not None and revision and revision != stated.revision:
         raise MissingError(
-            f"{predictions.path} is of revision {stated.revision[:8]}, {state.name} was read "
-            f"at {revision[:8]}",
-            hint="predict again on that one",
+            f"{predictions.path} was made at revision {stated.revision[:8]}, {state.name} was "
+            f"read at {revision[:8]}",
+            hint="predict again at that revision",
         )
     if stated is not None and "cosine_spearman" in stated.figures:
         here, there = (
