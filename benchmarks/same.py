@@ -69,10 +69,14 @@ def _session(model: torch.nn.Module, *, is_int8: bool) -> Any:
     from onnxruntime.quantization import quantize_dynamic
 
     class States(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = model  # a part of it: else its weights are no initialisers to quantise
+
         def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
             away = (1 - mask)[:, None, None, :].float() * -1e9  # a mask of its own can be traced
             away = away.expand(-1, 1, ids.shape[1], -1)
-            states: torch.Tensor = model(input_ids=ids, attention_mask=away).last_hidden_state
+            states: torch.Tensor = self.inner(input_ids=ids, attention_mask=away).last_hidden_state
             return states
 
     with TemporaryDirectory() as folder:
