@@ -264,8 +264,6 @@ class Dashboard(Working, Host):
         if shown.outcomes is None and is_first_look:
             is_starter = self.settings.data == STARTER_FOLDER
             self.score([DICE, *(self.models if is_starter else ())])
-        if shown.outcomes is not None and shown.columns:
-            self._compare(shown)
 
     @work(thread=True, exclusive=True, group="compare-all", exit_on_error=False)
     def _compare(self, shown: Shown) -> None:
@@ -279,16 +277,19 @@ class Dashboard(Working, Host):
     def _take_comparison(self, shown: Shown, comparison: Comparison) -> None:
         if shown is self.shown and self.is_open:
             self.comparison = comparison
-            self.main.query_one(CompareRoom).take_whole(comparison)
+            self.main.query_one(CompareRoom).renew()
             self.refresh_header()
 
     def take_view(self, view: View) -> None:
         """Let the other rooms show the items that the Data room shows."""
         if not self.is_open:
             return
+        is_first = self.view is None or self.view.facts is not view.facts
         self.view = view
         self.main.query_one(CompareRoom).take_view(view)
         self.refresh_header()
+        if is_first and self.shown.columns:  # after the items are drawn
+            self._compare(self.shown)
 
     def refresh_header(self) -> None:
         """Show where one is, and the models' scores."""
@@ -436,7 +437,7 @@ class Dashboard(Working, Host):
         self.main.query_one(ContentSwitcher).current = name
         self.room.enter()
         self.remember("room", name)
-        self.set_class(name == "runs", "-runs")
+        self.main.query_one(Sidebar).set_class(name == "runs", "-away")
         self.refresh_header()
 
     def action_filter(self) -> None:

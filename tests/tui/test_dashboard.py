@@ -207,10 +207,11 @@ async def test_a_file_of_fewer_pairs_is_opened_from_inside(
         at_once(pilot, f"{file}\r")
         await until(pilot, lambda: app.shown_task == str(file))
         await until(pilot, lambda: app.view and len(app.view.rows) == 8 and app.comparison)
+        assert app.room.TITLE == "Data"
+        await pilot.press("2")
         await until(pilot, lambda: compare.line)
         compare.view = before  # as where the comparison comes before the items
         compare.on_option_list_option_highlighted()
-        assert app.room.TITLE == "Data"
 
 
 @pytest.mark.parametrize("key", ["escape", "q"])

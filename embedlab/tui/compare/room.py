@@ -131,6 +131,7 @@ class CompareRoom(Room):
         self.is_with_gold = False
         self.view: View | None = None
         self.comparison: Comparison | None = None
+        self._is_stale = False  # something changed while another room was shown
         self._lines: Sequence[ForestLine] = ()
         self._title_width = _TITLE
         self._drawn_width = 0
@@ -163,6 +164,8 @@ class CompareRoom(Room):
     def enter(self) -> None:
         """Go to the rows."""
         self.screen.set_focus(self.query_one("#forest"))
+        if self._is_stale:
+            self.renew()
         self._draw()
 
     def show(self) -> None:
@@ -172,11 +175,6 @@ class CompareRoom(Room):
         is_empty = self.dashboard.shown.outcomes is None
         self.say("#verdict", self.dashboard.why_empty if is_empty else "comparing …")
         self._draw()
-
-    def take_whole(self, comparison: Comparison) -> None:
-        """Show the comparison of all items, unless some are picked or the rows are others."""
-        if self._is_whole:
-            self._take(comparison)
 
     def take_view(self, view: View) -> None:
         """Compare on the items that the Data room shows."""
@@ -188,10 +186,19 @@ class CompareRoom(Room):
         ):
             return
         self._explained.clear()
+        self.renew()
+
+    def renew(self) -> None:
+        """Show the comparison of what is chosen; while another room is shown, that waits."""
+        self._is_stale = self.dashboard.room is not self
+        if self._is_stale:
+            return
+        if self._is_whole and self.dashboard.comparison is not None:
+            self._take(self.dashboard.comparison)
+            return
+        self.say("#verdict", "comparing …")
         if not self._is_whole:
             self.compare()
-        elif self.dashboard.comparison is not None:
-            self._take(self.dashboard.comparison)
 
     @property
     def _is_whole(self) -> bool:
@@ -324,11 +331,7 @@ class CompareRoom(Room):
         self.by = name
         if name == "dice":
             self.aggregate = "all"
-        if self._is_whole and self.dashboard.comparison is not None:
-            self._take(self.dashboard.comparison)
-        else:
-            self.say("#verdict", "comparing …")
-            self.compare()
+        self.renew()
 
     def action_aggregate(self) -> None:
         """Take all pairs at once, or the mean over sources."""

@@ -87,6 +87,11 @@ class Facts:
         """The first model with a vector of each sentence, and these, of length 1."""
         return self.shown.vectors(self.sentences)
 
+    @property
+    def has_vectors(self) -> bool:
+        """Whether the vectors were looked for."""
+        return "vectors" in vars(self)
+
     def nearest(self, sentence: str) -> tuple[str, list[tuple[float, str]]]:
         """The model by whose vectors these other sentences are nearest to SENTENCE, with their
         cosines; none where no model has vectors of all sentences. The first time takes a moment.

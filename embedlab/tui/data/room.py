@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from time import sleep
 from typing import ClassVar
 
 import polars as pl
@@ -14,6 +15,7 @@ from textual.content import Content
 from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input, Static
+from textual.worker import get_current_worker
 
 from embedlab.analysis.pair_notes import PairNotes
 from embedlab.core.disk import write_atomic
@@ -43,6 +45,7 @@ from embedlab.tui.questions import Ask
 from embedlab.tui.room import PANE_KEYS, Room
 
 HISTORY = 50  # filters that are remembered
+CARD_AFTER_S = 0.04  # from then on the cursor rests: a held key moves it sooner
 
 
 class FilterWords(Suggester):
@@ -268,6 +271,10 @@ class DataRoom(Room):
 
     @work(thread=True, exclusive=True, group="card", exit_on_error=False)
     def _show_card(self) -> None:
+        """Show the details of the item on which the cursor rests, in a thread."""
+        sleep(CARD_AFTER_S)
+        if get_current_worker().is_cancelled:
+            return
         row, facts = self.table.row, self.facts
         card = self.query_one("#item-card")
         if row is None or facts is None:
@@ -276,7 +283,8 @@ class DataRoom(Room):
         first, *others = (*item.sentences, "")
         note = self._notes.text(first, others[0]) if others else ""
         width = max(card.size.width, 48) - 4
-        self.hand_over(self._take_card, item.title, *item_cards(item, note, width))
+        if not facts.has_vectors:  # they take a moment
+            self.hand_over(self._take_card, item.title, *item_cards(item, note, width))
         nearest = facts.nearest(first)
         self.hand_over(self._take_card, item.title, *item_cards(item, note, width, nearest))
 

@@ -112,10 +112,11 @@ class ItemTable(ScrollView, can_focus=True):
 
     # moving
 
-    def watch_cursor(self) -> None:
+    def watch_cursor(self, before: int, after: int) -> None:
         """Follow the cursor."""
         self._keep_visible()
-        self.refresh()
+        for place in (before, after):
+            self.refresh_lines(1 + place * self.lines_each, self.lines_each)
         self._say_reached()
 
     def _keep_visible(self) -> None:
