@@ -3,6 +3,7 @@ sidebar.
 """
 
 import asyncio
+import gc
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -277,6 +278,7 @@ class Dashboard(Working, Host):
     def _take_comparison(self, shown: Shown, comparison: Comparison) -> None:
         if shown is self.shown and self.is_open:
             self.comparison = comparison
+            gc.freeze()  # else each full collection stops the keys for 0.1 s
             self.main.query_one(CompareRoom).renew()
             self.refresh_header()
 
