@@ -7,7 +7,7 @@ from typing import Any
 
 from textual.app import App, ScreenStackError
 from textual.drivers.web_driver import WebDriver
-from textual.events import Event
+from textual.events import AppFocus, Event
 from textual.message_pump import MessagePump
 
 WAITING_EVENTS = 64  # in the queue of any one of those that handle them
@@ -20,6 +20,11 @@ class ServedDriver(WebDriver):
     def __init__(self, app: App[object], **options: Any) -> None:
         super().__init__(app, **options)
         self.served = app
+
+    def start_application_mode(self) -> None:
+        """Begin with the focus, which the page has before its script could say so."""
+        super().start_application_mode()
+        self.served.call_later(self.served.post_message, AppFocus())
 
     def process_message(self, event: Event) -> None:
         """Pass EVENT on once the dashboard keeps up; meanwhile no input is read."""
@@ -36,9 +41,9 @@ class ServedDriver(WebDriver):
             pass
 
     def _is_behind(self) -> bool:
-        handlers: list[MessagePump | None] = [self.served, self.served.focused]
-        with suppress(ScreenStackError):
-            handlers.append(self.served.screen)
+        handlers: list[MessagePump | None] = [self.served]
+        with suppress(ScreenStackError):  # a browser says its size before there is a screen
+            handlers += [self.served.screen, self.served.focused]
         return any(
             handler is not None and handler.message_queue_size > WAITING_EVENTS
             for handler in handlers

@@ -101,11 +101,15 @@ async def websocket_of(client: Any, url: str) -> str:
 
 
 async def test_a_browser_sees_the_items_and_its_keys_are_obeyed(served: str, client: Any) -> None:
+    """As the script of its page it says its size at once, before the dashboard has a screen."""
     socket_url = await websocket_of(client, served)
     async with client.ws_connect(
         f"{socket_url}?width=140&height=45", headers={"Origin": origin_of(served)}
     ) as terminal:
+        await terminal.send_json(["resize", {"width": 140, "height": 45}])
         await shown(terminal, " items")
+        await terminal.send_json(["stdin", "s"])  # a key of the table, which has the focus
+        await shown(terminal, "by gap")
         await terminal.send_json(["stdin", "3"])
         await shown(terminal, "no runs yet")
 
