@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, partial
 from math import log10
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -123,8 +123,7 @@ marsh in all weathers and a third went to sea to look for the sailor of the old 
 """
 
 
-@dataclass(frozen=True, kw_only=True)
-class ChosenText:
+class ChosenText(NamedTuple):
     """A text and what it is chosen for."""
 
     text: str
@@ -139,19 +138,18 @@ def chosen_texts(
     `words_for(stream, tokens)` gives the beginning of a stream that has so many tokens; without it
     a word counts as one.
     """
-    begin = words_for or (lambda stream, tokens: " ".join(stream.split()[:tokens]))
+    begin = words_for or _first_words
     words = _WORDS.split()
-    lengths = [8, 16, 24, 32, 40, 48, 56, 80, 100, 170, 210, 350]
-    lengths += [limit + step for limit in limits for step in (-2, 0, 1, 8)]
+    lengths = {8, 16, 24, 32, 40, 48, 56, 80, 100, 170, 210, 350}
+    lengths |= {limit + step for limit in limits for step in (-2, 0, 1, 8)}
     long = []
-    for number, tokens in enumerate(sorted({length for length in lengths if length > 2})):
+    for number, tokens in enumerate(sorted(length for length in lengths if length > 2)):
         start = 31 * number % len(words)  # so that no two long texts begin in one way
-        stream = words[start:] + words * (tokens // len(words) + 1)
-        long.append(begin(" ".join(stream), tokens))
-    pairs = [side for pair in _PAIRS for side in pair.split("|")]
+        long.append(begin(" ".join(words[start:] + words * (tokens // len(words) + 1)), tokens))
+    turned = {step: _PLAIN[step:] + _PLAIN[:step] for step in (3, 7)}
     kinds = {
         PLAIN: _PLAIN,
-        "pairs": pairs,
+        "pairs": "|".join(_PAIRS).split("|"),
         LENGTH: long,
         "case": _CASES + [text.capitalize() + "." for text in _PLAIN[:14]],
         "accents": _ACCENTS,
@@ -162,16 +160,21 @@ def chosen_texts(
         "questions": [f"{text}?" for text in _PLAIN[14:]],
         "joined": [
             f"{first}. {second}."
-            for step in (3, 7)
-            for first, second in zip(_PLAIN, _PLAIN[step:] + _PLAIN[:step], strict=True)
+            for others in turned.values()
+            for first, second in zip(_PLAIN, others, strict=True)
         ],
         "parts": [" ".join(text.split()[start : start + 3]) for text in _PLAIN for start in (0, 3)],
     }
     texts = {text: kind for kind, several in kinds.items() for text in several}
-    return [ChosenText(text=text, kind=kind) for text, kind in texts.items()]
+    return [ChosenText(*item) for item in texts.items()]
+
+
+def _first_words(stream: str, count: int) -> str:
+    return " ".join(stream.split()[:count])
 
 
 Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
 # The largest 1 − cosine by which one model computed in a precision differs from itself in float32.
 PRECISIONS = {"float32": 2e-6, "float16": 1e-4, "bf16": 3e-3}
 CLOSE = PRECISIONS["bf16"]
@@ -209,8 +212,7 @@ class Change:
     value: str = ""
     _: KW_ONLY
     text: Callable[[str], str] | None = None
-    prompt: str | None = None
-    reading: Mapping[str, Any] = field(default_factory=dict)
+    reading: Mapping[str, Any] = field(default_factory=dict)  # the prompt too
     tokens: Callable[[list[int]], list[int]] | None = None  # of ids that were not cut
     above: int | None = None  # only texts of more tokens are changed
 
@@ -219,6 +221,10 @@ class Change:
         if self.text is not None:
             return self.text(text) != text
         return self.above is None or tokens > self.above
+
+
+def _prompted(words: str, value: str, prompt: str) -> Change:
+    return Change("prompt", words, value, reading={"prompt": prompt})
 
 
 class VariedReference:
@@ -233,11 +239,6 @@ class VariedReference:
             usage = self.transformer.usage
             self.own = (-1 if usage.layer is None else usage.layer, usage.pooling, True)
 
-    @property
-    def is_normalised(self) -> bool | None:
-        """Whether its vectors have length 1; None where that is not stated."""
-        return None if self.transformer is None else self.transformer.is_normalised
-
     def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int64]:
         """The tokens of each text before any is cut; words where it has no tokenizer."""
         if self.transformer is None:
@@ -248,7 +249,7 @@ class VariedReference:
     def begin(self, stream: str, tokens: int) -> str:
         """The beginning of STREAM that becomes so many tokens, special ones included."""
         if self.transformer is None:
-            return " ".join(stream.split()[:tokens])
+            return _first_words(stream, tokens)
         around = int(self.count_tokens([""])[0])
         offsets = self.transformer.tokenizer(
             stream,
@@ -279,44 +280,36 @@ class VariedReference:
         """The vectors of TEXTS under CHANGES, neither normalised nor cut, by one OUTPUT, its own
         unless another is given; by each if it HAS_ALL.
         """
+        read: dict[str, Any] = {}
         for change in changes:
-            texts = [change.text(text) for text in texts] if change.text else texts
-        prompt = next((each.prompt for each in changes if each.prompt is not None), None)
+            texts = [*map(change.text, texts)] if change.text else texts
+            read |= change.reading
         if self.transformer is None:
-            return {self.own: self.encoder.encode([f"{prompt or ''}{text}" for text in texts])}
-        reading = self.transformer.usage.reading
-        for change in changes:
-            reading = replace(reading, **change.reading)
-        if prompt is not None:
-            reading = replace(reading, prompt=prompt)
-        cuts = [change.tokens for change in changes if change.tokens is not None]
-        if any(change.tokens is not None and change.above is not None for change in changes):
-            reading = replace(reading, max_tokens=UNCUT)
-        rows = self.transformer.token_ids(texts, reading)
-        if cuts:
+            prompt = read.get("prompt", "")
+            return {self.own: self.encoder.encode([f"{prompt}{text}" for text in texts])}
+        cuts = [change for change in changes if change.tokens is not None]
+        if any(change.above is not None for change in cuts):
+            read["max_tokens"] = UNCUT
+        rows = self.transformer.token_ids(texts, replace(self.transformer.usage.reading, **read))
+        if cuts and (cut := cuts[0].tokens) is not None:
             ids = np.split(rows.flat, rows.offsets[1:-1])
-            rows = gather_rows([cuts[0](row.tolist()) for row in ids], rows.truncated)
+            rows = gather_rows([cut(row.tolist()) for row in ids], rows.truncated)
         return self._pooled(rows, output or self.own, has_all=has_all)
 
     def _pooled(self, rows: TokenRows, output: Output, *, has_all: bool) -> dict[Output, Vectors]:
         encoder = self.transformer
         assert encoder is not None
-        has_pooler = pools_by_pooler(encoder.pooling)
-        after = torch.nn.Sequential(*list(encoder.layers)[has_pooler:])
+        after = torch.nn.Sequential(*list(encoder.layers)[pools_by_pooler(encoder.pooling) :])
         wanted = [output]
         if has_all:
             count = int(encoder.backbone.config.num_hidden_layers)
             wanted += [(layer, pool, True) for layer in (-1, *range(count)) for pool in POOLINGS]
             wanted += [(-1, "pooler", True)] if self._pooler is not None else []
             wanted += [(-1, self.own[1], False)] if len(after) else []
-        parts: dict[Output, list[Any]] = {output: [] for output in wanted}
-        order, device = [], encoder.machine.device
+        made: dict[Output, Vectors] = {}
+        device, filled = encoder.machine.device, np.flatnonzero(rows.lengths)
         pad = int(encoder.tokenizer.pad_token_id or 0)
-        filled = np.flatnonzero(rows.lengths)
-        if not len(filled):
-            return {each: np.zeros((len(rows), encoder.dim), np.float32) for each in wanted}
         for batch in budget_batches(rows.lengths[filled], BATCH_TOKENS[device.type]):
-            order.append(filled[batch])
             ids, mask, *types = (
                 torch.from_numpy(array).to(device) for array in rows.padded(filled[batch], pad)
             )
@@ -328,26 +321,18 @@ class VariedReference:
                     **encoder.segments(ids, *types),
                 )
                 weights = encoder.pooling_weights(ids, mask)
-                for output in parts:
-                    layer, pooling, has_after = output
-                    states = (
-                        result.last_hidden_state if layer == -1 else result.hidden_states[layer]
-                    )
-                    method = pooling_method(pooling)
-                    vectors = method.pool(states.float(), mask if weights is None else weights)
+                for each in wanted:
+                    layer, pooling, has_after = each
+                    states = result.hidden_states[layer] if layer + 1 else result.last_hidden_state
+                    pool = pooling_method(pooling).pool
+                    vectors = pool(states.float(), mask if weights is None else weights)
                     if pooling == "pooler" and self._pooler is not None:
                         vectors = self._pooler(vectors)
                     with torch.autocast(device.type, enabled=False):
                         vectors = after(vectors) if has_after else vectors
-                    parts[output].append(vectors.float().cpu().numpy())
-        empty = np.setdiff1d(np.arange(len(rows)), filled)
-        places = np.argsort(np.concatenate([*order, empty]))
-        return {
-            output: np.concatenate([*each, np.zeros((len(empty), each[0].shape[1]), np.float32)])[
-                places
-            ]
-            for output, each in parts.items()
-        }
+                    empty = np.zeros((len(rows), vectors.shape[1]), np.float32)
+                    made.setdefault(each, empty)[filled[batch]] = vectors.float().cpu().numpy()
+        return made or dict.fromkeys(wanted, np.zeros((len(rows), encoder.dim), np.float32))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -361,7 +346,6 @@ class Explanation:
     limit: float  # above which a text is not explained
     tried: tuple[tuple[str, float, float], ...]  # hypothesis, share explained, median 1 − cosine
     norms: tuple[float, float]  # medians, served and the reference's own
-    notes: tuple[str, ...] = ()
 
     @property
     def unexplained(self) -> NDArray[np.bool_]:
@@ -380,6 +364,9 @@ class Explanation:
         return next((name for name, most in PRECISIONS.items() if worst <= most), None)
 
 
+Cause = tuple[Change, Floats]  # and what remains of each text; nan where that is not known
+
+
 class Search:
     """The search for what makes SERVED, (texts, dim), of a reference; AGAIN asks the server."""
 
@@ -394,21 +381,20 @@ class Search:
     ) -> None:
         self.texts = tuple(texts)
         self.words = [each.text for each in texts]
-        self.reference, self.again, self.others = reference, again, dict(others or {})
-        self.stored, self.served = stored_form(served, reference)
+        self.reference, self.again, self.others = reference, again, others or {}
+        self.stored, self.served = stored_form(served, reference.encoder.dim)
         self.limit = CLOSE_STORED.get(self.stored, CLOSE)
-        plain = [row for row, each in enumerate(texts) if each.kind == PLAIN]
-        tokens = reference.count_tokens(self.words)
-        self.short = np.array(plain or np.argsort(tokens, kind="stable")[:SHORTS].tolist())[:SHORTS]
-        self.tokens = tokens
+        self.tokens = reference.count_tokens(self.words)
+        plain = np.flatnonzero([each.kind == PLAIN for each in texts])
+        self.short = (plain if len(plain) else np.argsort(self.tokens, kind="stable"))[:SHORTS]
+        self.short_texts = [self.words[row] for row in self.short]
         self.tried: dict[str, tuple[float, float]] = {}
 
-    def distances(self, vectors: Vectors, rows: NDArray[np.intp] | None = None) -> Floats:
+    def distances(self, vectors: Vectors, rows: Rows | slice = slice(None)) -> Floats:
         """1 − cosine of served vectors to the first components of VECTORS; inf where these are
         fewer.
         """
-        served = self.served if rows is None else self.served[rows]
-        cut = self._cut_to_served(vectors)
+        served, cut = self.served[rows], self._cut_to_served(vectors)
         if cut.shape != served.shape:
             return np.full(len(served), np.inf)
         both_zero = ~served.any(axis=1) & ~cut.any(axis=1)
@@ -425,11 +411,9 @@ class Search:
         outputs = reference.outputs(self.words, has_all=True)
         own = outputs[reference.own]
         base = self.distances(own)
-        causes: list[Change] = []
+        causes = [Change("stored", f"stored as {self.stored}", self.stored)] if self.stored else []
         changes: list[Change] = []
         output, rest = reference.own, base
-        if self.stored:
-            causes.append(Change("stored", f"stored as {self.stored}", self.stored))
         whole, width = None, own.shape[1]
         if (base > PRECISIONS["float32"]).any():
             whole = self._order(own) or self._batches(own, base)
@@ -437,21 +421,18 @@ class Search:
                 changes, output, rest = self._changes(outputs)
                 causes += [*self._output_causes(output), *changes]
             if whole is None and not changes and np.median(rest[short]) > self.limit:
-                other = self._other_model()
-                whole, width = other or (self._coarse(base), width)
+                whole, width = self._other_model() or (self._coarse(base), width)
             if whole is not None:
-                cause, rest = whole
-                causes.append(cause)
+                rest = whole[1]
+                causes.append(whole[0])
         is_explained = float((rest <= self.limit).mean()) > 0.5
         dim = self.served.shape[1]
         if dim < width and is_explained:
             causes.append(Change("dim", f"cut to {dim} dimensions", str(dim)))
-        texts = [self.words[row] for row in short]
-        norms, rule = self._norms(
-            outputs[output][short]
-            if not changes
-            else reference.outputs(texts, changes, output)[output]
-        )
+        vectors = outputs[output][short]
+        if changes:
+            vectors = reference.outputs(self.short_texts, changes, output)[output]
+        norms, rule = self._norms(vectors)
         if not self.stored and whole is None and rule is not None and is_explained:
             causes.append(rule)
         tried = sorted(self.tried.items(), key=lambda item: (-item[1][0], item[1][1]))
@@ -461,85 +442,81 @@ class Search:
             reference=base,
             explained=rest,
             limit=self.limit,
-            tried=tuple((words, share, median) for words, (share, median) in tried),
+            tried=tuple((words, *measured) for words, measured in tried),
             norms=norms,
         )
 
-    def _order(self, own: Vectors) -> tuple[Change, Floats] | None:
+    def _order(self, own: Vectors) -> Cause | None:
         """The cause where vectors are right, but of other texts."""
         cut = self._cut_to_served(own)
         if cut.shape[1] != self.served.shape[1]:
             return None
-        cosines = unit_vectors(self.served) @ unit_vectors(cut).T
-        is_own = np.diag(cosines) >= 1 - self.limit
-        is_other = cosines.max(axis=1) >= 1 - self.limit
-        self._note("in another order", 1 - cosines.max(axis=1))
-        if is_other.mean() < 0.9 or is_own.mean() > 0.9:
+        apart = 1 - unit_vectors(self.served) @ unit_vectors(cut).T
+        is_moved, nearest = np.diag(apart) > self.limit, apart.min(axis=1)
+        share, _ = self._note("in another order", nearest)
+        if share < 0.9 or is_moved.mean() < 0.1:
             return None
-        moved = int((~is_own).sum())
+        moved = int(is_moved.sum())
         words = f"in another order: {moved} texts have the vector of another"
-        return Change("order", words, str(moved)), 1 - cosines.max(axis=1)
+        return Change("order", words, str(moved)), nearest
 
-    def _batches(self, own: Vectors, base: Floats) -> tuple[Change, Floats] | None:
+    def _batches(self, own: Vectors, base: Floats) -> Cause | None:
         """The cause where a vector depends on the texts that are sent with it, or on chance."""
-        if self.again is None:
+        wrong = self.short[base[self.short] > self.limit][:ALONE]
+        if self.again is None or not len(wrong):
             return None
-        wrong = [row for row in self.short if base[row] > self.limit][:ALONE]
-        if not wrong:
-            return None
-        rows = np.array(wrong)
-        first = self.words[:32]
-        twice = self.again(first)
-        apart = _apart(twice, self.served[:32])
-        if np.median(apart) > self.limit:
+        unknown = np.full(len(base), np.nan)
+        first = self.served[:32]
+        if np.median(_apart(self.again(self.words[:32]), first)) > self.limit:
             words = "with other vectors at each call (dropout left on?)"
-            return Change("chance", words), np.full(len(base), np.nan)
+            return Change("chance", words), unknown
         alone = np.concatenate([self.again([self.words[row]]) for row in wrong])
-        cut = self._cut_to_served(own[rows])
-        apart = _apart(alone, cut) if cut.shape == alone.shape else np.full(len(rows), np.inf)
-        self._note("each text alone", apart)
-        if (apart <= self.limit).mean() < 0.9:
+        cut = self._cut_to_served(own[wrong])
+        apart = _apart(alone, cut) if cut.shape == alone.shape else np.full(len(wrong), np.inf)
+        if self._note("each text alone", apart)[0] < 0.9:
             return None
         words = (
             "each text alone, but not in a batch: padding is pooled or attended to (wrong padding "
             "side, or a lost attention mask)"
         )
-        return Change("padding", words), np.full(len(base), np.nan)
+        return Change("padding", words), unknown
 
     def _changes(self, outputs: Mapping[Output, Vectors]) -> tuple[list[Change], Output, Floats]:
         """The best changes and output, and what remains of all texts; OUTPUTS are those without any
         change.
         """
-        reference, short = self.reference, self.short
-        texts = [self.words[row] for row in short]
-        best: tuple[float, float, list[Change], Output, float] | None = None
-        for change in (None, *self._everywhere()):
-            some = [] if change is None else [change]
-            found = outputs if change is None else reference.outputs(texts, some, has_all=True)
-            for output, vectors in found.items():
-                causes = [*self._output_causes(output), *some]
-                words = ", ".join(cause.words for cause in causes) or "as it is"
-                apart = self.distances(vectors[short] if change is None else vectors, short)
-                share, median = self._note(words, apart)
-                rank = (-round(share, 1), log10(max(median, 1e-7)) + len(causes))
-                if best is None or rank < best[:2]:
-                    best = (*rank, some, output, median)
-        assert best is not None
-        share, _, changes, output, median = best
+        tried = self._of_every_vector(outputs)
+        (share, _), changes, output, median = min(tried, key=lambda each: each[0])
         if share > -0.5:
-            return [], reference.own, self.distances(outputs[reference.own])
+            return [], self.reference.own, self.distances(outputs[self.reference.own])
         fit = min(max(1e-5, 20 * median), self.limit)
-        rest = (
-            self._under(np.arange(len(self.words)), changes, output)
-            if changes
-            else self.distances(outputs[output])
-        )
+        rest = self.distances(outputs[output])
+        if changes:
+            rest = self._under(np.arange(len(self.words)), changes, output)
         while len(changes) < MOST_CHANGES and (rest > fit).any():
             step, after = self._further(rest, changes, output, fit)
             if step is None or (after > fit).sum() >= (rest > fit).sum():
                 break
             changes, rest = [*changes, step], after
         return changes, output, rest
+
+    def _of_every_vector(
+        self, outputs: Mapping[Output, Vectors]
+    ) -> Iterator[tuple[tuple[float, float], list[Change], Output, float]]:
+        """Yield, of each output under each change of every vector, its rank, the change, the output
+        and the median distance of short texts.
+        """
+        unchanged = {output: vectors[self.short] for output, vectors in outputs.items()}
+        for some in ([], *([change] for change in self._everywhere())):
+            given = unchanged
+            if some:
+                given = self.reference.outputs(self.short_texts, some, has_all=True)
+            for output, vectors in given.items():
+                causes = [*self._output_causes(output), *some]
+                words = ", ".join(cause.words for cause in causes) or "as it is"
+                share, median = self._note(words, self.distances(vectors, self.short))
+                rank = (-round(share, 1), log10(max(median, 1e-7)) + len(causes))
+                yield rank, some, output, median
 
     def _note(self, words: str, apart: Floats) -> tuple[float, float]:
         """Record the share of texts that a hypothesis explains, and its median."""
@@ -555,66 +532,51 @@ class Search:
         left = np.flatnonzero(rest > fit)
         best, most, after = None, 0, rest
         for change in (*self._sometimes(), *self._cuts(left, rest, changes, output, fit)):
-            if change in changes:
+            its_own = np.intersect1d(self._changed(change), left)
+            if change in changes or not len(its_own):
                 continue
-            rows = self._changed(change)
-            sample = np.intersect1d(rows, left)
-            if not len(sample):
-                continue
-            sample = sample[:: max(1, len(sample) // SAMPLE)]
+            sample = its_own[:: max(1, len(its_own) // SAMPLE)]
             apart = self._under(sample, [*changes, change], output)
             self._note(change.words, apart)
-            count = int((apart <= fit).mean() * len(np.intersect1d(rows, left)))
-            if count > most and (apart <= fit).mean() >= 0.25:
-                best, most = change, count
+            share = (apart <= fit).mean()
+            if int(share * len(its_own)) > most and share >= 0.25:
+                best, most = change, int(share * len(its_own))
         if best is not None:
             after, rows = rest.copy(), self._changed(best)
             after[rows] = self._under(rows, [*changes, best], output)
         return best, after
 
-    def _changed(self, change: Change) -> NDArray[np.intp]:
+    def _changed(self, change: Change) -> Rows:
         """The texts that a CHANGE changes."""
-        pairs = zip(self.words, self.tokens.tolist(), strict=True)
-        return np.flatnonzero([change.changes(text, tokens) for text, tokens in pairs])
+        return np.flatnonzero([*map(change.changes, self.words, self.tokens.tolist())])
 
-    def _under(self, rows: NDArray[np.intp], changes: Sequence[Change], output: Output) -> Floats:
+    def _under(self, rows: Rows, changes: Sequence[Change], output: Output) -> Floats:
         """The distances of some texts to the reference under CHANGES."""
         texts = [self.words[row] for row in rows]
         return self.distances(self.reference.outputs(texts, changes, output)[output], rows)
 
     def _cuts(
-        self,
-        left: NDArray[np.intp],
-        rest: Floats,
-        changes: Sequence[Change],
-        output: Output,
-        fit: float,
+        self, left: Rows, rest: Floats, changes: Sequence[Change], output: Output, fit: float
     ) -> Iterator[Change]:
         """Truncations: at usual lengths, and where texts that are LEFT say; at each length between
         the longest text that fits and the shortest that does not, the best on three of them.
         """
-        if self.reference.transformer is None:
+        if (transformer := self.reference.transformer) is None:
             return
-        most = self.reference.transformer.max_tokens
-        low, high = int(self.tokens[rest <= fit].max(initial=3)), int(self.tokens[left].min())
-        between = range(min(low, high) - 3, max(low, high) + 3) if low + 80 > high else ()
-        longest = int(self.tokens[left].max())
-        positions = most_positions(self.reference.transformer.usage.source) or UNCUT
-        lengths = sorted({n for n in (*LENGTHS, most, *between) if 3 <= n < longest})
-        lengths = [length for length in lengths if length <= positions]
         by_length = left[np.argsort(self.tokens[left], kind="stable")]
         sample = by_length[[0, len(left) // 2, -1]]
+        high, _, longest = self.tokens[sample].tolist()
+        low = int(self.tokens[rest <= fit].max(initial=3))
+        between = range(min(low, high) - 3, max(low, high) + 3) if low + 80 > high else ()
+        most = min(longest - 1, most_positions(transformer.usage.source) or UNCUT)
+        own = transformer.max_tokens
+        lengths = sorted({n for n in (*LENGTHS, own, *between) if 3 <= n <= most})
         for form in ("", *_CUTS):
-            apart = {
-                length: float(
-                    np.median(self._under(sample, [*changes, _cut(length, most, form)], output))
-                )
-                for length in lengths
-            }
-            best = min(apart, key=lambda length: apart[length], default=None)
-            if best is not None:
-                yield _cut(best, most, form)
-                if apart[best] <= fit:
+            cuts = [_cut(length, own, form) for length in lengths]
+            apart = [np.median(self._under(sample, [*changes, cut], output)) for cut in cuts]
+            if cuts:
+                yield cuts[int(np.argmin(apart))]
+                if min(apart) <= fit:
                     return
 
     def _everywhere(self) -> Iterator[Change]:
@@ -622,38 +584,33 @@ class Search:
         transformer = self.reference.transformer
         own = "" if transformer is None else transformer.usage.reading.prompt
         if own:
-            yield Change("prompt", "without its prompt", prompt="")
-            yield Change("prompt", "with its prompt twice", "twice", prompt=own + own)
+            yield _prompted("without its prompt", "", "")
+            yield _prompted("with its prompt twice", "twice", own + own)
         for prompt in dict.fromkeys((*self.reference.prompts, *PROMPTS)):
-            if not prompt or prompt == own:
+            if prompt in {"", own}:
                 continue
             words = f"with the prompt {prompt!r}"
-            yield Change("prompt", words, prompt, prompt=prompt)
+            yield _prompted(words, prompt, prompt)
             if own:
-                yield Change("prompt", f"{words} before its own", prompt, prompt=prompt + own)
+                yield _prompted(f"{words} before its own", prompt, prompt + own)
             else:
-                yield Change("prompt", f"{words} twice", prompt + prompt, prompt=prompt + prompt)
+                yield _prompted(f"{words} twice", prompt + prompt, prompt + prompt)
         yield Change("upper", "with upper-cased texts", text=str.upper)
         if transformer is None:
             return
-        for special, words in (
-            ("no-end", "without the token that ends a text"),
-            ("none", "without special tokens"),
+        shorter = {"max_tokens": transformer.max_tokens - 1}
+        for value, words, reading, tokens in (
+            ("no-end", "without the token that ends a text", {"special": "no-end"}, None),
+            ("none", "without special tokens", {"special": "none"}, None),
+            ("no-begin", "without the token that begins a text", {}, lambda ids: ids[1:]),
+            (
+                "end-twice",
+                "with the token that ends a text twice",
+                shorter,
+                lambda ids: [*ids, *ids[-1:]],
+            ),
         ):
-            yield Change("special", words, special, reading={"special": special})
-        yield Change(
-            kind="special",
-            words="without the token that begins a text",
-            value="no-begin",
-            tokens=lambda ids: ids[1:],
-        )
-        yield Change(
-            kind="special",
-            words="with the token that ends a text twice",
-            value="end-twice",
-            reading={"max_tokens": transformer.max_tokens - 1},
-            tokens=lambda ids: [*ids, *ids[-1:]],
-        )
+            yield Change("special", words, value, reading=reading, tokens=tokens)
 
     def _sometimes(self) -> Iterator[Change]:
         """Changes of some texts."""
@@ -663,8 +620,8 @@ class Search:
             "line breaks made spaces": lambda text: " ".join(text.splitlines()),
             "each run of spaces made one": lambda text: " ".join(text.split()),
             "accents removed": _without_accents,
-            "texts in Unicode's form NFKC": lambda text: unicodedata.normalize("NFKC", text),
-            "texts in Unicode's form NFD": lambda text: unicodedata.normalize("NFD", text),
+            "texts in Unicode's form NFKC": partial(unicodedata.normalize, "NFKC"),
+            "texts in Unicode's form NFD": partial(unicodedata.normalize, "NFD"),
             "only ASCII characters": lambda text: text.encode("ascii", "ignore").decode(),
         }
         for words, step in steps.items():
@@ -673,30 +630,27 @@ class Search:
     def _output_causes(self, output: Output) -> Iterator[Change]:
         """How OUTPUT differs from the reference's own."""
         layer, pooling, has_after = output
-        own = self.reference.own
-        if pooling != own[1]:
+        if pooling != self.reference.own[1]:
             yield Change("pooling", f"with {pooling} pooling", pooling)
-        if layer != own[0]:
+        if layer != self.reference.own[0]:
             yield Change("layer", f"of layer {layer}", str(layer))
         if not has_after:
             yield Change("layers", "without the layers after pooling")
 
-    def _other_model(self) -> tuple[tuple[Change, Floats], int] | None:
+    def _other_model(self) -> tuple[Cause, int] | None:
         """The first of the other models whose vectors are the served ones, and how wide its own
         are.
         """
-        texts = [self.words[row] for row in self.short]
         for name, load in self.others.items():
             encoder = load()
-            apart = self.distances(encoder.encode(texts), self.short)
-            self._note(f"the model {name}", apart)
-            if (apart <= self.limit).mean() > 0.9:
+            apart = self.distances(encoder.encode(self.short_texts), self.short)
+            if self._note(f"the model {name}", apart)[0] > 0.9:
                 vectors = encoder.encode(self.words)
                 cause = Change("model", f"another model: {name}", name)
                 return (cause, self.distances(vectors)), vectors.shape[1]
         return None
 
-    def _coarse(self, base: Floats) -> tuple[Change, Floats] | None:
+    def _coarse(self, base: Floats) -> Cause | None:
         """The cause where served vectors are about as far away as those of an int8 copy."""
         from embedlab.encoders.checkpoint import open_transformer
 
@@ -704,9 +658,8 @@ class Search:
         if encoder is None or encoder.machine.device.type != "cpu" or not np.isfinite(base).all():
             return None
         copy = open_transformer(encoder.usage, encoder.machine.in_dtype("int8"), name="int8")
-        texts = [self.words[row] for row in self.short]
-        step = float(np.median(_apart(encoder.encode(texts), copy.encode(texts))))
-        apart = float(np.median(base[self.short]))
+        vectors = [each.encode(self.short_texts) for each in (encoder, copy)]
+        step, apart = float(np.median(_apart(*vectors))), float(np.median(base[self.short]))
         if not step / INT8_RANGE <= apart <= step * INT8_RANGE:
             return None
         words = (
@@ -717,27 +670,28 @@ class Search:
 
     def _norms(self, vectors: Vectors) -> tuple[tuple[float, float], Change | None]:
         """The median norms of SERVED and the reference, and the cause where they differ."""
-        dim = self.served.shape[1]
-        served = np.linalg.norm(self.served[self.short].astype(np.float64), axis=1)
-        tokens = self.tokens[self.short]
-        raw = np.linalg.norm(vectors.astype(np.float64), axis=1)
-        cut = np.linalg.norm(vectors[:, :dim].astype(np.float64), axis=1)
-        is_unit = self.reference.is_normalised
-        own = cut / np.where(raw > 0, raw, 1) if is_unit else cut
+        served, raw, cut = (
+            np.linalg.norm(each.astype(np.float64), axis=1)
+            for each in (self.served[self.short], vectors, vectors[:, : self.served.shape[1]])
+        )
+        tokens, unit = self.tokens[self.short], cut / np.where(raw > 0, raw, 1)
+        transformer = self.reference.transformer
+        own = unit if transformer is not None and transformer.is_normalised else cut
         medians = (float(np.median(served)), float(np.median(own)))
         rules = {
             "": own,
             "normalised": np.ones_like(raw),
             "not normalised": cut,
-            "normalised before it is cut": cut / np.where(raw > 0, raw, 1),
+            "normalised before it is cut": unit,
             "summed over tokens in place of their mean": cut * tokens,
             "divided by the root of the number of tokens": cut * np.sqrt(tokens),
         }
-        for words, norms in rules.items():
-            if np.median(np.abs(served / np.where(norms > 0, norms, 1) - 1)) < 0.01:
+        ratios = {words: served / np.where(norms > 0, norms, 1) for words, norms in rules.items()}
+        for words, ratio in ratios.items():
+            if np.median(np.abs(ratio - 1)) < 0.01:
                 return medians, Change("norm", words, words) if words else None
-        scale = float(np.median(served / np.where(own > 0, own, 1)))
-        return medians, Change("norm", f"of other lengths, about {scale:.3g} times", f"{scale:.3g}")
+        scale = f"{np.median(ratios['']):.3g}"
+        return medians, Change("norm", f"of other lengths, about {scale} times", scale)
 
 
 def _apart(first: Vectors, second: Vectors) -> Floats:
@@ -746,19 +700,18 @@ def _apart(first: Vectors, second: Vectors) -> Floats:
     return 1 - cosines
 
 
-def stored_form(served: Vectors, reference: VariedReference) -> tuple[str, Vectors]:
+def stored_form(served: Vectors, width: int) -> tuple[str, Vectors]:
     """How the components of SERVED are stored where that is in few bits, and the vectors that they
-    stand for.
+    stand for, of WIDTH numbers.
     """
-    values = np.unique(served)
-    if len(values) <= 2 and set(values.tolist()) <= {-1.0, 1.0}:
+    values = set(np.unique(served).tolist())
+    if values <= {-1.0, 1.0}:
         return "binary", served
-    if len(values) <= 2 and set(values.tolist()) <= {0.0, 1.0}:
+    if values <= {0.0, 1.0}:
         return "binary", served * 2 - 1
     if (served != np.rint(served)).any():
         return "", served
-    low, high = values[0], values[-1]
-    width = reference.encoder.dim
+    low, high = min(values), max(values)
     if width == served.shape[1] * 8 and high - low <= 255:
         packed = (served + (128 if low < 0 else 0)).astype(np.uint8)
         return "binary", np.unpackbits(packed, axis=1).astype(np.float32) * 2 - 1
