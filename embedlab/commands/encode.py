@@ -215,7 +215,8 @@ def _encode_all(
         )
     if refused:
         row, first = refused[0]
-        known = first.at([text for _, error in refused for text in error.refused])
+        texts = [text for _, error in refused for text in error.refused]
+        known = RefusedTextsError(first.who, texts)
         raise EmbedlabError(
             f"{file}, sentence {row + 1}: {known.message}", hint=known.hint
         ) from first

@@ -1,12 +1,10 @@
 """Run pieces of CPU work in threads that share the processor."""
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
-from itertools import chain
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from threading import Event
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 import torch
 
@@ -34,77 +32,36 @@ def run_in_threads(
             for done in work(piece):
                 count(done)
         return
-    try:
-        with closing(_Crew(work, pieces, threads // at_once).run(at_once)) as news:
-            for done in news:
-                count(done)
-    finally:
-        torch.set_num_threads(threads)
+    heard: SimpleQueue[int | None] = SimpleQueue()  # each piece puts None at its end
+    stop = Event()
 
-
-class _Crew(Generic[Piece]):
-    """Workers that process pieces from a queue, each with THREADS torch threads."""
-
-    def __init__(
-        self, work: Callable[[Piece], Iterator[int]], pieces: Sequence[Piece], threads: int
-    ) -> None:
-        self.work = work
-        self.threads = threads
-        self.left: SimpleQueue[Piece] = SimpleQueue()
-        for piece in pieces:
-            self.left.put(piece)
-        self.heard: SimpleQueue[int | None] = (
-            SimpleQueue()
-        )  # from the helpers; each sends None at its end
-        self.stop = Event()
-
-    def run(self, workers: int) -> Generator[int, None, None]:
-        """Yield what all workers yield; the caller is one of them, as the C library reserves memory
-        for each further thread.
-        """
-        with ThreadPoolExecutor(workers - 1) as pool:
-            try:
-                helpers = [pool.submit(self._help) for _ in range(workers - 1)]
-                yield from self._news(len(helpers))
-                for helper in helpers:
-                    helper.result()
-            finally:
-                self.stop.set()
-
-    def _steps(self) -> Iterator[int]:
-        torch.set_num_threads(
-            self.threads
-        )  # per thread; new threads inherit the last value, so the caller must restore it
-        while not self.stop.is_set():
-            try:
-                piece = self.left.get_nowait()
-            except Empty:
-                return
-            for done in self.work(piece):
-                yield done
-                if self.stop.is_set():
-                    return
-
-    def _help(self) -> None:
+    def run(piece: Piece) -> None:
         try:
-            for done in self._steps():
-                self.heard.put(done)
+            for done in work(piece):
+                heard.put(done)
+                if stop.is_set():
+                    return
         except BaseException:
-            self.stop.set()
+            stop.set()
             raise
         finally:
-            self.heard.put(None)
+            heard.put(None)
 
-    def _news(self, helpers: int) -> Iterator[int]:
-        """Yield the caller's own steps and, between and after them, the helpers' until each has
-        ended.
-        """
-        for done in chain(self._steps(), [None]):
-            if done is not None:
-                yield done
-            while helpers and (done is None or not self.heard.empty()):
-                done_now = self.heard.get()
-                if done_now is None:
-                    helpers -= 1
-                else:
-                    yield done_now
+    # New threads inherit the last number that was set, so that it is restored.
+    share = (threads // at_once,)
+    try:
+        with ThreadPoolExecutor(at_once, "piece", torch.set_num_threads, share) as pool:
+            jobs = [pool.submit(run, piece) for piece in pieces]
+            try:
+                for _ in jobs:
+                    while (news := heard.get()) is not None:
+                        count(news)
+                    if stop.is_set():
+                        break
+            finally:
+                stop.set()
+                pool.shutdown(cancel_futures=True)
+        for job in jobs:
+            job.result()
+    finally:
+        torch.set_num_threads(threads)

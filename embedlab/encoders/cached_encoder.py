@@ -49,30 +49,29 @@ class CachedEncoder(VectorScorer):
         per_save: int | None = None,
         stored: str | None = None,
     ) -> None:
-        super().__init__()
         self.name = name
         self.fingerprint = fingerprint
         self._stored = stored or fingerprint
         self.dim = dim
-        self._facts = facts
+        self.stated = facts
         self._load = load
         self._cache = cache
-        self.similarity: Similarity = similarity
+        self.similarity = similarity
         self._per_save = per_save or SENTENCES_PER_SAVE
-        self._truncated: set[Text] = set()
 
     @property
     def facts(self) -> EncoderFacts:
         """The encoder's facts; sentences from the cache count as if they had been computed."""
-        computing = self.__dict__.get("_encoder")  # absent while the cache knows every sentence
-        computed = computing.facts if computing is not None else EncoderFacts()
+        own = super().facts
+        if "_encoder" not in self.__dict__:  # absent while the cache knows every sentence
+            return own
+        computed: EncoderFacts = self._encoder.facts
+        notes = (*self.stated.notes, *computed.notes, *self.number_notes)
         return replace(
-            self._facts,
-            truncated=len(self._truncated),
-            zero_vectors=len(self._zero),
+            own,
             unknown_texts=computed.unknown_texts,
             refused=computed.refused,
-            notes=tuple(dict.fromkeys([*self._facts.notes, *computed.notes, *self._number_notes])),
+            notes=tuple(dict.fromkeys(notes)),
         )
 
     def embed(
@@ -84,7 +83,7 @@ class CachedEncoder(VectorScorer):
         for rows, new_vectors, new_cut in self._compute(sentences, keys, known, progress):
             vectors[rows], cut[rows] = new_vectors, new_cut
         vectors = vectors[:, : self.dim]
-        self._truncated.update(sentences[row] for row in np.flatnonzero(cut).tolist())
+        self.count("truncated", sentences, cut)
         self.look_at(sentences, vectors)
         return vectors, cut
 
@@ -151,8 +150,7 @@ class CachedEncoder(VectorScorer):
                 self._cache.store(keys[rows], vectors, cut)
             yield rows, vectors, cut
         if refusals:
-            raise refusals[0].at(
-                [text for error in refusals for text in error.refused]
-            ) from refusals[0]
+            refused = [text for error in refusals for text in error.refused]
+            raise RefusedTextsError(refusals[0].who, refused) from refusals[0]
         if progress is not None and not len(new):
             progress(done, len(unique))

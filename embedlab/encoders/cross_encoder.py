@@ -3,7 +3,7 @@ gives the similarity.
 """
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import torch
@@ -19,7 +19,7 @@ from embedlab.core.disk import CHECKSUMS, check_folder
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.device import Machine
-from embedlab.encoders.encoder import EncoderFacts, TextPair, distinct
+from embedlab.encoders.encoder import Counting, EncoderFacts, TextPair, distinct
 from embedlab.encoders.pretrained import load_tokenizer, load_with_head
 from embedlab.encoders.tokens import TokenRows, are_unknown, budget_batches, tokenised
 from embedlab.encoders.transformer import BATCH_TOKENS, TOKENISED_AT_ONCE
@@ -36,7 +36,7 @@ ACTIVATIONS: Mapping[Activation, Callable[[Tensor], Tensor]] = {
 }
 
 
-class CrossEncoderScorer:
+class CrossEncoderScorer(Counting):
     """Similarities of pairs, each distinct pair (a, b) computed once; in float32 none depends on
     what else is in its batch.
     """
@@ -60,42 +60,30 @@ class CrossEncoderScorer:
         self._words = len(model.get_input_embeddings().weight)  # type: ignore[arg-type]  # a table of vectors in every architecture
         takes_types = "token_type_ids" in inspect.signature(model.forward).parameters
         self._has_types = takes_types and "token_type_ids" in tokenizer.model_input_names
-        self._notes = (AS_GIVEN, *vocabulary_notes(usage.source, tokenizer, self._words))
-        self._truncated: set[TextPair] = set()
-        self._unknown: set[TextPair] = set()
-
-    @property
-    def facts(self) -> EncoderFacts:
-        """What makes a similarity, the precision, the longest input, and how many pairs were
-        truncated.
-        """
-        return EncoderFacts(
-            pooling=self.usage.title,
-            precision=self._machine.precision,
-            max_tokens=self.usage.reading.max_tokens,
-            truncated=len(self._truncated),
-            unknown_texts=len(self._unknown),
-            notes=self._notes,
+        self.stated = EncoderFacts(
+            pooling=usage.title,
+            precision=machine.precision,
+            max_tokens=usage.reading.max_tokens,
+            notes=(AS_GIVEN, *vocabulary_notes(usage.source, tokenizer, self._words)),
         )
 
     def score(
         self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None
     ) -> NDArray[np.float32]:
         """Similarity of each pair as it is given; (pairs,)."""
-        pairs = [
-            TextPair(first=one, second=other) for one, other in zip(first, second, strict=True)
-        ]
+        pairs = [TextPair(first=a, second=b) for a, b in zip(first, second, strict=True)]
         unique, index = distinct(pairs)
         scores = np.empty(len(unique), np.float32)
         for start in range(0, len(unique), TOKENISED_AT_ONCE):
-            text_pairs = unique[start : start + TOKENISED_AT_ONCE]
-            rows = self.token_ids(text_pairs)
-            self._truncated.update(text_pairs[row] for row in np.flatnonzero(rows.truncated))
-            unknown = np.flatnonzero(are_unknown(rows, self._tokenizer))
-            self._unknown.update(text_pairs[row] for row in unknown)
-            self._score_rows(
-                rows, scores[start : start + len(text_pairs)], start, len(unique), progress
-            )
+            block = slice(start, start + TOKENISED_AT_ONCE)
+            rows = self.token_ids(unique[block])
+            self.count("truncated", unique[block], rows.truncated)
+            self.count("unknown_texts", unique[block], are_unknown(rows, self._tokenizer))
+            for batch, similarity in self._scored(rows):
+                scores[block][batch] = similarity.cpu().numpy()
+                start += len(batch)
+                if progress is not None:
+                    progress(start, len(unique))
         if not np.isfinite(scores.sum(dtype=np.float64)):
             raise EmbedlabError(
                 f"{self.name!r} gives scores that are not finite",
@@ -108,38 +96,24 @@ class CrossEncoderScorer:
         return tokenised(
             self._tokenizer,
             self.usage.reading,
-            [pair.first for pair in pairs],
-            [pair.second for pair in pairs],
+            pairs,
             folder=self.usage.source,
             has_types=self._has_types,
             words=self._words,
         )
 
-    def _score_rows(
-        self,
-        rows: TokenRows,
-        out: NDArray[np.float32],
-        done: int,
-        total: int,
-        progress: ProgressCallback | None,
-    ) -> None:
+    def _scored(self, rows: TokenRows) -> Iterator[tuple[NDArray[np.intp], Tensor]]:
+        """Yield the places of rows of token ids, batch by batch, and their similarities."""
         device, padding = self._machine.device, self._model.config.pad_token_id
-        budget = (
-            1 if padding is None else BATCH_TOKENS[device.type]
-        )  # decoders do not find the end of a padded text without it
+        # decoders do not find the end of a padded text without the token of padding
+        budget = 1 if padding is None else BATCH_TOKENS[device.type]
         pad = int(self._tokenizer.pad_token_id or 0) if padding is None else int(padding)
         for batch in budget_batches(rows.lengths, budget):
-            ids, mask, *types = (
-                torch.from_numpy(array).to(device) for array in rows.padded(batch, pad)
-            )
-            given = {"token_type_ids": types[0]} if types else {}
+            arrays = [torch.from_numpy(array).to(device) for array in rows.padded(batch, pad)]
+            names = ("input_ids", "attention_mask", "token_type_ids")
             with torch.inference_mode(), self._machine.autocast():
-                logits = self._model(input_ids=ids, attention_mask=mask, **given).logits.float()
-            similarity = ACTIVATIONS[self.usage.activation](logits)[:, self.usage.label]
-            out[batch] = similarity.cpu().numpy()
-            done += len(batch)
-            if progress is not None:
-                progress(done, total)
+                logits = self._model(**dict(zip(names, arrays, strict=False))).logits.float()
+            yield batch, ACTIVATIONS[self.usage.activation](logits)[:, self.usage.label]
 
 
 def load_cross_encoder(

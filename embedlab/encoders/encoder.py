@@ -5,8 +5,9 @@ combinations of them.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import compress
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
 
@@ -84,16 +85,12 @@ class RefusedTextsError(EmbedlabError):
     def __init__(
         self,
         who: str,
-        refused: Sequence[tuple[str, str]],
-        places: Sequence[int],
-        vectors: NDArray[np.float32],
+        refused: Iterable[tuple[str, str]],
+        places: Iterable[int] = (),
+        vectors: NDArray[np.float32] | None = None,
     ) -> None:
-        self.who, self.refused, self.places, self.vectors = (
-            who,
-            tuple(refused),
-            tuple(places),
-            vectors,
-        )
+        self.who, self.refused, self.places = who, tuple(refused), tuple(places)
+        self.vectors = np.empty((0, 0), np.float32) if vectors is None else vectors
         count = len(self.refused)
         named = first_few((_named(text) for text, _ in self.refused), SHOWN, separator="; ")
         super().__init__(
@@ -109,25 +106,12 @@ class RefusedTextsError(EmbedlabError):
         is_accepted[list(self.places)] = False
         return is_accepted
 
-    def at(
-        self,
-        refused: Sequence[tuple[str, str]],
-        places: Sequence[int] = (),
-        vectors: NDArray[np.float32] | None = None,
-    ) -> RefusedTextsError:
-        """Return the same of other texts."""
-        return RefusedTextsError(
-            self.who, refused, places, np.empty((0, 0), np.float32) if vectors is None else vectors
-        )
-
 
 def _named(text: str) -> str:
     shown = one_line(text)
-    return (
-        repr(shown)
-        if len(shown) <= LENGTH
-        else f"{shown[:LENGTH] + '…'!r} of {len(text):,} characters"
-    )
+    if len(shown) <= LENGTH:
+        return repr(shown)
+    return f"{shown[:LENGTH] + '…'!r} of {len(text):,} characters"
 
 
 Vectors = NDArray[np.float32]
@@ -164,13 +148,13 @@ class EncoderFacts:
 
 def odd_texts(zero: int, unknown: int) -> tuple[str, ...]:
     """What is to be said of so many sentences with a ZERO vector, and of UNKNOWN tokens alone."""
-    counts = (
-        (zero, "a zero vector (similarity 0)"),
-        (unknown, "only tokens that its vocabulary does not know"),
-    )
+    counts = {
+        "a zero vector (similarity 0)": zero,
+        "only tokens that its vocabulary does not know": unknown,
+    }
     return tuple(
         Note(f"{count} sentence{' has' if count == 1 else 's have'} {what}", kind="doubted")
-        for count, what in counts
+        for what, count in counts.items()
         if count
     )
 
@@ -237,12 +221,8 @@ def distinct(sentences: Sequence[T]) -> tuple[list[T], NDArray[np.intp]]:
     input sentence among them.
     """
     places: dict[T, int] = {}
-    index = np.fromiter(
-        (places.setdefault(sentence, len(places)) for sentence in sentences),
-        np.intp,
-        len(sentences),
-    )
-    return list(places), index
+    index = [places.setdefault(sentence, len(places)) for sentence in sentences]
+    return list(places), np.array(index, np.intp)
 
 
 def shifted(progress: ProgressCallback | None, before: int, total: int) -> ProgressCallback | None:
@@ -252,24 +232,40 @@ def shifted(progress: ProgressCallback | None, before: int, total: int) -> Progr
     return None if progress is None else lambda done, _: progress(before + done, total)
 
 
-class VectorScorer:
+class Counting:
+    """A model with facts that hold whatever it has encoded, and counts of what it has."""
+
+    stated = EncoderFacts()
+    number_notes: tuple[str, ...] = ()
+
+    @cached_property
+    def counted(self) -> dict[str, set[Text]]:
+        """The distinct sentences so far that each of TEXT_COUNTS counts."""
+        return {name: set() for name in TEXT_COUNTS}
+
+    def count(self, name: str, sentences: Sequence[Text], is_counted: NDArray[np.bool_]) -> None:
+        """Count those of SENTENCES that are to be counted under NAME."""
+        self.counted[name].update(compress(sentences, is_counted.tolist()))
+
+    @property
+    def facts(self) -> EncoderFacts:
+        """Facts of the work so far."""
+        counts: Any = {name: len(texts) for name, texts in self.counted.items()}
+        return replace(self.stated, **counts, notes=(*self.stated.notes, *self.number_notes))
+
+
+class VectorScorer(Counting):
     """A model that scores two texts by the similarity of their vectors."""
 
     similarity: Similarity = "cosine"
 
     without: frozenset[str] = frozenset()  # texts that another model refuses: none has a vector
 
-    def __init__(self) -> None:
-        """Begin without any sentence."""
-        self._zero: set[Text] = set()
-        self._number_notes: tuple[str, ...] = ()
-
     def look_at(self, sentences: Sequence[Text], vectors: Vectors) -> None:
         """Count zero vectors, and note numbers that may be no values."""
-        is_zero = ~vectors.any(axis=1)
-        self._zero.update(sentences[row] for row in np.flatnonzero(is_zero).tolist())
-        if not self._number_notes:
-            self._number_notes = _number_notes(vectors[~is_zero])
+        is_zero = np.asarray(~vectors.any(axis=1))
+        self.count("zero_vectors", sentences, is_zero)
+        self.number_notes = self.number_notes or _number_notes(vectors[~is_zero])
 
     def embed(
         self, sentences: Sequence[Text], progress: ProgressCallback | None = None
@@ -290,7 +286,7 @@ class VectorScorer:
         if others := self.without.intersection(sentences):
             refused = [(text, "another model refuses it") for text in sorted(others)]
             name: str = getattr(self, "name")  # noqa: B009 - each kind has one
-            raise RefusedTextsError(name, refused, (), np.empty((0, 0), np.float32))
+            raise RefusedTextsError(name, refused)
 
     def score(
         self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None
@@ -306,9 +302,10 @@ def _number_notes(vectors: Vectors) -> tuple[str, ...]:
     low, high = vectors.min(), vectors.max()
     if low >= -1 and high <= 1:
         return (Note("its numbers are bits", kind="doubted"),)
-    is_byte = low >= -128 and high < 256 and high - low > 100  # counts of words are smaller
+    if low < -128 or high >= 256 or high - low <= 100:  # counts of words are smaller
+        return ()
     packed = "all its numbers are whole: if they are packed bits, take np.unpackbits of them"
-    return (Note(packed, kind="doubted"),) if is_byte else ()
+    return (Note(packed, kind="doubted"),)
 
 
 def cosines(first: Vectors, second: Vectors) -> NDArray[np.float32]:
@@ -330,7 +327,7 @@ def unit_vectors(vectors: Vectors) -> NDArray[np.float64]:
     """Each vector at length 1; a zero vector stays zero."""
     wide = vectors.astype(np.float64)
     lengths = np.linalg.norm(wide, axis=1, keepdims=True)
-    unit: NDArray[np.float64] = np.divide(wide, lengths, out=np.zeros_like(wide), where=lengths > 0)
+    unit: NDArray[np.float64] = wide / np.where(lengths > 0, lengths, 1)
     return unit
 
 

@@ -55,7 +55,6 @@ class PrefixedEncoder(VectorScorer):
     """The vectors of what an encoder kind opened, each distinct sentence encoded once."""
 
     def __init__(self, *, spec: ModelSpec, fingerprint: str, inner: SentenceEncoder) -> None:
-        super().__init__()
         self.name = spec.name
         self.fingerprint = fingerprint
         self._inner = inner
@@ -66,7 +65,7 @@ class PrefixedEncoder(VectorScorer):
         # options that the opened encoder applies
         self._prompt = spec.prompt if spec.prompt and "prompt" not in kind.opened_with else ""
         self._cut = spec.dim
-        self._refused: dict[str, None] = {}
+        self._refused: dict[str, None] = {}  # in order
 
     @cached_property
     def dim(self) -> int:
@@ -82,23 +81,22 @@ class PrefixedEncoder(VectorScorer):
     def facts(self) -> EncoderFacts:
         """The encoder's own facts, where it has some."""
         facts = getattr(self._inner, "facts", None)
-        known = facts if isinstance(facts, EncoderFacts) else EncoderFacts()
+        facts = facts if isinstance(facts, EncoderFacts) else EncoderFacts()
         return replace(
-            known,
-            zero_vectors=len(self._zero),
+            facts,
+            zero_vectors=len(self.counted["zero_vectors"]),
             refused=tuple(self._refused),
-            notes=(*known.notes, *self._number_notes),
+            notes=(*facts.notes, *self.number_notes),
         )
 
     def embed(
         self, sentences: Sequence[Text], progress: ProgressCallback | None = None
     ) -> tuple[Vectors, NDArray[np.bool_]]:
         """A vector for each of these distinct sentences; none is known to be cut."""
-        vectors = (
-            self._vectors(single_texts(self.name, sentences))
-            if sentences
-            else np.empty((0, self.dim), np.float32)
-        )
+        if sentences:
+            vectors = self._vectors(single_texts(self.name, sentences))
+        else:
+            vectors = np.empty((0, self.dim), np.float32)
         self.look_at(sentences, vectors)
         if progress is not None:
             progress(len(sentences), len(sentences))
@@ -106,24 +104,18 @@ class PrefixedEncoder(VectorScorer):
 
     def _vectors(self, sentences: Sequence[str]) -> Vectors:
         try:
-            return self._cut_vectors(
-                self._inner.encode([f"{self._prompt}{sentence}" for sentence in sentences]),
-                len(sentences),
-            )
-        except EmbedlabError as error:
-            if not isinstance(error, RefusedTextsError):
-                raise
-            refused = [
-                (sentences[index], reason)
-                for index, (_, reason) in zip(error.places, error.refused, strict=True)
-            ]
-            self._refused |= dict.fromkeys(text for text, _ in refused)
-            vectors = (
-                self._cut_vectors(error.vectors, len(error.vectors))
-                if len(error.vectors)
-                else error.vectors
-            )
-            raise error.at(refused, error.places, vectors) from error
+            vectors = self._inner.encode([f"{self._prompt}{sentence}" for sentence in sentences])
+            return self._cut_vectors(vectors, len(sentences))
+        except RefusedTextsError as error:
+            reasons = [reason for _, reason in error.refused]
+            texts = [sentences[place] for place in error.places]
+            self._refused |= dict.fromkeys(texts)
+            vectors = error.vectors
+            vectors = self._cut_vectors(vectors, len(vectors)) if len(vectors) else vectors
+            refused = zip(texts, reasons, strict=True)
+            raise RefusedTextsError(error.who, refused, error.places, vectors) from error
+        except EmbedlabError:
+            raise
         except Exception as error:
             if self._by is None:
                 raise
@@ -154,11 +146,10 @@ class PrefixedEncoder(VectorScorer):
 class PrefixedScorer:
     """The scores of a kind without vectors."""
 
-    def __init__(self, *, name: str, fingerprint: str, inner: Any) -> None:
-        self.name = name
-        self.fingerprint = fingerprint
-        self.facts = EncoderFacts()
-        self._inner = inner
+    facts = EncoderFacts()
+
+    def __init__(self, name: str, fingerprint: str, inner: Any) -> None:
+        self.name, self.fingerprint, self._inner = name, fingerprint, inner
 
     def score(
         self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None
@@ -186,11 +177,6 @@ class PrefixedScorer:
         if progress is not None:
             progress(count, count)
         return scores
-
-
-def open_kind(kind: EncoderKind, spec: ModelSpec) -> Any:
-    """Open the encoder of SPEC, of a KIND, with what it takes of its options."""
-    return kind.open(spec.location, **{name: getattr(spec, name) for name in kind.opened_with})
 
 
 def load_prefixed(
@@ -223,13 +209,12 @@ def load_prefixed(
         return load()
     opened, notes = cache_result(load), (NATIVE_NOTE,) if spec.code is not None else ()
     dim = EmbeddingCache.stored_dim(cache, fingerprint) or opened().dim
+    facts = EncoderFacts(pooling=kind.pooling, notes=notes)
     return CachedEncoder(
         name=spec.name,
         fingerprint=fingerprint,
         dim=dim,
-        facts=EncoderFacts(pooling=kind.pooling, notes=notes)
-        if kind.pooling is not None
-        else replace(opened().facts, truncated=0),
+        facts=facts if kind.pooling is not None else opened().facts,
         load=opened,
         cache=EmbeddingCache(cache, fingerprint, dim=dim, limit_bytes=limit_bytes, name=spec.name),
         per_save=kind.per_save,
@@ -262,21 +247,18 @@ def scorer_for(spec: ModelSpec, settings: Settings, *, cache: Path | None = None
     a device needs it.
     """
     here = None
-    if settings.device not in {"auto", "cpu"} or not _needs_no_torch(spec):
+    # what is looked up or counted needs no torch; a plug-in may do anything
+    is_light = spec.kind == "dice" or (
+        spec.is_prefixed
+        and not spec.is_transformed
+        and encoder_kind(spec.kind).backend in {"file", "numpy"}
+    )
+    if settings.device not in {"auto", "cpu"} or not is_light:
         from embedlab.encoders.device import machine
 
         here = machine(settings)
     return load_scorer(
         spec, here, cache=cache, cache_gib=settings.cache_gib, offline=settings.offline
-    )
-
-
-def _needs_no_torch(spec: ModelSpec) -> bool:
-    """Return whether SPEC is looked up or counted; a plug-in may do anything."""
-    return spec.kind == "dice" or (
-        spec.is_prefixed
-        and not spec.is_transformed
-        and encoder_kind(spec.kind).backend in {"file", "numpy"}
     )
 
 
@@ -297,17 +279,34 @@ def load_scorer(
         kind = encoder_kind(spec.kind)
         if not kind.has_vectors:
             fingerprint = spec_fingerprint(spec, precision=_precision(machine))
-            if kind.scorer is None:
-                return PrefixedScorer(
-                    name=spec.name, fingerprint=fingerprint, inner=open_kind(kind, spec)
-                )
-            scorer: PairScorer = kind.scorer(spec, fingerprint, machine)
-            return scorer
+            if kind.scorer is not None:
+                scorer: PairScorer = kind.scorer(spec, fingerprint, machine)
+                return scorer
+            return PrefixedScorer(spec.name, fingerprint, open_kind(kind, spec))
     return load_encoder(spec, machine, cache=cache, cache_gib=cache_gib, offline=offline)
 
 
 def _precision(machine: "Machine | None") -> str:
     return "float32" if machine is None else machine.precision
+
+
+def open_kind(kind: EncoderKind, spec: ModelSpec) -> Any:
+    """Open the encoder of SPEC, of a KIND, with what it takes of its options."""
+    return kind.open(spec.location, **{name: getattr(spec, name) for name in kind.opened_with})
+
+
+# what has no vectors, and what to do instead
+_WITHOUT_VECTORS = {
+    "dice": ("only scores pairs", "name an encoder, for example sbert or word-vectors:FILE"),
+    "ensemble": (
+        "averages predictions",
+        "--suite multitask evaluates those, average:a,b averages vectors",
+    ),
+    RERANK: (
+        "puts the documents of a search in order, and has no similarities of pairs",
+        "take it to a task of search, --task retrieval-captions, or name one of its models",
+    ),
+}
 
 
 def load_encoder(
@@ -319,60 +318,31 @@ def load_encoder(
     offline: bool = False,
 ) -> Encoder:
     """Load an encoder; a model that only scores pairs is a UsageError."""
-    if spec.kind == "dice":
-        raise UsageError(
-            f"{spec.name!r} has no vectors: it only scores pairs",
-            hint="name an encoder, for example sbert or word-vectors:FILE",
-        )
-    if spec.kind == "ensemble":
-        raise UsageError(
-            f"{spec.name!r} has no vectors: it averages predictions",
-            hint="--suite multitask evaluates those, average:a,b averages vectors",
-        )
-    if spec.kind == RERANK:
-        raise UsageError(
-            f"{spec.name!r} puts the documents of a search in order: it has no vectors and "
-            f"no similarities of pairs",
-            hint=f"take it to a task of search, --task retrieval-captions, or name "
-            f"{spec.parts[0].name} itself",
-        )
-    if spec.is_prefixed and not spec.is_transformed:
-        return load_prefixed(
-            spec,
-            spec_fingerprint(spec, precision=_precision(machine)),
-            cache,
-            int(cache_gib * GIB),
-            offline=offline,
-        )
-    assert machine is not None
+
+    def load(spec: ModelSpec) -> Encoder:
+        return load_encoder(spec, machine, cache=cache, cache_gib=cache_gib, offline=offline)
+
+    if spec.kind in _WITHOUT_VECTORS:
+        what, hint = _WITHOUT_VECTORS[spec.kind]
+        raise UsageError(f"{spec.name!r} has no vectors: it {what}", hint=hint)
     if spec.is_transformed:
-        return _load_transformed(spec, machine, cache, cache_gib, offline=offline)
-    if (
-        combination := next((name for name in COMBINATION_NAMES if name == spec.kind), None)
-    ) is not None:
-        parts = [
-            load_encoder(part, machine, cache=cache, cache_gib=cache_gib, offline=offline)
-            for part in spec.parts
-        ]
-        return CombinedEncoder(name=spec.name, kind=combination, parts=parts)
+        from embedlab.encoders.transformed import TransformedEncoder  # its files need polars
+
+        before, similarity = spec.untransformed, TransformedEncoder.similarity
+        if before.is_transformer:
+            folder = model_folder(before, offline=offline)
+            similarity = read_usage(folder, before.wishes).similarity
+        return TransformedEncoder(spec=spec, inner=load(before), similarity=similarity)
+    if spec.is_prefixed:
+        fingerprint = spec_fingerprint(spec, precision=_precision(machine))
+        return load_prefixed(spec, fingerprint, cache, int(cache_gib * GIB), offline=offline)
+    for kind in COMBINATION_NAMES:
+        if kind == spec.kind:
+            return CombinedEncoder(name=spec.name, kind=kind, parts=[*map(load, spec.parts)])
+    assert machine is not None
     if cache is None or cache_gib == 0:
         return load_plain(spec, machine, offline=offline)
     return load_cached(spec, machine, cache, cache_gib, offline=offline)
-
-
-def _load_transformed(
-    spec: ModelSpec, machine: "Machine", cache: Path | None, cache_gib: float, *, offline: bool
-) -> Encoder:
-    from embedlab.encoders.transformed import TransformedEncoder  # its files of vectors need polars
-
-    before = spec.untransformed
-    similarity = (
-        "cosine"
-        if before.is_prefixed
-        else read_usage(model_folder(before, offline=offline), before.wishes).similarity
-    )
-    inner = load_encoder(before, machine, cache=cache, cache_gib=cache_gib, offline=offline)
-    return TransformedEncoder(spec=spec, inner=inner, similarity=similarity)
 
 
 def load_cached(
@@ -384,28 +354,27 @@ def load_cached(
     These are its vectors before whitening and normalising.
     """
     spec = spec.untransformed
-    folder = model_folder(spec, offline=offline)
-    usage, whole = read_usage(folder, spec.wishes), replace(spec, dim=None)
-    uncut = usage if spec.dim is None else read_usage(folder, whole.wishes)
-    stored = used_fingerprint(uncut, precision=machine.precision)
+    folder, whole = model_folder(spec, offline=offline), replace(spec, dim=None)
+    usage, uncut = read_usage(folder, spec.wishes), read_usage(folder, whole.wishes)
+    fingerprint, stored = (
+        used_fingerprint(each, precision=machine.precision) for each in (usage, uncut)
+    )
+    is_read = not usage.is_static
+    limit = int(cache_gib * GIB)
     return CachedEncoder(
         name=spec.name,
-        fingerprint=used_fingerprint(usage, precision=machine.precision),
+        fingerprint=fingerprint,
         dim=vector_dim(usage),
         facts=EncoderFacts(
             pooling=pooling_label(usage),
-            precision="float32" if usage.is_static else usage.reading.dtype or machine.precision,
-            max_tokens=None if usage.is_static else usage.reading.max_tokens,
+            precision=(usage.reading.dtype or machine.precision) if is_read else "float32",
+            max_tokens=usage.reading.max_tokens if is_read else None,
             notes=(*usage.notes, *([spec.note] if spec.note else [])),
         ),
         load=lambda: load_plain(whole, machine, offline=offline),
         similarity=usage.similarity,
         cache=EmbeddingCache(
-            cache,
-            stored,
-            dim=vector_dim(uncut),
-            limit_bytes=int(cache_gib * GIB),
-            name=spec.name,
+            cache, stored, dim=vector_dim(uncut), limit_bytes=limit, name=spec.name
         ),
         stored=stored,
     )
@@ -476,38 +445,32 @@ def token_vectors_of(spec: ModelSpec, settings: Settings) -> TokensOf:
     """Return what gives the token vectors of a sentence by the model SPEC; one whose cosine does
     not add up from them is a UsageError.
     """
-    if spec.kind in ("run", "folder", "hub") and spec.whiten is None:
+    why = ""
+    if spec.is_transformer and spec.whiten is None:
         plain = spec.untransformed
-        similarity = read_usage(
-            model_folder(plain, offline=settings.offline), plain.wishes
-        ).similarity
-        if similarity != "cosine":
-            raise _refused(spec, f"compares vectors by {similarity}")
-        from embedlab.encoders.device import machine
+        folder = model_folder(plain, offline=settings.offline)
+        similarity = read_usage(folder, plain.wishes).similarity
+        if similarity == "cosine":
+            from embedlab.encoders.device import machine
 
-        return load_plain(plain, machine(settings), offline=settings.offline).token_vectors
-    if not spec.is_prefixed:
-        raise _refused(
-            spec,
-            "has no token vectors"
-            if spec.kind == "dice"
-            else "combines the vectors of several models",
-        )
-    if spec.whiten is not None or spec.prompt:
-        raise _refused(
-            spec, "whitens its vectors" if spec.whiten is not None else "puts a prompt in front"
-        )
-    opened = encoder_kind(spec.kind).open(spec.location)
-    if not hasattr(opened, "token_vectors"):
-        raise _refused(spec, "gives vectors of sentences alone")
-    tokens_of: TokensOf = opened.token_vectors
-    return tokens_of if spec.dim is None else lambda sentence: _cut(tokens_of(sentence), spec.dim)
+            return load_plain(plain, machine(settings), offline=settings.offline).token_vectors
+        why = f"compares vectors by {similarity}"
+    elif not spec.is_prefixed:
+        why = "combines the vectors of several models"
+        why = "has no token vectors" if spec.kind == "dice" else why
+    elif spec.whiten is not None or spec.prompt:
+        why = "puts a prompt in front" if spec.whiten is None else "whitens its vectors"
+    else:
+        opened, dim = encoder_kind(spec.kind).open(spec.location), spec.dim
+        if hasattr(opened, "token_vectors"):
 
+            def tokens_of(sentence: str) -> WeightedTokens:
+                tokens: WeightedTokens = opened.token_vectors(sentence)
+                return replace(tokens, vectors=tokens.vectors[:, :dim])
 
-def _cut(tokens: WeightedTokens, dim: int | None) -> WeightedTokens:
-    return replace(tokens, vectors=tokens.vectors[:, :dim])
-
-
-def _refused(spec: ModelSpec, why: str) -> UsageError:
-    message = f"{spec.name!r} {why}: its similarity is not a sum over pairs of tokens"
-    return UsageError(message, hint="--view effects leaves out words, which fits every model")
+            return tokens_of
+        why = "gives vectors of sentences alone"
+    raise UsageError(
+        f"{spec.name!r} {why}: its similarity is not a sum over pairs of tokens",
+        hint="--view effects leaves out words, which fits every model",
+    )

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import accumulate, chain
 from pathlib import Path
 
 import numpy as np
@@ -46,27 +46,22 @@ class TokenTable:
         """Return the mean vector of each text's tokens, zeros where it has none, and which texts
         were cut; (texts, width), (texts,).
         """
-        limit = self.most_characters
-        shorter = texts if limit is None else [text[:limit] for text in texts]
+        limit, most = self.most_characters, self.most_tokens
         with one_line_errors(
             self.folder, "tokenizer"
         ):  # some damage appears only when a text is read
-            tokens = self._words.tokens_of(shorter)
-        most = self.most_tokens
-        is_cut = np.zeros(len(texts), np.bool_)
-        if most is not None:
-            is_cut |= [len(ids) > most for ids in tokens]
-        if limit is not None:
-            is_cut |= [len(text) > limit for text in texts]
-        if self.ignored is not None or is_cut.any():
+            tokens = self._words.tokens_of([text[:limit] for text in texts])
+        is_cut = [
+            len(ids) > (most or len(ids)) or len(text) > (limit or len(text))
+            for ids, text in zip(tokens, texts, strict=True)
+        ]
+        if self.ignored is not None or any(is_cut):
             tokens = [[token for token in ids[:most] if token != self.ignored] for ids in tokens]
-        lengths = np.fromiter(map(len, tokens), np.int64, len(tokens))
-        flat = np.fromiter(chain.from_iterable(tokens), np.int64, int(lengths.sum()))
-        offsets = np.cumsum(lengths) - lengths
+        flat = torch.tensor([*chain.from_iterable(tokens)], dtype=torch.long)
+        offsets = torch.tensor([0, *accumulate(map(len, tokens))][:-1], dtype=torch.long)
         with torch.inference_mode():
-            return F.embedding_bag(
-                torch.from_numpy(flat), self.vectors, torch.from_numpy(offsets), mode="mean"
-            ), is_cut
+            means = F.embedding_bag(flat, self.vectors, offsets, mode="mean")
+        return means, np.array(is_cut, np.bool_)
 
     def token_vectors(
         self, sentence: str, *, prompt: str = "", dim: int | None = None
@@ -78,8 +73,11 @@ class TokenTable:
             encoding = self.tokenizer.encode(
                 f"{prompt}{sentence}"[: self.most_characters], add_special_tokens=False
             )
-        there = [index for index, token in enumerate(encoding.ids) if token != self.ignored]
-        there = [index for index in there if self.most_tokens is None or index < self.most_tokens]
+        there = [
+            index
+            for index, token in enumerate(encoding.ids[: self.most_tokens])
+            if token != self.ignored
+        ]
         spans = [
             (start - len(prompt), end - len(prompt))
             for start, end in (encoding.offsets[index] for index in there)
@@ -143,46 +141,33 @@ class StaticEncoder(VectorScorer):
         layers: nn.Sequential,
         notes: tuple[str, ...] = (),
     ) -> None:
-        super().__init__()
         self.name = name
         self.fingerprint = fingerprint
         self.usage = usage
         self.similarity = usage.similarity
         self._table = table
         self._layers = layers
-        self._notes = notes
-        self._truncated: set[Text] = set()
+        self.stated = EncoderFacts(
+            pooling=pooling_label(usage), max_tokens=table.most_tokens, notes=notes
+        )
 
     @cached_property
     def dim(self) -> int:
         """Length of a vector."""
         return vector_dim(self.usage)
 
-    @property
-    def facts(self) -> EncoderFacts:
-        """How it makes vectors, and how many texts were cut."""
-        return EncoderFacts(
-            pooling=pooling_label(self.usage),
-            max_tokens=self._table.most_tokens,
-            truncated=len(self._truncated),
-            zero_vectors=len(self._zero),
-            notes=self._notes,
-        )
-
     def embed(
         self, sentences: Sequence[Text], progress: ProgressCallback | None = None
     ) -> tuple[Vectors, NDArray[np.bool_]]:
         """A vector for each of these sentences, and which of them were cut."""
-        vectors, is_cut = (
-            np.empty((len(sentences), self.dim), np.float32),
-            np.zeros(len(sentences), np.bool_),
-        )
+        vectors = np.empty((len(sentences), self.dim), np.float32)
+        is_cut = np.zeros(len(sentences), np.bool_)
         for start in range(0, len(sentences), SENTENCES_AT_ONCE):
             block = slice(start, start + SENTENCES_AT_ONCE)
             vectors[block], is_cut[block] = self._means(single_texts(self.name, sentences[block]))
             if progress is not None:
                 progress(min(block.stop, len(sentences)), len(sentences))
-        self._truncated.update(sentences[row] for row in np.flatnonzero(is_cut).tolist())
+        self.count("truncated", sentences, is_cut)
         self.look_at(sentences, vectors)
         return vectors, is_cut
 

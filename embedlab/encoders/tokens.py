@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerFast
 
+from embedlab.encoders.encoder import Text, TextPair
 from embedlab.encoders.weight_checks import reading_file, refuse_unknown_tokens
 from embedlab.models.reading import Reading, Side
 
@@ -79,15 +80,12 @@ def gather_rows(
     """Return the TokenRows of lists of ids, and of the TYPES of their tokens where these are not
     all 0.
     """
-    lengths = np.fromiter(map(len, rows), np.int64, len(rows))
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    offsets = np.array([0, *accumulate(map(len, rows))], np.int64)
     return TokenRows(
         flat=np.fromiter(chain.from_iterable(rows), np.int32, int(offsets[-1])),
         offsets=offsets,
         truncated=truncated,
-        types=None
-        if types is None
-        else np.fromiter(chain.from_iterable(types), np.int8, int(offsets[-1])),
+        types=None if types is None else np.fromiter(chain.from_iterable(types), np.int8),
     )
 
 
@@ -118,22 +116,25 @@ def read_ahead(values: Iterator[T]) -> Iterator[T]:
 def tokenised(
     tokenizer: PreTrainedTokenizerFast,
     reading: Reading,
-    first: Sequence[str],
-    second: Sequence[str] | None,
+    texts: Sequence[Text],
     *,
     folder: Path,
     has_types: bool,
     words: int,
 ) -> TokenRows:
-    """The token ids of each text of FIRST, or of it and that of SECOND together, as READING says;
-    its case is the TOKENIZER's since that was loaded.
+    """The token ids of TEXTS as READING says, all of them sentences or all of them pairs; their
+    case is the TOKENIZER's since that was loaded.
 
     A token beyond the WORDS that the model in FOLDER has vectors for is a MissingError.
     """
+    pairs = [text for text in texts if isinstance(text, TextPair)]
+    if pairs and len(pairs) < len(texts):
+        raise ValueError("sentences and pairs of texts are tokenised apart")
+    first = [text.first if isinstance(text, TextPair) else text for text in texts]
     with reading_file(folder, "tokenizer"):
         encoded = tokenizer(
             [f"{reading.prompt}{text}" for text in first],
-            None if second is None else list(second),
+            [pair.second for pair in pairs] or None,
             truncation=True,
             max_length=reading.max_tokens,
             add_special_tokens=reading.special != "none",
@@ -144,13 +145,10 @@ def tokenised(
     # A text that is too long has several rows; the first one is encoded.
     owner = np.asarray(encoded["overflow_to_sample_mapping"])
     _, first_rows, counts = np.unique(owner, return_index=True, return_counts=True)
-    columns = [
-        [encoded[name][row] for row in first_rows]
-        for name in ("input_ids", *(["token_type_ids"] if has_types else []))
-    ]
-    if reading.special == "no-end" and ends_specially(tokenizer):
-        columns = [[row[:-1] for row in column] for column in columns]
-    rows = gather_rows(columns[0], counts > 1, columns[1] if has_types else None)
+    end = -1 if reading.special == "no-end" and ends_specially(tokenizer) else None
+    names = ("input_ids", "token_type_ids")[: 1 + has_types]
+    columns = [[encoded[name][row][:end] for row in first_rows] for name in names]
+    rows = gather_rows(columns[0], counts > 1, *columns[1:])
     refuse_unknown_tokens(folder, rows.flat, words)
     return rows
 

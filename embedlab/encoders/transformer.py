@@ -18,7 +18,7 @@ from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.progress import ProgressCallback
 from embedlab.cpu.engine import prepare_backbone, run_in_threads
 from embedlab.encoders.device import Machine, is_apart, sent
-from embedlab.encoders.encoder import EncoderFacts, Text, TextPair, Vectors, VectorScorer
+from embedlab.encoders.encoder import EncoderFacts, Text, Vectors, VectorScorer
 from embedlab.encoders.pooling import combined_pooling
 from embedlab.encoders.tokens import (
     TokenRows,
@@ -105,13 +105,13 @@ class TransformerEncoder(VectorScorer):
             layer=usage.layer,
             is_padded=usage.reading.padding == "left",
         )
-        self._notes = (
-            *notes,
-            *self.forward.notes,
-            *vocabulary_notes(self._folder, tokenizer, self._words),
+        known = vocabulary_notes(self._folder, tokenizer, self._words)
+        self.stated = EncoderFacts(
+            pooling=pooling_label(usage),
+            precision=machine.precision,
+            max_tokens=self.max_tokens,
+            notes=(*notes, *self.forward.notes, *known),
         )
-        self._truncated: set[Text] = set()
-        self._unknown: set[Text] = set()
         self._has_types = getattr(backbone.config, "type_vocab_size", 0) >= 2
         self._are_sentences_typed = self._has_types and any(
             tokenizer("a").get("token_type_ids", ())
@@ -138,18 +138,6 @@ class TransformerEncoder(VectorScorer):
         nothing.
         """
         return self.usage.training_text
-
-    @property
-    def facts(self) -> EncoderFacts:
-        """Pooling, precision, the longest input, and the number of truncated sentences."""
-        return EncoderFacts(
-            pooling=pooling_label(self.usage),
-            precision=self.machine.precision,
-            max_tokens=self.max_tokens,
-            truncated=len(self._truncated),
-            unknown_texts=len(self._unknown),
-            notes=self._notes,
-        )
 
     def forward_tokens(
         self, input_ids: Tensor, attention_mask: Tensor, token_types: Tensor | None = None
@@ -191,33 +179,24 @@ class TransformerEncoder(VectorScorer):
             for name, value in self.backbone.state_dict().items()
             if name not in self._frozen
         }
-        return {
-            **weights,
-            **{f"{LAYERS}{name}": value for name, value in self.layers.state_dict().items()},
-        }
+        return weights | {LAYERS + name: value for name, value in self.layers.state_dict().items()}
 
     def load_tensors(self, tensors: Mapping[str, Tensor]) -> None:
         """Take the weights that `tensors` gave."""
-        self.layers.load_state_dict(
-            {
-                name.removeprefix(LAYERS): value
-                for name, value in tensors.items()
-                if name.startswith(LAYERS)
-            }
-        )
-        weights = {name: value for name, value in tensors.items() if not name.startswith(LAYERS)}
-        self.backbone.load_state_dict(weights, strict=not self._frozen)
+        weights: tuple[dict[str, Tensor], dict[str, Tensor]] = ({}, {})
+        for name, value in tensors.items():
+            weights[name.startswith(LAYERS)][name.removeprefix(LAYERS)] = value
+        self.backbone.load_state_dict(weights[False], strict=not self._frozen)
+        self.layers.load_state_dict(weights[True])
 
     def pooling_weights(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor | None:
         """The weight of each token in pooling, where it is not the same for all; (batch,
         tokens).
         """
-        if self._unpooled:
-            return attention_mask * (
-                torch.arange(attention_mask.shape[1], device=attention_mask.device)
-                >= self._unpooled
-            )
-        return None
+        if not self._unpooled:
+            return None
+        columns = torch.arange(attention_mask.shape[1], device=attention_mask.device)
+        return attention_mask * (columns >= self._unpooled)
 
     def _prompt_tokens(self) -> int:
         """How many tokens a prompt puts in front of a text, the special token that begins it
@@ -244,17 +223,13 @@ class TransformerEncoder(VectorScorer):
         """
         if not texts:
             return gather_rows([], np.zeros(0, np.bool_))
-        pairs = [text for text in texts if isinstance(text, TextPair)]
-        if pairs and len(pairs) < len(texts):
-            raise ValueError("sentences and pairs of texts are tokenised apart")
-        has_types = self._has_types if pairs else self._are_sentences_typed
+        is_typed = self._are_sentences_typed if isinstance(texts[0], str) else self._has_types
         return tokenised(
             self.tokenizer,
             reading or self.usage.reading,
-            [text.first if isinstance(text, TextPair) else text for text in texts],
-            [pair.second for pair in pairs] or None,
+            texts,
             folder=self._folder,
-            has_types=has_types,
+            has_types=is_typed,
             words=self._words,
         )
 
@@ -274,13 +249,9 @@ class TransformerEncoder(VectorScorer):
                 add_special_tokens=False,
                 return_attention_mask=False,
             )["input_ids"]
-        return np.array(
-            [
-                ids[0] if len(ids) == 1 and ids[0] != self.tokenizer.unk_token_id else -1
-                for ids in encoded
-            ],
-            np.int64,
-        )
+        unknown = self.tokenizer.unk_token_id
+        known = [ids[0] if len(ids) == 1 and ids[0] != unknown else -1 for ids in encoded]
+        return np.array(known, np.int64)
 
     def embed(
         self, sentences: Sequence[Text], progress: ProgressCallback | None = None
@@ -300,15 +271,14 @@ class TransformerEncoder(VectorScorer):
             for start, rows in zip(starts, tokenised_rows, strict=True):
                 block = slice(start, start + TOKENISED_AT_ONCE)
                 truncated[block] = rows.truncated
-                unknown = np.flatnonzero(are_unknown(rows, self.tokenizer))
-                self._unknown.update(sentences[start + row] for row in unknown.tolist())
+                self.count("unknown_texts", sentences[block], are_unknown(rows, self.tokenizer))
                 self._embed_rows(rows, vectors[block], start, len(sentences), progress)
         if not np.isfinite(vectors.sum(dtype=np.float64)):
             raise EmbedlabError(
                 f"{self.name!r} gives vectors that are not finite",
                 hint="its weights are damaged, or its training diverged",
             )
-        self._truncated.update(sentences[row] for row in np.flatnonzero(truncated).tolist())
+        self.count("truncated", sentences, truncated)
         return vectors, truncated
 
     def embed_tokens(self, rows: TokenRows, progress: ProgressCallback | None = None) -> Vectors:
@@ -322,14 +292,11 @@ class TransformerEncoder(VectorScorer):
         """The token vectors whose weighted sum is the vector of SENTENCE but for its length; no
         such sum is a UsageError.
         """
-        if self.pooling not in SUMMED or len(self.layers):
-            how = (
-                f"pools by {self.pooling!r}"
-                if self.pooling not in SUMMED
-                else "has layers after pooling"
-            )
+        how = "has layers after pooling" if len(self.layers) else ""
+        if how or self.pooling not in SUMMED:
             raise UsageError(
-                f"{self.name!r} {how}: its vectors are not sums of token vectors",
+                f"{self.name!r} {how or f'pools by {self.pooling!r}'}: its vectors are not sums of "
+                f"token vectors",
                 hint="--view effects fits every model",
             )
         prompt, rows = self.usage.reading.prompt, self.token_ids([sentence])
@@ -356,13 +323,10 @@ class TransformerEncoder(VectorScorer):
                 if count
                 else torch.zeros(0, self.dim)
             )
-        offsets = [
-            (start - len(prompt), end - len(prompt)) for start, end in encoded["offset_mapping"]
-        ]
-        spans = (
-            None if token in special or end <= max(start, 0) else (start, end)
-            for token, (start, end) in zip(rows.flat, offsets[:count], strict=True)
-        )
+        spans = []
+        for token, offset in zip(rows.flat, encoded["offset_mapping"], strict=False):
+            start, end = (place - len(prompt) for place in offset)
+            spans.append(None if token in special or end <= max(start, 0) else (start, end))
         return WeightedTokens(
             vectors=vectors[:, : self.usage.dim].float().cpu().numpy(),
             weights=np.ones(count) if weights is None else weights[0].double().cpu().numpy(),
@@ -395,9 +359,7 @@ class TransformerEncoder(VectorScorer):
         batches = [
             filled[batch] for batch in budget_batches(rows.lengths[filled], self._batch_tokens())
         ]
-        if len(filled) < len(
-            rows
-        ):  # an empty text where the tokenizer adds nothing: no model computes a row without tokens
+        if len(filled) < len(rows):  # the tokenizer adds nothing: no model computes such a row
             out[rows.lengths == 0] = self._of_no_tokens()
             done += len(rows) - len(filled)
 
@@ -413,20 +375,19 @@ class TransformerEncoder(VectorScorer):
         def encode(batch: NDArray[np.intp]) -> Iterator[int]:
             with torch.inference_mode(), self.machine.autocast():
                 padded = rows.padded(batch, pad, self.usage.reading.padding)
-                vectors = self.forward_tokens(
-                    *(sent(torch.from_numpy(array), device) for array in padded)
-                )
-                if not is_apart(device):
-                    out[batch] = vectors.numpy()
-                else:
+                tensors = (sent(torch.from_numpy(array), device) for array in padded)
+                vectors = self.forward_tokens(*tensors)
+                if is_apart(device):
                     computed.append((batch, vectors))
-                    if sum(len(places) for places, _ in computed) >= TOKENISED_AT_ONCE:
-                        copy_back()
+                else:
+                    out[batch] = vectors.numpy()
             yield len(batch)
 
         def count(encoded: int) -> None:
             nonlocal done
             done += encoded
+            if sum(len(places) for places, _ in computed) >= TOKENISED_AT_ONCE:
+                copy_back()
             if progress is not None:
                 progress(done, total)
 

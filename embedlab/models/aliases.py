@@ -8,7 +8,8 @@ hides what embedlab ships.
 import json
 import os.path
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from embedlab.core import plugins
@@ -24,18 +25,11 @@ from embedlab.models.published import CATALOG, SHORT_NAMES
 _TYPED = re.compile(r"(?P<name>[\w.-]+)=(?P<model>.+)", re.DOTALL)
 _BEGINS = re.compile(r"[\w.-]+(?=$|[?@])")
 _NAME = re.compile(r"[A-Za-z][\w.-]{0,39}")
-_IN_TABLES = (
-    "gap",
-    "note",
-    "pair",
-    "pair_key",
-    "right",
-    "s1",
-    "s2",
-    "sentence1",
-    "sentence2",
-    "tag",
-)  # beside properties
+# columns of tables, beside properties
+_IN_TABLES = {
+    *("gap", "note", "pair", "pair_key", "right"),
+    *("s1", "s2", "sentence1", "sentence2", "tag"),
+}
 _of_this_process: dict[
     str, str
 ] = {}  # typed, and not stored: not used yet, or the file could not be written
@@ -96,7 +90,8 @@ def store_used(name: str) -> None:
     if (model := _of_this_process.pop(name, None)) is None:
         return
     try:
-        _change(lambda known: known | {name: model})
+        with _changing() as known:
+            known[name] = model
     except MissingError:  # a disk that takes nothing: it is known until this process ends
         _of_this_process[name] = model
 
@@ -105,9 +100,7 @@ def remove_alias(name: str) -> str:
     """Remove the stored alias NAME and return the model that it meant; one that does not exist is a
     UsageError.
     """
-    removed: list[str] = []
-
-    def without(known: dict[str, str]) -> dict[str, str]:
+    with _changing() as known:
         if name not in known:
             raise unknown(
                 "alias",
@@ -115,24 +108,22 @@ def remove_alias(name: str) -> str:
                 known,
                 listing="`embedlab models ls` lists them after the models in packages",
             )
-        removed.append(known.pop(name))
-        return known
-
-    _change(without)
-    return removed[0]
+        return known.pop(name)
 
 
-def _change(change: Callable[[dict[str, str]], Mapping[str, str]]) -> None:
-    """Store what CHANGE makes of the aliases; processes that change them wait for each other."""
-    with disk_errors(aliases_file()):
-        aliases_file().parent.mkdir(parents=True, exist_ok=True)
-        with sole_writer(aliases_file()):
-            _write(change(_stored()))
-
-
-def _write(known: Mapping[str, str]) -> None:
-    lines = [f"{json.dumps(alias)} = {json.dumps(known[alias])}\n" for alias in sorted(known)]
-    write_atomic(aliases_file(), "".join(lines).encode("utf-8", "surrogatepass"))
+@contextmanager
+def _changing() -> Iterator[dict[str, str]]:
+    """Store what the block makes of the aliases; processes that change them wait for each other."""
+    path = aliases_file()
+    with disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with sole_writer(path):
+            known = _stored()
+            yield known
+            lines = [
+                f"{json.dumps(alias)} = {json.dumps(known[alias])}\n" for alias in sorted(known)
+            ]
+            write_atomic(path, "".join(lines).encode("utf-8", "surrogatepass"))
 
 
 def _without_aliases(model: str, known: Mapping[str, str]) -> str:
@@ -158,17 +149,8 @@ def _refuse(name: str, model: str, text: str) -> None:
             f"{text!r}: {name!r} cannot be an alias",
             hint="begin with a letter; letters, digits, -, _ and . follow, 40 at most",
         )
-    taken = {
-        "dice",
-        "bm25",
-        "dataset",
-        *SHORT_NAMES,
-        *CATALOG,
-        *NAMES,
-        *plugins.names("encoders"),
-        *property_names(),
-        *_IN_TABLES,
-    }
+    shipped = ("dice", "bm25", "dataset", *SHORT_NAMES, *CATALOG, *NAMES)
+    taken = {*shipped, *plugins.names("encoders"), *property_names(), *_IN_TABLES}
     if name in taken:
         raise UsageError(
             f"{text!r}: {name!r} already names something else",

@@ -7,7 +7,7 @@ run without "@" is all its finished seeds: one model with a mean and a spread.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
@@ -32,6 +32,7 @@ from embedlab.models.grammar import (
     Combined,
     NameOptions,
     Single,
+    name_of,
     options_text,
     parse_model,
 )
@@ -49,6 +50,7 @@ FIT = "fit"  # whitening by the sentences that are scored
 # How the first line of word vectors is: their number and size, or a word and its vector.
 _WORD_VECTORS = re.compile(rb"\d+ \d+\s*|\S+(?:[ \t]-?\d+(?:\.\d*)?(?:e-?\d+)?){2,}\s*")
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
+_FULL_NAMES = {**PREFIXED, BM25: f"{BM25}:lucene"}
 _SHIPPED_NAMES = frozenset({BM25, *NAMES, *SHORT_NAMES, *CATALOG})
 
 
@@ -114,8 +116,7 @@ class ModelSpec(NameOptions):
     @property
     def wishes(self) -> Wishes:
         """How its folder is to be used, where that was typed."""
-        typed = {name: getattr(self, name) for name in (field.name for field in fields(Wishes))}
-        return Wishes(**typed)
+        return Wishes(**{field.name: getattr(self, field.name) for field in fields(Wishes)})
 
     @property
     def has_options(self) -> bool:
@@ -125,13 +126,13 @@ class ModelSpec(NameOptions):
     @property
     def is_transformed(self) -> bool:
         """Whether its finished vectors are whitened, normalised or stored in fewer bits."""
-        return self.whiten is not None or bool(self.normalise) or self.bits is not None
+        return any((self.whiten, self.normalise, self.bits))
 
     @property
     def is_for_evaluation(self) -> bool:
         """Whether its options cannot be trained with, nor saved in a model folder."""
-        reading = (self.layer, self.special, self.padding, self.dtype)
-        return self.is_transformed or any(value is not None for value in reading)
+        typed = {"layer", "special", "padding", "dtype", "whiten", "normalise", "bits"}
+        return not typed.isdisjoint(self.typed)
 
     @property
     def is_fitted(self) -> bool:
@@ -143,13 +144,8 @@ class ModelSpec(NameOptions):
         """The same model before whitening, normalisation and fewer bits; whitened vectors are cut
         afterwards.
         """
-        return replace(
-            self,
-            whiten=None,
-            normalise=None,
-            bits=None,
-            dim=None if self.whiten is not None else self.dim,
-        )
+        dim = None if self.whiten is not None else self.dim
+        return replace(self, whiten=None, normalise=None, bits=None, dim=dim)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,11 +158,8 @@ class Model:
 
 def model_names(runs_folder: Path) -> list[str]:
     """Return every selectable model name except files, folders and hub ids: finished runs first."""
-    return list(
-        dict.fromkeys(
-            [*finished_runs(runs_folder), *aliases(), *NAMES, *SHORT_NAMES, *CATALOG, "dice", BM25]
-        )
-    )
+    shipped = [*NAMES, *SHORT_NAMES, *CATALOG, "dice", BM25]
+    return list(dict.fromkeys([*finished_runs(runs_folder), *aliases(), *shipped]))
 
 
 def finished_runs(runs_folder: Path) -> list[str]:
@@ -176,11 +169,11 @@ def finished_runs(runs_folder: Path) -> list[str]:
 
 def finished_seeds(runs_folder: Path, name: str) -> dict[int, Path]:
     """Return the model folder of each finished seed of a run, by seed."""
-    folders = (
-        (path.parent.name.removeprefix("seed-"), path)
+    folders = {
+        path.parent.name.removeprefix("seed-"): path
         for path in (runs_folder / name).glob("seed-*/model")
-    )
-    return dict(sorted((int(seed), path) for seed, path in folders if seed.isdigit()))
+    }
+    return dict(sorted((int(seed), path) for seed, path in folders.items() if seed.isdigit()))
 
 
 def resolve(name: str, runs_folder: Path) -> Model:
@@ -193,41 +186,52 @@ def trainable(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
     finished seed of a run.
     """
     members = resolve(name, runs_folder).members
-    if members[0].kind not in {"run", "folder", "hub"}:
-        raise UsageError(
-            f"encoder {name!r} is not a transformer that can be trained",
-            hint="give a folder, a hub id or a run",
-        )
-    if isinstance(parsed := parse_model(name), Single) and parsed.options.pooling is not None:
-        raise UsageError(
-            f"encoder {name!r}: the recipe sets the pooling",
-            hint=Hint(RecipeValue("encoder.pooling", parsed.options.pooling)),
-        )
-    if members[0].max_tokens is not None:
-        raise UsageError(
-            f"encoder {name!r}: the recipe sets the number of tokens",
-            hint=Hint(RecipeValue("encoder.max_tokens", str(members[0].max_tokens))),
-        )
-    if members[0].is_for_evaluation:
-        raise UsageError(
-            f"encoder {name!r}: {FOR_EVALUATION} are only for evaluation",
-            hint="start from the model without them",
-        )
+    spec, typed = members[0], _typed_options(name)
+    pooling, tokens = typed.pooling, str(spec.max_tokens)
+    for is_refused, what, hint in (
+        (
+            not spec.is_transformer,
+            " is not a transformer that can be trained",
+            Hint("give a folder, a hub id or a run"),
+        ),
+        (
+            pooling is not None,
+            ": the recipe sets the pooling",
+            Hint(RecipeValue("encoder.pooling", str(pooling))),
+        ),
+        (
+            spec.max_tokens is not None,
+            ": the recipe sets the number of tokens",
+            Hint(RecipeValue("encoder.max_tokens", tokens)),
+        ),
+        (
+            spec.is_for_evaluation,
+            f": {FOR_EVALUATION} are only for evaluation",
+            Hint("start from the model without them"),
+        ),
+    ):
+        if is_refused:
+            raise UsageError(f"encoder {name!r}{what}", hint=hint)
     return members
+
+
+def _typed_options(name: str) -> NameOptions:
+    parsed = parse_model(name)
+    return parsed.options if isinstance(parsed, Single) else NameOptions()
 
 
 def starting_members(name: str, runs_folder: Path, seeds: Sequence[int]) -> list[ModelSpec]:
     """Return the transformer that training with each of SEEDS starts from: for a run with several
     seeds, that of the same seed.
     """
-    members = trainable(name, runs_folder)
-    if len(members) == 1:
-        return [members[0] for _ in seeds]
-    by_seed = {member.seed: member for member in members}
+    by_seed = {member.seed: member for member in trainable(name, runs_folder)}
+    first = next(iter(by_seed.values()))
+    if len(by_seed) == 1:
+        return [first for _ in seeds]
     if absent := [seed for seed in seeds if seed not in by_seed]:
         raise UsageError(
             f"encoder {name!r} has no finished seed {absent[0]}",
-            hint=f"start from one of them: {members[0].name}",
+            hint=f"start from one of them: {first.name}",
         )
     return [by_seed[seed] for seed in seeds]
 
@@ -242,79 +246,67 @@ def starting_location(name: str, runs_folder: Path) -> str:
             f"encoder {name!r} has {len(members)} seeds",
             hint=f"start from one of them: {members[0].name}",
         )
-    spec, parsed = members[0], parse_model(name)
-    if spec.kind == "folder" and isinstance(parsed, Single) and parsed.name in PACKAGED:
+    spec, options = members[0], _typed_options(name)
+    if spec.kind == "folder" and name_of(name) in PACKAGED:
         return name  # it is elsewhere in another installation
-    location = spec.location if spec.kind == "hub" else str(Path(spec.location).absolute())
-    adapter = (
-        str(Path(spec.adapter).absolute())
-        if spec.adapter is not None and Path(spec.adapter).is_dir()
-        else spec.adapter
-    )
-    return location + options_text(
-        replace(parsed.options, adapter=adapter) if isinstance(parsed, Single) else NameOptions()
-    )
+    location = spec.location if spec.is_on_hub else str(Path(spec.location).absolute())
+    if options.adapter is not None and Path(options.adapter).is_dir():
+        options = replace(options, adapter=str(Path(options.adapter).absolute()))
+    return location + options_text(options)
 
 
 def _resolve(parsed: Single | Combined, runs_folder: Path) -> Model:
     if isinstance(parsed, Single):
-        return Model(name=parsed.text, members=_resolve_single(parsed, runs_folder))
-    return Model(
-        name=parsed.text,
-        members=_combine(parsed, [_resolve(part, runs_folder) for part in parsed.parts]),
-    )
+        members = _resolve_single(parsed, runs_folder)
+    else:
+        members = _combine(parsed, [_resolve(part, runs_folder) for part in parsed.parts])
+    return Model(name=parsed.text, members=members)
 
 
 def _combine(combined: Combined, parts: Sequence[Model]) -> tuple[ModelSpec, ...]:
     """Return one combination per seed: models with several seeds are matched by seed, the others
     occur in each.
     """
-    several = [part for part in parts if len(part.members) > 1]
-    seeds: list[int | None] = [member.seed for member in several[0].members] if several else [None]
-    for model in several:
-        if (other_seeds := [member.seed for member in model.members]) != seeds:
-            raise UsageError(
-                f"{combined.text!r}: {several[0].name!r} has the seeds {_listing(seeds)} and "
-                f"{model.name!r} has {_listing(other_seeds)}",
-                hint=f"name one seed of each, for example {several[0].name}@{seeds[0]}",
-            )
-    # The combination's name includes "@seed" of a part that is a run, so no further note is needed.
-    silent = [
-        [replace(member, note=None) if member.kind == "run" else member for member in part.members]
+    several = {
+        part.name: [member.seed for member in part.members]
         for part in parts
-    ]
-    rows = [
-        tuple(members[number % len(members)] for members in silent) for number in range(len(seeds))
-    ]
-    depth = [str(combined.depth)] if combined.depth is not None else []
-    return tuple(
-        ModelSpec(
-            name=f"{combined.kind}({','.join([*(spec.name for spec in row), *depth])})",
-            kind=combined.kind,
-            parts=row,
-            depth=combined.depth,
-            seed=seed,
+        if len(part.members) > 1
+    }
+    first, seeds = next(iter(several.items()), ("", [None]))
+    for name, others in several.items():
+        if others != seeds:
+            raise UsageError(
+                f"{combined.text!r}: {first!r} has the seeds {_listing(seeds)} and "
+                f"{name!r} has {_listing(others)}",
+                hint=f"name one seed of each, for example {first}@{seeds[0]}",
+            )
+    combinations = []
+    for number, seed in enumerate(seeds):
+        row = [part.members[number % len(part.members)] for part in parts]
+        # The combination's name includes "@seed" of a run, so no further note is needed.
+        row = [replace(spec, note=None) if spec.is_run else spec for spec in row]
+        named = [spec.name for spec in row]
+        named += [str(combined.depth)] if combined.depth is not None else []
+        combinations.append(
+            ModelSpec(
+                name=f"{combined.kind}({','.join(named)})",
+                kind=combined.kind,
+                parts=tuple(row),
+                depth=combined.depth,
+                seed=seed,
+            )
         )
-        for row, seed in zip(rows, seeds, strict=True)
-    )
+    return tuple(combinations)
 
 
 def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
     name, options = single.name, single.suffix
-    full = (
-        name
-        if finished_seeds(runs_folder, name)
-        else {**PREFIXED, BM25: f"{BM25}:lucene"}.get(name, name)
-    )
+    full = name if finished_seeds(runs_folder, name) else _FULL_NAMES.get(name, name)
     prefix = prefix_of(full)
     if name == "dice" or prefix is not None:
-        accepted = shipped_kind(prefix).options if prefix is not None else ()
-        if wrong := next((key for key in single.options.typed if key not in accepted), None):
-            raise UsageError(
-                f"{single.text!r}: {name.split(':')[0]} takes no option {wrong!r}",
-                hint=f"write {name}",
-            )
-        return (_with_options(_fixed(full, prefix), single, name + options),)
+        spec = _fixed(full, prefix)
+        _refuse_options(single.options, spec, single.text, name, name.split(":")[0])
+        return (_with_options(spec, single, name + options),)
     if aliased := _aliased(name, options, runs_folder):
         return aliased
     specs = (
@@ -330,22 +322,29 @@ def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
             else "folders and hub ids (with their /) work too"
         )
         raise unknown("model", name, model_names(runs_folder), listing=listing)
-    if (
-        specs[0].kind == "hub" and published(name) is None
-    ):  # what it is may be known only when its files are there
+    if specs[0].is_on_hub and published(name) is None:
+        # what it is may be known only when its files are there
         spec = _with_options(specs[0], single, name + options)
         return (of_hub(spec, cached_folder(spec.location, spec.revision)),)
-    is_pair_scorer = specs[0].is_prefixed
-    taken = specs[0].shipped.options if is_pair_scorer else OF_ENCODERS
-    if wrong := next((key for key in single.options.typed if key not in taken), None):
-        what = "a cross-encoder" if is_pair_scorer else "not a cross-encoder"
-        raise UsageError(
-            f"{single.text!r}: {name!r} is {what}, which takes no option {wrong!r}",
-            hint=f"write sentence-transformers:{name}{options}"
-            if wrong == "role"
-            else f"write {name}",
-        )
+    hint = f"sentence-transformers:{name}{options}" if single.options.role is not None else name
+    _refuse_options(single.options, specs[0], single.text, hint)
     return tuple(_with_options(spec, single, spec.name + options) for spec in specs)
+
+
+def _refuse_options(
+    options: NameOptions, spec: ModelSpec, text: str, hint: str, what: str = ""
+) -> None:
+    """Refuse OPTIONS that the model SPEC, a WHAT, does not take; TEXT was typed, and HINT can be
+    in its place.
+    """
+    taken: Sequence[str] = OF_ENCODERS
+    if not spec.is_transformer:
+        taken = spec.shipped.options if spec.is_prefixed else ()
+    if spec.is_prefixed and not what:  # a cross-encoder that was found without its prefix
+        taken = (*taken, "revision") if spec.repository is not None else taken
+    what = what or ("a cross-encoder" if spec.is_prefixed else "not a cross-encoder")
+    if wrong := next((key for key in options.typed if key not in taken), None):
+        raise UsageError(f"{text!r}: {what} takes no option {wrong!r}", hint=f"write {hint}")
 
 
 def _with_options(spec: ModelSpec, single: Single, name: str) -> ModelSpec:
@@ -373,28 +372,13 @@ def of_hub(spec: ModelSpec, folder: Path | None) -> ModelSpec:
         return spec
     from embedlab.models.cross_encoder import states_cross_encoder
 
-    is_pair_scorer = spec.pooling is None and states_cross_encoder(folder)
-    taken = (
-        {*shipped_kind(CROSS_ENCODER_KIND).options, "revision"}
-        if is_pair_scorer
-        else {*OF_ENCODERS}
-    )
-    typed = [
-        key
-        for key in (*OF_ENCODERS, "label", "activation", "role")
-        if getattr(spec, key) is not None
-    ]
-    if wrong := next((key for key in typed if key not in taken), None):
-        what = "a cross-encoder" if is_pair_scorer else "not a cross-encoder"
-        raise UsageError(
-            f"{spec.name!r} is {what}, which takes no option {wrong!r}",
-            hint=f"write {spec.location}",
+    model = spec
+    if spec.pooling is None and states_cross_encoder(folder):
+        model = replace(
+            spec, kind=CROSS_ENCODER_KIND, location=str(folder), repository=spec.location
         )
-    return (
-        replace(spec, kind=CROSS_ENCODER_KIND, location=str(folder), repository=spec.location)
-        if is_pair_scorer
-        else spec
-    )
+    _refuse_options(spec, model, spec.name, spec.location)
+    return model
 
 
 def _fixed(name: str, prefix: str | None) -> ModelSpec:
@@ -422,21 +406,13 @@ def _aliased(name: str, options: str, runs_folder: Path) -> tuple[ModelSpec, ...
     note_typed(model)
     members = resolve(f"{model}{at}{seed}{options}", runs_folder).members
     store_used(alias)
-    names = [
-        f"{alias}@{member.seed}{options}"
-        if member.kind == "run" and "@" in member.name
-        else f"{name}{options}"
-        for member in members
-    ]
-    return tuple(
-        replace(
-            member,
-            name=name,
-            alias_of=member.name,
-            note=f"{member.name}; {member.note}" if member.note else member.name,
-        )
-        for member, name in zip(members, names, strict=True)
-    )
+    aliased = []
+    for member in members:
+        is_seed = member.is_run and "@" in member.name
+        note = f"{member.name}; {member.note}" if member.note else member.name
+        own = f"{alias}@{member.seed}{options}" if is_seed else f"{name}{options}"
+        aliased.append(replace(member, name=own, alias_of=member.name, note=note))
+    return tuple(aliased)
 
 
 def _run(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
@@ -450,18 +426,18 @@ def _run(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
             hint=f"`embedlab train {run} --resume` continues it",
         )
     if at and wanted not in map(str, seeds):
-        has = (
-            f"has the finished seeds {_listing(list(seeds))}" if seeds else "is not a finished run"
-        )
+        finished = f"has the finished seeds {_listing(seeds)}" if seeds else "is not a finished run"
         raise UsageError(
-            f"no model {name!r}: {run!r} {has}", hint="`embedlab runs ls` lists all runs"
+            f"no model {name!r}: {run!r} {finished}", hint="`embedlab runs ls` lists all runs"
         )
+    if at:
+        seeds = {int(wanted): seeds[int(wanted)]}
     notes = []
     if not at and (other := _other_meaning(run)) is not None:
         notes.append(
             f"the run {run!r}, not the published checkpoint of that name, which is {other}"
         )
-    if not at and len(seeds) > 1:  # a run is its weights, wherever they lie
+    if len(seeds) > 1:  # a run is its weights, wherever they lie
         from embedlab.models.folder_files import weight_files
 
         first: dict[tuple[str, ...], int] = {}
@@ -471,16 +447,10 @@ def _run(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
             if (same := first.setdefault(weights, seed)) != seed:
                 notes.append(f"seed {seed} is a copy of seed {same}, and counts once")
         seeds = {seed: seeds[seed] for seed in first.values()}
+    note = "; ".join(notes) or None
     return tuple(
-        ModelSpec(
-            name=f"{run}@{seed}",
-            kind="run",
-            location=str(folder),
-            seed=seed,
-            note="; ".join(notes) or None,
-        )
+        ModelSpec(name=f"{run}@{seed}", kind="run", location=str(folder), seed=seed, note=note)
         for seed, folder in seeds.items()
-        if not at or seed == int(wanted)
     )
 
 
@@ -490,9 +460,7 @@ def _other_meaning(name: str) -> str | None:
         return model.repository
     if name in SHORT_NAMES or name in CATALOG:
         return CATALOG[SHORT_NAMES.get(name, name)].repository
-    if name in PREFIXED or name == BM25:
-        return {**PREFIXED, BM25: f"{BM25}:lucene"}[name]
-    return aliases().get(name) or (name if name == "dice" else None)
+    return _FULL_NAMES.get(name) or aliases().get(name) or (name if name == "dice" else None)
 
 
 def refuse_other_meaning(name: str) -> None:
@@ -508,31 +476,22 @@ def _packaged(name: str) -> tuple[ModelSpec, ...]:
     model = packaged(name)
     if model is None or (name != model.name and (model.state == "missing" or Path(name).is_dir())):
         return ()
-    note = (
-        f"the model from packages; write ./{name} for the folder of that name"
-        if Path(name).is_dir()
-        else None
+    spec = ModelSpec(
+        name=name, kind="folder", location=str(model.place), training_text=model.training_text
     )
-    return (
-        ModelSpec(
-            name=name,
-            kind="folder",
-            location=str(model.place),
-            note=note,
-            training_text=model.training_text,
-        ),
-    )
+    if Path(name).is_dir():
+        note = f"the model from packages; write ./{name} for the folder of that name"
+        spec = replace(spec, note=note)
+    return (spec,)
 
 
 def _published(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
     entry = published(name)
     if entry is None:
         return ()
-    note = (
-        f"the published checkpoint: the run {name!r} is not finished"
-        if (runs_folder / name).is_dir()
-        else entry.note
-    )
+    note = entry.note
+    if (runs_folder / name).is_dir():
+        note = f"the published checkpoint: the run {name!r} is not finished"
     return (
         ModelSpec(
             name=name,
@@ -571,34 +530,31 @@ def _located(name: str, *, has_pooling: bool) -> tuple[ModelSpec, ...]:
     from embedlab.models.folder_files import OTHER_WEIGHTS
 
     folder = typed_path(name)
-    if folder.is_dir() and not has_pooling and states_cross_encoder(folder):
-        return (ModelSpec(name=name, kind=CROSS_ENCODER_KIND, location=str(folder)),)
     if folder.is_dir():
-        return (ModelSpec(name=name, kind="folder", location=str(folder)),)
-    if folder.is_file() and folder.suffix in {".safetensors", *OTHER_WEIGHTS}:
-        has_config = (folder.parent / "config.json").is_file()
-        way = (
-            f"name {folder.parent}" if has_config else "give the folder that save_pretrained wrote"
-        )
-        what, way = OTHER_WEIGHTS.get(folder.suffix, ("weights without their description", way))
-        raise UsageError(f"{name!r} is a file of {what}, not a model folder", hint=way)
+        is_pair_scorer = not has_pooling and states_cross_encoder(folder)
+        kind = CROSS_ENCODER_KIND if is_pair_scorer else "folder"
+        return (ModelSpec(name=name, kind=kind, location=str(folder)),)
     if folder.is_file():
-        kinds = _kinds_of_file(folder)
+        if folder.suffix in {".safetensors", *OTHER_WEIGHTS}:
+            whole = "give the folder that save_pretrained wrote"
+            if (folder.parent / "config.json").is_file():
+                whole = f"name {folder.parent}"
+            weights = ("weights without their description", whole)
+            what, hint = OTHER_WEIGHTS.get(folder.suffix, weights)
+            raise UsageError(f"{name!r} is a file of {what}, not a model folder", hint=hint)
         hint = f"rows to evaluate on are in {' '.join(TABLES)} files: rename it, or convert it"
-        if kinds:
+        if kinds := _kinds_of_file(folder):
             hint = f"say what it holds: {' or '.join(f'{kind}:{name}' for kind in kinds)}"
         raise UsageError(f"{name!r} is a file, not a model", hint=hint)
     if name.startswith((".", "/", "~")):
         raise MissingError(
             f"no model folder {name!r}", hint="give a folder that save_pretrained wrote"
         )
+    if not HUB_ID.fullmatch(name):
+        return ()
     text = BY_REPOSITORY[name].training_text if name in BY_REPOSITORY else None
-    return (
-        (ModelSpec(name=name, kind="hub", location=name, training_text=text),)
-        if HUB_ID.fullmatch(name)
-        else ()
-    )
+    return (ModelSpec(name=name, kind="hub", location=name, training_text=text),)
 
 
-def _listing(seeds: Sequence[int | None]) -> str:
+def _listing(seeds: Iterable[int | None]) -> str:
     return ", ".join(map(str, seeds))

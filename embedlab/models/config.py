@@ -49,32 +49,18 @@ def most_positions(folder: Path) -> int | None:
     return positions
 
 
-def position_limit(folder: Path, tokenizer: Path) -> int:
-    """The longest input in tokens of a folder that states none: what tokenizer and positions allow,
-    otherwise DEFAULT_MAX_TOKENS.
-    """
-    positions = most_positions(folder)
-    file = read_model_file(tokenizer / "tokenizer_config.json", TokenizerFile)
-    stated = (
-        file.model_max_length
-        if file is not None and (file.model_max_length or UNLIMITED) < UNLIMITED
-        else None
-    )
-    return int(
-        min(
-            (limit for limit in (positions, stated) if limit is not None),
-            default=DEFAULT_MAX_TOKENS,
-        )
-    )
-
-
 def longest_input(folder: Path, tokenizer: Path, stated: int | None) -> int:
     """The longest input in tokens that the model in FOLDER can be given, where a length may be
-    STATED: never more than its positions.
+    STATED: what tokenizer and positions allow, otherwise DEFAULT_MAX_TOKENS; never more than its
+    positions.
     """
-    limit = position_limit(folder, tokenizer)
+    positions = most_positions(folder)
+    file = read_model_file(tokenizer / "tokenizer_config.json", TokenizerFile) or TokenizerFile()
+    limits = [positions, file.model_max_length]
+    known = [limit for limit in limits if limit is not None and limit < UNLIMITED]
+    limit = int(min(known, default=DEFAULT_MAX_TOKENS))
     if stated is not None:  # it holds whatever the tokenizer states, as in sentence-transformers
-        limit = max(limit, min(stated, most_positions(folder) or stated))
+        limit = max(limit, min(stated, positions or stated))
     return limit
 
 
@@ -157,7 +143,7 @@ def native_notes(
     if not has_code and code is not None:
         raise UsageError(f"{str(title)!r} has no code of its own", hint="remove @code")
     if has_code and code is None and not is_ours:
-        configs = (read_model_file(folder / "config.json", CodeFile) for folder in folders)
+        configs = [read_model_file(folder / "config.json", CodeFile) for folder in folders]
         kind = next((config.model_type for config in configs if config is not None), None)
         raise MissingError(
             f"{str(title)!r} needs its own code for the model type {kind!r}, which embedlab "
@@ -172,20 +158,12 @@ def brings_code(folder: Path, *, with_head: bool = False) -> bool:
     """Return whether the files in FOLDER name code of its own for a class that an encoder, or a
     model WITH a HEAD, is loaded by.
     """
-    files = (
-        read_model_file(folder / name, CodeFile)
-        for name in ("config.json", "tokenizer_config.json")
-    )
     used = (*_USED, _HEAD_CLASS) if with_head else _USED
-    return any(_is_used(file.auto_map, used) for file in files if file is not None)
-
-
-def _is_used(auto_map: Any, used: Sequence[str]) -> bool:
-    return (
-        any(auto_map.get(name) for name in used)
-        if isinstance(auto_map, Mapping)
-        else bool(auto_map)
-    )
+    for name in ("config.json", "tokenizer_config.json"):
+        code = (read_model_file(folder / name, CodeFile) or CodeFile()).auto_map
+        if any(map(code.get, used)) if isinstance(code, Mapping) else code:
+            return True
+    return False
 
 
 def refuse_head(folder: Path, weights: Path) -> None:

@@ -6,13 +6,14 @@ and states the function in config_sentence_transformers.json; earlier versions w
 transformers and a key in config.json.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.nearest import nearest_name, unknown
+from embedlab.core.nearest import unknown
 from embedlab.models.config import brings_code, longest_input, read_config
 from embedlab.models.folder_files import (
     ADAPTER,
@@ -22,24 +23,16 @@ from embedlab.models.folder_files import (
     refuse_incomplete,
 )
 from embedlab.models.modules import MODULES, listed_modules
-from embedlab.models.prompts import CROSS_ENCODER, ENCODER_TYPE, typed_prompt, unused_type
+from embedlab.models.prompts import CROSS_ENCODER, ENCODER_TYPE, read_prompts, typed_prompt
 from embedlab.models.prompts import FILE as PROMPTS
 from embedlab.models.reading import Reading
-from embedlab.models.transformer_file import read_transformer_file
+from embedlab.models.transformer_file import TransformerFile, read_transformer_file
 
 Activation = Literal["sigmoid", "identity", "tanh", "softmax"]
 HEAD = "ForSequenceClassification"
 SHORTEST_PAIR = 5  # tokens: a word of each text between the three that begin, part and end a pair
-_ACTIVATIONS: Mapping[str, Activation] = {
-    "torch.nn.modules.activation.Sigmoid": "sigmoid",
-    "torch.nn.modules.linear.Identity": "identity",
-    "torch.nn.modules.activation.Tanh": "tanh",
-    "torch.nn.modules.activation.Softmax": "softmax",
-    "torch.nn.Sigmoid": "sigmoid",
-    "torch.nn.Identity": "identity",
-    "torch.nn.Tanh": "tanh",
-    "torch.nn.Softmax": "softmax",
-}
+_ACTIVATION = re.compile(r"torch\.nn\.(?:modules\.\w+\.)?(Sigmoid|Identity|Tanh|Softmax)")
+_SIMILAR = {"entailment", "duplicate", "paraphrase"}
 _BY_AUTHOR = "score the pairs with its author's program and name them scores:FILE"
 _TWO_LABELS = {"0": "LABEL_0", "1": "LABEL_1"}  # what transformers takes where none are stated
 
@@ -110,13 +103,19 @@ def states_cross_encoder(folder: Path) -> bool:
     classifies texts; damaged ones do not.
     """
     try:
-        file = read_model_file(folder / PROMPTS, _ModelType)
-        if file is not None or (folder / MODULES).is_file():
-            return file is not None and file.model_type == CROSS_ENCODER
+        kind = read_model_type(folder)
+        if kind is not None or (folder / MODULES).is_file():
+            return kind == CROSS_ENCODER
         head = read_model_file(folder / "config.json", HeadFile)
     except (MissingError, OSError):
         return False
     return head is not None and head.has_head and head.function is not None
+
+
+def read_model_type(folder: Path) -> str | None:
+    """Return the class of sentence-transformers that wrote FOLDER; None where it states none."""
+    file = read_model_file(folder / PROMPTS, _ModelType)
+    return None if file is None else file.model_type
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,36 +143,40 @@ def read_pair_usage(
         named = " and ".join(head.architectures or ()) or "a model without a stated class"
         hint = f"name {folder} without the prefix" if stated is None else _BY_AUTHOR
         raise MissingError(f"{str(folder)!r} is {named}: no layer of it scores a pair", hint=hint)
-    if (source / ADAPTER).is_file():
-        raise MissingError(
-            f"{str(source)!r} holds an adapter, which is not applied to a cross-encoder",
-            hint="merge it and save the whole model",
-        )
-    if brings_code(source, with_head=True):
-        raise MissingError(
-            f"{str(folder)!r} needs its own code, which embedlab does not run", hint=_BY_AUTHOR
-        )
-    settings = None if stated is None else read_transformer_file(source)
-    length = None if settings is None else settings.max_seq_length
+    file, settings = stated or PromptsFile(), TransformerFile()
+    if stated is not None:
+        settings = read_transformer_file(source)
+    for is_there, what in (
+        (file.keep_in_fp32_modules, "'keep_in_fp32_modules'"),
+        ((source / ADAPTER).is_file(), "an adapter, which is not merged"),
+        (brings_code(source, with_head=True), "its own code to run"),
+    ):
+        if is_there:
+            raise _uncomputed(folder, what)
+    length = settings.max_seq_length
     limit = longest_input(source, source, length)
     tokens = min(length or limit, limit)
     if tokens < SHORTEST_PAIR:
         raise MissingError(
             f"{str(folder)!r} reads at most {tokens} tokens: too few for a pair", hint=RESTORE_HINT
         )
-    chosen = _label(folder, head.labels, label)
+    text = file.default_prompt
+    if prompt is not None:
+        text = typed_prompt(prompt, folder, kind=CROSS_ENCODER)
     return PairUsage(
         source=source,
         labels=head.labels,
-        label=chosen,
-        activation=_activation(
-            folder, head, None if stated is None else stated.activation_fn, activation
-        ),
+        label=_label(folder, head.labels, label),
+        activation=_activation(folder, head, file.activation_fn or head.function, activation),
         reading=Reading(
-            max_tokens=tokens,
-            prompt=_prompt(folder, stated, prompt),
-            case="lower" if settings is not None and settings.do_lower_case else "kept",
+            max_tokens=tokens, prompt=text, case="lower" if settings.do_lower_case else "kept"
         ),
+    )
+
+
+def _uncomputed(folder: Path, what: str) -> MissingError:
+    return MissingError(
+        f"{str(folder)!r} has {what}: embedlab does not compute that for pairs", hint=_BY_AUTHOR
     )
 
 
@@ -184,31 +187,19 @@ def _source(folder: Path) -> tuple[Path, PromptsFile | None]:
     modules = listed_modules(folder)
     if modules is None:
         return folder, None
-    file = read_model_file(folder / PROMPTS, PromptsFile) or PromptsFile()
-    if file.model_type == ENCODER_TYPE:
+    if read_model_type(folder) in {ENCODER_TYPE, None}:
         raise MissingError(
             f"{str(folder)!r} is an encoder, not a cross-encoder",
             hint=f"name {folder} without the prefix",
         )
-    if file.model_type != CROSS_ENCODER:
-        raise unused_type(folder, file.model_type)
-    if file.keep_in_fp32_modules:
-        raise MissingError(
-            f"{folder / PROMPTS}: 'keep_in_fp32_modules' is not computed", hint=_BY_AUTHOR
-        )
+    file = read_prompts(folder, kind=CROSS_ENCODER)
     names = [name for name, _ in modules]
     if names != ["Transformer"]:
         other = next((name for name in names if name != "Transformer"), "none")
-        raise MissingError(
-            f"{str(folder)!r} has a module {other!r} that embedlab does not compute for pairs",
-            hint=_BY_AUTHOR,
-        )
+        raise _uncomputed(folder, f"a module {other!r}")
     source = modules[0][1]
     if (setting := read_transformer_file(source).uncomputed("sequence-classification")) is not None:
-        raise MissingError(
-            f"{str(folder)!r} has a Transformer {setting} that embedlab does not compute for pairs",
-            hint=_BY_AUTHOR,
-        )
+        raise _uncomputed(folder, f"a Transformer {setting}")
     return source, file
 
 
@@ -224,64 +215,38 @@ def _label(folder: Path, labels: Sequence[str], typed: str | None) -> int:
     if typed is None and len(labels) == 1:
         return 0
     if typed is None:
-        example = next(
-            (name for name in labels if name.lower() in {"entailment", "duplicate", "paraphrase"}),
-            labels[-1],
-        )
+        usual = [name for name in labels if name.lower() in _SIMILAR]
         raise UsageError(
             f"{str(folder)!r} gives {len(labels)} numbers a pair: {', '.join(labels)}",
-            hint=f"say which is the similarity: @label={example}",
+            hint=f"say which is the similarity: @label={[*usual, labels[-1]][0]}",
         )
     if typed in labels:
         return labels.index(typed)
     if typed.isdecimal() and int(typed) < len(labels):
         return int(typed)
-    if nearest_name(typed, labels) is None:
-        raise UsageError(
-            f"{str(folder)!r} has no label {typed!r}", hint=f"labels: {', '.join(labels)}"
-        )
-    raise unknown("label", typed, list(labels))
+    raise unknown("label", typed, list(labels), listing=f"labels of {str(folder)!r}")
 
 
 def _activation(folder: Path, head: HeadFile, stated: str | None, typed: str | None) -> Activation:
-    """Return the function after the last layer: typed, else as stated, else that of
+    """Return the function after the last layer: typed, else as STATED, else that of
     sentence-transformers for so many labels.
     """
     choices: Sequence[Activation] = get_args(Activation)
-    if typed is not None:
-        activation = next((choice for choice in choices if choice == typed), None)
-        if activation is None:
-            raise unknown("activation", typed, list(choices))
-    else:
-        name = stated or head.function
-        activation = (
-            _ACTIVATIONS.get(name)
-            if name is not None
-            else ("sigmoid" if len(head.labels) == 1 else "identity")
-        )
-        if activation is None:
+    name = typed or ("sigmoid" if len(head.labels) == 1 else "identity")
+    if typed is None and stated is not None:
+        match = _ACTIVATION.fullmatch(stated)
+        if match is None:
             raise MissingError(
-                f"{str(folder)!r} states the activation {name!r}, which is not computed",
+                f"{str(folder)!r} states the activation {stated!r}, which is not computed",
                 hint=f"say another: @activation={' or '.join(choices)}",
             )
+        name = match[1].lower()
+    activation = next((choice for choice in choices if choice == name), None)
+    if activation is None:
+        raise unknown("activation", name, list(choices))
     if activation == "softmax" and len(head.labels) == 1:
         raise UsageError(
             f"{str(folder)!r} has one label: softmax makes it 1 for every pair",
             hint="@activation=sigmoid or identity",
         )
     return activation
-
-
-def _prompt(folder: Path, stated: PromptsFile | None, typed: str | None) -> str:
-    if typed is not None:
-        return typed_prompt(typed, folder, kind=CROSS_ENCODER)
-    if stated is None or stated.default_prompt_name is None:
-        return ""
-    prompts: Mapping[str, Any] = stated.prompts or {}
-    if stated.default_prompt_name not in prompts:
-        raise MissingError(
-            f"{folder / PROMPTS}: no prompt {stated.default_prompt_name!r}, which "
-            f"'default_prompt_name' names",
-            hint=RESTORE_HINT,
-        )
-    return stated.default_prompt

@@ -66,27 +66,21 @@ def confirm_identity(address: str, vectors: NDArray[np.float32]) -> IdentityChec
     model answers.
     """
     record = _read(address)
+    cosines = [lowest_cosine(known.vectors, vectors) for known in record.known]
     same = [
-        known_model
-        for known_model in record.known
-        if (cosine := lowest_cosine(known_model.vectors, vectors)) is not None
-        and cosine >= LOWEST_COSINE
+        known
+        for known, cosine in zip(record.known, cosines, strict=True)
+        if cosine is not None and cosine >= LOWEST_COSINE
     ]
-    before = next(
-        (known_model for known_model in record.known if known_model.identity == record.current),
-        None,
-    )
-    model = next(
-        (known_model for known_model in same if known_model is before), same[0] if same else None
-    )
+    before = next((known for known in record.known if known.identity == record.current), None)
+    model = before if before in same else next(iter(same), None)
     is_new = model is None
     if model is None:
-        identity = (
-            hashlib.sha256(np.ascontiguousarray(vectors, np.float32).tobytes()).hexdigest()[:12]
-            if record.known
-            else ""
+        digest = hashlib.sha256(np.ascontiguousarray(vectors, np.float32).tobytes()).hexdigest()
+        model = KnownModel(
+            identity=digest[:12] if record.known else "",
+            vectors=tuple(tuple(row) for row in vectors.tolist()),
         )
-        model = KnownModel(identity=identity, vectors=tuple(tuple(row) for row in vectors.tolist()))
         record = replace(record, known=(*record.known, model))
     if is_new or model.identity != record.current:
         write_json(_file(address), asdict(replace(record, current=model.identity)), indent=1)
@@ -105,9 +99,7 @@ def lowest_cosine(first: Sequence[Sequence[float]], second: NDArray[np.float32])
     if a.shape != b.shape:
         return None
     lengths = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
-    return float(
-        np.min(np.divide((a * b).sum(axis=1), lengths, out=np.zeros(len(a)), where=lengths > 0))
-    )
+    return float(((a * b).sum(axis=1) / np.where(lengths > 0, lengths, 1)).min())
 
 
 def _file(address: str) -> Path:

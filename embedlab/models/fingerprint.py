@@ -24,14 +24,12 @@ def spec_fingerprint(spec: ModelSpec, *, precision: str) -> str:
         before = spec_fingerprint(spec.untransformed, precision=precision)
         return transformed_fingerprint(spec, before)
     if spec.is_prefixed:
-        options = (
-            *(
-                (key, getattr(spec, key))
-                for key in ("prompt", "dim", "role", "label", "activation")
-            ),
-            ("precision", precision if spec.shipped.scorer is not None else None),
-        )
-        typed = [f"{key}={value}" for key, value in options if value is not None]
+        typed = [
+            f"{key}={value}"
+            for key in ("prompt", "dim", "role", "label", "activation")
+            if (value := getattr(spec, key)) is not None
+        ]
+        typed += [f"precision={precision}"] if spec.shipped.scorer is not None else []
         return combined_fingerprint(spec.kind, *fingerprint_parts(spec.kind, spec.location), *typed)
     from embedlab.models.folder import read_usage
     from embedlab.models.folder_identity import used_fingerprint
@@ -44,13 +42,10 @@ def transformed_fingerprint(spec: ModelSpec, before: str) -> str:
     """Fingerprint of vectors that are whitened, cut, normalised and stored in bits as SPEC says;
     BEFORE is that of the vectors before.
     """
-    steps = [
-        *(
-            ["fit" if spec.whiten == FIT else file_hash(Path(spec.whiten)), f"dim={spec.dim}"]
-            if spec.whiten is not None
-            else []
-        ),
-        *(["normalised"] if spec.normalise else []),
-        *([f"bits={spec.bits}"] if spec.bits is not None else []),
-    ]
+    steps = []
+    if spec.whiten is not None:
+        how = "fit" if spec.whiten == FIT else file_hash(Path(spec.whiten))
+        steps += [how, f"dim={spec.dim}"]
+    steps += ["normalised"] if spec.normalise else []
+    steps += [f"bits={spec.bits}"] if spec.bits is not None else []
     return combined_fingerprint("transformed", before, *steps)

@@ -63,17 +63,27 @@ _ORDER = (
     "label",
     "activation",
 )
-_NUMBERS = {"dim", "layer", "bits", "max_tokens"}
+# how numbers are written, what they are, and what to type
+_NUMBERS: Mapping[str, tuple[str, str, str]] = {
+    "dim": (r"0*[1-9]\d*", ", not a number of vector components", "for example @dim=256"),
+    "max_tokens": (r"0*[1-9]\d*", ", not a number of tokens", "for example @max_tokens=256"),
+    "layer": (
+        r"-?\d+",
+        ", not the number of a layer",
+        "for example @layer=-2, the last but one",
+    ),
+    "bits": ("[81]", "", "@bits=8 stores each number in a byte, @bits=1 only its sign"),
+}
 _SWITCHES = ("normalise",)  # options without a value
 _KEYS = tuple(key for key in _ORDER if key not in _SWITCHES)
 BITS = (8, 1)  # that a component can be stored in, instead of the 32 of a float
-OF_ENCODERS = tuple(
-    key for key in _ORDER if key not in {"label", "activation", "role"}
-)  # those are of cross-encoders, and of sentence-transformers' own class
+# the others are of cross-encoders, and of sentence-transformers' own class
+OF_ENCODERS = tuple(key for key in _ORDER if key not in {"label", "activation", "role"})
 Rerank = Literal["rerank"]  # of what another model finds first
 RERANK: Rerank = "rerank"
 KINDS: tuple[Combination | Ensemble | Rerank, ...] = (*COMBINATION_NAMES, "ensemble", RERANK)
 _OPENING = re.compile(rf"({'|'.join(KINDS)})([:(])")  # of a combination
+_PIECE = re.compile(r'"[^"]*"?|[^"]', re.DOTALL)  # what is in quotes, or one character
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,23 +152,24 @@ def _kind_of(text: str) -> Combination | Ensemble | Rerank | None:
 
 def _split_list(text: str, kind: str) -> list[str]:
     """Split at commas outside parentheses; a part that opens a ":" list takes all that follows."""
-    inner = text[len(kind) + 1 :]
+    inner, number = text[len(kind) + 1 :], ",100" if kind == RERANK else ""
+    hint = f"write {kind}:a,b{number} or {kind}(a,b{number})"
     if text[len(kind)] == "(":
         if not inner.endswith(")"):
-            raise UsageError(f"{text!r}: it should end with )", hint=f"write {_written(kind)}")
+            raise UsageError(f"{text!r}: it should end with )", hint=hint)
         inner = inner[:-1]
-    parts, depth, start, is_quoted = [], 0, 0, False
-    for index, character in enumerate(inner):
-        is_quoted ^= character == '"'
-        depth += 0 if is_quoted else (character == "(") - (character == ")")
+    parts, depth = [""], 0
+    for piece in _PIECE.findall(inner):
+        if piece == "," and depth == 0 and not _opens_list(parts[-1]):
+            parts.append("")
+            continue
+        depth += (piece == "(") - (piece == ")")
         if depth < 0:
             break
-        if character == "," and depth == 0 and not is_quoted and not _opens_list(inner[start:]):
-            parts.append(inner[start:index].strip())
-            start = index + 1
-    parts.append(inner[start:].strip())
+        parts[-1] += piece
     if depth != 0:
-        raise UsageError(f"{text!r}: the parentheses do not match", hint=f"write {_written(kind)}")
+        raise UsageError(f"{text!r}: the parentheses do not match", hint=hint)
+    parts = [part.strip() for part in parts]
     if kind != RERANK and (len(parts) < 2 or not all(parts)):
         raise UsageError(
             f"{text!r}: {kind} takes two or more models", hint=f"for example {kind}:sbert,defsent"
@@ -166,28 +177,21 @@ def _split_list(text: str, kind: str) -> list[str]:
     return parts
 
 
-def _written(kind: str) -> str:
-    return f"{kind}:a,b,100 or {kind}(a,b,100)" if kind == RERANK else f"{kind}:a,b or {kind}(a,b)"
-
-
 def _reranked(text: str) -> tuple[list[str], int]:
     """Return the model that reads again, the one that finds documents first, and how many of
     them.
     """
-    parts, hint = _split_list(text, RERANK), f"for example {RERANK}:mpnet,bm25,100"
+    parts, fault = _split_list(text, RERANK), ""
     if len(parts) != 3 or not all(parts):
-        raise UsageError(
-            f"{text!r}: {RERANK} takes the reranking model, the model that finds documents, "
-            f"and their number",
-            hint=hint,
+        fault = (
+            f"{RERANK} takes the reranking model, the model that finds documents, and their number"
         )
-    if not parts[2].isdecimal() or int(parts[2]) < 2:
-        what = (
-            f"not a number of documents: {parts[2]!r}"
-            if not parts[2].isdecimal()
-            else f"{parts[2]} document cannot be reordered"
-        )
-        raise UsageError(f"{text!r}: {what}", hint=hint)
+    elif not parts[2].isdecimal():
+        fault = f"not a number of documents: {parts[2]!r}"
+    elif int(parts[2]) < 2:
+        fault = f"{parts[2]} document cannot be reordered"
+    if fault:
+        raise UsageError(f"{text!r}: {fault}", hint=f"for example {RERANK}:mpnet,bm25,100")
     return parts[:2], int(parts[2])
 
 
@@ -244,44 +248,14 @@ def _read_options(text: str, parts: Sequence[str]) -> NameOptions:
     for key, choices in CHOICES.items():
         if values.get(key, choices[0]) not in choices:
             raise unknown(key, values[key], choices)
-    texts: dict[str, Any] = {key: values.get(key) for key in _KEYS if key not in _NUMBERS}
-    return NameOptions(
-        dim=_positive(text, values, "dim", "vector components"),
-        max_tokens=_positive(text, values, "max_tokens", "tokens"),
-        layer=_layer(text, values),
-        normalise="normalise" in values or None,
-        bits=_bits(text, values),
-        **texts,
-    )
-
-
-def _positive(text: str, values: Mapping[str, str], key: str, unit: str) -> int | None:
-    value = values.get(key)
-    if value is not None and not (value.isdecimal() and int(value) > 0):
-        raise UsageError(
-            f"{text!r}: {key} is {value!r}, not a number of {unit}", hint=f"for example @{key}=256"
-        )
-    return None if value is None else int(value)
-
-
-def _bits(text: str, values: Mapping[str, str]) -> int | None:
-    bits = values.get("bits")
-    if bits is not None and bits not in {str(number) for number in BITS}:
-        raise UsageError(
-            f"{text!r}: bits is {bits!r}",
-            hint="@bits=8 stores each number in a byte, @bits=1 only its sign",
-        )
-    return None if bits is None else int(bits)
-
-
-def _layer(text: str, values: Mapping[str, str]) -> int | None:
-    layer = values.get("layer")
-    if layer is not None and not layer.removeprefix("-").isdecimal():
-        raise UsageError(
-            f"{text!r}: layer is {layer!r}, not the number of a layer",
-            hint="for example @layer=-2, the last but one",
-        )
-    return None if layer is None else int(layer)
+    for key, (pattern, what, hint) in _NUMBERS.items():
+        if key in values and not re.fullmatch(pattern, values[key], re.ASCII):
+            raise UsageError(f"{text!r}: {key} is {values[key]!r}{what}", hint=hint)
+    typed: dict[str, Any] = {
+        key: True if key in _SWITCHES else int(value) if key in _NUMBERS else value
+        for key, value in values.items()
+    }
+    return NameOptions(**typed)
 
 
 def options_text(options: NameOptions) -> str:
@@ -299,9 +273,12 @@ def titles_of(names: Sequence[str]) -> dict[str, str]:
     """Return the title of each of the models of one table; those that would share a title have
     their names in full.
     """
-    titles = {name: title_of(name) for name in names}
-    all_titles = list(titles.values())
-    return {name: title if all_titles.count(title) == 1 else name for name, title in titles.items()}
+    names = list(dict.fromkeys(names))
+    titles = [title_of(name) for name in names]
+    return {
+        name: title if titles.count(title) == 1 else name
+        for name, title in zip(names, titles, strict=True)
+    }
 
 
 def title_of(name: str) -> str:
@@ -312,14 +289,10 @@ def title_of(name: str) -> str:
         return _title_of_single(name)
     parsed = parse_model(name)
     assert isinstance(parsed, Combined)
-    kind = parsed.kind
-    inner = ",".join(
-        [
-            *(title_of(part.text) for part in parsed.parts),
-            *([str(parsed.depth)] if parsed.depth is not None else []),
-        ]
-    )
-    return f"{kind}({inner})" if name[len(kind)] == "(" else f"{kind}:{inner}"
+    inner = [title_of(part.text) for part in parsed.parts]
+    inner += [str(parsed.depth)] if parsed.depth is not None else []
+    opening = name[len(parsed.kind)]
+    return f"{parsed.kind}{opening}{','.join(inner)}{')' if opening == '(' else ''}"
 
 
 def _title_of_single(name: str) -> str:

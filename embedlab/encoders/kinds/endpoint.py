@@ -12,7 +12,7 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from concurrent.futures import Future
 from threading import Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -52,21 +52,6 @@ _TRANSIENT = {408, 425, 429, *range(500, 600)}
 _TOO_LARGE = {400, 413, 422}
 _FAILED = 500  # how some fail on a text that always makes them fail
 _HEADER = re.compile(r"(?P<name>[!#$%&'*+.^_`|~\w-]+):[ \t]*(?P<value>[\x20-\x7e]*)", re.ASCII)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Answer:
-    """What a server answered: its status, where it redirects, when to try again, and the body."""
-
-    status: int
-    location: str | None
-    retry_after: str | None
-    body: bytes
-
-    @property
-    def text(self) -> str:
-        """The body as text, for messages."""
-        return self.body[:10_000].decode("utf-8", "replace")
 
 
 class _TransientError(Exception):
@@ -128,51 +113,44 @@ class EndpointEncoder:
         alone are a RefusedTextsError, which holds the vectors of the others.
         """
         refused: dict[int, str] = {}  # the place of a text, and why
-        encoded, start = [], 0
+        encoded, start = list[Vectors](), 0
         while start < len(sentences):
             batch = _first_batch(sentences, start, self._most_texts)
-            encoded.append(self._accepted(batch, start, refused))
+            encoded += self._accepted(batch, start, refused)
             start += len(batch)
-        encoded = [vectors for vectors in encoded if len(vectors)]
         if len({vectors.shape[1] for vectors in encoded}) > 1:
             raise self._wrong("vectors of different lengths")
         vectors = np.concatenate(encoded) if encoded else np.empty((0, 0), np.float32)
         if refused:
-            self._refused_texts |= {sentences[index]: why for index, why in refused.items()}
-            raise RefusedTextsError(
-                self._url,
-                [(sentences[index], reason) for index, reason in refused.items()],
-                tuple(refused),
-                vectors,
-            )
+            reasons = {sentences[place]: why for place, why in refused.items()}
+            self._refused_texts |= reasons
+            texts = [(sentences[place], why) for place, why in refused.items()]
+            raise RefusedTextsError(self._url, texts, refused, vectors)
         return vectors
 
-    def _accepted(self, texts: Sequence[str], start: int, refused: dict[int, str]) -> Vectors:
+    def _accepted(self, texts: Sequence[str], start: int, refused: dict[int, str]) -> list[Vectors]:
         """The vectors of TEXTS, in halves where they are too many; REFUSED gets the places, from
         START, of those that are refused alone.
         """
         try:
-            return self._batch(texts)
+            return [self._batch(texts)]
         except _RefusedBatchError as error:
             if len(texts) > 1:
                 half, before = len(texts) // 2, len(refused)
-                parts = [
-                    self._accepted(texts[:half], start, refused),
-                    self._accepted(texts[half:], start + half, refused),
-                ]
+                vectors = self._accepted(texts[:half], start, refused)
+                vectors += self._accepted(texts[half:], start + half, refused)
                 if len(refused) == before:  # no text is to blame: they were too many
                     self._most_texts = min(self._most_texts, len(texts) - half)
-                parts = [vectors for vectors in parts if len(vectors)] or parts[:1]
-                return np.concatenate(parts)
+                return vectors
             if not self._has_answered or isinstance(error.__cause__, _FailedError):
                 try:  # a server that has no vectors of anything: the text is not to blame
                     self._batch(SENTENCES[:1], is_patient=True)
-                    return self._batch(texts)
+                    return [self._batch(texts)]
                 except _RefusedBatchError as again:
                     if again.texts == SENTENCES[:1]:
                         raise again.final from again
             refused[start] = str(error)
-            return np.empty((0, 0), np.float32)
+            return []
 
     def _batch(self, texts: Sequence[str], *, is_patient: bool = False) -> Vectors:
         """The vectors of TEXTS; unless it IS_PATIENT, a server that fails on them is not tried as
@@ -214,57 +192,58 @@ class EndpointEncoder:
 
     def _request(self, texts: Sequence[str]) -> dict[str, Any]:
         filled = [text or " " for text in texts]  # OpenAI refuses ""
-        answer = self._answer({"model": self._model, "input": filled, "encoding_format": "float"})
+        answer, body = self._answer(
+            {"model": self._model, "input": filled, "encoding_format": "float"}
+        )
         self._requests += 1
-        reason = f"status {answer.status}: {_shown(answer.text)}".removesuffix(": ")
-        if answer.status in _TRANSIENT:
-            kind = _FailedError if answer.status == _FAILED else _TransientError
-            raise kind(reason, _seconds(answer.retry_after))
-        if 300 <= answer.status < 400:
+        status, headers = answer.status_code, answer.headers
+        said = _shown(body[:10_000].decode("utf-8", "replace"))
+        reason = f"status {status}: {said}".removesuffix(": ")
+        if status in _TRANSIENT:
+            kind = _FailedError if status == _FAILED else _TransientError
+            raise kind(reason, _seconds(headers.get("Retry-After")))
+        if 300 <= status < 400:
             raise MissingError(
-                f"{self._url} redirects to "
-                f"{_shown(answer.location) if answer.location else 'no address'}",
+                f"{self._url} redirects to {_shown(headers.get('Location') or 'no address')}",
                 hint="name the address that answers, if you trust it",
             )
-        if answer.status in _TOO_LARGE:
-            raise _RefusedBatchError(reason, texts, self._refused(answer))
-        if answer.status != 200:
-            raise self._refused(answer)
-        try:
-            content = json.loads(answer.body)
-        except (ValueError, RecursionError) as error:
-            raise self._wrong("an answer that is not JSON, or nested too deep") from error
-        if not isinstance(content, dict):
-            raise self._wrong("an answer that is not an object")
+        if status in _TOO_LARGE:
+            raise _RefusedBatchError(reason, texts, self._refused(status, reason))
+        content: Any = {"error": reason}
+        if status == 200:
+            try:
+                content = json.loads(body)
+            except (ValueError, RecursionError) as error:
+                raise self._wrong("an answer that is not JSON, or nested too deep") from error
+            if not isinstance(content, dict):
+                raise self._wrong("an answer that is not an object")
         if "data" not in content and "error" in content:
-            raise self._refused(answer)
-        return content
+            raise self._refused(status, reason)
+        answered: dict[str, Any] = content
+        return answered
 
-    def _answer(self, body: dict[str, Any]) -> _Answer:
+    def _answer(self, body: dict[str, Any]) -> tuple["httpx2.Response", bytes]:
         """What the server answers, within REQUEST_S in all.
 
-        A thread reads it: no timeout of a connection ends one that is sent a byte now and then.
+        A thread reads it: no timeout of a connection ends one that is sent a byte now and then. It
+        has the connection, and ends with it or with this process.
         """
-        ended: list[_Answer | Exception] = []
+        answered = Future[tuple["httpx2.Response", bytes]]()
 
         def read() -> None:
             try:
-                ended.append(self._read(body, monotonic() + REQUEST_S))
+                answered.set_result(self._read(body, monotonic() + REQUEST_S))
             except Exception as error:  # raised where it is waited for
-                ended.append(error)
+                answered.set_exception(error)
 
-        reader = Thread(target=read, daemon=True)
-        reader.start()
-        reader.join(REQUEST_S)
-        if not ended:
-            # the thread has the connection, and ends with it or with this process
+        Thread(target=read, daemon=True).start()
+        try:
+            return answered.result(REQUEST_S)
+        except TimeoutError as error:
             self._client = None
-            raise self._late()
-        if isinstance(ended[0], Exception):
-            raise ended[0]
-        return ended[0]
+            raise _late() from error
 
-    def _read(self, body: dict[str, Any], deadline: float) -> _Answer:
+    def _read(self, body: dict[str, Any], deadline: float) -> tuple["httpx2.Response", bytes]:
         import httpx2
 
         client = self._client = self._client or httpx2.Client(
@@ -279,16 +258,8 @@ class EndpointEncoder:
                     if len(content) > ANSWER_BYTES:
                         raise self._wrong(f"more than {ANSWER_BYTES // 2**20} MiB")
                     if monotonic() > deadline:
-                        raise self._late()
-                location, retry_after = (
-                    response.headers.get(name) for name in ("Location", "Retry-After")
-                )
-                return _Answer(
-                    status=response.status_code,
-                    location=location,
-                    retry_after=retry_after,
-                    body=bytes(content),
-                )
+                        raise _late()
+                return response, bytes(content)
         except httpx2.InvalidURL as error:
             raise UsageError(
                 f"{self._url!r} is not an address: {error}",
@@ -304,7 +275,7 @@ class EndpointEncoder:
         requested packed, and some servers do it.
         """
         if packing.lower() == "identity":
-            return lambda chunk: chunk
+            return bytes
         if packing.lower() not in {"gzip", "deflate"}:
             raise self._wrong(f"an answer packed as {_shown(packing)!r}")
         unpacker = zlib.decompressobj(wbits=47)  # both, by their headers
@@ -312,48 +283,44 @@ class EndpointEncoder:
 
     def _vectors(self, answer: dict[str, Any], texts: Sequence[str]) -> Vectors:
         usage, count = answer.get("usage"), len(texts)
-        tokens = (
-            usage.get("total_tokens", usage.get("prompt_tokens", 0))
-            if isinstance(usage, dict)
-            else 0
-        )
+        usage = usage if isinstance(usage, dict) else {}
+        tokens = usage.get("total_tokens", usage.get("prompt_tokens", 0))
         self._tokens += tokens if isinstance(tokens, int) and 0 <= tokens < MOST_TOKENS else 0
+        unusable = ""
         try:
             rows = answer["data"] if isinstance(answer.get("data"), list) else []
             if len(rows) != count:
                 raise self._wrong(f"{len(rows)} vectors for {count} texts")
             if any(row is None or row["embedding"] is None for row in rows):
-                wrong = self._wrong("null instead of a vector")
-                raise _RefusedBatchError("null instead of a vector", texts, wrong)
-            if (order := _order([row.get("index") for row in rows])) is None:
-                raise self._wrong(f"vectors whose indices are not 0 to {count - 1}, each once")
+                unusable = "null instead of a vector"
+                rows = []
+            indices = [row.get("index") for row in rows]
+            if any(index is not None for index in indices):
+                if {*map(type, indices)} != {int} or {*indices} != {*range(count)}:
+                    raise self._wrong(f"vectors whose indices are not 0 to {count - 1}, each once")
+                rows = sorted(rows, key=lambda row: int(row["index"]))
             with np.errstate(over="ignore"):  # such numbers are refused below
-                vectors = np.array([_numbers(rows[index]["embedding"]) for index in order])
+                vectors = np.array([_numbers(row["embedding"]) for row in rows])
                 vectors = vectors.astype(np.float32)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise self._wrong("no vectors of numbers") from error
-        if vectors.ndim != 2 or not vectors.shape[1]:
+        if not unusable and (vectors.ndim != 2 or not vectors.shape[1]):
             raise self._wrong(f"vectors of shape {vectors.shape} for {count} texts")
         if not np.isfinite(vectors).all():
-            wrong = self._wrong("numbers that are not finite")
-            raise _RefusedBatchError("numbers that are not finite", texts, wrong)
+            unusable = "numbers that are not finite"
+        if unusable:
+            raise _RefusedBatchError(unusable, texts, self._wrong(unusable))
         self._has_answered = True
         return vectors
 
-    def _refused(self, answer: _Answer) -> EmbedlabError:
-        if answer.status in {401, 403}:
+    def _refused(self, status: int, reason: str) -> EmbedlabError:
+        if status in {401, 403}:
             hint = f"check the key in {API_KEY}" if self._has_key else f"set {API_KEY} to its key"
-            return MissingError(
-                f"{self._url} refuses the request: status {answer.status}", hint=hint
-            )
+            return MissingError(f"{self._url} refuses the request: status {status}", hint=hint)
         return MissingError(
-            f"{self._url} refuses the model {self._model!r}: status {answer.status}: "
-            f"{_shown(answer.text)}".removesuffix(": "),
+            f"{self._url} refuses the model {self._model!r}: {reason}",
             hint="check the address, the model's name and the length of the texts",
         )
-
-    def _late(self) -> _TransientError:
-        return _TransientError(f"no whole answer within {REQUEST_S:g} s")
 
     def _wrong(self, what: str) -> EmbedlabError:
         return EmbedlabError(
@@ -459,17 +426,6 @@ def _wait(state: Any) -> float:
     return seconds
 
 
-def _order(indices: Sequence[Any]) -> Sequence[int] | None:
-    """The places of rows by their INDICES, which are 0 to their number, each once; as they are
-    where no row has one, otherwise None.
-    """
-    if all(index is None for index in indices):
-        return range(len(indices))
-    if not all(type(index) is int for index in indices) or set(indices) != set(range(len(indices))):
-        return None
-    return sorted(range(len(indices)), key=lambda index: int(indices[index]))
-
-
 def _own_headers() -> dict[str, str]:
     """The user's key and headers; those that no request can carry are a UsageError that does not
     show them.
@@ -497,6 +453,10 @@ def _shown(text: str) -> str:
             text = text.replace(secret, "…")
     said = " ".join(text.split())
     return said if len(said) <= 160 else f"{said[:160]}…"
+
+
+def _late() -> _TransientError:
+    return _TransientError(f"no whole answer within {REQUEST_S:g} s")
 
 
 def _seconds(header: str | None) -> float | None:

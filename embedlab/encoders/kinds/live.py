@@ -42,9 +42,9 @@ def live_name(model: Any, name: str = "") -> str:
     """Return how the object MODEL is named from now on, after its class or NAME; what cannot encode
     is a UsageError.
     """
-    known = next((own for own, live in _MODELS.items() if live.model is model), None)
-    if known is not None and not name:
-        return f"{PREFIX}{known}"
+    named = [own for own, live in _MODELS.items() if live.model is model]
+    if named and not name:
+        return f"{PREFIX}{named[0]}"
     encode = getattr(model, "encode", None) or (model if callable(model) else None)
     if encode is None:
         raise UsageError(
@@ -52,12 +52,13 @@ def live_name(model: Any, name: str = "") -> str:
             hint="give a name, an object with encode(sentences), or a function from texts to "
             "vectors",
         )
-    base = name or getattr(model, "__name__", type(model).__name__).strip("<>")
-    taken = [base, *(f"{base}-{number}" for number in range(2, len(_MODELS) + 3))]
-    free = next(each for each in taken if each not in _MODELS or _MODELS[each].model is model)
-    if free not in _MODELS:
-        _MODELS[free] = LiveEncoder(model, encode)
-    return f"{PREFIX}{free}"
+    base = own = name or getattr(model, "__name__", type(model).__name__).strip("<>")
+    number = 1
+    while own in _MODELS and own not in named:
+        number += 1
+        own = f"{base}-{number}"
+    _MODELS.setdefault(own, LiveEncoder(model, encode))
+    return f"{PREFIX}{own}"
 
 
 @cache
