@@ -101,6 +101,7 @@ def test_many_batches_are_encoded_in_parallel_to_the_same_vectors(
     before = torch.get_num_threads()
     for threads in (1, 2):
         torch.set_num_threads(threads)
+        workers.clear()
         try:
             vectors[threads] = encoder.encode(many)
         finally:
