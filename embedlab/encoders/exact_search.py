@@ -6,9 +6,9 @@ relevant first, then the relevant ones, the least relevant first. A model that g
 the same score so gains nothing from the order in which they are read.
 """
 
-from collections.abc import Iterator, Sequence, Sized
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from embedlab.core.errors import UsageError
 from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.encoder import PairScorer, Vectors, similarities, similarity_rows
 
+if TYPE_CHECKING:
+    from embedlab.data.queries import Queries
+
 DOCUMENTS_AT_ONCE = 8_192  # whose vectors are made float64 together
 PAIRS_AT_ONCE = 2**22  # similarities of a block: 17 MB of float32
 VECTOR_PAIRS_AT_ONCE = 2**26  # the same of vectors, all of which are read for each block
@@ -26,44 +29,6 @@ NONE = -1  # the place of a document where a query has fewer
 Places = NDArray[np.intp]
 Scores = NDArray[np.float32]
 Ranks = NDArray[np.float64]
-
-
-class Judged(Protocol):
-    """Queries with their relevant documents, such as those of `data.queries`."""
-
-    @property
-    def query(self) -> Places:
-        """Of each item."""
-
-    @property
-    def relevant(self) -> Places:
-        """Of each item, beyond the documents where it is absent: it is never found."""
-
-    @property
-    def grade(self) -> NDArray[np.int64] | NDArray[np.float64]:
-        """Of each item, 1 and more."""
-
-    @property
-    def excluded(self) -> tuple[Places, Places]:
-        """Pairs of a query and a document that does not count; none of them is an item."""
-
-
-class Similarities(Protocol):
-    """The similarities of all queries with all documents."""
-
-    @property
-    def first(self) -> Sized:
-        """The queries."""
-
-    @property
-    def second(self) -> Sized:
-        """The documents."""
-
-    def of(self, query: Places, document: Places) -> Scores:
-        """Return the similarity of each of these pairs; (pairs,)."""
-
-    def rows(self, queries: slice) -> Scores:
-        """Return the similarity of each of some QUERIES with each document."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -120,12 +85,10 @@ class OfTexts:
 
     def _complete(self, scores: Scores) -> Scores:
         if lacking := int(np.isnan(scores).sum()):
-            message = (
-                f"{self.scorer.name!r} has no score for {lacking} of {len(scores)} pairs of a "
-                f"query and a document"
-            )
             raise UsageError(
-                message, hint="a file of scores needs all of them; models with vectors need no file"
+                f"{self.scorer.name!r} has no score for {lacking} of {len(scores)} pairs of a "
+                f"query and a document",
+                hint="a file of scores needs all of them; models with vectors need no file",
             )
         return scores
 
@@ -150,8 +113,12 @@ class OfIndex:
         return np.stack([self.index.scores(text) for text in self.first[queries]])
 
 
+Similarities = OfVectors | OfTexts | OfIndex
+"""The similarities of all queries, `first`, with all documents, `second`."""
+
+
 def relevant_ranks(
-    compared: Similarities, judged: Judged, progress: ProgressCallback | None = None
+    compared: Similarities, judged: "Queries", progress: ProgressCallback | None = None
 ) -> Ranks:
     """Return the rank of each relevant document among those of its query, 1 = most similar; what
     ties is in the worst order.
@@ -165,7 +132,7 @@ def relevant_ranks(
     return in_worst_order(judged, counts)
 
 
-def first_documents(compared: Similarities, judged: Judged, count: int) -> Places:
+def first_documents(compared: Similarities, judged: "Queries", count: int) -> Places:
     """Return the COUNT most similar documents of each query, in order, and NONE where there are
     fewer; (queries, count).
     """
@@ -180,7 +147,7 @@ def first_documents(compared: Similarities, judged: Judged, count: int) -> Place
     return in_order(query, document, score, judged, queries=len(compared.first), count=count)
 
 
-def _rows(compared: Similarities, judged: Judged) -> Iterator[tuple[int, Scores, Places]]:
+def _rows(compared: Similarities, judged: "Queries") -> Iterator[tuple[int, Scores, Places]]:
     """Yield each query with its similarities, those that do not count behind all others, and the
     items that are its own.
     """
@@ -208,7 +175,7 @@ def _highest(scores: Scores, count: int) -> Places:
     return places[np.isfinite(scores[places])]
 
 
-def in_worst_order(judged: Judged, counts: NDArray[np.int64]) -> Ranks:
+def in_worst_order(judged: "Queries", counts: NDArray[np.int64]) -> Ranks:
     """Return the ranks of relevant documents by how many candidates of its query are at least as
     similar as each, itself included; infinite where that is 0, as it was not found.
 
@@ -216,14 +183,12 @@ def in_worst_order(judged: Judged, counts: NDArray[np.int64]) -> Ranks:
     come after the less relevant.
     """
     order = np.lexsort((-judged.grade, counts, judged.query))
-    is_new = np.ones(len(order), bool)
-    is_new[1:] = (np.diff(judged.query[order]) != 0) | (np.diff(counts[order]) != 0)
-    starts = np.flatnonzero(is_new)
-    later = np.arange(len(order)) - np.repeat(
-        starts, np.diff(np.append(starts, len(order)))
-    )  # relevant ones that tie and come after it
+    keys = np.stack([judged.query[order], counts[order]])
+    is_new = np.append(True, (np.diff(keys) != 0).any(axis=0))[: len(order)]
+    starts = np.flatnonzero(is_new)[np.cumsum(is_new) - 1]
     ranks = np.empty(len(order))
-    ranks[order] = counts[order] - later
+    # without the relevant ones that tie and come after it
+    ranks[order] = counts[order] - (np.arange(len(order)) - starts)
     return np.where(counts > 0, ranks, np.inf)
 
 
@@ -231,7 +196,7 @@ def in_order(
     query: Places,
     document: Places,
     score: NDArray[np.floating],
-    judged: Judged,
+    judged: "Queries",
     *,
     queries: int,
     count: int,
@@ -247,7 +212,7 @@ def in_order(
 
 
 def ranks_in_run(
-    query: Places, document: Places, score: NDArray[np.floating], judged: Judged
+    query: Places, document: Places, score: NDArray[np.floating], judged: "Queries"
 ) -> Ranks:
     """Return the rank of each relevant document in a ranking that another program wrote; infinite
     where it was not found.
@@ -257,13 +222,13 @@ def ranks_in_run(
     """
     stays = ~np.isin(_pairs(query, document), _pairs(*judged.excluded))
     query, document, column = _sorted(query[stays], document[stays], score[stays], judged)
-    ranks = dict(zip(_pairs(query, document).tolist(), (column + 1).tolist(), strict=True))
-    items = _pairs(judged.query, judged.relevant).tolist()
+    ranks = dict(zip(_pairs(query, document), column + 1, strict=True))
+    items = _pairs(judged.query, judged.relevant)
     return np.array([ranks.get(pair, np.inf) for pair in items], np.float64)
 
 
 def _sorted(
-    query: Places, document: Places, score: NDArray[np.floating], judged: Judged
+    query: Places, document: Places, score: NDArray[np.floating], judged: "Queries"
 ) -> tuple[Places, Places, Places]:
     """Return scored documents in the order of their queries and scores, and the place of each
     among those of its query, from 0.
@@ -272,15 +237,16 @@ def _sorted(
     relevant, the least relevant first; those of one grade from the last item to the first, so that
     who is among the first is who has such a rank.
     """
-    pairs = _pairs(judged.query, judged.relevant).tolist()
-    items = {pair: item for item, pair in enumerate(pairs)}
-    item = np.array([items.get(pair, NONE) for pair in _pairs(query, document).tolist()], np.intp)
+    places = {pair: item for item, pair in enumerate(_pairs(judged.query, judged.relevant))}
+    item = np.array([places.get(pair, NONE) for pair in _pairs(query, document)], np.intp)
     grade = np.append(judged.grade, 0)[item]  # 0 of what is not relevant
     order = np.lexsort((np.where(item == NONE, document, -item), grade, -score, query))
     query = query[order]
     return query, document[order], np.arange(len(query)) - np.searchsorted(query, query)
 
 
-def _pairs(query: Places, document: Places) -> NDArray[np.int64]:
+def _pairs(query: Places, document: Places) -> list[int]:
     """Return a number of each pair of a query and a document."""
-    return query.astype(np.int64) << 32 | document.astype(np.int64) & 0xFFFFFFFF
+    numbers = query.astype(np.int64) << 32 | document.astype(np.int64) & 0xFFFFFFFF
+    pairs: list[int] = numbers.tolist()
+    return pairs

@@ -139,38 +139,28 @@ class PartialVectors:
         """
         starts = range(0, self.job.sentences, self.job.chunk)
         whole = self.folder / f"whole{out.suffix}.tmp"
-        with disk_errors(out, hint=PLACE):
-            truncated = (
-                self._write_npy(whole, starts, dim)
-                if out.suffix == ".npy"
-                else self._write_parquet(whole, starts)
-            )
-            with whole.open("rb") as file:
-                os.fsync(file.fileno())
-            whole.replace(out)
-            sync_folder(out.parent)
-            _remove(self.folder)
-        return truncated
-
-    def _write_npy(self, whole: Path, starts: Sequence[int], dim: int) -> int:
-        """Write without a memory map, so that a full disk is an error instead of a crash."""
         header = {
             "descr": np.lib.format.dtype_to_descr(np.dtype(np.float32)),
             "fortran_order": False,
             "shape": (self.job.sentences, dim),
         }
         truncated = 0
-        with whole.open("wb") as file:
-            np.lib.format.write_array_header_1_0(file, header)
-            for first in starts:
-                frame, cut = self._whole_chunk(first)
-                file.write(np.ascontiguousarray(frame["vector"].to_numpy()).data)
-                truncated += cut
-        return truncated
-
-    def _write_parquet(self, whole: Path, starts: Sequence[int]) -> int:
-        truncated = sum(self._whole_chunk(first)[1] for first in starts)
-        join_parquet([self.chunks[first] for first in starts], whole)
+        with disk_errors(out, hint=PLACE):
+            # without a memory map, so that a full disk is an error instead of a crash
+            with whole.open("wb") as file:
+                np.lib.format.write_array_header_1_0(file, header)
+                for first in starts:
+                    frame, cut = self._whole_chunk(first)
+                    truncated += cut
+                    if out.suffix == ".npy":
+                        file.write(np.ascontiguousarray(frame["vector"].to_numpy()).data)
+            if out.suffix == ".parquet":
+                join_parquet([self.chunks[first] for first in starts], whole)
+            with whole.open("rb") as file:
+                os.fsync(file.fileno())
+            whole.replace(out)
+            sync_folder(out.parent)
+            _remove(self.folder)
         return truncated
 
     def _whole_chunk(self, first: int) -> tuple[pl.DataFrame, int]:
@@ -200,11 +190,11 @@ class PartialVectors:
         return digest.hexdigest()[:32]
 
     def _lost(self, first: int) -> MissingError:
-        fault = (
+        return MissingError(
             f"the sentences from number {first + 1} on are missing or damaged in "
-            f"{str(self.folder)!r}"
+            f"{str(self.folder)!r}",
+            hint="the same command encodes them again",
         )
-        return MissingError(fault, hint="the same command encodes them again")
 
 
 def refuse_existing(out: Path, *, is_replaced: bool) -> None:
@@ -226,17 +216,16 @@ def _chunks(folder: Path) -> list[Path]:
 
 def _refuse_foreign(folder: Path) -> None:
     """Raise a UsageError if FOLDER, or something in it, was not written by embedlab."""
-    hint = "move it, or choose another name with --out"
-    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise UsageError(f"{str(folder)!r} is not a folder of unfinished vectors", hint=hint)
     names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
-    if foreign := [name for name in names if not _OURS.fullmatch(name)]:
+    foreign = [name for name in names if not _OURS.fullmatch(name)]
+    if _JOB not in names:  # nobody has begun a job there
+        foreign += [name for name in names if _CHUNK.fullmatch(name)]
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        foreign = ["."]
+    if foreign:
         raise UsageError(
-            f"{str(folder)!r} holds {foreign[0]!r}, which embedlab did not write", hint=hint
-        )
-    if any(_CHUNK.fullmatch(name) for name in names) and _JOB not in names:
-        raise UsageError(
-            f"{str(folder)!r} has no {_JOB}: embedlab did not write its files", hint=hint
+            f"{str(folder)!r} holds {foreign[0]!r}, which embedlab did not write",
+            hint="move it, or choose another name with --out",
         )
 
 
@@ -263,23 +252,17 @@ def _take_over_shards(out: Path, folder: Path) -> None:
 def _begin(folder: Path, job: Job) -> tuple[str, ...]:
     """Prepare FOLDER for JOB and return remarks on its previous content."""
     described, chunks = json.dumps(asdict(job), indent=1), _chunks(folder)
-    try:
-        is_same = (folder / _JOB).read_text(encoding="utf-8") == described
-    except (OSError, UnicodeDecodeError):
-        is_same = False
-    if is_same:
+    path = folder / _JOB
+    if path.is_file() and path.read_bytes() == described.encode():
         return (f"resuming {folder}: {len(chunks)} chunks of {job.chunk} sentences are done",)
-    for path in chunks:
-        path.unlink()
-    write_atomic(folder / _JOB, described, hint=PLACE)
-    return (
-        (
-            f"{folder} was made from another input, model or version: its {len(chunks)} chunks are "
-            f"encoded again",
-        )
-        if chunks
-        else ()
+    for chunk in chunks:
+        chunk.unlink()
+    write_atomic(path, described, hint=PLACE)
+    another = (
+        f"{folder} was made from another input, model or version: its {len(chunks)} chunks are "
+        f"encoded again"
     )
+    return (another,) if chunks else ()
 
 
 def _remove_if_empty(folder: Path) -> None:
