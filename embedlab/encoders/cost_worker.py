@@ -12,6 +12,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -65,14 +66,19 @@ def measure(
 
 def processor_name() -> str:
     """Return the name of the processor, as the system states it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        lines = []
-    named = next(
-        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), ""
-    )
+    named = _stated(Path("/proc/cpuinfo"), "model name")
     return named or platform.processor() or platform.machine()
+
+
+def _stated(path: Path, key: str) -> str:
+    """Return what the first line that begins with KEY says in a file of the system; empty where
+    there is none.
+    """
+    with suppress(OSError):
+        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith(key):
+                return line.partition(":")[2].strip()
+    return ""
 
 
 def peak_memory_mib() -> float:
@@ -81,12 +87,10 @@ def peak_memory_mib() -> float:
     What Linux gives as ru_maxrss begins with that of the process that started this one; VmHWM is of
     this program alone.
     """
-    try:
-        lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
-        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) / 2**10
-    except (OSError, StopIteration):
-        unit = 2**20 if sys.platform == "darwin" else 2**10  # bytes there, KiB elsewhere
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+    if stated := _stated(Path("/proc/self/status"), "VmHWM"):
+        return int(stated.split()[0]) / 2**10
+    unit = 2**20 if sys.platform == "darwin" else 2**10  # bytes there, KiB elsewhere
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
 def main() -> int:

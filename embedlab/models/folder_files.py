@@ -230,12 +230,10 @@ class PoolingFile:
     @property
     def modes(self) -> list[str]:
         """The names of its pooling modes."""
+        if isinstance(self.pooling_mode, str):
+            return [self.pooling_mode]
         if self.pooling_mode is not None:
-            return (
-                [self.pooling_mode]
-                if isinstance(self.pooling_mode, str)
-                else list(self.pooling_mode)
-            )
+            return list(self.pooling_mode)
         return [mode for name, mode in SWITCHES.items() if getattr(self, name)]
 
 
@@ -325,8 +323,7 @@ def refuse_no_vocabulary(tokenizer: Path) -> None:
 
     transformers would make an empty vocabulary, by which all texts are unknown.
     """
-    there = [path.name for path in tokenizer.iterdir()] if tokenizer.is_dir() else []
-    files = {name for name in there if any(Path(name).match(wanted) for wanted in _VOCABULARIES)}
+    files = {path.name for pattern in _VOCABULARIES for path in tokenizer.glob(pattern)}
     if not files - _NOT_VOCABULARIES:
         raise MissingError(
             f"{str(tokenizer)!r} has no tokenizer (tokenizer.json, vocab.txt, ...)",
@@ -350,14 +347,9 @@ def _refuse_excess(weights: Path) -> None:
     """
     with suppress(OSError, ValueError, TypeError, KeyError, IndexError, OverflowError):
         start, tensors = read_header(weights)
-        stated = start + max(
-            (
-                int(tensor["data_offsets"][1])
-                for name, tensor in tensors.items()
-                if name != "__metadata__"
-            ),
-            default=0,
-        )
+        tensors.pop("__metadata__", None)
+        ends = [int(tensor["data_offsets"][1]) for tensor in tensors.values()]
+        stated = start + max(ends, default=0)
         if (size := weights.stat().st_size) > stated:
             raise MissingError(
                 f"{weights}: its header states {stated:,} bytes, and it has {size:,}",
@@ -384,16 +376,8 @@ def weight_files(folder: Path) -> list[Path]:
     """Return the safetensors files of a model folder, in name order; empty if it has only pickled
     weights or none.
     """
-    return sorted(
-        {
-            *usual_weights(folder),
-            *(
-                path
-                for path in _named_weights(folder)
-                if path.suffix == ".safetensors" and path.is_file()
-            ),
-        }
-    )
+    named = {path for path in _named_weights(folder) if path.suffix == ".safetensors"}
+    return sorted({*usual_weights(folder), *(path for path in named if path.is_file())})
 
 
 def usual_weights(folder: Path) -> list[Path]:
@@ -425,11 +409,8 @@ def _named_weights(folder: Path) -> set[Path]:
     if stated is None and (folder / WHOLE_WEIGHTS).is_file():
         return set()
     index = read_model_file(first, WeightIndex) if first.name.endswith(".index.json") else None
-    return (
-        {first, *(inside(folder, name, first) for name in set(index.weight_map.values()))}
-        if index is not None
-        else {first}
-    )
+    files = set(index.weight_map.values()) if index is not None else ()
+    return {first, *(inside(folder, name, first) for name in files)}
 
 
 def inside(folder: Path, path: str, where: Path) -> Path:
@@ -469,30 +450,21 @@ def _reason(error: Mapping[str, Any]) -> str:
 
 def static_width(folder: Path) -> int:
     """The length of static token vectors, by the header of their safetensors file."""
-    path = _static_file(folder)
-    header = _header(path)
+    path, header = _static_header(folder)
     try:
-        table = header.get("embedding.weight") or header["embeddings"]
-        return int(table["shape"][1])
+        return int((header.get("embedding.weight") or header["embeddings"])["shape"][1])
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise MissingError(f"{str(path)!r} holds no token vectors", hint=RESTORE_HINT) from error
 
 
 def is_model2vec(folder: Path) -> bool:
     """Whether the token vectors in FOLDER are stored as model2vec stores them."""
-    return "embeddings" in _header(_static_file(folder))
+    return "embeddings" in _static_header(folder)[1]
 
 
-def _static_file(folder: Path) -> Path:
-    return next(iter(weight_files(folder)), folder / "model.safetensors")
-
-
-def _header(path: Path) -> dict[str, Any]:
+def _static_header(folder: Path) -> tuple[Path, dict[str, Any]]:
+    path = next(iter(weight_files(folder)), folder / WHOLE_WEIGHTS)
     try:
-        return read_header(path)[1]
-    except OSError as error:
-        raise MissingError(
-            f"cannot read {str(path)!r}: {error.strerror}", hint=RESTORE_HINT
-        ) from error
-    except ValueError as error:
-        raise MissingError(f"{str(path)!r} holds no token vectors", hint=RESTORE_HINT) from error
+        return path, read_header(path)[1]
+    except (OSError, ValueError) as error:
+        raise MissingError(f"{str(path)!r} cannot be read: {error}", hint=RESTORE_HINT) from error

@@ -66,9 +66,9 @@ class WordVectorEncoder(VectorScorer):
         """The mean of the words' vectors for each of these distinct sentences; none is cut."""
         vectors = np.zeros((len(sentences), self.dim), np.float32)
         for row, sentence in enumerate(single_texts(self.name, sentences)):
-            words = _TOKEN.findall(sentence)
-            known = [number for word in words if (number := self._place(word)) is not None]
-            self._counts[sentence] = len(words), len(words) - len(known)
+            places = [self._place(word) for word in _TOKEN.findall(sentence)]
+            known = [place for place in places if place is not None]
+            self._counts[sentence] = len(places), len(places) - len(known)
             if known:
                 vectors[row] = self._vectors[known].mean(axis=0)
         if progress is not None:
@@ -77,12 +77,12 @@ class WordVectorEncoder(VectorScorer):
 
     def token_vectors(self, sentence: str) -> WeightedTokens:
         """The vectors of the known words, whose mean is the vector of SENTENCE."""
-        places = [(self._place(match[0]), match.span()) for match in _TOKEN.finditer(sentence)]
-        known = [(row, span) for row, span in places if row is not None]
+        matches = [(self._place(match[0]), match.span()) for match in _TOKEN.finditer(sentence)]
+        places = {span: place for place, span in matches if place is not None}
         return WeightedTokens(
-            vectors=self._vectors[[index for index, _ in known]],
-            weights=np.ones(len(known)),
-            spans=tuple(span for _, span in known),
+            vectors=self._vectors[list(places.values())],
+            weights=np.ones(len(places)),
+            spans=tuple(places),
         )
 
     def _place(self, word: str) -> int | None:
