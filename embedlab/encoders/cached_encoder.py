@@ -74,10 +74,8 @@ class CachedEncoder(VectorScorer):
             notes=tuple(dict.fromkeys(notes)),
         )
 
-    def embed(
-        self, sentences: Sequence[Text], progress: ProgressCallback | None = None
-    ) -> tuple[Vectors, NDArray[np.bool_]]:
-        """A vector for each of these distinct sentences, and which of them were cut."""
+    def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
+        """A vector for each of these distinct sentences."""
         keys = sentence_keys(sentences)
         known, vectors, cut = self._cache.find(keys)
         for rows, new_vectors, new_cut in self._compute(sentences, keys, known, progress):
@@ -85,7 +83,7 @@ class CachedEncoder(VectorScorer):
         vectors = vectors[:, : self.dim]
         self.count("truncated", sentences, cut)
         self.look_at(sentences, vectors)
-        return vectors, cut
+        return vectors
 
     def knows(self, sentences: Sequence[Text]) -> NDArray[np.bool_]:
         """Return which of SENTENCES have a cached vector; (sentences,)."""
@@ -129,16 +127,17 @@ class CachedEncoder(VectorScorer):
         new = new[np.argsort([-characters(unique[row]) for row in new.tolist()], kind="stable")]
         for start in range(0, len(new), self._per_save):
             rows = new[start : start + self._per_save]
+            texts = [unique[row] for row in rows]
             try:
-                vectors, cut = self._encoder.embed(
-                    [unique[row] for row in rows], shifted(progress, done + start, len(unique))
-                )
+                vectors = self._encoder.embed(texts, shifted(progress, done + start, len(unique)))
             except RefusedTextsError as error:
                 refusals.append(error)
-                rows, vectors = rows[error.accepted(len(rows))], error.vectors
-                cut = np.zeros(len(rows), np.bool_)
+                refused = {text for text, _ in error.refused}
+                rows, vectors = rows[[text not in refused for text in texts]], error.vectors
                 if not len(rows):
                     continue
+            truncated = self._encoder.counted["truncated"]
+            cut = np.array([unique[row] in truncated for row in rows], np.bool_)
             if vectors.shape[1] != self._cache.dim:
                 raise EmbedlabError(
                     f"{self.name!r} gives vectors of {vectors.shape[1]} numbers, after "
@@ -150,7 +149,7 @@ class CachedEncoder(VectorScorer):
                 self._cache.store(keys[rows], vectors, cut)
             yield rows, vectors, cut
         if refusals:
-            refused = [text for error in refusals for text in error.refused]
-            raise RefusedTextsError(refusals[0].who, refused) from refusals[0]
+            all_refused = [text for error in refusals for text in error.refused]
+            raise RefusedTextsError(refusals[0].who, all_refused) from refusals[0]
         if progress is not None and not len(new):
             progress(done, len(unique))

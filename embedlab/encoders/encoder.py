@@ -78,18 +78,16 @@ class RefusedTextsError(EmbedlabError):
     """Some texts have no vector; this holds those of the others, so that they can be cached before
     this is raised again.
 
-    PLACES are those of the refused texts among all that were to be encoded, VECTORS the rows of the
-    others in their order.
+    REFUSED are these texts and why, VECTORS the rows of the others in their order.
     """
 
     def __init__(
         self,
         who: str,
         refused: Iterable[tuple[str, str]],
-        places: Iterable[int] = (),
         vectors: NDArray[np.float32] | None = None,
     ) -> None:
-        self.who, self.refused, self.places = who, tuple(refused), tuple(places)
+        self.who, self.refused = who, tuple(refused)
         self.vectors = np.empty((0, 0), np.float32) if vectors is None else vectors
         count = len(self.refused)
         named = first_few((_named(text) for text, _ in self.refused), SHOWN, separator="; ")
@@ -99,12 +97,6 @@ class RefusedTextsError(EmbedlabError):
             hint="shorten or remove what it refuses; the vectors of all other texts are "
             "computed, and cached if the cache is on",
         )
-
-    def accepted(self, count: int) -> NDArray[np.bool_]:
-        """Return which of COUNT texts have a vector."""
-        is_accepted = np.ones(count, np.bool_)
-        is_accepted[list(self.places)] = False
-        return is_accepted
 
 
 def _named(text: str) -> str:
@@ -267,10 +259,8 @@ class VectorScorer(Counting):
         self.count("zero_vectors", sentences, is_zero)
         self.number_notes = self.number_notes or _number_notes(vectors[~is_zero])
 
-    def embed(
-        self, sentences: Sequence[Text], progress: ProgressCallback | None = None
-    ) -> tuple[Vectors, NDArray[np.bool_]]:
-        """A vector for each of these distinct sentences, and which of them were cut."""
+    def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
+        """A vector for each of these distinct sentences."""
         raise NotImplementedError
 
     def encode(
@@ -279,7 +269,7 @@ class VectorScorer(Counting):
         """One vector a sentence, in order."""
         self.refuse_others(sentences)
         unique, index = distinct(sentences)
-        return self.embed(unique, progress)[0][index]
+        return self.embed(unique, progress)[index]
 
     def refuse_others(self, sentences: Sequence[Text]) -> None:
         """Refuse texts that another model refuses, as if this one did."""

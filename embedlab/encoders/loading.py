@@ -89,10 +89,8 @@ class PrefixedEncoder(VectorScorer):
             notes=(*facts.notes, *self.number_notes),
         )
 
-    def embed(
-        self, sentences: Sequence[Text], progress: ProgressCallback | None = None
-    ) -> tuple[Vectors, NDArray[np.bool_]]:
-        """A vector for each of these distinct sentences; none is known to be cut."""
+    def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
+        """A vector for each of these distinct sentences."""
         if sentences:
             vectors = self._vectors(single_texts(self.name, sentences))
         else:
@@ -100,20 +98,22 @@ class PrefixedEncoder(VectorScorer):
         self.look_at(sentences, vectors)
         if progress is not None:
             progress(len(sentences), len(sentences))
-        return vectors, np.zeros(len(sentences), np.bool_)
+        return vectors
 
     def _vectors(self, sentences: Sequence[str]) -> Vectors:
+        prompted = [f"{self._prompt}{sentence}" for sentence in sentences]
         try:
-            vectors = self._inner.encode([f"{self._prompt}{sentence}" for sentence in sentences])
-            return self._cut_vectors(vectors, len(sentences))
+            return self._cut_vectors(self._inner.encode(prompted), len(sentences))
         except RefusedTextsError as error:
-            reasons = [reason for _, reason in error.refused]
-            texts = [sentences[place] for place in error.places]
-            self._refused |= dict.fromkeys(texts)
-            vectors = error.vectors
+            reasons, vectors = dict(error.refused), error.vectors
+            refused = {
+                text: reasons[read]
+                for text, read in zip(sentences, prompted, strict=True)
+                if read in reasons
+            }
+            self._refused |= dict.fromkeys(refused)
             vectors = self._cut_vectors(vectors, len(vectors)) if len(vectors) else vectors
-            refused = zip(texts, reasons, strict=True)
-            raise RefusedTextsError(error.who, refused, error.places, vectors) from error
+            raise RefusedTextsError(error.who, refused.items(), vectors) from error
         except EmbedlabError:
             raise
         except Exception as error:

@@ -156,20 +156,25 @@ class StaticEncoder(VectorScorer):
         """Length of a vector."""
         return vector_dim(self.usage)
 
-    def embed(
-        self, sentences: Sequence[Text], progress: ProgressCallback | None = None
-    ) -> tuple[Vectors, NDArray[np.bool_]]:
-        """A vector for each of these sentences, and which of them were cut."""
-        vectors = np.empty((len(sentences), self.dim), np.float32)
-        is_cut = np.zeros(len(sentences), np.bool_)
+    def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
+        """A vector for each of these distinct sentences."""
+        vectors, prompt = (
+            np.empty((len(sentences), self.dim), np.float32),
+            self.usage.reading.prompt,
+        )
         for start in range(0, len(sentences), SENTENCES_AT_ONCE):
             block = slice(start, start + SENTENCES_AT_ONCE)
-            vectors[block], is_cut[block] = self._means(single_texts(self.name, sentences[block]))
+            texts = [f"{prompt}{text}" for text in single_texts(self.name, sentences[block])]
+            means, is_cut = self._table.means(texts)
+            with torch.inference_mode():
+                made = self._layers(means)
+                made = F.normalize(made, dim=-1) if self.usage.is_normalised else made
+            vectors[block] = made[:, : self.usage.dim].numpy()
+            self.count("truncated", sentences[block], is_cut)
             if progress is not None:
                 progress(min(block.stop, len(sentences)), len(sentences))
-        self.count("truncated", sentences, is_cut)
         self.look_at(sentences, vectors)
-        return vectors, is_cut
+        return vectors
 
     def token_vectors(self, sentence: str) -> WeightedTokens:
         """The token vectors whose sum is the vector of SENTENCE but for its length; layers after it
@@ -183,15 +188,6 @@ class StaticEncoder(VectorScorer):
         return self._table.token_vectors(
             sentence, prompt=self.usage.reading.prompt, dim=self.usage.dim
         )
-
-    def _means(self, sentences: Sequence[str]) -> tuple[Vectors, NDArray[np.bool_]]:
-        prompt = self.usage.reading.prompt
-        vectors, is_cut = self._table.means([f"{prompt}{sentence}" for sentence in sentences])
-        with torch.inference_mode():
-            vectors = self._layers(vectors)
-            vectors = F.normalize(vectors, dim=-1) if self.usage.is_normalised else vectors
-        shortened: Vectors = vectors[:, : self.usage.dim].numpy()
-        return shortened, is_cut
 
 
 def load_static(

@@ -93,16 +93,14 @@ class CombinedEncoder(VectorScorer):
             ),
         )
 
-    def embed(
-        self, sentences: Sequence[Text], progress: ProgressCallback | None = None
-    ) -> tuple[Vectors, NDArray[np.bool_]]:
-        """A vector for each of these distinct sentences; none is known to be cut."""
+    def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
+        """A vector for each of these distinct sentences."""
         count = len(sentences)
         parts = [
             encoder.encode(sentences, shifted(progress, number * count, count * len(self._parts)))
             for number, encoder in enumerate(self._parts)
         ]
-        return COMBINATIONS[self._kind](parts), np.zeros(count, np.bool_)
+        return COMBINATIONS[self._kind](parts)
 
 
 # An axis with a smaller share of the largest variance is rounding of float32 numbers, and has no
@@ -201,10 +199,8 @@ class TransformedEncoder(VectorScorer):
             notes=(*facts.notes, *notes),
         )
 
-    def embed(
-        self, sentences: Sequence[Text], progress: ProgressCallback | None = None
-    ) -> tuple[Vectors, NDArray[np.bool_]]:
-        """A vector for each of these distinct sentences; none is known to be cut."""
+    def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
+        """A vector for each of these distinct sentences."""
         vectors = self._inner.encode(sentences, progress)
         if self._spec.whiten is not None:
             whitening = (
@@ -212,8 +208,7 @@ class TransformedEncoder(VectorScorer):
             )
             vectors = whitening.apply(vectors)
         vectors = _unit(vectors) if self._spec.normalise else vectors
-        vectors = vectors if self._spec.bits is None else in_bits(vectors, self._spec.bits)
-        return vectors, np.zeros(len(vectors), np.bool_)
+        return vectors if self._spec.bits is None else in_bits(vectors, self._spec.bits)
 
     @property
     def _cut(self) -> int | None:

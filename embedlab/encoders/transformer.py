@@ -253,14 +253,9 @@ class TransformerEncoder(VectorScorer):
         known = [ids[0] if len(ids) == 1 and ids[0] != unknown else -1 for ids in encoded]
         return np.array(known, np.int64)
 
-    def embed(
-        self, sentences: Sequence[Text], progress: ProgressCallback | None = None
-    ) -> tuple[Vectors, NDArray[np.bool_]]:
-        """Return a vector for each of these distinct sentences, and which of them were
-        truncated.
-        """
+    def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
+        """Return a vector for each of these distinct sentences."""
         vectors = np.empty((len(sentences), self.dim), np.float32)
-        truncated = np.zeros(len(sentences), np.bool_)
         with self._encoding(len(sentences)):
             starts = range(0, len(sentences), TOKENISED_AT_ONCE)
             tokenised_rows: Iterator[TokenRows] = (
@@ -270,7 +265,7 @@ class TransformerEncoder(VectorScorer):
                 tokenised_rows = read_ahead(tokenised_rows)
             for start, rows in zip(starts, tokenised_rows, strict=True):
                 block = slice(start, start + TOKENISED_AT_ONCE)
-                truncated[block] = rows.truncated
+                self.count("truncated", sentences[block], rows.truncated)
                 self.count("unknown_texts", sentences[block], are_unknown(rows, self.tokenizer))
                 self._embed_rows(rows, vectors[block], start, len(sentences), progress)
         if not np.isfinite(vectors.sum(dtype=np.float64)):
@@ -278,8 +273,7 @@ class TransformerEncoder(VectorScorer):
                 f"{self.name!r} gives vectors that are not finite",
                 hint="its weights are damaged, or its training diverged",
             )
-        self.count("truncated", sentences, truncated)
-        return vectors, truncated
+        return vectors
 
     def embed_tokens(self, rows: TokenRows, progress: ProgressCallback | None = None) -> Vectors:
         """Return a vector for each row of token ids, without dropout and without gradients."""

@@ -316,8 +316,6 @@ def test_weights_of_other_programs_are_refused_with_another_way(
         f"{made['mean']}?pooling=cls&backend={backend}",
         f"all-MiniLM-L6-v2?backend={backend}",
     ):
-        with pytest.raises(
-            UsageError, match="runs no ONNX or OpenVINO weights"
-        ) as error:
+        with pytest.raises(UsageError, match="runs no ONNX or OpenVINO weights") as error:
             opened(name, cpu)
         assert "vectors:FILE" in error.value.hint

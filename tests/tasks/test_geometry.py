@@ -201,8 +201,8 @@ class Refusing(Lengths):
 
     def encode(self, sentences: list[str], progress: ProgressCallback | None = None) -> Vectors:
         vectors = super().encode(sentences)
-        if (place := sentences.index("a b c")) if "a b c" in sentences else None:
-            raise RefusedTextsError("it", [("a b c", "too odd")], [place], vectors[:0])
+        if "a b c" in sentences[1:]:
+            raise RefusedTextsError("it", [("a b c", "too odd")], vectors[:0])
         return vectors
 
 

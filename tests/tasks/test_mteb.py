@@ -118,7 +118,7 @@ class _Refusing:
         vectors = self._inner.encode(sentences, progress)
         if places:
             refused = [(sentences[place], "too odd") for place in places]
-            raise RefusedTextsError("it", refused, places, np.delete(vectors, places, axis=0))
+            raise RefusedTextsError("it", refused, np.delete(vectors, places, axis=0))
         return vectors
 
 

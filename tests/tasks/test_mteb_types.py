@@ -247,7 +247,7 @@ class Refusing:
         if places:
             self.has_refused = True
             others = np.delete(vectors, places, axis=0)
-            raise RefusedTextsError("it", [(_SENTENCES[8], "odd")] * len(places), places, others)
+            raise RefusedTextsError("it", [(_SENTENCES[8], "odd")] * len(places), others)
         return vectors
 
 

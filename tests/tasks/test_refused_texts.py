@@ -24,7 +24,7 @@ class Refusing:
         vectors = np.array(rows, np.float32)
         if places:
             others = np.delete(vectors, places, axis=0)
-            raise RefusedTextsError("it", [(REFUSED, "too odd")] * len(places), places, others)
+            raise RefusedTextsError("it", [(REFUSED, "too odd")] * len(places), others)
         return vectors
 
 

@@ -219,16 +219,16 @@ class FileVectors:
         """The vector of each sentence; those that the file lacks are refused, all of them by a
         MissingError.
         """
-        places = [place for place, text in enumerate(sentences) if text not in self._rows]
-        if places and len(places) == len(sentences):
+        lacking = [text for text in sentences if text not in self._rows]
+        if lacking and len(lacking) == len(sentences):
             raise MissingError(
                 f"{self._path} has no vector for {sentences[0]!r} or any other sentence",
                 hint="add them, or choose other data with --task",
             )
         vectors = self._vectors[[self._rows[text] for text in sentences if text in self._rows]]
-        if places:
-            lacking = [(sentences[place], "it is not in the file") for place in places]
-            raise RefusedTextsError(str(self._path), lacking, places, vectors)
+        if lacking:
+            refused = [(text, "it is not in the file") for text in lacking]
+            raise RefusedTextsError(str(self._path), refused, vectors)
         return vectors
 
 

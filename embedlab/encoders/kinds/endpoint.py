@@ -112,33 +112,31 @@ class EndpointEncoder:
         What the server does not answer after several attempts is an error. Texts that it refuses
         alone are a RefusedTextsError, which holds the vectors of the others.
         """
-        refused: dict[int, str] = {}  # the place of a text, and why
+        refused: dict[str, str] = {}  # and why
         encoded, start = list[Vectors](), 0
         while start < len(sentences):
             batch = _first_batch(sentences, start, self._most_texts)
-            encoded += self._accepted(batch, start, refused)
+            encoded += self._accepted(batch, refused)
             start += len(batch)
         if len({vectors.shape[1] for vectors in encoded}) > 1:
             raise self._wrong("vectors of different lengths")
         vectors = np.concatenate(encoded) if encoded else np.empty((0, 0), np.float32)
         if refused:
-            reasons = {sentences[place]: why for place, why in refused.items()}
-            self._refused_texts |= reasons
-            texts = [(sentences[place], why) for place, why in refused.items()]
-            raise RefusedTextsError(self._url, texts, refused, vectors)
+            self._refused_texts |= refused
+            raise RefusedTextsError(self._url, refused.items(), vectors)
         return vectors
 
-    def _accepted(self, texts: Sequence[str], start: int, refused: dict[int, str]) -> list[Vectors]:
-        """The vectors of TEXTS, in halves where they are too many; REFUSED gets the places, from
-        START, of those that are refused alone.
+    def _accepted(self, texts: Sequence[str], refused: dict[str, str]) -> list[Vectors]:
+        """The vectors of TEXTS, in halves where they are too many; REFUSED gets those that are
+        refused alone.
         """
         try:
             return [self._batch(texts)]
         except _RefusedBatchError as error:
             if len(texts) > 1:
                 half, before = len(texts) // 2, len(refused)
-                vectors = self._accepted(texts[:half], start, refused)
-                vectors += self._accepted(texts[half:], start + half, refused)
+                vectors = self._accepted(texts[:half], refused)
+                vectors += self._accepted(texts[half:], refused)
                 if len(refused) == before:  # no text is to blame: they were too many
                     self._most_texts = min(self._most_texts, len(texts) - half)
                 return vectors
@@ -149,7 +147,7 @@ class EndpointEncoder:
                 except _RefusedBatchError as again:
                     if again.texts == SENTENCES[:1]:
                         raise again.final from again
-            refused[start] = str(error)
+            refused[texts[0]] = str(error)
             return []
 
     def _batch(self, texts: Sequence[str], *, is_patient: bool = False) -> Vectors:

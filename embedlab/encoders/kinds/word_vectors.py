@@ -60,10 +60,8 @@ class WordVectorEncoder(VectorScorer):
         notes = (f"{unknown} of {words} words have no vector",) if unknown else ()
         return EncoderFacts(pooling="mean", notes=notes)
 
-    def embed(
-        self, sentences: Sequence[Text], progress: ProgressCallback | None = None
-    ) -> tuple[Vectors, NDArray[np.bool_]]:
-        """The mean of the words' vectors for each of these distinct sentences; none is cut."""
+    def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
+        """The mean of the words' vectors for each of these distinct sentences."""
         vectors = np.zeros((len(sentences), self.dim), np.float32)
         for row, sentence in enumerate(single_texts(self.name, sentences)):
             places = [self._place(word) for word in _TOKEN.findall(sentence)]
@@ -73,7 +71,7 @@ class WordVectorEncoder(VectorScorer):
                 vectors[row] = self._vectors[known].mean(axis=0)
         if progress is not None:
             progress(len(sentences), len(sentences))
-        return vectors, np.zeros(len(sentences), np.bool_)
+        return vectors
 
     def token_vectors(self, sentence: str) -> WeightedTokens:
         """The vectors of the known words, whose mean is the vector of SENTENCE."""
