@@ -53,7 +53,7 @@ def prepare_backbone(
     """
     # Classifiers use the thread pool alone: they must not wait for transformers (2 s).
     from embedlab.cpu.dropout import use_bits
-    from embedlab.cpu.forward import PackedForward, PaddedForward
+    from embedlab.cpu.forward import Forward
     from embedlab.cpu.linear import NOTE, quantise, use_onednn
     from embedlab.cpu.packing import can_pack, make_packable
 
@@ -61,20 +61,21 @@ def prepare_backbone(
     if machine.precision == "int8":
         quantise(backbone)
         notes = (NOTE,)
-    if (
-        machine.device.type != "cpu"
-        or not machine.has_cpu_engine
-        or hasattr(backbone, "hf_device_map")
-    ):
-        return PaddedForward(backbone, pool, layer=layer, notes=notes)
-    use_bits(backbone)
-    uses_onednn = use_onednn(backbone)
-    if is_padded or layer is not None or not can_pack(backbone):
-        return PaddedForward(backbone, pool, layer=layer, notes=notes)
-    make_packable(backbone)
-    return PackedForward(
-        backbone, pool, is_first_only=is_first_only, uses_onednn=uses_onednn, notes=notes
-    )
+    is_on = machine.device.type == "cpu" and machine.has_cpu_engine
+    if is_on and not hasattr(backbone, "hf_device_map"):
+        use_bits(backbone)
+        uses_onednn = use_onednn(backbone)
+        if not is_padded and layer is None and can_pack(backbone):
+            make_packable(backbone)
+            return Forward(
+                backbone,
+                pool,
+                is_packing=True,
+                is_first_only=is_first_only,
+                uses_onednn=uses_onednn,
+                notes=notes,
+            )
+    return Forward(backbone, pool, layer=layer, notes=notes)
 
 
 def describe_engine(*, is_on: bool) -> str:
@@ -83,16 +84,9 @@ def describe_engine(*, is_on: bool) -> str:
 
     if not is_on:
         return "off: transformers and torch do all the work"
-    reasons = {
-        name: why_not(kind) for name, kind in (("float32", torch.float32), ("bf16", torch.bfloat16))
-    }
-    used = [name for name, reason in reasons.items() if not reason]
+    kinds = {"float32": torch.float32, "bf16": torch.bfloat16}
+    reasons = {name: why_not(kind) for name, kind in kinds.items()}
+    used = " and ".join(name for name, reason in reasons.items() if not reason)
     unused = [f"not {name}: {reason}" for name, reason in reasons.items() if reason]
-    return "; ".join(
-        [
-            f"on, oneDNN multiplies {' and '.join(used)}"
-            if used
-            else "on, without oneDNN's linear layers",
-            *unused,
-        ]
-    )
+    does = f"oneDNN multiplies {used}" if used else "without oneDNN's linear layers"
+    return "; ".join([f"on, {does}", *unused])

@@ -17,17 +17,35 @@ Pool = Callable[[Tensor, Tensor], Tensor]
 
 
 class Forward:
-    """Padded token ids to pooled float32 vectors, with gradients where they are enabled."""
+    """Padded token ids to pooled float32 vectors, with gradients where they are enabled.
 
-    is_packing = False  # whether padding is skipped, so that it costs nothing
-    takes_wide_mask = False  # whether a mask of four dimensions is attended by as it is
+    If it IS_PACKING, padding is skipped, so that it costs nothing; where only first tokens are
+    pooled, only they pass through the last layer.
+    """
 
     def __init__(
-        self, backbone: PreTrainedModel, pool: Pool, *, notes: tuple[str, ...] = ()
+        self,
+        backbone: PreTrainedModel,
+        pool: Pool,
+        *,
+        layer: int | None = None,
+        is_packing: bool = False,
+        is_first_only: bool = False,
+        uses_onednn: bool = False,
+        notes: tuple[str, ...] = (),
     ) -> None:
         self.notes = notes  # facts that users of the vectors should know
+        self.is_packing = is_packing
         self._backbone = backbone
         self._pool = pool
+        self._layer = layer
+        self._is_first_only = is_first_only
+        self._uses_onednn = uses_onednn
+        # whether a mask of four dimensions is attended by as it is
+        attention = backbone.config._attn_implementation
+        self.takes_wide_mask = (
+            not is_packing and can_pack(backbone) and attention in {"sdpa", PACKED}
+        )
 
     def __call__(
         self,
@@ -40,7 +58,42 @@ class Forward:
         """Return (batch, dim) from (batch, tokens): ids, mask, `token_type_ids` or none, and the
         tokens' weights in pooling.
         """
-        raise NotImplementedError
+        counted = attention_mask if weights is None else weights
+        given = {**segments, "input_ids": input_ids}
+        if self.is_packing:
+            return self._packed(given, attention_mask, counted)
+        # For a mask of two dimensions transformers checks whether anything is masked: a step would
+        # wait for the accelerator.
+        is_wide = self.takes_wide_mask and self._backbone.training
+        mask = attention_mask[:, None, None, :].bool() if is_wide else attention_mask
+        options = {} if self._layer is None else {"output_hidden_states": True}
+        output = self._backbone(attention_mask=mask, **given, **options)
+        tokens = (
+            output.last_hidden_state if self._layer is None else output.hidden_states[self._layer]
+        )
+        return self._pool(tokens.float(), counted)
+
+    def _packed(self, given: Mapping[str, Tensor], mask: Tensor, counted: Tensor) -> Tensor:
+        """The same vectors without computing padding."""
+        packed = pack_sentences(
+            mask, is_first_only=self._is_first_only, is_padded=self._uses_onednn
+        )
+        given = {**given, "position_ids": self.positions(given["input_ids"])}
+        rows = {
+            name: values.flatten()[packed.places].unsqueeze(0) for name, values in given.items()
+        }
+        vectors: Tensor = self._backbone(**rows, pack=packed).last_hidden_state.squeeze(0).float()
+        if not self._is_first_only:
+            sizes = packed.sizes
+            masks = counted.flatten()[packed.places[: sum(sizes)]].split(sizes)
+            parts = zip(packed.spans, vectors[: sum(sizes)].split(sizes), masks, strict=True)
+            vectors = torch.cat(
+                [
+                    self._pool(part.unflatten(0, span), mask.unflatten(0, span))
+                    for span, part, mask in parts
+                ]
+            )
+        return vectors[torch.argsort(packed.order)]
 
     def positions(self, input_ids: Tensor) -> Tensor:
         """Return the position of each token of sentences padded on the right; (batch, tokens)."""
@@ -51,98 +104,3 @@ class Forward:
         changes them.
         """
         forget_weights(self._backbone)
-
-
-class PaddedForward(Forward):
-    """The forward pass of transformers."""
-
-    def __init__(
-        self,
-        backbone: PreTrainedModel,
-        pool: Pool,
-        *,
-        layer: int | None = None,
-        notes: tuple[str, ...] = (),
-    ) -> None:
-        super().__init__(backbone, pool, notes=notes)
-        self._layer = layer
-        self.takes_wide_mask = can_pack(backbone) and backbone.config._attn_implementation in {
-            "sdpa",
-            PACKED,
-        }
-
-    def __call__(
-        self,
-        input_ids: Tensor,
-        attention_mask: Tensor,
-        segments: Mapping[str, Tensor],
-        weights: Tensor | None = None,
-        /,
-    ) -> Tensor:
-        """(batch, dim) float32 vectors."""
-        # For a mask of two dimensions transformers checks whether anything is masked: a step would
-        # wait for the accelerator.
-        is_wide = self.takes_wide_mask and self._backbone.training
-        mask = attention_mask[:, None, None, :].bool() if is_wide else attention_mask
-        options = {} if self._layer is None else {"output_hidden_states": True}
-        output = self._backbone(input_ids=input_ids, attention_mask=mask, **segments, **options)
-        tokens = (
-            output.last_hidden_state if self._layer is None else output.hidden_states[self._layer]
-        )
-        return self._pool(tokens.float(), attention_mask if weights is None else weights)
-
-
-class PackedForward(Forward):
-    """The same vectors without computing padding; where only first tokens are pooled, only they
-    pass through the last layer.
-    """
-
-    is_packing = True
-
-    def __init__(
-        self,
-        backbone: PreTrainedModel,
-        pool: Pool,
-        *,
-        is_first_only: bool = False,
-        uses_onednn: bool = False,
-        notes: tuple[str, ...] = (),
-    ) -> None:
-        super().__init__(backbone, pool, notes=notes)
-        self._is_first_only = is_first_only
-        self._uses_onednn = uses_onednn
-
-    def __call__(
-        self,
-        input_ids: Tensor,
-        attention_mask: Tensor,
-        segments: Mapping[str, Tensor],
-        weights: Tensor | None = None,
-        /,
-    ) -> Tensor:
-        """(batch, dim) float32 vectors."""
-        packed = pack_sentences(
-            attention_mask, is_first_only=self._is_first_only, is_padded=self._uses_onednn
-        )
-        given = {
-            name: values.flatten()[packed.places].unsqueeze(0)
-            for name, values in {**segments, "input_ids": input_ids}.items()
-        }
-        places = self.positions(input_ids).flatten()[packed.places].unsqueeze(0)
-        tokens = self._backbone(
-            **given, position_ids=places, pack=packed
-        ).last_hidden_state.squeeze(0)
-        vectors: Tensor = tokens.float()
-        if not self._is_first_only:
-            counted = attention_mask if weights is None else weights
-            masks = counted.flatten()[packed.places[: sum(packed.sizes)]].split(packed.sizes)
-            parts = zip(
-                packed.spans, vectors[: sum(packed.sizes)].split(packed.sizes), masks, strict=True
-            )
-            vectors = torch.cat(
-                [
-                    self._pool(part.unflatten(0, span), mask.unflatten(0, span))
-                    for span, part, mask in parts
-                ]
-            )
-        return vectors[torch.argsort(packed.order)]

@@ -7,9 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from torch import nn
-from transformers import PreTrainedModel
-
 from embedlab.core.disk import ELSEWHERE, atomic_folder, write_checksums
 from embedlab.core.errors import UsageError
 from embedlab.core.lora import LoraSection
@@ -93,7 +90,12 @@ def open_transformer(
     machine = machine.in_dtype(usage.reading.dtype)
     fingerprint = used_fingerprint(usage, precision=machine.precision)
     tokenizer = load_tokenizer(usage)
-    backbone, pooler = _backbone(usage, machine, is_trained=is_trained)
+    if is_trained:  # float32: the optimizer's small steps vanish in bf16
+        backbone, pooler = load_backbone(usage.source)
+    else:
+        backbone, pooler = load_backbone(
+            usage.source, is_narrow=machine.precision == "bf16", device_map=machine.device_map
+        )
     layers, notes = load_layers(usage.layers), usage.notes
     if pools_by_pooler(usage.pooling):
         if pooler is None and not is_trained:
@@ -101,14 +103,9 @@ def open_transformer(
                 f"{name!r} has no pooler (a linear layer after the first token)",
                 hint="@pooling=cls uses the first token itself",
             )
-        notes = (
-            *notes,
-            *(["the folder has no pooler: it started at random"] if pooler is None else []),
-        )
-        width, spread = (
-            int(backbone.config.hidden_size),
-            float(getattr(backbone.config, "initializer_range", SPREAD)),
-        )
+        notes += ("the folder has no pooler: it started at random",) if pooler is None else ()
+        width = int(backbone.config.hidden_size)
+        spread = float(getattr(backbone.config, "initializer_range", SPREAD))
         layers.insert(0, pooler_layer(pooler, width, seed=seed, spread=spread))
     if usage.adapter is not None:
         apply_adapter(backbone, usage.adapter)
@@ -124,19 +121,6 @@ def open_transformer(
         layers=layers,
         notes=(*notes, *([note] if note else [])),
         frozen_weights=None if lora is None else combined_fingerprint("base", *weight_parts(usage)),
-    )
-
-
-def _backbone(
-    usage: Usage, machine: Machine, *, is_trained: bool
-) -> tuple[PreTrainedModel, nn.Linear | None]:
-    """The weights of a transformer, and of its pooler: float32 where they are trained, as the
-    optimizer's small steps vanish in bf16.
-    """
-    if is_trained:
-        return load_backbone(usage.source)
-    return load_backbone(
-        usage.source, is_narrow=machine.precision == "bf16", device_map=machine.device_map
     )
 
 
@@ -171,24 +155,17 @@ def save_model(
         encoder.tokenizer.backend_tokenizer.no_truncation()
         encoder.tokenizer.model_max_length = encoder.max_tokens
         encoder.tokenizer.save_pretrained(temporary)
-        width = int(encoder.backbone.config.hidden_size)
-        has_pooler = not _lacks_pooler(encoder.backbone)
+        backbone = encoder.backbone
+        # a class that has a pooler on its own accord may have been loaded without one
+        can_have = "add_pooling_layer" in inspect.signature(type(backbone).__init__).parameters
         write_layout(
             temporary,
             tokenizer=encoder.tokenizer,
             usage=encoder.usage,
-            width=width,
+            width=int(backbone.config.hidden_size),
             layers=encoder.layers,
-            has_pooler=has_pooler,
+            has_pooler=not can_have or getattr(backbone, "pooler", None) is not None,
         )
         write_checksums(temporary)  # of all but what its owner may edit or add to
         (temporary / "README.md").write_text(published(card), encoding="utf-8")
         add(temporary)
-
-
-def _lacks_pooler(backbone: object) -> bool:
-    """Return whether the BACKBONE is of a class that has a pooler on its own accord, and was loaded
-    without one.
-    """
-    can_have = "add_pooling_layer" in inspect.signature(type(backbone).__init__).parameters
-    return can_have and getattr(backbone, "pooler", None) is None

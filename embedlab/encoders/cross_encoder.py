@@ -4,6 +4,7 @@ gives the similarity.
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -24,7 +25,8 @@ from embedlab.encoders.pretrained import load_tokenizer, load_with_head
 from embedlab.encoders.tokens import TokenRows, are_unknown, budget_batches, tokenised
 from embedlab.encoders.transformer import BATCH_TOKENS, TOKENISED_AT_ONCE
 from embedlab.encoders.weight_checks import vocabulary_notes
-from embedlab.models.cross_encoder import Activation, PairUsage
+from embedlab.models.catalog import ModelSpec
+from embedlab.models.cross_encoder import Activation, PairUsage, read_pair_usage
 
 AS_GIVEN = "reads both texts together in the order of the data: the score of (b, a) may differ"
 # The function after the last layer, of (pairs, labels).
@@ -116,30 +118,29 @@ class CrossEncoderScorer(Counting):
             yield batch, ACTIVATIONS[self.usage.activation](logits)[:, self.usage.label]
 
 
-def load_cross_encoder(
-    usage: PairUsage, machine: Machine, *, name: str, fingerprint: str
-) -> CrossEncoderScorer:
-    """Load the cross-encoder that USAGE describes; weights that are not whole, the last layer
-    included, are a MissingError.
+def load_cross_encoder(spec: ModelSpec, fingerprint: str, machine: Machine) -> CrossEncoderScorer:
+    """Load the cross-encoder of SPEC; weights that are not whole, the last layer included, are a
+    MissingError.
     """
+    usage = read_pair_usage(
+        Path(spec.location), label=spec.label, activation=spec.activation, prompt=spec.prompt
+    )
     if machine.precision == "int8":
         raise UsageError(
-            f"{name!r}: int8 is for encoders, and this is a cross-encoder",
+            f"{spec.name!r}: int8 is for encoders, and this is a cross-encoder",
             hint="use --precision float32 or bf16",
         )
     check_folder(
         usage.source,
         hint=f"restore the file; if you changed it yourself, remove {CHECKSUMS!r} there",
     )
-    tokenizer = load_tokenizer(usage)
-    model = load_with_head(
-        usage.source, AutoModelForSequenceClassification, labels=len(usage.labels)
-    )
     return CrossEncoderScorer(
-        name=name,
+        name=spec.name,
         fingerprint=fingerprint,
-        model=model,
-        tokenizer=tokenizer,
+        tokenizer=load_tokenizer(usage),
+        model=load_with_head(
+            usage.source, AutoModelForSequenceClassification, labels=len(usage.labels)
+        ),
         usage=usage,
         machine=machine,
     )

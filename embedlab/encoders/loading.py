@@ -387,10 +387,17 @@ def load_plain(
     folder = model_folder(spec, offline=offline)
     usage = read_intact_usage(folder, spec.wishes)
     if usage.is_static:
-        from embedlab.encoders.static import load_static
+        from embedlab.encoders.layers import load_layers
+        from embedlab.encoders.static import StaticEncoder, load_table
 
-        fingerprint = used_fingerprint(usage, precision=machine.precision)
-        return load_static(folder, usage, name=spec.name, fingerprint=fingerprint, note=spec.note)
+        return StaticEncoder(
+            name=spec.name,
+            fingerprint=used_fingerprint(usage, precision=machine.precision),
+            table=load_table(usage.source),
+            usage=usage,
+            layers=load_layers(usage.layers).eval(),
+            notes=(*usage.notes, *([spec.note] if spec.note else [])),
+        )
     # torch's models (2 s) are loaded only here: cached vectors do not need them.
     from embedlab.encoders.checkpoint import open_transformer
 

@@ -20,7 +20,6 @@ from embedlab.analysis.word_effects import WeightedTokens
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.encoder import EncoderFacts, Text, Vectors, VectorScorer, single_texts
-from embedlab.encoders.layers import load_layers
 from embedlab.encoders.weight_checks import WHOLE, one_line_errors, read_tensors
 from embedlab.encoders.word_tokens import WordTokens
 from embedlab.models.folder import Usage, pooling_label, vector_dim
@@ -190,23 +189,7 @@ class StaticEncoder(VectorScorer):
         )
 
 
-def load_static(
-    folder: Path, usage: Usage, *, name: str, fingerprint: str, note: str | None = None
-) -> StaticEncoder:
-    """The static token vectors in FOLDER, used as USAGE says; what is missing, pickled or not
-    finite is a MissingError.
-    """
-    return StaticEncoder(
-        name=name,
-        fingerprint=fingerprint,
-        table=_table(usage.source),
-        usage=usage,
-        layers=load_layers(usage.layers).eval(),
-        notes=(*usage.notes, *([note] if note else [])),
-    )
-
-
-def _table(folder: Path) -> TokenTable:
+def load_table(folder: Path) -> TokenTable:
     """The vectors in a folder; in one of model2vec unknown tokens do not count, and long texts are
     cut as that package does.
     """

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from embedlab.cpu.dropout import BitDropout, drop, use_bits
-from embedlab.cpu.forward import PaddedForward
+from embedlab.cpu.forward import Forward
 from embedlab.cpu.packing import ARCHITECTURES
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.pooling import pooling_method
@@ -97,9 +97,7 @@ def test_attention_that_drops_nothing_while_training_is_that_of_evaluation(
     )
     encoder = load_transformer(str(tmp_path), MACHINE, wishes=Wishes(pooling="mean", max_tokens=32))
     encoder.forward = (
-        encoder.forward
-        if is_packing
-        else PaddedForward(encoder.backbone, pooling_method("mean").pool)
+        encoder.forward if is_packing else Forward(encoder.backbone, pooling_method("mean").pool)
     )
     ids, mask = (
         torch.tensor([[2, 5, 6, 7, 3], [2, 6, 3, 0, 0]]),

@@ -9,7 +9,7 @@ import torch
 from embedlab.core.errors import MissingError
 from embedlab.cpu import linear as products
 from embedlab.cpu import packing
-from embedlab.cpu.forward import PaddedForward
+from embedlab.cpu.forward import Forward
 from embedlab.cpu.packing import ARCHITECTURES, pack_sentences
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.pooling import pooling_method
@@ -90,7 +90,7 @@ def test_packed_vectors_and_gradients_are_those_of_padded_sentences(
     assert encoder.forward.is_packing
     encoder.backbone.eval()
     packed, found = vectors_and_gradients(encoder)
-    encoder.forward = PaddedForward(encoder.backbone, pooling_method(encoder.pooling).pool)
+    encoder.forward = Forward(encoder.backbone, pooling_method(encoder.pooling).pool)
     padded, expected = vectors_and_gradients(encoder)
     torch.testing.assert_close(packed, padded, rtol=1e-5, atol=1e-6)
     assert found.keys() == expected.keys()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.paths import typed_path
-from embedlab.models.cross_encoder import listed_source, read_pair_usage
+from embedlab.models.cross_encoder import listed_source
 from embedlab.models.encoder_kind import EncoderKind
 from embedlab.models.folder_files import named_files
 
@@ -20,12 +20,9 @@ OPTIONS = ("label", "activation", "prompt")
 
 def _load(spec: "ModelSpec", fingerprint: str, machine: "Machine") -> "CrossEncoderScorer":
     """Load the cross-encoder of SPEC."""
-    from embedlab.encoders.cross_encoder import load_cross_encoder
+    from embedlab.encoders.cross_encoder import load_cross_encoder  # torch
 
-    usage = read_pair_usage(
-        Path(spec.location), label=spec.label, activation=spec.activation, prompt=spec.prompt
-    )
-    return load_cross_encoder(usage, machine, name=spec.name, fingerprint=fingerprint)
+    return load_cross_encoder(spec, fingerprint, machine)
 
 
 def _locate(rest: str) -> str:
