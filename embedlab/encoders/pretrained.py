@@ -57,14 +57,10 @@ def load_backbone(
     If it IS_NARROW, weights are read as bf16 and no others are made: for encoding under autocast.
     With a DEVICE_MAP accelerate spreads the layers over several devices.
     """
-    kind = (
-        AutoModelForTextEncoding if read_config(folder).model_type in ENCODER_HALVES else AutoModel
-    )
-    model, info = _load(
-        folder, kind, dtype="bfloat16" if is_narrow else "float32", device_map=device_map
-    )
-    refuse_other_tensors(folder, model, info)
-    refuse_infinite(folder, model)
+    is_half = read_config(folder).model_type in ENCODER_HALVES
+    kind = AutoModelForTextEncoding if is_half else AutoModel
+    dtype = "bfloat16" if is_narrow else "float32"
+    model, missing = _load(folder, kind, dtype=dtype, device_map=device_map)
     if is_narrow:
         widen_vectors(model)
     if not isinstance(getattr(model.config, "hidden_size", None), int):
@@ -73,9 +69,8 @@ def load_backbone(
             hint=WHOLE,
         )
     # A pooler that is missing in the checkpoint would be random.
-    pooler = (
-        None if any(re.search(POOLER, name) for name in info["missing_keys"]) else _pooler(model)
-    )
+    has_pooler = not any(re.search(POOLER, name) for name in missing)
+    pooler = _pooler(model) if has_pooler else None
     if getattr(model, "pooler", None) is not None:
         model.register_module("pooler", None)
     return model, pooler
@@ -101,12 +96,8 @@ def load_language_model(folder: Path) -> PreTrainedModel | None:
     """Load the whole masked language model in FOLDER, under the same conditions; None if its
     weights have no such head.
     """
-    model, info = _load(folder, AutoModelForMaskedLM)
-    if is_headless(model, info["missing_keys"]):
-        return None
-    refuse_other_tensors(folder, model, info)
-    refuse_infinite(folder, model)
-    return model
+    model, missing = _load(folder, AutoModelForMaskedLM, may_lack_head=True)
+    return None if is_headless(model, missing) else model
 
 
 def load_with_head(folder: Path, kind: Any, *, labels: int) -> PreTrainedModel:
@@ -116,9 +107,7 @@ def load_with_head(folder: Path, kind: Any, *, labels: int) -> PreTrainedModel:
     Tensors that are missing, in the last layer and before it, are a MissingError, and so are
     unknown ones.
     """
-    model, info = _load(folder, kind)
-    refuse_other_tensors(folder, model, info, has_head=True)
-    refuse_infinite(folder, model)
+    model, _ = _load(folder, kind, has_head=True)
     if model.config.num_labels != labels:
         raise MissingError(
             f"{folder / 'config.json'}: {model.config.num_labels} labels, of which {labels} "
@@ -154,10 +143,16 @@ def load_tokenizer(usage: Usage | PairUsage) -> PreTrainedTokenizerFast:
 
 
 def _load(
-    folder: Path, kind: Any, *, dtype: str = "float32", device_map: DeviceMap | None = None
-) -> tuple[PreTrainedModel, dict[str, Any]]:
-    """Load the model in FOLDER by one of transformers' Auto classes, with its missing, unexpected
-    and mismatched tensors.
+    folder: Path,
+    kind: Any,
+    *,
+    dtype: str = "float32",
+    device_map: DeviceMap | None = None,
+    has_head: bool = False,
+    may_lack_head: bool = False,
+) -> tuple[PreTrainedModel, Collection[str]]:
+    """Load the model in FOLDER by one of transformers' Auto classes, and the names of its missing
+    tensors; weights that are not whole are a MissingError, unless they MAY LACK the HEAD alone.
     """
     refuse_foreign_code(folder)
     refuse_other_type(folder)
@@ -170,11 +165,15 @@ def _load(
             trust_remote_code=False,
             dtype=dtype,
             device_map=device_map,
-            ignore_mismatched_sizes=True,  # the caller refuses them by name
+            ignore_mismatched_sizes=True,  # refused by name
             output_loading_info=True,
         )
     vars(model.config).pop("auto_map", None)  # code that is not run: what is saved names none
-    return model, info
+    missing: Collection[str] = info["missing_keys"]
+    if not (may_lack_head and is_headless(model, missing)):
+        refuse_other_tensors(folder, model, info, has_head=has_head)
+        refuse_infinite(folder, model)
+    return model, missing
 
 
 def widen_vectors(backbone: nn.Module) -> None:
@@ -220,42 +219,32 @@ def refuse_other_type(folder: Path) -> None:
     """Refuse a model_type that contradicts the folder's architecture, or that nothing in the folder
     confirms.
     """
-    config = read_config(folder)
-    named = config.architectures or ()
+    config, file = read_config(folder), folder / "config.json"
+    named, kind = config.architectures or (), config.model_type
     known = {name: of for name in named if (of := _type_of(folder, name)) is not None}
     for name, of in known.items():
-        if of != config.model_type:
+        if of != kind:
             raise MissingError(
-                f"{folder / 'config.json'}: the model_type is {config.model_type!r}, but its "
-                f"architecture {name!r} is of {of!r}",
+                f"{file}: the model_type is {kind!r}, but its architecture {name!r} is of {of!r}",
                 hint=WHOLE,
             )
-    if (
-        known
-        or config.model_type is None
-        or any(_plain(name).startswith(_plain(config.model_type)) for name in named)
-    ):
+    if known or kind is None or any(_plain(name).startswith(_plain(kind)) for name in named):
         return
     tensors = tensor_sizes(folder)
-    kind = _model_class(folder, config.model_type) if tensors else None
-    if kind is not None and not _is_confirmed(
-        folder, config.model_type, kind.base_model_prefix, tensors
-    ):
+    model = _model_class(folder, kind) if tensors else None
+    if model is not None and not _is_confirmed(folder, kind, model.base_model_prefix, tensors):
         raise MissingError(
-            f"{folder / 'config.json'}: nothing confirms the model_type "
-            f"{config.model_type!r}: models of other types have such tensors too",
-            hint=f'if it is right, add "architectures": ["{kind.__name__}"] there',
+            f"{file}: nothing confirms the model_type {kind!r}: models of other types have such "
+            f"tensors too",
+            hint=f'if it is right, add "architectures": ["{model.__name__}"] there',
         )
 
 
 def _type_of(folder: Path, architecture: str) -> str | None:
     """Return the model_type of transformers' class of this name; None if it does not exist."""
     with reading_file(folder, "model"):
-        model_type = getattr(
-            getattr(getattr(transformers, architecture, None), "config_class", None),
-            "model_type",
-            None,
-        )
+        config = getattr(getattr(transformers, architecture, None), "config_class", None)
+    model_type = getattr(config, "model_type", None)
     return model_type if isinstance(model_type, str) else None
 
 
@@ -275,10 +264,8 @@ def _is_confirmed(folder: Path, model_type: str, prefix: str, tensors: Collectio
     ):
         return True
     tokenizer = read_model_file(folder / "tokenizer_config.json", TokenizerFile) or TokenizerFile()
-    return _plain(tokenizer.tokenizer_class or "") in {
-        f"{_plain(model_type)}tokenizer",
-        f"{_plain(model_type)}tokenizerfast",
-    }
+    named = _plain(tokenizer.tokenizer_class or "").removesuffix("fast")
+    return named == f"{_plain(model_type)}tokenizer"
 
 
 def _plain(name: str) -> str:
@@ -298,10 +285,14 @@ def apply_adapter(backbone: PreTrainedModel, adapter: Path) -> None:
     read_adapter(adapter)
     from peft import PeftConfig
 
-    conversions: Any = getattr(
-        backbone, "_weight_conversions", None
-    )  # of names; loading an adapter replaces the base's own
-    weights = _adapter_weights(adapter)
+    # of names; loading an adapter replaces the base's own
+    conversions: Any = getattr(backbone, "_weight_conversions", None)
+    # The magnitudes of DoRA are a module, but files name them as a tensor: transformers 5.23 does
+    # not find them and draws others.
+    weights = {
+        re.sub(r"(lora_magnitude_vector)$", r"\1.weight", name): value
+        for name, value in read_tensors(adapter / ADAPTER_WEIGHTS, hint=AGAIN).items()
+    }
     with _fitting(adapter, backbone):
         config = PeftConfig.from_pretrained(str(adapter), local_files_only=True)
         loaded = backbone.load_adapter(
@@ -343,34 +334,20 @@ def add_lora(backbone: PreTrainedModel, lora: LoraSection, usage: Usage, *, seed
         try:
             backbone.add_adapter(config, adapter_name=NAME)
         except ValueError as error:
-            reason = in_one_line(error)
-            layers = sorted(
-                {
-                    name.rpartition(".")[2]
-                    for name, module in backbone.named_modules()
-                    if isinstance(module, nn.Linear)
-                }
-            )
+            linear = [
+                name.rpartition(".")[2]
+                for name, module in backbone.named_modules()
+                if isinstance(module, nn.Linear)
+            ]
             raise UsageError(
-                f"'encoder.lora.targets' does not fit: {reason}",
-                hint=f"its linear layers are {', '.join(layers)}",
+                f"'encoder.lora.targets' does not fit: {in_one_line(error)}",
+                hint=f"its linear layers are {', '.join(sorted(set(linear)))}",
             ) from error
     lora_config: Any = backbone.peft_config[NAME]
     lora_config.base_model_name_or_path, lora_config.revision = base_location(usage.source)
     for parameter in backbone.parameters():
         if parameter.requires_grad:  # peft makes them of the base's precision
             parameter.data = parameter.data.float()
-
-
-def _adapter_weights(adapter: Path) -> dict[str, Tensor]:
-    """The tensors of an adapter, which are few; ones that are not finite are a MissingError."""
-    tensors = read_tensors(adapter / ADAPTER_WEIGHTS, hint=AGAIN)
-    # The magnitudes of DoRA are a module, but files name them as a tensor: transformers 5.23 does
-    # not find them and draws others.
-    return {
-        re.sub(r"(lora_magnitude_vector)$", r"\1.weight", name): value
-        for name, value in tensors.items()
-    }
 
 
 def require_peft() -> None:
@@ -417,8 +394,7 @@ def _fitting(adapter: Path, backbone: PreTrainedModel) -> Iterator[None]:
     except (KeyboardInterrupt, SystemExit, MissingError):
         raise
     except Exception as error:
-        reason = in_one_line(error)
-        raise _misfit(adapter, backbone, reason) from error
+        raise _misfit(adapter, backbone, in_one_line(error)) from error
 
 
 def _misfit(adapter: Path, backbone: PreTrainedModel, reason: str) -> MissingError:

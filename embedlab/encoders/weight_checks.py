@@ -179,14 +179,18 @@ def refuse_other_tensors(
 
     Where it HAS a HEAD, its pooler is needed too, and no tensor of another head may be left over.
     """
-    file = _weights_name(folder)
+    file, unexpected = _weights_name(folder), info["unexpected_keys"]
     missing = {name for name in info["missing_keys"] if has_head or not re.search(POOLER, name)}
-    unexpected = info["unexpected_keys"]
-    unknown = (
-        {name for name in unexpected if not _UNUSED.search(name)}
-        if has_head
-        else _unknown(unexpected, folder)
-    )
+    heads = () if has_head else read_config(folder).architectures or ()
+    known = [
+        _UNUSED,
+        *(
+            pattern
+            for task, pattern in _TASK_HEADS.items()
+            if any(name.endswith(task) for name in heads)
+        ),
+    ]
+    unknown = {name for name in unexpected if not any(each.search(name) for each in known)}
     for what, names in (("lacks", missing), ("has unknown", unknown)):
         if names:
             raise MissingError(
@@ -203,36 +207,16 @@ def refuse_other_tensors(
 
 def _wrapper_hint(missing: Collection[str], unexpected: Collection[str]) -> str:
     """What to do where the tensors are there under names that a wrapper of a model gives them."""
-    if not missing or not unexpected:
-        return WHOLE
     # the end of a name that is missing and there, without what comes before it
-    wanted = max(missing, key=len)
+    wanted = max(missing, key=len, default="")
     whole = next((name for name in sorted(unexpected) if name.endswith(f".{wanted}")), None)
-    if whole is None:
+    if not wanted or whole is None:
         return WHOLE
-    before = whole.removesuffix(wanted)
     return (
-        f"its tensors are called {before}*, as a wrapper names them (module. is of "
-        f"DataParallel, _orig_mod. of torch.compile, base_model. of peft): save the model inside it"
+        f"its tensors are called {whole.removesuffix(wanted)}*, as a wrapper names them (module. "
+        f"is of DataParallel, _orig_mod. of torch.compile, base_model. of peft): save the model "
+        f"inside it"
     )
-
-
-def _unknown(names: Collection[str], folder: Path) -> set[str]:
-    """Return the tensors among NAMES that belong to no head and to no part that an encoder does not
-    need.
-    """
-    stated = [
-        pattern
-        for task, pattern in _TASK_HEADS.items()
-        if any(
-            architecture.endswith(task) for architecture in read_config(folder).architectures or ()
-        )
-    ]
-    return {
-        name
-        for name in names
-        if not _UNUSED.search(name) and not any(pattern.search(name) for pattern in stated)
-    }
 
 
 def refuse_foreign_code(folder: Path) -> None:
@@ -344,24 +328,17 @@ def vocabulary_notes(folder: Path, tokenizer: PreTrainedTokenizerFast, words: in
     Tables have rows without a token, to be multiples of 128, and now and then a percent of them.
     """
     size = len(tokenizer)
-    fits = f"{size:,} tokens, and the weights have vectors for {words:,}"
-    if size < 0.9 * (words - PADDED_ROWS):
+    own = tokenizer.backend_tokenizer.get_vocab_size(with_added_tokens=False)
+    knows = f"its tokenizer knows {size:,} tokens, and the weights have vectors for {words:,}"
+    if size < 0.9 * (words - PADDED_ROWS) or own > words:
         raise MissingError(
-            f"{str(folder)!r}: its tokenizer knows {fits}: it belongs to another model",
+            f"{str(folder)!r}: {knows}: it belongs to another model",
             hint="copy the tokenizer's files of the model with these weights into the folder",
         )
     if size < 0.98 * words - PADDED_ROWS:
-        doubt = f"its tokenizer knows {fits}: does it belong to this model?"
-        return [Note(doubt, kind="doubted")]
-    if size <= words:
-        return []
-    if tokenizer.backend_tokenizer.get_vocab_size(with_added_tokens=False) > words:
-        raise MissingError(
-            f"{str(folder)!r}: its tokenizer knows {fits}: it belongs to another model",
-            hint="copy the tokenizer's files of the model with these weights into the folder",
-        )
-    doubt = f"its tokenizer knows {fits}: a text with a token beyond them cannot be encoded"
-    return [Note(doubt, kind="doubted")]
+        return [Note(f"{knows}: does it belong to this model?", kind="doubted")]
+    beyond = f"{knows}: a text with a token beyond them cannot be encoded"
+    return [Note(beyond, kind="doubted")] if size > words else []
 
 
 def refuse_unknown_tokens(folder: Path, ids: NDArray[np.integer[Any]], words: int) -> None:
@@ -379,12 +356,14 @@ def refuse_unknown_tokens(folder: Path, ids: NDArray[np.integer[Any]], words: in
 def refuse_infinite(folder: Path, model: PreTrainedModel) -> None:
     """Refuse non-finite numbers in the weights of MODEL, which make every vector meaningless."""
     # A non-finite number makes the sum non-finite, in a tenth of the time; large finite ones may
-    # too, and are checked again.
-    held = [
-        (name, value) for name, value in model.named_parameters() if value.device.type != "meta"
-    ]  # others are read as they are used
-    suspects = [(name, value) for name, value in held if not torch.isfinite(value.detach().sum())]
-    broken = [name for name, value in suspects if not torch.isfinite(value).all()]
+    # too, and are checked again. What is on no device yet is read as it is used.
+    broken = [
+        name
+        for name, value in model.named_parameters()
+        if value.device.type != "meta"
+        and not torch.isfinite(value.detach().sum())
+        and not torch.isfinite(value).all()
+    ]
     if broken:
         raise MissingError(
             f"{_weights_name(folder)}: numbers that are not finite in {_named(broken)}", hint=WHOLE

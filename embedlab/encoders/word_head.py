@@ -114,34 +114,27 @@ def load_word_head(encoder: TransformerEncoder, kind: WordHeadKind = "mlm") -> W
     UsageError.
     """
     if kind == "tied":
-        return _tied(encoder)
+        words = encoder.backbone.get_input_embeddings()
+        width = _word_vectors(encoder.backbone).shape[1]
+        if width != encoder.dim:
+            raise UsageError(
+                f"{encoder.name!r} has word vectors of {width} and sentence vectors of "
+                f"{encoder.dim} numbers: no tied head fits"
+            )
+        return TiedWordHead(words)
     model = load_language_model(Path(str(encoder.backbone.name_or_path)))
     if model is None:
-        raise _no_head(encoder)
-    return MaskedWordHead(model).to(encoder.machine.device)
-
-
-def _tied(encoder: TransformerEncoder) -> TiedWordHead:
-    width = _word_vectors(encoder.backbone).shape[1]
-    if width != encoder.dim:
         raise UsageError(
-            f"{encoder.name!r} has word vectors of {width} and sentence vectors of "
-            f"{encoder.dim} numbers: no tied head fits"
+            f"{encoder.name!r} has no masked-language-model head",
+            hint=Hint(
+                "start from an encoder that has one, or predict words by its own word vectors: ",
+                RecipeValue("stage.N.objective.head", "tied"),
+            ),
         )
-    return TiedWordHead(encoder.backbone.get_input_embeddings())
+    return MaskedWordHead(model).to(encoder.machine.device)
 
 
 def _word_vectors(backbone: PreTrainedModel) -> nn.Parameter:
     weight = backbone.get_input_embeddings().weight
     assert isinstance(weight, nn.Parameter)
     return weight
-
-
-def _no_head(encoder: TransformerEncoder) -> UsageError:
-    return UsageError(
-        f"{encoder.name!r} has no masked-language-model head",
-        hint=Hint(
-            "start from an encoder that has one, or predict words by its own word vectors: ",
-            RecipeValue("stage.N.objective.head", "tied"),
-        ),
-    )

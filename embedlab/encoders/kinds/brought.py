@@ -94,17 +94,14 @@ def open_scores(location: str) -> FileScores:
     chosen = _column(path, table, column)
     refuse_nested(path, table, [chosen])
     numbers, unit = _numbers(table[chosen]), "row" if path.suffix.lower() == ".parquet" else "line"
-    is_wrong = ~(numbers.abs() <= _LARGEST).fill_null(False)
-    if (wrong := is_wrong.arg_max()) is not None and is_wrong[wrong]:
-        text, number = table[chosen][wrong], numbers[wrong]
+    is_right = (numbers.abs() <= _LARGEST).fill_null(False)
+    wrong = pl.DataFrame([table[chosen].alias("text"), numbers.alias("number"), table[PLACE]])
+    for text, number, place in wrong.filter(~is_right).head(1).iter_rows():
         is_large = number is not None and np.isfinite(number)
-        fault = (
-            "empty"
-            if text is None
-            else f"{text!r}, {f'larger than {_LARGEST:.2g}' if is_large else 'not a number'}"
-        )
+        what = f"larger than {_LARGEST:.2g}" if is_large else "not a number"
+        fault = "empty" if text is None else f"{text!r}, {what}"
         raise MissingError(
-            f"{path}, {unit} {table[PLACE][wrong]}: {chosen!r} is {fault}",
+            f"{path}, {unit} {place}: {chosen!r} is {fault}",
             hint=f"correct or remove the {unit}",
         )
     pairs = _hashes(table).with_columns(table[PLACE].alias("place"), value=numbers)
@@ -135,27 +132,32 @@ def _series(texts: Sequence[str]) -> pl.Series:
 
 
 def _read(path: Path) -> pl.DataFrame:
-    table = read_rows(path)
-    if missing := [name for name in SENTENCES if name not in table.columns]:
-        columns = [name for name in table.columns if name != PLACE]
-        raise MissingError(
-            f"{path}: no column {missing[0]!r}; it has {first_few(columns)}", hint=_SCORES_FORMAT
-        )
-    if table.is_empty():
-        raise MissingError(f"{path}: no rows", hint=_SCORES_FORMAT)
+    table = _rows(path, read_rows(path), SENTENCES, _SCORES_FORMAT)
     refuse_json_numbers(path, table, SENTENCES)
     return as_texts(path, table, SENTENCES).with_columns(pl.col(SENTENCES).fill_null(""))
+
+
+def _rows(path: Path, table: pl.DataFrame, keys: Sequence[str], form: str) -> pl.DataFrame:
+    """Return the TABLE of a file, which must have the columns KEYS, and rows."""
+    if missing := [name for name in keys if name not in table.columns]:
+        columns = first_few(name for name in table.columns if name != PLACE)
+        raise MissingError(f"{path}: no column {missing[0]!r}; it has {columns}", hint=form)
+    if table.is_empty():
+        raise MissingError(f"{path}: no rows", hint=form)
+    return table
 
 
 def _column(path: Path, table: pl.DataFrame, wanted: str | None) -> str:
     others = [name for name in table.columns if name not in {*SENTENCES, PLACE}]
     if wanted is not None:
         return file_column(path, wanted, others)
-    numbers = [name for name in others if _is_of_numbers(table[name])]
-    candidates = [name for name in numbers if name not in _NOT_SCORES] or numbers
-    candidates = candidates or [
-        name for name in others if table[name].dtype == pl.String or table[name].dtype.is_numeric()
+    readable = [name for name in others if _is_readable(table[name])]
+    numbers = [
+        name
+        for name in readable
+        if _numbers(table[name]).null_count() == table[name].null_count() < len(table)
     ]
+    candidates = [name for name in numbers if name not in _NOT_SCORES] or numbers or readable
     if len(candidates) != 1:
         what = (
             f"several columns of numbers: {first_few(candidates)}"
@@ -167,9 +169,8 @@ def _column(path: Path, table: pl.DataFrame, wanted: str | None) -> str:
     return candidates[0]
 
 
-def _is_of_numbers(values: pl.Series) -> bool:
-    is_readable = values.dtype.is_numeric() or values.dtype == pl.String
-    return is_readable and _numbers(values).null_count() == values.null_count() < len(values)
+def _is_readable(values: pl.Series) -> bool:
+    return values.dtype.is_numeric() or values.dtype == pl.String
 
 
 def _numbers(values: pl.Series) -> pl.Series:
@@ -341,27 +342,16 @@ def read_items(location: str) -> pl.DataFrame:
     is not a number is a MissingError.
     """
     path, column = file_and_part(location)
-    table = read_rows(path, _KEYS)
-    columns = [name for name in table.columns if name != PLACE]
-    others = [name for name in columns if name not in _KEYS]
-    if absent := [name for name in _KEYS if name not in table.columns]:
-        raise MissingError(
-            f"{path}: no column {absent[0]!r}; it has {first_few(columns)}", hint=_ITEMS_FORMAT
-        )
-    wanted = file_column(
-        path,
-        column or ("prediction" if "prediction" in others or len(others) != 1 else others[0]),
-        others,
-    )
-    if table.is_empty():
-        raise MissingError(f"{path}: no rows", hint=_ITEMS_FORMAT)
+    table = _rows(path, read_rows(path, _KEYS), _KEYS, _ITEMS_FORMAT)
+    others = [name for name in table.columns if name not in {*_KEYS, PLACE}]
+    usual = others[0] if len(others) == 1 else "prediction"
+    wanted = file_column(path, column or usual, others)
     refuse_json_numbers(path, table, ["dataset"])
     frame = as_texts(path, table, (*_KEYS, wanted)).select(
         "dataset", "item", prediction=wanted, place=PLACE
     )
     numbers = frame["item"].str.strip_chars().cast(pl.UInt32, strict=False)
-    if (wrong := frame.filter(numbers.is_null())).height:
-        item, place = wrong["item"][0], wrong["place"][0]
+    for item, place in frame.filter(numbers.is_null()).select("item", "place").iter_rows():
         raise MissingError(
             f"{path}, line {place}: item {str(item)!r} is not a row number",
             hint="count rows from 0: `embedlab data ls DATASET --items`",
