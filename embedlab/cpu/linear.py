@@ -37,11 +37,8 @@ class _PackedWeight:
 
     def is_of(self, source: Tensor, kind: torch.dtype) -> bool:
         """Return whether it was packed from the current content of SOURCE, in this dtype."""
-        made_of, now = (
-            (self.address, self.version, self.weight.dtype),
-            (source.data_ptr(), _version(source), kind),
-        )
-        return self.source is source and made_of == now
+        now = (source.data_ptr(), _version(source), kind)
+        return self.source is source and (self.address, self.version, self.weight.dtype) == now
 
 
 class FastLinear(nn.Linear):
@@ -275,57 +272,29 @@ def flaw(kind: torch.dtype) -> str:
 def _wrong(kind: torch.dtype) -> str:
     """Return the use of the operators that gives wrong numbers; empty if none does."""
     # No random numbers: torch's generator belongs to the training that comes after.
-    states, weight, bias = (
-        _numbers(ROWS, IN).to(kind),
-        _numbers(OUT, IN).to(kind),
-        _numbers(OUT).to(kind),
-    )
+    shapes = ((ROWS, IN), (OUT, IN), (OUT,))
+    states, weight, bias = (_numbers(*shape).to(kind) for shape in shapes)
     plain = states.double() @ weight.double().t()
-    multiply, packed = (
-        torch.ops.mkldnn._linear_pointwise,
-        torch.ops.mkldnn._reorder_linear_weight(weight),
-    )
+    biased = plain + bias.double()
     turned = weight.t().contiguous().t()
-    tried = {
-        "with a packed weight": (
-            multiply(states, packed, bias, "none", [], "none"),
-            plain + bias.double(),
-        ),
-        "with GELU": (
-            multiply(states, packed, bias, "gelu", [], "none"),
-            F.gelu(plain + bias.double()),
-        ),
-        "with a plain weight": (multiply(states, weight, None, "none", [], "none"), plain),
-        "with a transposed weight": (multiply(states, turned, None, "none", [], "none"), plain),
-    }
-    return next(
-        (
-            use
-            for use, (computed, expected) in tried.items()
-            if not _is_near(computed, expected, TOLERANCE[kind])
-        ),
-        "",
-    )
+    packed = torch.ops.mkldnn._reorder_linear_weight(weight)
+    for use, computed, expected in (
+        ("with a packed weight", _multiply(states, packed, bias), biased),
+        ("with GELU", _multiply(states, packed, bias, "gelu"), F.gelu(biased)),
+        ("with a plain weight", _multiply(states, weight, None), plain),
+        ("with a transposed weight", _multiply(states, turned, None), plain),
+    ):
+        if computed.shape != expected.shape:
+            return use
+        largest = TOLERANCE[kind] * expected.abs().max()
+        if not ((computed.double() - expected).abs() <= largest).all():  # so for nan
+            return use
+    return ""
 
 
 def _numbers(*shape: int) -> Tensor:
-    return (
-        torch.arange(1, torch.Size(shape).numel() + 1, dtype=torch.float64)
-        .mul(0.7)
-        .sin()
-        .view(shape)
-    )
-
-
-def _is_near(computed: Tensor, expected: Tensor, tolerance: float) -> bool:
-    """Return whether FOUND has the shape of EXPECTED and, relative to its largest number, its
-    values.
-    """
-    if computed.shape != expected.shape:
-        return False
-    return bool(
-        ((computed.double() - expected).abs() <= tolerance * expected.abs().max()).all()
-    )  # False for nan
+    count = torch.Size(shape).numel()
+    return torch.arange(1, count + 1, dtype=torch.float64).mul(0.7).sin().view(shape)
 
 
 NOTE = "int8: a vector differs a little with the sentences that are encoded beside it"

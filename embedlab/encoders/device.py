@@ -224,14 +224,10 @@ def has_bf16_units(device: torch.device) -> bool:
 
 
 def _device(wanted: Device) -> torch.device:
-    there = {
-        "cuda": torch.cuda.is_available(),
-        "mps": torch.backends.mps.is_available(),
-        "cpu": True,
-    }
+    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
     if wanted == "auto":
-        return torch.device(next(kind for kind, is_there in there.items() if is_there))
-    if not there[wanted]:
+        return torch.device(next((kind for kind, is_there in there.items() if is_there), "cpu"))
+    if not there.get(wanted, True):
         raise MissingError(
             f"device {wanted!r} is not available here",
             hint="use --device auto or --device cpu; `embedlab doctor` lists the devices",

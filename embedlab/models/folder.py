@@ -2,7 +2,7 @@
 input.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import cast, get_args
 
@@ -76,15 +76,11 @@ class Usage:
         """What decides vectors or scores beside weights, pooling, tokens and normalisation; empty
         for most models.
         """
-        similarity = None if self.similarity == "cosine" else self.similarity
-        stated = {
-            "dim": self.dim,
-            "layer": self.layer,
-            "similarity": similarity,
-        }
-        named = [f"{name}={value}" for name, value in stated.items() if value is not None]
-        is_unpooled = bool(self.reading.prompt) and not self.includes_prompt
-        return (*self.reading.details, *named, *(["prompt not pooled"] if is_unpooled else []))
+        named = [f"dim={self.dim}"] if self.dim is not None else []
+        named += [f"layer={self.layer}"] if self.layer is not None else []
+        named += [f"similarity={self.similarity}"] if self.similarity != "cosine" else []
+        named += ["prompt not pooled"] if self.reading.prompt and not self.includes_prompt else []
+        return (*self.reading.details, *named)
 
 
 def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
@@ -97,61 +93,68 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
     """
     wishes = wishes or Wishes()
     folder, adapter = _adapted(folder, wishes.adapter)
-    for path in (folder, adapter):
-        if path is not None:
-            refuse_devices(path)
-    statement, file, modules = (
-        read_statement(folder),
-        read_prompts(folder),
-        read_modules(folder),
-    )
-    files = TransformerFiles(weights=modules.source, tokenizer=modules.source)
-    if not modules.is_static:
-        files = transformer_files(modules.source, adapter)
+    for path in (folder, *([adapter] if adapter is not None else [])):
+        refuse_devices(path)
+    statement, file, modules = read_statement(folder), read_prompts(folder), read_modules(folder)
+    source, is_static = modules.source, modules.is_static
+    files = TransformerFiles(weights=source, tokenizer=source)
+    if not is_static:
+        files = transformer_files(source, adapter)
     elif adapter is not None:
         raise UsageError(
             f"{str(folder)!r} has static token vectors: no adapter fits", hint="remove @adapter"
         )
-    used = {modules.source, files.weights, files.tokenizer}
-    notes = native_notes(folder, sorted(used), wishes.code, is_ours=(folder / STATEMENT).is_file())
+    used = sorted({source, files.weights, files.tokenizer})
+    notes = native_notes(folder, used, wishes.code, is_ours=(folder / STATEMENT).is_file())
     chosen = wishes.pooling or _own_pooling(folder, statement) or modules.pooling
-    if chosen is None and not modules.is_static:
+    if chosen is None and not is_static:
         refuse_head(folder, files.weights)
         notes.append("no pooling was stated: mean")
-    if wishes.pooling is not None and modules.pooling is not None and modules.layers:
+    layers = modules.layers
+    if wishes.pooling is not None and modules.pooling is not None and layers:
         notes.append(
             f"the layers after pooling were trained with {modules.pooling!r} pooling, not "
             f"{wishes.pooling!r}"
         )
-    ends_normalised = bool(modules.layers) and modules.layers[-1].kind == "normalise"
+    reading = _reading(folder, modules, files, wishes, statement, file)
+    layer = None
+    if wishes.layer is not None:
+        layer = _layer(folder, None if is_static else files.weights, wishes.layer)
+    if reading.prompt:
+        notes.append(f"prompt {reading.prompt!r}")
+    if files.adapter is not None:
+        notes.append(f"an adapter of {base_title(files.weights)!r}")
+    ends_normalised = bool(layers) and layers[-1].kind == "normalise"
+    layers = layers[:-1] if ends_normalised else layers
+    if layer is not None and layers:
+        notes.append("the layers after pooling were trained with the last hidden states")
+    folders = dict.fromkeys((folder, files.base, files.adapter))
     usage = Usage(
         pooling=chosen or "mean",
-        reading=_reading(folder, modules, files, wishes, statement, file),
+        reading=reading,
         is_normalised=ends_normalised,
         training_text=statement.training_text if adapter is None else None,
+        notes=tuple(notes),
         source=files.weights,
-        folders=tuple(
-            dict.fromkeys(path for path in (folder, files.base, files.adapter) if path is not None)
-        ),
+        folders=tuple(path for path in folders if path is not None),
         adapter=files.adapter,
         tokenizer=files.tokenizer,
-        settings=modules.source,
-        is_static=modules.is_static,
-        layers=modules.layers[:-1] if ends_normalised else modules.layers,
+        settings=source,
+        is_static=is_static,
+        layers=layers,
         includes_prompt=modules.includes_prompt,
         dim=wishes.dim or file.truncate_dim,
-        layer=None
-        if wishes.layer is None
-        else _layer(folder, None if modules.is_static else files.weights, wishes.layer),
+        layer=layer,
         similarity=_similarity(folder, file.similarity_fn_name),
     )
-    if usage.reading.prompt:
-        notes.append(f"prompt {usage.reading.prompt!r}")
-    if usage.adapter is not None:
-        notes.append(f"an adapter of {base_title(usage.source)!r}")
-    if usage.layer is not None and usage.layers:
-        notes.append("the layers after pooling were trained with the last hidden states")
-    return _checked(folder, replace(usage, notes=tuple(notes)))
+    if usage.dim is not None or layers:  # refuses layers that do not fit, too
+        width = vector_width(usage)
+        if usage.dim is not None and usage.dim > width:
+            raise UsageError(
+                f"{str(folder)!r} has vectors of {width} numbers, fewer than {usage.dim}",
+                hint=f"give @dim={width} or less",
+            )
+    return usage
 
 
 def read_intact_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
@@ -176,24 +179,9 @@ def _adapted(folder: Path, typed: str | None) -> tuple[Path, Path | None]:
     states_usage = any((folder / name).is_file() for name in (MODULES, STATEMENT)) or any(
         folder.glob("*_Pooling/config.json")
     )
-    return (
-        (base_folder(folder), folder)
-        if is_adapter(folder) and not states_usage and not weight_files(folder)
-        else (folder, None)
-    )
-
-
-def _checked(folder: Path, usage: Usage) -> Usage:
-    """Refuse layers that do not fit, and a length that no vector has."""
-    if usage.dim is None and not usage.layers:
-        return usage
-    width = vector_width(usage)
-    if usage.dim is not None and usage.dim > width:
-        raise UsageError(
-            f"{str(folder)!r} has vectors of {width} numbers, fewer than {usage.dim}",
-            hint=f"give @dim={width} or less",
-        )
-    return usage
+    if is_adapter(folder) and not states_usage and not weight_files(folder):
+        return base_folder(folder), folder
+    return folder, None
 
 
 def vector_width(usage: Usage, token_width: int | None = None) -> int:
@@ -288,16 +276,10 @@ def read_statement(folder: Path) -> Statement:
 
 def pooling_label(usage: Usage) -> str:
     """How tables name what makes a sentence vector of token vectors."""
-    pooling = "static" if usage.is_static else usage.pooling
-    layers = [layer.kind for layer in usage.layers if layer.kind != "normalise"]
-    return ", ".join(
-        [
-            pooling,
-            *layers,
-            *(["normalised"] if usage.is_normalised else []),
-            *usage.details,
-        ]
-    )
+    parts = ["static" if usage.is_static else usage.pooling]
+    parts += [layer.kind for layer in usage.layers if layer.kind != "normalise"]
+    parts += ["normalised"] if usage.is_normalised else []
+    return ", ".join([*parts, *usage.details])
 
 
 def _own_pooling(folder: Path, statement: Statement) -> str | None:

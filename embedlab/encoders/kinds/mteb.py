@@ -64,28 +64,26 @@ def _alignment(
     """Return why the similarities belong to the rows of PART; where nothing says so, or something
     contradicts it, refuse them.
     """
-    state, count = part.state, len(predictions.values)
+    state, count, path = part.state, len(predictions.values), predictions.path
+    revision = (state.revision or "").rpartition("@")[2]
     if count != len(part.frame):
         raise MissingError(
-            f"{predictions.path} has {count} similarities, {state.name} {state.split} has "
+            f"{path} has {count} similarities, {state.name} {state.split} has "
             f"{len(part.frame)} rows",
             hint="predict on the rows that embedlab reads, or name others with --task",
         )
-    revision = (state.revision or "").rpartition("@")[2]
     if stated is not None and revision and revision != stated.revision:
         raise MissingError(
-            f"{predictions.path} was made at revision {stated.revision[:8]}, {state.name} was "
+            f"{path} was made at revision {stated.revision[:8]}, {state.name} was "
             f"read at {revision[:8]}",
             hint="predict again at that revision",
         )
-    if stated is not None and "cosine_spearman" in stated.figures:
-        here, there = (
-            spearman(part.frame["gold"].to_numpy(), np.array(predictions.values)),
-            stated.figures["cosine_spearman"],
-        )
+    there = None if stated is None else stated.figures.get("cosine_spearman")
+    if stated is not None and there is not None:
+        here = spearman(part.frame["gold"].to_numpy(), np.array(predictions.values))
         if not abs(here - there) <= _ROUNDED:
             raise MissingError(
-                f"{predictions.path} gives a Spearman of {100 * here:.2f} on {state.name}, "
+                f"{path} gives a Spearman of {100 * here:.2f} on {state.name}, "
                 f"where {stated.path.name} states {100 * there:.2f}",
                 hint="the rows are in another order, or not the same: predict on the rows that "
                 "embedlab reads",
@@ -95,11 +93,10 @@ def _alignment(
         return f"aligned by row at revision {revision[:8]}"
     if is_typed:
         return f"aligned by row with {state.name}, as typed"
-    task = predictions.task
     raise MissingError(
-        f"{predictions.path} does not state the revision of its dataset",
-        hint=f"put mteb's {task}.json next to it, or state whose rows they are: "
-        f"mteb:{predictions.path}#{state.name}",
+        f"{path} does not state the revision of its dataset",
+        hint=f"put mteb's {predictions.task}.json next to it, or state whose rows they are: "
+        f"mteb:{path}#{state.name}",
     )
 
 
