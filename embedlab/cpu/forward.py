@@ -3,6 +3,7 @@ packed, without padding.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -16,6 +17,7 @@ Pool = Callable[[Tensor, Tensor], Tensor]
 (batch, dim)."""
 
 
+@dataclass(eq=False)
 class Forward:
     """Padded token ids to pooled float32 vectors, with gradients where they are enabled.
 
@@ -23,29 +25,19 @@ class Forward:
     pooled, only they pass through the last layer.
     """
 
-    def __init__(
-        self,
-        backbone: PreTrainedModel,
-        pool: Pool,
-        *,
-        layer: int | None = None,
-        is_packing: bool = False,
-        is_first_only: bool = False,
-        uses_onednn: bool = False,
-        notes: tuple[str, ...] = (),
-    ) -> None:
-        self.notes = notes  # facts that users of the vectors should know
-        self.is_packing = is_packing
-        self._backbone = backbone
-        self._pool = pool
-        self._layer = layer
-        self._is_first_only = is_first_only
-        self._uses_onednn = uses_onednn
-        # whether a mask of four dimensions is attended by as it is
-        attention = backbone.config._attn_implementation
-        self.takes_wide_mask = (
-            not is_packing and can_pack(backbone) and attention in {"sdpa", PACKED}
-        )
+    backbone: PreTrainedModel
+    pool: Pool
+    layer: int | None = None
+    is_packing: bool = False
+    is_first_only: bool = False
+    uses_onednn: bool = False
+    notes: tuple[str, ...] = ()  # facts that users of the vectors should know
+
+    def __post_init__(self) -> None:
+        """See whether a mask of four dimensions is attended by as it is."""
+        attention = self.backbone.config._attn_implementation
+        is_plain = not self.is_packing and can_pack(self.backbone)
+        self.takes_wide_mask = is_plain and attention in {"sdpa", PACKED}
 
     def __call__(
         self,
@@ -64,32 +56,30 @@ class Forward:
             return self._packed(given, attention_mask, counted)
         # For a mask of two dimensions transformers checks whether anything is masked: a step would
         # wait for the accelerator.
-        is_wide = self.takes_wide_mask and self._backbone.training
+        is_wide = self.takes_wide_mask and self.backbone.training
         mask = attention_mask[:, None, None, :].bool() if is_wide else attention_mask
-        options = {} if self._layer is None else {"output_hidden_states": True}
-        output = self._backbone(attention_mask=mask, **given, **options)
+        options = {} if self.layer is None else {"output_hidden_states": True}
+        output = self.backbone(attention_mask=mask, **given, **options)
         tokens = (
-            output.last_hidden_state if self._layer is None else output.hidden_states[self._layer]
+            output.last_hidden_state if self.layer is None else output.hidden_states[self.layer]
         )
-        return self._pool(tokens.float(), counted)
+        return self.pool(tokens.float(), counted)
 
     def _packed(self, given: Mapping[str, Tensor], mask: Tensor, counted: Tensor) -> Tensor:
         """The same vectors without computing padding."""
-        packed = pack_sentences(
-            mask, is_first_only=self._is_first_only, is_padded=self._uses_onednn
-        )
+        packed = pack_sentences(mask, is_first_only=self.is_first_only, is_padded=self.uses_onednn)
         given = {**given, "position_ids": self.positions(given["input_ids"])}
         rows = {
             name: values.flatten()[packed.places].unsqueeze(0) for name, values in given.items()
         }
-        vectors: Tensor = self._backbone(**rows, pack=packed).last_hidden_state.squeeze(0).float()
-        if not self._is_first_only:
+        vectors: Tensor = self.backbone(**rows, pack=packed).last_hidden_state.squeeze(0).float()
+        if not self.is_first_only:
             sizes = packed.sizes
             masks = counted.flatten()[packed.places[: sum(sizes)]].split(sizes)
             parts = zip(packed.spans, vectors[: sum(sizes)].split(sizes), masks, strict=True)
             vectors = torch.cat(
                 [
-                    self._pool(part.unflatten(0, span), mask.unflatten(0, span))
+                    self.pool(part.unflatten(0, span), mask.unflatten(0, span))
                     for span, part, mask in parts
                 ]
             )
@@ -97,10 +87,10 @@ class Forward:
 
     def positions(self, input_ids: Tensor) -> Tensor:
         """Return the position of each token of sentences padded on the right; (batch, tokens)."""
-        return positions(self._backbone, input_ids)
+        return positions(self.backbone, input_ids)
 
     def release(self) -> None:
         """Free what encoding caches of the weights for oneDNN; training must call it before it
         changes them.
         """
-        forget_weights(self._backbone)
+        forget_weights(self.backbone)

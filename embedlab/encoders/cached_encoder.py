@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -28,6 +28,7 @@ from embedlab.encoders.vector_cache import EmbeddingCache, TextKeys
 SENTENCES_PER_SAVE = 16_384  # computed and stored together, so that interrupted work is not lost
 
 
+@dataclass(kw_only=True, eq=False)
 class CachedEncoder(VectorScorer):
     """An encoder that reads known vectors from the cache and stores new ones as they are computed.
 
@@ -36,28 +37,15 @@ class CachedEncoder(VectorScorer):
     are cached, so that none is computed again for another length; STORED is their fingerprint.
     """
 
-    def __init__(
-        self,
-        *,
-        name: str,
-        fingerprint: str,
-        dim: int,
-        facts: EncoderFacts,
-        load: Callable[[], Any],
-        cache: EmbeddingCache,
-        similarity: Similarity = "cosine",
-        per_save: int | None = None,
-        stored: str | None = None,
-    ) -> None:
-        self.name = name
-        self.fingerprint = fingerprint
-        self._stored = stored or fingerprint
-        self.dim = dim
-        self.stated = facts
-        self._load = load
-        self._cache = cache
-        self.similarity = similarity
-        self._per_save = per_save or SENTENCES_PER_SAVE
+    name: str
+    fingerprint: str
+    dim: int
+    stated: EncoderFacts
+    load: Callable[[], Any]
+    cache: EmbeddingCache
+    similarity: Similarity = "cosine"
+    per_save: int | None = None
+    stored: str | None = None
 
     @property
     def facts(self) -> EncoderFacts:
@@ -77,7 +65,7 @@ class CachedEncoder(VectorScorer):
     def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
         """A vector for each of these distinct sentences."""
         keys = sentence_keys(sentences)
-        known, vectors, cut = self._cache.find(keys)
+        known, vectors, cut = self.cache.find(keys)
         for rows, new_vectors, new_cut in self._compute(sentences, keys, known, progress):
             vectors[rows], cut[rows] = new_vectors, new_cut
         vectors = vectors[:, : self.dim]
@@ -87,7 +75,7 @@ class CachedEncoder(VectorScorer):
 
     def knows(self, sentences: Sequence[Text]) -> NDArray[np.bool_]:
         """Return which of SENTENCES have a cached vector; (sentences,)."""
-        return self._cache.knows(sentence_keys(sentences))
+        return self.cache.knows(sentence_keys(sentences))
 
     def store(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> None:
         """Cache the vectors of these sentences without holding them in memory: new ones are
@@ -96,13 +84,13 @@ class CachedEncoder(VectorScorer):
         self.refuse_others(sentences)
         unique, _ = distinct(sentences)
         keys = sentence_keys(unique)
-        for _ in self._compute(unique, keys, self._cache.knows(keys), progress):
+        for _ in self._compute(unique, keys, self.cache.knows(keys), progress):
             pass
 
     @cached_property
     def _encoder(self) -> Any:
-        encoder = self._load()
-        if encoder.fingerprint != self._stored:
+        encoder = self.load()
+        if encoder.fingerprint != (self.stored or self.fingerprint):
             raise MissingError(
                 f"{self.name!r} was changed while it was in use", hint="type the command again"
             )
@@ -120,13 +108,13 @@ class CachedEncoder(VectorScorer):
 
         Texts that the encoder refuses alone are raised at the end, when all others are stored.
         """
-        refusals: list[RefusedTextsError] = []
+        refusals, size = list[RefusedTextsError](), self.per_save or SENTENCES_PER_SAVE
         new = np.flatnonzero(~known)
         done = len(unique) - len(new)
         # Sentences of similar length together need hardly any padding.
         new = new[np.argsort([-characters(unique[row]) for row in new.tolist()], kind="stable")]
-        for start in range(0, len(new), self._per_save):
-            rows = new[start : start + self._per_save]
+        for start in range(0, len(new), size):
+            rows = new[start : start + size]
             texts = [unique[row] for row in rows]
             try:
                 vectors = self._encoder.embed(texts, shifted(progress, done + start, len(unique)))
@@ -138,15 +126,15 @@ class CachedEncoder(VectorScorer):
                     continue
             truncated = self._encoder.counted["truncated"]
             cut = np.array([unique[row] in truncated for row in rows], np.bool_)
-            if vectors.shape[1] != self._cache.dim:
+            if vectors.shape[1] != self.cache.dim:
                 raise EmbedlabError(
                     f"{self.name!r} gives vectors of {vectors.shape[1]} numbers, after "
-                    f"others of {self._cache.dim}",
+                    f"others of {self.cache.dim}",
                     hint="if its model changed, `embedlab cache clear` removes the vectors of the "
                     "old one",
                 )
             with suppress(MissingError):  # an unwritable cache costs time, not the result
-                self._cache.store(keys[rows], vectors, cut)
+                self.cache.store(keys[rows], vectors, cut)
             yield rows, vectors, cut
         if refusals:
             all_refused = [text for error in refusals for text in error.refused]

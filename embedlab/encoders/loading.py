@@ -214,7 +214,7 @@ def load_prefixed(
         name=spec.name,
         fingerprint=fingerprint,
         dim=dim,
-        facts=facts if kind.pooling is not None else opened().facts,
+        stated=facts if kind.pooling is not None else opened().facts,
         load=opened,
         cache=EmbeddingCache(cache, fingerprint, dim=dim, limit_bytes=limit_bytes, name=spec.name),
         per_save=kind.per_save,
@@ -365,7 +365,7 @@ def load_cached(
         name=spec.name,
         fingerprint=fingerprint,
         dim=vector_dim(usage),
-        facts=EncoderFacts(
+        stated=EncoderFacts(
             pooling=pooling_label(usage),
             precision=(usage.reading.dtype or machine.precision) if is_read else "float32",
             max_tokens=usage.reading.max_tokens if is_read else None,

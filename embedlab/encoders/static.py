@@ -125,30 +125,24 @@ def read_tokenizer(path: Path) -> Tokenizer:
 SENTENCES_AT_ONCE = 16_384  # tokenised together, so that progress is seen and id lists stay small
 
 
+@dataclass(kw_only=True, eq=False)
 class StaticEncoder(VectorScorer):
     """Sentences to the mean of their tokens' vectors; a sentence without any known token has
     zeros.
     """
 
-    def __init__(
-        self,
-        *,
-        name: str,
-        fingerprint: str,
-        table: TokenTable,
-        usage: Usage,
-        layers: nn.Sequential,
-        notes: tuple[str, ...] = (),
-    ) -> None:
-        self.name = name
-        self.fingerprint = fingerprint
-        self.usage = usage
-        self.similarity = usage.similarity
-        self._table = table
-        self._layers = layers
-        self.stated = EncoderFacts(
-            pooling=pooling_label(usage), max_tokens=table.most_tokens, notes=notes
-        )
+    name: str
+    fingerprint: str
+    table: TokenTable
+    usage: Usage
+    layers: nn.Sequential
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """State how vectors are made."""
+        pooling, limit = pooling_label(self.usage), self.table.most_tokens
+        self.similarity = self.usage.similarity
+        self.stated = EncoderFacts(pooling=pooling, max_tokens=limit, notes=self.notes)
 
     @cached_property
     def dim(self) -> int:
@@ -164,9 +158,9 @@ class StaticEncoder(VectorScorer):
         for start in range(0, len(sentences), SENTENCES_AT_ONCE):
             block = slice(start, start + SENTENCES_AT_ONCE)
             texts = [f"{prompt}{text}" for text in single_texts(self.name, sentences[block])]
-            means, is_cut = self._table.means(texts)
+            means, is_cut = self.table.means(texts)
             with torch.inference_mode():
-                made = self._layers(means)
+                made = self.layers(means)
                 made = F.normalize(made, dim=-1) if self.usage.is_normalised else made
             vectors[block] = made[:, : self.usage.dim].numpy()
             self.count("truncated", sentences[block], is_cut)
@@ -179,12 +173,12 @@ class StaticEncoder(VectorScorer):
         """The token vectors whose sum is the vector of SENTENCE but for its length; layers after it
         are a UsageError.
         """
-        if len(self._layers):
+        if len(self.layers):
             raise UsageError(
                 f"{self.name!r} has layers after the mean: its vectors are not sums",
                 hint="--view effects fits every model",
             )
-        return self._table.token_vectors(
+        return self.table.token_vectors(
             sentence, prompt=self.usage.reading.prompt, dim=self.usage.dim
         )
 

@@ -56,8 +56,6 @@ class Usage:
     folders: tuple[Path, ...]  # of the whole model: its own, its base's and its adapter's
     adapter: Path | None = None  # changes to these weights
     tokenizer: Path | None = None  # its folder where that is another one
-    # the folder of the transformer's settings where that is another one
-    settings: Path | None = None
     is_static: bool = False  # a vector a token, averaged
     layers: tuple[Layer, ...] = ()  # between pooling and the last normalisation
     includes_prompt: bool = True  # whether the tokens of a prompt are pooled
@@ -139,7 +137,6 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
         folders=tuple(path for path in folders if path is not None),
         adapter=files.adapter,
         tokenizer=files.tokenizer,
-        settings=source,
         is_static=is_static,
         layers=layers,
         includes_prompt=modules.includes_prompt,

@@ -86,7 +86,7 @@ def test_packed_vectors_and_gradients_are_those_of_padded_sentences(
 ) -> None:
     monkeypatch.setattr(packing, "rows_to_multiply", lambda rows: rows + more)
     encoder = encoder_of(tmp_path / "model", architecture, pooling)
-    monkeypatch.setattr(encoder.forward, "_uses_onednn", more > 0)
+    monkeypatch.setattr(encoder.forward, "uses_onednn", more > 0)
     assert encoder.forward.is_packing
     encoder.backbone.eval()
     packed, found = vectors_and_gradients(encoder)

@@ -6,6 +6,7 @@ the tokens' vectors, as its `embed` gives it by default.
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -32,6 +33,7 @@ _FORMAT = "word-vectors:FILE takes GloVe's or word2vec's text format"
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
+@dataclass(kw_only=True, eq=False)
 class WordVectorEncoder(VectorScorer):
     """Encodes a sentence as the mean of its known words' vectors; zeros, and so a cosine of 0, if
     none is known.
@@ -39,24 +41,22 @@ class WordVectorEncoder(VectorScorer):
     A word is looked up as written, then in lower case.
     """
 
-    def __init__(
-        self, *, name: str, fingerprint: str, places: dict[str, int], vectors: Vectors
-    ) -> None:
-        self.name = name
-        self.fingerprint = fingerprint
-        self._places = places
-        self._vectors = vectors
-        self._counts: dict[str, tuple[int, int]] = {}  # sentence → its words, its unknown words
+    name: str
+    fingerprint: str
+    places: dict[str, int]
+    vectors: Vectors
+    # sentence → its words, its unknown words
+    counts: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def dim(self) -> int:
         """Length of a vector."""
-        return int(self._vectors.shape[1])
+        return int(self.vectors.shape[1])
 
     @property
     def facts(self) -> EncoderFacts:
         """The number of words without a vector in the distinct sentences so far."""
-        words, unknown = np.sum([(0, 0), *self._counts.values()], axis=0).tolist()
+        words, unknown = np.sum([(0, 0), *self.counts.values()], axis=0).tolist()
         notes = (f"{unknown} of {words} words have no vector",) if unknown else ()
         return EncoderFacts(pooling="mean", notes=notes)
 
@@ -66,9 +66,9 @@ class WordVectorEncoder(VectorScorer):
         for row, sentence in enumerate(single_texts(self.name, sentences)):
             places = [self._place(word) for word in _TOKEN.findall(sentence)]
             known = [place for place in places if place is not None]
-            self._counts[sentence] = len(places), len(places) - len(known)
+            self.counts[sentence] = len(places), len(places) - len(known)
             if known:
-                vectors[row] = self._vectors[known].mean(axis=0)
+                vectors[row] = self.vectors[known].mean(axis=0)
         if progress is not None:
             progress(len(sentences), len(sentences))
         return vectors
@@ -78,14 +78,14 @@ class WordVectorEncoder(VectorScorer):
         matches = [(self._place(match[0]), match.span()) for match in _TOKEN.finditer(sentence)]
         places = {span: place for place, span in matches if place is not None}
         return WeightedTokens(
-            vectors=self._vectors[list(places.values())],
+            vectors=self.vectors[list(places.values())],
             weights=np.ones(len(places)),
             spans=tuple(places),
         )
 
     def _place(self, word: str) -> int | None:
-        row = self._places.get(word)
-        return self._places.get(word.lower()) if row is None else row
+        row = self.places.get(word)
+        return self.places.get(word.lower()) if row is None else row
 
 
 def load_word_vectors(path: Path, *, name: str = "", fingerprint: str = "") -> WordVectorEncoder:
