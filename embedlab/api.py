@@ -24,7 +24,7 @@ import xxhash
 from numpy.typing import NDArray
 from tqdm.auto import tqdm
 
-from embedlab.commands.command import answer
+from embedlab.commands.command import answer, help_of
 from embedlab.commands.options import Option, options_of
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.hints import NamedOption, RecipeValue
@@ -164,28 +164,27 @@ def _python_function(command: str) -> Callable[..., Any]:
     arguments = sorted(
         own.values(), key=lambda option: (option.default is not MISSING, bool(option.flag.names))
     )
-    parameters = [
-        inspect.Parameter(
-            option.argument,
-            inspect.Parameter.KEYWORD_ONLY
-            if option.flag.names and option.default is not MISSING
-            else inspect.Parameter.POSITIONAL_OR_KEYWORD,
-            default=inspect.Parameter.empty if option.default is MISSING else option.default,
-            annotation=option.kind,
+    parameter = inspect.Parameter
+    parameters = []
+    for option in arguments:
+        has_default = option.default is not MISSING
+        is_keyword = option.flag.names and has_default
+        parameters.append(
+            parameter(
+                option.argument,
+                parameter.KEYWORD_ONLY if is_keyword else parameter.POSITIONAL_OR_KEYWORD,
+                default=option.default if has_default else parameter.empty,
+                annotation=option.kind,
+            )
         )
-        for option in arguments
+    parameters += [
+        parameter("progress", parameter.KEYWORD_ONLY, default=False, annotation=bool),
+        parameter("settings", parameter.VAR_KEYWORD, annotation=Any),
     ]
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [
-            *parameters,
-            inspect.Parameter("progress", keyword, default=False, annotation=bool),
-            inspect.Parameter("settings", inspect.Parameter.VAR_KEYWORD, annotation=Any),
-        ]
-    )
+    function.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     function.__doc__ = "\n".join(
         [
-            inspect.cleandoc(work.__doc__ or ""),
+            help_of(work),
             "",
             *(f"- {option.argument}: {option.flag.help}" for option in arguments),
         ]
@@ -273,9 +272,8 @@ FUNCTIONS = {
 @_with_hint
 def list_runs(**settings: Any) -> Report:
     """Every run with its state and latest numbers."""
-    session = session_of(list_runs, False, settings)
-    folder = session.settings.runs
-    return Report.of([runs_table(folder, find_runs(folder), unreadable_folders(folder))])
+    folder = session_of(list_runs, False, settings).settings.runs
+    return Report.of(runs_table(folder, find_runs(folder), unreadable_folders(folder)))
 
 
 def __getattr__(name: str) -> Any:
@@ -298,21 +296,15 @@ class NotebookSession:
     shows_progress: bool = False
     said: list[str] = field(default_factory=list)
 
-    def note(self, text: str) -> None:
+    def note(self, text: str, **_facts: Any) -> None:
         """Gather TEXT."""
         self.said.append(text)
 
-    def warn(self, text: str) -> None:
-        """Gather TEXT."""
-        self.said.append(text)
+    warn = done = note
 
     def report(self, error: EmbedlabError) -> None:
         """Gather the message of an error."""
-        self.said.append(error.message)
-
-    def done(self, text: str, **facts: Any) -> None:
-        """Gather TEXT."""
-        self.said.append(text)
+        self.note(error.message)
 
     @contextmanager
     def progress(self, label: str) -> Iterator[ProgressDisplay]:

@@ -32,14 +32,13 @@ COMMAND = '''"""`embedlab overlap`: the words that two sentences share."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from embedlab.commands.command import command
 from embedlab.commands.options import Flag
 from embedlab.core.session import Session
-
-if TYPE_CHECKING:
-    from embedlab.reports.report import Report
+from embedlab.reports.report import Report
+from embedlab.reports.tables import Column, Table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,21 +49,18 @@ class OverlapOptions:
     second: Annotated[str, Flag(metavar="SECOND", help="Another one.")]
 
 
-@command(
-    "output",
-    examples=(
-        'embedlab overlap "A man sings." "A man."',
-        'embedlab overlap "It rains." "It pours." --json',
-    ),
-)
+@command("output")
 def overlap(options: OverlapOptions, session: Session) -> Report:
-    """Print the word overlap of two sentences."""
+    """Print the word overlap of two sentences.
+
+    Examples:
+        $ embedlab overlap "A man sings." "A man."
+        $ embedlab overlap "It rains." "It pours." --json
+    """
     from embedlab.analysis.overlap import dice
-    from embedlab.reports.report import Report
-    from embedlab.reports.tables import Column, Table
 
     rows = [{"dice": dice(options.first, options.second)}]
-    return Report.of([Table(columns=(Column(key="dice", title="Dice", digits=2),), rows=rows)])
+    return Report.of(Table(columns=(Column("dice", "Dice", digits=2),), rows=rows))
 '''
 CORPUS = """
 kind = "sts"

@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from types import FrameType
@@ -93,13 +93,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with reported_errors() as errors:
         code = run_guarded(lambda: _run(arguments), report)
     if code != ExitCode.OK:
-        last = (
-            errors[-1]
-            if errors
-            else EmbedlabError(
-                "interrupted" if code == ExitCode.INTERRUPTED else f"ended with exit code {code}"
-            )
-        )
+        said = "interrupted" if code == ExitCode.INTERRUPTED else f"ended with exit code {code}"
+        last = [EmbedlabError(said), *errors][-1]
         ending.write(last.message, hint=last.hint, exit_code=code, cause=last.cause)
     return code
 
@@ -140,18 +135,14 @@ def _refuse_unreadable(word: str) -> None:
     """Refuse an argument that is not text: it could name neither a file for the libraries that read
     files nor anything in a table.
     """
-    try:
+    with suppress(UnicodeEncodeError):
         word.encode()
-    except UnicodeEncodeError:
-        content = os.fsencode(word)
-    else:
         return
+    content, hint = os.fsencode(word), "it is UTF-8, but the locale is not: set LC_ALL=C.UTF-8"
     try:
         content.decode()
     except UnicodeDecodeError:
         hint = "type it in UTF-8; a file with such a name must be renamed first"
-    else:
-        hint = "it is UTF-8, but the locale is not: set LC_ALL=C.UTF-8"
     raise UsageError(f"the argument {content!r} cannot be read as text", hint=hint)
 
 
@@ -173,11 +164,9 @@ def _stop_signals(received: list[int]) -> Iterator[None]:
             received.append(number)
             interrupt()
 
-        handlers = {number: signal.getsignal(number) for number in STOPS}
+        usual = (signal.SIG_DFL, signal.default_int_handler)
         caught = {
-            number: handler
-            for number, handler in handlers.items()
-            if handler in (signal.SIG_DFL, signal.default_int_handler)
+            number: handler for number in STOPS if (handler := signal.getsignal(number)) in usual
         }
         for number in caught:
             signal.signal(number, stop)
@@ -190,12 +179,8 @@ def _stop_signals(received: list[int]) -> Iterator[None]:
 
 def _report_stop(received: Sequence[int]) -> None:
     if received and received[-1] != signal.SIGINT:
-        report(
-            Interrupted(
-                f"stopped by {signal.Signals(received[-1]).name}",
-                hint="what was saved before stays",
-            )
-        )
+        name = signal.Signals(received[-1]).name
+        report(Interrupted(f"stopped by {name}", hint="what was saved before stays"))
     else:
         to_stderr("embedlab: interrupted")
 
@@ -207,49 +192,30 @@ def _system_error(error: OSError) -> ExitCode:
     Other system errors are bugs.
     """
     if error.errno == errno.ENAMETOOLONG:
-        report(
-            UsageError(
-                f"no file can be called {str(error.filename)[:40]!r}…",
-                hint="it is too long a name: was a space left out?",
-            )
-        )
+        message = f"no file can be called {str(error.filename)[:40]!r}…"
+        report(UsageError(message, hint="it is too long a name: was a space left out?"))
         return ExitCode.USAGE
     if error.errno in REFUSALS and error.filename is not None:
-        path = (
-            Path(os.fsdecode(error.filename))
-            if isinstance(error.filename, str | bytes | os.PathLike)
-            else error.filename
-        )
-        report(
-            MissingError(f"cannot use {str(path)!r}: {error.strerror}", hint=_permission_hint(path))
-        )
+        name = error.filename
+        path = os.fsdecode(name) if isinstance(name, str | bytes | os.PathLike) else str(name)
+        report(MissingError(f"cannot use {path!r}: {error.strerror}", hint=_permission_hint(path)))
         return ExitCode.MISSING
     if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
         raise error
-    report(
-        MissingError(
-            "no space left to write the answer", hint="free some space, or send it elsewhere"
-        )
-    )
-    os.dup2(
-        os.open(os.devnull, os.O_WRONLY), 1
-    )  # the interpreter flushes stdout once more when it ends
+    hint = "free some space, or send it elsewhere"
+    report(MissingError("no space left to write the answer", hint=hint))
+    # the interpreter flushes stdout once more when it ends
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     return ExitCode.MISSING
 
 
-def _permission_hint(path: object) -> str:
+def _permission_hint(path: str) -> str:
     """What to look at: the place itself, or the folder on the way to it that may not be
     searched.
     """
-    closed = next(
-        (
-            folder
-            for folder in reversed(Path(str(path)).absolute().parents)
-            if not os.access(folder, os.X_OK)
-        ),
-        None,
-    )
-    return f"check the permissions of {str(closed if closed is not None else path)!r}"
+    folders = reversed(Path(path).absolute().parents)
+    closed = next((str(folder) for folder in folders if not os.access(folder, os.X_OK)), path)
+    return f"check the permissions of {closed!r}"
 
 
 def _usage_error(error: typer.TyperException, words: Sequence[str]) -> ExitCode:

@@ -4,17 +4,16 @@ with an answer.
 
 import inspect
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from embedlab.cli import completion
+from embedlab.cli.completion import completer
 from embedlab.cli.help_pages import EXPERT, SHARED_PANEL, HelpedCommand, command_names
-from embedlab.commands.command import SHARED, Command, answer, commands_of
+from embedlab.commands.command import SHARED, Command, answer, commands_of, help_of
 from embedlab.commands.options import Option, options_of
 from embedlab.commands.terminal import Terminal
 from embedlab.core.crash_reports import ENDS, unforeseen
@@ -64,8 +63,9 @@ def typed_function(command: Command) -> Callable[..., None]:
     parameters = [*map(_parameter, own), *(_parameter(each, SHARED_PANEL) for each in shared)]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {each.name: each.annotation for each in parameters}
-    text = inspect.getdoc(command.work) or ""
-    run.__doc__ = text.replace("\n\n    ", "\n\n\b\n    ")  # indented lines are not wrapped
+    run.__doc__ = help_of(command.work).replace(
+        "\n\n    ", "\n\n\b\n    "
+    )  # indented lines are not wrapped
     return run
 
 
@@ -85,9 +85,7 @@ def _parameter(option: Option, panel: str | None = None) -> inspect.Parameter:
         help=flag.help,
         min=flag.min,
         max=flag.max,
-        autocompletion=getattr(completion, f"complete_{flag.completes}")
-        if flag.completes
-        else None,
+        autocompletion=completer(flag.completes) if flag.completes else None,
         show_default=panel is None,
         # what may not be read is refused where it is read, as missing: for Typer it would be a
         # wrong word
@@ -132,8 +130,10 @@ def _run(
         terminal.note(text)
     with gathered_faults() as faults:
         try:
-            with _no_end_of_file_is_a_stop():
+            try:
                 _answer(command, own, arguments, terminal)
+            except EOFError as error:  # Typer takes any for a user who ends a question
+                raise unforeseen(error) from error
         except BaseException as error:
             if isinstance(error, EmbedlabError):
                 error.hint = terminal.placed(error.hint)
@@ -181,17 +181,6 @@ def _end(report: "Report | ExitCode | None", terminal: Terminal) -> None:
         code = code.exit_code or (ExitCode.OK if code.is_whole else ExitCode.MISSING)
     if code:
         raise typer.Exit(code)
-
-
-@contextmanager
-def _no_end_of_file_is_a_stop() -> Iterator[None]:
-    """Let the end of a file that nothing expected be a bug: Typer takes any EOFError for a user who
-    ends a question.
-    """
-    try:
-        yield
-    except EOFError as error:
-        raise unforeseen(error) from error
 
 
 def shared_page() -> str:

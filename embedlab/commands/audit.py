@@ -6,13 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import isnan
-from typing import TYPE_CHECKING, Annotated
+from math import isfinite, isnan, nan
+from typing import TYPE_CHECKING, Annotated, Any
 
 from embedlab.commands.command import command
 from embedlab.commands.options import SUITES, TASKS, model_flag
 from embedlab.core.errors import UsageError
 from embedlab.core.session import Session
+from embedlab.reports.report import Report
+from embedlab.reports.tables import Column, Table, TableCell, Value, columns_of, number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
     from embedlab.data.source import Source
     from embedlab.models.catalog import ModelSpec
     from embedlab.outcomes.frame import Outcomes
-    from embedlab.reports.report import Report
-    from embedlab.reports.tables import TableCell, Value
     from embedlab.scoring.training_text import TrainingText
 
 
@@ -50,18 +50,17 @@ class AuditOptions:
     ] = "dice"
 
 
-@command(
-    *("data", "runs", "machine", "output", "latex"),
-    examples=(
-        "embedlab audit minilm --data DIR",
-        "embedlab audit snli-supcl --task sts15 --reference dice --placebo wordllama --json",
-    ),
-)
+@command("data runs machine output latex")
 def audit(options: AuditOptions, session: Session) -> Report:
     """Say which test items MODEL has read in training, and what its score owes to them.
 
     Read are sentences of its runs' training text and of the corpora that its model card states, as
     far as these are in the data folder; what is not there is unknown, not unread.
+
+    Examples:
+        $ embedlab audit minilm --data DIR
+        $ embedlab audit snli-supcl --task sts15 --reference dice --placebo wordllama --json
+
     """
     from embedlab.evaluation import gather
     from embedlab.outcomes.frame import joined_outcomes
@@ -215,8 +214,9 @@ def _numbers(source: pl.Series) -> NDArray[np.intp]:
 def _effect_values(effects: dict[str, ReadingEffect], items: int) -> dict[str, Value]:
     values: dict[str, Value] = {}
     for title, effect in effects.items():
-        parts = {"": effect.effect, "_low": effect.low, "_high": effect.high, "_p": effect.p}
-        values |= {f"{title}{end}": _finite(value) for end, value in parts.items()}
+        for end in ("effect", "low", "high", "p"):
+            key = title if end == "effect" else f"{title}_{end}"
+            values[key] = _finite(getattr(effect, end))
     if (found := effects.get("effect")) is not None:
         values["compared_read"], values["compared_unread"] = found.read, found.unread
         for end, value in zip(("", "_low", "_high"), found.owed(items), strict=True):
@@ -225,9 +225,7 @@ def _effect_values(effects: dict[str, ReadingEffect], items: int) -> dict[str, V
 
 
 def _finite(value: float) -> float | None:
-    import numpy as np
-
-    return float(value) if np.isfinite(value) else None
+    return float(value) if isfinite(value) else None
 
 
 def _report(
@@ -241,27 +239,24 @@ def _report(
 
     from embedlab.analysis.seed_tests import holm
     from embedlab.reports.notes import generated_note, partial_notes, with_marks
-    from embedlab.reports.report import Report
-    from embedlab.reports.tables import Column, Table
 
     for title in ("effect", "placebo"):
-        p = [
-            float(value) if (value := row.get(f"{title}_p")) is not None else float("nan")
-            for row in rows
-        ]
+        p = [nan if (value := row.get(f"{title}_p")) is None else float(value) for row in rows]
         for row, corrected in zip(rows, holm(p), strict=True):
             row[f"{title}_p_corrected"] = None if isnan(corrected) else corrected
     frame = pl.DataFrame(rows, infer_schema_length=None)
     shown = [{**row, **{key: _cell(row, key) for key in _EFFECTS}} for row in rows]
     columns = (
-        Column(key="dataset", title="dataset", role="key"),
-        Column(key="items", title="items"),
-        Column(key="both_read", title="both read"),
-        Column(key="one_read", title="one read"),
-        Column(key="nearly_read", title="nearly"),
-        Column(key="effect", title="effect on a read item", role="difference"),
-        Column(key="owed", title="the score owes", role="difference"),
-        Column(key="placebo", title=f"placebo ({options.placebo})", role="difference"),
+        *columns_of(
+            "dataset [key]",
+            "items",
+            "both_read = both read",
+            "one_read = one read",
+            "nearly_read = nearly",
+            "effect = effect on a read item [difference]",
+            "owed = the score owes [difference]",
+        ),
+        Column("placebo", f"placebo ({options.placebo})", "difference"),
     )
     total = sum(int(row["both_read"] or 0) + int(row["one_read"] or 0) for row in rows)
     items = sum(int(row["items"] or 0) for row in rows)
@@ -281,24 +276,11 @@ def _report(
         *generated_note(sorted(marks)),
         *partial_notes(states),
     ]
-    table = Table(
-        title=with_marks(answer, sorted(marks)),
-        columns=columns,
-        rows=shown,
-        frame=frame,
-        notes=tuple(notes),
-        keys=tuple(frame.columns),
-    )
-    return Report(frame=frame, tables=(table,), notes=tuple(notes))
+    return Report.of(Table(with_marks(answer, sorted(marks)), columns, shown, notes, frame))
 
 
-def _cell(row: dict[str, Value], key: str) -> TableCell:
-    from embedlab.reports.tables import TableCell
-
-    value, low, high = (row.get(f"{key}{end}") for end in ("", "_low", "_high"))
-    if value is None:
-        return TableCell(value=None, text="–")
+def _cell(row: dict[str, Any], key: str) -> TableCell:
     corrected = row.get(f"{key}_p_corrected")
-    star = "*" if corrected is not None and float(corrected) < STAR else ""
-    interval = f" [{low:+.1f}, {high:+.1f}]" if low is not None and high is not None else ""
-    return TableCell(value=value, text=f"{value:+.1f}{interval}{star}")
+    star = "*" if corrected is not None and corrected < STAR else ""
+    ends: dict[str, Any] = {end: row.get(f"{key}_{end}") for end in ("low", "high")}
+    return number(row.get(key), digits=1, is_signed=True, sign=star, **ends)

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from embedlab.commands.command import command, confirm
 from embedlab.commands.options import Confirmed
@@ -16,18 +15,20 @@ from embedlab.core.disk import disk_errors, read_sealed_json
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.foreign_files import MIB
 from embedlab.core.session import Session
-
-if TYPE_CHECKING:
-    from embedlab.reports.report import Report
-    from embedlab.reports.tables import TableCell, Value
+from embedlab.reports.report import Report
+from embedlab.reports.tables import Table, TableCell, Value, columns_of
 
 
-@command("runs", "output", examples=("embedlab cache ls", "embedlab cache ls --json"))
+@command("runs output")
 def ls(session: Session) -> Report:
-    """List what is stored, of which model, its size and when it was last used."""
+    """List what is stored, of which model, its size and when it was last used.
+
+    Examples:
+        $ embedlab cache ls
+        $ embedlab cache ls --json
+
+    """
     from embedlab.models.grammar import title_of
-    from embedlab.reports.report import Report
-    from embedlab.reports.tables import Column, Table, TableCell
 
     cache = session.settings.cache
     entries = cache_entries(cache)
@@ -39,28 +40,28 @@ def ls(session: Session) -> Report:
             {
                 "entry": entry.name,
                 "kind": entry.parent.name,
-                "model": TableCell(value=model, text=title_of(model)) if model else None,
+                "model": TableCell(model, title_of(model)) if model else None,
                 "mib": size_of(entry) / MIB,
-                "used": TableCell(value=used, text=used[:16].replace("T", " ")),
+                "used": TableCell(used, used[:16].replace("T", " ")),
             }
         )
-    columns = (
-        Column(key="entry", title="entry", role="minor"),
-        Column(key="kind", title="kind"),
-        Column(key="model", title="model"),
-        Column(key="mib", title="MiB", digits=1),
-        Column(key="used", title="last used"),
-    )
+    columns = columns_of("entry [minor]", "kind", "model", "mib = MiB .1", "used = last used")
     total = (
         f"{_mib(entries):.1f} MiB in {cache}; all but scores of models is trimmed to "
         f"{session.settings.cache_gib:g} GiB"
     )
-    return Report.of([Table(title="Cache", columns=columns, rows=rows, notes=(total,))])
+    return Report.of(Table("Cache", columns, rows, (total,)))
 
 
-@command("output", examples=("embedlab cache clear", "embedlab cache clear --yes"))
+@command("output")
 def clear(options: Confirmed, session: Terminal) -> None:
-    """Delete what embedlab has stored; it is computed again when it is needed."""
+    """Delete what embedlab has stored; it is computed again when it is needed.
+
+    Examples:
+        $ embedlab cache clear
+        $ embedlab cache clear --yes
+
+    """
     cache = session.settings.cache
     entries = cache_entries(cache)
     mib = _mib(entries)

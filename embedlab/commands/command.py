@@ -4,6 +4,7 @@ of it.
 The command line shows the answer; a function of `import embedlab` gives it.
 """
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,13 +20,12 @@ Work = TypeVar("Work", bound=Callable[..., Any])
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """What a command line is made of. Its help is the text of the function."""
+    """What a command line is made of. Its help and its examples are the text of the function."""
 
     work: Callable[..., Any]
-    shared: tuple[str, ...]  # groups of SHARED
-    examples: tuple[str, ...]
+    shared: Sequence[str]  # groups of SHARED
     draws: str  # whose figures --figure draws
-    also: tuple[str, ...]  # other names
+    also: Sequence[str]  # other names
 
     @property
     def name(self) -> str:
@@ -39,15 +39,27 @@ class Command:
         own: type | None = self.work.__globals__[kind] if isinstance(kind, str) else kind
         return own
 
+    @property
+    def examples(self) -> list[str]:
+        """What can be typed; an example that is longer than a line goes on in the next."""
+        text = inspect.getdoc(self.work) or ""
+        return [" ".join(each.split()) for each in text.partition(_EXAMPLES)[2].split("$ ")[1:]]
 
-def command(
-    *shared: str, examples: Sequence[str], draws: str = "", also: Sequence[str] = ()
-) -> Callable[[Work], Work]:
-    """Make a function a command that also takes the options of the groups SHARED."""
+
+_EXAMPLES = "\n\nExamples:\n"
+
+
+def help_of(work: Callable[..., Any]) -> str:
+    """Return what a command or function does, without its examples."""
+    return (inspect.getdoc(work) or "").partition(_EXAMPLES)[0]
+
+
+def command(groups: str, *, draws: str = "", also: Sequence[str] = ()) -> Callable[[Work], Work]:
+    """Make a function a command that also takes the options of GROUPS of shared ones."""
 
     def declare(work: Work) -> Work:
         work.command = Command(  # type: ignore[attr-defined]
-            work=work, shared=shared, examples=tuple(examples), draws=draws, also=tuple(also)
+            work=work, shared=groups.split(), draws=draws, also=also
         )
         return work
 
@@ -229,3 +241,10 @@ def confirm(question: str, refusal: str, terminal: Any, *, is_confirmed: bool) -
     """Go on where the user agrees; otherwise it is a UsageError with the REFUSAL."""
     if not is_confirmed and not terminal.confirm(question):
         raise UsageError(f"{refusal}: not confirmed", hint="add --yes")
+
+
+def refuse(*rules: tuple[bool, str, str]) -> None:
+    """Refuse what was typed by the first of RULES that applies: its message and its hint."""
+    for applies, message, hint in rules:
+        if applies:
+            raise UsageError(message, hint=hint)

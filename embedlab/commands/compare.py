@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from embedlab.choices import Aggregate
-from embedlab.commands.command import command
+from embedlab.commands.command import command, refuse
 from embedlab.commands.options import HTML, Flag, GroupedItems, ModelsAndFiles, Signed
 from embedlab.core.errors import UsageError
 from embedlab.core.session import Session
+from embedlab.reports.report import Report
 
 if TYPE_CHECKING:
-    from embedlab.reports.report import Report
     from embedlab.scoring.selection import SelectedTask
 
 
@@ -100,20 +100,7 @@ class CompareOptions(Signed, GroupedItems, ModelsAndFiles):
         return 0.0 if self.require_better else self.fail_if_worse
 
 
-@command(
-    *("data", "runs", "machine", "output", "latex"),
-    examples=(
-        "embedlab compare dice snli-ce snli-supcl --data DIR",
-        "embedlab compare sbert defsent average:sbert,defsent --by source --format markdown",
-        "embedlab compare sbert defsent --suite sts --suite transfer",
-        "embedlab compare base mine faq.csv --by dice",
-        "embedlab compare CANDIDATE BASE --task faq.csv --fail-if-worse 0.5",
-        "embedlab compare sbert defsent --suite all --html sbert-defsent.html",
-        "embedlab compare sbert defsent --rows models --latex --figure scores.pdf --figure "
-        "'gold.pdf?kind=calibration'",
-    ),
-    draws="compare",
-)
+@command("data runs machine output latex", draws="compare")
 def compare(options: CompareOptions, session: Session) -> Report:
     """Compare MODELs with the first of them: scores, differences and their 95% intervals, over
     the items and over the seeds.
@@ -126,12 +113,22 @@ def compare(options: CompareOptions, session: Session) -> Report:
     those with equal or nearly equal sentences, count as dependent. Marks that you see are explained
     below the table: § a difference that one topic decides, † a score on items of the model's
     training data, ‡ with the share of sentences that were in it.
+
+    Examples:
+        $ embedlab compare dice snli-ce snli-supcl --data DIR
+        $ embedlab compare sbert defsent average:sbert,defsent --by source --format markdown
+        $ embedlab compare sbert defsent --suite sts --suite transfer
+        $ embedlab compare base mine faq.csv --by dice
+        $ embedlab compare CANDIDATE BASE --task faq.csv --fail-if-worse 0.5
+        $ embedlab compare sbert defsent --suite all --html sbert-defsent.html
+        $ embedlab compare sbert defsent --rows models --latex --figure scores.pdf --figure
+          'gold.pdf?kind=calibration'
+
     """
     from embedlab.commands.own_rows import models_and_files, note_files
     from embedlab.evaluation import compared, gather, refuse_twice, without_stated
     from embedlab.outcomes.frame import DATASET
     from embedlab.reports.frames import COMPARED
-    from embedlab.reports.report import Report
     from embedlab.reports.scores import StatedModel, comparison_table
     from embedlab.scoring.selection import select_from
     from embedlab.scoring.task_comparison import Slicing
@@ -194,8 +191,8 @@ def compare(options: CompareOptions, session: Session) -> Report:
         costs = costs_of(scored, options.setting, selected, slicing, gathered, session)
         tables.append(cost_table(costs))
     report = Report.of(
-        tables,
-        COMPARED,
+        *tables,
+        schema=COMPARED,
         is_whole=comparison.is_whole,
         command="compare",
         figure_subject={"compared": comparison, "pairs": gathered.scored, "costs": costs},
@@ -222,28 +219,36 @@ def _check(options: CompareOptions) -> None:
     """Refuse options that contradict each other."""
     from embedlab.outcomes.frame import DATASET
 
-    if options.equivalent is not None:
-        if not 0 < options.equivalent < 100:
-            hint = "give points above 0 and below 100, for example 0.5"
-            raise UsageError(
-                f"the margin of equivalence is {options.equivalent:g} points", hint=hint
-            )
-        if len(options.models) == 1:
-            raise UsageError("a margin of equivalence needs two models", hint="name another model")
+    if (margin := options.equivalent) is not None:
+        refuse(
+            (
+                not 0 < margin < 100,
+                f"the margin of equivalence is {margin:g} points",
+                "give points above 0 and below 100, for example 0.5",
+            ),
+            (
+                len(options.models) == 1,
+                "a margin of equivalence needs two models",
+                "name another model",
+            ),
+        )
     if options.by != DATASET:
         from embedlab.outcomes.grouping import refuse_unknown_property
 
         refuse_unknown_property(options.by)
-        if options.aggregate != "all":
-            message = (
-                f"option aggregate {options.aggregate!r} is for whole datasets: a "
-                f"{options.by} is scored at once"
-            )
-            raise UsageError(message, hint="remove it, or group by dataset")
-    if options.cost and (options.by != DATASET or options.where or options.common):
-        raise UsageError(
-            "option cost is for whole datasets", hint="remove --by, --where and --common, or --cost"
-        )
+    refuse(
+        (
+            options.by != DATASET and options.aggregate != "all",
+            f"option aggregate {options.aggregate!r} is for whole datasets: a {options.by} is scored "
+            "at once",
+            "remove it, or group by dataset",
+        ),
+        (
+            options.cost and bool(options.by != DATASET or options.where or options.common),
+            "option cost is for whole datasets",
+            "remove --by, --where and --common, or --cost",
+        ),
+    )
 
 
 def _refuse_options(options: CompareOptions, selected: Sequence[SelectedTask]) -> None:
@@ -251,32 +256,39 @@ def _refuse_options(options: CompareOptions, selected: Sequence[SelectedTask]) -
     from embedlab.evaluation import refuse_without_items
 
     refuse_without_items(selected, options.by, options.where)
-    if any(each.definition.aggregates for each in selected):
-        return
-    chosen = {
-        f"aggregate {options.aggregate!r}": options.aggregate != "all",
-        "published": options.published,
-    }
-    if wrong := next((name for name, is_chosen in chosen.items() if is_chosen), None):
-        raise UsageError(
-            f"option {wrong} is for the task sts alone", hint="remove it, or select the task sts"
+    if not any(each.definition.aggregates for each in selected):
+        chosen = {
+            f"aggregate {options.aggregate!r}": options.aggregate != "all",
+            "published": options.published,
+        }
+        refuse(
+            *(
+                (is_chosen, f"option {name} is for the task sts alone", SELECT_STS)
+                for name, is_chosen in chosen.items()
+            )
         )
+
+
+SELECT_STS = "remove it, or select the task sts"
 
 
 def _check_gate(options: CompareOptions, models: Sequence[str]) -> None:
     """Refuse a gate that cannot be."""
-    if options.margin is None:
-        return
-    if options.require_better and options.fail_if_worse is not None:
-        raise UsageError(
-            "--fail-if-worse and --require-better are two gates", hint="give one of them"
-        )
-    if not 0 <= options.margin < 100:
-        raise UsageError(
-            f"the margin is {options.margin:g} points", hint="give 0 to 100, for example 0.5"
-        )
-    if len(models) != 2:
-        raise UsageError(
-            f"a gate is for two models, and {len(models)} are named",
-            hint="embedlab compare CANDIDATE BASE --fail-if-worse MARGIN",
+    if (margin := options.margin) is not None:
+        refuse(
+            (
+                options.require_better and options.fail_if_worse is not None,
+                "--fail-if-worse and --require-better are two gates",
+                "give one of them",
+            ),
+            (
+                not 0 <= margin < 100,
+                f"the margin is {margin:g} points",
+                "give 0 to 100, for example 0.5",
+            ),
+            (
+                len(models) != 2,
+                f"a gate is for two models, and {len(models)} are named",
+                "embedlab compare CANDIDATE BASE --fail-if-worse MARGIN",
+            ),
         )

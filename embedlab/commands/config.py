@@ -6,26 +6,24 @@ from embedlab.commands.command import command
 from embedlab.commands.terminal import Terminal
 from embedlab.core.paths import user_config_file
 from embedlab.core.settings import load_settings
+from embedlab.reports.tables import Table, columns_of
 
 
-@command(
-    "output", examples=("embedlab config", "EMBEDLAB_DEVICE=cpu embedlab config --format json")
-)
+@command("output")
 def config(session: Terminal) -> None:
     """Show every setting, its value and where it was set.
 
     Flags come before EMBEDLAB_* variables, these before the file of --config, then the user's file.
     ./embedlab.toml (or tool.embedlab in pyproject.toml) sets only how an answer is shown.
-    """
-    from embedlab.reports.tables import Column, Table
 
+    Examples:
+        $ embedlab config
+        $ EMBEDLAB_DEVICE=cpu embedlab config --format json
+
+    """
     _, origins = load_settings({})
     notices = (f"the user's file: {user_config_file()}",)
-    columns = (
-        Column(key="setting", title="setting", role="key"),
-        Column(key="value", title="value"),
-        Column(key="source", title="set by"),
-    )
+    columns = columns_of("setting [key]", "value", "source = set by")
     rows = [
         {
             "setting": origin.key,
@@ -34,4 +32,4 @@ def config(session: Terminal) -> None:
         }
         for origin in origins
     ]
-    session.show(Table(title="Settings", columns=columns, rows=rows, notes=notices))
+    session.show(Table("Settings", columns, rows, notices))

@@ -20,6 +20,7 @@ from embedlab.models.catalog import FIT, Model
 from embedlab.models.grammar import BITS, Single, parse_model, title_of
 from embedlab.models.location import vector_length
 from embedlab.reports.cost_table import FLOAT_BITS, CostRow, Costs, ScoredSlice
+from embedlab.reports.tables import attributes
 from embedlab.scoring.selection import SelectedTask
 from embedlab.scoring.task_comparison import Gathered, Slicing, TaskComparison
 
@@ -144,17 +145,12 @@ def _slices(comparison: TaskComparison) -> tuple[ScoredSlice, ...]:
     first: dict[tuple[str, str], ComparedSlice] = {}
     for compared in comparison.slices:
         first.setdefault((compared.task, compared.slice_key), compared)
-    averages = [compared_slice for compared_slice in first.values() if compared_slice.average_of]
-    shown = [compared_slice for compared_slice in first.values() if not compared_slice.average_of]
+    averages = [each for each in first.values() if each.average_of]
+    shown = [each for each in first.values() if not each.average_of]
     chosen = averages[-1:] if averages and len(shown) > MOST_SLICES else shown[:MOST_SLICES]
     return tuple(
-        ScoredSlice(
-            key=compared_slice.key,
-            title=compared_slice.slice_title,
-            task=compared_slice.task,
-            metric=compared_slice.metric,
-        )
-        for compared_slice in chosen
+        ScoredSlice(title=each.slice_title, **attributes(each, "key task metric"))
+        for each in chosen
     )
 
 

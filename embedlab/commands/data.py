@@ -15,6 +15,8 @@ from embedlab.core.nearest import unknown
 from embedlab.core.paths import TINY_FOLDER, typed_path
 from embedlab.core.session import Session
 from embedlab.core.settings import Settings
+from embedlab.reports.report import Report
+from embedlab.reports.tables import Column, Table, columns_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,8 +24,6 @@ if TYPE_CHECKING:
     from embedlab.analysis.own_audit import Finding
     from embedlab.data.dataset import Dataset, DatasetState, ListedSplit, Part
     from embedlab.data.source import Source
-    from embedlab.reports.report import Report
-    from embedlab.reports.tables import Role
     from embedlab.tasks.task import GoldItems
 
 
@@ -98,23 +98,20 @@ class OverlapsOptions:
     ]
 
 
-@command(
-    *("data", "output"),
-    examples=(
-        "embedlab data ls --data DIR",
-        "embedlab data ls --json",
-        "embedlab data ls 'hub:OWNER/NAME?split=test'",
-        "embedlab data ls trec --items --data DIR --format csv > trec.csv",
-        "embedlab data ls --selections --remove negated",
-    ),
-    also=("list",),
-)
+@command("data output", also=("list",))
 def ls(options: ListedOptions, session: Session) -> Report:
     """List the known datasets, or those that are named, and where each split would come from;
     nothing is read.
+
+    Examples:
+        $ embedlab data ls --data DIR
+        $ embedlab data ls --json
+        $ embedlab data ls 'hub:OWNER/NAME?split=test'
+        $ embedlab data ls trec --items --data DIR --format csv > trec.csv
+        $ embedlab data ls --selections --remove negated
+
     """
     from embedlab.reports.data_tables import datasets_table
-    from embedlab.reports.report import Report
 
     settings = session.settings
     if options.selections or options.remove:
@@ -130,17 +127,10 @@ def ls(options: ListedOptions, session: Session) -> Report:
         is_generated=settings.data == TINY_FOLDER,
         has_folder=settings.data is not None,
     )
-    return Report.of([table])
+    return Report.of(table)
 
 
-@command(
-    *("data", "output"),
-    examples=(
-        "embedlab data check --data DIR",
-        "embedlab data check snli sts12 --allow-partial --json",
-        "embedlab data check ./my-folder",
-    ),
-)
+@command("data output")
 def check(options: DatasetsOptions, session: Session) -> Report:
     """Read datasets, your own files and folders or hub:OWNER/NAME, and compare datasets with the
     published corpora.
@@ -151,10 +141,14 @@ def check(options: DatasetsOptions, session: Session) -> Report:
     All in the data folder when none is named. "whole" has the published counts and the published
     content; "counts right" has the counts, but a file with another hash, or one of which no hash is
     recorded. Ends with 3 when one is missing, truncated or damaged.
+
+    Examples:
+        $ embedlab data check --data DIR
+        $ embedlab data check snli sts12 --allow-partial --json
+        $ embedlab data check ./my-folder
+
     """
     from embedlab.data.file_name import is_hub_name
-    from embedlab.reports.report import Report
-    from embedlab.reports.tables import Column, Table
 
     parts = list(_parts(options.names, session.settings))
     if not parts:
@@ -174,67 +168,69 @@ def check(options: DatasetsOptions, session: Session) -> Report:
                 _own_rows(name, source) if is_own else [_checked(name, split, definition, source)]
             )
             progress(done, len(parts))
-    titles = ("dataset", "split", "rows", "expected", "state", "skipped", "note")
-    roles: dict[str, Role] = {"dataset": "key", "split": "key", "skipped": "text", "note": "text"}
-    columns = tuple(Column(key=key, title=key, role=roles.get(key)) for key in titles)
-    rows = [vars(split) for split in checked]
+    columns = columns_of(
+        *("dataset [key]", "split [key]", "rows", "expected", "state", "skipped [text]"),
+        "note [text]",
+    )
     is_whole = all(split.is_usable for split in checked)
     notes = () if is_whole else (WAYS_OUT,)
-    return Report.of(
-        [Table(title="Datasets checked", columns=columns, rows=rows, notes=notes)],
-        is_whole=is_whole,
-    )
+    table = Table("Datasets checked", columns, [*map(vars, checked)], notes)
+    return Report.of(table, is_whole=is_whole)
 
 
-@command(
-    *("data", "output"),
-    examples=(
-        "embedlab data overlaps snli sts12 --data DIR",
-        "embedlab data overlaps sts-benchmark:train sts12 sts13 sts14 --json",
-    ),
-)
+@command("data output")
 def overlaps(options: OverlapsOptions, session: Session) -> Report:
     """Count the sentences and pairs of evaluation sets that a training set holds too, whatever
     their case and punctuation.
+
+    Examples:
+        $ embedlab data overlaps snli sts12 --data DIR
+        $ embedlab data overlaps sts-benchmark:train sts12 sts13 sts14 --json
+
     """
     from embedlab.data.aliases import canonical_name
-    from embedlab.data.marks import data_marks
     from embedlab.data.overlaps import find_overlaps
     from embedlab.data.source import Source
-    from embedlab.reports.notes import generated_note, partial_notes, with_marks
-    from embedlab.reports.report import Report
-    from embedlab.reports.tables import Column, Table
 
     source = Source.from_settings(session.settings)
     parts = [
         _open(source, name, "train" if number == 0 else None)
         for number, name in enumerate(map(canonical_name, [options.training, *options.evaluations]))
     ]
-    states = [part.state for part in parts]
-    marks = data_marks(states)
-    notes = (*generated_note(marks), *partial_notes(states))
-    frame = find_overlaps(parts[:1], parts[1:])
-    titles = ("training", "evaluation", "sentences", "shared_sentences", "pairs", "shared_pairs")
-    columns = tuple(Column(key=key, title=key.replace("_", " ")) for key in titles)
-    table = Table(
-        title=with_marks("Overlaps", marks),
-        columns=columns,
-        rows=frame.to_dicts(),
-        notes=notes,
+    columns = columns_of(
+        "training",
+        "evaluation",
+        "sentences",
+        "shared_sentences = shared sentences",
+        "pairs",
+        "shared_pairs = shared pairs",
     )
-    return Report(frame=frame, tables=(table,), notes=notes)
+    frame = find_overlaps(parts[:1], parts[1:])
+    return _report("Overlaps", columns, frame, [part.state for part in parts])
 
 
-@command(
-    *("data", "output"),
-    examples=(
-        "embedlab data get snli sts-benchmark --data DIR",
-        "embedlab data get multinli --data corpora",
-    ),
-)
+def _report(
+    title: str, columns: Sequence[Column], frame: pl.DataFrame, states: Sequence[DatasetState]
+) -> Report:
+    """The report of a FRAME of data in STATES, whose marks and remarks it has."""
+    from embedlab.data.marks import data_marks
+    from embedlab.reports.notes import generated_note, partial_notes, with_marks
+
+    marks = data_marks(states)
+    notes = [*generated_note(marks), *partial_notes(states)]
+    table = Table(with_marks(title, marks), columns, frame.to_dicts(), notes)
+    return Report.of(table, frame=frame)
+
+
+@command("data output")
 def get(options: DatasetsOptions, session: Terminal) -> None:
     """Fetch corpora from the hub into the data folder, on a machine that has a network; what is
     there already stays.
+
+    Examples:
+        $ embedlab data get snli sts-benchmark --data DIR
+        $ embedlab data get multinli --data corpora
+
     """
     from embedlab.data.aliases import canonical_names
     from embedlab.data.get import get_dataset, is_fetchable
@@ -267,11 +263,7 @@ def items(options: ItemsOptions, session: Session) -> Report:
     """
     import polars as pl
 
-    from embedlab.data.marks import data_marks
     from embedlab.data.source import Source
-    from embedlab.reports.notes import generated_note, partial_notes, with_marks
-    from embedlab.reports.report import Report
-    from embedlab.reports.tables import Column, Table
     from embedlab.tasks.task import all_tasks
 
     source = Source.from_settings(session.settings)
@@ -279,24 +271,15 @@ def items(options: ItemsOptions, session: Session) -> Report:
     for name in options.names:
         if name not in tasks:
             raise unknown("dataset of classified items", name, list(tasks))
-    gold_items = [
-        gold for name in dict.fromkeys(options.names) for gold in tasks[name].items(source, [name])
+    gold = [
+        each for name in dict.fromkeys(options.names) for each in tasks[name].items(source, [name])
     ]
-    states = tuple(gold.part.state for gold in gold_items)
-    marks = data_marks(states)
-    frame = pl.concat(map(_frame, gold_items), how="diagonal")
-    notes = (*generated_note(marks), *partial_notes(states))
-    roles: dict[str, Role] = {
-        key: "sentence" for key in frame.columns if key.startswith("sentence")
-    }
-    columns = tuple(Column(key=key, title=key, role=roles.get(key)) for key in frame.columns)
-    table = Table(
-        title=with_marks("Items", marks),
-        columns=columns,
-        rows=frame.to_dicts(),
-        notes=notes,
-    )
-    return Report(frame=frame, tables=(table,), notes=notes)
+    frame = pl.concat(map(_frame, gold), how="diagonal")
+    columns = [
+        Column(key, key, "sentence" if key.startswith("sentence") else None)
+        for key in frame.columns
+    ]
+    return _report("Items", columns, frame, [each.part.state for each in gold])
 
 
 def _frame(gold: GoldItems) -> pl.DataFrame:
@@ -309,31 +292,23 @@ def _frame(gold: GoldItems) -> pl.DataFrame:
         "split": [gold.part.state.split] * count,
         "label": gold.labels,
     }
-    return pl.DataFrame(
-        {**known, **{name: frame[name] for name in _SENTENCES if name in frame.columns}}
-    )
+    texts = {name: frame[name] for name in _SENTENCES if name in frame.columns}
+    return pl.DataFrame({**known, **texts})
 
 
 def _selections(options: ListedOptions) -> Report:
-
     from embedlab.analysis.named_selections import named_selections, store_selection
-    from embedlab.reports.report import Report
-    from embedlab.reports.tables import Column, Table
 
     for name in options.remove:
         if name not in named_selections():
             listing = "`embedlab data ls --selections` lists all"
             raise unknown("selection", name, named_selections(), listing=listing)
         store_selection(name, "")
-    columns = (
-        Column(key="name", title="name", role="key"),
-        Column(key="expression", title="expression"),
-    )
     rows = [
         {"name": f"@{name}", "expression": expression}
         for name, expression in named_selections().items()
     ]
-    return Report.of([Table(title="Named selections", columns=columns, rows=rows)])
+    return Report.of(Table("Named selections", columns_of("name [key]", "expression"), rows))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -361,31 +336,28 @@ def list_splits(names: Sequence[str], settings: Settings) -> list[ListedSplit]:
     is read.
     """
     from embedlab.data.aliases import canonical_names
+    from embedlab.data.dataset import ListedSplit
     from embedlab.data.file_name import is_pair_file
     from embedlab.data.source import all_datasets, dataset
 
     listed = []
     for name in canonical_names(names) or all_datasets():
-        listed += (
-            [_own_pairs(name)]
-            if is_pair_file(name)
-            else [_listed(dataset(name), split, settings) for split in dataset(name).splits]
-        )
+        if is_pair_file(name):
+            listed.append(_own_pairs(name))
+            continue
+        definition = dataset(name)
+        for split, known in definition.splits.items():
+            listed.append(
+                ListedSplit(
+                    dataset=definition.name,
+                    split=split,
+                    kind=definition.kind,
+                    expected=known.expected.rows if known.expected else None,
+                    origin=_origin(definition, split, settings),
+                    summary=definition.summary,
+                )
+            )
     return listed
-
-
-def _listed(definition: Dataset, split: str, settings: Settings) -> ListedSplit:
-    from embedlab.data.dataset import ListedSplit
-
-    expected = definition.splits[split].expected
-    return ListedSplit(
-        dataset=definition.name,
-        split=split,
-        kind=definition.kind,
-        expected=expected.rows if expected else None,
-        origin=_origin(definition, split, settings),
-        summary=definition.summary,
-    )
 
 
 def _own_pairs(name: str) -> ListedSplit:
@@ -397,35 +369,20 @@ def _own_pairs(name: str) -> ListedSplit:
     from embedlab.data.hub_pairs import parse_hub_name
     from embedlab.data.own_columns import PAIRS, TRIPLETS, own_data
 
+    kind, origin, summary = "sts", "file", "scored pairs of your own"
     if is_hub_name(name):
         hub = parse_hub_name(name).source
         where = f"{hub.repository}, {hub.split}{f' of {hub.config}' if hub.config else ''}"
-        return ListedSplit(
-            dataset=name,
-            split="all",
-            kind="sts",
-            expected=None,
-            origin="hub",
-            summary=f"scored pairs of {where}",
-        )
-    if not file_path(name).is_file():
-        return ListedSplit(
-            dataset=name,
-            split="all",
-            kind="sts",
-            expected=None,
-            origin="missing",
-            summary="pairs of your own",
-        )
-    kind, summary = "sts", "scored pairs of your own"
-    with suppress(EmbedlabError, OSError):  # `data check` says why it cannot be read
-        data = own_data(name)
-        kind, summary = (
-            ("pairs" if data.kind == PAIRS else "triplets" if data.kind == TRIPLETS else "sts"),
-            f"{data.kind.title} of your own",
-        )
+        origin, summary = "hub", f"scored pairs of {where}"
+    elif not file_path(name).is_file():
+        origin, summary = "missing", "pairs of your own"
+    else:
+        with suppress(EmbedlabError, OSError):  # `data check` says why it cannot be read
+            data = own_data(name)
+            kind = {PAIRS.title: "pairs", TRIPLETS.title: "triplets"}.get(data.kind.title, "sts")
+            summary = f"{data.kind.title} of your own"
     return ListedSplit(
-        dataset=name, split="all", kind=kind, expected=None, origin="file", summary=summary
+        dataset=name, split="all", kind=kind, expected=None, origin=origin, summary=summary
     )
 
 

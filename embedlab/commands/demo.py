@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from embedlab.commands.command import command
 from embedlab.commands.compare import CompareOptions, compare
@@ -14,10 +13,7 @@ from embedlab.core.errors import MissingError
 from embedlab.core.paths import STARTER, STARTER_FOLDER
 from embedlab.core.session import Session
 from embedlab.core.settings import Settings
-
-if TYPE_CHECKING:
-    from embedlab.reports.report import Report
-
+from embedlab.reports.report import Report
 
 EXTRA = "pip install 'embedlab[demo]'"
 RECIPES = {"demo-ce": "snli-ce", "demo-supcl": "snli-supcl"}
@@ -34,15 +30,17 @@ OVERRIDES = (
 NEXT = "next: embedlab why minilm demo-supcl --data starter, embedlab tui"
 
 
-@command(
-    *("runs", "machine", "output"),
-    examples=("embedlab demo", "embedlab demo --runs /tmp/try --format markdown"),
-)
+@command("runs machine output")
 def demo(session: Terminal) -> Report:
     """Fine-tune MiniLM on SNLI with and without a contrastive term, and compare all on real pairs.
 
     The pairs and premises are the starter set inside embedlab, the models come with the extra
     `demo`: no network is needed. It computes on a processor unless --device says otherwise.
+
+    Examples:
+        $ embedlab demo
+        $ embedlab demo --runs /tmp/try --format markdown
+
     """
     return demo_report(Terminal(demo_settings(session.settings)))
 

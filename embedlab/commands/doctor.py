@@ -9,6 +9,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,10 +21,11 @@ from embedlab.core.paths import STARTER_FOLDER
 from embedlab.core.session import Session
 from embedlab.core.settings import Settings
 from embedlab.core.version import __version__
+from embedlab.reports.report import Report
+from embedlab.reports.tables import Table, columns_of
 
 if TYPE_CHECKING:
     from embedlab.core.plugins import Kind, Plugin
-    from embedlab.reports.report import Report
 
 
 PACKAGES = (
@@ -55,21 +57,17 @@ class DoctorOptions:
     ] = False
 
 
-@command(
-    *("data", "runs", "machine", "output"),
-    examples=(
-        "embedlab doctor --data DIR",
-        "embedlab doctor --format json",
-        "embedlab doctor --plugins --all",
-    ),
-)
+@command("data runs machine output")
 def doctor(options: DoctorOptions, session: Session) -> Report:
     """Show versions, devices, folders, plug-ins and the terminal; ends with 3 when something that
     was selected is unusable.
-    """
-    from embedlab.reports.report import Report
-    from embedlab.reports.tables import Column, Table
 
+    Examples:
+        $ embedlab doctor --data DIR
+        $ embedlab doctor --format json
+        $ embedlab doctor --plugins --all
+
+    """
     if options.plugins or options.everything:
         return _plugin_report(shipped=options.everything)
     settings = session.settings
@@ -81,33 +79,19 @@ def doctor(options: DoctorOptions, session: Session) -> Report:
         *_hub(settings),
         *_terminal(),
     ]
-    columns = tuple(
-        Column(key=key, title=key, role="key" if key == "check" else "text")
-        for key in ("check", "found", "problem")
-    )
-    rows = [vars(finding) for finding in findings]
-    return Report.of(
-        [Table(title="embedlab doctor", columns=columns, rows=rows)],
-        is_whole=not any(finding.problem for finding in findings),
-    )
+    columns = columns_of("check [key]", "found [text]", "problem [text]")
+    table = Table("embedlab doctor", columns, [*map(vars, findings)])
+    return Report.of(table, is_whole=not any(finding.problem for finding in findings))
 
 
 def _plugin_report(*, shipped: bool) -> Report:
-    from embedlab.reports.report import Report
-    from embedlab.reports.tables import Column, Table
-
-    rows = [vars(state) for state in plugin_states(shipped=shipped)]
-    titles = {"kind": "kind", "name": "name", "origin": "from", "state": "state"}
-    columns = tuple(
-        Column(key=key, title=title, role="text" if key == "state" else None)
-        for key, title in titles.items()
-    )
+    rows = [*map(vars, plugin_states(shipped=shipped))]
     none = "none: --plugin, or [plugins] files in your settings; packages add by entry points"
-    notes = () if rows else (none,)
-    return Report.of([Table(title="Plug-ins", columns=columns, rows=rows, notes=notes)])
+    columns = columns_of("kind", "name", "origin = from", "state [text]")
+    return Report.of(Table("Plug-ins", columns, rows, () if rows else (none,)))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Finding:
     """One fact, and what is wrong with it where something is."""
 
@@ -118,13 +102,13 @@ class Finding:
 
 def _versions() -> Iterator[Finding]:
 
-    yield Finding(check="embedlab", found=__version__)
-    yield Finding(check="python", found=f"{platform.python_version()} on {platform.platform()}")
+    yield Finding("embedlab", __version__)
+    yield Finding("python", f"{platform.python_version()} on {platform.platform()}")
     for name in PACKAGES:
         try:
-            yield Finding(check=name, found=version(name))
+            yield Finding(name, version(name))
         except PackageNotFoundError:
-            yield Finding(check=name, found="not installed")
+            yield Finding(name, "not installed")
 
 
 def _devices(settings: Settings) -> Iterator[Finding]:
@@ -143,26 +127,25 @@ def _devices(settings: Settings) -> Iterator[Finding]:
             else platform.processor() or platform.machine()
         )
         yield Finding(
-            check=str(device),
-            found=f"{name}, {'with' if has_bf16_units(device) else 'without'} bf16 matrix units",
+            str(device),
+            f"{name}, {'with' if has_bf16_units(device) else 'without'} bf16 matrix units",
         )
-    yield Finding(check="cpu engine", found=engine_line(settings))
+    yield Finding("cpu engine", engine_line(settings))
     try:
         chosen = machine(settings, training=True)
         yield Finding(
-            check="training on",
-            found=f"{chosen.device} in {chosen.precision}, {chosen.threads} threads of "
-            f"{os.cpu_count()}",
+            "training on",
+            f"{chosen.device} in {chosen.precision}, {chosen.threads} threads of {os.cpu_count()}",
         )
     except EmbedlabError as error:
-        yield Finding(check="training on", found=settings.device, problem=error.message)
+        yield Finding("training on", settings.device, problem=error.message)
 
 
 def _folders(settings: Settings) -> Iterator[Finding]:
     if settings.data is None:
         yield Finding(
-            check="data folder",
-            found="none: --data DIR or EMBEDLAB_DATA; --data starter is inside embedlab",
+            "data folder",
+            "none: --data DIR or EMBEDLAB_DATA; --data starter is inside embedlab",
         )
     else:
         description = (
@@ -171,8 +154,8 @@ def _folders(settings: Settings) -> Iterator[Finding]:
             else str(settings.data)
         )
         yield Finding(
-            check="data folder",
-            found=description,
+            "data folder",
+            description,
             problem="" if settings.data.is_dir() else "no such folder",
         )
     for check, folder in (("runs folder", settings.runs), ("cache folder", settings.cache)):
@@ -181,8 +164,8 @@ def _folders(settings: Settings) -> Iterator[Finding]:
         )
         free_gib = shutil.disk_usage(existing).free / 2**30
         yield Finding(
-            check=check,
-            found=f"{folder}, {free_gib:.1f} GiB free",
+            check,
+            f"{folder}, {free_gib:.1f} GiB free",
             problem=_why_not_writable(existing),
         )
 
@@ -199,9 +182,7 @@ def _plugins() -> Iterator[Finding]:
         description = (
             f"{state.kind} {state.name} of {state.origin}".strip() if state.name else state.origin
         )
-        yield Finding(
-            check="plug-in", found=description, problem="" if state.is_usable else state.state
-        )
+        yield Finding("plug-in", description, problem="" if state.is_usable else state.state)
 
 
 def _hub(settings: Settings) -> Iterator[Finding]:
@@ -218,7 +199,7 @@ def _hub(settings: Settings) -> Iterator[Finding]:
         if is_reachable()
         else "it does not answer, the cache alone can be used"
     )
-    yield Finding(check="hub", found=f"{state}; cache {constants.HF_HUB_CACHE}")
+    yield Finding("hub", f"{state}; cache {constants.HF_HUB_CACHE}")
 
 
 def _terminal() -> Iterator[Finding]:
@@ -231,14 +212,13 @@ def _terminal() -> Iterator[Finding]:
         else os.environ.get("COLORTERM", "as TERM says")
     )
     yield Finding(
-        check="terminal",
-        found=f"{kind}, {size.columns}x{size.lines}, TERM={os.environ.get('TERM', '')}, colour "
-        f"{colour}",
+        "terminal",
+        f"{kind}, {size.columns}x{size.lines}, TERM={os.environ.get('TERM', '')}, colour {colour}",
     )
-    yield Finding(check="encoding", found=f"{sys.stdout.encoding}, locale {locale.getlocale()[0]}")
+    yield Finding("encoding", f"{sys.stdout.encoding}, locale {locale.getlocale()[0]}")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class PluginState:
     """One plug-in, or a file of which no name is known."""
 
@@ -260,65 +240,41 @@ def plugin_states(*, shipped: bool = False) -> list[PluginState]:
     from embedlab.core.plugins import gathered_faults
 
     with gathered_faults():  # each is a state here, and no note besides
-        return [*_named(shipped=shipped), *_unnamed()]
+        return [*_plugin_states(shipped=shipped)]
 
 
-def _named(*, shipped: bool) -> Iterator[PluginState]:
-    from embedlab.core.plugins import KINDS, discover
+def _plugin_states(*, shipped: bool) -> Iterator[PluginState]:
+    from embedlab.core.plugins import KINDS, discover, file_faults
 
     for kind in KINDS:
         for plugin in discover(kind):
             if shipped or not plugin.is_shipped:
-                yield PluginState(
-                    kind=kind, name=plugin.name, origin=plugin.origin, state=_state(kind, plugin)
-                )
-
-
-def _unnamed() -> Iterator[PluginState]:
-    from embedlab.core.plugins import file_faults
-
+                yield PluginState(kind, plugin.name, plugin.origin, _state(kind, plugin))
     for file, error in file_faults():
-        yield PluginState(kind="", name="", origin=str(file.path), state=f"fails: {_line(error)}")
+        yield PluginState("", "", str(file.path), _failure(error))
+
+
+# what loads a plug-in of each kind, as whoever uses it does: what is not of its kind is refused
+_USES: dict[str, str] = {
+    "objectives": "core.names.objective_options",
+    "tasks": "tasks.task.task",
+    "datasets": "data.source.dataset",
+    "poolings": "encoders.pooling.pooling_method",
+    "encoders": "models.encoder_kind.encoder_kind",
+    "properties": "outcomes.property.property_named",
+}
 
 
 def _state(kind: Kind, plugin: Plugin) -> str:
+    module, _, name = _USES[kind].rpartition(".")
     try:
-        _use(kind, plugin)
+        if plugin.fault is not None:
+            raise plugin.fault
+        getattr(import_module(f"embedlab.{module}"), name)(plugin.name)
     except EmbedlabError as error:
-        return f"fails: {_line(error)}"
+        return _failure(error)
     return "ok"
 
 
-def _use(kind: Kind, plugin: Plugin) -> None:
-    """Load PLUGIN as whoever uses it does, so that what is not of its kind is refused."""
-    if plugin.fault is not None:
-        raise plugin.fault
-    match kind:
-        case "objectives":
-            from embedlab.core.names import objective_options
-
-            objective_options(plugin.name)
-        case "tasks":
-            from embedlab.tasks.task import task
-
-            task(plugin.name)
-        case "datasets":
-            from embedlab.data.source import dataset
-
-            dataset(plugin.name)
-        case "poolings":
-            from embedlab.encoders.pooling import pooling_method
-
-            pooling_method(plugin.name)
-        case "encoders":
-            from embedlab.models.encoder_kind import encoder_kind
-
-            encoder_kind(plugin.name)
-        case "properties":
-            from embedlab.outcomes.property import property_named
-
-            property_named(plugin.name)
-
-
-def _line(error: EmbedlabError) -> str:
-    return f"{error.message}; {error.hint}" if error.hint else error.message
+def _failure(error: EmbedlabError) -> str:
+    return "; ".join(filter(None, (f"fails: {error.message}", error.hint)))

@@ -56,17 +56,16 @@ class EncodeOptions:
     ] = None
 
 
-@command(
-    *("data", "runs", "machine", "output"),
-    examples=(
-        "embedlab encode snli-supcl sentences.txt -o vectors.npy",
-        "embedlab encode sbert pairs.tsv --column sentence1 -o vectors.parquet",
-    ),
-)
+@command("data runs machine output")
 def encode(options: EncodeOptions, session: Session) -> None:
     """Write one vector for each sentence of FILE, in order.
 
     After an interruption the same command continues from the last chunk that it saved.
+
+    Examples:
+        $ embedlab encode snli-supcl sentences.txt -o vectors.npy
+        $ embedlab encode sbert pairs.tsv --column sentence1 -o vectors.parquet
+
     """
     from embedlab.encoders import partial_vectors
     from embedlab.encoders.partial_vectors import PartialVectors, Shard

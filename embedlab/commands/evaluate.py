@@ -11,16 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast, get_args
 
 from embedlab.choices import Aggregate, By, Correlation
-from embedlab.commands.command import command
+from embedlab.commands.command import command, refuse
+from embedlab.commands.compare import SELECT_STS
 from embedlab.commands.options import Flag, GroupedItems, ModelsAndFiles, Signed
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.session import Session
+from embedlab.reports.report import Report
+from embedlab.reports.tables import Table
 
 if TYPE_CHECKING:
     from embedlab.evaluation import Evaluations
     from embedlab.models.catalog import Model, ModelSpec
-    from embedlab.reports.report import Report
-    from embedlab.reports.tables import Table
     from embedlab.runs.store import RunFolder
     from embedlab.scoring.readiness import Readiness
     from embedlab.scoring.selection import SelectedTask
@@ -65,19 +66,7 @@ class EvaluateOptions(Signed, GroupedItems, ModelsAndFiles):
     ] = None
 
 
-@command(
-    *("data", "runs", "machine", "output", "latex"),
-    examples=(
-        "embedlab evaluate snli-supcl dice --suite sts --data DIR",
-        "embedlab evaluate sbert --task sts12 --task my-pairs.tsv --by source --metric pearson "
-        "--json",
-        "embedlab evaluate sbert --task mrpc --task trec --task gum-probing --setting prototyping",
-        "embedlab evaluate mine faq.csv",
-        "embedlab evaluate sbert --suite all",
-        "embedlab evaluate glue-finetune@1 --suite glue --submission predictions",
-    ),
-    draws="evaluate",
-)
+@command("data runs machine output latex", draws="evaluate")
 def evaluate(options: EvaluateOptions, session: Session) -> Report:
     """Evaluate MODELs: correlations with human scores of pairs (sts), accuracies of linear
     classifiers (transfer, probing) …, x 100. What was measured is stored.
@@ -88,6 +77,16 @@ def evaluate(options: EvaluateOptions, session: Session) -> Report:
     How to read it: `all` correlates a dataset's pairs at once, `mean` averages its sources, `wmean`
     weights them by pairs. Dice fifths are cut within each dataset. A run with several seeds shows
     mean ± standard deviation.
+
+    Examples:
+        $ embedlab evaluate snli-supcl dice --suite sts --data DIR
+        $ embedlab evaluate sbert --task sts12 --task my-pairs.tsv --by source --metric pearson
+          --json
+        $ embedlab evaluate sbert --task mrpc --task trec --task gum-probing --setting prototyping
+        $ embedlab evaluate mine faq.csv
+        $ embedlab evaluate sbert --suite all
+        $ embedlab evaluate glue-finetune@1 --suite glue --submission predictions
+
     """
     from embedlab.commands.own_rows import models_and_files, note_files
     from embedlab.outcomes.frame import DATASET
@@ -103,12 +102,14 @@ def evaluate(options: EvaluateOptions, session: Session) -> Report:
         selection="",
         unseen=False,
     )
-    if options.aggregate is not None and options.by != DATASET:
-        message = (
-            f"option aggregate {options.aggregate!r} is for datasets: a {options.by} is "
-            f"correlated at once"
+    refuse(
+        (
+            options.aggregate is not None and options.by != DATASET,
+            f"option aggregate {options.aggregate!r} is for datasets: a {options.by} is correlated at "
+            "once",
+            "remove it, or group by dataset",
         )
-        raise UsageError(message, hint="remove it, or group by dataset")
+    )
     note_files(options.tasks, session)
     selected = select_from(options.suites, options.tasks, session.settings.data)
     with being_scored(_runs_of(options.models, session)):
@@ -163,10 +164,9 @@ def _evaluated(
 
 def _report(tables: Sequence[Table], options: EvaluateOptions, *, is_whole: bool) -> Report:
     from embedlab.reports.frames import EVALUATED
-    from embedlab.reports.report import Report
     from embedlab.reports.scores import with_model_rows
 
-    report = Report.of(tables, EVALUATED, is_whole=is_whole, by_model=len(tables))
+    report = Report.of(*tables, schema=EVALUATED, is_whole=is_whole, by_model=len(tables))
     if options.rows == "models":
         tables = [*map(with_model_rows, tables)]
     drawn = {"frame": report.frame}
@@ -192,11 +192,11 @@ def _evaluate_items(
         "submission": options.submission is not None,
         "again": options.again,
     }
-    if wrong := next((name for name, is_chosen in others.items() if is_chosen), None):
-        raise UsageError(
-            f"option {wrong} is for whole datasets, not for items that are picked",
-            hint="remove one of the two options",
-        )
+    what, hint = (
+        "for whole datasets, not for items that are picked",
+        "remove one of the two options",
+    )
+    refuse(*((chosen, f"option {name} is {what}", hint) for name, chosen in others.items()))
     has_rest = bool(options.where) and options.by == DATASET
     aggregate: Aggregate = options.aggregate or "all"
     slicing = Slicing(
@@ -360,31 +360,38 @@ def _check(options: EvaluateOptions, selected: Sequence[SelectedTask]) -> None:
     from embedlab.tasks.task import all_tasks
     from embedlab.tasks.task import task as find_task
 
-    is_pairs_alone = len(selected) == 1 and bool(selected[0].definition.aggregates)
-    has_submission = len(selected) == 1 and find_task(selected[0].task).submission() is not None
+    first, is_one = selected[0], len(selected) == 1
+    is_pairs = is_one and bool(first.definition.aggregates)
+    has_submission = is_one and find_task(first.task).submission() is not None
     of_pairs = {
         f"by {options.by!r}": options.by != "dataset",
         f"aggregate {options.aggregate!r}": options.aggregate is not None,
         f"metric {options.metric!r}": options.metric != "spearman",
         "mteb": options.mteb is not None,
     }
-    if not is_pairs_alone and (
-        wrong := next((name for name, is_chosen in of_pairs.items() if is_chosen), None)
-    ):
-        raise UsageError(
-            f"option {wrong} is for the task sts alone", hint="remove it, or select the task sts"
-        )
-    if options.submission is not None and not has_submission:
-        names = ", ".join(task.name for task in all_tasks() if task.submission() is not None)
-        raise UsageError(
+    names = ", ".join(task.name for task in all_tasks() if task.submission() is not None)
+    folders = {"mteb": options.mteb, "submission": options.submission}
+    refuse(
+        *(
+            (is_chosen and not is_pairs, f"option {name} is for the task sts alone", SELECT_STS)
+            for name, is_chosen in of_pairs.items()
+        ),
+        (
+            options.submission is not None and not has_submission,
             f"option submission writes predictions of the task {names} alone",
-            hint=f"select the task {names}",
-        )
-    if is_pairs_alone and options.setting != "literature":
-        message = f"option setting {options.setting!r} is for classifiers: sts has none"
-        raise UsageError(message, hint="select the task transfer or probing")
-    for option, folder in (("mteb", options.mteb), ("submission", options.submission)):
-        if folder is not None and folder.exists() and not folder.is_dir():
-            raise UsageError(
-                f"option {option} is {str(folder)!r}, a file", hint="give the name of a folder"
+            f"select the task {names}",
+        ),
+        (
+            is_pairs and options.setting != "literature",
+            f"option setting {options.setting!r} is for classifiers: sts has none",
+            "select the task transfer or probing",
+        ),
+        *(
+            (
+                folder is not None and folder.exists() and not folder.is_dir(),
+                f"option {option} is {str(folder)!r}, a file",
+                "give the name of a folder",
             )
+            for option, folder in folders.items()
+        ),
+    )

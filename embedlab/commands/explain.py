@@ -17,6 +17,7 @@ from embedlab.core.nearest import unknown
 from embedlab.core.progress import ProgressCallback
 from embedlab.core.session import Session
 from embedlab.core.settings import Settings
+from embedlab.reports.report import Report
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from embedlab.data.words import ShownWord
     from embedlab.encoders.encoder import Encoder, PairScorer
     from embedlab.models.catalog import Model, ModelSpec
-    from embedlab.reports.report import Report
 
 
 DEFAULT_REFERENCE = "starter"  # the pairs inside embedlab
@@ -73,17 +73,7 @@ class ExplainOptions(TwoSentences):
     ] = "effects"
 
 
-@command(
-    *("data", "runs", "machine", "output", "latex"),
-    examples=(
-        'embedlab explain "A man plays a guitar." "A man is not playing a guitar." -m minilm '
-        "-m dice",
-        'embedlab explain "It rains." "It is raining." -m minilm -m wordllama --instead "It is '
-        'not raining."',
-        'embedlab explain "Two dogs are running." "Two dogs run." -m minilm --edit negate --edit '
-        "number",
-    ),
-)
+@command("data runs machine output latex")
 def explain(options: ExplainOptions, session: Session) -> Report:
     """Print what each word of two sentences does to their similarity: what is lost without it, in
     points of percentile rank.
@@ -91,6 +81,15 @@ def explain(options: ExplainOptions, session: Session) -> Report:
     Percentile ranks among the pairs of a reference make models of different scales comparable; with
     several models their differences from the first show which words make them differ. A model with
     vectors encodes each sentence without each word, once.
+
+    Examples:
+        $ embedlab explain "A man plays a guitar." "A man is not playing a guitar." -m minilm -m
+          dice
+        $ embedlab explain "It rains." "It is raining." -m minilm -m wordllama --instead "It is
+          not raining."
+        $ embedlab explain "Two dogs are running." "Two dogs run." -m minilm --edit negate --edit
+          number
+
     """
     from embedlab.evaluation import refuse_twice, resolve_models
 
@@ -191,30 +190,23 @@ def member_numbers(
     from embedlab.analysis.word_effects import MemberNumbers
     from embedlab.encoders.encoder import similarities, similarity_rows
 
-    firsts, seconds = (
-        [first for first, _ in variants.edited],
-        [second for _, second in variants.edited],
-    )
+    firsts, seconds = ([pair[side] for pair in variants.edited] for side in (0, 1))
     if hasattr(scorer, "encode"):
         encoder = cast("Encoder", scorer)
         places = {text: row for row, text in enumerate(variants.sentences)}
-        vectors = encoder.encode(list(places), progress)
-        of = [
+        vectors = encoder.encode([*places], progress)
+        first, second, edited_first, edited_second = (
             vectors[[places[text] for text in texts]]
             for texts in (variants.first, variants.second, firsts, seconds)
-        ]
-        table = similarity_rows(of[0], of[1], encoder.similarity)
-        edited = similarities(of[2], of[3], encoder.similarity)
+        )
+        table = similarity_rows(first, second, encoder.similarity)
+        edited = similarities(edited_first, edited_second, encoder.similarity)
     else:
-        pairs = (
-            [first for first in variants.first for _ in variants.second],
-            [*variants.second] * len(variants.first),
-        )
-        scores = scorer.score([*pairs[0], *firsts], [*pairs[1], *seconds], progress)
-        table, edited = (
-            scores[: len(pairs[0])].reshape(len(variants.first), -1),
-            scores[len(pairs[0]) :],
-        )
+        count = len(variants.first) * len(variants.second)
+        lefts = [first for first in variants.first for _ in variants.second]
+        rights = [*variants.second] * len(variants.first)
+        scores = scorer.score([*lefts, *firsts], [*rights, *seconds], progress)
+        table, edited = scores[:count].reshape(len(variants.first), -1), scores[count:]
     if np.isnan(table).any() or np.isnan(edited).any():
         raise UsageError(
             f"{scorer.name!r} gives no score of some variants of the sentences",
@@ -231,7 +223,6 @@ def _effect_report(options: ExplainOptions, models: Sequence[Model], session: Se
     from embedlab.data.words import shown_words
     from embedlab.evaluation import load_members
     from embedlab.reports.notes import model_marks, model_notes
-    from embedlab.reports.report import Report
     from embedlab.reports.words import EXPLAINED, effect_tables
 
     edits = list(_edits(options))
@@ -265,8 +256,8 @@ def _effect_report(options: ExplainOptions, models: Sequence[Model], session: Se
     )
     marks = sorted({*model_marks(models), *data_marks([part.state])})
     return Report.of(
-        effect_tables(effects, marks=marks, notes=notes),
-        EXPLAINED,
+        *effect_tables(effects, marks=marks, notes=notes),
+        schema=EXPLAINED,
         behind={"explanation": effects, "token_views": ()},
     )
 
@@ -290,21 +281,15 @@ def _edits(options: ExplainOptions) -> Iterator[EditedSentence]:
             )
         yield EditedSentence(text=text, replaces=nearer(text, options.first, options.second))
     for rule in (rule for rule in EDIT_RULES if rule in options.edits):
-        made = [
-            (side, edited(text, rule)) for side, text in ((1, options.second), (0, options.first))
-        ]
-        if not (
-            safe := [
-                EditedSentence(text=text, replaces=side, rule=rule)
-                for side, text in made
-                if text is not None
-            ]
-        ):
+        for side, sentence in ((1, options.second), (0, options.first)):
+            if (made := edited(sentence, rule)) is not None:
+                yield EditedSentence(text=made, replaces=side, rule=rule)
+                break
+        else:
             raise UsageError(
                 f"the rule {rule!r} is not safe in either sentence",
                 hint='type the edited one: --instead "…"',
             )
-        yield safe[0]
 
 
 def _reference(options: ExplainOptions, session: Session) -> Part:
@@ -371,14 +356,13 @@ def _token_report(options: ExplainOptions, models: Sequence[Model], session: Ses
     """The exact sum over pairs of tokens, of each member of each model."""
     from embedlab.data.words import shown_words
     from embedlab.reports.notes import model_marks
-    from embedlab.reports.report import Report
     from embedlab.reports.words import EXPLAINED, token_tables
 
     words = shown_words(options.first), shown_words(options.second)
     views = [_token_view(model, options, words, session.settings) for model in models]
     tables = token_tables(views, words, marks=model_marks(models))
     behind = {"explanation": None, "token_views": tuple(views)}
-    return Report.of(tables, EXPLAINED, behind=behind)
+    return Report.of(*tables, schema=EXPLAINED, behind=behind)
 
 
 def _token_view(

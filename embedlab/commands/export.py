@@ -28,15 +28,15 @@ class ExportOptions:
     ]
 
 
-@command(
-    *("data", "runs", "output"),
-    examples=(
-        "embedlab export snli-supcl@1 my-model",
-        "embedlab export bert-base-uncased@pooling=mean bert-mean",
-    ),
-)
+@command("data runs output")
 def export(options: ExportOptions, session: Session) -> None:
-    """Write MODEL into DIR with its tokenizer, pooling and card."""
+    """Write MODEL into DIR with its tokenizer, pooling and card.
+
+    Examples:
+        $ embedlab export snli-supcl@1 my-model
+        $ embedlab export bert-base-uncased@pooling=mean bert-mean
+
+    """
     from embedlab.encoders.stored_scores import ScorePlace
     from embedlab.evaluation import one_member, resolve_model
     from embedlab.reports.model_card import scores_section, usage_section

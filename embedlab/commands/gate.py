@@ -1,11 +1,11 @@
 """A gate for releases: whether a candidate is worse than the model that it replaces by a margin."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import ceil, isfinite, isnan, nan
 
 from embedlab.core.errors import ExitCode
 from embedlab.reports.report import Report
+from embedlab.reports.tables import attributes
 from embedlab.tasks.task import scale_of
 
 _ENDS = {
@@ -58,18 +58,16 @@ def gate_rows(report: Report, margin: float) -> list[GateRow]:
     chosen = [each for each in slices if each.average_of] or slices
     rows = []
     for compared in chosen:
-        scale = scale_of(compared.task, compared.metric)
-        difference = compared.differences[candidate]
-        rows.append(
-            GateRow(
-                row=compared.title,
-                difference=scale * difference.delta,
-                low=scale * difference.low,
-                high=scale * difference.high,
-                items=compared.pairs,
-                margin=margin,
-            )
+        ends = attributes(
+            compared.differences[candidate],
+            "delta low high",
+            scale_of(compared.task, compared.metric),
         )
+        difference = ends.pop("delta")
+        row = GateRow(
+            row=compared.title, difference=difference, items=compared.pairs, margin=margin, **ends
+        )
+        rows.append(row)
     return rows
 
 
@@ -78,30 +76,22 @@ def gated(report: Report, margin: float) -> Report:
     rows'.
     """
     rows = gate_rows(report, margin)
-    code = max((row.exit_code for row in rows), key=_severity, default=ExitCode.UNKNOWN)
+    severity = [ExitCode.OK, ExitCode.UNKNOWN, ExitCode.DIFFERENT]
+    code = max((row.exit_code for row in rows), key=severity.index, default=ExitCode.UNKNOWN)
     base, candidate = (model.name for model in report.compared.models)
     decisive = [row.text for row in rows if row.exit_code == code]
     line = (
         f"gate {_ENDS[code]}, margin {margin:g}: {candidate} minus {base} is "
         f"{'; '.join(decisive) or 'not known'}"
     )
-    first = replace(
-        report.tables[0], records={**report.tables[0].records, "gate": [*_records(rows)]}
-    )
-    return replace(report, tables=(first, *report.tables[1:]), last=line, exit_code=code)
-
-
-def _severity(code: ExitCode) -> int:
-    return [ExitCode.OK, ExitCode.UNKNOWN, ExitCode.DIFFERENT].index(code)
-
-
-def _records(rows: Sequence[GateRow]) -> Iterator[dict[str, float | str | None]]:
+    table, *others = report.tables
+    records = []
     for row in rows:
         values = {**asdict(row), "items_needed": row.items_needed}
-        yield {
-            "result": _ENDS[row.exit_code],
-            **{
-                key: value if isinstance(value, str) or isfinite(value) else None
-                for key, value in values.items()
-            },
+        plain = {
+            key: value if isinstance(value, str) or isfinite(value) else None
+            for key, value in values.items()
         }
+        records.append({"result": _ENDS[row.exit_code], **plain})
+    first = replace(table, records={**table.records, "gate": records})
+    return replace(report, tables=(first, *others), last=line, exit_code=code)

@@ -19,13 +19,13 @@ from embedlab.core.names import DEFAULT_TASK, task_names
 from embedlab.core.nearest import unknown
 from embedlab.core.session import Session
 from embedlab.core.settings import Settings
+from embedlab.reports.report import Report
+from embedlab.reports.tables import Table
 
 if TYPE_CHECKING:
     from embedlab.commands.grid_plan import PlannedGrid
     from embedlab.experiments.pivot import Pivot, ScoreFilter
     from embedlab.experiments.plan import GridPlan
-    from embedlab.reports.report import Report
-    from embedlab.reports.tables import Table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,13 +95,7 @@ class StatusOptions:
     ] = None
 
 
-@command(
-    *("data", "runs", "machine", "output"),
-    examples=(
-        "embedlab grid run snli-supcl-lambda --data DIR --workers 2",
-        "embedlab grid run mine.toml --dry-run --data tiny",
-    ),
-)
+@command("data runs machine output")
 def run(options: GridOptions, session: Terminal) -> Report | None:
     """Run the cells of GRID that are not done yet, each in a process of its own.
 
@@ -117,10 +111,14 @@ def run(options: GridOptions, session: Terminal) -> Report | None:
         [axes]
         "objective.temperature" = [0.3, 1.0]
         "objective.weight" = [0.1, 0.5]
+
+    Examples:
+        $ embedlab grid run snli-supcl-lambda --data DIR --workers 2
+        $ embedlab grid run mine.toml --dry-run --data tiny
+
     """
     from embedlab.commands.grid_run import board, planned_grid, run_grid, run_one_cell
     from embedlab.reports.grids import summary_table
-    from embedlab.reports.report import Report
 
     planned = planned_grid(options, session.settings)
     if options.dry_run:
@@ -130,7 +128,7 @@ def run(options: GridOptions, session: Terminal) -> Report | None:
         return None
     result = run_grid(planned, session, partial(board, terminal=session))
     code = ExitCode.FAILED if result.has_failed else ExitCode.OK
-    return Report.of([summary_table(result.plan, result.entries)], exit_code=code)
+    return Report.of(summary_table(result.plan, result.entries), exit_code=code)
 
 
 def grid(options: GridOptions, session: Session) -> Report:
@@ -141,12 +139,11 @@ def grid(options: GridOptions, session: Session) -> Report:
     """
     from embedlab.commands.grid_run import look_at_grid, planned_grid, run_grid
     from embedlab.reports.grids import status_table
-    from embedlab.reports.report import Report
 
     planned = planned_grid(options, session.settings)
     result = run_grid(planned, session)
     table = status_table(look_at_grid(planned.plan.name, session.settings))
-    return Report.of([table], behind={"has_failed": result.has_failed})
+    return Report.of(table, behind={"has_failed": result.has_failed})
 
 
 def cells_report(
@@ -157,7 +154,6 @@ def cells_report(
     """
     from embedlab.commands.grid_plan import entries_of_runs, estimate
     from embedlab.reports.grids import cells_table
-    from embedlab.reports.report import Report
 
     tables = []
     for each in planned:
@@ -167,43 +163,42 @@ def cells_report(
         session.note(estimated.text)
         if each.absent:
             session.note(f"left out, without their data: {', '.join(each.absent)}")
-    return Report.of(tables)
+    return Report.of(*tables)
 
 
-@command(
-    *("data", "runs", "output"),
-    examples=("embedlab grid status", "embedlab grid status snli-supcl-lambda --json"),
-)
+@command("data runs output")
 def status(options: StatusOptions, session: Session) -> Report:
-    """Show how far GRID is, or list all grids."""
+    """Show how far GRID is, or list all grids.
+
+    Examples:
+        $ embedlab grid status
+        $ embedlab grid status snli-supcl-lambda --json
+
+    """
     from embedlab.commands.grid_run import look_at_grid
     from embedlab.experiments.listing import list_grids
     from embedlab.reports.grids import grids_table, status_table
-    from embedlab.reports.report import Report
 
     if options.grid is None:
-        return Report.of([grids_table(list_grids(session.settings.runs))])
-    return Report.of([status_table(look_at_grid(options.grid, session.settings))])
+        return Report.of(grids_table(list_grids(session.settings.runs)))
+    return Report.of(status_table(look_at_grid(options.grid, session.settings)))
 
 
-@command(
-    *("data", "runs", "output", "latex"),
-    examples=(
-        "embedlab grid table snli-supcl-lambda --aggregate wmean",
-        "embedlab grid table mine --rows optim.lr --columns encoder.pooling --score dev --latex",
-        "embedlab grid table mine --score sts12-16 --figure mine.pdf",
-    ),
-    draws="grid",
-)
+@command("data runs output latex", draws="grid")
 def table(options: ScoresOptions, session: Session) -> Report:
     """Show the results of GRID: mean ± standard deviation over seeds.
 
     * is the best of its column (with --columns, of the table), = cannot be distinguished from it.
+
+    Examples:
+        $ embedlab grid table snli-supcl-lambda --aggregate wmean
+        $ embedlab grid table mine --rows optim.lr --columns encoder.pooling --score dev --latex
+        $ embedlab grid table mine --score sts12-16 --figure mine.pdf
+
     """
     import polars as pl
 
     from embedlab.reports.grids import for_paper
-    from embedlab.reports.report import Report
 
     is_typed = isinstance(session, Terminal)
     is_crossed = is_typed and session.settings.format not in {"json", "csv"}
@@ -212,7 +207,7 @@ def table(options: ScoresOptions, session: Session) -> Report:
     if session.settings.format == "latex":
         shown = for_paper(shown, [*scores.plan.axes])
     return Report.of(
-        [shown],
+        shown,
         frame=pl.DataFrame(list(_rows(scores.pivot)), infer_schema_length=None),
         command="grid",
         figure_subject=scores.drawn,
@@ -220,15 +215,15 @@ def table(options: ScoresOptions, session: Session) -> Report:
     )
 
 
-@command(
-    *("data", "runs", "output"),
-    examples=(
-        "embedlab grid cancel snli-supcl-lambda",
-        "embedlab grid cancel mine --runs elsewhere",
-    ),
-)
+@command("data runs output")
 def cancel(options: OfGrid, session: Session) -> None:
-    """Stop every process that works on GRID after it has saved its cell."""
+    """Stop every process that works on GRID after it has saved its cell.
+
+    Examples:
+        $ embedlab grid cancel snli-supcl-lambda
+        $ embedlab grid cancel mine --runs elsewhere
+
+    """
     from embedlab.commands.grid_plan import cancel_grid
 
     name = cancel_grid(options.grid, session.settings).name

@@ -8,22 +8,11 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from embedlab.commands.options import (
-    DRY_RUN,
-    MAX_STEPS,
-    Flag,
-    cluster_flag,
-    encoder_flag,
-    override_flag,
-    profile_flag,
-    seeds_flag,
-    with_profile,
-    workers_flag,
-)
+from embedlab.commands.options import Flag, Trainings
 from embedlab.commands.training_plan import starting_encoder
 from embedlab.core.durations import duration
 from embedlab.core.errors import (
@@ -52,20 +41,9 @@ class OfGrid:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GridOptions(OfGrid):
+class GridOptions(Trainings, OfGrid):
     """What a user selects of a grid."""
 
-    workers: Annotated[int | None, workers_flag("cells. [default: GPUs, or CPUs]")] = None
-    overrides: Annotated[tuple[str, ...], override_flag("every cell")] = ()
-    # None: that of the file, or paper
-    profile: Annotated[str | None, profile_flag("every cell's recipe")] = None
-    # None: those of the file
-    seeds: Annotated[int | None, seeds_flag("Each of the seeds 1 to N.")] = None
-    encoder: Annotated[str | None, encoder_flag("Start every cell")] = None
-    cluster: Annotated[str | None, cluster_flag("cells")] = None
-    max_steps: Annotated[int | None, MAX_STEPS] = None
-
-    dry_run: Annotated[bool, DRY_RUN] = False
     cell: Annotated[
         int | None,
         Flag(
@@ -76,26 +54,14 @@ class GridOptions(OfGrid):
         ),
     ] = None
 
-    @property
-    def all_overrides(self) -> tuple[str, ...]:
-        """What is set in every cell."""
-        return with_profile(self.profile, self.overrides, self.max_steps)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Hands:
-    """Who works on the cells: processes of this machine, or a cluster."""
-
-    workers: int | None = None  # cells at once; absent = by the GPUs and processors of this machine
-    cluster: str | None = None  # the address of a Ray cluster, or slurm with options of sbatch
-
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedGrid:
     """A grid ready to run."""
 
     plan: GridPlan
-    hands: Hands = Hands()
+    # who works on the cells: this machine, or a cluster
+    hands: Trainings = field(default_factory=Trainings)
     absent: tuple[str, ...] = ()  # rows of a paper that are not in the plan, as they lack data
     notes: tuple[str, ...] = ()  # how the trainings deviate from their paper
 
@@ -128,7 +94,7 @@ def plan_grid(options: GridOptions, settings: Settings) -> PlannedGrid:
     cells are named by the recipe's own encoder.
     """
     plan = _started_plan(options, settings) or _new_plan(options, settings)
-    return PlannedGrid(plan=plan, hands=Hands(workers=options.workers, cluster=options.cluster))
+    return PlannedGrid(plan=plan, hands=options)
 
 
 def entries_of_runs(plan: GridPlan, number: int | None = None) -> list[CellEntry]:
@@ -148,33 +114,36 @@ def estimate(planned: PlannedGrid, entries: Sequence[CellEntry]) -> GridEstimate
     """
     from embedlab.experiments.estimate import CellTimes
     from embedlab.experiments.executors.local import visible_gpus
+    from embedlab.experiments.executors.slurm import is_slurm
 
     plan, hands = planned.plan, planned.hands
     gpus = tuple(visible_gpus(plan.place.device)) if hands.cluster is None else ()
-    at_once, is_part = (
-        hands.workers or len(gpus) or _free_processors() // plan.threads or 1,
-        len(entries) < len(plan),
-    )
-    at_once = min(at_once, len(entries)) if is_part else at_once
-    cells = f"{len(entries)} of {len(plan)} cells" if is_part else f"{len(plan)} cells"
-    where = (
-        _cluster(hands.cluster)
-        if hands.cluster
-        else f"{at_once} at once" + (f" on {len(gpus)} GPUs" if gpus else "")
-    )
+    at_once = hands.workers or len(gpus) or _free_processors() // plan.threads or 1
+    cells = f"{len(plan)} cells"
+    if len(entries) < len(plan):
+        at_once, cells = min(at_once, len(entries)), f"{len(entries)} of {cells}"
+    where = f"{at_once} at once" + (f" on {len(gpus)} GPUs" if gpus else "")
+    if hands.cluster:
+        slurm = "as jobs of Slurm" if is_slurm(hands.cluster) else ""
+        where = slurm or f"on the Ray cluster {hands.cluster}"
     times = CellTimes.of(plan, entries)
     cost = times.cost(at_once)
-    free = shutil.disk_usage(_existing(plan.place.runs_folder)).free
-    text = (
-        f"{plan.name}: {cells}, {cost.cells} to do, {where}, {_threads(plan.threads)}; "
-        f"{_time(cost)}; {_disk(cost, free)}"
-    )
+    runs = plan.place.runs_folder
+    existing = next(path for path in (runs, *runs.parents) if path.is_dir())
+    time, disk = cost.measured, "disk not known"
+    if cost.seconds is not None:
+        time = f"about {duration(cost.seconds)} (from {cost.measured})"
+    if cost.disk_bytes is not None:
+        free = shutil.disk_usage(existing).free
+        short = "; THIS DISK IS TOO SMALL" * (cost.disk_bytes > free)
+        disk = f"up to {cost.disk_bytes / 2**30:.1f} GiB of {free / 2**30:.1f} GiB free{short}"
+    threads = f"{plan.threads} thread{'s' * (plan.threads > 1)} each"
     return GridEstimate(
         cost=cost,
         gpus=gpus,
         at_once=at_once,
         where=where,
-        text=text,
+        text=f"{plan.name}: {cells}, {cost.cells} to do, {where}, {threads}; {time}; {disk}",
         seconds=times.seconds,
     )
 
@@ -275,34 +244,6 @@ def _refuse_other_place(plan: GridPlan, settings: Settings) -> None:
 
 def _free_processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _existing(folder: Path) -> Path:
-    """FOLDER, or the first folder above it that exists."""
-    return next(path for path in (folder, *folder.parents) if path.is_dir())
-
-
-def _cluster(address: str) -> str:
-    from embedlab.experiments.executors.slurm import is_slurm
-
-    return "as jobs of Slurm" if is_slurm(address) else f"on the Ray cluster {address}"
-
-
-def _threads(count: int) -> str:
-    return f"{count} thread{'s' if count > 1 else ''} each"
-
-
-def _time(cost: Cost) -> str:
-    if cost.seconds is None:
-        return cost.measured
-    return f"about {duration(cost.seconds)} (from {cost.measured})"
-
-
-def _disk(cost: Cost, free: int) -> str:
-    if cost.disk_bytes is None:
-        return "disk not known"
-    short = "; THIS DISK IS TOO SMALL" if cost.disk_bytes > free else ""
-    return f"up to {cost.disk_bytes / 2**30:.1f} GiB of {free / 2**30:.1f} GiB free{short}"
 
 
 def check_variants(variants: Iterable[Variant], settings: Settings) -> list[MissingError]:

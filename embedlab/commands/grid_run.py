@@ -116,16 +116,12 @@ def _check_cells(planned: PlannedGrid, entries: Sequence[CellEntry], session: Se
 
 def _run_cells(planned: PlannedGrid, expected: GridEstimate, look: Callable[[], None]) -> None:
     with stop_requests() as stop:
-
-        def is_stopping() -> bool:
-            return stop.signal is not None
-
         run_cells(
             planned.plan,
             planned.folder,
             _executor(planned, expected),
             show=look,
-            is_stopping=is_stopping,
+            is_stopping=lambda: stop.signal is not None,
         )
 
 
@@ -182,23 +178,16 @@ def render(progress: "GridProgress") -> "RenderableType":
     for cell in progress.running:
         table.add_row(*_row(cell, list(progress.plan.axes)))
     failures = [
-        Text(
-            f"cell {entry.number} failed: {one_line(entry.reason)}",
-            style="red",
-            overflow="ellipsis",
-            no_wrap=True,
-        )
+        f"cell {entry.number} failed: {one_line(entry.reason)}"
         for entry in progress.failed[-FAILURES:]
     ]
-    head = Text(f"{progress.plan.name}: {states_line(progress)}", style="bold")
+    bar = ProgressBar(total=max(1, len(progress.entries)), completed=progress.ended, width=60)
     return Group(
-        head,
+        Text(f"{progress.plan.name}: {states_line(progress)}", style="bold"),
         # A bar alone does not end its line, on which the header would follow.
-        Padding(
-            ProgressBar(total=max(1, len(progress.entries)), completed=progress.ended, width=60), 0
-        ),
+        Padding(bar, 0),
         table,
-        *failures,
+        *(Text(text, "red", overflow="ellipsis", no_wrap=True) for text in failures),
     )
 
 

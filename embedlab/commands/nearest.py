@@ -15,14 +15,14 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.progress import ProgressCallback
 from embedlab.core.session import Session
+from embedlab.reports.report import Report
+from embedlab.reports.tables import Table, Value, columns_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from embedlab.encoders.encoder import PairScorer
-    from embedlab.reports.report import Report
-    from embedlab.reports.tables import Value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,29 +43,26 @@ class NearestOptions:
     top: Annotated[int, Flag(names=("--top",), metavar="K", help="How many to show.", min=1)] = 10
 
 
-@command(
-    *("data", "runs", "machine", "output"),
-    examples=(
-        'embedlab nearest "A dog runs." captions.txt --model snli-supcl --top 5',
-        'embedlab nearest "A dog runs." --model snli-supcl --model dice',
-        'embedlab nearest "A dog runs." pairs.tsv --column sentence1 --model dice --model sbert '
-        "--json",
-    ),
-)
+@command("data runs machine output")
 def nearest(options: NearestOptions, session: Session) -> Report:
     """Print the sentences closest to SENTENCE, each different one once, for each model; seeds of a
     run are averaged.
 
     Without FILE the sentences of the available STS datasets are searched by the vectors that
     evaluations have cached.
+
+    Examples:
+        $ embedlab nearest "A dog runs." captions.txt --model snli-supcl --top 5
+        $ embedlab nearest "A dog runs." --model snli-supcl --model dice
+        $ embedlab nearest "A dog runs." pairs.tsv --column sentence1 --model dice --model sbert
+          --json
+
     """
     import numpy as np
     import polars as pl
 
     from embedlab.evaluation import load_members, refuse_blank, resolve_models
     from embedlab.reports.notes import generated_note, model_marks, model_notes, with_marks
-    from embedlab.reports.report import Report
-    from embedlab.reports.tables import Column, Table
 
     if options.column is not None and options.file is None:
         raise UsageError(
@@ -110,24 +107,13 @@ def nearest(options: NearestOptions, session: Session) -> Report:
         ]
         notes += model_notes(model, members)
     marks = model_marks(models)
-    columns = (
-        # JSON names the model in any case
-        *([Column(key="model", title="model")] if len(models) > 1 else []),
-        Column(key="rank", title="rank"),
-        Column(key="similarity", title="similarity", digits=4),
-        Column(key=kind, title=kind),
-        Column(key="sentence", title="sentence", role="sentence"),
-    )
-    table = Table(
-        title=with_marks(
-            f"Nearest to {options.sentence!r} by {', '.join(dict.fromkeys(options.models))}", marks
-        ),
-        columns=columns,
-        rows=rows,
-        frame=pl.DataFrame(rows),
-        notes=[*generated_note(marks), *notes],
-    )
-    return Report.of([table])
+    shown = ["rank", "similarity .4", kind, "sentence [sentence]"]
+    # JSON names the model in any case
+    columns = columns_of(*["model"] * (len(models) > 1), *shown)
+    names = ", ".join(dict.fromkeys(options.models))
+    title = with_marks(f"Nearest to {options.sentence!r} by {names}", marks)
+    notes = [*generated_note(marks), *notes]
+    return Report.of(Table(title, columns, rows, notes, pl.DataFrame(rows)))
 
 
 def _of_file(options: NearestOptions) -> dict[str, int | str]:

@@ -325,67 +325,6 @@ class Confirmed:
     yes: Annotated[bool, Flag(names=("--yes", "-y"), help="Delete without confirmation.")] = False
 
 
-DRY_RUN = Flag(names=("--dry-run",), help="Print the cells; run nothing.", python="")
-
-
-def override_flag(of: str) -> Flag:
-    """Return the flag of other values for the keys OF recipes."""
-    return Flag(
-        names=("--set",),
-        metavar="KEY=VALUE",
-        help=f"Another value for a key of {of}; again for more.",
-        python="set",
-    )
-
-
-MAX_STEPS = Flag(
-    names=("--max-steps",),
-    metavar="N",
-    help="Trainings of N steps: stages in their order until N is reached, warm-up and schedule over "
-    "the steps that a stage then has. Scores are marked as shortened.",
-    min=1,
-)
-
-
-def encoder_flag(start: str) -> Flag:
-    """Return the flag of the encoder from which trainings START."""
-    return model_flag(f"{start} from this encoder.", "--encoder")
-
-
-def workers_flag(of: str) -> Flag:
-    """Return the flag of how many trainings run at once, by what they are called."""
-    return Flag(names=("--workers",), metavar="N", help=f"Number of parallel {of}", min=1, max=4096)
-
-
-def cluster_flag(of: str) -> Flag:
-    """Return the flag of where trainings run, by what they are called."""
-    return Flag(
-        names=("--cluster",),
-        is_expert=True,
-        metavar="ADDRESS",
-        help=f"Run the {of} on this Ray cluster, or as jobs of Slurm: slurm[:KEY=VALUE,...].",
-    )
-
-
-def seeds_flag(help: str, *, typed: Any = None, reads: Callable[[int], Any] | None = None) -> Flag:
-    """Return the flag of the seeds 1 to N."""
-    return Flag(
-        names=("--seeds",), metavar="N", help=help, min=1, max=10_000, typed=typed, reads=reads
-    )
-
-
-def profile_flag(of: str) -> Flag:
-    """Return the flag of the profile OF recipes: what a paper says, or what its authors' code
-    does.
-    """
-    return Flag(
-        names=("--profile",),
-        is_expert=True,
-        metavar="NAME",
-        help=f"Values of {of}: paper, or code for what its authors' public code does.",
-    )
-
-
 def with_profile(
     profile: str | None, overrides: Iterable[str], max_steps: int | None = None
 ) -> tuple[str, ...]:
@@ -396,3 +335,84 @@ def with_profile(
 
     length = (f"max_steps={max_steps}",) if max_steps is not None else ()
     return (*((f"{PROFILE}={profile}",) if profile is not None else ()), *overrides, *length)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecipeValues:
+    """Other values than those of recipes; None: theirs."""
+
+    overrides: Annotated[
+        tuple[str, ...],
+        Flag(
+            names=("--set",),
+            metavar="KEY=VALUE",
+            help="Another value for a key of every recipe; again for more.",
+            python="set",
+        ),
+    ] = ()
+    profile: Annotated[
+        str | None,
+        Flag(
+            names=("--profile",),
+            is_expert=True,
+            metavar="NAME",
+            help="Values of the recipes: paper, or code for what its authors' public code does.",
+        ),
+    ] = None
+    encoder: Annotated[
+        str | None, model_flag("Start every training from this encoder.", "--encoder")
+    ] = None
+    max_steps: Annotated[
+        int | None,
+        Flag(
+            names=("--max-steps",),
+            metavar="N",
+            help="Trainings of N steps: stages in their order until N is reached, warm-up and "
+            "schedule over the steps that a stage then has. Scores are marked as shortened.",
+            min=1,
+        ),
+    ] = None
+
+    @property
+    def all_overrides(self) -> tuple[str, ...]:
+        """What is set in every recipe."""
+        return with_profile(self.profile, self.overrides, self.max_steps)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trainings(RecipeValues):
+    """Many trainings, and who does them."""
+
+    seeds: Annotated[
+        int | None,
+        Flag(
+            names=("--seeds",),
+            metavar="N",
+            help="Each of the seeds 1 to N. [default: those of the grid's file, or 3]",
+            min=1,
+            max=10_000,
+        ),
+    ] = None
+    workers: Annotated[
+        int | None,
+        Flag(
+            names=("--workers",),
+            metavar="N",
+            help="Number of parallel trainings. [default: GPUs, or CPUs]",
+            min=1,
+            max=4096,
+        ),
+    ] = None
+    cluster: Annotated[
+        str | None,
+        Flag(
+            names=("--cluster",),
+            is_expert=True,
+            metavar="ADDRESS",
+            help="Run the trainings on this Ray cluster, or as jobs of Slurm: "
+            "slurm[:KEY=VALUE,...].",
+        ),
+    ] = None
+    dry_run: Annotated[
+        bool, Flag(names=("--dry-run",), help="Print the cells; run nothing.", python="")
+    ] = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from embedlab.core.errors import EmbedlabError, MissingError, UnknownFieldError, UsageError
 from embedlab.core.foreign_files import refuse_foreign
@@ -19,20 +19,9 @@ from embedlab.data.file_name import (
 from embedlab.evaluation import refuse_twice
 
 if TYPE_CHECKING:
+    from embedlab.commands.options import ModelsAndFiles, TwoModels
     from embedlab.core.session import Session
     from embedlab.core.settings import Settings
-
-
-class OfModels(Protocol):
-    """Options that name models, and tasks or files."""
-
-    @property
-    def models(self) -> Sequence[str]:
-        """What was typed as models."""
-
-    @property
-    def tasks(self) -> Sequence[str]:
-        """Tasks, datasets and files."""
 
 
 def with_own_column(error: UnknownFieldError, names: Sequence[str]) -> UnknownFieldError:
@@ -62,7 +51,9 @@ def _file_with(column: str, names: Sequence[str]) -> FileName | None:
     return None
 
 
-def models_and_files(options: OfModels, settings: Settings) -> tuple[list[str], list[str]]:
+def models_and_files(
+    options: ModelsAndFiles | TwoModels, settings: Settings
+) -> tuple[list[str], list[str]]:
     """Return the models among what was typed, and the files of rows to evaluate them on.
 
     A table by its ending is such a file, and so is a folder of queries: a file that is a model,
@@ -70,7 +61,7 @@ def models_and_files(options: OfModels, settings: Settings) -> tuple[list[str], 
     a run has the name of a file, neither reading is taken.
     """
     arguments = options.models
-    has_tasks = bool(options.tasks or getattr(options, "suites", ()))
+    has_tasks = any(getattr(options, name, ()) for name in ("tasks", "suites"))
     files = [name for name in arguments if _is_table(name)]
     models = [name for name in arguments if name not in files]
     for name in files:
@@ -99,7 +90,9 @@ def models_and_files(options: OfModels, settings: Settings) -> tuple[list[str], 
     return models, files
 
 
-def two_models(options: OfModels, command: str, settings: Settings) -> tuple[list[str], list[str]]:
+def two_models(
+    options: ModelsAndFiles | TwoModels, command: str, settings: Settings
+) -> tuple[list[str], list[str]]:
     """Return the two models of a COMMAND that compares two, and the files among what was typed."""
     names, files = models_and_files(options, settings)
     if len(names) != 2:

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 from embedlab.core.session import Session
 from embedlab.core.version import __version__
+from embedlab.reports.report import Report
 
 if TYPE_CHECKING:
     from embedlab.data.dataset import DatasetState
     from embedlab.reports.pages import Section
-    from embedlab.reports.report import Report
 
 
 def page_facts(states: Iterable[DatasetState]) -> dict[str, str]:

@@ -12,13 +12,13 @@ from embedlab.commands.terminal import Terminal
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.nearest import unknown
 from embedlab.core.session import Session
+from embedlab.reports.report import Report
 
 if TYPE_CHECKING:
     import polars as pl
 
     from embedlab.outcomes.frame import Outcomes
     from embedlab.outcomes.selection import ItemSelection
-    from embedlab.reports.report import Report
     from embedlab.scoring.task_comparison import Gathered
 
 
@@ -49,14 +49,7 @@ class PairsOptions(ChosenItems, ModelsAndFiles):
     ] = None  # in Python: all
 
 
-@command(
-    *("data", "runs", "machine", "output"),
-    examples=(
-        "embedlab pairs snli-ce snli-supcl --dataset sts12 --sort gap --limit 10 --data DIR",
-        "embedlab pairs dice --where 'dice>0.8 gold<2 source:headlines' --sort 'error(dice)' "
-        "--format csv",
-    ),
-)
+@command("data runs machine output")
 def pairs(options: PairsOptions, session: Session) -> Report:
     """Show single pairs with every MODEL's similarity and rank error, where they disagree most
     first.
@@ -64,6 +57,12 @@ def pairs(options: PairsOptions, session: Session) -> Report:
     EXPR is for example: dice>0.7 gold<2 gap>30 source:headlines sbert>0.8 "free text" /regex/
     -negated. A rank error is a model's percentile rank of a pair minus that of the gold score; the
     gap is the largest difference between the models' ranks.
+
+    Examples:
+        $ embedlab pairs snli-ce snli-supcl --dataset sts12 --sort gap --limit 10 --data DIR
+        $ embedlab pairs dice --where 'dice>0.8 gold<2 source:headlines' --sort 'error(dice)'
+          --format csv
+
     """
     import polars as pl
 
@@ -77,7 +76,6 @@ def pairs(options: PairsOptions, session: Session) -> Report:
     from embedlab.outcomes.table import item_rows
     from embedlab.reports.frames import PAIRED
     from embedlab.reports.pairs import pair_list
-    from embedlab.reports.report import Report
     from embedlab.scoring.selection import SelectedTask
     from embedlab.scoring.task_comparison import Slicing
 
@@ -114,7 +112,7 @@ def pairs(options: PairsOptions, session: Session) -> Report:
         gathered, shown, _count(shown.height, matching.height, ranked.height), added=named
     )
     table = replace(table, notes=[*numbers, *table.notes])
-    return Report.of([table], PAIRED, is_whole=gathered.is_whole)
+    return Report.of(table, schema=PAIRED, is_whole=gathered.is_whole)
 
 
 def _with_facts(pairs: pl.DataFrame, outcomes: Outcomes, named: Sequence[str]) -> pl.DataFrame:

@@ -5,15 +5,13 @@ many seeds a wanted one needs.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from embedlab.commands.command import command
 from embedlab.commands.options import CommonItems, Flag, Signed, TwoModels
 from embedlab.core.errors import UsageError
 from embedlab.core.session import Session
-
-if TYPE_CHECKING:
-    from embedlab.reports.report import Report
+from embedlab.reports.report import Report
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,27 +37,24 @@ class PowerOptions(Signed, CommonItems, TwoModels):
     ] = None
 
 
-@command(
-    *("data", "runs", "machine", "output", "latex"),
-    examples=(
-        "embedlab power snli-ce snli-supcl --data DIR",
-        "embedlab power snli-ce snli-supcl --task sts12 --detect 1 --seeds 5",
-        "embedlab power snli-ce snli-supcl --suite transfer",
-    ),
-    draws="power",
-)
+@command("data runs machine output latex", draws="power")
 def power(options: PowerOptions, session: Session) -> Report:
     """Print which difference between two models can be detected, at 5% with 80% power, on each
     dataset and on the usual averages, and how many items or seeds a difference needs.
 
     Effective items are as many independent items as would give the same variance: items of one
     topic say less.
+
+    Examples:
+        $ embedlab power snli-ce snli-supcl --data DIR
+        $ embedlab power snli-ce snli-supcl --task sts12 --detect 1 --seeds 5
+        $ embedlab power snli-ce snli-supcl --suite transfer
+
     """
     from embedlab.analysis.power import detectable
     from embedlab.commands.own_rows import two_models
     from embedlab.evaluation import compared, gather
     from embedlab.reports.power_table import POWER, power_table
-    from embedlab.reports.report import Report
     from embedlab.scoring.selection import select_from
     from embedlab.scoring.task_comparison import Slicing
 
@@ -85,6 +80,6 @@ def power(options: PowerOptions, session: Session) -> Report:
     detect = options.detect / 100 if options.detect is not None else None
     rows = detectable(tested, first, second, detect=detect, seeds=options.seeds)
     table = power_table(rows, comparison, detect=options.detect, seeds=options.seeds)
-    report = Report.of([table], POWER, is_whole=comparison.is_whole)
+    report = Report.of(table, schema=POWER, is_whole=comparison.is_whole)
     drawn = {"frame": report.frame, "caption": table.caption()}
     return replace(report, command="power", figure_subject=drawn)

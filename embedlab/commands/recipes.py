@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from embedlab.commands.command import command
-from embedlab.commands.options import Flag, profile_flag, with_profile
+from embedlab.commands.options import Flag, with_profile
 from embedlab.commands.terminal import Terminal
 from embedlab.core.errors import UsageError
 from embedlab.core.names import recipe_names, recipe_path
+from embedlab.reports.tables import Table, columns_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,19 +23,28 @@ class RecipesOptions:
         Flag(metavar="NAME", help="One recipe, printed as its file.", completes="recipes"),
     ] = None
     # None: the file as it is
-    profile: Annotated[str | None, profile_flag("NAME, all written out")] = None
+    profile: Annotated[
+        str | None,
+        Flag(
+            names=("--profile",),
+            is_expert=True,
+            metavar="NAME",
+            help="Values of NAME, all written out: paper, or code for what its authors' public code "
+            "does.",
+        ),
+    ] = None
 
 
-@command(
-    "output",
-    examples=(
-        "embedlab recipes",
-        "embedlab recipes snli-supcl > mine.toml",
-        "embedlab recipes supcl-seq --profile code",
-    ),
-)
+@command("output")
 def recipes(options: RecipesOptions, session: Terminal) -> None:
-    """List the shipped recipes, or print one to start your own from."""
+    """List the shipped recipes, or print one to start your own from.
+
+    Examples:
+        $ embedlab recipes
+        $ embedlab recipes snli-supcl > mine.toml
+        $ embedlab recipes supcl-seq --profile code
+
+    """
     from embedlab.core.recipe import declared_text, load_recipe, recipe_to_table, to_toml
 
     if options.name is None:
@@ -55,7 +65,6 @@ def recipes(options: RecipesOptions, session: Terminal) -> None:
 def _list(session: Terminal) -> None:
 
     from embedlab.core.schema import read_toml
-    from embedlab.reports.tables import Column, Table
 
     rows = []
     for name in recipe_names():
@@ -71,15 +80,5 @@ def _list(session: Terminal) -> None:
                 "summary": values.get("summary", ""),
             }
         )
-    columns = (
-        Column(key="recipe", title="recipe"),
-        Column(key="summary", title="summary", role="text"),
-    )
-    session.show(
-        Table(
-            title="Recipes",
-            columns=columns,
-            rows=rows,
-            keys=("recipe", "data", "objective", "summary"),
-        )
-    )
+    columns = columns_of("recipe", "summary [text]")
+    session.show(Table("Recipes", columns, rows, keys=("recipe", "data", "objective", "summary")))

@@ -11,26 +11,16 @@ from embedlab.commands.reproduce_plan import ReproductionOptions
 from embedlab.commands.terminal import Terminal
 from embedlab.core.errors import ExitCode, MissingError
 from embedlab.core.session import Session
+from embedlab.reports.report import Report
 
 if TYPE_CHECKING:
     import polars as pl
 
     from embedlab.experiments.paper_table import PaperTable
     from embedlab.reports.papers import Reproduction
-    from embedlab.reports.report import Report
 
 
-@command(
-    *("data", "runs", "machine", "output", "latex"),
-    examples=(
-        "embedlab reproduce liao table7 --data DIR --encoder MODEL --seeds 3",
-        "embedlab reproduce liao all --data tiny --seeds 1 --html liao.html",
-        "embedlab reproduce tsukagoshi --published-only",
-        "embedlab reproduce tsukagoshi table3 --from runs --data DIR --html table3.html",
-        "embedlab reproduce tsukagoshi --claims --data DIR",
-    ),
-    draws="reproduce",
-)
+@command("data runs machine output latex", draws="reproduce")
 def reproduce(options: ReproductionOptions, session: Session) -> Report:
     """Run a TABLE of PAPER and print its numbers beside the published ones, the differences, and
     whether the order of the rows holds.
@@ -40,6 +30,14 @@ def reproduce(options: ReproductionOptions, session: Session) -> Report:
     TABLE all runs every table. Without a TABLE the paper's tables are listed, with how much of each
     is trained here, how long the rest takes and which data is missing. --claims prints which of the
     paper's sentences about an order hold here, are reversed, stay open, or are not measured.
+
+    Examples:
+        $ embedlab reproduce liao table7 --data DIR --encoder MODEL --seeds 3
+        $ embedlab reproduce liao all --data tiny --seeds 1 --html liao.html
+        $ embedlab reproduce tsukagoshi --published-only
+        $ embedlab reproduce tsukagoshi table3 --from runs --data DIR --html table3.html
+        $ embedlab reproduce tsukagoshi --claims --data DIR
+
     """
     from embedlab.commands.grid import cells_report
     from embedlab.commands.reproduce_plan import check_selection, progress_of
@@ -51,17 +49,16 @@ def reproduce(options: ReproductionOptions, session: Session) -> Report:
     from embedlab.experiments.paper_file import select_tables
     from embedlab.reports import papers as tables
     from embedlab.reports.pages import check_page_path
-    from embedlab.reports.report import Report
 
     check_selection(options)
     if options.paper is None:
-        return Report.of([tables.papers_table()])
+        return Report.of(tables.papers_table())
     chosen = select_tables(options.paper, options.table)
     if options.published_only:
-        return Report.of([tables.printed_table(table) for table in chosen])
+        return Report.of(*[tables.printed_table(table) for table in chosen])
     if options.table is None and options.trains:
         progress, where = progress_of(chosen, options, session.settings)
-        return Report.of([tables.contents_table(options.paper, chosen, progress, where)])
+        return Report.of(tables.contents_table(options.paper, chosen, progress, where))
     if options.dry_run:
         planned = trainings_of(chosen, options, session.settings)
         try:
@@ -85,7 +82,6 @@ def _claims(chosen: Sequence[PaperTable], options: ReproductionOptions, session:
     from embedlab.commands.pages import page_facts
     from embedlab.commands.reproduce_run import measure_claims
     from embedlab.reports.claims_table import KEYS, claims_table
-    from embedlab.reports.report import Report
     from embedlab.reports.sections import write_claims_page
 
     claims = measure_claims(chosen, options, session)
@@ -97,7 +93,7 @@ def _claims(chosen: Sequence[PaperTable], options: ReproductionOptions, session:
         session.note(f"the page is {options.html}")
     numbers = {"size", "printed", "ours", "low", "high", "p", "visible"}
     schema = {key: pl.Float64() if key in numbers else pl.String() for key in KEYS}
-    return Report.of([shown], frame=pl.DataFrame(shown.data()["rows"], schema=schema))
+    return Report.of(shown, frame=pl.DataFrame(shown.data()["rows"], schema=schema))
 
 
 def _reproduced(
@@ -111,7 +107,6 @@ def _reproduced(
     from embedlab.commands.grid_run import board
     from embedlab.commands.pages import page_facts
     from embedlab.commands.reproduce_run import reproduce_tables, shown_tables
-    from embedlab.reports.report import Report
     from embedlab.reports.sections import write_reproduction_page
 
     is_typed = isinstance(session, Terminal)
@@ -123,7 +118,7 @@ def _reproduced(
         write_reproduction_page(options.html, found, page_facts)
         session.note(f"the page is {options.html}")
     return Report.of(
-        shown_tables(chosen, found, is_brief=is_brief),
+        *shown_tables(chosen, found, is_brief=is_brief),
         frame=pl.concat([*map(_numbers, found)]) if found else pl.DataFrame(),
         command="reproduce",
         figure_subject={"reproductions": found},

@@ -45,10 +45,12 @@ _NO_PAIRS = "--unseen selects pairs, and its numbers are not of sets of pairs"
 class EvaluatedRows:
     """What is known of the models of a table."""
 
-    evaluations: Mapping[tuple[str, str], Evaluation]  # by member and task
-    answers: AnswersByCell
-    scored: Gathered | None  # pair by pair, where the table is about STS and its pairs are there
-    missing: tuple[str, ...]
+    # by member and task
+    evaluations: Mapping[tuple[str, str], Evaluation] = field(default_factory=dict)
+    answers: AnswersByCell = field(default_factory=dict)
+    # pair by pair, where the table is about STS and its pairs are there
+    scored: Gathered | None = None
+    missing: tuple[str, ...] = ()
     absent: Mapping[str, str] = field(default_factory=dict)  # member → why it could not be scored
 
     @property
@@ -106,11 +108,11 @@ def evaluate_models(
     if options.unseen:
         return evaluate_on_unseen_pairs(table, members, options, session)
     if table.by == "epoch" or table.by == "minutes":  # of the runs' events
-        return EvaluatedRows(evaluations={}, answers={}, scored=None, missing=())
+        return EvaluatedRows()
     if table.by is not None:
         names = {member.name for row in table.sources for member in members[row, ""]}
         scored, absent = _score(sorted(names), table.by, session, table.datasets)
-        return EvaluatedRows(evaluations={}, answers={}, scored=scored, missing=(), absent=absent)
+        return EvaluatedRows(scored=scored, absent=absent)
     wanted = {
         (member.name, point.measure.task)
         for point in table.points
@@ -137,10 +139,7 @@ def evaluate_models(
             evaluations[name, task] = Evaluation.load(path)
             answers[name, task] = list(stored_outcomes(path.parent, task, unusable=session.report))
         elif task != DEFAULT_TASK or scored is not None:  # missing pairs were said once for all
-            missing.append(
-                f"{name} is not evaluated: embedlab evaluate '{name}' --suite "
-                f"{task}{again(session.settings)}"
-            )
+            missing.append(f"{name} is not evaluated: embedlab evaluate '{name}' --suite {task}")
     return EvaluatedRows(
         evaluations=evaluations,
         answers=answers,
@@ -158,9 +157,7 @@ def evaluate_on_unseen_pairs(
     """
     by = pairs_by(table)
     if by is None and options.claims:  # other tables of the paper have pairs
-        return EvaluatedRows(
-            evaluations={}, answers={}, scored=None, missing=(f"{table.name}: {_NO_PAIRS}",)
-        )
+        return EvaluatedRows(missing=(f"{table.name}: {_NO_PAIRS}",))
     if by is None:
         raise UsageError(
             f"{table.name!r}: {_NO_PAIRS}",
@@ -169,7 +166,7 @@ def evaluate_on_unseen_pairs(
     names = sorted({member.name for found in members.values() for member in found})
     whole, absent = _score(names, by, session, table.datasets)
     if whole is None:
-        return EvaluatedRows(evaluations={}, answers={}, scored=None, missing=(), absent=absent)
+        return EvaluatedRows(absent=absent)
     items = whole.outcomes[0]
     unseen = chosen_items(items, items.trained_models.is_null())
     note = (
@@ -187,7 +184,6 @@ def evaluate_on_unseen_pairs(
             )
     return EvaluatedRows(
         evaluations=evaluations,
-        answers={},
         scored=replace(whole, outcomes=[unseen]),
         missing=(note,),
         absent=absent,
@@ -208,21 +204,20 @@ def pairs_by(table: PaperTable) -> By | None:
     return "dataset" if table.by is None else table.by
 
 
-def again(settings: Settings, options: ReproductionOptions | None = None) -> str:
-    """Return what a suggested command repeats of this one; a reproduction repeats the OPTIONS that
-    decide what is trained.
-    """
-    words: list[str] = []
-    if options is not None:
-        words += ["--encoder", options.encoder] if options.encoder is not None else []
-        words += ["--profile", options.profile] if options.profile is not None else []
-        words += [word for override in options.overrides for word in ("--set", override)]
-        words += ["--max-steps", str(options.max_steps)] if options.max_steps is not None else []
-        words += ["--seeds", str(options.seeds)] if options.seeds is not None else []
-        words += ["--unseen"] if options.unseen else []
-        words += ["--data", data_name(settings.data)] if settings.data is not None else []
-        words += ["--allow-partial"] if settings.allow_partial else []
-    return "".join(f" {shlex.quote(word)}" for word in words)
+def _again(options: ReproductionOptions, settings: Settings) -> str:
+    """Return what a suggested command repeats of this one: what decides what is trained."""
+    typed = [
+        ("--encoder", options.encoder),
+        ("--profile", options.profile),
+        *(("--set", override) for override in options.overrides),
+        ("--max-steps", options.max_steps),
+        ("--seeds", options.seeds),
+        ("--unseen", "" if options.unseen else None),
+        ("--data", None if settings.data is None else data_name(settings.data)),
+        ("--allow-partial", "" if settings.allow_partial else None),
+    ]
+    words = [word for name, value in typed if value is not None for word in (name, str(value))]
+    return "".join(f" {shlex.quote(word)}" for word in words if word)
 
 
 def absent_rows(
@@ -273,7 +268,7 @@ def absent_rows(
     for reason, rows in reasons.items():
         yield f"absent: {', '.join(rows)}: {reason}"
     if untrained and says_untrained:
-        command = f"embedlab reproduce {table.typed}{again(settings, options)}"
+        command = f"embedlab reproduce {table.typed}{_again(options, settings)}"
         hint = "" if options.trains else f"; `{command}` trains what is missing"
         yield f"there is no finished run of {', '.join(untrained)}{hint}"
 
@@ -283,21 +278,18 @@ def training_data_of(
 ) -> dict[str, list[Mapping[str, Any]]]:
     """The states of the data that the runs behind each row were trained on."""
     runs = session.settings.runs
-    states: dict[str, list[Mapping[str, Any]]] = {}
-    for row in table.sources:
-        names = sorted(
-            {
-                member.name
-                for (other, _), models in members.items()
-                if other == row
-                for member in models
-            }
-        )
-        folders = (
-            folder for name in names for folder in _run_folders(resolve(name, runs).members, runs)
-        )
-        states[row] = [state for folder in folders for state in folder.environment().data]
-    return states
+    names: dict[str, set[str]] = {row: set() for row in table.sources}
+    for (row, _), models in members.items():
+        names[row] |= {member.name for member in models}
+    return {
+        row: [
+            state
+            for name in sorted(of_row)
+            for folder in _run_folders(resolve(name, runs).members, runs)
+            for state in folder.environment().data
+        ]
+        for row, of_row in names.items()
+    }
 
 
 def _run_folders(specs: Sequence[ModelSpec], runs: Path) -> Iterator[RunFolder]:

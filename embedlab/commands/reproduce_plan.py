@@ -9,22 +9,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from embedlab.commands.grid_plan import Hands, PlannedGrid, entries_of_runs, estimate
-from embedlab.commands.options import (
-    DRY_RUN,
-    HTML,
-    MAX_STEPS,
-    UNSEEN,
-    Flag,
-    Signed,
-    cluster_flag,
-    encoder_flag,
-    override_flag,
-    profile_flag,
-    seeds_flag,
-    with_profile,
-    workers_flag,
-)
+from embedlab.commands.command import refuse
+from embedlab.commands.grid_plan import PlannedGrid, entries_of_runs, estimate
+from embedlab.commands.options import HTML, UNSEEN, Flag, Signed, Trainings, with_profile
 from embedlab.commands.training_plan import starting_encoder
 from embedlab.core.errors import UsageError
 from embedlab.core.nearest import unknown
@@ -38,12 +25,11 @@ if TYPE_CHECKING:
     from embedlab.experiments.matching_runs import RowModels
     from embedlab.experiments.paper_table import PaperTable, RowSource
     from embedlab.experiments.paper_trainings import TablePlan
-    from embedlab.experiments.plan import GridPlan
     from embedlab.reports.papers import TableProgress
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReproductionOptions(Signed):
+class ReproductionOptions(Signed, Trainings):
     """Which tables of a paper, which models are behind them, and whether they are trained for
     it.
     """
@@ -76,27 +62,13 @@ class ReproductionOptions(Signed):
             python="row",
         ),
     ] = ()
-    seeds: Annotated[int | None, seeds_flag("Each of the seeds 1 to N. [default: 3]")] = None
-    overrides: Annotated[tuple[str, ...], override_flag("every recipe")] = ()
-    profile: Annotated[str | None, profile_flag("the rows' recipes")] = None  # None: paper
-    encoder: Annotated[str | None, encoder_flag("Start every row")] = None
     unseen: Annotated[bool, UNSEEN] = False
-    workers: Annotated[int | None, workers_flag("trainings.")] = None
-    cluster: Annotated[str | None, cluster_flag("trainings")] = None
-    max_steps: Annotated[int | None, MAX_STEPS] = None
-
-    dry_run: Annotated[bool, DRY_RUN] = False
     html: Annotated[Path | None, HTML] = None
 
     @property
     def profile_override(self) -> tuple[str, ...]:
         """The profile as it is set in every recipe."""
         return with_profile(self.profile, ())
-
-    @property
-    def all_overrides(self) -> tuple[str, ...]:
-        """What is set in every recipe."""
-        return with_profile(self.profile, self.overrides, self.max_steps)
 
     @property
     def trains(self) -> bool:
@@ -161,18 +133,17 @@ def check_selection(options: ReproductionOptions) -> None:
     alone, or also a page or a figure.
     """
     paper, table, runs = options.paper, options.table, options.from_ is not None
-    is_plan, is_page, is_figure = options.dry_run, options.html is not None, bool(options.figure)
-    is_shown = is_page or is_figure
     ways = {
-        "--dry-run": is_plan,
+        "--dry-run": options.dry_run,
         "--published-only": options.published_only,
         "--from": runs,
-        "--html": is_page,
-        "--figure": is_figure,
+        "--html": options.html is not None,
+        "--figure": bool(options.figure),
     }
+    is_shown = ways["--html"] or ways["--figure"]
     alone = {  # what prints something of its own, what that is, and what may go with it
         "--claims": (options.claims, "the verdicts on a paper's claims", _OF_CLAIMS),
-        "--dry-run": (is_plan, "the trainings of one table", ("--dry-run",)),
+        "--dry-run": (options.dry_run, "the trainings of one table", ("--dry-run",)),
         "--published-only": (
             options.published_only,
             "what the paper says, and nothing of ours",
@@ -180,28 +151,39 @@ def check_selection(options: ReproductionOptions) -> None:
         ),
     }
     for option, (is_typed, printed, beside) in alone.items():
-        others = [way for way, is_way in ways.items() if is_way and way not in beside]
-        if is_typed and others:
-            raise UsageError(
-                f"{option} and {others[0]} exclude each other",
-                hint=f"{option} prints {printed}; remove one of the two",
+        refuse(
+            *(
+                (
+                    is_typed and is_way and way not in beside,
+                    f"{option} and {way} exclude each other",
+                    f"{option} prints {printed}; remove one of the two",
+                )
+                for way, is_way in ways.items()
             )
-    if options.claims and paper is None:
-        raise UsageError("--claims prints the verdicts on a paper's claims", hint="name the paper")
-    if is_plan and table is None:
-        raise UsageError(
-            "--dry-run prints the trainings of one table", hint="name the paper and the table"
         )
-    if paper is None and is_shown:
-        raise UsageError(
+    is_named = table is not None or runs or options.claims
+    refuse(
+        (
+            options.claims and paper is None,
+            "--claims prints the verdicts on a paper's claims",
+            "name the paper",
+        ),
+        (
+            options.dry_run and table is None,
+            "--dry-run prints the trainings of one table",
+            "name the paper and the table",
+        ),
+        (
+            is_shown and paper is None,
             "--html and --figure show a paper's tables",
-            hint="name the paper, and a table or --from runs",
-        )
-    if is_shown and (options.published_only or (table is None and not runs and not options.claims)):
-        raise UsageError(
+            "name the paper, and a table or --from runs",
+        ),
+        (
+            is_shown and (options.published_only or not is_named),
             "--html and --figure show tables that are run or found here",
-            hint="name a table, or take --from runs",
-        )
+            "name a table, or take --from runs",
+        ),
+    )
 
 
 def planned_trainings(
@@ -220,17 +202,25 @@ def planned_trainings(
             hint=f"embedlab reproduce {tables[0].typed}",
         )
     start = start_of_rows(options, settings)
-    rows = [select_rows(table, options, start, settings)[0] for table in tables]
-    plans = [plan_table(table, options, start, settings, leaves_out=True) for table in rows]
+    planned = [_planned(table, options, start, settings) for table in tables]
     return [
-        replace(
-            as_grid(plan.plan, options),
+        PlannedGrid(
+            plan=plan.plan,
+            hands=options,
             absent=tuple(plan.absent),
-            notes=tuple(_foreseen(table, options, start)),
+            notes=tuple(_foreseen(rows, options, start)),
         )
-        for table, plan in zip(rows, plans, strict=True)
+        for rows, plan in planned
         if plan.plan is not None
     ]
+
+
+def _planned(
+    table: PaperTable, options: ReproductionOptions, start: str | None, settings: Settings
+) -> tuple[PaperTable, TablePlan]:
+    """The rows of TABLE that can be run here, and their trainings but those without data."""
+    rows, _ = select_rows(table, options, start, settings)
+    return rows, plan_table(rows, options, start, settings, leaves_out=True)
 
 
 def _foreseen(table: PaperTable, options: ReproductionOptions, start: str | None) -> Iterator[str]:
@@ -264,15 +254,14 @@ def progress_of(
     expected: dict[tuple[str, int], float] = {}
     lacking, where = set[str](), ""
     for table in (table for table in tables if trainings(table) and is_startable(table, start)):
-        rows = select_rows(table, options, start, settings)[0]
-        planned = plan_table(rows, options, start, settings, leaves_out=True)
+        rows, planned = _planned(table, options, start, settings)
         entries = entries_of_runs(planned.plan) if planned.plan is not None else []
         done = {
             (run_identity(entry.run), entry.seed): entry.state == "done" for entry in entries
         }  # tables may call one training by different names
         left = None
         if planned.plan is not None:
-            estimated = estimate(as_grid(planned.plan, options), entries)
+            estimated = estimate(PlannedGrid(plan=planned.plan, hands=options), entries)
             left, where = estimated.cost.seconds, estimated.where
             for (run, seed), seconds in (estimated.seconds or {}).items():
                 expected[run_identity(run), seed] = seconds
@@ -379,11 +368,6 @@ def plan_table(
     )
 
 
-def as_grid(plan: GridPlan, options: ReproductionOptions) -> PlannedGrid:
-    """Return the trainings of a table as a grid that can run."""
-    return PlannedGrid(plan=plan, hands=Hands(workers=options.workers, cluster=options.cluster))
-
-
 def seeds_of(table: PaperTable, options: ReproductionOptions) -> range:
     """Return the seeds of each training."""
     return range(1, (options.seeds or table.seeds) + 1)
@@ -429,7 +413,7 @@ def train_rows(
     settings = session.settings
     planned = plan_table(table, options, start, settings, leaves_out=options.table == ALL_TABLES)
     entries = (
-        run_grid(as_grid(planned.plan, options), session, board).entries
+        run_grid(PlannedGrid(plan=planned.plan, hands=options), session, board).entries
         if planned.plan is not None
         else ()
     )

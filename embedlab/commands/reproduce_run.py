@@ -315,11 +315,10 @@ def _numbers(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
         table=table,
         deviations=listed,
         answers=answers if table.ranked_by else answers[:1],
+        has_failed=rows.has_failed,
         numbers=numbers,
         row_order=row_order,
-        compared=(),
         scored=known.scored,
-        has_failed=rows.has_failed,
     )
 
 
@@ -340,12 +339,8 @@ def _pairs(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
             numbers[row, column] = ComparedNumber(
                 printed=printed, values=tuple(float(scores[index]) for scores in encoder_scores)
             )
-    return _unordered(
-        rows,
-        listed,
-        numbers_table(table, numbers, (), [*example_pairs(table), *rows.notes]),
-        numbers=numbers,
-    )
+    answer = numbers_table(table, numbers, (), [*example_pairs(table), *rows.notes])
+    return _unordered(rows, listed, answer, numbers=numbers)
 
 
 def _epochs(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
@@ -397,39 +392,29 @@ def _last_scores(run: RunFolder) -> list[float]:
     ]
 
 
-def _unordered(
-    rows: KnownRows,
-    listed: Table,
-    answer: Table,
-    *,
-    numbers: Mapping[CellKey, ComparedNumber] | None = None,
-    curves: Mapping[str, Sequence[float]] | None = None,
-) -> Reproduction:
-    """A table whose rows are in no order."""
+def _unordered(rows: KnownRows, listed: Table, answer: Table, **found: Any) -> Reproduction:
+    """A table whose rows are in no order, with what else was FOUND."""
     return Reproduction(
         table=rows.table,
         deviations=listed,
         answers=(answer,),
-        numbers=numbers or {},
-        row_order=None,
-        compared=(),
-        scored=None,
         has_failed=rows.has_failed,
-        curves=curves or {},
+        **found,
     )
 
 
 def _figure(rows: KnownRows, by: By, listed: Table, session: Session) -> Reproduction:
     """A figure: the rows compared slice by slice with the first of them."""
     table, members = rows.table, rows.members
-    row_members = {row: members[row, ""] for row in table.sources if members[row, ""]}
-    models = [
-        (row_model(row, members, rows.known.published), tuple(member.name for member in members))
-        for row, members in row_members.items()
+    # as the table of pairs calls them
+    columns = [
+        replace(
+            row_model(row, members[row, ""], rows.known.published),
+            members=tuple(member.name for member in members[row, ""]),
+        )
+        for row in table.sources
+        if members[row, ""]
     ]
-    columns = tuple(
-        replace(model, members=names) for model, names in models
-    )  # as the table of pairs calls them
     title, notes = f"{table.paper} {table.name}: {table.summary}", [*table.notes, *rows.notes]
     scored = rows.known.scored
     compared: tuple[TaskComparison, ...] = ()
@@ -438,20 +423,17 @@ def _figure(rows: KnownRows, by: By, listed: Table, session: Session) -> Reprodu
         cuts = (by, "dataset") if by == "source" else (by,)
         with session.progress("comparing") as progress:
             compared = tuple(gathered.compared(Slicing(by=cut), progress) for cut in cuts)
-    shown = [comparison_table(comparison) for comparison in compared]
     answers = [
-        replace(answer, title=f"{title}; {answer.title}", notes=[*notes, *answer.notes])
-        for answer in shown
+        replace(shown, title=f"{title}; {shown.title}", notes=[*notes, *shown.notes])
+        for shown in map(comparison_table, compared)
     ]
     return Reproduction(
         table=table,
         deviations=listed,
-        answers=tuple(answers) or (Table(title=title, columns=(), rows=(), notes=notes),),
-        numbers={},
-        row_order=None,
+        answers=tuple(answers or [Table(title, notes=notes)]),
+        has_failed=rows.has_failed,
         compared=compared,
         scored=scored,
-        has_failed=rows.has_failed,
     )
 
 
@@ -463,9 +445,7 @@ def _signatures(
     for (row, _), row_members in members.items():
         behind.setdefault(row, set()).update(member.name for member in row_members)
     by_row = {
-        row: [
-            evaluation.signature for (name, _), evaluation in evaluations.items() if name in names
-        ]
+        row: [each.signature for (name, _), each in evaluations.items() if name in names]
         for row, names in behind.items()
     }
     return {row: str(merged(signatures)) for row, signatures in by_row.items() if signatures}
@@ -475,15 +455,12 @@ def _seeds_behind(table: PaperTable, members: Members) -> dict[str, int]:
     """How many seeds are behind each trained row, the most of its columns; a control of two seeds
     is not the paper's.
     """
-    counts = {
-        row: max(len(member) for (other, _), member in members.items() if other == row)
-        for row in table.sources
-    }
-    seeded = {
-        row
-        for (row, _), row_members in members.items()
-        if any(member.seed is not None for member in row_members)
-    }
+    counts = dict.fromkeys(table.sources, 0)
+    seeded = set()
+    for (row, _), row_members in members.items():
+        counts[row] = max(counts[row], len(row_members))
+        if any(member.seed is not None for member in row_members):
+            seeded.add(row)
     return {
         row: count
         for row, count in counts.items()

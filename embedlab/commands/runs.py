@@ -13,11 +13,10 @@ from embedlab.commands.options import Confirmed, Drawn, Flag
 from embedlab.commands.terminal import Terminal
 from embedlab.core.errors import UsageError
 from embedlab.core.session import Session
+from embedlab.reports.report import Report
 
 if TYPE_CHECKING:
-    from embedlab.reports.report import Report
     from embedlab.runs import events
-    from embedlab.runs.events import Event
     from embedlab.runs.store import RunFolder
 
 
@@ -88,13 +87,15 @@ class RemovedRun(Confirmed, RunOptions):
     """One run that is deleted."""
 
 
-@command(
-    *("data", "runs", "output"),
-    examples=("embedlab runs ls", "embedlab runs ls --format json"),
-    also=("list",),
-)
+@command("data runs output", also=("list",))
 def ls(session: Terminal) -> None:
-    """List runs with their state and latest numbers."""
+    """List runs with their state and latest numbers.
+
+    Examples:
+        $ embedlab runs ls
+        $ embedlab runs ls --format json
+
+    """
     from embedlab.reports.runs import runs_table
     from embedlab.runs.store import find_runs, unreadable_folders
 
@@ -102,20 +103,18 @@ def ls(session: Terminal) -> None:
     session.show(runs_table(folder, find_runs(folder), unreadable_folders(folder)))
 
 
-@command(
-    *("data", "runs", "output"),
-    examples=(
-        "embedlab runs show snli-supcl",
-        "embedlab runs show snli-supcl@2 --json",
-        "embedlab runs show snli-supcl --figure curves.pdf",
-    ),
-    draws="runs",
-)
+@command("data runs output", draws="runs")
 def show(options: ShownRun, session: Terminal) -> Report:
     """Show what a run is, what it ran on and how far it is; --figure draws its loss and dev score,
     a line for each seed.
 
     With --json one object: the facts of the run, or of several seeds {"runs": [facts, …]}.
+
+    Examples:
+        $ embedlab runs show snli-supcl
+        $ embedlab runs show snli-supcl@2 --json
+        $ embedlab runs show snli-supcl --figure curves.pdf
+
     """
     from embedlab.reports.runs import run_facts
 
@@ -134,7 +133,6 @@ def run(options: RunOptions, session: Session) -> Report:
     """
     import polars as pl
 
-    from embedlab.reports.report import Report
     from embedlab.reports.runs import run_table
     from embedlab.runs.curves import Curve
     from embedlab.runs.store import select_runs
@@ -145,51 +143,48 @@ def run(options: RunOptions, session: Session) -> Report:
     for each in runs:
         curve = Curve()
         curve.read_on(each.events_file)
-        parts = (("loss", curve.steps, curve.losses), ("dev", curve.dev_steps, curve.dev_scores))
-        for what, steps, values in parts:
-            rows += [(each.id, *point, what) for point in zip(steps, values, strict=True)]
-    frame = pl.DataFrame(
-        [(name, step, what, value) for name, step, value, what in rows], schema=curves, orient="row"
-    )
+        for what, steps, values in (
+            ("loss", curve.steps, curve.losses),
+            ("dev", curve.dev_steps, curve.dev_scores),
+        ):
+            rows += [
+                (each.id, step, what, value) for step, value in zip(steps, values, strict=True)
+            ]
     return Report.of(
-        [*map(run_table, runs)],
-        frame=frame,
+        *map(run_table, runs),
+        frame=pl.DataFrame(rows, schema=curves, orient="row"),
         command="runs",
         figure_subject={"runs": runs},
         behind={"runs": runs},
     )
 
 
-@command(
-    *("data", "runs", "output"),
-    examples=("embedlab runs log snli-supcl", "embedlab runs log snli-supcl@1 --follow"),
-)
+@command("data runs output")
 def log(options: LogOptions, session: Terminal) -> None:
     """Print a run's events in words, or with --format json as JSON lines; then what a detached
     process printed.
+
+    Examples:
+        $ embedlab runs log snli-supcl
+        $ embedlab runs log snli-supcl@1 --follow
+
     """
     from embedlab.core.foreign_files import refuse_links
+    from embedlab.reports.runs import event_line
+    from embedlab.runs import events
     from embedlab.runs.store import select_runs
 
     chosen = select_runs(session.settings.runs, options.run)[0]
     refuse_links(chosen.path)
-    for event in read_events(chosen, follows=options.follow):
-        _write(event, session)
-    if chosen.log_file.exists() and session.settings.format != "json":
-        session.write(
-            f"--- "
-            f"{chosen.log_file}\n{chosen.log_file.read_text(encoding='utf-8', errors='replace')}"
-        )
-
-
-def _write(shown_events: Sequence[Event], session: Terminal) -> None:
-    from embedlab.reports.runs import event_line
-    from embedlab.runs import events
-
-    if session.settings.format == "json":
-        session.write_json("".join(events.to_line(event) for event in shown_events))
-    else:
-        session.write("".join(f"{event_line(event)}\n" for event in shown_events))
+    is_json = session.settings.format == "json"
+    for recorded in read_events(chosen, follows=options.follow):
+        if is_json:
+            session.write_json("".join(map(events.to_line, recorded)))
+        else:
+            session.write("".join(f"{event_line(event)}\n" for event in recorded))
+    if chosen.log_file.exists() and not is_json:
+        log_text = chosen.log_file.read_text(encoding="utf-8", errors="replace")
+        session.write(f"--- {chosen.log_file}\n{log_text}")
 
 
 def read_events(run: RunFolder, *, follows: bool) -> Iterator[Sequence[events.Event]]:
@@ -210,13 +205,15 @@ def read_events(run: RunFolder, *, follows: bool) -> Iterator[Sequence[events.Ev
         time.sleep(FOLLOW_S)
 
 
-@command(
-    *("data", "runs", "machine", "output"),
-    examples=("embedlab runs resume snli-supcl", "embedlab runs resume snli-supcl@2 --threads 2"),
-)
+@command("data runs machine output")
 def resume(options: RunOptions, session: Session) -> Report | None:
     """Continue the unfinished seeds of a run from their newest checkpoints, then evaluate them on
     the tasks of their recipe.
+
+    Examples:
+        $ embedlab runs resume snli-supcl
+        $ embedlab runs resume snli-supcl@2 --threads 2
+
     """
     from embedlab.commands.training import continue_training
     from embedlab.runs.status import run_status
@@ -232,12 +229,15 @@ def resume(options: RunOptions, session: Session) -> Report | None:
     return continue_training(unfinished, session)
 
 
-@command(
-    *("data", "runs", "output"),
-    examples=("embedlab runs cancel snli-supcl", "embedlab runs cancel snli-supcl@2 --force"),
-)
+@command("data runs output")
 def cancel(options: CancelOptions, session: Session) -> None:
-    """Stop a running run after it has saved a checkpoint."""
+    """Stop a running run after it has saved a checkpoint.
+
+    Examples:
+        $ embedlab runs cancel snli-supcl
+        $ embedlab runs cancel snli-supcl@2 --force
+
+    """
     from embedlab.runs import launch
     from embedlab.runs.store import select_runs
 
@@ -248,15 +248,15 @@ def cancel(options: CancelOptions, session: Session) -> None:
     session.done(f"requested the stop of {', '.join(shown)}", cancelled=[*pids])
 
 
-@command(
-    *("data", "runs", "output"),
-    examples=(
-        "embedlab runs rename snli-supcl snli-supcl-old",
-        "embedlab runs rename sbert sbert-cased --runs /data/runs",
-    ),
-)
+@command("data runs output")
 def rename(options: RenameOptions, session: Session) -> None:
-    """Give a run with all its seeds another name."""
+    """Give a run with all its seeds another name.
+
+    Examples:
+        $ embedlab runs rename snli-supcl snli-supcl-old
+        $ embedlab runs rename sbert sbert-cased --runs /data/runs
+
+    """
     from embedlab.models.catalog import refuse_other_meaning
     from embedlab.runs.store import rename_runs
 
@@ -265,15 +265,17 @@ def rename(options: RenameOptions, session: Session) -> None:
     session.done(f"{options.run} is now {options.new}", run=options.run, new=options.new)
 
 
-@command(
-    *("data", "runs", "output"),
-    examples=("embedlab runs prune", "embedlab runs prune snli-supcl sbert@3 --json"),
-)
+@command("data runs output")
 def prune(options: PruneOptions, session: Session) -> None:
     """Delete the checkpoints of finished runs, and what killed processes left behind, also of a run
     that was being removed.
 
     Models, heads, scores and the checkpoints of unfinished runs stay; a running one is left alone.
+
+    Examples:
+        $ embedlab runs prune
+        $ embedlab runs prune snli-supcl sbert@3 --json
+
     """
     from embedlab.runs.store import find_runs, select_runs
     from embedlab.runs.tidy import prune_removed, prune_run
@@ -298,12 +300,15 @@ def prune(options: PruneOptions, session: Session) -> None:
     )
 
 
-@command(
-    *("data", "runs", "output"),
-    examples=("embedlab runs rm snli-supcl@3", "embedlab runs rm snli-supcl --yes"),
-)
+@command("data runs output")
 def rm(options: RemovedRun, session: Terminal) -> None:
-    """Delete a run, or one seed of it, with its checkpoints, model and scores."""
+    """Delete a run, or one seed of it, with its checkpoints, model and scores.
+
+    Examples:
+        $ embedlab runs rm snli-supcl@3
+        $ embedlab runs rm snli-supcl --yes
+
+    """
     from embedlab.runs.store import remove_runs, select_runs
 
     chosen = select_runs(session.settings.runs, options.run)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,13 +18,13 @@ from embedlab.commands.compare import CompareOptions, compare
 from embedlab.commands.options import MODEL_HELP, Flag, model_flag
 from embedlab.core.errors import EmbedlabError, ExitCode, MissingError, UsageError
 from embedlab.core.session import Session
+from embedlab.reports.report import Report
+from embedlab.reports.tables import Table, columns_of
 
 if TYPE_CHECKING:
     from embedlab.encoders.encoder import Encoder, Vectors
     from embedlab.encoders.same import Change, ChosenText, Explanation, VariedReference
     from embedlab.models.catalog import ModelSpec
-    from embedlab.reports.report import Report
-    from embedlab.reports.tables import Table
     from embedlab.runs.results import StoredResult
 
 
@@ -95,15 +96,7 @@ class VerifyOptions:
     second: Annotated[Path, Flag(metavar="B.json", help="Another such file.")]
 
 
-@command(
-    *("data", "runs", "machine", "output"),
-    examples=(
-        "embedlab same minilm http://localhost:8000/v1#MODEL",
-        "embedlab same minilm ./quantised --task sts-benchmark",
-        "embedlab same minilm vectors:exported.parquet --json",
-        "embedlab same mine.json theirs.json",
-    ),
-)
+@command("data runs machine output")
 def same(options: SameOptions, session: Session) -> Report:
     """Say whether SERVED is REFERENCE, and if not, which change of REFERENCE gives its vectors.
 
@@ -120,10 +113,16 @@ def same(options: SameOptions, session: Session) -> Report:
     Another version of embedlab is shown, but is the same thing if the rest is. Scores agree where
     they are apart by less than half of the last digit that tables print; a difference has an
     interval where the pairs are at hand (--data) and the scores of both models are stored.
+
+    Examples:
+        $ embedlab same minilm http://localhost:8000/v1#MODEL
+        $ embedlab same minilm ./quantised --task sts-benchmark
+        $ embedlab same minilm vectors:exported.parquet --json
+        $ embedlab same mine.json theirs.json
+
     """
     from embedlab.encoders.same import Search, VariedReference
     from embedlab.evaluation import needs_network, one_member, resolve_model
-    from embedlab.reports.report import Report
 
     if options.served is not None and all(
         name.endswith(".json") for name in (options.reference, options.served)
@@ -160,7 +159,7 @@ def same(options: SameOptions, session: Session) -> Report:
         )
         tables += compared.tables
     return Report.of(
-        tables,
+        *tables,
         exit_code=ExitCode.OK if explanation.is_same else ExitCode.DIFFERENT,
         behind={"cause": _cause(explanation.causes) or None},
     )
@@ -258,32 +257,22 @@ def _others(
 
 
 def _unknown(options: SameOptions, count: int, refused: int) -> Report:
-    from embedlab.reports.report import Report
-    from embedlab.reports.tables import Table
 
     title = (
         f"whether {options.served} is {options.reference} is not known: {count} texts were encoded "
         f"by both, and {refused} refused"
     )
-    table = Table(title=title, columns=[], rows=[], records={"verdict": [{"same": None}]})
-    return Report.of([table], exit_code=ExitCode.UNKNOWN, behind={"cause": None})
+    table = Table(title, [], [], records={"verdict": [{"same": None}]})
+    return Report.of(table, exit_code=ExitCode.UNKNOWN, behind={"cause": None})
 
 
 def _written(path: Path, texts: Sequence[ChosenText]) -> Report:
     from embedlab.core.disk import write_atomic
-    from embedlab.reports.report import Report
-    from embedlab.reports.tables import Table
 
     lines = [json.dumps({"sentence": each.text, "kind": each.kind}) + "\n" for each in texts]
     write_atomic(path, "".join(lines).encode(), hint="choose another FILE")
-    table = Table(title=f"{len(texts)} texts are in {path}", columns=[], rows=[])
-    return Report.of([table], behind={"cause": None})
-
-
-def _finite(value: float) -> float | None:
-    import numpy as np
-
-    return value if np.isfinite(value) else None
+    table = Table(f"{len(texts)} texts are in {path}", [], [])
+    return Report.of(table, behind={"cause": None})
 
 
 def _cause(causes: Sequence[Change]) -> str:
@@ -293,67 +282,51 @@ def _cause(causes: Sequence[Change]) -> str:
 def _table(options: SameOptions, explanation: Explanation, refused: int) -> Table:
     import numpy as np
 
-    from embedlab.reports.tables import Column, Table
+    from embedlab.reports.frames import Row
+    from embedlab.reports.tables import attributes
 
-    kinds = list(dict.fromkeys(each.kind for each in explanation.texts))
+    causes, tried = explanation.causes, explanation.tried
+    kinds = np.array([each.kind for each in explanation.texts])
     rows: list[Mapping[str, str | float]] = []
-    for kind in kinds:
-        place = np.array([each.kind == kind for each in explanation.texts])
-        row: dict[str, str | float] = {
-            "kind": kind,
-            "texts": int(place.sum()),
-            "reference": 1 - float(explanation.reference[place].max()),
-        }
-        if explanation.causes:
+    for kind in dict.fromkeys(kinds.tolist()):
+        place = kinds == kind
+        row = {"kind": kind, "texts": int(place.sum())}
+        row["reference"] = 1 - float(explanation.reference[place].max())
+        if causes:
             row["explained"] = 1 - float(explanation.explained[place].max())
         rows.append(row)
-    columns = [
-        Column(key="kind", title="texts", role="key"),
-        Column(key="texts", title="n"),
-        Column(key="reference", title="least cosine", digits=6, align="right"),
-    ]
-    if explanation.causes:
-        columns.append(Column(key="explained", title="explained", digits=6, align="right"))
-    least = 1 - float(explanation.reference.max())
-    notes = []
-    if refused:
-        notes.append(f"{refused} texts were refused by {options.served} and are left out")
+    columns = columns_of("kind = texts [key]", "texts = n", "reference = least cosine .6 >")
+    columns += columns_of("explained .6 >") if causes else []
     served, own = explanation.norms
+    notes = [f"{refused} texts were refused by {options.served} and are left out"] * bool(refused)
     notes.append(f"median length of a vector: {served:.4g} served, {own:.4g} of the reference")
-    if not explanation.is_same and not explanation.causes:
+    if not explanation.is_same and not causes:
         nearest = "; ".join(
-            f"{words}, median cosine {1 - median:.3f}" for words, _, median in explanation.tried[:3]
+            f"{words}, median cosine {1 - median:.3f}" for words, _, median in tried[:3]
         )
-        notes.append(f"nearest of {len(explanation.tried)} hypotheses: {nearest}")
-    verdict = {
+        notes.append(f"nearest of {len(tried)} hypotheses: {nearest}")
+    least, least_explained = (
+        1 - float(each.max()) for each in (explanation.reference, explanation.explained)
+    )
+    verdict: Row = {
         "same": explanation.is_same,
-        "cause": _cause(explanation.causes) or None,
-        "causes": [
-            {"kind": cause.kind, "value": cause.value, "words": cause.words}
-            for cause in explanation.causes
-        ],
+        "cause": _cause(causes) or None,
+        "causes": [attributes(cause, "kind value words") for cause in causes],
         "precision": explanation.precision,
-        "least_cosine": _finite(least),
-        "least_cosine_explained": _finite(1 - float(explanation.explained.max())),
+        "least_cosine": least if isfinite(least) else None,
+        "least_cosine_explained": least_explained if isfinite(least_explained) else None,
         "texts": len(explanation.texts),
         "unexplained": int(explanation.unexplained.sum()),
         "norm_served": served,
         "norm_reference": own,
     }
-    return Table(
-        title=_verdict(options, explanation),
-        columns=columns,
-        rows=rows,
-        notes=notes,
-        records={
-            "verdict": [verdict],
-            "hypotheses": [
-                {"words": words, "explained": share, "median_cosine": 1 - median}
-                for words, share, median in explanation.tried[:SHOWN]
-                if np.isfinite(median)
-            ],
-        },
-    )
+    hypotheses: list[Row] = [
+        {"words": words, "explained": share, "median_cosine": 1 - median}
+        for words, share, median in tried[:SHOWN]
+        if isfinite(median)
+    ]
+    records = {"verdict": [verdict], "hypotheses": hypotheses}
+    return Table(_verdict(options, explanation), columns, rows, notes, records=records)
 
 
 def _verdict(options: SameOptions, explanation: Explanation) -> str:
@@ -389,23 +362,29 @@ def verify(options: VerifyOptions, session: Session) -> Report:
 
     The results of one model and task in both are compared; what is only in one is noted.
     """
-    from embedlab.reports.report import Report
     from embedlab.reports.verification_table import verification_table
     from embedlab.runs.results import read_results
     from embedlab.scoring.verification import ResultPair
 
-    first, second = options.first, options.second
+    first, second, settings = options.first, options.second, session.settings
     mine, theirs = (read_results(path) for path in (first, second))
-    sides = [
-        ResultPair(first=result, second=other, files=(first, second), settings=session.settings)
-        for result, other in _matched(mine, theirs, first, second)
-    ]
-    verified = [verification_table(side) for side in sides]
-    _note_others(first, mine, [side.first for side in sides], session)
-    _note_others(second, theirs, [side.second for side in sides], session)
-    is_same = all(is_same for _, is_same in verified)
+    matched = _matched(mine, theirs, first, second)
+    tables, agree = zip(
+        *(
+            verification_table(
+                ResultPair(first=result, second=other, files=(first, second), settings=settings)
+            )
+            for result, other in matched
+        ),
+        strict=True,
+    )
+    sides = zip(*matched, strict=True)
+    for path, results, compared in zip((first, second), (mine, theirs), sides, strict=True):
+        if others := [_name(each) for each in results if all(each is not one for one in compared)]:
+            session.note(f"not compared, only in {path}: {'; '.join(others)}")
+    is_same = all(agree)
     return Report.of(
-        [table for table, _ in verified],
+        *tables,
         exit_code=ExitCode.OK if is_same else ExitCode.DIFFERENT,
         behind={"is_same": is_same},
     )
@@ -441,15 +420,3 @@ def _name(result: StoredResult) -> str:
     from embedlab.reports.verification_table import joined_or_none
 
     return f"{title_of(result.model)} on {joined_or_none(result.signature.task)}"
-
-
-def _note_others(
-    path: Path, results: Sequence[StoredResult], matched: Sequence[StoredResult], session: Session
-) -> None:
-    """Say which results of a file have no counterpart."""
-    if others := [
-        _name(result)
-        for result in results
-        if all(result is not stored_result for stored_result in matched)
-    ]:
-        session.note(f"not compared, only in {path}: {'; '.join(others)}")

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from embedlab.commands.command import command
 from embedlab.commands.options import NAMED_MODELS, Flag
 from embedlab.core.session import Session
-
-if TYPE_CHECKING:
-    from embedlab.reports.report import Report
-    from embedlab.reports.tables import Value
+from embedlab.reports.report import Report
+from embedlab.reports.tables import Table, Value, columns_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,24 +22,21 @@ class TwoSentences:
     models: Annotated[Sequence[str], NAMED_MODELS]
 
 
-@command(
-    *("data", "runs", "machine", "output"),
-    examples=(
-        'embedlab score "A man plays a guitar." "Someone is making music." --model dice --model '
-        "snli-supcl",
-        'embedlab score "It rains." "It does not rain." --model average:sbert,defsent --json',
-    ),
-)
+@command("data runs machine output")
 def score(options: TwoSentences, session: Session) -> Report:
     """Print the similarity of two sentences, one row a model; a run with several seeds shows their
     mean and spread.
+
+    Examples:
+        $ embedlab score "A man plays a guitar." "Someone is making music." --model dice --model
+          snli-supcl
+        $ embedlab score "It rains." "It does not rain." --model average:sbert,defsent --json
+
     """
     import numpy as np
 
     from embedlab.evaluation import load_members, refuse_blank, resolve_models
     from embedlab.reports.notes import generated_note, model_marks, model_notes, with_marks
-    from embedlab.reports.report import Report
-    from embedlab.reports.tables import Column, Table
 
     first, second = options.first, options.second
     refuse_blank([first, second])
@@ -65,13 +60,6 @@ def score(options: TwoSentences, session: Session) -> Report:
             }
         )
     marks = model_marks(models)
-    columns = (
-        Column(key="model", title="model"),
-        Column(key="similarity", title="similarity", digits=4),
-        Column(key="sd", title="sd over seeds", digits=4),
-        Column(key="seeds", title="seeds"),
-    )
+    columns = columns_of("model", "similarity .4", "sd = sd over seeds .4", "seeds")
     title = with_marks(f"{first} / {second}", marks)
-    return Report.of(
-        [Table(title=title, columns=columns, rows=rows, notes=[*generated_note(marks), *notes])]
-    )
+    return Report.of(Table(title, columns, rows, [*generated_note(marks), *notes]))

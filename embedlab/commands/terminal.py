@@ -59,7 +59,7 @@ class Terminal:
         from embedlab.reports.latex import to_latex
         from embedlab.reports.layout import plain_text
 
-        has_all = self.settings.notes
+        has_all, quiet = self.settings.notes, self.settings.quiet
         tables = tuple(
             replace(
                 table,
@@ -68,7 +68,7 @@ class Terminal:
             )
             for table in tables
         )
-        shown, quiet = tables if has_all else _without_details(tables), self.settings.quiet
+        shown = tables if has_all else _without_details(tables)
         if quiet:
             shown = [replace(table, notes=()) for table in shown]
         match self.settings.format:
@@ -80,27 +80,19 @@ class Terminal:
             case "markdown":
                 self.write("\n".join(table.to_markdown() for table in shown))
             case "latex":
-                self.write("\n".join(to_latex(table) for table in shown))
+                self.write("\n".join(map(to_latex, shown)))
+            case "table" if sys.stdout.isatty():
+                self._show_rich(*shown)
             case "table":
-                if sys.stdout.isatty():
-                    self._show_rich(*shown)
-                else:
-                    width = shutil.get_terminal_size().columns
-                    texts = [plain_text(table, width) for table in shown]
-                    self.write(
-                        "".join(
-                            text + _gap(table, shown)
-                            for text, table in zip(texts, shown, strict=True)
-                        )
-                    )
+                width = shutil.get_terminal_size().columns
+                self.write("".join(plain_text(each, width) + _gap(each, shown) for each in shown))
 
     def _note_all(self, tables: Sequence[Table]) -> None:
         """Write the notes of tables to stderr, because CSV has no place for them."""
         for note in dict.fromkeys(note for table in tables for note in table.notes):
             self.note(note)
-        for line in dict.fromkeys(
-            line for table in tables if table.is_signed for line in table.signature_lines
-        ):
+        signed = (table for table in tables if table.is_signed)
+        for line in dict.fromkeys(line for table in signed for line in table.signature_lines):
             self.error(line)
 
     def _show_rich(self, *tables: Table) -> None:
@@ -215,14 +207,9 @@ def _gap(table: Table, tables: Sequence[Table]) -> str:
 
 def _json(tables: Sequence[Table]) -> str:
     """Return one JSON object a command."""
-    if len(tables) == 1:
-        return tables[0].to_json()
-    return json.dumps(
-        {"tables": [table.data() for table in tables]},
-        ensure_ascii=False,
-        allow_nan=False,
-        indent=2,
-    )
+    data = [table.data() for table in tables]
+    answer = data[0] if len(data) == 1 else {"tables": data}
+    return json.dumps(answer, ensure_ascii=False, allow_nan=False, indent=2)
 
 
 @contextmanager

@@ -16,24 +16,15 @@ from embedlab.commands.training_plan import TrainOptions
 from embedlab.core.errors import EmbedlabError, ExitCode
 from embedlab.core.printable import one_line
 from embedlab.core.settings import Settings
+from embedlab.reports.report import Report
 
 if TYPE_CHECKING:
     from embedlab.core.recipe import Recipe
     from embedlab.objectives.needs import WordIds
-    from embedlab.reports.report import Report
     from embedlab.training.stage_data import StageData
 
 
-@command(
-    *("data", "runs", "machine", "steps", "output"),
-    examples=(
-        "embedlab train pairs.csv --encoder ENCODER --dev dev.csv --name mine",
-        "embedlab train snli-supcl --data DIR --seeds 3",
-        "embedlab train snli-ce --set optim.lr=1e-5 --name snli-ce-slow --resume",
-        "embedlab train own-pairs --set data.files=faq.csv --set data.columns.anchor=question "
-        "--set data.columns.positive=answer",
-    ),
-)
+@command("data runs machine steps output")
 def train(options: TrainOptions, session: Terminal) -> Report | ExitCode | None:
     """Train RECIPE and score the model on the recipe's tasks, or train on the rows of FILE.
 
@@ -44,6 +35,14 @@ def train(options: TrainOptions, session: Terminal) -> Report | ExitCode | None:
     Ctrl-C saves a checkpoint and stops, a second one stops at once; `--resume` continues from the
     checkpoint. A job that may be restarted can always pass `--resume`: it starts the run, continues
     it, evaluates it, or says that it is finished.
+
+    Examples:
+        $ embedlab train pairs.csv --encoder ENCODER --dev dev.csv --name mine
+        $ embedlab train snli-supcl --data DIR --seeds 3
+        $ embedlab train snli-ce --set optim.lr=1e-5 --name snli-ce-slow --resume
+        $ embedlab train own-pairs --set data.files=faq.csv --set data.columns.anchor=question
+          --set data.columns.positive=answer
+
     """
     from embedlab.commands import training
     from embedlab.commands.training_plan import plan_training
@@ -102,16 +101,10 @@ class TrainPreview:
         """The recipe as TOML that can be trained, the examples as comments below."""
         from embedlab.core.recipe import declared_text, to_toml
 
-        lines = [
-            *(f"# {note}" for note in self.notes),
-            *([""] if self.notes else []),
-            to_toml(self.recipe) + declared_text(self.recipe),
-        ]
-        lines += (
-            [f"# shortened to {self.steps} of {self.whole_steps} steps"]
-            if self.steps < self.whole_steps
-            else []
-        )
+        lines = [f"# {note}" for note in self.notes] + [""] * bool(self.notes)
+        lines.append(to_toml(self.recipe) + declared_text(self.recipe))
+        if self.steps < self.whole_steps:
+            lines.append(f"# shortened to {self.steps} of {self.whole_steps} steps")
         for stage in self.stages:
             lines.append(
                 f"# stage {stage.index}: {stage.rows} rows, {stage.steps} steps of "
@@ -128,28 +121,21 @@ class TrainPreview:
     def to_json(self) -> str:
         """The same as one object."""
         from embedlab.core.recipe import recipe_to_table
+        from embedlab.reports.tables import attributes
 
         stages = [
             {
                 "stage": stage.index,
-                "rows": stage.rows,
-                "steps": stage.steps,
-                "batch_size": stage.batch_size,
-                "scale": stage.scale,
-                "excluded": stage.excluded,
+                **attributes(stage, "rows steps batch_size scale excluded"),
                 "example": [
                     {"role": role, "sentence": sentence} for role, sentence in stage.example
                 ],
             }
             for stage in self.stages
         ]
-        fields: dict[str, object] = {"notes": list(self.notes)} if self.notes else {}
-        fields |= {
-            "recipe": recipe_to_table(self.recipe),
-            "steps": self.steps,
-            "whole_steps": self.whole_steps,
-            "stages": stages,
-        }
+        fields: dict[str, object] = {"notes": [*self.notes]} if self.notes else {}
+        fields |= {"recipe": recipe_to_table(self.recipe)}
+        fields |= {**attributes(self, "steps whole_steps"), "stages": stages}
         return json.dumps(fields, indent=2, ensure_ascii=False)
 
 

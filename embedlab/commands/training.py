@@ -79,21 +79,16 @@ def check_training(plan: TrainPlan, session: Session) -> None:
 
     for note in plan.notes:
         session.note(note)
+    source, missing = Source.from_settings(session.settings), list[EmbedlabError]()
     if plan.todo:
-        check_own_rows(plan.recipe, Source.from_settings(session.settings), plan.todo[0].seed)
-
-    if plan.todo:
+        check_own_rows(plan.recipe, source, plan.todo[0].seed)
         refuse_missing(plan, session.settings)
     build_tiny_encoder(plan.start, session.settings)
-    if not plan.options.keeps_checkpoints:
-        for planned in plan.runs:
-            if planned.state == "finished":
-                drop_checkpoints(planned.run)
-    missing = (
-        check_recipe_evaluation(plan.recipe, Source.from_settings(session.settings))
-        if plan.todo
-        else ()
-    )
+    for planned in plan.runs:
+        if planned.state == "finished" and not plan.options.keeps_checkpoints:
+            drop_checkpoints(planned.run)
+    if plan.todo:
+        missing += check_recipe_evaluation(plan.recipe, source)
     for error in missing if process_rank() == 0 else ():
         session.report(error)
     if plan.options.gpus is not None:
@@ -117,11 +112,10 @@ def train_plan(plan: TrainPlan, session: Session) -> Report:
     runs = tuple(
         TrainedRun(run=planned.run, status=run_status(planned.run)) for planned in plan.runs
     )
-    stored = recipe_evaluations(plan.recipe.evaluate.tasks)
     evaluations = {
         each.run.id: [
             Evaluation.load(path)
-            for task in stored
+            for task in recipe_evaluations(plan.recipe.evaluate.tasks)
             if (path := each.run.evaluations / f"{task}.json").is_file()
         ]
         for each in runs
@@ -130,9 +124,8 @@ def train_plan(plan: TrainPlan, session: Session) -> Report:
     if evaluated is None and process_rank() == 0:
         for run in plan.todo:
             session.note(f"{run.id} is trained and not scored: its recipe names no tasks")
-    report = evaluated if evaluated is not None else Report.of([])
     return replace(
-        report,
+        evaluated or Report.of(),
         frame=trained_frame(statuses, plan.recipe.evaluate, evaluations),
         by_model=0,
         command="runs",
@@ -225,13 +218,11 @@ def settings_of_run(run: RunFolder, settings: Settings, threads: int) -> Setting
     selected.
     """
     before = run.environment() if run.environment_file.exists() else None
-    precision = (
-        before.precision
-        if before is not None and settings.precision == "auto"
-        else settings.precision
-    )
+    precision = settings.precision
+    if before is not None and precision == "auto":
+        precision = cast("Precision", before.precision)
     threads = settings.threads or (before.threads if before is not None else threads)
-    return replace(settings, precision=cast("Precision", precision), threads=threads)
+    return replace(settings, precision=precision, threads=threads)
 
 
 def start_detached_training(plan: TrainPlan, session: Session) -> Detached:
@@ -291,11 +282,9 @@ def _place(computer: "Machine") -> str:
     from embedlab.encoders.device import has_bf16_units
 
     is_emulated = computer.precision == "bf16" and not has_bf16_units(computer.device)
-    threads = f"{computer.threads} thread{'s' if computer.threads > 1 else ''}"
-    return (
-        f"on {computer.device} in "
-        f"{computer.precision}{' (emulated: no bf16 units here)' if is_emulated else ''}, {threads}"
-    )
+    emulated = " (emulated: no bf16 units here)" * is_emulated
+    threads = f"{computer.threads} thread{'s' * (computer.threads > 1)}"
+    return f"on {computer.device} in {computer.precision}{emulated}, {threads}"
 
 
 def _require_gpus(count: int) -> None:
@@ -312,11 +301,8 @@ def _require_gpus(count: int) -> None:
 
 def missing_to_train(recipe: Recipe, settings: Settings) -> list[str]:
     """Return a line about each dataset, file and encoder that is read before the first step."""
-    return list(
-        dict.fromkeys(
-            [*_missing_data(recipe, settings), *missing_encoder(recipe.encoder.model, settings)]
-        )
-    )
+    lines = [*_missing_data(recipe, settings), *missing_encoder(recipe.encoder.model, settings)]
+    return [*dict.fromkeys(lines)]
 
 
 def refuse_missing(plan: TrainPlan, settings: Settings) -> None:
@@ -379,14 +365,10 @@ def missing_evaluation(recipe: Recipe, settings: Settings) -> Iterator[str]:
     from embedlab.scoring.readiness import check_recipe_evaluation
 
     try:
-        errors = check_recipe_evaluation(
-            recipe, replace(Source.from_settings(settings), downloads=False)
-        )
-        lines = list(
-            dict.fromkeys(
-                _line(error, settings) for error in errors if not isinstance(error, NotLoadedError)
-            )
-        )
+        source = replace(Source.from_settings(settings), downloads=False)
+        errors = check_recipe_evaluation(recipe, source)
+        known = (error for error in errors if not isinstance(error, NotLoadedError))
+        lines = [*dict.fromkeys(_line(error, settings) for error in known)]
         yield from lines[:1]
         if more := len(lines[1:]):
             yield f"{more} more of the evaluation's datasets"
@@ -475,8 +457,6 @@ def event_reporter(
                 log(f"{label}: finished after {event.step} steps")
                 if event.flaw:
                     note(f"{label}: {event.flaw}")
-            case _:
-                pass
 
     return report
 

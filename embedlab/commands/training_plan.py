@@ -13,15 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from embedlab.choices import Tracker
-from embedlab.commands.options import (
-    MAX_STEPS,
-    Flag,
-    encoder_flag,
-    override_flag,
-    profile_flag,
-    seeds_flag,
-    with_profile,
-)
+from embedlab.commands.options import Flag, RecipeValues, with_profile
 from embedlab.core.errors import UsageError
 from embedlab.core.network import OFFLINE
 from embedlab.core.overrides import overrides_of
@@ -40,7 +32,7 @@ def _seeds_to(last: int) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainOptions:
+class TrainOptions(RecipeValues):
     """What a user selects of a training."""
 
     recipe: Annotated[
@@ -52,8 +44,6 @@ class TrainOptions:
             completes="recipes",
         ),
     ]
-    overrides: Annotated[tuple[str, ...], override_flag("the recipe")] = ()
-    profile: Annotated[str | None, profile_flag("the recipe")] = None  # None: paper
     seed: Annotated[
         int | None,
         Flag(
@@ -67,8 +57,14 @@ class TrainOptions:
     ] = None
     seeds: Annotated[
         tuple[int, ...],
-        seeds_flag(
-            "Train N seeds, the numbers 1 to N, a run each.", typed=int | None, reads=_seeds_to
+        Flag(
+            names=("--seeds",),
+            metavar="N",
+            help="Train N seeds, the numbers 1 to N, a run each.",
+            min=1,
+            max=10_000,
+            typed=int | None,
+            reads=_seeds_to,
         ),
     ] = ()
     epochs: Annotated[
@@ -97,12 +93,9 @@ class TrainOptions:
             min=1,
         ),
     ] = None
-    max_steps: Annotated[int | None, MAX_STEPS] = None
     name: Annotated[
         str | None, Flag(names=("--name",), help="Name of the run. [default: the recipe's]")
     ] = None
-    # None: the recipe's, or that of `--data tiny`
-    encoder: Annotated[str | None, encoder_flag("Start")] = None
     dev: Annotated[
         str | None,
         Flag(
@@ -284,9 +277,8 @@ def selected_recipe(
     if twice := [seed for seed in options.seeds if options.seeds.count(seed) > 1]:
         raise UsageError(f"seed {twice[0]} is given twice", hint="give each seed once")
     is_set = any(override.startswith("encoder.model=") for override in options.overrides)
-    start = (
-        None if is_set and options.encoder is None else starting_encoder(options.encoder, settings)
-    )
+    is_own = is_set and options.encoder is None
+    start = None if is_own else starting_encoder(options.encoder, settings)
     recipe, training = recipe_of(
         options.recipe, options.all_overrides, encoder=start, dev=options.dev
     )
@@ -349,15 +341,10 @@ def train_arguments(options: TrainOptions, settings: Settings) -> list[str]:
         "--gradient-checkpointing": settings.gradient_checkpointing,
         "--quiet": settings.quiet,
     }
+    typed = [*(("--set", override) for override in options.overrides), *values.items()]
     return [
         *("train", options.recipe),
-        *(word for override in options.overrides for word in ("--set", override)),
-        *(
-            word
-            for option, value in values.items()
-            if value is not None
-            for word in (option, str(value))
-        ),
+        *(word for name, value in typed if value is not None for word in (name, str(value))),
         *(switch for switch, is_on in switches.items() if is_on),
         *shared_flags(settings),
     ]
@@ -396,17 +383,13 @@ def _to_resume(folder: Path, name: str) -> list[RunFolder]:
     runs = [(run, run_status(run)) for run in find_runs(folder) if run.name == name]
     if unfinished := [(shown.last_s or 0.0, run) for run, shown in runs if shown.is_unfinished]:
         return [max(unfinished, key=lambda item: item[0])[1]]
-    if held := [run for run, _ in runs if run.holder() is not None]:
-        raise _running(held[0])
+    for run in (run for run, _ in runs if run.holder() is not None):
+        raise UsageError(
+            f"run {run.id!r} is running",
+            hint=f"follow it with `embedlab runs log {run.id} --follow`, stop it with `embedlab "
+            f"runs cancel {run.id}`",
+        )
     return [run for run, shown in runs if shown.state == "finished"]
-
-
-def _running(run: RunFolder) -> UsageError:
-    hint = (
-        f"follow it with `embedlab runs log {run.id} --follow`, stop it with `embedlab runs "
-        f"cancel {run.id}`"
-    )
-    return UsageError(f"run {run.id!r} is running", hint=hint)
 
 
 def _stored_recipe(run: RunFolder, typed: Recipe, *, is_named: bool) -> Recipe:
@@ -476,27 +459,14 @@ def own_training(typed: str, overrides: Sequence[str], dev: str | None) -> OwnTr
         "data.files": absolute([str(data.file.path)]),
         "evaluate.tasks": [],
     }
-    values |= {
-        f"data.{key}": value
-        for key, value in (
-            ("columns", data.ours),
-            ("labels", dict(data.labels)),
-            ("where", dict(data.file.where)),
-            ("drop", dict(data.file.drop)),
-        )
-        if value
+    said = {
+        "data.columns": data.ours,
+        "data.labels": dict(data.labels),
+        "data.where": dict(data.file.where),
+        "data.drop": dict(data.file.drop),
     }
+    values |= {key: value for key, value in said.items() if value}
     values |= _scale(data)
-    rows: _DevRows | None = None
-    if _needs_dev(overrides):
-        rows = _dev_rows(data, dev)
-        file = rows.file
-        values["evaluate.dev"] = (
-            "none"
-            if file is None
-            else file.with_options(path=Path(absolute([str(file.path)])[0])).text
-        )
-        values |= {"data.held_out": file.held_out} if file is not None and file.held_out else {}
     recipes = {
         SCORED.title: "own-scored-pairs",
         LABELLED.title: "own-labelled-pairs",
@@ -504,23 +474,26 @@ def own_training(typed: str, overrides: Sequence[str], dev: str | None) -> OwnTr
         TRIPLETS.title: "own-triplets",
         SENTENCES.title: "own-sentences",
     }
-    recipe = recipes[data.kind.title]
-    notes = (
-        *data.lines(),
-        f"  recipe {recipe}; `embedlab recipes {recipe}` shows it",
-        *([rows.note] if rows else []),
-    )
+    recipe, typed_dev = recipes[data.kind.title], None
+    notes = [*data.lines(), f"  recipe {recipe}; `embedlab recipes {recipe}` shows it"]
+    if not any(override.startswith("evaluate.dev=") for override in overrides):
+        rows = _dev_rows(data, dev)
+        file, typed_dev = rows.file, rows.typed
+        notes.append(rows.note)
+        values["evaluate.dev"] = "none"
+        if file is not None:
+            path = Path(absolute([str(file.path)])[0])
+            values["evaluate.dev"] = file.with_options(path=path).text
+            values |= {"data.held_out": file.held_out} if file.held_out else {}
     return OwnTraining(
         recipe=recipe,
         overrides=overrides_of(values),
-        name=_run_name(data.file.path),
-        notes=notes,
-        dev=rows.typed if rows is not None else None,
+        # a name that a run can have
+        name=re.sub(r"^[^A-Za-z0-9]+|[^A-Za-z0-9._+-]+", "-", data.file.path.stem).strip("-")
+        or "own",
+        notes=tuple(notes),
+        dev=typed_dev,
     )
-
-
-def _needs_dev(overrides: Sequence[str]) -> bool:
-    return not any(override.startswith("evaluate.dev=") for override in overrides)
 
 
 def _scale(data: OwnData) -> dict[str, object]:
@@ -539,10 +512,8 @@ def _scale(data: OwnData) -> dict[str, object]:
             f"{data.file.path}: the scores are {data.scores}: of which scale?",
             hint=f"write '{first}' or '{other}'",
         )
-    return {
-        "objective.highest": high,
-        **({"data.low_scores": True} if data.file.low_scores else {}),
-    }
+    low = {"data.low_scores": True} if data.file.low_scores else {}
+    return {"objective.highest": high, **low}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -611,11 +582,6 @@ def _held_out_rows(name: str, _size: int, _modified_ns: int) -> int:
 
     data = own_data(name)
     return int(is_held_out(read_texts(data).frame, data.texts, SHARE).sum())
-
-
-def _run_name(path: Path) -> str:
-    """Return a name for the run of a file that a run can have."""
-    return re.sub(r"^[^A-Za-z0-9]+|[^A-Za-z0-9._+-]+", "-", path.stem).strip("-") or "own"
 
 
 def starting_encoder(typed: str | None, settings: Settings) -> str | None:

@@ -45,19 +45,18 @@ class DashboardOptions:
     port: Annotated[int, Flag(names=("--port",), help="Port to serve on.", min=1, max=65535)] = 8000
 
 
-@command(
-    *("data", "runs", "machine", "output"),
-    examples=(
-        "embedlab tui --data DIR",
-        "embedlab tui --data tiny",
-        "embedlab tui --pairs mine.tsv",
-        "embedlab tui --serve --port 8000",
-    ),
-)
+@command("data runs machine output")
 def tui(options: DashboardOptions, session: Terminal) -> None:
     """Browse pairs, compare models, follow runs and start trainings in a dashboard.
 
     Quitting it ends nothing: trainings are processes of their own.
+
+    Examples:
+        $ embedlab tui --data DIR
+        $ embedlab tui --data tiny
+        $ embedlab tui --pairs mine.tsv
+        $ embedlab tui --serve --port 8000
+
     """
     from embedlab.core.plugins import refuse_loading
 

@@ -5,16 +5,13 @@ right, and how steady that is.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from embedlab.commands.command import command
 from embedlab.commands.options import Flag, Signed, TaskItems, TwoModels
 from embedlab.core.errors import UsageError
 from embedlab.core.session import Session
-
-if TYPE_CHECKING:
-    from embedlab.reports.report import Report
-
+from embedlab.reports.report import Report
 
 # of the halves that combinations are searched and tested on: the same for the same items
 HALVES_SEED = 0
@@ -44,14 +41,7 @@ class WhyOptions(Signed, TaskItems, TwoModels):
     ] = 5
 
 
-@command(
-    *("data", "runs", "machine", "output", "latex"),
-    examples=(
-        "embedlab why dice minilm --data starter",
-        "embedlab why sbert defsent --task sick-r --where 'negation:one'",
-    ),
-    draws="why",
-)
+@command("data runs machine output latex", draws="why")
 def why(options: WhyOptions, session: Session) -> Report:
     """Say why two models differ: on which kinds of items, by every property, and what the items
     have in common that one alone gets right.
@@ -59,6 +49,11 @@ def why(options: WhyOptions, session: Session) -> Report:
     The first table has the kinds of items on which the second model's lead is most unlike its lead
     on all others, the surest first. The second one has combinations of two properties: searched on
     half of the topics and of the seeds, confirmed on the others.
+
+    Examples:
+        $ embedlab why dice minilm --data starter
+        $ embedlab why sbert defsent --task sick-r --where 'negation:one'
+
     """
     import numpy as np
 
@@ -68,7 +63,6 @@ def why(options: WhyOptions, session: Session) -> Report:
     from embedlab.evaluation import compared, gather, refuse_without_items
     from embedlab.outcomes.frame import joined_outcomes
     from embedlab.outcomes.selection import select_items
-    from embedlab.reports.report import Report
     from embedlab.reports.why import WHY, why_tables
     from embedlab.scoring.selection import select_from
     from embedlab.scoring.task_comparison import Slicing
@@ -118,8 +112,8 @@ def why(options: WhyOptions, session: Session) -> Report:
     caption = tables[0].caption()
     drawn = {"explanation": explanation, "rows": options.rows, "caption": caption}
     return Report.of(
-        tables,
-        WHY,
+        *tables,
+        schema=WHY,
         is_whole=comparison.is_whole,
         command="why",
         figure_subject=drawn,

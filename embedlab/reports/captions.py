@@ -7,25 +7,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from embedlab.analysis.comparison import ComparedSlice, reach_signs
 from embedlab.analysis.seed_notes import HANGS, REACHES
 from embedlab.choices import TableScale
 from embedlab.core.signs import MODELS, PAIRS_SHARED, SENTENCES_SHARED
 from embedlab.data.marks import GENERATED, PARTIAL, UNKNOWN_TEXT
-from embedlab.models.grammar import titles_of
 from embedlab.outcomes.frame import DATASET, is_expression
 from embedlab.scoring.provenance import SHORTENED, overlap_sign
 from embedlab.tasks.task import scale_of
 
 if TYPE_CHECKING:
     from embedlab.analysis.power import Detectable
+    from embedlab.analysis.scores import ModelColumns
     from embedlab.data.shared_text import Overlap
     from embedlab.scoring.task_comparison import TaskComparison
 
 DEPENDENCE = "items of one topic count as dependent"
-BOLD = "Bold: the highest of the models."
 _LISTED = 8  # of more slices the numbers of items are said as a range
 _DATA = {
     GENERATED: "Generated data: no number is about real language.",
@@ -62,44 +61,11 @@ def measures_in(scales: Scales) -> str:
     """Return the names of the measures, with x 100 after those that are shares, or once after all
     where all are.
     """
-    names = []
-    for name, scale in scales.items():
-        written = name.capitalize() if name == "spearman" else name
-        names.append(f"{written} x 100" if is_mixed(scales) and scale == 100 else written)
+    names = [
+        f"{'Spearman' if name == 'spearman' else name}{' x 100' * (is_mixed(scales) and scale == 100)}"
+        for name, scale in scales.items()
+    ]
     return f"{' and '.join(names)}{unit_of(scales)}"
-
-
-def comparison_caption(comparison: TaskComparison, *, rows: str = "slices") -> str:
-    """Return the caption of a table of scores, with their differences where ROWS are slices."""
-    shows_differences = rows == "slices" and len(comparison.models) > 1
-    return _caption(
-        comparison,
-        *_intervals(comparison, shows_differences=shows_differences),
-        *_letters(comparison, shows_differences=shows_differences),
-    )
-
-
-def score_caption(comparison: TaskComparison) -> str:
-    """Return the caption of a table of scores with their own intervals, where no model is compared
-    with another.
-    """
-    brackets = f"Brackets: 95% intervals over {_over(comparison)}."
-    return _caption(comparison, brackets if _has_intervals(comparison) else "")
-
-
-def _caption(comparison: TaskComparison, *about: str) -> str:
-    is_ranked = len(comparison.models) > 1 and 100 in scales_of(comparison.slices).values()
-    overlaps = [each for counts in comparison.counts.values() for each in counts.values()]
-    trained = [model for model in comparison.models if model.seeds or any(model.runs)]
-    return joined(
-        subject_of(comparison),
-        *data_sentences(comparison.marks),
-        *about,
-        BOLD if is_ranked else "",
-        *seen_sentences(overlaps),
-        *_seeds(len(model.members) for model in trained),
-        _single_seeds(comparison),
-    )
 
 
 def joined(*sentences: str) -> str:
@@ -107,27 +73,47 @@ def joined(*sentences: str) -> str:
     return " ".join(filter(None, sentences))
 
 
-def evaluation_caption(
-    measured: str,
-    counts: Mapping[str, int],
-    *,
+def comparison_caption(
+    comparison: TaskComparison, shown: Literal["differences", "scores", "own intervals"]
+) -> str:
+    """Return the caption of a table of scores: with their differences, without, or with intervals
+    of their own, where no model is compared with another.
+    """
+    about: Iterable[str]
+    if shown == "own intervals":
+        about = [f"Brackets: 95% intervals over {_over(comparison)}."] * _has_intervals(comparison)
+    else:
+        is_shown = shown == "differences" and len(comparison.models) > 1
+        about = _signs(comparison, shows_differences=is_shown)
+    return table_caption(
+        subject_of(comparison),
+        *about,
+        marks=comparison.marks,
+        is_ranked=len(comparison.models) > 1 and 100 in scales_of(comparison.slices).values(),
+        seen=[each for counts in comparison.counts.values() for each in counts.values()],
+        seeds=[len(model.members) for model in _trained(comparison)],
+        last=_single_seeds(comparison),
+    )
+
+
+def table_caption(
+    what: str,
+    *about: str,
     marks: Sequence[str],
+    is_ranked: bool,
     seen: Iterable[Overlap | None],
     seeds: Iterable[int],
-    is_ranked: bool,
+    last: str = "",
 ) -> str:
-    """Return the caption of a table of evaluated models: what is MEASURED, on how many items, the
-    text that was SEEN, the SEEDS of each.
+    """Return the caption of a table of scores: WHAT they are, ABOUT their intervals, what the MARKS
+    of all mean, the text that was SEEN, the SEEDS of each model.
 
     IS_RANKED: the highest of the models is bold.
     """
-    return joined(
-        f"{measured}; {counted_items(counts)}.",
-        *data_sentences(marks),
-        BOLD if is_ranked else "",
-        *seen_sentences(seen),
-        *_seeds(seeds),
-    )
+    several = " or ".join(map(str, sorted({count for count in seeds if count > 1})))
+    spread = f"±: standard deviation over {several} seeds." if several else ""
+    bold = "Bold: the highest of the models." * is_ranked
+    return joined(what, *data_sentences(marks), *about, bold, *seen_sentences(seen), spread, last)
 
 
 def figure_caption(comparison: TaskComparison, shown: str, *, drawn: str = "Bars") -> str:
@@ -135,17 +121,17 @@ def figure_caption(comparison: TaskComparison, shown: str, *, drawn: str = "Bars
     as bars or bands.
     """
     intervals = f"{drawn}: 95% intervals, each on its own, over {_over(comparison)}."
-    titles = titles_of([model.name for model in comparison.models])
+    shares = replace(comparison, slices=shares_of(comparison.slices))
     pairs, sentences = [], []
     for name, counts in comparison.counts.items():
         if any(overlap.shared_pairs for overlap in counts.values()):
-            pairs.append(titles[name])
+            pairs.append(comparison.titles[name])
         elif any(counts.values()):
-            sentences.append(titles[name])
+            sentences.append(comparison.titles[name])
     return joined(
-        f"{shown}: {subject_of(replace(comparison, slices=shares_of(comparison.slices)))}",
+        f"{shown}: {subject_of(shares)}",
         *data_sentences(comparison.marks),
-        intervals if _has_intervals(comparison) else "",
+        intervals * _has_intervals(comparison),
         *trained_on(pairs, sentences),
         _single_seeds(comparison),
     )
@@ -195,27 +181,6 @@ def data_sentences(marks: Sequence[str]) -> Iterator[str]:
     return (text for mark, text in _DATA.items() if mark in marks)
 
 
-def _intervals(comparison: TaskComparison, *, shows_differences: bool) -> Iterator[str]:
-    """Yield what the brackets are, or how wide the intervals are that have no place in the
-    cells.
-    """
-    if not _has_intervals(comparison):
-        return
-    over = f"over {_over(comparison)}"
-    if shows_differences:
-        reference, *_ = titles_of([model.name for model in comparison.models]).values()
-        yield f"Brackets: 95% intervals of each difference from {reference}, {over}."
-        return
-    widths = [
-        scale_of(compared.task, compared.metric) * (score.high - score.low) / 2
-        for compared in comparison.slices
-        for score in compared.scores.values()
-        if not isnan(score.low)
-    ]
-    ends = dict.fromkeys(f"±{width:z.1f}" for width in (min(widths), max(widths)))
-    yield f"95% intervals {over}: {' to '.join(ends)}."
-
-
 def _has_intervals(comparison: TaskComparison) -> bool:
     scores = [score for compared in comparison.slices for score in compared.scores.values()]
     return any(not isnan(score.low) for score in scores)
@@ -223,39 +188,54 @@ def _has_intervals(comparison: TaskComparison) -> bool:
 
 def _over(comparison: TaskComparison) -> str:
     has_seeds = any(len(model.members) > 1 for model in comparison.models)
-    return f"{'items and seeds' if has_seeds else 'items'}; {DEPENDENCE}"
+    return f"items{' and seeds' * has_seeds}; {DEPENDENCE}"
 
 
-def _letters(comparison: TaskComparison, *, shows_differences: bool) -> Iterator[str]:
-    """Yield what letters and stars mean, and the family of the correction."""
-    tests = sum(compared.tests for compared in comparison.slices)
+def _signs(comparison: TaskComparison, *, shows_differences: bool) -> Iterator[str]:
+    """Yield what the brackets are, or how wide intervals are that have no place in the cells; then
+    what letters and stars mean, and the family of the correction.
+    """
+    slices, over = comparison.slices, f"over {_over(comparison)}"
+    widths = [
+        scale_of(compared.task, compared.metric) * (score.high - score.low) / 2
+        for compared in slices
+        for score in compared.scores.values()
+        if not isnan(score.low)
+    ]
+    if widths and shows_differences:
+        reference, *_ = comparison.titles.values()
+        yield f"Brackets: 95% intervals of each difference from {reference}, {over}."
+    elif widths:
+        ends = dict.fromkeys(f"±{width:z.1f}" for width in (min(widths), max(widths)))
+        yield f"95% intervals {over}: {' to '.join(ends)}."
+    tests = sum(compared.tests for compared in slices)
     if not tests:
         return
     if shows_differences:
         family = f" after Holm's correction over all {tests}" if tests > 1 else ""
         yield f"{MODELS.sign} marks a difference that is not zero at the 5% level{family}."
-    if any(score.letters for each in comparison.slices for score in each.scores.values()):
+    if any(score.letters for each in slices for score in each.scores.values()):
         yield "Models that share a letter are not distinguished, corrected over each two models."
-    if REACHES["checkpoints"] in reach_signs(comparison.slices):
+    if REACHES["checkpoints"] in reach_signs(slices):
         yield "With one run each, differences are about these checkpoints, not their recipes."
     if not shows_differences:
         return
-    if any(each.topic for compared in comparison.slices for each in compared.differences.values()):
+    if any(each.topic for compared in slices for each in compared.differences.values()):
         yield f"{HANGS}: one topic decides the difference."
     if (margin := comparison.slicing.margin) is not None:
         points = f"{100 * margin:g}"
         yield f"= marks a difference smaller than ±{points} (two one-sided tests, Holm)."
 
 
+def _trained(comparison: TaskComparison) -> list[ModelColumns]:
+    return [model for model in comparison.models if model.seeds or any(model.runs)]
+
+
 def _single_seeds(comparison: TaskComparison) -> str:
-    titles = titles_of([model.name for model in comparison.models])
-    single = [
-        titles[model.name]
-        for model in comparison.models
-        if len(model.members) == 1 and (model.seeds or any(model.runs))
-    ]
+    trained = [model.name for model in _trained(comparison) if len(model.members) == 1]
     about = "One seed, so that intervals are about the checkpoint, not the recipe"
-    return f"{about}: {', '.join(single)}." if single else ""
+    names = ", ".join(comparison.titles[name] for name in trained)
+    return f"{about}: {names}." if names else ""
 
 
 def seen_sentences(overlaps: Iterable[Overlap | None]) -> Iterator[str]:
@@ -265,8 +245,3 @@ def seen_sentences(overlaps: Iterable[Overlap | None]) -> Iterator[str]:
         yield f"{PAIRS_SHARED.sign}: test pairs are in the training data."
     if SENTENCES_SHARED.sign in signs:
         yield f"{SENTENCES_SHARED.sign}: that share of the test sentences is in the training data."
-
-
-def _seeds(counts: Iterable[int]) -> Iterator[str]:
-    if several := sorted({count for count in counts if count > 1}):
-        yield f"±: standard deviation over {' or '.join(map(str, several))} seeds."

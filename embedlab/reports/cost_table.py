@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
 from statistics import median
-from typing import Any
 
 from embedlab.analysis.comparison import Difference, SliceScore
 from embedlab.analysis.trade_offs import undominated
@@ -41,9 +40,8 @@ class CostRow:
     name: str
     dims: int | None = None  # numbers of a vector; None where there are no vectors
     bits: int = FLOAT_BITS  # of a number
-    milliseconds: Sequence[
-        float
-    ] = ()  # a sentence, one number a round; none where it was not measured
+    # a sentence, one number a round; none where it was not measured
+    milliseconds: Sequence[float] = ()
     memory_mib: float | None = None
     scores: Mapping[str, SliceScore]  # by the key of a slice
     losses: Mapping[str, Difference]  # from the whole vectors; empty of these
@@ -87,77 +85,52 @@ class Costs:
         one of these better.
         """
         first = self.slices[0].key
-        sizes = [float(row.bytes) if row.bytes is not None else nan for row in self.rows]
-        costs = list(zip((row.time_ms for row in self.rows), sizes, strict=True))
-        return undominated(
-            [row.scores[first].value if first in row.scores else nan for row in self.rows], costs
-        )
+        sizes = [nan if row.bytes is None else float(row.bytes) for row in self.rows]
+        costs = [(row.time_ms, size) for row, size in zip(self.rows, sizes, strict=True)]
+        scores = [row.scores[first].value if first in row.scores else nan for row in self.rows]
+        return undominated(scores, costs)
 
 
 def cost_table(costs: Costs) -> Table:
     """Return the table of scores, losses and costs."""
     several = len(costs.slices) > 1
-    scored = [
-        column
-        for scored in costs.slices
-        for column in (
-            Column(
-                key=f"{scored.key}.score",
-                title=f"{scored.title} {scored.metric}" if several else scored.metric,
-                role="score",
-                align="right",
-            ),
-            Column(
-                key=f"{scored.key}.loss",
-                title=f"{scored.title}: change" if several else "change from full vectors",
-                role="difference",
-            ),
-        )
-    ]
-    titles = titles_of([row.name for row in costs.rows])
-    of = "" if several else f" on {costs.slices[0].title}"
-    return Table(
-        title=f"What a choice costs{of}, scores x 100",
-        columns=[
-            *columns_of(("model", "dims", "bits", "bytes"), roles={"model": "key"}),
-            *scored,
-            Column(key="unbeaten", title=UNBEATEN.sign),
-            Column(key="milliseconds", title="ms a sentence", align="right"),
-            Column(key="memory_mib", title="MiB", align="right", digits=0),
-        ],
-        rows=[
-            _row(row, costs, titles[row.name], is_best=is_unbeaten)
-            for row, is_unbeaten in zip(costs.rows, costs.unbeaten, strict=True)
-        ],
-        notes=[*_notes(costs)],
-        titles=titles,
+    columns = columns_of("model [key]", "dims", "bits", "bytes")
+    for scored in costs.slices:
+        title = f"{scored.title} {scored.metric}" if several else scored.metric
+        change = f"{scored.title}: change" if several else "change from full vectors"
+        columns.append(Column(f"{scored.key}.score", title, "score", "right"))
+        columns.append(Column(f"{scored.key}.loss", change, "difference"))
+    columns += columns_of(
+        f"unbeaten = {UNBEATEN.sign}", "milliseconds = ms a sentence >", "memory_mib = MiB .0 >"
     )
+    titles = titles_of([row.name for row in costs.rows])
+    rows = []
+    for row, is_best in zip(costs.rows, costs.unbeaten, strict=True):
+        cells = {
+            "model": TableCell(row.name, titles[row.name]),
+            "dims": row.dims,
+            "bits": row.bits if row.dims is not None else None,
+            "bytes": row.bytes,
+            "milliseconds": _time(row),
+            "memory_mib": row.memory_mib,
+            "unbeaten": TableCell(is_best, UNBEATEN.sign * is_best),
+        }
+        rows.append(cells | _scores(row, costs))
+    of = "" if several else f" on {costs.slices[0].title}"
+    title = f"What a choice costs{of}, scores x 100"
+    return Table(title, columns, rows, [*_notes(costs)], titles=titles)
 
 
-def _row(
-    row: CostRow, costs: Costs, title: str, *, is_best: bool
-) -> Mapping[str, Value | TableCell]:
-    cells: dict[str, Value | TableCell] = {
-        "model": TableCell(value=row.name, text=title),
-        "dims": row.dims,
-        "bits": row.bits if row.dims is not None else None,
-        "bytes": row.bytes,
-        "milliseconds": _time(row),
-        "memory_mib": row.memory_mib,
-        "unbeaten": TableCell(value=is_best, text=UNBEATEN.sign if is_best else ""),
-    }
+def _scores(row: CostRow, costs: Costs) -> dict[str, Value | TableCell]:
+    cells: dict[str, Value | TableCell] = {}
     for scored in costs.slices:
         if (score := row.scores.get(scored.key)) is not None:
             cells[f"{scored.key}.score"] = number(scored.scale * score.value)
         if (loss := row.losses.get(scored.key)) is not None:
-            ends: dict[str, Any] = {
-                "low": scored.scale * loss.low,
-                "high": scored.scale * loss.high,
-            }
-            cells[f"{scored.key}.loss"] = number(
-                scored.scale * loss.delta, is_signed=True, sign=loss.reach_sign, **ends
-            )
-            cells |= {f"{scored.key}.loss_{end}": each for end, each in ends.items()}
+            delta, low, high = (scored.scale * end for end in (loss.delta, loss.low, loss.high))
+            key, sign = f"{scored.key}.loss", loss.reach_sign
+            cells[key] = number(delta, is_signed=True, sign=sign, low=low, high=high)
+            cells |= {f"{key}_low": low, f"{key}_high": high}
     return cells
 
 
@@ -166,7 +139,7 @@ def _time(row: CostRow) -> Value | TableCell:
         return None
     ends = "–".join(_digits(end(row.milliseconds)) for end in (min, max))
     spread = f" ({ends})" if row.is_whole else ""
-    return TableCell(value=row.time_ms, text=f"{_digits(row.time_ms)}{spread}")
+    return TableCell(row.time_ms, f"{_digits(row.time_ms)}{spread}")
 
 
 def _digits(milliseconds: float) -> str:

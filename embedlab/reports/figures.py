@@ -4,7 +4,7 @@ A figure is one function below with `@figure`; the first one of a command is the
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import isnan, nan
 from pathlib import Path
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from embedlab.scoring.task_comparison import TaskComparison
 
 _WIDEST_IN = 20.0
-_AXIS = "x 100, with 95% intervals"
+AXIS = "x 100, with 95% intervals"
 _SCATTERS = 4  # models that the scatter shows: more panels are too small to read
 
 Drawn = tuple[Sequence[Plot], str]  # the plots, none where there is nothing to draw; the caption
@@ -90,8 +90,7 @@ def figure_kinds(command: str) -> dict[str, FigureKind]:
 def figure_kind(command: str, name: str | None) -> FigureKind:
     """Return the figure called NAME, or the usual one; another name is an error that lists them."""
     kinds = figure_kinds(command)
-    if name is None:
-        return next(iter(kinds.values()))
+    name = next(iter(kinds)) if name is None else name
     if name not in kinds:
         raise unknown("figure", name, kinds)
     return kinds[name]
@@ -169,7 +168,7 @@ def series_of(name: str, numbers: Iterable[Ends]) -> Series:
     """Return numbers with the ends of their intervals; None is not known, or absent."""
     ends = [[nan if end is None else end for end in number] for number in numbers]
     values, low, high = zip(*ends, strict=True) if ends else ((), (), ())
-    return Series(name=name, values=values, low=low, high=high)
+    return Series(name, values, low, high)
 
 
 def _ends(number: SliceScore | Difference, scale: float = 100) -> Ends:
@@ -197,34 +196,23 @@ def score_plots(comparison: "TaskComparison") -> list[Plot]:
     in fifths lines, a plot a dataset.
     """
     by, plots = comparison.slicing.by, []
-    is_cut = by != DATASET and not is_expression(by) and property_named(by).kind == "number"
+    cut = None if by == DATASET or is_expression(by) else property_named(by)
     for task, slices in tasks_of(comparison).items():
-        if not is_cut:
-            plots.append(
-                Plot(
-                    kind="dots",
-                    title=f"Scores on {task}, by {by}",
-                    labels=_labels(slices),
-                    series=scores_of(comparison, slices),
-                    axis=f"{metric_of(slices)}{_AXIS}",
-                )
-            )
+        if cut is None or cut.kind != "number":
+            title = f"Scores on {task}, by {by}"
+            axis, series = f"{metric_of(slices)}{AXIS}", scores_of(comparison, slices)
+            plots.append(Plot("dots", title, series, axis, labels=_labels(slices)))
             continue
         fifths: dict[str, list[ComparedSlice]] = {}
         for compared in slices:
             fifths.setdefault(compared.key.rpartition("/")[0], []).append(compared)
-        name = property_named(by).title or by
-        plots += [
-            Plot(
-                kind="lines",
-                title=f"Scores by {name} on {dataset}",
-                labels=[fifth.key.rpartition("-")[2] for fifth in cut],
-                series=scores_of(comparison, cut),
-                axis=f"{metric_of(cut)}{_AXIS}",
-                along=f"fifth of the items by {name}, from the smallest to the largest",
-            )
-            for dataset, cut in fifths.items()
-        ]
+        name = cut.title or by
+        along = f"fifth of the items by {name}, from the smallest to the largest"
+        for dataset, parts in fifths.items():
+            title = f"Scores by {name} on {dataset}"
+            labels = [fifth.key.rpartition("-")[2] for fifth in parts]
+            axis, series = f"{metric_of(parts)}{AXIS}", scores_of(comparison, parts)
+            plots.append(Plot("lines", title, series, axis, along, labels))
     return plots
 
 
@@ -234,27 +222,20 @@ def difference_plots(comparison: "TaskComparison") -> list[Plot]:
     what = title_of(others[0]) if len(others) == 1 else "Each model"
     plots = []
     for task, slices in tasks_of(comparison).items():
-        compared = [
-            each
-            for each in slices
-            if not all(isnan(one.delta) for one in each.differences.values())
-        ]
+        known = [each for each in slices if not all(map(_is_unknown, each.differences.values()))]
         series = [
-            series_of(title_of(name), [_ends(each.differences[name]) for each in compared])
+            series_of(title_of(name), [_ends(each.differences[name]) for each in known])
             for name in others
         ]
-        if series and compared:
-            plots.append(
-                Plot(
-                    kind="dots",
-                    title=f"{what} minus {title_of(first)} on {task}, by {comparison.slicing.by}",
-                    labels=_labels(compared),
-                    series=series,
-                    axis="difference, with 95% intervals",
-                    line="zero",
-                )
-            )
+        if series and known:
+            title = f"{what} minus {title_of(first)} on {task}, by {comparison.slicing.by}"
+            axis = "difference, with 95% intervals"
+            plots.append(Plot("dots", title, series, axis, labels=_labels(known), line="zero"))
     return plots
+
+
+def _is_unknown(difference: Difference) -> bool:
+    return isnan(difference.delta)
 
 
 def scores_of(comparison: "TaskComparison", slices: Sequence[ComparedSlice]) -> list[Series]:
@@ -284,16 +265,10 @@ def gold_scatter(
     for model in models[:_SCATTERS]:
         similarity = pl.mean_horizontal(model.members, ignore_nulls=False)
         gold, similarities = pairs.select("gold", similarity=similarity).drop_nulls()
-        name = title_of(model.name)
-        series.append(Series(name=name, places=gold.to_list(), values=similarities.to_list()))
-    return Plot(
-        kind="scatter",
-        title=f"Similarity against the gold score on {dataset}",
-        series=series,
-        axis="similarity",
-        along="gold score",
-        has_means=has_means,
-    )
+        name, values = title_of(model.name), similarities.to_list()
+        series.append(Series(name, values, places=gold.to_list()))
+    title = f"Similarity against the gold score on {dataset}"
+    return Plot("scatter", title, series, "similarity", "gold score", has_means=has_means)
 
 
 def reproduction_plots(reproduction: "Reproduction") -> list[Plot]:
@@ -303,39 +278,27 @@ def reproduction_plots(reproduction: "Reproduction") -> list[Plot]:
     table, plots = reproduction.table, []
     if both := _both(reproduction):
         printed, means = zip(*((number.printed, number.mean) for number in both), strict=True)
-        plots.append(
-            Plot(
-                kind="scatter",
-                title="Every number: published and ours",
-                series=[Series(name=table.name, places=printed, values=means)],
-                axis="ours",
-                along="published",
-                line="diagonal",
-            )
-        )
+        series = [Series(table.name, means, places=printed)]
+        title = "Every number: published and ours"
+        plots.append(Plot("scatter", title, series, "ours", "published", line="diagonal"))
     if reproduction.curves:
-        curves = [
-            Series(name=row, places=range(1, len(values) + 1), values=values)
+        series = [
+            Series(row, values, places=range(1, len(values) + 1))
             for row, values in reproduction.curves.items()
         ]
-        plots.append(
-            Plot(kind="lines", title="", series=curves, axis="dev score x 100", along="epoch")
-        )
+        plots.append(Plot("lines", "", series, "dev score x 100", "epoch"))
     for column in dict.fromkeys(column for columns in table.ranked_by for column in columns):
-        numbers = {
-            row: reproduction.numbers[row, column]
-            for row in table.sources
-            if (row, column) in reproduction.numbers
-        }
-        if not any(number.values for number in numbers.values()):
+        keys = [(row, column) for row in table.sources if (row, column) in reproduction.numbers]
+        numbers = [reproduction.numbers[key] for key in keys]
+        if not any(number.values for number in numbers):
             continue
-        series = [series_of("ours", [_spread(each.mean, each.sd) for each in numbers.values()])]
-        if any(number.printed is not None for number in numbers.values()):
-            values = [nan if each.printed is None else each.printed for each in numbers.values()]
-            series.insert(0, Series(name="published", values=values))
-        has_sd = any(each.sd is not None for each in numbers.values())
-        axis = f"{column}; ours with one standard deviation over seeds" if has_sd else column
-        plots.append(Plot(kind="dots", title=column, labels=[*numbers], series=series, axis=axis))
+        series = [series_of("ours", [_spread(each.mean, each.sd) for each in numbers])]
+        if any(number.printed is not None for number in numbers):
+            values = [nan if each.printed is None else each.printed for each in numbers]
+            series.insert(0, Series("published", values))
+        has_sd = any(each.sd is not None for each in numbers)
+        axis = f"{column}{'; ours with one standard deviation over seeds' * has_sd}"
+        plots.append(Plot("dots", column, series, axis, labels=[row for row, _ in keys]))
     return plots
 
 
@@ -406,27 +369,23 @@ def _cost_plot(costs: "Costs", rows: "Sequence[tuple[CostRow, float]]", along: s
     ]
     best = undominated([score.value for *_, score in shown], [[cost] for _, cost, _ in shown])
     series = []
-    for model, title in titles_of(list(dict.fromkeys(row.model for row, _ in rows))).items():
-        chosen = [each for each in zip(shown, best, strict=True) if each[0][0].model == model]
-        points = series_of(title, [_ends(score, first.scale) for (_, _, score), _ in chosen])
+    for model, title in titles_of([*dict.fromkeys(row.model for row, _ in rows)]).items():
+        chosen = [
+            (*each, is_best)
+            for each, is_best in zip(shown, best, strict=True)
+            if each[0].model == model
+        ]
+        points = series_of(title, [_ends(score, first.scale) for _, _, score, _ in chosen])
         series.append(
-            Series(
-                name=title,
-                values=points.values,
-                low=points.low,
-                high=points.high,
-                places=[cost for (_, cost, _), _ in chosen],
-                labels=[row.label for (row, _, _), _ in chosen],
-                is_best=[is_best for _, is_best in chosen],
+            replace(
+                points,
+                places=[cost for _, cost, _, _ in chosen],
+                labels=[row.label for row, *_ in chosen],
+                is_best=[is_best for *_, is_best in chosen],
             )
         )
-    return Plot(
-        kind="costs",
-        title=f"{first.title}: {along}",
-        series=series,
-        axis=f"{first.metric.capitalize()} x 100",
-        along=along,
-    )
+    axis = f"{first.metric.capitalize()} x 100"
+    return Plot("costs", f"{first.title}: {along}", series, axis, along)
 
 
 @figure(
@@ -443,34 +402,36 @@ def _compared_differences(compared: "TaskComparison", **_: object) -> Drawn:
 def _evaluated_scores(frame: pl.DataFrame) -> Drawn:
     """One plot a task, of its first metric and setting."""
     facts = frame.to_dicts()
-    titles = titles_of(list(dict.fromkeys(fact["model"] for fact in facts)))
+    titles = titles_of([*dict.fromkeys(fact["model"] for fact in facts)])
+    tasks: dict[str, list[dict[str, Any]]] = {}
+    for fact in facts:
+        of_task = tasks.setdefault(fact["task"], [fact])
+        kind = (fact["metric"], fact["setting"])
+        if fact is not of_task[0] and kind == (of_task[0]["metric"], of_task[0]["setting"]):
+            of_task.append(fact)
     plots, measured = [], []
-    for task in dict.fromkeys(fact["task"] for fact in facts):
-        rows = [fact for fact in facts if fact["task"] == task]
+    for task, rows in tasks.items():
         metric, setting = rows[0]["metric"], rows[0]["setting"]
-        rows = [fact for fact in rows if (fact["metric"], fact["setting"]) == (metric, setting)]
         shown = {(fact["model"], fact["slice"]): fact for fact in rows}
-        labels = list(dict.fromkeys(fact["slice"] for fact in rows))
+        models, labels = ([*dict.fromkeys(names)] for names in zip(*shown, strict=True))
         series = [
-            series_of(titles[model], [_scored_ends(shown.get((model, label))) for label in labels])
-            for model in dict.fromkeys(fact["model"] for fact in rows)
+            series_of(titles[model], [_scored_ends(shown.get((model, each))) for each in labels])
+            for model in models
         ]
         axis = f"{metric.capitalize()} ({setting})" if setting else metric
-        plots.append(
-            Plot(kind="dots", title=f"Scores on {task}", labels=labels, series=series, axis=axis)
-        )
+        plots.append(Plot("dots", f"Scores on {task}", series, axis, labels=labels))
         measured.append(f"{metric.capitalize()} on {task}")
     counts = {fact["slice"]: fact["items"] for fact in facts if fact["by"] != "average"}
-    marks = {mark for fact in facts for mark in (fact["marks"] or "").split(", ")}
+    marks = [mark for fact in facts for mark in (fact["marks"] or "").split(", ")]
     pairs, sentences = (
-        list(dict.fromkeys(titles[fact["model"]] for fact in facts if fact[shared]))
+        [*dict.fromkeys(titles[fact["model"]] for fact in facts if fact[shared])]
         for shared in ("shared_pairs", "shared_sentences")
     )
     has_intervals = any(fact["low"] is not None for fact in facts)
     return plots, joined(
         f"Scores: {' and '.join(measured)}; {counted_items(counts)}.",
-        *data_sentences([*marks]),
-        f"Bars: 95% intervals, each on its own, over items; {DEPENDENCE}." if has_intervals else "",
+        *data_sentences(marks),
+        f"Bars: 95% intervals, each on its own, over items; {DEPENDENCE}." * has_intervals,
         *trained_on(pairs, [name for name in sentences if name not in pairs]),
     )
 
@@ -497,19 +458,13 @@ def _detectable(frame: pl.DataFrame, caption: str = "") -> Drawn:
             "detectable": part["smallest"],
             "detectable as planned": part["planned"],
         }
-        plots.append(
-            Plot(
-                kind="dots",
-                title=f"Detectable differences on {part['task'][0]}",
-                labels=part["dataset"].to_list(),
-                series=[
-                    Series(name=name, values=column.fill_null(nan).to_list())
-                    for name, column in shown.items()
-                    if column.count()
-                ],
-                axis="points, without sign",
-            )
-        )
+        series = [
+            Series(name, column.fill_null(nan).to_list())
+            for name, column in shown.items()
+            if column.count()
+        ]
+        title, labels = f"Detectable differences on {part['task'][0]}", part["dataset"].to_list()
+        plots.append(Plot("dots", title, series, "points, without sign", labels=labels))
     return plots, caption
 
 
@@ -536,17 +491,9 @@ def _kinds(explanation: "Explanation", rows: int, caption: str) -> Drawn:
     plots = []
     for title, slices in parts.items():
         numbers = [_ends(each.differences[explanation.second], scale) for each in slices.values()]
+        series = [series_of(f"{second} − {first}", numbers)]
         if slices:
-            plots.append(
-                Plot(
-                    kind="dots",
-                    title=title,
-                    labels=[*slices],
-                    series=[series_of(f"{second} − {first}", numbers)],
-                    axis="points",
-                    line="zero",
-                )
-            )
+            plots.append(Plot("dots", title, series, "points", labels=[*slices], line="zero"))
     return plots, caption
 
 
@@ -582,9 +529,7 @@ def _grid_scores(plan: "GridPlan", pivot: "Pivot", caption: str) -> Drawn:
     title = f"{plan.name}: {score} by {along}"
     seeds = sorted({len(spread.values) for spread in pivot.spreads.values()})
     over = f"Bands: one standard deviation over {' or '.join(map(str, seeds))} seeds."
-    plot = Plot(
-        kind="lines", title=title, labels=values[along], series=series, axis=score, along=along
-    )
+    plot = Plot("lines", title, series, score, along, values[along])
     return [plot], f"{caption} {over if seeds[-1] > 1 else 'One seed each: no spread.'}"
 
 
@@ -622,21 +567,21 @@ def _published(reproductions: "Sequence[Reproduction]") -> Drawn:
 @figure("runs", "curves", "loss and dev score over the steps of each run")
 def _curves(runs: "Sequence[RunFolder]") -> Drawn:
     """The losses, and below them the dev scores where there are any."""
-    curves: dict[str, Curve] = {}
+    curves = {run.id: Curve() for run in runs}
     for run in runs:
-        curves[run.id] = Curve()
         curves[run.id].read_on(run.events_file)
-    losses = {name: (curve.steps, curve.losses) for name, curve in curves.items()}
-    scores = {name: (curve.dev_steps, curve.dev_scores) for name, curve in curves.items()}
     plots = []
-    for axis, lines in (("loss", losses), ("dev score x 100", scores)):
+    for axis, steps, values in (
+        ("loss", "steps", "losses"),
+        ("dev score x 100", "dev_steps", "dev_scores"),
+    ):
         series = [
-            Series(name=name, places=steps, values=values)
-            for name, (steps, values) in lines.items()
-            if steps
+            Series(name, getattr(curve, values), places=getattr(curve, steps))
+            for name, curve in curves.items()
+            if getattr(curve, steps)
         ]
         if series:
-            plots.append(Plot(kind="lines", title="", series=series, axis=axis, along="step"))
+            plots.append(Plot("lines", "", series, axis, "step"))
     points = max((len(curve.steps) for curve in curves.values()), default=0)
     return plots, (
         f"Loss, the mean since the point before ({points} points), and dev score of "

@@ -15,91 +15,98 @@ from embedlab.experiments.pivot import Pivot, Spread, last_dev
 from embedlab.experiments.plan import Cell, GridPlan
 from embedlab.experiments.progress import GridProgress
 from embedlab.reports.captions import counted_items, data_sentences, seen_sentences
+from embedlab.reports.frames import Row
 from embedlab.reports.notes import facts_of, generated_note, usage, with_marks
 from embedlab.reports.scores import overlap_fields
 from embedlab.reports.tables import (
     ABSENT,
     Column,
-    Role,
     Table,
     TableCell,
-    Value,
+    attributes,
     columns_of,
     number,
+    score_columns,
 )
+from embedlab.runs.evaluations import StoredScore
 from embedlab.runs.signature import Signature, merged
 from embedlab.runs.status import run_status, trained_flaw
 from embedlab.scoring.provenance import overlap_mark
 
-_LISTED_STATES: tuple[CellState, ...] = (
-    "done",
-    "running",
-    "waiting",
-    "cancelled",
-    "failed",
-)
+_LISTED_STATES: tuple[CellState, ...] = ("done", "running", "waiting", "cancelled", "failed")
 
 # How papers write an axis, by the last part of its key.
 SYMBOLS = {"weight": "λ", "temperature": "τ", "lr": "η"}
 SEEN = 0.005  # points; less is shown as 0.00
+Rows = list[dict[str, Any]]
 
 
 def pivot_table(plan: GridPlan, pivot: Pivot, title: str) -> Table:
     """Return the scores along two axes, with their notes."""
-    rows: list[dict[str, Value | TableCell]] = []
+    rows: Rows = []
     for row in pivot.rows:
-        values: dict[str, Value | TableCell] = {
-            axis: label or None for axis, label in zip(pivot.row_axes, row, strict=True)
-        }
+        values: Row = {axis: label or None for axis, label in zip(pivot.row_axes, row, strict=True)}
         for column in pivot.columns:
             if (spread := pivot.spreads.get((row, column))) is not None:
                 values |= _spread_cells(column or "none", spread)
         rows.append(values)
-    columns = [Column(key=axis, title=axis, role="key") for axis in pivot.row_axes]
-    columns += [
-        Column(key=column or "none", title=title, align="right", role="score")
-        for column, title in _column_titles(pivot).items()
-    ]
-    best = (
-        f"*: the best; {_ties(plan, pivot)}"
-        if pivot.is_ranked
-        else "nothing is marked: higher is not better for these numbers"
-    )
-    notes = [best, *_flaws(plan, pivot), *_chosen_notes(pivot), *_seeds_notes(plan, pivot)]
-    notes += [f"averaged over {axis}" for axis in pivot.averaged]
-    uneven = (
-        f": not every mean is over the same values of {', '.join(pivot.averaged)}"
-        if pivot.averaged
-        else ""
-    )
-    notes += [f"{pivot.missing} cells have no such score yet{uneven}"] if pivot.missing else []
-    notes += [*generated_note(pivot.marks), *_made_notes(plan, pivot)]
-    if pivot.column_axis is not None:
-        how = f"of {_score_title(pivot)}; --score NAME shows another, --columns scores all of them"
-        notes.append(Note(how, short=[how], kind="usage"))
-    seen = [*seen_sentences(spread.shared for spread in pivot.spreads.values())]
+    columns = [Column(axis, axis, "key") for axis in pivot.row_axes]
+    shown = {column or "none": head for column, head in _column_titles(pivot).items()}
+    columns += score_columns(shown)
+    notes = [*_notes(plan, pivot)]
+    axis = pivot.column_axis
     return Table(
-        title=with_marks(f"{plan.name}: {title}", pivot.marks),
-        columns=columns,
-        rows=rows,
-        notes=notes,
+        with_marks(f"{plan.name}: {title}", pivot.marks),
+        columns,
+        rows,
+        notes,
         caption=lambda: " ".join(
-            [_caption(plan, pivot, title), *data_sentences(pivot.marks), *_said(notes), *seen]
+            [
+                _caption(plan, pivot, title),
+                *data_sentences(pivot.marks),
+                # those on single cells are too many
+                *(f"{note[0].upper()}{note[1:]}." for note in notes if not isinstance(note, Note)),
+                *seen_sentences(spread.shared for spread in pivot.spreads.values()),
+            ]
         ),
-        score_columns="" if pivot.column_axis is not None else "score",
+        score_columns="score" if axis is None else "",
         signatures=_signatures(plan, pivot),
     )
+
+
+def _notes(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
+    if pivot.is_ranked:
+        yield f"*: the best; {_ties(plan, pivot)}"
+    else:
+        yield "nothing is marked: higher is not better for these numbers"
+    yield from _flaws(plan, pivot)
+    yield from _chosen_notes(pivot)
+    yield from _seeds_notes(plan, pivot)
+    yield from (f"averaged over {axis}" for axis in pivot.averaged)
+    if pivot.missing:
+        over = f": not every mean is over the same values of {', '.join(pivot.averaged)}"
+        yield f"{pivot.missing} cells have no such score yet{over * bool(pivot.averaged)}"
+    yield from generated_note(pivot.marks)
+    yield from _made_notes(plan, pivot)
+    if pivot.column_axis is not None:
+        (shown,) = pivot.shown
+        score = _slice_titles(pivot).get(shown, shown)
+        how = f"of {score}; --score NAME shows another, --columns scores all of them"
+        yield Note(how, short=[how], kind="usage")
 
 
 def for_paper(table: Table, axes: Sequence[str]) -> Table:
     """Return TABLE with the symbols of AXES in place of their keys in the heads of columns."""
     columns = []
     for column in table.columns:
-        axis = next((axis for axis in axes if f"{column.title} ".startswith(f"{axis} ")), None)
-        if axis is not None:
-            value = column.title.removeprefix(axis).strip()
-            column = replace(column, title=" = ".join(filter(None, (_symbol(axis), value))))
-        columns.append(column)
+        for axis in axes:
+            if f"{column.title} ".startswith(f"{axis} "):
+                value = column.title.removeprefix(axis).strip()
+                title = " = ".join(filter(None, (_symbol(axis), value)))
+                columns.append(replace(column, title=title))
+                break
+        else:
+            columns.append(column)
     return replace(table, columns=columns)
 
 
@@ -110,12 +117,16 @@ def _symbol(axis: str) -> str:
 
 
 def _caption(plan: GridPlan, pivot: Pivot, title: str) -> str:
-    """Return what the table is in a sentence."""
-    axes = [*pivot.row_axes, *([pivot.column_axis] if pivot.column_axis is not None else [])]
+    """Return what the table is, and of how many items, in a sentence; an average counts where
+    nothing else is shown.
+    """
+    axes = [*pivot.row_axes, *([] if pivot.column_axis is None else [pivot.column_axis])]
     named = [axis if _symbol(axis) == axis else f"{_symbol(axis)} ({axis})" for axis in axes]
     by = f" by {' and '.join(named)}" if named else ""
-    measured = title.replace(" x 100", " × 100")
-    return f"Results of {plan.name}{by}: {measured}; {counted_items(_items(pivot))}."
+    scores = [score for score in _scores(pivot) if score.slice in pivot.shown and score.items]
+    single = [score for score in scores if score.by != "average"] or scores
+    counted = counted_items({score.title or score.slice: score.items for score in single})
+    return f"Results of {plan.name}{by}: {title.replace(' x 100', ' × 100')}; {counted}."
 
 
 def _flaws(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
@@ -132,23 +143,24 @@ def _chosen_notes(pivot: Pivot) -> Iterator[str]:
     """Yield by how much the best of each column is expected to be too high, because it was chosen
     by the number that is shown.
     """
-    best = [
-        (column, spread.optimism)
+    best = {
+        column: spread.optimism
         for (_, column), spread in pivot.spreads.items()
         if spread.is_best and spread.optimism is not None
-    ]
+    }
     titles = _column_titles(pivot)
-    if known := {column: too_high for column, too_high in best if too_high >= SEEN}:
-        of = pivot.column_axis is None and len(pivot.columns) > 1
-        listed = ", ".join(
-            f"{titles[column]} {too_high:z.2f}" if of else f"{too_high:z.2f}"
-            for column, too_high in known.items()
-        )
+    is_named = pivot.column_axis is None and len(pivot.columns) > 1
+    if known := [
+        f"{titles[column]} {too_high:z.2f}" if is_named else f"{too_high:z.2f}"
+        for column, too_high in best.items()
+        if too_high >= SEEN
+    ]:
+        listed = ", ".join(known)
         yield f"the best was chosen by this number, which makes it too high by about {listed}"
-    if unknown := [column for column, too_high in best if isnan(too_high)]:
+    if unknown := [titles[column] for column, too_high in best.items() if isnan(too_high)]:
         yield (
-            f"the best of {', '.join(titles[column] for column in unknown)} was chosen by one seed, "
-            "which makes it too high by an unknown amount"
+            f"the best of {', '.join(unknown)} was chosen by one seed, which makes it too high by an "
+            "unknown amount"
         )
 
 
@@ -164,57 +176,45 @@ def _ties(plan: GridPlan, pivot: Pivot) -> str:
     )
 
 
+def _scores(pivot: Pivot) -> Iterator[StoredScore]:
+    return (score for _, evaluation in pivot.made for score in evaluation.scores)
+
+
+def _slice_titles(pivot: Pivot) -> dict[str, str]:
+    titles: dict[str, str] = {}
+    for score in _scores(pivot):
+        if score.title:
+            titles.setdefault(score.slice, score.title)
+    return titles
+
+
 def _column_titles(pivot: Pivot) -> dict[str, str]:
     """Return the titles of the columns: those of the slices, or the values of an axis with its
     name, which no row has.
     """
     if pivot.column_axis is not None:
         return {label: f"{pivot.column_axis} {label or ABSENT}" for label in pivot.columns}
-    titles = {
-        score.slice: score.title
-        for _, evaluation in pivot.made
-        for score in evaluation.scores
-        if score.title
-    }
+    titles = _slice_titles(pivot)
     return {column: titles.get(column, column) or ABSENT for column in pivot.columns}
-
-
-def _score_title(pivot: Pivot) -> str:
-    (shown,) = pivot.shown
-    titles = (
-        score.title for _, made in pivot.made for score in made.scores if score.slice == shown
-    )
-    return next(filter(None, titles), shown)
 
 
 def _signatures(plan: GridPlan, pivot: Pivot) -> dict[str, str]:
     """Return the signature of each row: all values of its cells, with the test over their seeds."""
     rows: dict[str, list[Signature]] = {}
     for labels, evaluation in pivot.made:
-        rows.setdefault(
-            " ".join(filter(None, (labels.get(axis) for axis in pivot.row_axes))) or plan.name, []
-        ).append(evaluation.signature)
-    test = (
-        ("dyadic",)
-        if pivot.is_by_pairs
-        else ("welch",)
-        if pivot.is_ranked and len(plan.seeds) > 1
-        else ()
-    )
+        row = " ".join(filter(None, map(labels.get, pivot.row_axes))) or plan.name
+        rows.setdefault(row, []).append(evaluation.signature)
+    is_tested = pivot.is_ranked and len(plan.seeds) > 1
+    test = ("dyadic",) if pivot.is_by_pairs else ("welch",) * is_tested
     return {row: str(replace(merged(signatures), test=test)) for row, signatures in rows.items()}
 
 
-def _spread_cells(key: str, spread: Spread) -> dict[str, Value | TableCell]:
+def _spread_cells(key: str, spread: Spread) -> Row:
     """Return the text for people; for machines the mean, the deviation, the number of seeds, the
     mark and the counts of shared text.
     """
     mark = "*" if spread.is_best else "=" if spread.is_tied else " "
-    more: dict[str, Value | TableCell] = {
-        f"{key}.sd": spread.sd,
-        f"{key}.seeds": len(spread.values),
-        f"{key}.mark": mark.strip(),
-    }
-    more |= {f"{key}.optimism": spread.optimism} if spread.is_best else {}
+    values = ", ".join(f"{value:z.2f}" for value in spread.values)
     return {
         key: number(
             spread.mean,
@@ -223,120 +223,71 @@ def _spread_cells(key: str, spread: Spread) -> dict[str, Value | TableCell]:
             sign=mark,
             raised=mark.strip(),
             is_best=spread.is_best,
-            hover=_values(spread),
+            hover=f"seeds: {values}" if len(spread.values) > 1 else "",
         ),
-        **more,
+        f"{key}.sd": spread.sd,
+        f"{key}.seeds": len(spread.values),
+        f"{key}.mark": mark.strip(),
+        **({f"{key}.optimism": spread.optimism} if spread.is_best else {}),
         **overlap_fields(spread.shared, f"{key}."),
     }
-
-
-def _values(spread: Spread) -> str:
-    return (
-        "seeds: " + ", ".join(f"{value:z.2f}" for value in spread.values)
-        if len(spread.values) > 1
-        else ""
-    )
-
-
-def _items(pivot: Pivot) -> dict[str, int]:
-    """Return how many items each score that is shown is of; an average counts where nothing else is
-    shown.
-    """
-    scores = [
-        score
-        for _, evaluation in pivot.made
-        for score in evaluation.scores
-        if score.slice in pivot.shown and score.items
-    ]
-    stored_scores = [score for score in scores if score.by != "average"] or scores
-    return {score.title or score.slice: score.items for score in stored_scores}
-
-
-def _said(notes: Sequence[str]) -> Iterator[str]:
-    """Yield the notes on the whole table as sentences; those on single cells are too many for a
-    caption.
-    """
-    return (f"{note[0].upper()}{note[1:]}." for note in notes if not isinstance(note, Note))
 
 
 def _seeds_notes(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
     """Yield how many seeds the deviations are over, and whether these include the choice of
     rows.
     """
-    counts = sorted({len(spread.values) for spread in pivot.spreads.values()})
-    if counts[-1] > 1:
-        yield (
-            f"mean ± standard deviation of "
-            f"{' to '.join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))} seeds"
-        )
-        data = [stage["data"] for variant in plan.variants for stage in variant.recipe["stage"]]
-        if any(
-            "rows" in state and state.get("sample") is None and not state.get("shares")
-            for state in data
-        ):
-            yield (
-                "every seed was trained on the same sample of rows: ± does not include the choice "
-                "of rows"
-            )
+    counts = {len(spread.values) for spread in pivot.spreads.values()}
+    if max(counts) == 1:
+        return
+    ends = " to ".join(map(str, dict.fromkeys((min(counts), max(counts)))))
+    yield f"mean ± standard deviation of {ends} seeds"
+    data = [stage["data"] for variant in plan.variants for stage in variant.recipe["stage"]]
+    if any(
+        "rows" in state and state.get("sample") is None and not state.get("shares")
+        for state in data
+    ):
+        yield "every seed was trained on the same sample of rows: ± does not include the choice of rows"
 
 
 def _made_notes(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
     """Yield the notes of the evaluations: on data, on shared text, and on how each model was
     used.
     """
-    cells: dict[
-        tuple[str, tuple[str, ...]], list[Mapping[str, str]]
-    ] = {}  # the labels of the cells with this note, and its phrases
-    versions: dict[
-        tuple[str, str], set[tuple[Any, ...]]
-    ] = {}  # of each split that cells were evaluated on
-    for state in (state for _, evaluation in pivot.made for state in evaluation.data):
-        versions.setdefault((state["name"], str(state.get("split"))), set()).add(_identity(state))
+    # the labels of the cells with this note, and its phrases
+    cells: dict[tuple[str, tuple[str, ...]], list[Mapping[str, str]]] = {}
+    # of each split that cells were evaluated on
+    versions: dict[tuple[str, str], set[tuple[Any, ...]]] = {}
+    for _, evaluation in pivot.made:
+        for state in evaluation.data:
+            versions.setdefault(_split(state), set()).add(_identity(state))
     for labels, evaluation in pivot.made:
-        of_data = [
-            note
-            for state in evaluation.data
-            for note in _data_notes(
-                state, is_one=len(versions[state["name"], str(state.get("split"))]) == 1
-            )
-        ]
-        facts = facts_of(evaluation, "truncated")
-        noted = [
-            *((note, (note,)) for note in of_data),
-            *((note, phrases_of(note)) for note in evaluation.notes),
-        ]
-        used, unusual = usage(facts)
+        noted: list[tuple[str, tuple[str, ...]]] = []
+        for state in evaluation.data:
+            noted += [(note, (note,)) for note in remarks(state)]
+            if len(versions[_split(state)]) > 1:
+                digest = hashlib.sha256(repr(_identity(state)).encode()).hexdigest()[:8]
+                name, split, rows = (state.get(key) for key in ("name", "split", "rows"))
+                text = f"evaluated on {name} {split} with {rows} rows ({digest})"
+                noted.append((text, (text,)))
+        noted += [(note, phrases_of(note)) for note in evaluation.notes]
+        used, unusual = usage(facts_of(evaluation, "truncated"))
         for remark in (*noted, (used, tuple(unusual))):
             cells.setdefault(remark, []).append(labels)
     for (note, phrases), cell in cells.items():
         where = _where(plan, cell, [labels for labels, _ in pivot.made])
-        yield Note(
-            f"{where}: {note}" if where else note, models=[where] if where else [], short=phrases
-        )
+        text = f"{where}: {note}" if where else note
+        yield Note(text, models=[where] if where else [], short=phrases)
+
+
+def _split(state: Mapping[str, Any]) -> tuple[str, str]:
+    return state["name"], str(state.get("split"))
 
 
 def _identity(state: Mapping[str, Any]) -> tuple[Any, ...]:
     """Return what distinguishes the data of one evaluation from that of another."""
-    return (
-        state["name"],
-        state.get("split"),
-        state.get("rows"),
-        state.get("revision"),
-        *sorted(state.get("sha256", {}).values()),
-    )
-
-
-def _data_notes(state: Mapping[str, Any], *, is_one: bool) -> Iterator[str]:
-    """Yield the notes on a part of the test data: how much of it is missing, and its version where
-    cells used different ones.
-    """
-    yield from remarks(state)
-    if not is_one:
-        digest = hashlib.sha256(repr(_identity(state)).encode()).hexdigest()[:8]
-        yield (
-            f"evaluated on {state['name']} {state.get('split')} with {state.get('rows')} "
-            f"rows ({digest})"
-        )
+    keys = ("name", "split", "rows", "revision")
+    return (*map(state.get, keys), *sorted(state.get("sha256", {}).values()))
 
 
 def _where(plan: GridPlan, chosen: list[Mapping[str, str]], every: list[Mapping[str, str]]) -> str:
@@ -355,54 +306,38 @@ def _where(plan: GridPlan, chosen: list[Mapping[str, str]], every: list[Mapping[
 
 def states_line(progress: GridProgress) -> str:
     """Return the states in one line: "12 done, 3 running, 3 waiting, about 4m10s left"."""
-    parts = [
-        f"{progress.counts[state]} {state}"
-        for state in _LISTED_STATES
-        if progress.counts.get(state)
-    ]
-    left = (
-        f", about {duration(progress.cost.seconds)} left"
-        if progress.cost.cells and progress.cost.seconds is not None
-        else ""
-    )
-    return ", ".join(parts) + left
+    counts, cost = progress.counts, progress.cost
+    parts = [f"{counts[state]} {state}" for state in _LISTED_STATES if counts.get(state)]
+    if cost.cells and cost.seconds is not None:
+        parts.append(f"about {duration(cost.seconds)} left")
+    return ", ".join(parts)
 
 
 def status_table(progress: GridProgress) -> Table:
     """Return every cell with its state, in the order of the plan."""
     plan, steps = progress.plan, {cell.entry.key: cell.step for cell in progress.running}
-    rows: list[dict[str, Value | TableCell]] = []
+    rows: Rows = []
     for entry in progress.entries:
         cell = plan.cell(entry.number)
         run = plan.run(cell)
         # one that is trained may wait to be scored
         has_run = entry.state != "waiting" or run.model.is_dir()
         status = run_status(run) if has_run else None
-        step = steps.get(entry.key) or (status.step if status is not None else None)
-        at = {"step": step.step, "steps": step.steps, "loss": step.loss} if step else {}
-        dev = (status.dev or last_dev(run)) if status is not None else None
-        at |= {"dev": dev.score} if dev is not None else {}
-        outcome = {
-            "state": entry.state,
-            **at,
-            "seconds": entry.seconds or None,
-            "reason": entry.reason,
-            "run": cell.id,
-        }
-        rows.append(_cell_row(cell) | outcome)
-    keys = ("state", "step", "steps", "loss", "dev", "seconds", "reason", "run")
-    columns = _columns(plan, *keys, digits={"loss": 4, "dev": 2, "seconds": 1})
-    return Table(
-        title=f"{plan.name}: {plan.summary}",
-        columns=columns,
-        rows=rows,
-        notes=(states_line(progress),),
-    )
+        row = _cell_row(cell) | {"state": entry.state}
+        if step := steps.get(entry.key) or (status and status.step):
+            row |= attributes(step, "step steps loss")
+        if dev := status and (status.dev or last_dev(run)):
+            row["dev"] = dev.score
+        outcome = {"seconds": entry.seconds or None, "reason": entry.reason, "run": cell.id}
+        rows.append(row | outcome)
+    described = ("state", "step", "steps", "loss .4", "dev .2", "seconds [minor] .1")
+    columns = [*_columns(plan), *columns_of(*described, "reason [text]", "run [minor]")]
+    return Table(f"{plan.name}: {plan.summary}", columns, rows, (states_line(progress),))
 
 
 def grids_table(grids: Sequence[ListedGrid]) -> Table:
     """Return the list of grids."""
-    rows: list[dict[str, Any]] = [
+    rows: Rows = [
         {
             "grid": grid.name,
             "axes": ", ".join(f"{axis} ({count})" for axis, count in grid.axes),
@@ -411,9 +346,8 @@ def grids_table(grids: Sequence[ListedGrid]) -> Table:
         }
         for grid in grids
     ]
-    roles: dict[str, Role] = {"grid": "key", "axes": "text", "summary": "text"}
-    columns = columns_of(("grid", "axes", "started", "summary"), roles=roles)
-    return Table(title="Grids", columns=columns, rows=rows)
+    columns = columns_of("grid [key]", "axes [text]", "started", "summary [text]")
+    return Table("Grids", columns, rows)
 
 
 def cells_table(
@@ -425,49 +359,39 @@ def cells_table(
     """Return the cells of a plan that ENTRIES are of, whether each is done already, and the SECONDS
     that it is expected to take.
     """
-    expected = seconds or {}
-    rows: list[dict[str, Any]] = []
+    rows: Rows = []
     for entry in entries:
         cell = plan.cell(entry.number)
         row = _cell_row(cell) | {"done": entry.state == "done", "run": cell.id}
-        if (taken := expected.get(entry.key)) is not None:
-            row["seconds"] = TableCell(value=taken, text=duration(taken))
+        if (taken := (seconds or {}).get(entry.key)) is not None:
+            row["seconds"] = TableCell(taken, duration(taken))
         rows.append(row)
-    keys = ("done", "seconds", "run") if expected else ("done", "run")
-    columns = _columns(plan, *keys, titles={"seconds": "expected"})
-    return Table(title=f"{plan.name}: {plan.summary}", columns=columns, rows=rows, notes=notes)
+    expected = ["seconds = expected [minor]"] if seconds else []
+    columns = [*_columns(plan), *columns_of("done", *expected, "run [minor]")]
+    return Table(f"{plan.name}: {plan.summary}", columns, rows, notes)
 
 
 def summary_table(plan: GridPlan, entries: Sequence[CellEntry]) -> Table:
     """Return the outcome of a grid: a line for each cell that is not done, and the count of the
     others.
     """
-    rows: list[dict[str, Any]] = []
-    for entry in entries:
-        if entry.state != "done":
-            row = _cell_row(plan.cell(entry.number))
-            rows.append(row | {"state": entry.state, "reason": entry.reason})
+    rows: Rows = [
+        _cell_row(plan.cell(entry.number)) | attributes(entry, "state reason")
+        for entry in entries
+        if entry.state != "done"
+    ]
     done = (
         f"{len(entries) - len(rows)} of {len(entries)} cells are done; `embedlab grid table "
         f"{plan.name}` shows their scores"
     )
-    return Table(
-        title=plan.name,
-        columns=_columns(plan, "state", "reason") if rows else [],
-        rows=rows,
-        notes=(done,),
-    )
+    columns = [*_columns(plan), *columns_of("state", "reason [text]")] if rows else []
+    return Table(plan.name, columns, rows, (done,))
 
 
-def _cell_row(cell: Cell) -> dict[str, Any]:
+def _cell_row(cell: Cell) -> Row:
     return {"cell": cell.number, **cell.variant.labels, "seed": cell.seed}
 
 
-def _columns(plan: GridPlan, *keys: str, **more: Any) -> list[Column]:
-    """Return the columns of cells: number and labels name a cell, the run and the times are
-    minor.
-    """
-    names = ("cell", *plan.axes, "seed")
-    roles: dict[str, Role] = {"run": "minor", "seconds": "minor", "reason": "text"}
-    roles |= dict.fromkeys(names, "key")
-    return columns_of((*names, *keys), roles=roles, **more)
+def _columns(plan: GridPlan) -> list[Column]:
+    """Return the columns that name a cell: its number and labels."""
+    return [Column(name, name, "key") for name in ("cell", *plan.axes, "seed")]

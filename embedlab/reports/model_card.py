@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from math import isfinite, nan
 
 from embedlab.reports.captions import is_mixed, measures_in, unit_of
+from embedlab.reports.frames import Row
 from embedlab.reports.notes import with_marks
-from embedlab.reports.tables import Table, TableCell, Value, columns_of, number
-from embedlab.runs.evaluations import Evaluation, StoredScore
+from embedlab.reports.tables import Table, columns_of, number
+from embedlab.runs.evaluations import Evaluation
 from embedlab.scoring.stored_intervals import StoredIntervals
 
 SHOWN = ("dataset", "average")
@@ -34,26 +35,30 @@ def scores_section(evaluations: Sequence[tuple[Evaluation, StoredIntervals]]) ->
     """Return a table of the stored scores of each task, with their intervals, marks and precisions;
     empty without any.
     """
-    parts = [_task(evaluation, intervals) for evaluation, intervals in evaluations]
-    return "\n## Scores\n" + "".join(parts) if any(parts) else ""
+    parts = "".join(_task(evaluation, intervals) for evaluation, intervals in evaluations)
+    return f"\n## Scores\n{parts}" if parts else ""
 
 
 def _task(evaluation: Evaluation, intervals: StoredIntervals) -> str:
-    scores = [score for score in evaluation.scores if _is_shown(score)]
+    scores = [
+        score
+        for score in evaluation.scores
+        if score.by in SHOWN and isfinite(score.value)
+        if not {score.metric, score.setting} & _OTHERS
+    ]
     if not scores:
         return ""
-    rows: list[dict[str, Value | TableCell]] = []
+    rows: list[Row] = []
     for score in scores:
         low, high = intervals.of(score) or (nan, nan)
-        value = score.scale * score.value
+        value, low, high = (score.scale * each for each in (score.value, low, high))
+        setting = [score.setting, "dev" if score.split == "dev" else ""]
         rows.append(
             {
                 "dataset": score.slice,
                 "measure": score.metric,
-                "setting": ", ".join(
-                    filter(None, (score.setting, "dev" if score.split == "dev" else ""))
-                ),
-                "score": number(value, low=score.scale * low, high=score.scale * high),
+                "setting": ", ".join(filter(None, setting)),
+                "score": number(value, low=low, high=high),
                 "items": score.items,
             }
         )
@@ -61,24 +66,13 @@ def _task(evaluation: Evaluation, intervals: StoredIntervals) -> str:
         "intervals are about this checkpoint: they count rows of one topic as dependent, and "
         "no other seeds"
     )
-    table = Table(
-        columns=columns_of(rows[0], titles={"score": "score [95% interval]"}),
-        rows=rows,
-        notes=[
-            *evaluation.notes,
-            *([meaning] if intervals.intervals else []),
-            *(f"without an interval: {reason}" for reason in intervals.reasons),
-        ],
-        has_all_notes=True,
-    )
+    columns = columns_of("dataset", "measure", "setting", "score = score [95% interval]", "items")
+    reasons = [f"without an interval: {reason}" for reason in intervals.reasons]
+    notes = [*evaluation.notes, *([meaning] if intervals.intervals else []), *reasons]
+    table = Table("", columns, rows, notes, has_all_notes=True)
     scales = {score.metric: score.scale for score in scores}
     unit = f", {measures_in(scales)}" if is_mixed(scales) else unit_of(scales)
     trained = evaluation.training_precision
     after = f", trained in {trained}" if trained else ""
     head = with_marks(f"{evaluation.task}{unit}", evaluation.marks)
     return f"\n{head}, evaluated in {evaluation.precision}{after}:\n\n{table.to_markdown()}"
-
-
-def _is_shown(score: StoredScore) -> bool:
-    is_other = {score.metric, score.setting} & _OTHERS
-    return score.by in SHOWN and isfinite(score.value) and not is_other

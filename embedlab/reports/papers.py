@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isnan
 from statistics import fmean, stdev
-from typing import Any
 
 from embedlab.analysis.seed_notes import REACH_SIGN, REACHES
 from embedlab.core.durations import duration
@@ -19,13 +18,14 @@ from embedlab.experiments.printed import paper_names, published_table, published
 from embedlab.experiments.row_order import ComparedNumber, PairOrder, Ranking, RowOrder
 from embedlab.reports.captions import data_sentences
 from embedlab.reports.layout import plain_text
+from embedlab.reports.notes import with_marks
 from embedlab.reports.tables import (
     ABSENT,
     Column,
-    Role,
     Table,
     TableCell,
     Value,
+    attributes,
     columns_of,
     number,
 )
@@ -39,14 +39,13 @@ class Reproduction:
     table: PaperTable
     deviations: Table
     answers: tuple[Table, ...]  # the numbers, and whether the order holds
-    numbers: Mapping[CellKey, ComparedNumber]  # empty for a figure
-    row_order: RowOrder | None
-    compared: tuple[TaskComparison, ...]  # of a figure, one an answer
-    scored: Gathered | None
     has_failed: bool  # whether a training failed
-    curves: Mapping[str, Sequence[float]] = field(
-        default_factory=dict
-    )  # of a figure along epochs: the mean dev score after each, by row
+    numbers: Mapping[CellKey, ComparedNumber] = field(default_factory=dict)  # none of a figure
+    row_order: RowOrder | None = None
+    compared: tuple[TaskComparison, ...] = ()  # of a figure, one an answer
+    scored: Gathered | None = None
+    # of a figure along epochs: the mean dev score after each, by row
+    curves: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -68,12 +67,8 @@ def papers_table() -> Table:
         {"paper": paper, "tables": len(load_paper(paper)), "summary": summary_of(paper)}
         for paper in paper_names()
     ]
-    return Table(
-        title="Papers",
-        columns=columns_of(("paper", "tables", "summary"), roles={"summary": "text"}),
-        rows=rows,
-        notes=("`embedlab reproduce PAPER` lists its tables and figures",),
-    )
+    notes = ("`embedlab reproduce PAPER` lists its tables and figures",)
+    return Table("Papers", columns_of("paper", "tables", "summary [text]"), rows, notes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,53 +81,59 @@ class TableProgress:
     lacks: tuple[str, ...]  # what data is missing
 
 
+_CONTENTS = columns_of(
+    "table [key]",
+    "summary [text]",
+    "rows [minor]",
+    "task [minor]",
+    "printed [minor]",
+    "done = trained",
+    "seconds = left",
+    "here [minor]",
+)
+
+
 def contents_table(
     paper: str, tables: Sequence[PaperTable], progress: Mapping[str, TableProgress], where: str
 ) -> Table:
     """Return the tables and figures of a paper, how far each is here, and the command that fills
     them; WHERE says on what the trainings would run.
     """
+    name = tables[0].paper
     firsts = Counter(table.name.split("_")[0] for table in tables)
-    rows: TableRows = [
-        {
-            "table": TableCell(value=table.name, text=first if firsts[first] == 1 else table.name),
-            "summary": table.summary,
-            "rows": len(table.sources) or None,
-            "task": ", ".join(table.tasks) if table.sources else None,
-            "printed": bool(table.printed) or not table.sources,
-            **_progress(progress.get(table.name)),
-            "here": table.shown_by or f"embedlab reproduce {table.typed}",
-        }
-        for table in tables
-        for first in [table.name.split("_")[0]]
-    ]
+    rows: TableRows = []
+    for table in tables:
+        first = table.name.split("_")[0]
+        rows.append(
+            {
+                "table": TableCell(table.name, first if firsts[first] == 1 else table.name),
+                "summary": table.summary,
+                "rows": len(table.sources) or None,
+                "task": ", ".join(table.tasks) if table.sources else None,
+                "printed": bool(table.printed) or not table.sources,
+                **_progress(progress.get(table.name)),
+                "here": table.shown_by or f"embedlab reproduce {table.typed}",
+            }
+        )
     every = f"embedlab reproduce {shlex.quote(paper)} {ALL_TABLES}"
     whole = progress.get(ALL_TABLES) or next(iter(progress.values()), None)
     if ALL_TABLES in progress:
         what = {"table": ALL_TABLES, "summary": "every table, each training once"}
         rows.append({**what, **_progress(whole), "here": every})
-    roles: dict[str, Role] = dict.fromkeys(("rows", "task", "printed", "here"), "minor")
-    columns = columns_of(
-        ("table", "summary", "rows", "task", "printed", "done", "seconds", "here"),
-        titles={"done": "trained", "seconds": "left"},
-        roles=roles | {"table": "key", "summary": "text"},
-    )
-    lacks = [text for own in progress.values() for text in own.lacks]
-    left = (
-        "nothing is left"
-        if whole is None or whole.done == whole.cells
-        else f"left: {where}, after the speed of runs that are here"
-        if whole.seconds is not None
-        else f"left: not known until a training of each encoder has run here ({where})"
-    )
+    lacks = dict.fromkeys(text for own in progress.values() for text in own.lacks)
+    left = f"left: not known until a training of each encoder has run here ({where})"
+    if whole is None or whole.done == whole.cells:
+        left = "nothing is left"
+    elif whole.seconds is not None:
+        left = f"left: {where}, after the speed of runs that are here"
+    size = full_size_of(paper)
     notes = (
-        *(f"missing: {text}" for text in dict.fromkeys(lacks)),
-        f"`{every} --data DIR --html {tables[0].paper}.html` trains and evaluates what is left",
+        *(f"missing: {text}" for text in lacks),
+        f"`{every} --data DIR --html {name}.html` trains and evaluates what is left",
         left,
-        *(f"at the paper's size: {text}" for text in [full_size_of(paper)] if text),
+        *([f"at the paper's size: {size}"] if size else []),
     )
-    title = f"{tables[0].paper}: {summary_of(paper)}"
-    return Table(title=title, columns=columns, rows=rows, notes=notes)
+    return Table(f"{name}: {summary_of(paper)}", _CONTENTS, rows, notes)
 
 
 def _progress(progress: TableProgress | None) -> dict[str, Value | TableCell]:
@@ -140,9 +141,9 @@ def _progress(progress: TableProgress | None) -> dict[str, Value | TableCell]:
         return {}
     left = ABSENT if progress.seconds is None else duration(progress.seconds)
     return {
-        "done": TableCell(value=progress.done, text=f"{progress.done} of {progress.cells}"),
+        "done": TableCell(progress.done, f"{progress.done} of {progress.cells}"),
         "cells": progress.cells,
-        "seconds": TableCell(value=progress.seconds, text=left),
+        "seconds": TableCell(progress.seconds, left),
         "lacks": ", ".join(progress.lacks) or None,
     }
 
@@ -152,35 +153,22 @@ def printed_table(table: PaperTable) -> Table:
     notes = [*table.notes, *([f"the same here: {table.shown_by}"] if table.shown_by else [])]
     title = f"{table.paper} {table.name}: {table.summary}, as published"
     if table.sources and not table.printed:
-        bare: TableRows = [{"row": row} for row in table.sources]
+        notes.insert(0, "the paper prints no numbers of it")
         return Table(
-            title=title,
-            columns=columns_of(["row"], roles={"row": "text"}),
-            rows=bare,
-            notes=["the paper prints no numbers of it", *notes],
+            title, columns_of("row [text]"), [{"row": row} for row in table.sources], notes
         )
     frame = published_table(table.address, table.name)
-    roles: dict[str, Role] = {
-        column: "key" if column in table.key else "score" for column in frame.columns
-    }
     texts = published_texts(table.address, table.name)
-    printed = {
-        column.name: _as_printed(
-            column.to_list(), texts[column.name].to_list(), is_key=column.name in table.key
-        )
+    cells = [
+        _as_printed(column.to_list(), texts[column.name].to_list(), is_key=column.name in table.key)
         for column in frame
-    }
-    rows: TableRows = [
-        {name: cells[row] for name, cells in printed.items()} for row in range(frame.height)
     ]
-    return Table(
-        title=title,
-        columns=columns_of(frame.columns, roles=roles),
-        rows=rows,
-        notes=notes,
-        score_columns="column",
-        caption=lambda: f"{title}.",
-    )
+    columns = [
+        Column(name, name, "key" if name in table.key else "score") for name in frame.columns
+    ]
+    rows = [dict(zip(frame.columns, row, strict=True)) for row in zip(*cells, strict=True)]
+    caption = f"{title}."
+    return Table(title, columns, rows, notes, score_columns="column", caption=lambda: caption)
 
 
 def _as_printed(
@@ -191,24 +179,19 @@ def _as_printed(
 
     Numbers that name rows, and powers of ten such as 5e-05, are shown as they are written.
     """
+    both = [*zip(values, texts, strict=True)]
     if is_key or any(
-        "e" in text.lower()
-        for value, text in zip(values, texts, strict=True)
-        if text and isinstance(value, float)
+        text and isinstance(value, float) and "e" in text.lower() for value, text in both
     ):
-        return [
-            TableCell(value=value, text=text) if text is not None else value
-            for value, text in zip(values, texts, strict=True)
-        ]
+        return [value if text is None else TableCell(value, text) for value, text in both]
     decimals = {
         value: len(repr(value).partition(".")[2]) for value in values if isinstance(value, float)
     }
     counts = Counter(decimals.values())
-    usual = max(
-        counts, key=lambda digits: (counts[digits], digits), default=0
-    )  # of two equally frequent ones the longer
+    # of two equally frequent ones the longer
+    usual = max(counts, key=lambda digits: (counts[digits], digits), default=0)
     return [
-        TableCell(value=value, text=f"{value:z.{max(usual, decimals[value])}f}")
+        TableCell(value, f"{value:z.{max(usual, decimals[value])}f}")
         if isinstance(value, float)
         else value
         for value in values
@@ -223,21 +206,20 @@ def deviations_table(
     """
     rows: TableRows = [
         {
-            "what": deviation.what,
-            "paper": deviation.paper,
-            "here": deviation.here,
+            **attributes(deviation, "what paper here"),
             "rows": rows_text(deviation, trained),
             "source": deviation.source or None,
         }
         for deviation in deviations
     ]
-    roles: dict[str, Role] = dict.fromkeys(("what", "paper", "here"), "text")
-    has_source = any(deviation.source for deviation in deviations)
-    keys = ("what", "paper", "here", "rows", "source")[: 4 + has_source]
-    columns = columns_of(keys, roles=roles | {"source": "minor"}, align="left")
+    columns = columns_of(
+        "what [text] <", "paper [text] <", "here [text] <", "rows <", "source [minor] <"
+    )
+    if not any(deviation.source for deviation in deviations):
+        del columns[-1]
     notes = () if rows else ("none is known" if trained else "no row has a finished run here",)
     title = f"{table.paper} {table.name}: deviations from the paper"
-    return Table(title=title, columns=columns, rows=rows, notes=notes, caption=lambda: f"{title}.")
+    return Table(title, columns, rows, notes, caption=lambda: f"{title}.")
 
 
 def numbers_table(
@@ -250,58 +232,46 @@ def numbers_table(
     """Return three lines a row: published, ours (mean ± sd over seeds), and the difference; above
     them what ROW_ORDER says in words.
     """
+    digits, missing = _digits(table.scale), [*missing]
     rows: TableRows = []
-    for row in table.sources:
+    for row, source in table.sources.items():
         of_row = {column: numbers.get((row, column), NO_NUMBER) for column in table.columns}
-        if any(each.printed is not None for each in of_row.values()):
-            rows.append(
-                {
-                    "row": row,
-                    "what": "published",
-                    **{column: each.printed for column, each in of_row.items()},
-                }
-            )
+        printed = {column: each.printed for column, each in of_row.items()}
+        if any(number is not None for number in printed.values()):
+            rows.append({"row": row, "what": "published", **printed})
         if any(each.values for each in of_row.values()):
-            parts = table.sources[row].best_of
-            present = [part for part in parts if _has_numbers(table, part, numbers)]
-            what = (
-                f"ours, of {len(present)} of {len(parts)} rows" if present != [*parts] else "ours"
-            )
-            rows.append({"row": row, "what": what, **_ours(of_row, table.scale)})
+            parts = source.best_of
+            present = [
+                part
+                for part in parts
+                if any(numbers.get((part, each), NO_NUMBER).values for each in table.columns)
+            ]
+            what = "ours"
             if present != [*parts]:
+                what = f"ours, of {len(present)} of {len(parts)} rows"
                 lacking = ", ".join(part for part in parts if part not in present)
-                missing = [
-                    *missing,
-                    f"{row}: the best of {', '.join(present)} alone, without {lacking}",
-                ]
-        if any(each.difference is not None for each in of_row.values()):
-            differences = {
-                column: _shown(each.difference, table.scale, is_signed=True)
-                for column, each in of_row.items()
+                missing.append(f"{row}: the best of {', '.join(present)} alone, without {lacking}")
+            ours: dict[str, Value | TableCell] = {"row": row, "what": what}
+            for column, each in of_row.items():
+                ours[column] = number(each.mean, digits=digits, sd=each.sd)
+                ours |= {f"{column}.sd": each.sd, f"{column}.seeds": len(each.values)}
+            rows.append(ours)
+        differences = {column: each.difference for column, each in of_row.items()}
+        if any(difference is not None for difference in differences.values()):
+            shown = {
+                column: number(each, digits=digits, is_signed=True)
+                for column, each in differences.items()
             }
-            rows.append({"row": row, "what": "difference", **differences})
-    columns = [
-        Column(key="row", title=" ".join(table.key), role="group"),
-        Column(key="what", title="", role="key"),
-    ]
-    columns += [
-        Column(
-            key=column, title=column, digits=_digits(table.scale), align="right", role="difference"
-        )
-        for column in table.columns
-    ]
-    title = " ".join(
-        [
-            f"{table.paper} {table.name}: {table.summary}; {_measured(table)}",
-            *(f"[{mark}]" for mark in marks),
-        ]
-    )
+            rows.append({"row": row, "what": "difference", **shown})
+    columns = [Column("row", " ".join(table.key), "group"), Column("what", "", "key")]
+    columns += [Column(name, name, "difference", "right", digits) for name in table.columns]
+    title = f"{table.paper} {table.name}: {table.summary}; {_measured(table)}"
     return Table(
-        title=title,
-        columns=columns,
-        rows=rows,
-        answer=list(_answer(table, numbers, row_order)),
-        notes=[*missing, *table.notes],
+        with_marks(title, marks),
+        columns,
+        rows,
+        [*missing, *table.notes],
+        answer=[*_answer(table, numbers, row_order)],
         caption=lambda: _caption(table, numbers, marks),
     )
 
@@ -315,16 +285,15 @@ def _answer(
         return
     if row_order is not None and row_order.pairs:
         outcomes = Counter(map(_outcome, row_order.pairs))
-        counts = ", ".join(
-            f"{outcomes[outcome]} {outcome}" for outcome in _OUTCOMES if outcomes[outcome]
-        )
-        pairs = "pairs of rows" if len(row_order.pairs) > 1 else "pair of rows"
+        counts = ", ".join(f"{outcomes[each]} {each}" for each in _OUTCOMES if outcomes[each])
         taus = [
             f"; Kendall's tau{f' of {ranking.group}' if ranking.group else ''} {_tau(ranking)}"
             for ranking in row_order.rankings
             if not isnan(ranking.kendall.tau)
         ]
-        yield f"The printed order of {len(row_order.pairs)} {pairs}: {counts}{''.join(taus)}."
+        count = len(row_order.pairs)
+        pairs = f"{count} pair{'s' * (count > 1)} of rows"
+        yield f"The printed order of {pairs}: {counts}{''.join(taus)}."
     column = table.average or (table.columns[0] if len(table.columns) == 1 else None)
     differences = [
         number.difference
@@ -332,10 +301,10 @@ def _answer(
         if number.difference is not None and column in {None, name}
     ]
     if differences:
-        digits = _digits(table.scale)
-        low, high = (f"{value:+z.{digits}f}" for value in (min(differences), max(differences)))
-        ends = low if low == high else f"{low} to {high}"
-        yield f"Ours minus the published values, {column or 'all columns'}: {ends}."
+        ends = dict.fromkeys(
+            f"{value:+z.{_digits(table.scale)}f}" for value in (min(differences), max(differences))
+        )
+        yield f"Ours minus the published values, {column or 'all columns'}: {' to '.join(ends)}."
 
 
 # What is said of a pair of rows, in this order.
@@ -359,64 +328,50 @@ def brief(table: PaperTable, tables: Sequence[Table]) -> list[Table]:
     listed, *answers = tables
     if not answers:
         return [*tables]
-    numbers = answers[0]
+    numbers, *others = answers
     rows = [row for row in numbers.rows if row.get("what") != "difference"]
     hides = ["the order of pairs"] if table.ranked_by else []
     if len(rows) > MOST_ROWS and table.average:
-        numbers, hides = _of_average(table, numbers), ["other columns", *hides]
+        first, hides = _of_average(table, numbers), ["other columns", *hides]
     else:
-        numbers = replace(numbers, rows=rows)
+        first = replace(numbers, rows=rows)
     note = f"--notes shows {', '.join([*hides, 'deviations'])} ({len(listed.rows)})"
     for count in range(min(len(numbers.notes), MOST_NOTES), -1, -1):
-        first = _noted(numbers, note, count)
+        hidden = len(numbers.notes) - count
+        more = f"{note}, notes ({hidden})" if hidden else note
+        first = replace(first, notes=[more, *numbers.notes[:count]])
         if len(plain_text(first, WIDTH).splitlines()) <= MOST_LINES:
             break
-    return [first, *(answer for answer in answers[1:] if answer.answer)]
-
-
-def _noted(numbers: Table, note: str, count: int) -> Table:
-    """Return NUMBERS with a NOTE and the first COUNT of their own."""
-    hidden = len(numbers.notes) - count
-    return replace(
-        numbers,
-        notes=[f"{note}, notes ({hidden})" if hidden else note, *numbers.notes[:count]],
-    )
+    return [first, *(answer for answer in others if answer.answer)]
 
 
 def _of_average(table: PaperTable, numbers: Table) -> Table:
     """Return the average of each row of NUMBERS in one line: published, ours and the difference."""
-    assert table.average is not None
+    average = str(table.average)
     lines: dict[str, dict[str, Value | TableCell]] = {}
     for row in numbers.rows:
         name, what = str(row["row"]), str(row["what"]).partition(",")[0]
-        lines.setdefault(name, {"row": name})[what] = row.get(table.average)
-    (column,) = [each for each in numbers.columns if each.key == table.average]
-    columns = [
-        replace(numbers.columns[0], role="key"),
-        *(replace(column, key=key, title=key) for key in ("published", "ours", "difference")),
+        lines.setdefault(name, {"row": name})[what] = row.get(average)
+    digits = _digits(table.scale)
+    columns = [replace(numbers.columns[0], role="key")]
+    columns += [
+        Column(key, key, "difference", "right", digits)
+        for key in ("published", "ours", "difference")
     ]
-    title = numbers.title.replace(";", f"; {table.average},", 1)
+    title = numbers.title.replace(";", f"; {average},", 1)
     rows = [*lines.values()]
     return replace(numbers, title=title, columns=columns, rows=rows, answer=numbers.answer[:1])
 
 
-def _has_numbers(table: PaperTable, row: str, numbers: Mapping[CellKey, ComparedNumber]) -> bool:
-    return any(numbers.get((row, column), NO_NUMBER).values for column in table.columns)
-
-
-def example_pairs(table: PaperTable) -> list[str]:
-    """Return the sentence pairs of a table's columns, with what people said of them where it is
+def example_pairs(table: PaperTable) -> Iterator[str]:
+    """Yield the sentence pairs of a table's columns, with what people said of them where it is
     printed.
     """
     human = table.printed.get("human", {})
-    said = {
-        column: f" (people: {human[column]:g})" if human.get(column) is not None else ""
-        for column in table.columns
-    }
-    return [
-        f"{column}: {first} / {second}{said[column]}"
-        for column, (first, second) in zip(table.columns, table.pairs, strict=True)
-    ]
+    for column, (first, second) in zip(table.columns, table.pairs, strict=True):
+        said = human.get(column)
+        people = "" if said is None else f" (people: {said:g})"
+        yield f"{column}: {first} / {second}{people}"
 
 
 def epochs_table(
@@ -425,31 +380,19 @@ def epochs_table(
     """Return the dev score after each epoch, mean ± sd over seeds; SCORES are those of each run, by
     row.
     """
-    shown = {row: list(zip(*runs, strict=False)) for row, runs in scores.items() if runs}
-    length = max(map(len, shown.values()), default=0)
-    rows: TableRows = [
-        {
-            "epoch": place + 1,
-            **{
-                row: number(fmean(runs[place]), sd=stdev(runs[place]) if runs[place][1:] else None)
-                for row, runs in shown.items()
-                if place < len(runs)
-            },
+    shown = {row: [*zip(*runs, strict=False)] for row, runs in scores.items() if runs}
+    rows: TableRows = []
+    for place in range(max(map(len, shown.values()), default=0)):
+        seeds = {row: runs[place] for row, runs in shown.items() if place < len(runs)}
+        cells = {
+            row: number(fmean(each), sd=stdev(each) if each[1:] else None)
+            for row, each in seeds.items()
         }
-        for place in range(length)
-    ]
-    columns = [
-        Column(key="epoch", title="epoch", role="key"),
-        *(Column(key=row, title=row, align="right") for row in shown),
-    ]
+        rows.append({"epoch": place + 1, **cells})
+    columns = [Column("epoch", "epoch", "key"), *(Column(row, row, None, "right") for row in shown)]
     title = f"{table.paper} {table.name}: {table.summary}"
-    return Table(
-        title=title,
-        columns=columns,
-        rows=rows,
-        notes=[*table.notes, *missing],
-        caption=lambda: f"{title}, mean ± standard deviation.",
-    )
+    caption = f"{title}, mean ± standard deviation."
+    return Table(title, columns, rows, [*table.notes, *missing], caption=lambda: caption)
 
 
 def _caption(
@@ -457,18 +400,14 @@ def _caption(
 ) -> str:
     """Return what the three lines of a row are, and over how many seeds ours."""
     seeds = sorted({len(number.values) for number in numbers.values() if number.values})
-    over = (
-        f"; ours: mean ± standard deviation over {' or '.join(map(str, seeds))} seeds"
-        if seeds and seeds[-1] > 1
-        else ""
-    )
-    what = (
-        f"{table.paper}, {table.name}: {table.summary}; "
-        f"{_measured(table).replace(' x 100', ' × 100')}"
-    )
-    return " ".join(
-        [f"{what}, as published, ours, and the difference{over}.", *data_sentences(marks)]
-    )
+    over = ""
+    if seeds and seeds[-1] > 1:
+        counts = " or ".join(map(str, seeds))
+        over = f"; ours: mean ± standard deviation over {counts} seeds"
+    measured = _measured(table).replace(" x 100", " × 100")
+    what = f"{table.paper}, {table.name}: {table.summary}; {measured}"
+    said = f"{what}, as published, ours, and the difference{over}."
+    return " ".join([said, *data_sentences(marks)])
 
 
 def orders_table(table: PaperTable, row_order: RowOrder, said: Sequence[str] = ()) -> Table:
@@ -477,25 +416,52 @@ def orders_table(table: PaperTable, row_order: RowOrder, said: Sequence[str] = (
 
     The notes SAID about the runs come first below it.
     """
-    rows: TableRows = [_order_row(pair, table.scale) for pair in row_order.pairs]
-    keys = ["better", "worse", "columns", "printed", "ours", "probability", "verdict", "claim"]
-    hidden = {"columns": len(table.ranked_by) == 1, "claim": not table.claims}
+    digits = _digits(table.scale)
     columns = columns_of(
-        [key for key in keys if not hidden.get(key)],
-        digits={"printed": _digits(table.scale)},
-        roles={"better": "key", "worse": "key", "columns": "text", "claim": "text"},
+        "better [key]",
+        "worse [key]",
+        "columns [text]",
+        f"printed .{digits}",
+        "ours",
+        "probability",
+        "verdict",
+        "claim [text]",
     )
-    notes = [
-        *said,
-        *(_ranking_note(ranking) for ranking in row_order.rankings),
-        *_explanations(table, row_order),
-    ]
+    hidden = {"columns": len(table.ranked_by) == 1, "claim": not table.claims}
+    rows: TableRows = []
+    for pair in row_order.pairs:
+        ours = pair.ours
+        ends = {} if isnan(ours.probability) else attributes(ours, "low high")
+        verdict, sign = str(pair.verdict), ""
+        if pair.is_equal:
+            verdict = "equal"
+        elif isnan(pair.p):  # without known variance
+            verdict = "same sign" if ours.difference > 0 else "other sign"
+        else:
+            sign = reach_mark(pair.sign)
+        rows.append(
+            {
+                **attributes(pair, "better worse printed"),
+                "columns": " + ".join(pair.columns),
+                "ours": number(ours.difference, digits=digits, is_signed=True, **ends),
+                **attributes(ours, "low high"),
+                "p": pair.p,
+                "probability": number(ours.probability, digits=3),
+                "verdict": TableCell(verdict, f"{verdict}{sign}"),
+                "claim": pair.claim or None,
+            }
+        )
     title = f"{table.paper} {table.name}: does the printed order hold?"
-    caption = (
-        f"{title} Brackets: 95% intervals. "
-        f"{'. '.join(f'{note[0].upper()}{note[1:]}' for note in _explanations(table, row_order))}."
+    explained = [*_explanations(table, row_order)]
+    sentences = ". ".join(f"{note[0].upper()}{note[1:]}" for note in explained)
+    caption = f"{title} Brackets: 95% intervals. {sentences}."
+    return Table(
+        title,
+        [column for column in columns if not hidden.get(column.key)],
+        rows,
+        [*said, *map(_ranking_note, row_order.rankings), *explained],
+        caption=lambda: caption,
     )
-    return Table(title=title, columns=columns, rows=rows, notes=notes, caption=lambda: caption)
 
 
 def _measured(table: PaperTable) -> str:
@@ -504,60 +470,14 @@ def _measured(table: PaperTable) -> str:
         return "similarity" if table.pairs else "minutes"
     measures = {(point.measure.metric, point.measure.setting) for point in table.points}
     unit = f" x {table.scale:g}" if table.scale != 1 else ""
-    return (
-        f"{', '.join(filter(None, measures.pop())).capitalize()}{unit}"
-        if len(measures) == 1
-        else f"several measures{unit}"
-    )
-
-
-def _ours(numbers: Mapping[str, ComparedNumber], scale: float) -> dict[str, Value | TableCell]:
-    """Return the text for people; for machines the mean, the deviation and the number of seeds."""
-    cells: dict[str, Value | TableCell] = {}
-    for column, each in numbers.items():
-        cells[column] = _shown(each.mean, scale, sd=each.sd)
-        cells[f"{column}.sd"] = each.sd
-        cells[f"{column}.seeds"] = len(each.values)
-    return cells
-
-
-def _shown(value: float | None, scale: float, **more: Any) -> TableCell:
-    return number(value, digits=_digits(scale), **more)
+    if len(measures) > 1:
+        return f"several measures{unit}"
+    return f"{', '.join(filter(None, measures.pop())).capitalize()}{unit}"
 
 
 def _digits(scale: float) -> int:
     """Return two digits after the point for percentages, three for shares."""
     return 2 if scale > 1 else 3
-
-
-def _order_row(pair: PairOrder, scale: float) -> dict[str, Value | TableCell]:
-    ours = pair.ours
-    ends = {} if isnan(ours.probability) else {"low": ours.low, "high": ours.high}
-    return {
-        "better": pair.better,
-        "worse": pair.worse,
-        "columns": " + ".join(pair.columns),
-        "printed": pair.printed,
-        "ours": _shown(ours.difference, scale, is_signed=True, **ends),
-        "low": ours.low,
-        "high": ours.high,
-        "p": pair.p,
-        "probability": number(ours.probability, digits=3),
-        "verdict": _verdict(pair),
-        "claim": pair.claim or None,
-    }
-
-
-def _verdict(pair: PairOrder) -> TableCell:
-    """Return the verdict, with the sign of how far it reaches; without known variance the sign of
-    the difference.
-    """
-    if pair.is_equal:
-        return TableCell(value="equal", text="equal")
-    if isnan(pair.p):
-        sign = "same sign" if pair.ours.difference > 0 else "other sign"
-        return TableCell(value=sign, text=sign)
-    return TableCell(value=pair.verdict, text=f"{pair.verdict}{reach_mark(pair.sign)}")
 
 
 def reach_mark(sign: str) -> str:
@@ -579,29 +499,24 @@ def _tau(ranking: Ranking) -> str:
     return "none, all rows score alike" if isnan(tau.tau) else f"{tau.tau:+z.2f}{interval}"
 
 
-def _explanations(table: PaperTable, row_order: RowOrder) -> Sequence[str]:
+def _explanations(table: PaperTable, row_order: RowOrder) -> Iterator[str]:
     if not row_order.pairs:
-        return ("fewer than two rows are there: nothing to put in order",)
+        yield "fewer than two rows are there: nothing to put in order"
+        return
+    if len(table.ranked_by) == 1 and len(table.ranked_by[0]) > 1:
+        yield f"ordered by the mean of {', '.join(table.ranked_by[0])}"
     over = "pairs" if {*table.tasks} == {DEFAULT_TASK} else "test items where they are stored"
-    averaged = (
-        ["ordered by the mean of " + ", ".join(table.ranked_by[0])]
-        if len(table.ranked_by) == 1 and len(table.ranked_by[0]) > 1
-        else []
-    )
-    return (
-        *averaged,
+    yield (
         "pairs shown: neighbours in the printed order, whose differences are the smallest, "
-        "and those that the text is about",
-        f"probability: that ours are in the printed order, over {over}, the same for every "
-        f"row (those of one topic count as "
-        "dependent), and over seeds",
-        verdict_note(sum(not isnan(pair.p) for pair in row_order.pairs), "pair", "of the table"),
-        *(
-            [REACH_SIGN.replace(" ", ": ", 1)]
-            if any(pair.sign == REACHES["checkpoints"] for pair in row_order.pairs)
-            else []
-        ),
+        "and those that the text is about"
     )
+    yield (
+        f"probability: that ours are in the printed order, over {over}, the same for every "
+        "row (those of one topic count as dependent), and over seeds"
+    )
+    yield verdict_note(sum(not isnan(pair.p) for pair in row_order.pairs), "pair", "of the table")
+    if any(pair.sign == REACHES["checkpoints"] for pair in row_order.pairs):
+        yield REACH_SIGN.replace(" ", ": ", 1)
 
 
 def verdict_note(count: int, noun: str, of: str) -> str:

@@ -3,12 +3,9 @@
 from collections.abc import Iterator, Sequence
 from math import isinf, isnan, nan
 
-import polars as pl
-
 from embedlab.analysis.comparison import hanging_note
 from embedlab.analysis.power import Detectable
 from embedlab.analysis.seed_notes import ASSUMED, HANGS
-from embedlab.models.grammar import titles_of
 from embedlab.reports.captions import (
     DEPENDENCE,
     counted_items,
@@ -16,31 +13,31 @@ from embedlab.reports.captions import (
     measures_in,
     scales_of,
 )
-from embedlab.reports.frames import Row, Schema, tidy_frame
+from embedlab.reports.frames import COUNT, NUMBER, TEXT, Row, Schema, tidy_frame
 from embedlab.reports.scores import general_notes, leading_columns, titled
-from embedlab.reports.tables import Column, Table, TableCell, number
+from embedlab.reports.tables import Column, Table, TableCell, attributes, columns_of, number
 from embedlab.scoring.task_comparison import TaskComparison
 from embedlab.tasks.task import scale_of
 
 POWER: Schema = {
-    "task": pl.String(),
-    "dataset": pl.String(),
-    "metric": pl.String(),
-    "pairs": pl.Int64(),  # or items
-    "sentences": pl.Int64(),  # distinct ones
-    "effective_pairs": pl.Float64(),  # independent ones that would give as narrow an interval
-    "design_effect": pl.Float64(),
-    "difference": pl.Float64(),  # second minus first, as tables show it
-    "smallest": pl.Float64(),  # that is detected at 5% with 80% power
-    "smallest_low": pl.Float64(),  # its 95% interval, as few seeds estimate their spread poorly
-    "smallest_high": pl.Float64(),
-    "planned": pl.Float64(),  # the same with the planned number of seeds
-    "planned_low": pl.Float64(),
-    "planned_high": pl.Float64(),
-    "seeds_needed": pl.Float64(),  # for the wanted difference; inf where no number is enough
+    "task": TEXT,
+    "dataset": TEXT,
+    "metric": TEXT,
+    "pairs": COUNT,  # or items
+    "sentences": COUNT,  # distinct ones
+    "effective_pairs": NUMBER,  # independent ones that would give as narrow an interval
+    "design_effect": NUMBER,
+    "difference": NUMBER,  # second minus first, as tables show it
+    "smallest": NUMBER,  # that is detected at 5% with 80% power
+    "smallest_low": NUMBER,  # its 95% interval, as few seeds estimate their spread poorly
+    "smallest_high": NUMBER,
+    "planned": NUMBER,  # the same with the planned number of seeds
+    "planned_low": NUMBER,
+    "planned_high": NUMBER,
+    "seeds_needed": NUMBER,  # for the wanted difference; inf where no number is enough
     # for the wanted difference, or for one as large as the measured one; null where seeds vary too
-    "items_needed": pl.Float64(),
-    "marks": pl.String(),
+    "items_needed": NUMBER,
+    "marks": TEXT,
 }
 
 
@@ -54,8 +51,7 @@ def power_table(
     """Return one row a dataset or average; DETECT is a difference in points, SEEDS the number of
     seeds of a plan.
     """
-    titles = titles_of([model.name for model in compared.models])
-    first, second = titles.values()
+    first, second = compared.titles.values()
     measures = measures_in(scales_of(detectables))
     facts = [_facts(detectable) for detectable in detectables]
     rows: list[Row] = []
@@ -63,7 +59,7 @@ def power_table(
         sign = HANGS if detectable.topic is not None else ""
         effective, needed = detectable.effective_pairs, detectable.seeds_needed
         row = fact | {"items": detectable.pairs}
-        row["dataset"] = TableCell(value=detectable.key, text=detectable.slice_title)
+        row["dataset"] = TableCell(detectable.key, detectable.slice_title)
         row["effective_pairs"] = number(effective if effective > 0 else nan, digits=0)
         for key in ("smallest", "planned"):
             ends = {"low": fact[f"{key}_low"], "high": fact[f"{key}_high"]}
@@ -71,22 +67,22 @@ def power_table(
         row["seeds_needed"] = number(needed, digits=0)
         row["items_needed"] = number(fact["items_needed"], digits=0)
         if needed is not None and isinf(needed):
-            row["seeds_needed"] = TableCell(value=needed, text="no number")
+            row["seeds_needed"] = TableCell(needed, "no number")
         rows.append(row)
     columns = [
         *leading_columns(facts, "dataset", "dataset"),
-        Column(key="sentences", title="sentences", role="minor"),
-        Column(key="effective_pairs", title="effective items", align="right", role="minor"),
-        Column(key="design_effect", title="design effect", digits=2, role="minor"),
-        Column(key="difference", title=f"{second} − {first}", digits=2),
-        Column(key="smallest", title="detectable", align="right"),
-        Column(key="items_needed", title="items needed", align="right"),
+        *columns_of(
+            "sentences [minor]",
+            "effective_pairs = effective items [minor] >",
+            "design_effect = design effect [minor] .2",
+        ),
+        Column("difference", f"{second} − {first}", digits=2),
+        *columns_of("smallest = detectable >", "items_needed = items needed >"),
     ]
     if seeds is not None:
-        columns.append(Column(key="planned", title=f"with {seeds} seeds", align="right"))
+        columns += columns_of(f"planned = with {seeds} seeds >")
     if detect is not None:
-        columns.append(Column(key="seeds_needed", title=f"seeds for {detect:g}", align="right"))
-    marks = ", ".join(compared.marks)
+        columns.append(Column("seeds_needed", f"seeds for {detect:g}", align="right"))
     averages = {each.key for each in compared.slices if each.average_of}
     counts = {each.slice_title: each.pairs for each in detectables if each.key not in averages}
     caption = (
@@ -95,11 +91,10 @@ def power_table(
         f"{counted_items(counts)}."
     )
     return Table(
-        title=titled(compared, f"Detectable differences between {second} and {first}"),
-        columns=columns,
-        rows=rows,
-        frame=tidy_frame(({**fact, "marks": marks} for fact in facts), POWER),
-        notes=[
+        titled(compared, f"Detectable differences between {second} and {first}"),
+        columns,
+        rows,
+        [
             *general_notes(compared),
             f"detectable: the smallest difference that a test at 5% finds with 80% power, "
             f"{measures}",
@@ -107,8 +102,9 @@ def power_table(
             "one of --detect POINTS",
             *_notes(detectables, compared, detect=detect, seeds=seeds),
         ],
+        tidy_frame([fact | {"marks": ", ".join(compared.marks)} for fact in facts], POWER),
         signatures=compared.signatures,
-        titles=titles,
+        titles=compared.titles,
         caption=lambda: " ".join([caption, *data_sentences(compared.marks)]),
     )
 
@@ -154,17 +150,12 @@ def _notes(
 
 def _facts(detectable: Detectable) -> Row:
     scale = scale_of(detectable.task, detectable.metric)
+    shared = "task metric pairs sentences effective_pairs seeds_needed items_needed"
     facts = {
-        "task": detectable.task,
+        **attributes(detectable, shared),
         "dataset": detectable.slice_key,
-        "metric": detectable.metric,
-        "pairs": detectable.pairs,
-        "sentences": detectable.sentences,
-        "effective_pairs": detectable.effective_pairs,
         "design_effect": detectable.uncertainty.design_effect,
         "difference": scale * detectable.difference,
-        "seeds_needed": detectable.seeds_needed,
-        "items_needed": detectable.items_needed,
     }
     for key, figure in (("smallest", detectable.smallest), ("planned", detectable.planned)):
         for name, end in ((key, "value"), (f"{key}_low", "low"), (f"{key}_high", "high")):

@@ -8,18 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
-import polars as pl
-
 from embedlab.core.errors import ExitCode, UsageError
-from embedlab.reports.frames import Schema, tidy_frame
-from embedlab.reports.latex import to_latex
-from embedlab.reports.layout import plain_text
-from embedlab.reports.scores import with_model_rows
 from embedlab.reports.series import COLUMN_IN
 from embedlab.reports.tables import Table
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from embedlab.core.settings import Format
+    from embedlab.reports.frames import Schema
     from embedlab.reports.plots import PaperFigure
 
 
@@ -39,19 +36,23 @@ class Report:
     behind: Mapping[str, Any] = field(default_factory=dict)  # what else it has, by attribute
 
     @classmethod
-    def of(cls, tables: Sequence[Table], schema: Schema | None = None, **others: Any) -> Self:
+    def of(cls, *tables: Table, schema: Schema | None = None, **others: Any) -> Self:
         """A report of TABLES, whose frames have the columns of SCHEMA; without one its frame has
         the rows that JSON has.
         """
-        if schema is not None:
-            frames = [table.frame for table in tables if table.frame is not None]
-            frame = pl.concat([tidy_frame([], schema), *frames])
-        else:
+        import polars as pl
+
+        from embedlab.reports.frames import tidy_frame
+
+        frames = [table.frame for table in tables if table.frame is not None]
+        if schema is None:
             rows = [table.data()["rows"] for table in tables if table.rows]
             frames = [pl.DataFrame(each, infer_schema_length=None) for each in rows]
-            frame = pl.concat(frames, how="diagonal_relaxed") if frames else pl.DataFrame()
+        else:
+            frames.insert(0, tidy_frame([], schema))
+        frame = pl.concat(frames, how="diagonal_relaxed") if frames else pl.DataFrame()
         notes = tuple(dict.fromkeys(note for table in tables for note in table.notes))
-        return cls(**{"frame": frame, "tables": tuple(tables), "notes": notes, **others})
+        return cls(**{"frame": frame, "tables": tables, "notes": notes, **others})
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -61,6 +62,9 @@ class Report:
 
     def table(self, format: Format = "table") -> str:
         """The tables as text, Markdown, LaTeX, CSV or JSON."""
+        from embedlab.reports.latex import to_latex
+        from embedlab.reports.layout import plain_text
+
         write: dict[str, Callable[[Table], str]] = {
             "table": plain_text,
             "markdown": Table.to_markdown,
@@ -70,7 +74,7 @@ class Report:
         }
         if format not in write:
             raise UsageError(f"no format named {format!r}", hint=f"one of {', '.join(write)}")
-        return "\n".join(write[format](table) for table in self.tables)
+        return "\n".join(map(write[format], self.tables))
 
     def plot(
         self, kind: str | None = None, *, width: float = COLUMN_IN, title: bool = False
@@ -89,6 +93,8 @@ class Report:
     @property
     def notebook_tables(self) -> Sequence[Table]:
         """The tables as a notebook shows them."""
+        from embedlab.reports.scores import with_model_rows
+
         first = map(with_model_rows, self.tables[: self.by_model])
         return [*first, *self.tables[self.by_model :]]
 
@@ -99,6 +105,5 @@ class Report:
         from embedlab.reports.pages import report_html
 
         of_tables = {note for table in self.tables for note in table.notes}
-        return report_html(
-            self.notebook_tables, said=[note for note in self.notes if note not in of_tables]
-        )
+        said = [note for note in self.notes if note not in of_tables]
+        return report_html(self.notebook_tables, said)

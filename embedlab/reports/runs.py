@@ -9,17 +9,15 @@ from typing import Any
 
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.printable import one_line
-from embedlab.reports.tables import Table, TableCell, Value, columns_of
+from embedlab.reports.tables import Table, TableCell, attributes, columns_of
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.events import Event
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
 
 _COLUMNS = columns_of(
-    ("run", "state", "step", "steps", "loss", "dev", "last", "note"),
-    titles={"steps": "of", "last": "last event"},
-    digits={"loss": 4, "dev": 2},
-    roles={"run": "key", "note": "text"},
+    *("run [key]", "state", "step", "steps = of", "loss .4", "dev .2", "last = last event"),
+    "note [text]",
 )
 
 
@@ -29,28 +27,42 @@ def runs_table(
     """Return the RUNS of a runs folder with their state, and the folders in it that cannot be
     listed.
     """
-    rows: list[dict[str, Value | TableCell]] = [_listed_row(run) for run in runs]
+    rows: list[dict[str, Any]] = []
+    for run in runs:
+        row = _status_row(run)
+        last = str(row["last"] or "")  # in minutes for people
+        rows.append(row | ({"last": TableCell(last, last[:16])} if last else {}))
     rows += [
         {"run": path.name, "state": "unreadable", "note": reason} for path, reason in unreadable
     ]
     notes = () if rows else (f"no runs in {str(folder)!r}; start one with `embedlab train RECIPE`",)
-    return Table(title=f"Runs in {folder}", columns=_COLUMNS, rows=rows, notes=notes)
+    return Table(f"Runs in {folder}", _COLUMNS, rows, notes)
 
 
 def run_table(run: RunFolder) -> Table:
     """Return what a run is, what it ran on and how far it is."""
-    facts = {key.replace("_", " "): _fact_cell(value) for key, value in run_facts(run).items()}
-    rows: list[dict[str, Value | TableCell]] = [
-        {"fact": key, "value": value}
-        for key, value in facts.items()
-        if value.value not in {None, ""}
-    ]
-    columns = columns_of(("fact", "value"), roles={"fact": "key", "value": "text"})
-    return Table(title=run.id, columns=columns, rows=rows)
+    rows: list[dict[str, Any]] = []
+    for key, value in run_facts(run).items():
+        text = "" if value is None else str(value)
+        if isinstance(value, float):
+            text = f"{value:.4g}" if abs(value) < 1e-4 else f"{value:z.4f}"
+        elif isinstance(value, list):
+            value = text = "; ".join(map(_part, value))
+        if text:
+            rows.append({"fact": key.replace("_", " "), "value": TableCell(value, text)})
+    return Table(run.id, columns_of("fact [key]", "value [text]"), rows)
 
 
 def run_facts(run: RunFolder) -> dict[str, Any]:
-    """Return the same as one object of plain values; None where nothing is known."""
+    """Return the same as one object of plain values; None where nothing is known. Damaged files of
+    evaluations are left out.
+    """
+    evaluations = []
+    for path in sorted(run.evaluations.rglob("*.json")):
+        task = path.relative_to(run.evaluations).with_suffix("").as_posix()
+        with suppress(EmbedlabError):
+            precision = Evaluation.load(path, where=lambda _: False).precision
+            evaluations.append({"task": task, "precision": precision})
     status = {
         key: None if isinstance(value, float) and not isfinite(value) else value
         for key, value in _status_row(run).items()
@@ -58,53 +70,19 @@ def run_facts(run: RunFolder) -> dict[str, Any]:
     return {
         **status,
         **_circumstances(run),
-        "evaluations": _evaluations(run),
+        "evaluations": evaluations,
         "folder": str(run.path),
     }
 
 
-def _fact_cell(value: Any) -> TableCell:
-    """Return a fact in one line."""
-    match value:
-        case float():
-            return TableCell(
-                value=value, text=f"{value:.4g}" if abs(value) < 1e-4 else f"{value:z.4f}"
-            )
-        case list():
-            text = "; ".join(
-                _part(entry) if isinstance(entry, dict) else str(entry) for entry in value
-            )
-            return TableCell(value=text, text=text)
-    return TableCell(value=value, text=str(value))
-
-
-def _part(entry: Mapping[str, Any]) -> str:
-    """Return a part of the data, or an evaluation, in words."""
+def _part(entry: Mapping[str, Any] | str) -> str:
+    """Return a mark, a part of the data, or an evaluation, in words."""
+    if isinstance(entry, str):
+        return entry
     if "task" in entry:
         return f"{entry['task']} in {entry['precision']}"
-    rows = (
-        f"{entry['used']} of {entry['rows']}"
-        if entry.get("used") is not None
-        else str(entry["rows"])
-    )
-    return f"{entry['name']} {entry['split']}: {rows} rows"
-
-
-def _evaluations(run: RunFolder) -> list[dict[str, Any]]:
-    """Return which tasks the run was evaluated on, and in which precision; damaged files are left
-    out.
-    """
-    evaluations = []
-    for path in sorted(run.evaluations.rglob("*.json")):
-        with suppress(EmbedlabError):
-            evaluation = Evaluation.load(path, where=lambda _: False)
-            evaluations.append(
-                {
-                    "task": path.relative_to(run.evaluations).with_suffix("").as_posix(),
-                    "precision": evaluation.precision,
-                }
-            )
-    return evaluations
+    used = "" if entry.get("used") is None else f"{entry['used']} of "
+    return f"{entry['name']} {entry['split']}: {used}{entry['rows']} rows"
 
 
 def event_line(event: Event) -> str:
@@ -117,16 +95,7 @@ def event_line(event: Event) -> str:
     return one_line(f"{_clock(event.time)}  {event.kind:<11} {shown}".rstrip())
 
 
-def _listed_row(run: RunFolder) -> dict[str, Value | TableCell]:
-    """Return the status with the time of the last event in minutes for people."""
-    row = _status_row(run)
-    last = row["last"]
-    return (
-        {**row, "last": TableCell(value=last, text=last[:16])} if isinstance(last, str) else {**row}
-    )
-
-
-def _status_row(run: RunFolder) -> dict[str, Value]:
+def _status_row(run: RunFolder) -> dict[str, Any]:
     status = run_status(run)
     step = status.step
     return {
@@ -153,28 +122,16 @@ def _circumstances(run: RunFolder) -> dict[str, Any]:
         recipe, environment = run.recipe(), run.environment()
     except EmbedlabError as error:
         return {"note": error.message}
-    marks = (
-        ("partial", environment.is_partial),
-        ("generated", environment.is_generated),
-        ("shortened", environment.is_shortened),
-    )
+    marks = ("partial", "generated", "shortened")
+    keys = ("name", "split", "rows", "used")
+    steps = f"{environment.steps} of {environment.whole_steps}"
     return {
         "summary": recipe.summary,
         "recipe": recipe.hash,
         "encoder": recipe.encoder.model,
         "pooling": recipe.encoder.pooling,
-        "data": [
-            {key: state.get(key) for key in ("name", "split", "rows", "used")}
-            for state in environment.data
-        ],
-        "marks": [mark for mark, is_on in marks if is_on],
-        "steps_taken": f"{environment.steps} of {environment.whole_steps}"
-        if environment.is_shortened
-        else None,
-        "device": environment.device,
-        "precision": environment.precision,
-        "threads": environment.threads,
-        "host": environment.host,
-        "commit": environment.commit,
-        "embedlab": environment.embedlab,
+        "data": [{key: state.get(key) for key in keys} for state in environment.data],
+        "marks": [mark for mark in marks if getattr(environment, f"is_{mark}")],
+        "steps_taken": steps if environment.is_shortened else None,
+        **attributes(environment, "device precision threads host commit embedlab"),
     }

@@ -11,7 +11,7 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
 from embedlab.analysis.comparison import Difference, comparison_notes
-from embedlab.analysis.scores import ModelColumns, is_checkpoint
+from embedlab.analysis.scores import is_checkpoint
 from embedlab.analysis.seed_notes import HANGS
 from embedlab.core.note import Note
 from embedlab.core.signs import MODELS
@@ -20,16 +20,15 @@ from embedlab.models.grammar import titles_of
 from embedlab.outcomes.frame import DATASET, is_expression
 from embedlab.outcomes.frame import plain_name as plain_file
 from embedlab.reports.captions import (
-    Scales,
     comparison_caption,
-    evaluation_caption,
     is_mixed,
     items_of,
     measures_in,
     scales_of,
-    score_caption,
+    table_caption,
     unit_of,
 )
+from embedlab.reports.captions import counted_items as counted
 from embedlab.reports.frames import COMPARED, EVALUATED, Row, tidy_frame
 from embedlab.reports.notes import (
     facts_of,
@@ -40,7 +39,16 @@ from embedlab.reports.notes import (
     usage_notes,
     with_marks,
 )
-from embedlab.reports.tables import ABSENT, Align, Column, Table, TableCell, Value, number
+from embedlab.reports.tables import (
+    ABSENT,
+    Column,
+    Table,
+    TableCell,
+    Value,
+    attributes,
+    number,
+    score_columns,
+)
 from embedlab.reports.verdicts import verdicts
 from embedlab.runs.signature import merged
 from embedlab.scoring.provenance import overlap_mark, overlap_notes
@@ -78,95 +86,79 @@ def evaluation_table(
     BY (datasets with their averages, sources, Dice fifths), METRIC and SETTINGS choose numbers; all
     without.
     """
-    kinds = None if by is None else ("dataset", "average") if by == DATASET else (by,)
-
-    def is_shown(score: StoredScore) -> bool:
-        return (
-            (kinds is None or score.by in kinds)
-            and (metric is None or score.metric == metric)
-            and (settings is None or score.setting in settings)
-        )
-
-    members = [each for several in evaluations.values() for each in several]
-    facts = list(_evaluated(evaluations, is_shown, intervals or {}))
-    scales = {fact["metric"]: fact["scale"] for fact in facts}
-    varying = [
-        name for name in ("metric", "setting", "split") if len({fact[name] for fact in facts}) > 1
-    ]
-    on = "setting" if len(evaluations) == 1 and varying == ["setting"] else "model"
-    has_items = by is not None and by != DATASET
-    leading = [
-        Column(key="slice", title="slice" if has_items else "dataset", role="key"),
-        *(Column(key=name, title=name, role="key") for name in varying if name != on),
-        *([Column(key="items", title="items")] if has_items else []),
-    ]
-    titles = titles_of([*evaluations])
-    columns = titles if on == "model" else {fact["setting"]: fact["setting"] for fact in facts}
-    name = selected.evaluation_name()
-    measured = f"{metric.capitalize()} x 100" if metric is not None else _measured(name, scales)
-    constant = [facts[0]["setting"]] if facts and "setting" not in varying else []
-    marks = sorted({mark for each in members for mark in each.marks})
-    return Table(
-        title=with_marks(", ".join(filter(None, [measured, *constant])), marks),
-        columns=[*leading, *_score_columns(columns, align="right")],
-        rows=pivot(facts, leading, on=on, marks_best=on == "model"),
-        titles=titles,
-        subject="" if on == "model" else next(iter(titles.values())),
-        score_columns="model" if on == "model" else "aggregate",
-        frame=tidy_frame(facts, EVALUATED),
-        notes=list(
-            dict.fromkeys((*generated_note(marks), *_evaluation_notes(evaluations), *notes))
-        ),
-        signatures={
-            model: _signature(several, by=by, metric=metric, aggregation=settings)
-            for model, several in evaluations.items()
-            if several
-        },
-        caption=lambda: evaluation_caption(
-            measured.replace(" x 100", " × 100"),
-            {
-                fact["slice"]: fact["items"]
-                for fact in facts
-                if fact["items"] and fact["by"] != "average"
-            },
-            marks=marks,
-            seen=[overlap for each in members for overlap in each.overlaps.values()],
-            seeds=map(len, evaluations.values()),
-            is_ranked=len(evaluations) > 1 and 100 in scales.values(),
-        ),
-    )
-
-
-def _measured(name: str, scales: Scales) -> str:
-    has_measures = len(scales) == 1 or is_mixed(scales)
-    return f"{name}, {measures_in(scales)}" if has_measures else f"{name}{unit_of(scales)}"
-
-
-def _signature(members: Sequence[Evaluation], **chosen: str | Sequence[str] | None) -> str:
-    """Return the signature of a model's MEMBERS, with what was CHOSEN of their numbers."""
-    known = {
+    chosen = {"by": by, "metric": metric, "aggregation": settings}
+    picked = {
         name: (values,) if isinstance(values, str) else tuple(values)
         for name, values in chosen.items()
         if values is not None
     }
-    return str(replace(merged([each.signature for each in members]), **known))
+    wanted = {**picked, "by": ("dataset", "average")} if by == DATASET else picked
+
+    def is_shown(score: StoredScore) -> bool:
+        of_score = {"by": score.by, "metric": score.metric, "aggregation": score.setting}
+        return all(of_score[name] in values for name, values in wanted.items())
+
+    members = [each for several in evaluations.values() for each in several]
+    facts = [*_evaluated(evaluations, is_shown, intervals or {})]
+    scales = {fact["metric"]: fact["scale"] for fact in facts}
+    varying = [
+        name for name in ("metric", "setting", "split") if len({fact[name] for fact in facts}) > 1
+    ]
+    is_of_one = len(evaluations) == 1 and varying == ["setting"]
+    on = "setting" if is_of_one else "model"
+    has_items = by not in {None, DATASET}
+    leading = [Column("slice", "slice" if has_items else "dataset", "key")]
+    leading += [Column(name, name, "key") for name in varying if name != on]
+    leading += [Column("items", "items")] * has_items
+    titles = titles_of([*evaluations])
+    columns = {fact["setting"]: fact["setting"] for fact in facts} if is_of_one else titles
+    measured = f"{metric.capitalize()} x 100" if metric is not None else ""
+    if metric is None:
+        has_measures = len(scales) == 1 or is_mixed(scales)
+        what = f", {measures_in(scales)}" if has_measures else unit_of(scales)
+        measured = f"{selected.evaluation_name()}{what}"
+    constant = [facts[0]["setting"]] if facts and "setting" not in varying else []
+    marks = sorted({mark for each in members for mark in each.marks})
+    items = {
+        fact["slice"]: fact["items"] for fact in facts if fact["items"] and fact["by"] != "average"
+    }
+    return Table(
+        with_marks(", ".join(filter(None, [measured, *constant])), marks),
+        [*leading, *score_columns(columns, "right")],
+        pivot(facts, leading, on=on, marks_best=not is_of_one),
+        [*dict.fromkeys((*generated_note(marks), *_evaluation_notes(evaluations), *notes))],
+        tidy_frame(facts, EVALUATED),
+        titles=titles,
+        subject=next(iter(titles.values())) if is_of_one else "",
+        score_columns="aggregate" if is_of_one else "model",
+        signatures={
+            model: str(replace(merged([each.signature for each in several]), **picked))
+            for model, several in evaluations.items()
+            if several
+        },
+        caption=lambda: table_caption(
+            f"{measured.replace(' x 100', ' × 100')}; {counted(items)}.",
+            marks=marks,
+            is_ranked=len(evaluations) > 1 and 100 in scales.values(),
+            seen=[overlap for each in members for overlap in each.overlaps.values()],
+            seeds=map(len, evaluations.values()),
+        ),
+    )
 
 
 def score_table(comparison: TaskComparison) -> Table:
     """Return one row a slice and one column a model: its score with a 95% interval."""
-    facts = list(compared_rows(comparison))
+    facts = [*compared_rows(comparison)]
     leading = columns_of_slices(comparison, facts)
-    titles = titles_of([model.name for model in comparison.models])
-    rows = pivot(facts, leading, shows_intervals=True)
     return Table(
-        title=score_title(comparison),
-        columns=[*leading, *_score_columns(titles, align="left")],
-        rows=rows,
-        titles=titles,
-        frame=tidy_frame(facts, EVALUATED),
-        notes=[*general_notes(comparison), *_slice_notes(comparison)],
+        score_title(comparison),
+        [*leading, *score_columns(comparison.titles, "left")],
+        pivot(facts, leading, shows_intervals=True),
+        [*general_notes(comparison), *_slice_notes(comparison)],
+        tidy_frame(facts, EVALUATED),
+        titles=comparison.titles,
         signatures=comparison.signatures,
-        caption=lambda: score_caption(comparison),
+        caption=lambda: comparison_caption(comparison, "own intervals"),
     )
 
 
@@ -183,69 +175,48 @@ def comparison_table(
     What is the same in all rows is in the title: a column that says it is left out. With ROWS of
     models, one row a model and one column a slice, without the differences.
     """
+    slices, slicing = comparison.slices, comparison.slicing
     names = [model.name for model in comparison.models]
     titles = titles_of([*names, *(model.name for model in stated)])
-    ranked = {
-        place: compared
-        for place, compared in enumerate(comparison.slices)
-        if compared.metric == "spearman"
-    }
-    keys = [compared.key for compared in ranked.values()]
-    facts = [
-        *compared_rows(comparison, printed),
-        *(
-            _stated_row(model, compared.task, compared.key, compared.average_of) | {"place": place}
-            for model in stated
-            for place, compared in ranked.items()
-        ),
+    ranked = [
+        (place, compared) for place, compared in enumerate(slices) if compared.metric == "spearman"
     ]
+    facts = [*compared_rows(comparison, printed)]
+    for model in stated:
+        for place, compared in ranked:
+            row = _stated_row(model, compared.task, compared.key, compared.average_of)
+            facts.append(row | {"place": place})
     leading = columns_of_slices(comparison, facts)
-    slicing = comparison.slicing
+    columns = [*leading, *_model_columns(comparison, titles)]
+    for line in printed:
+        title = f"{titles[line.model]}, {line.paper}"
+        columns.append(Column(f"{line.model}.published", title, "difference", digits=2))
+    for model in stated:
+        title = f"{titles[model.name]}, {STATED}"
+        columns.append(Column(model.name, title, "difference", "right"))
     notes = [
         *general_notes(comparison),
         *comparison_notes(
-            comparison.slices,
-            comparison.models,
-            slicing.margin,
-            has_differences=rows == "slices",
+            slices, comparison.models, slicing.margin, has_differences=rows == "slices"
         ),
-        *(_elsewhere_notes(comparison.elsewhere, titles) if comparison.elsewhere else ()),
+        *_elsewhere_notes(comparison.elsewhere, titles),
         *_slice_notes(comparison),
-        *(_printed_note(row, slicing.aggregate) for row in printed),
-        *(note for model in stated for note in model.notes(keys)),
+        *(_printed_note(line, slicing.aggregate) for line in printed),
+        *(note for model in stated for note in model.notes([each.key for _, each in ranked])),
     ]
     table = Table(
-        title=score_title(comparison),
-        columns=[
-            *leading,
-            *_model_columns(comparison.models, titles),
-            *(
-                Column(
-                    key=f"{row.model}.published",
-                    title=f"{titles[row.model]}, {row.paper}",
-                    digits=2,
-                    role="difference",
-                )
-                for row in printed
-            ),
-            *(
-                Column(
-                    key=model.name,
-                    title=f"{titles[model.name]}, {STATED}",
-                    align="right",
-                    role="difference",
-                )
-                for model in stated
-            ),
-        ],
-        rows=pivot(facts, leading),
-        frame=tidy_frame(facts, COMPARED),
-        answer=verdicts(comparison.slices, names, by=slicing.by),
-        notes=list(dict.fromkeys(notes)),
+        score_title(comparison),
+        columns,
+        pivot(facts, leading),
+        [*dict.fromkeys(notes)],
+        tidy_frame(facts, COMPARED),
+        answer=verdicts(slices, names, by=slicing.by),
         signatures=comparison.signatures,
         titles=titles,
-        records={"another_dataset": [_elsewhere_record(each) for each in comparison.elsewhere]},
-        caption=lambda: comparison_caption(comparison, rows=rows),
+        records={"another_dataset": [*map(_elsewhere_record, comparison.elsewhere)]},
+        caption=lambda: comparison_caption(
+            comparison, "differences" if rows == "slices" else "scores"
+        ),
     )
     if rows == "slices":
         return table
@@ -258,23 +229,23 @@ def stated_table(
     """Return one row a dataset of TASK that any of the models states, or an average over others,
     and one column a model.
     """
-    facts = [
+    rows = [
         _stated_row(model, task, key, over, metric) | {"place": key}
         for model in models
         for key, over in datasets.items()
     ]
-    keys = {fact["slice"] for fact in facts if not isnan(fact["score"])}
-    keys |= {key for key in datasets if any(model.states(key) for model in models)}
-    facts = [fact for fact in facts if fact["slice"] in keys]
-    leading = [Column(key="slice", title="dataset", role="key")]
+    keys = {row["slice"] for row in rows if not isnan(row["score"])}
+    keys |= {key for key in datasets if any(model.stated([key]) for model in models)}
+    facts = [row for row in rows if row["slice"] in keys]
+    leading = [Column("slice", "dataset", "key")]
     titles = titles_of([model.name for model in models])
     return Table(
-        title=f"{metric.title()} x 100 [{STATED}]",
-        columns=[*leading, *_score_columns(titles, align="right")],
-        rows=pivot(facts, leading),
+        f"{metric.title()} x 100 [{STATED}]",
+        [*leading, *score_columns(titles, "right")],
+        pivot(facts, leading),
+        [note for model in models for note in model.notes([*keys])],
+        tidy_frame(facts, EVALUATED),
         titles=titles,
-        frame=tidy_frame(facts, EVALUATED),
-        notes=[note for model in models for note in model.notes([*keys])],
     )
 
 
@@ -291,21 +262,18 @@ def pivot(
 
     The best of a row is marked among the numbers that are shares, as far as digits are shown.
     """
+    keys = [column.key for column in leading]
     places: dict[object, list[Row]] = {}
     for fact in facts:
-        place = fact.get("place", tuple(fact[column.key] for column in leading))
+        place = fact.get("place", tuple(map(fact.get, keys)))
         places.setdefault(place, []).append(fact)
     rows = []
     for group in places.values():
-        row: dict[str, Value | TableCell] = {
-            column.key: group[0][column.key] for column in leading if column.key in group[0]
-        }
-        row["slice"] = TableCell(value=group[0]["slice"], text=group[0]["title"])
-        shown = [
-            round(fact["score"], 2)
-            for fact in group
-            if fact["scale"] == 100 and not isnan(fact["score"])
-        ]
+        first = group[0]
+        row: dict[str, Value | TableCell] = {key: first[key] for key in keys if key in first}
+        row["slice"] = TableCell(first["slice"], first["title"])
+        shares = [fact["score"] for fact in group if fact["scale"] == 100]
+        shown = [round(score, 2) for score in shares if not isnan(score)]
         best = max(shown) if marks_best and len(shown) > 1 else None
         for fact in group:
             row |= _model_cells(fact, fact[on], best, shows_intervals=shows_intervals)
@@ -324,11 +292,10 @@ def _model_cells(
         least, most = fact["difference_low"], fact["difference_high"]
         is_clear = fact.get("significant", False)
         signs = MODELS.sign * is_clear + "=" * fact.get("equivalent", False)
-        signs += HANGS * (fact["difference_without_topic"] is not None)
         cells[f"{key}.delta"] = cell = number(
             fact["difference"],
             is_signed=True,
-            sign=signs,
+            sign=signs + HANGS * (fact["difference_without_topic"] is not None),
             low=least,
             high=most,
             is_dim=least * most > 0 and not is_clear,
@@ -342,7 +309,7 @@ def _model_cells(
         raised=letters,
         is_best=fact["scale"] == 100 and round(fact["score"], 2) == best,
         low=low if shows_intervals else None,
-        high=high if shows_intervals else None,
+        high=high,
         hover=hover,
     )
     if fact.get("published") is not None:
@@ -354,7 +321,7 @@ def compared_rows(
     comparison: TaskComparison, printed: Sequence[PublishedRow] = ()
 ) -> Iterator[Row]:
     """Yield what is known of each slice and model: what is in COMPARED, and what tables show."""
-    published = {row.model: row for row in printed}
+    published = {line.model: line for line in printed}
     by = comparison.slicing.by
     for place, compared in enumerate(comparison.slices):
         scale, topic = scale_of(compared.task, compared.metric), compared.largest_topic
@@ -366,34 +333,26 @@ def compared_rows(
         if is_expression(by):
             title = {"fits": "yes", "rest": "no"}.get(title, title)
         row = {
+            **attributes(compared, "dataset task metric setting topics"),
             "place": place,
             "title": title,
             "scale": scale,
-            "dataset": compared.dataset,
-            "task": compared.task,
             "by": "average" if compared.average_of else by,
             "slice": compared.slice_key,
-            "metric": compared.metric,
-            "setting": compared.setting,
             "items": compared.pairs,
             "sentences": compared.sentences or None,
-            "topics": compared.topics,
             "component_rows": topic.rows if topic else None,
             "component_share": topic.share if topic else None,
             "marks": ", ".join(comparison.marks),
         }
         for model, score in compared.scores.items():
             overlap = comparison.shared.get(model, {}).get(compared.key)
-            line = published.get(model)
-            if line is not None and compared.metric != "spearman":
-                line = None
+            line = published.get(model) if compared.metric == "spearman" else None
             yield {
                 **row,
+                **attributes(score, "low high sd", scale),
                 "model": model,
                 "score": scale * score.value,
-                "low": scale * score.low,
-                "high": scale * score.high,
-                "sd": scale * score.sd,
                 "design_effect": score.uncertainty.design_effect,
                 "seeds": len(score.members),
                 "letters": score.letters or None,
@@ -416,15 +375,10 @@ def _difference_fields(difference: Difference | None, scale: float) -> Row:
         "difference_without_topic": scale * topic.without if topic else None,
     }
     if not isnan(difference.p_holm):
-        fields |= {
-            "test": TEST,
-            "p": difference.p,
-            "p_corrected": difference.p_holm,
-            "significant": difference.significant,
-            "reach": difference.reach,
-        }
+        tested = attributes(difference, "p significant reach")
+        fields |= {"test": TEST, "p_corrected": difference.p_holm, **tested}
     if not isnan(difference.p_equivalent):
-        fields |= {"p_equivalent": difference.p_equivalent, "equivalent": difference.equivalent}
+        fields |= attributes(difference, "p_equivalent equivalent")
     return fields
 
 
@@ -440,60 +394,51 @@ def _evaluated(
         for evaluation in members:
             for score in filter(is_shown, evaluation.scores):
                 split = score.split or ""
-                what = (evaluation.task, score.by, score.slice, score.metric, score.setting, split)
+                number_of, setting = (score.slice, score.metric), score.setting
+                what = (evaluation.task, score.by, *number_of, setting, split)
                 key = (*what, model)
-                number_of = (model, score.slice, score.metric)
-                ends = intervals.get((*number_of, score.setting)) or intervals.get((*number_of, ""))
+                own = intervals.get((model, *number_of, setting))
+                ends = own or intervals.get((model, *number_of, ""))
                 low, high = ends if ends and split != "dev" else (nan, nan)
                 overlap = evaluation.overlaps.get(score.slice)
-                row = rows.setdefault(
-                    key,
-                    {
-                        **dict(zip(EVALUATED, key, strict=False)),
-                        "low": score.scale * low,
-                        "high": score.scale * high,
-                        "items": score.items,
-                        "marks": ", ".join(evaluation.marks),
-                        **overlap_fields(overlap),
-                        "title": score.title or score.slice,
-                        "scale": score.scale,
-                    },
-                )
-                row |= {"mark": overlap_mark(overlap)} if overlap else {}
+                row = {
+                    **dict(zip(EVALUATED, key, strict=False)),
+                    "low": score.scale * low,
+                    "high": score.scale * high,
+                    "items": score.items,
+                    "marks": ", ".join(evaluation.marks),
+                    **overlap_fields(overlap),
+                    "title": score.title or score.slice,
+                    "scale": score.scale,
+                }
+                rows.setdefault(key, row)
+                rows[key] |= {"mark": overlap_mark(overlap)} if overlap else {}
                 values.setdefault(key, []).append(score.scale * score.value)
-    for row, seeds in zip(rows.values(), values.values(), strict=True):
+    for of_row, row in rows.items():
+        seeds = values[of_row]
         is_known = len(seeds) > 1 and not any(map(isnan, seeds))
         sd = stdev(seeds) if is_known else None
         yield row | {"score": fmean(seeds), "sd": sd, "seeds": len(seeds)}
 
 
-def overlap_fields(shared: Overlap | None, prefix: str = "") -> dict[str, int]:
+def overlap_fields(shared: Overlap | None, prefix: str = "") -> Row:
     """Return the counts of text that a slice shares with training text, where there is any."""
-    if not shared:
-        return {}
-    return {
-        f"{prefix}shared_pairs": shared.shared_pairs,
-        f"{prefix}shared_sentences": shared.shared_sentences,
-    }
+    counts = attributes(shared, "shared_pairs shared_sentences") if shared else {}
+    return {f"{prefix}{name}": count for name, count in counts.items()}
 
 
-def _score_columns(titles: Mapping[str, str], *, align: Align) -> Iterator[Column]:
-    for name, title in titles.items():
-        yield Column(key=name, title=title, align=align, role="score")
-
-
-def _model_columns(models: Sequence[ModelColumns], titles: Mapping[str, str]) -> Iterator[Column]:
+def _model_columns(comparison: TaskComparison, titles: Mapping[str, str]) -> Iterator[Column]:
     """Yield a column a model, which says where its numbers are about one checkpoint alone, then of
     each other one its difference from the first.
     """
+    models = comparison.models
     for model in models:
         single = "1 seed: " if model.seeds or any(model.runs) else ""
         about = f", {single}this checkpoint" if is_checkpoint(model) else ""
-        title = f"{titles[model.name]}{about}"
-        yield Column(key=model.name, title=title, align="left", role="score")
+        yield Column(model.name, f"{titles[model.name]}{about}", "score", "left")
     for model in models[1:]:
         title = f"{titles[model.name]} − {titles[models[0].name]}"
-        yield Column(key=f"{model.name}.delta", title=title, align="left", role="difference")
+        yield Column(f"{model.name}.delta", title, "difference", "left")
 
 
 def columns_of_slices(comparison: TaskComparison, facts: Sequence[Row]) -> list[Column]:
@@ -501,9 +446,8 @@ def columns_of_slices(comparison: TaskComparison, facts: Sequence[Row]) -> list[
     column, where there are several.
     """
     by, shared = comparison.slicing.by, shared_dataset(comparison)
-    columns = leading_columns(
-        facts, "slice", by.replace(",", " × "), has_datasets=by != DATASET and not shared
-    )
+    has_datasets = by != DATASET and not shared
+    columns = leading_columns(facts, "slice", by.replace(",", " × "), has_datasets=has_datasets)
     return [each for each in columns if each.key != "slice" or by != DATASET or not shared]
 
 
@@ -513,16 +457,14 @@ def leading_columns(
     """Return the columns that say what a row is of: its task and metric where there are several,
     KEY under TITLE, and its items.
     """
-    varying = {name for name in ("task", "metric") if len({fact[name] for fact in facts}) > 1}
-    columns = {
-        "task": Column(key="task", title="task", role="group"),
-        "datasets": Column(key="dataset", title="dataset", role="group"),
-        "": Column(key=key, title=title, role="key"),
-        "metric": Column(key="metric", title="metric", role="key"),
-    }
-    shown = {*varying, "", *(["datasets"] if has_datasets else [])}
-    leading = [column for name, column in columns.items() if name in shown]
-    return [*leading, Column(key="items", title="items")]
+    task, metric = (len({fact[name] for fact in facts}) > 1 for name in ("task", "metric"))
+    return [
+        *([Column("task", "task", "group")] * task),
+        *([Column("dataset", "dataset", "group")] * has_datasets),
+        Column(key, title, "key"),
+        *([Column("metric", "metric", "key")] * metric),
+        Column("items", "items"),
+    ]
 
 
 def score_title(comparison: TaskComparison) -> str:
@@ -531,16 +473,12 @@ def score_title(comparison: TaskComparison) -> str:
     """
     scales = scales_of(comparison.slices)
     settings = {compared.setting for compared in comparison.slices}
-    names = (
-        measures_in(scales) if len(scales) == 1 or is_mixed(scales) else f"scores{unit_of(scales)}"
-    )
+    is_named = len(scales) == 1 or is_mixed(scales)
+    names = measures_in(scales) if is_named else f"scores{unit_of(scales)}"
     names = f"{names[:1].upper()}{names[1:]}"
     dataset = shared_dataset(comparison)
-    return titled(
-        comparison,
-        f"{names} on {dataset}" if dataset else names,
-        settings.pop() if len(settings) == 1 else None,
-    )
+    on = f"{names} on {dataset}" if dataset else names
+    return titled(comparison, on, settings.pop() if len(settings) == 1 else None)
 
 
 def shared_dataset(comparison: TaskComparison) -> str:
@@ -557,8 +495,8 @@ def titled(comparison: TaskComparison, *parts: str | None) -> str:
     these, and the marks.
     """
     rows = comparison.rows
-    counted = f"{rows[0]} of {rows[1]} items" if rows is not None else ""
-    return with_marks(", ".join(filter(None, (*parts, counted))), comparison.marks)
+    common = f"{rows[0]} of {rows[1]} items" if rows is not None else ""
+    return with_marks(", ".join(filter(None, (*parts, common))), comparison.marks)
 
 
 def general_notes(comparison: TaskComparison) -> Iterator[str]:
@@ -607,10 +545,8 @@ def _evaluation_notes(evaluations: Mapping[str, Sequence[Evaluation]]) -> Iterat
 def _elsewhere_record(elsewhere: Elsewhere) -> Row:
     """Return what is known of another dataset, as tables show it."""
     scale = scale_of(elsewhere.task, elsewhere.metric)
-    return {
-        key: scale * value if isinstance(value, float) else value
-        for key, value in vars(elsewhere).items()
-    } | {"datasets": [*elsewhere.datasets]}
+    record = {**vars(elsewhere), "datasets": [*elsewhere.datasets]}
+    return record | attributes(elsewhere, "mean low high new_low new_high", scale)
 
 
 def _elsewhere_notes(others: Sequence[Elsewhere], titles: Mapping[str, str]) -> Iterator[str]:
@@ -621,12 +557,12 @@ def _elsewhere_notes(others: Sequence[Elsewhere], titles: Mapping[str, str]) -> 
     for each in others:
         kinds.setdefault((each.task, each.metric, each.datasets), []).append(each)
     for (*_, datasets), models in kinds.items():
-        records = [_elsewhere_record(each) for each in models]
         listed = "; ".join(
-            f"{titles[record['model']]} {record['mean']:+z.2f} "
-            f"[{record['low']:+z.2f}, {record['high']:+z.2f}] on average, "
-            f"{record['new_low']:+z.2f} to {record['new_high']:+z.2f} on another"
-            for record in records
+            "{title} {mean:+z.2f} [{low:+z.2f}, {high:+z.2f}] on average, {new_low:+z.2f} to "
+            "{new_high:+z.2f} on another".format(
+                title=titles[each.model], **_elsewhere_record(each)
+            )
+            for each in models
         )
         shared = models[0].shared_pairs
         share = f"share {shared or 'no'} pair{'s' * (shared != 1)}"
@@ -646,10 +582,8 @@ def _printed(row: PublishedRow, key: str, average_of: Sequence[str]) -> float | 
 
 def _printed_note(row: PublishedRow, aggregate: str) -> str:
     other = "" if row.aggregate == aggregate else f"; not comparable with {aggregate!r} here"
-    return (
-        f"{row.model}, {row.paper}: {row.table}, {row.encoder}, aggregated by "
-        f"{row.aggregate!r}{other}"
-    )
+    where = f"{row.model}, {row.paper}: {row.table}, {row.encoder}"
+    return f"{where}, aggregated by {row.aggregate!r}{other}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -667,32 +601,30 @@ class StatedModel:
         """
         if over:
             return sum(self.value(name, metric) for name in over) / len(over)
-        stated = self._stated([dataset])
+        stated = self.stated([dataset])
         return 100 * stated[0].figures.get(f"cosine_{metric}", nan) if stated else nan
 
-    def states(self, dataset: str) -> bool:
-        """Return whether a file has a result of DATASET, which may be no number."""
-        return bool(self._stated([dataset]))
-
-    def _stated(self, datasets: Iterable[str]) -> list[StatedFigures]:
+    def stated(self, datasets: Iterable[str]) -> list[StatedFigures]:
+        """Return the figures of DATASETS, some of which may be no number."""
         from embedlab.data.mteb_files import plain_name
 
-        names = {plain_name(dataset) for dataset in datasets}
+        names = {*map(plain_name, datasets)}
         return [figure for figure in self.figures if plain_name(figure.task) in names]
 
     def notes(self, datasets: Iterable[str]) -> Iterator[str]:
         """Yield what the figures of DATASETS are, with revision and split."""
-        stated = self._stated(datasets)
+        stated = self.stated(datasets)
         if stated:
             versions = dict.fromkeys(f"mteb {each.version}" for each in stated if each.version)
             source = ", ".join(versions) or "a result file"
             text = f"figures of whole datasets as {source} states them, without pairs"
-            origins = ", ".join(each.origin for each in stated)
-            yield Note(f"{self.name}: {text}: {origins}", models=(self.name,), short=(text,))
+            yield self._note(text, f": {', '.join(each.origin for each in stated)}")
         for each in stated:
             if isnan(each.figures["main_score"]):
-                text = f"main_score is NaN in {each.path.name}"
-                yield Note(f"{self.name}: {text}", models=(self.name,), short=(text,))
+                yield self._note(f"main_score is NaN in {each.path.name}")
+
+    def _note(self, text: str, more: str = "") -> Note:
+        return Note(f"{self.name}: {text}{more}", models=(self.name,), short=(text,))
 
 
 def _stated_row(
@@ -700,16 +632,14 @@ def _stated_row(
 ) -> Row:
     """Return the row of a figure; none of a row that has one is the best."""
     return {
+        **dict.fromkeys(("slice", "title"), key),
+        **dict.fromkeys(("setting", "marks"), STATED),
         "task": task,
         "by": DATASET,
-        "slice": key,
-        "title": key,
         "metric": metric,
-        "setting": STATED,
         "split": "",
         "model": model.name,
         "score": model.value(key, metric, over=over),
-        "marks": STATED,
         "scale": None,
     }
 
@@ -718,21 +648,19 @@ def with_model_rows(table: Table) -> Table:
     """Return a table of scores with a row a model: without the differences, which would be as many
     columns again, and the numbers of items; a table without scores or names stays as it is.
     """
-    names = [column for column in table.columns if column.role == "key"]
-    groups = [column for column in table.columns if column.role == "group"]
-    models = [
-        column
-        for column in table.columns
-        if column.role in {"score", "difference"} and not column.key.endswith(".delta")
-    ]
+    names, groups, models = (
+        [column for column in table.columns if column.role in roles]
+        for roles in (("key",), ("group",), ("score", "difference"))
+    )
+    models = [column for column in models if not column.key.endswith(".delta")]
     if not (table.rows and models and names):
         return table
-    labels = []
+    labels = {}
     rows: dict[tuple[str, ...], dict[str, Value | TableCell]] = {}
     for row, line in zip(table.rows, table.texts()[1:], strict=True):
         texts = {column.key: text for column, text in zip(table.columns, line, strict=True)}
         label = " ".join(texts[column.key] for column in names)
-        labels.append(label)
+        labels[f"={label}"] = label
         for column in models:
             group = (column.key, *(texts[each.key] for each in groups))
             cells = rows.setdefault(group, {"": column.title})
@@ -741,13 +669,6 @@ def with_model_rows(table: Table) -> Table:
     titles = [column.title for column in names if column.title]
     # datasets need no name
     is_named = len(titles) > 1 or (titles and table.score_columns != "model")
-    titled_labels = {f"={label}": label for label in labels}
-    columns = [
-        Column(key="", title=table.score_columns, role="key"),
-        *groups,
-        *_score_columns(titled_labels, align="right"),
-    ]
-    title = f"{table.title}; a column for each {' and '.join(titles)}"
-    return replace(
-        table, title=title if is_named else table.title, columns=columns, rows=[*rows.values()]
-    )
+    title = f"{table.title}; a column for each {' and '.join(titles)}" if is_named else table.title
+    columns = [Column("", table.score_columns, "key"), *groups, *score_columns(labels, "right")]
+    return replace(table, title=title, columns=columns, rows=[*rows.values()])

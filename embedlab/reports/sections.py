@@ -12,6 +12,7 @@ from embedlab.experiments.published_rows import PublishedRow
 from embedlab.models.grammar import title_of
 from embedlab.outcomes.frame import DATASET, Outcomes
 from embedlab.reports.figures import (
+    AXIS,
     difference_plots,
     gold_scatter,
     metric_of,
@@ -56,13 +57,9 @@ def _next_to_published(comparison: TaskComparison, row: PublishedRow) -> Plot:
     names = [model.name for model in comparison.models]
     ours = scores_of(comparison, slices)[names.index(row.model)]
     values = [row.scores[compared.key] for compared in slices]
-    return Plot(
-        kind="dots",
-        title=f"{title_of(row.model)}: published and ours",
-        labels=[compared.key for compared in slices],
-        series=[Series(name=f"{row.paper}, {row.table}", values=values), ours],
-        axis=f"{metric_of(slices)}x 100, with 95% intervals",
-    )
+    title, axis = f"{title_of(row.model)}: published and ours", f"{metric_of(slices)}{AXIS}"
+    series = [Series(f"{row.paper}, {row.table}", values), ours]
+    return Plot("dots", title, series, axis, labels=[compared.key for compared in slices])
 
 
 def scatter_section(outcomes: Outcomes, models: Sequence[ModelColumns]) -> Section:

@@ -11,20 +11,20 @@ BANDS = 10  # of equal width along the axis of a scatter, whose means are drawn
 FEWEST = 5  # points of a band with a mean
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Series:
     """The numbers of a model, a run or a panel; nan where there is none."""
 
     name: str
     values: Sequence[float]
-    places: Sequence[float] = ()  # of the values; empty: they belong to the plot's labels in order
     low: Sequence[float] = ()  # the ends of each value's interval; empty: no intervals
     high: Sequence[float] = ()
+    places: Sequence[float] = ()  # of the values; empty: they belong to the plot's labels in order
     labels: Sequence[str] = ()  # of the values, where each has its own
     is_best: Sequence[bool] = ()  # no other value of a plot of costs costs less and is higher
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Plot:
     """Series over labels or numbers.
 

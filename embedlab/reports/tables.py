@@ -7,9 +7,9 @@ import io
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from embedlab.core.note import shown_notes
 from embedlab.core.printable import markdown_text, one_line, visible, without_formula
@@ -30,7 +30,7 @@ Role = Literal["key", "group", "score", "difference", "minor", "text", "sentence
 model, or a difference from it; what is left out first; a text that wraps; a sentence of a block."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class TableCell:
     """A raw value for machines and the text that people read, such as 0.7842 and "78.4 ± 0.3 a"."""
 
@@ -58,22 +58,22 @@ def number(
     standard deviation, interval and SIGN, those that are there; MORE is the rest of the cell.
     """
     if _finite(value) is None:
-        return TableCell(value=value, text=ABSENT)
+        return TableCell(value, ABSENT)
     form = f"{'+' * is_signed}z.{digits}f"
     spread = "" if _finite(sd) is None else f" ± {sd:z.{digits}f}"
     interval = "" if _finite(low) is None else f" [{low:{form}}, {high:{form}}]"
-    return TableCell(value=value, text=f"{value:{form}}{mark}{spread}{interval}{sign}", **more)
+    return TableCell(value, f"{value:{form}}{mark}{spread}{interval}{sign}", **more)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Column:
     """One column: KEY in JSON and CSV, TITLE for people."""
 
     key: str
     title: str
-    digits: int | None = None  # after the point, for people; None: Python's own format
+    role: Role | None = None
     align: Align | None = None  # None: right when it holds nothing but numbers
-    role: "Role | None" = None
+    digits: int | None = None  # after the point, for people; None: Python's own format
 
     @property
     def is_text(self) -> bool:
@@ -81,28 +81,31 @@ class Column:
         return self.role in {"text", "sentence"}
 
 
-def columns_of(
-    keys: Iterable[str],
-    *,
-    titles: Mapping[str, str] | None = None,
-    digits: Mapping[str, int] | None = None,
-    roles: Mapping[str, Role | None] | None = None,
-    align: Align | None = None,
-) -> list[Column]:
-    """Return a column for each of KEYS, which is its title where there is no other."""
-    return [
-        Column(
-            key=key,
-            title=(titles or {}).get(key, key),
-            digits=(digits or {}).get(key),
-            role=(roles or {}).get(key),
-            align=align,
-        )
-        for key in keys
-    ]
+_COLUMN = re.compile(r"(\S+)(?: = (.+?))?(?: \[(\w+)\])?(?: \.(\d))?(?: ([<>]))?")
+_SIDES: Mapping[str, Align] = {"<": "left", ">": "right"}
 
 
-@dataclass(frozen=True, kw_only=True)
+def columns_of(*described: str) -> list[Column]:
+    """Return the columns that are DESCRIBED, such as "loss = last loss [minor] .4 >": key, title
+    (else the key), role, digits and the side on which it is aligned, those that are said.
+    """
+    columns = []
+    for text in described:
+        found = _COLUMN.fullmatch(text)
+        assert found, text
+        key, title, role, digits, side = found.groups()
+        known = cast("Role | None", role)
+        column = Column(key, title or key, known, _SIDES.get(side), int(digits) if digits else None)
+        columns.append(column)
+    return columns
+
+
+def score_columns(titles: Mapping[str, str], align: Align = "right") -> list[Column]:
+    """Return a column of scores for each of TITLES, by key."""
+    return [Column(key, title, "score", align) for key, title in titles.items()]
+
+
+@dataclass(frozen=True)
 class Table:
     """Rows under columns, with a title above and notes below.
 
@@ -111,30 +114,27 @@ class Table:
     while people compare models in columns. A table without columns is only its title and notes.
     """
 
-    columns: Sequence[Column]
-    rows: Sequence[Mapping[str, Value | TableCell]]
     title: str = ""
+    columns: Sequence[Column] = ()
+    rows: Sequence[Mapping[str, Value | TableCell]] = ()
+    notes: Sequence[str] = ()
+    frame: "pl.DataFrame | None" = field(default=None, compare=False)
     # what the numbers are of, where no column says it; people see it in front of the title
     subject: str = ""
     answer: Sequence[str] = ()  # in words, above the table
-    notes: Sequence[str] = ()
-    frame: "pl.DataFrame | None" = field(default=None, compare=False)
-    signatures: Mapping[str, str] = field(
-        default_factory=dict
-    )  # of each model's numbers; always in JSON and on pages
+    # of each model's numbers; always in JSON and on pages
+    signatures: Mapping[str, str] = field(default_factory=dict)
     is_signed: bool = False  # people see them too, below the notes
     titles: Mapping[str, str] = field(default_factory=dict)  # of the models, in columns and notes
-    keys: Sequence[
-        str
-    ] = ()  # of JSON and CSV, where they are not those of the columns and rows in their order
+    # of JSON and CSV, where they are not those of the columns and rows in their order
+    keys: Sequence[str] = ()
     score_columns: str = "model"  # what each column of scores is
     brief: Sequence[int] = ()  # the rows that a terminal shows without all notes; empty: every one
     more: str = ""  # what else there is, as the last note says
     is_detail: bool = False  # people see it with all notes alone
     has_all_notes: bool = False  # people see also those that do not change how a number is read
-    records: Mapping[str, Sequence[Mapping[str, Any]]] = field(
-        default_factory=dict
-    )  # in JSON alone: what is of no row, by its key
+    # in JSON alone: what is of no row, by its key
+    records: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     # of a paper's table: what the numbers are, of how many items, and what marks and intervals mean
     caption: Callable[[], str] = str
 
@@ -153,17 +153,16 @@ class Table:
     def data(self) -> dict[str, Any]:
         """Return the table as plain values at full precision; nan and infinity are None."""
         keys, rows = self._keys(), self.rows if self.frame is None else self.frame.to_dicts()
+        more: dict[str, Any] = {
+            "answer": [*self.answer],
+            "signatures": dict(self.signatures),
+            **self.records,
+        }
         return {
             "title": self.title,
             "rows": [{key: _finite(_raw(row.get(key))) for key in keys} for row in rows],
-            "notes": list(self.notes),
-            **({"answer": list(self.answer)} if self.answer else {}),
-            **({"signatures": dict(self.signatures)} if self.signatures else {}),
-            **{
-                key: [dict(record) for record in records]
-                for key, records in self.records.items()
-                if records
-            },
+            "notes": [*self.notes],
+            **{key: value for key, value in more.items() if value},
         }
 
     def to_json(self) -> str:
@@ -206,30 +205,18 @@ class Table:
 
     def to_markdown(self) -> str:
         """Return a Markdown table of what people read, with numbers aligned to the right."""
-        header, *body = ([markdown_text(text) for text in texts] for texts in self.texts())
+        header, *body = ([*map(markdown_text, texts)] for texts in self.texts())
         rule = ["---:" if self.align(column) == "right" else "---" for column in self.columns]
-        lines = [f"| {' | '.join(cells)} |" for cells in [header, rule, *body]]
-        answer = [line for text in self.answer for line in (markdown_text(one_line(text)), "")]
-        title = [f"**{markdown_text(self.shown_title)}**", ""] if self.shown_title else []
+        lines = [f"| {' | '.join(cells)} |" for cells in [header, rule, *body] if self.columns]
         notes = [f"- {markdown_text(note)}" for note in self.shown_notes]
         # As code: nothing in a signature needs escaping then, so that it can be copied from the
         # text.
-        notes += [
-            f"- signature of {markdown_text(one_line(model))}: `{line}`"
-            for model, line in self.signatures.items()
-            if self.is_signed
-        ]
-        return (
-            "\n".join(
-                [
-                    *answer,
-                    *title,
-                    *([*lines, *([""] if notes else [])] if self.columns else []),
-                    *notes,
-                ]
-            )
-            + "\n"
-        )
+        for model, line in self.signatures.items() if self.is_signed else ():
+            notes.append(f"- signature of {markdown_text(one_line(model))}: `{line}`")
+        title = f"**{markdown_text(self.shown_title)}**" if self.shown_title else ""
+        said = [markdown_text(one_line(text)) for text in self.answer]
+        parts = [*said, title, "\n".join(lines), "\n".join(notes)]
+        return "\n\n".join(filter(None, parts)) + "\n"
 
     @property
     def shown_notes(self) -> list[str]:
@@ -239,17 +226,21 @@ class Table:
         notes = shown_notes(self.notes, self.titles)
         if self.more and notes and notes[-1].startswith("--notes shows"):
             return [*notes[:-1], f"{self.more}, and{notes[-1].removeprefix('--notes shows')}"]
-        return [*notes, *([self.more] if self.more else [])]
+        return [*notes, *filter(None, [self.more])]
 
     def _keys(self) -> list[str]:
         """The keys of JSON and CSV."""
-        if self.frame is not None or self.keys:
-            return list(self.keys) if self.frame is None else self.frame.columns
-        return list(
-            dict.fromkeys(
-                [column.key for column in self.columns] + [key for row in self.rows for key in row]
-            )
-        )
+        if self.frame is not None:
+            return self.frame.columns
+        of_rows = (key for row in self.rows for key in row)
+        every = dict.fromkeys([*(column.key for column in self.columns), *of_rows])
+        return [*(self.keys or every)]
+
+
+def attributes(owner: object, names: str, scale: float = 1) -> dict[str, Any]:
+    """The attributes of OWNER with these NAMES, numbers in another SCALE where one is given."""
+    values = {name: getattr(owner, name) for name in names.split()}
+    return values if scale == 1 else {name: scale * value for name, value in values.items()}
 
 
 def _raw(value: Value | TableCell) -> Value:

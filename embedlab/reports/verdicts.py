@@ -7,7 +7,7 @@ two models that no test tells apart are *not distinguished*; where there is none
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import isnan
 from typing import TYPE_CHECKING
 
@@ -32,30 +32,22 @@ def verdicts(
     """
     first, *others = models
     tasks: dict[str, list[ComparedSlice]] = {}  # the slices of the first measure of each task
-    shares = shares_of(slices)
-    for compared in shares:
+    measures: dict[str, set[str]] = {}  # of each task
+    for compared in shares_of(slices):
         same = tasks.setdefault(compared.task, [compared])
         if compared is not same[0] and compared.metric == same[0].metric:
             same.append(compared)
+        if not compared.average_of:
+            measures.setdefault(compared.task, {same[0].metric}).add(compared.metric)
     titles = titles_of([*models])
-    sentences = [
-        _sentence(
-            compared,
-            other,
-            titles[first],
-            titles[other],
-            by,
-            is_named=len(tasks) > 1,
-            has_measures=any(
-                each.task == compared[0].task and each.metric != compared[0].metric
-                for each in shares
-                if not each.average_of
-            ),
-        )
-        for compared in tasks.values()
-        for other in others
-        if any(not isnan(each.differences[other].delta) for each in compared)
-    ]
+    sentences = []
+    for task, of_task in tasks.items():
+        measure = f" in {of_task[0].metric}" if len(measures.get(task, ())) > 1 else ""
+        on_task = f" on {task}" if len(tasks) > 1 else ""
+        for other in others:
+            if any(not isnan(each.differences[other].delta) for each in of_task):
+                names = titles[other], titles[first]
+                sentences.append(_sentence(of_task, other, names, by, measure, on_task))
     left_out = len(sentences) - MOST
     more = "1 more is" if left_out == 1 else f"{left_out} more are"
     return [*sentences[:MOST], *([f"{more} in the table"] if left_out > 0 else [])]
@@ -71,62 +63,47 @@ def direction(difference: Difference) -> int:
 def _sentence(
     slices: Sequence[ComparedSlice],
     other: str,
-    first: str,
-    title: str,
+    names: tuple[str, str],
     by: str,
-    *,
-    is_named: bool,
-    has_measures: bool,
+    measure: str,
+    on_task: str,
 ) -> str:
-    """Return how a model does against the first one on the slices of one task, by the name of their
-    measure where the task has others.
-    """
-    parts = [each for each in slices if not each.average_of]
-    parts = [each for each in parts if not isnan(each.differences[other].delta)]
+    """Return how a model does against the first one on the slices of one task; NAMES are theirs."""
+    known = [each for each in slices if not isnan(each.differences[other].delta)]
+    parts = [each for each in known if not each.average_of]
     averages = [each for each in slices if each.average_of]
     whole = averages[-1] if averages else parts[0] if len(parts) == 1 else None
     signs = [direction(each.differences[other]) for each in parts]
-    on_task = f" on {slices[0].task}" if is_named else ""
-    measure = f" in {slices[0].metric}" if has_measures else ""
-    wins, losses = (
-        f"{signs.count(sign)} of {len(parts)} {'datasets' if by == DATASET else 'slices'}"
-        for sign in (1, -1)
-    )
+    winner, loser = names
+    is_turned = whole is not None and whole.differences[other].delta < 0
+    if is_turned:
+        winner, loser, signs = loser, winner, [-sign for sign in signs]
+    what = "datasets" if by == DATASET else "slices"
+    wins, losses = (f"{signs.count(sign)} of {len(parts)} {what}" for sign in (1, -1))
+    lost = [f"{loser} beats {winner} on {losses}"] * (-1 in signs)
     if whole is None:
-        counts = [f"{title} beats {first} on {wins}"] if 1 in signs else []
-        counts += [f"{first} beats {title} on {losses}"] if -1 in signs else []
-        if not any(signs):
-            counts = [f"{title} and {first} are not distinguished on any of {len(parts)}"]
+        counts = [f"{winner} beats {loser} on {wins}"] * (1 in signs) + lost
+        if not counts:
+            counts = [f"{winner} and {loser} are not distinguished on any of {len(parts)}"]
         return f"{'; '.join(counts)}{on_task}{measure}"
-    difference = whole.differences[other]
-    sign, where = direction(difference), on_task
+    difference, scale = whole.differences[other], scale_of(whole.task, whole.metric)
+    where = f"{measure}{on_task}"
     if averages:
-        where = f" on average{on_task}"
-    elif not is_named or by != DATASET:
-        where = f" on {whole.slice_title}"
-    where = f"{measure}{where}"
-    scale = scale_of(whole.task, whole.metric)
-    ends = [scale * end for end in (difference.delta, difference.low, difference.high)]
-    if sign < 0 or (sign == 0 and difference.delta < 0):
-        title, first = first, title
-        ends = [-ends[0], -ends[2], -ends[1]]
-        wins, losses, signs = losses, wins, [-each for each in signs]
-    by_points = f"{ends[0]:z.1f}" + ("" if isnan(ends[1]) else f" [{ends[1]:z.1f}, {ends[2]:z.1f}]")
-    if sign:
-        text = f"{title} beats {first} by {by_points}{where}"
-    elif difference.equivalent:
-        text = f"{title} and {first} are equal within the margin{where}: {by_points}"
+        where = f"{measure} on average{on_task}"
+    elif not on_task or by != DATASET:
+        where = f"{measure} on {whole.slice_title}"
+    delta, low, high = (scale * end for end in (difference.delta, difference.low, difference.high))
+    if is_turned:
+        delta, low, high = -delta, -high, -low
+    points = f"{delta:z.1f}" + ("" if isnan(low) else f" [{low:z.1f}, {high:z.1f}]")
+    counts = ([f"on {wins}"] * (1 in signs) + lost) * bool(averages)
+    if difference.significant:
+        text = f"{winner} beats {loser} by {points}{where}"
+        return f"{text}, and {'; '.join(counts)}" if counts else text
+    if difference.equivalent:
+        text = f"{winner} and {loser} are equal within the margin{where}: {points}"
     elif isnan(difference.p):
-        text = f"{title} is {by_points} above {first}{where}, which is not tested"
+        text = f"{winner} is {points} above {loser}{where}, which is not tested"
     else:
-        text = f"{title} and {first} are not distinguished{where}: {by_points}"
-    counts = list(_counts(title, first, wins, losses, signs)) if averages else []
-    return f"{text}, and {'; '.join(counts)}" if sign and counts else "; ".join([text, *counts])
-
-
-def _counts(winner: str, loser: str, wins: str, losses: str, signs: Sequence[int]) -> Iterator[str]:
-    """Yield on how many datasets each of both models beats the other."""
-    if 1 in signs:
-        yield f"on {wins}"
-    if -1 in signs:
-        yield f"{loser} beats {winner} on {losses}"
+        text = f"{winner} and {loser} are not distinguished{where}: {points}"
+    return "; ".join([text, *counts])

@@ -2,10 +2,11 @@
 differs.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from embedlab.models.grammar import title_of
-from embedlab.reports.tables import Column, Table, TableCell, Value, number
+from embedlab.reports.tables import Column, Table, TableCell, Value, columns_of, number
 from embedlab.runs.signature import PartDifference, part_differences
 from embedlab.scoring.verification import ResultPair, intervals_of
 
@@ -14,22 +15,15 @@ def verification_table(sides: ResultPair) -> tuple[Table, bool]:
     """Return the verdict with what differs below it, and whether the results are of the same thing
     and agree.
     """
-    parts = part_differences(sides.first.signature, sides.second.signature)
-    names = {
-        agreement: [part.name for part in parts if part.agreement == agreement]
-        for agreement in ("differs", "other version", "unknown", "only in one")
-    }
-    rows: list[dict[str, Value | TableCell]] = [
-        {
-            "kind": "part",
-            "what": part.name,
-            "first": joined_or_none(part.first),
-            "second": joined_or_none(part.second),
-        }
-        for part in parts
-        if part.agreement in {"differs", "other version"}
-    ]
-    apart = intervals_of(sides)
+    results, apart = (sides.first, sides.second), intervals_of(sides)
+    parts = part_differences(*(result.signature for result in results))
+    names: dict[str, list[str]] = defaultdict(list)
+    rows: list[dict[str, Value | TableCell]] = []
+    for part in parts:
+        names[part.agreement].append(part.name)
+        if part.agreement in {"differs", "other version"}:
+            both = {"first": joined_or_none(part.first), "second": joined_or_none(part.second)}
+            rows.append({"kind": "part", "what": part.name, **both})
     for key, (first, second) in sides.differing.items():
         low, high = apart.intervals.get(key, (None, None))
         rows.append(
@@ -43,23 +37,18 @@ def verification_table(sides: ResultPair) -> tuple[Table, bool]:
                 "high": high,
             }
         )
-    columns = [Column(key="what", title="what differs", role="key")]
+    columns = columns_of("what = what differs [key]")
     columns += [
-        Column(key=key, title=str(file), digits=2, align="right", role="score")
+        Column(key, str(file), "score", "right", 2)
         for key, file in zip(("first", "second"), sides.files, strict=True)
     ]
     if sides.differing:
-        title = "second − first"
-        columns.append(Column(key="difference", title=title, align="left", role="difference"))
-    results = (sides.first, sides.second)
+        columns += columns_of("difference = second − first [difference] <")
     table = Table(
-        title=_verdict(sides, names),
-        columns=columns if rows else [],
-        rows=rows,
-        notes=[
-            *_notes(sides, parts, names),
-            *(f"no interval: {reason}" for reason in apart.reasons),
-        ],
+        _verdict(sides, names),
+        columns if rows else [],
+        rows,
+        [*_notes(sides, parts, names), *(f"no interval: {reason}" for reason in apart.reasons)],
         signatures={
             str(file): str(result.signature)
             for file, result in zip(sides.files, results, strict=True)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import isfinite
 from statistics import median
-from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -22,9 +21,9 @@ from embedlab.comparison.uneven import FEWEST, Uneven
 from embedlab.core.note import Note
 from embedlab.models.grammar import titles_of
 from embedlab.reports.captions import DEPENDENCE, data_sentences, joined, subject_of
-from embedlab.reports.frames import Row, Schema, tidy_frame
+from embedlab.reports.frames import COUNT, NUMBER, TEXT, TRUTH, Row, Schema, tidy_frame
 from embedlab.reports.scores import general_notes, score_title
-from embedlab.reports.tables import Column, Table, TableCell, number
+from embedlab.reports.tables import Column, Table, TableCell, attributes, columns_of, number
 from embedlab.reports.verdicts import verdicts
 from embedlab.runs.outcomes import SENTENCES
 from embedlab.scoring.task_comparison import TaskComparison
@@ -33,34 +32,34 @@ from embedlab.tasks.task import scale_of
 _FEW = 3  # rows of what is not clear
 
 WHY: Schema = {
-    "part": pl.String(),  # "where", "combination", "common", "word" or "typical"
-    "side": pl.String(),  # the model that alone is right; null of "where"
-    "by": pl.String(),  # a property, "error" (the direction of a model's error) or "word"
-    "slice": pl.String(),
-    "datasets": pl.String(),  # that scores are means over
-    "items": pl.Int64(),
-    "first": pl.Float64(),  # scores as tables show them; of typical items the percentile rank
-    "second": pl.Float64(),
+    "part": TEXT,  # "where", "combination", "common", "word" or "typical"
+    "side": TEXT,  # the model that alone is right; null of "where"
+    "by": TEXT,  # a property, "error" (the direction of a model's error) or "word"
+    "slice": TEXT,
+    "datasets": TEXT,  # that scores are means over
+    "items": COUNT,
+    "first": NUMBER,  # scores as tables show them; of typical items the percentile rank
+    "second": NUMBER,
     # second minus first; of "common" and "word" the share of the side minus that of the others, in
     # points
-    "difference": pl.Float64(),
-    "low": pl.Float64(),  # its 95% interval
-    "high": pl.Float64(),
-    "contrast": pl.Float64(),  # the difference minus that on the other items
-    "contrast_low": pl.Float64(),
-    "contrast_high": pl.Float64(),
-    "searched": pl.Float64(),  # of a combination the contrast on the half that it was searched on
+    "difference": NUMBER,
+    "low": NUMBER,  # its 95% interval
+    "high": NUMBER,
+    "contrast": NUMBER,  # the difference minus that on the other items
+    "contrast_low": NUMBER,
+    "contrast_high": NUMBER,
+    "searched": NUMBER,  # of a combination the contrast on the half that it was searched on
     # contrast that would be confirmed in four of five cases if no other combination had one
-    "could_find": pl.Float64(),
-    "share": pl.Float64(),  # of the side's items, per cent
-    "elsewhere": pl.Float64(),
-    "p": pl.Float64(),  # of the contrast, or of the difference of shares
-    "p_corrected": pl.Float64(),
-    "significant": pl.Boolean(),
-    "sentence1": pl.String(),
-    "sentence2": pl.String(),
-    "gold": pl.Float64(),  # of typical pairs the percentile rank
-    "marks": pl.String(),
+    "could_find": NUMBER,
+    "share": NUMBER,  # of the side's items, per cent
+    "elsewhere": NUMBER,
+    "p": NUMBER,  # of the contrast, or of the difference of shares
+    "p_corrected": NUMBER,
+    "significant": TRUTH,
+    "sentence1": TEXT,
+    "sentence2": TEXT,
+    "gold": NUMBER,  # of typical pairs the percentile rank
+    "marks": TEXT,
 }
 
 
@@ -97,12 +96,12 @@ def _where(
     shown: list[Row] = [{"slice": "all", "items": explanation.items, "difference": difference}]
     shown += [_kind_cells(kind, explanation, kind.contrast.reach_sign) for kind in kinds[:rows]]
     table = Table(
-        title=f"Where {second} and {first} differ: "
+        f"Where {second} and {first} differ: "
         f"{score_title(replace(compared, slices=(explanation.whole,)))}",
-        columns=_difference_columns(explanation),
-        rows=shown,
+        _difference_columns(explanation),
+        shown,
+        [*general_notes(compared), *_where_notes(explanation, len(shown) - 1)],
         answer=[*_answer(explanation)],
-        notes=[*general_notes(compared), *_where_notes(explanation, len(shown) - 1)],
         signatures=compared.signatures,
         caption=lambda: joined(
             f"{second} minus {first} on the {len(shown) - 1} of {len(kinds)} kinds of items whose "
@@ -195,14 +194,13 @@ def _combined(explanation: Explanation, rows: int) -> tuple[Table, list[Row]]:
     chosen = search.confirmed[:rows] or search.tested[:_FEW]
     where = "on other topics" + (" and other seeds" if search.seeds else "")
     table = Table(
-        title=f"Two properties together, {'confirmed' if search.confirmed else 'none confirmed'} "
-        f"{where}",
-        columns=_difference_columns(explanation),
-        rows=[
+        f"Two properties together, {'confirmed' if search.confirmed else 'none confirmed'} {where}",
+        _difference_columns(explanation),
+        [
             _kind_cells(each.found, explanation, REACHES[each.reach] * each.is_confirmed)
             for each in chosen
         ],
-        notes=[
+        [
             *_combined_notes(explanation),
             *hanging_note((tested.found.title, tested.found.contrast.topic) for tested in chosen),
         ],
@@ -239,54 +237,55 @@ def _combined_notes(explanation: Explanation) -> Iterator[str]:
 
 def _common(side: Side, explanation: Explanation, rows: int) -> tuple[Table, list[Row]]:
     """Return what is more or less frequent among the items on which one model alone is right."""
-    facts: dict[Literal["common", "word"], list[Row]] = {"common": [], "word": []}
-    for common in (*side.common, *side.words):
-        part: Literal["common", "word"] = "word" if common.by == "word" else "common"
-        fact: Row = {"part": part, "side": side.model, "by": common.by, "slice": common.title}
-        for name in ("share", "elsewhere", "difference", "low", "high"):
-            fact[name] = 100 * getattr(common, name)
-        for name in ("items", "p", "p_corrected", "significant"):
-            fact[name] = getattr(common, name)
-        facts[part].append(fact)
-    clear = {part: [fact for fact in own if fact["significant"]] for part, own in facts.items()}
-    chosen = clear["common"][:rows] or facts["common"][:_FEW]
+    facts = [
+        {
+            **attributes(common, "share elsewhere difference low high", 100),
+            **attributes(common, "by items p p_corrected significant"),
+            "part": "word" if common.by == "word" else "common",
+            "side": side.model,
+            "slice": common.title,
+        }
+        for common in (*side.common, *side.words)
+    ]
+    common, words = (
+        [fact for fact in facts if fact["part"] == part] for part in ("common", "word")
+    )
+    clear = [fact for fact in common if fact["significant"]]
+    clear_words = [fact for fact in words if fact["significant"]]
     shown = [
         {
             **fact,
-            "share": number(fact["share"], digits=1, sign="%"),
-            "elsewhere": number(fact["elsewhere"], digits=1, sign="%"),
+            **{key: number(fact[key], digits=1, sign="%") for key in ("share", "elsewhere")},
             "difference": _points(fact, "*" * fact["significant"]),
         }
-        for fact in [*chosen, *clear["word"][:rows]]
+        for fact in [*(clear[:rows] or common[:_FEW]), *clear_words[:rows]]
     ]
     notes: list[str] = [_rule_of_sides(explanation)]
-    if count := len(side.common):
-        notes += [
+    if common:
+        notes.append(
             _sign(
-                f"*: differs from 0 at 5%, corrected by Holm over {count} shares; seeds are not "
-                "counted"
-            ),
-        ]
+                f"*: differs from 0 at 5%, corrected by Holm over {len(common)} shares; seeds are "
+                "not counted"
+            )
+        )
     else:
         notes.append("too few items to look for what they have in common")
-    if clear["word"]:
+    if clear_words:
         notes.append(
             f"words: those in {FEWEST_WITH_WORD} items or more, corrected for how many these are"
         )
-    table = Table(
-        title=f"What {side.items} of {explanation.items} items have in common that only "
-        f"{_titles(explanation)[side.model]} gets right",
-        columns=[
-            Column(key="slice", title="items", role="key"),
-            Column(key="items", title="n"),
-            Column(key="share", title="share", align="right"),
-            Column(key="elsewhere", title="others", align="right"),
-            Column(key="difference", title="difference in points", align="left", role="difference"),
-        ],
-        rows=shown,
-        notes=notes,
+    columns = columns_of(
+        "slice = items [key]",
+        "items = n",
+        "share >",
+        "elsewhere = others >",
+        "difference = difference in points [difference] <",
     )
-    return table, [*facts["common"], *facts["word"]]
+    title = (
+        f"What {side.items} of {explanation.items} items have in common that only "
+        f"{_titles(explanation)[side.model]} gets right"
+    )
+    return Table(title, columns, shown, notes), [*common, *words]
 
 
 def _rule_of_sides(explanation: Explanation) -> str:
@@ -323,25 +322,23 @@ def _typical(side: Side, explanation: Explanation) -> tuple[Table, list[Row]]:
         meaning = "; numbers: the rank of the relevant text, which is the second one"
     facts: list[Row] = []
     for row in side.typical:
-        block = outcomes.blocks[int(outcomes.rows["block"][row])]
-        fact = {"part": "typical", "side": side.model, "datasets": block.dataset, "items": 1}
+        dataset = outcomes.blocks[int(outcomes.rows["block"][row])].dataset
         numbers = {name: float(np.asarray(values)[row]) for name, values in ranks.items()}
-        fact |= {name: rank for name, rank in numbers.items() if isfinite(rank)}
-        facts.append(fact | {name: outcomes.sentences[name][row] for name in SENTENCES})
+        facts.append(
+            {
+                **{"part": "typical", "side": side.model, "datasets": dataset, "items": 1},
+                **{name: rank for name, rank in numbers.items() if isfinite(rank)},
+                **{name: outcomes.sentences[name][row] for name in SENTENCES},
+            }
+        )
     names = dict(zip(("gold", "first", "second"), ("gold rank", *titles.values()), strict=True))
     has_second = any(fact["sentence2"] is not None for fact in facts)
-    columns = [Column(key="datasets", title="dataset", role="key")]
-    columns += [Column(key=key, title=names[key], digits=0) for key in ranks]
-    columns += [
-        Column(key=name, title=name, role="sentence") for name in SENTENCES[: 1 + has_second]
-    ]
-    table = Table(
-        title=f"Typical items that only {titles[side.model]} gets right",
-        columns=columns,
-        rows=facts,
-        notes=[f"the largest leads, one of each topic{meaning}"],
-    )
-    return table, facts
+    columns = columns_of("datasets = dataset [key]")
+    columns += [Column(key, names[key], digits=0) for key in ranks]
+    columns += [Column(name, name, "sentence") for name in SENTENCES[: 1 + has_second]]
+    title = f"Typical items that only {titles[side.model]} gets right"
+    notes = [f"the largest leads, one of each topic{meaning}"]
+    return Table(title, columns, facts, notes), facts
 
 
 def _titles(explanation: Explanation) -> dict[str, str]:
@@ -359,10 +356,9 @@ def _sign(text: str) -> Note:
 def _difference_columns(explanation: Explanation) -> list[Column]:
     first, second = _titles(explanation).values()
     return [
-        Column(key="slice", title="items", role="key"),
-        Column(key="items", title="n"),
-        Column(key="difference", title=f"{second} − {first}", align="left", role="difference"),
-        Column(key="contrast", title="more than on other items", align="left", role="difference"),
+        *columns_of("slice = items [key]", "items = n"),
+        Column("difference", f"{second} − {first}", "difference", "left"),
+        *columns_of("contrast = more than on other items [difference] <"),
     ]
 
 
@@ -371,22 +367,19 @@ def _kind_facts(kind: Uneven, explanation: Explanation) -> Row:
     scale, scores, contrast = _scale(explanation), kind.slice.scores, kind.contrast
     difference = kind.slice.differences[explanation.second]
     return {
+        **attributes(difference, "low high", scale),
+        **attributes(kind, "by items"),
+        **attributes(contrast, "p significant"),
         "part": "where",
-        "by": kind.by,
         "slice": kind.value,
         "datasets": ", ".join(kind.datasets),
-        "items": kind.items,
         "first": scale * scores[explanation.first].value,
         "second": scale * scores[explanation.second].value,
         "difference": scale * difference.delta,
-        "low": scale * difference.low,
-        "high": scale * difference.high,
         "contrast": scale * contrast.delta,
         "contrast_low": scale * contrast.low,
         "contrast_high": scale * contrast.high,
-        "p": contrast.p,
         "p_corrected": contrast.p_holm,
-        "significant": contrast.significant,
     }
 
 
@@ -401,9 +394,8 @@ def _kind_cells(kind: Uneven, explanation: Explanation, sign: str) -> Row:
 
 
 def _cell(difference: Difference, explanation: Explanation, sign: str = "") -> TableCell:
-    scale = _scale(explanation)
-    ends = {"low": scale * difference.low, "high": scale * difference.high}
-    return _points({"difference": scale * difference.delta, **ends}, sign)
+    fact = attributes(difference, "delta low high", _scale(explanation))
+    return _points(fact | {"difference": fact["delta"]}, sign)
 
 
 def _points(fact: Row, sign: str) -> TableCell:

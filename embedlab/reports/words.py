@@ -2,44 +2,41 @@
 and the sum over pairs of tokens.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-import polars as pl
 
 from embedlab.analysis.word_effects import ExplainedModel, Floats, TokenView, WordEffects
 from embedlab.core.note import Note
 from embedlab.data.words import ShownWord
 from embedlab.models.grammar import titles_of
-from embedlab.reports.frames import Row, Schema, tidy_frame
+from embedlab.reports.frames import COUNT, NUMBER, TEXT, Row, Schema, tidy_frame
 from embedlab.reports.notes import generated_note, with_marks
-from embedlab.reports.tables import Column, Table, number
-
-_NUMBER, _TEXT, _COUNT = pl.Float64(), pl.String(), pl.Int64()
+from embedlab.reports.tables import Column, Table, columns_of, number, score_columns
 
 EXPLAINED: Schema = {
     # "pair", "word", "words" (two together), "edit"; of the view tokens "part" and "parts"
-    "kind": _TEXT,
-    "model": _TEXT,
-    "seeds": _COUNT,
-    "sentence": _COUNT,  # 1 or 2: of the word, or what an edit replaces
+    "kind": TEXT,
+    "model": TEXT,
+    "seeds": COUNT,
+    "sentence": COUNT,  # 1 or 2: of the word, or what an edit replaces
     # of the word in its sentence, from 1; of two words the one in the first sentence
-    "place": _COUNT,
-    "word": _TEXT,
-    "second_place": _COUNT,
-    "second_word": _TEXT,
-    "text": _TEXT,  # the edited sentence
-    "rule": _TEXT,  # by which it was edited; null where the user wrote it
-    "similarity": _NUMBER,  # of the pair, or without the word, or edited
-    "rank": _NUMBER,  # the same as a percentile rank among the reference
+    "place": COUNT,
+    "word": TEXT,
+    "second_place": COUNT,
+    "second_word": TEXT,
+    "text": TEXT,  # the edited sentence
+    "rule": TEXT,  # by which it was edited; null where the user wrote it
+    "similarity": NUMBER,  # of the pair, or without the word, or edited
+    "rank": NUMBER,  # the same as a percentile rank among the reference
     # points of rank that are lost without the word; of an edit those that it adds
-    "effect": _NUMBER,
-    "sd": _NUMBER,  # of the effect over the seeds
-    "difference": _NUMBER,  # of the effect from that of the first model
-    "part": _NUMBER,  # of the cosine, in the view tokens
-    "reference": _TEXT,
-    "reference_pairs": _COUNT,
+    "effect": NUMBER,
+    "sd": NUMBER,  # of the effect over the seeds
+    "difference": NUMBER,  # of the effect from that of the first model
+    "part": NUMBER,  # of the cosine, in the view tokens
+    "reference": TEXT,
+    "reference_pairs": COUNT,
 }
 _SHOWN = 5  # words, and two words together, that people see
 _NAMED = 3  # words in the answer
@@ -64,27 +61,27 @@ def _pair_table(effects: WordEffects, marks: Sequence[str], notes: Sequence[str]
         fact["similarity"] = model.similarities.whole
         fact["sd"] = float(np.std(ranks, ddof=1)) if len(ranks) > 1 else None
         facts.append(fact)
-    columns = [
-        Column(key="model", title="model", role="key"),
-        Column(key="similarity", title="similarity", digits=4),
-        Column(key="rank", title="percentile rank", digits=1),
-        Column(key="sd", title="sd over seeds", digits=1),
-        Column(key="seeds", title="seeds"),
-    ]
+    columns = columns_of(
+        "model [key]",
+        "similarity .4",
+        "rank = percentile rank .1",
+        "sd = sd over seeds .1",
+        "seeds",
+    )
     has_seeds = any(len(model.members) > 1 for model in effects.models)
     first, second = effects.sentences
     return Table(
-        title=with_marks(f"1 {first} / 2 {second}", marks),
-        columns=columns if has_seeds else columns[:3],
-        rows=facts,
-        frame=tidy_frame(facts, EXPLAINED),
-        answer=[*_answer(effects)],
-        notes=[
+        with_marks(f"1 {first} / 2 {second}", marks),
+        columns if has_seeds else columns[:3],
+        facts,
+        [
             f"rank: among the similarities that a model gives the {effects.pairs} pairs of "
             f"{effects.reference}; 50 is the middle",
             *notes,
             *_at_an_end(effects),
         ],
+        tidy_frame(facts, EXPLAINED),
+        answer=[*_answer(effects)],
     )
 
 
@@ -129,38 +126,38 @@ def _word_table(effects: WordEffects) -> Table:
     for sentence, word in effects.places:
         place[sentence] += 1
         places.append({"sentence": sentence, "place": place[sentence], "word": word.text})
-
-    def numbers(model: ExplainedModel, row: int) -> Row:
-        index = places[row]["place"]
-        at = (index, 0) if places[row]["sentence"] == 1 else (0, index)
-        return {
-            "similarity": float(model.similarities.table[at]),
-            "rank": float(model.ranks.table[at]),
-            "effect": float(model.effects[row]),
-            "sd": float(model.spreads[row]) if model.spreads is not None else None,
-            "difference": float(effects.difference(model)[row]),
-        }
-
-    table = _pivoted(effects, "What each word does", "word", places, numbers)
+    # where the table of all pairs of variants lacks the word
+    at = tuple(
+        [row["place"] * (row["sentence"] == sentence) for row in places] for sentence in (1, 2)
+    )
     first, *others = effects.models
     compared = [effects.difference(model) for model in others] or [first.effects]
     order = np.argsort(-np.max(np.abs(compared), axis=0), kind="stable")
-    leading = [Column(key="sentence", title="sentence", role="group")]
-    leading.append(Column(key="word", title="word", role="key"))
-    return replace(
-        table,
-        columns=[*leading, *table.columns],
-        brief=sorted(order[:_SHOWN].tolist()) if len(places) > _SHOWN else (),
-        notes=["points of percentile rank that the pair loses without the word"],
+    table = _pivoted(
+        effects,
+        "What each word does",
+        "word",
+        places,
+        lambda model: {
+            "similarity": model.similarities.table[at],
+            "rank": model.ranks.table[at],
+            "effect": model.effects,
+            "sd": model.spreads,
+            "difference": effects.difference(model),
+        },
+        columns_of("sentence [group]", "word [key]"),
     )
+    brief = sorted(order[:_SHOWN].tolist()) if len(places) > _SHOWN else ()
+    notes = ["points of percentile rank that the pair loses without the word"]
+    return replace(table, brief=brief, notes=notes)
 
 
 def _together_table(effects: WordEffects) -> Table:
     """Return the two words whose interaction is largest, or differs most between the models."""
-    numbers = {model.name: effects.together(model) for model in effects.models}
-    largest = np.max(np.abs([*numbers.values()][1:] or [*numbers.values()]), axis=0)
+    together = [effects.together(model) for model in effects.models]
+    largest = np.max(np.abs(together[1:] or together), axis=0)
     order = np.argsort(-largest, axis=None, kind="stable")
-    pairs = [divmod(int(flat), largest.shape[1]) for flat in order]
+    at = np.unravel_index(order, largest.shape)
     first, second = effects.words
     places: list[Row] = [
         {
@@ -169,35 +166,27 @@ def _together_table(effects: WordEffects) -> Table:
             "word": first[row].text,
             "second_word": second[column].text,
         }
-        for row, column in pairs
+        for row, column in zip(*(places.tolist() for places in at), strict=True)
     ]
     table = _pivoted(
         effects,
         "Two words together, beyond what each does alone",
         "words",
         places,
-        lambda model, row: {
-            "effect": float(model.ranks.together[pairs[row]]),
-            "difference": float(numbers[model.name][pairs[row]]),
+        lambda model: {
+            "effect": model.ranks.together[at],
+            "difference": effects.together(model)[at],
         },
+        columns_of("word = in 1 [key]", "second_word = in 2 [key]"),
     )
-    some = f"the {_SHOWN} of {len(pairs)} with the largest numbers; --json has all"
-    leading = [Column(key="word", title="in 1", role="key")]
-    leading.append(Column(key="second_word", title="in 2", role="key"))
-    return replace(
-        table,
-        columns=[*leading, *table.columns],
-        rows=table.rows[:_SHOWN],
-        notes=[some] if len(pairs) > _SHOWN else [],
-        is_detail=True,
-    )
+    some = f"the {_SHOWN} of {len(places)} with the largest numbers; --json has all"
+    notes = [some] if len(places) > _SHOWN else []
+    return replace(table, rows=table.rows[:_SHOWN], notes=notes, is_detail=True)
 
 
 def _edit_table(effects: WordEffects) -> Table:
-    first = effects.models[0]
-
-    def moved(model: ExplainedModel, row: int) -> float:
-        return float(model.edited_ranks[row]) - model.ranks.whole
+    def moved(model: ExplainedModel) -> Floats:
+        return np.subtract(model.edited_ranks, model.ranks.whole)
 
     places: list[Row] = [
         {
@@ -213,27 +202,20 @@ def _edit_table(effects: WordEffects) -> Table:
         "Edited: percentile rank, and by how much it moves",
         "edit",
         places,
-        lambda model, row: {
-            "similarity": float(model.edited[row]),
-            "rank": float(model.edited_ranks[row]),
-            "effect": moved(model, row),
-            "difference": moved(model, row) - moved(first, row),
+        lambda model: {
+            "similarity": model.edited,
+            "rank": model.edited_ranks,
+            "effect": moved(model),
+            "difference": moved(model) - moved(effects.models[0]),
         },
+        columns_of("sentence [key]", "made = edit [key]"),
     )
     rule = "a rule changes one word: read its sentence before you trust it"
-    leading = [Column(key=key, title=title, role="key") for key, title in _EDIT.items()]
     return replace(
         table,
-        columns=[
-            *leading,
-            *table.columns,
-            Column(key="text", title="edited sentence", role="text"),
-        ],
+        columns=[*table.columns, *columns_of("text = edited sentence [text]")],
         notes=[rule] if any(edit.rule for edit in effects.edits) else [],
     )
-
-
-_EDIT = {"sentence": "sentence", "made": "edit"}
 
 
 def _pivoted(
@@ -241,38 +223,42 @@ def _pivoted(
     title: str,
     kind: str,
     places: Sequence[Row],
-    numbers: Callable[[ExplainedModel, int], Row],
+    numbers: Callable[[ExplainedModel], Mapping[str, Floats | None]],
+    leading: Sequence[Column],
 ) -> Table:
     """Return one row a place, one column a model with its effect, and one a further model with its
-    difference from the first; the frame has one row a place and model.
+    difference from the first; the frame has one row a place and model. NUMBERS are by place.
     """
     first, *others = effects.models
     titles = titles_of([model.name for model in effects.models])
     facts: list[Row] = []
-    shown = []
-    for row, place in enumerate(places):
-        cells = {**place}
-        for model in effects.models:
-            fact = numbers(model, row)
+    shown = [{**place} for place in places]
+    for model in effects.models:
+        columns = {key: each for key, each in numbers(model).items() if each is not None}
+        for row, cells in enumerate(shown):
+            fact = {key: float(values[row]) for key, values in columns.items()}
             effect = number(fact["effect"], digits=1, is_signed=True)
             if kind == "edit":
-                effect = number(fact["rank"], digits=1, sign=f" ({effect.text})")
-                effect = replace(effect, value=fact["effect"])
+                text = number(fact["rank"], digits=1, sign=f" ({effect.text})").text
+                effect = replace(effect, text=text)
             cells[model.name] = effect
             difference = fact.pop("difference")
             if model is not first:
                 fact["difference"] = difference
                 cells[f"difference {model.name}"] = number(difference, digits=1, is_signed=True)
-            facts.append({"kind": kind, **_model_fields(effects, model), **place, **fact})
-        shown.append(cells)
-    columns = [
-        Column(key=name, title=title, align="right", role="score") for name, title in titles.items()
+            facts.append({"kind": kind, **_model_fields(effects, model), **places[row], **fact})
+    facts = [fact for row in range(len(places)) for fact in facts[row :: len(places)]]
+    pivoted = score_columns(titles)
+    pivoted += [
+        Column(
+            f"difference {model.name}",
+            f"{titles[model.name]} − {titles[first.name]}",
+            "difference",
+            "right",
+        )
+        for model in others
     ]
-    for model in others:
-        head = f"{titles[model.name]} − {titles[first.name]}"
-        key = f"difference {model.name}"
-        columns.append(Column(key=key, title=head, align="right", role="difference"))
-    return Table(title=title, columns=columns, rows=shown, frame=tidy_frame(facts, EXPLAINED))
+    return Table(title, [*leading, *pivoted], shown, frame=tidy_frame(facts, EXPLAINED))
 
 
 def _model_fields(effects: WordEffects, model: ExplainedModel) -> Row:
@@ -313,23 +299,18 @@ def token_tables(
             first = {"kind": "parts", "model": view.name, "place": row_at + 1}
             second = {"second_place": column + 1, "second_word": texts[1][column]}
             facts.append(first | second | {"word": texts[0][row_at], "part": float(part)})
-    columns = [
-        Column(key="sentence", title="sentence", role="group"),
-        Column(key="word", title="word", role="key"),
-    ]
-    columns += [
-        Column(key=name, title=title, align="right", role="score") for name, title in titles.items()
-    ]
+    columns = columns_of("sentence [group]", "word [key]")
+    columns += score_columns(titles)
     cosines = "; ".join(f"{titles[view.name]} {view.cosine:z.4f}" for view in views)
     table = Table(
-        title=with_marks("Token view: how the cosine adds up over the words", marks),
-        columns=columns,
-        rows=shown,
-        frame=tidy_frame(facts, EXPLAINED),
-        notes=[
+        with_marks("Token view: how the cosine adds up over the words", marks),
+        columns,
+        shown,
+        [
             f"the parts of each sentence add up to the cosine: {cosines}",
             "a part is not what its word does: each token's vector holds the whole "
             "sentence; `--view effects` leaves words out",
         ],
+        tidy_frame(facts, EXPLAINED),
     )
     return [table]

@@ -19,6 +19,7 @@ from embedlab.analysis.evidence import Evidence, member_columns
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.uncertainty import METHOD
 from embedlab.comparison.evidence import outcome_evidence, slices_of
+from embedlab.models.grammar import titles_of
 from embedlab.models.packaged import is_packaged
 from embedlab.outcomes.frame import DATASET, ItemSlice, Outcomes, is_expression, joined_outcomes
 from embedlab.outcomes.stored import joined_members
@@ -119,6 +120,11 @@ class TaskComparison:
     elsewhere: Sequence[
         Elsewhere
     ] = ()  # what differences on five datasets that hardly share pairs say of another one
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """The models as tables call them, by name."""
+        return titles_of([model.name for model in self.models])
 
 
 @dataclass(kw_only=True)

@@ -33,6 +33,7 @@ import stored_reproductions
 import stored_tables
 import stored_why
 import table_pages
+from claim_sentences import claim_sentences, page_claims_table
 
 from embedlab.analysis.claims import (
     Claim,
@@ -53,7 +54,7 @@ from embedlab.core.schema import build, read_toml, table
 from embedlab.core.settings import Settings, load_settings
 from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.paper_trainings import for_claims
-from embedlab.reports.claims_table import claim_sentences, claims_table, page_claims_table
+from embedlab.reports.claims_table import claims_table
 from embedlab.scoring.task_comparison import Slicing
 
 RESULTS = Path(__file__).parents[1]

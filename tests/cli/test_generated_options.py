@@ -49,7 +49,7 @@ def made(received: list[Any]) -> typer.Typer:
         received.append(options)
 
     program = typer.Typer()
-    command = Command(work=run, shared=("output",), examples=(), draws="", also=())
+    command = Command(work=run, shared=("output",), draws="", also=())
     program.command()(typed_function(command))
     return program
 

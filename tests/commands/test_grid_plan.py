@@ -7,13 +7,13 @@ import pytest
 
 from embedlab.commands.grid_plan import (
     GridOptions,
-    Hands,
     PlannedGrid,
     entries_of_runs,
     estimate,
     plan_grid,
 )
 from embedlab.commands.grid_run import planned_grid
+from embedlab.commands.options import Trainings
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from tests.experiments.conftest import SHORT
@@ -62,6 +62,6 @@ def test_the_estimate_says_who_works_where(settings: Settings) -> None:
         "mine: 3 cells, 3 to do, 2 at once, 1 thread each; nothing measured yet;"
     )
     on_cluster = estimate(
-        dataclasses.replace(planned, hands=Hands(cluster="auto")), entries_of_runs(planned.plan)
+        dataclasses.replace(planned, hands=Trainings(cluster="auto")), entries_of_runs(planned.plan)
     )
     assert "on the Ray cluster auto" in on_cluster.text

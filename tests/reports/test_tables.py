@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from embedlab.reports.layout import plain_text, to_rich
-from embedlab.reports.tables import Column, Table, TableCell
+from embedlab.reports.tables import Column, Table, TableCell, columns_of
 
 
 @pytest.fixture
@@ -155,3 +155,13 @@ def test_without_columns_only_title_and_notes_are_shown() -> None:
     assert plain_text(said) == "mine\n4 of 4 cells are done\n"
     assert lines(said) == ["mine", "4 of 4 cells are done"]
     assert said.to_markdown() == "**mine**\n\n- 4 of 4 cells are done\n"
+
+
+def test_columns_are_described_by_key_title_role_digits_and_side() -> None:
+    assert columns_of("run [key]", "steps = of", "loss = last loss [minor] .4 >", "score <") == [
+        Column("run", "run", "key"),
+        Column("steps", "of"),
+        Column("loss", "last loss", "minor", "right", 4),
+        Column("score", "score", align="left"),
+    ]
+    assert columns_of("score = score [95% interval]") == [Column("score", "score [95% interval]")]
