@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -125,7 +126,9 @@ def _run_cells(planned: PlannedGrid, expected: GridEstimate, look: Callable[[], 
         )
 
 
-def _executor(planned: PlannedGrid, expected: GridEstimate) -> AbstractContextManager[Executor]:
+def _executor(
+    planned: PlannedGrid, expected: GridEstimate
+) -> AbstractContextManager[Executor[Any]]:
     """Return what runs the cells: this machine, Slurm or a Ray cluster."""
     plan, folder, hands = planned.plan, planned.folder, planned.hands
     if hands.cluster is None:

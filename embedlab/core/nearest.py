@@ -31,6 +31,12 @@ def nearest_name(name: str, known: Iterable[str]) -> str | None:
     )
 
 
+def nearest_hint(name: str, known: Iterable[str], otherwise: str) -> str:
+    """Return the hint that offers the known name nearest to NAME, OTHERWISE where none is close."""
+    guess = nearest_name(name, known)
+    return f"did you mean {guess!r}?" if guess else otherwise
+
+
 def unknown(kind: str, name: str, known: Iterable[str], *, listing: str = "") -> UsageError:
     """Return the error for a NAME that no KIND ("recipe", "task" …) has; LISTING says where all of
     them can be seen.

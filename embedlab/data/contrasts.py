@@ -15,22 +15,17 @@ from types import MappingProxyType
 import polars as pl
 
 from embedlab.choices import EditRule
-from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.core.errors import MissingError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.text_bytes import text_bytes
 from embedlab.data.dataset import ParsedRows, Part
 from embedlab.data.edits import edited
-from embedlab.data.file_name import is_pair_file
 from embedlab.data.own_columns import TRIPLETS, own_data
-from embedlab.data.own_files import read_texts
+from embedlab.data.own_files import held_data, read_texts
 from embedlab.data.source import Source, dataset
 
 PREFIX = "contrast:"  # before the path of a file of triplets, which are otherwise queries
 COLUMNS = ("sentence1", "sentence2", "contradicted")
-_ENTAILED, _CONTRADICTED = (
-    "entailed",
-    "contradicted",
-)  # how the columns of a file of contrasts are called
 _NOT_THREE = "triple with two equal sentences"
 
 
@@ -95,16 +90,10 @@ def holds_contrasts(name: str) -> bool:
     """Return whether NAME means a user's own file of contrasts: by its prefix, or by what its
     columns are called.
     """
-    if name.startswith(PREFIX):
-        return True
-    if not is_pair_file(name):
-        return False
-    try:
-        data = own_data(name)
-    except (EmbedlabError, OSError):  # whoever opens it says why
-        return False
+    if name.startswith(PREFIX) or (data := held_data(name)) is None:
+        return name.startswith(PREFIX)
     called = [data.columns.get(role, "").strip().lower() for role in ("positive", "negative")]
-    return data.kind == TRIPLETS and called == [_ENTAILED, _CONTRADICTED]
+    return data.kind == TRIPLETS and called == ["entailed", "contradicted"]
 
 
 def open_contrasts(source: Source, name: str) -> Part:
@@ -118,30 +107,22 @@ def contrasts_of(pairs: pl.DataFrame, *, is_either: bool) -> pl.DataFrame:
     """
     turned = pairs.select(first="second", second="first", label="label")
     both = pl.concat([pairs.select("first", "second", "label"), turned]) if is_either else pairs
-    by_label = {
-        label: both.filter(pl.col("label").str.to_lowercase() == label)
-        for label in ("entailment", "contradiction")
-    }
-    entailed = (
-        by_label["entailment"]
-        .select(sentence1="first", sentence2="second")
-        .unique(maintain_order=True)
-    )
-    contradicted = (
-        by_label["contradiction"]
-        .select(sentence1="first", contradicted="second")
-        .unique(maintain_order=True)
-    )
+    entailed = _called(both, "entailment", "sentence2").unique(maintain_order=True)
+    contradicted = _called(both, "contradiction", "contradicted").unique(maintain_order=True)
     return entailed.join(contradicted, on="sentence1", maintain_order="left_right").select(COLUMNS)
+
+
+def _called(pairs: pl.DataFrame, label: str, second: str) -> pl.DataFrame:
+    """Return the PAIRS with a LABEL, of which the second sentence is the column SECOND."""
+    is_called = pl.col("label").str.to_lowercase() == label
+    return pairs.filter(is_called).select(sentence1="first", **{second: "second"})
 
 
 def _made(pairs: pl.DataFrame, rule: EditRule) -> pl.DataFrame:
     """Return the contrasts that a RULE makes of the labelled PAIRS of entailment that it is safe
     for, in their order.
     """
-    entailed = pairs.filter(pl.col("label").str.to_lowercase() == "entailment").select(
-        sentence1="first", sentence2="second"
-    )
+    entailed = _called(pairs, "entailment", "sentence2")
     changed = [edited(sentence, rule) for sentence in entailed["sentence2"].to_list()]
     return entailed.with_columns(pl.Series("contradicted", changed, dtype=pl.String)).drop_nulls()
 
@@ -160,19 +141,13 @@ def _of_corpus(source: Source, name: str) -> Part:
     first, second = labelled_source.columns
     pairs = pl.concat([_plain(part.frame, first, second, "label") for part in parts])
     if labelled_source.scores is not None:
-        pairs = _without_distant(
-            pairs,
-            [
-                source.open_split(dataset(labelled_source.scores), split).frame
-                for split in labelled_source.splits
-            ],
-            labelled_source.least,
-        )
-    rows = _distinct(
-        contrasts_of(pairs, is_either=labelled_source.is_either)
-        if labelled_source.rule is None
-        else _made(pairs, labelled_source.rule)
-    )
+        scores = dataset(labelled_source.scores)
+        scored = [source.open_split(scores, split).frame for split in labelled_source.splits]
+        pairs = _without_distant(pairs, scored, labelled_source.least)
+    if labelled_source.rule is None:
+        rows = _distinct(contrasts_of(pairs, is_either=labelled_source.is_either))
+    else:
+        rows = _distinct(_made(pairs, labelled_source.rule))
     states = [part.state for part in parts]
     expected = [state.expected_rows for state in states if state.expected_rows is not None]
     state = replace(
@@ -216,16 +191,11 @@ def _without_distant(
 ) -> pl.DataFrame:
     """Return labelled PAIRS without those of entailment whose score is below LEAST, or unknown."""
     scores = pl.concat([_plain(frame, "sentence1", "sentence2", "gold") for frame in scored])
-    close = (
-        scores.filter(pl.col("gold") >= least)
-        .unique(["first", "second"])
-        .with_columns(is_close=pl.lit(value=True))
-    )
-    joined = pairs.join(close, on=["first", "second"], how="left", maintain_order="left")
+    best = scores.group_by("first", "second").agg(pl.col("gold").max())
+    joined = pairs.join(best, on=["first", "second"], how="left", maintain_order="left")
     is_entailed = pl.col("label").str.to_lowercase() == "entailment"
-    return joined.filter(~is_entailed | pl.col("is_close").fill_null(value=False)).select(
-        pairs.columns
-    )
+    is_close = (pl.col("gold") >= least).fill_null(value=False)
+    return joined.filter(~is_entailed | is_close).drop("gold")
 
 
 def _of_file(name: str) -> Part:
@@ -241,32 +211,20 @@ def _of_file(name: str) -> Part:
         pl.col(theirs).cast(pl.String).alias(ours)
         for theirs, ours in zip(data.texts, COLUMNS, strict=True)
     )
-    frame = _distinct(texts)
-    skipped = dict(rows.skipped)
-    if (odd := texts.unique().height - frame.height) > 0:
-        skipped[_NOT_THREE] = odd
+    frame = _refused_empty(name, _distinct(texts))
+    odd = texts.unique().height - frame.height
+    skipped = {**rows.skipped, **({_NOT_THREE: odd} if odd else {})}
     prefix = PREFIX if name.startswith(PREFIX) else ""
-    part = Part.of_file(
-        data.file.path,
-        ParsedRows(frame=frame, skipped=skipped),
-        name=f"{prefix}{data.file.dataset}",
-    )
-    _refused_empty(name, frame)
-    return part
+    parsed = ParsedRows(frame=frame, skipped=skipped)
+    return Part.of_file(data.file.path, parsed, name=f"{prefix}{data.file.dataset}")
 
 
 def _distinct(triples: pl.DataFrame) -> pl.DataFrame:
     """Return each triple of three different sentences once: two equal ones say nothing of a
     model.
     """
-    pairs: Sequence[tuple[str, str]] = [
-        (COLUMNS[0], COLUMNS[1]),
-        (COLUMNS[0], COLUMNS[2]),
-        (COLUMNS[1], COLUMNS[2]),
-    ]
-    return triples.filter(
-        pl.all_horizontal(pl.col(one) != pl.col(other) for one, other in pairs)
-    ).unique(maintain_order=True)
+    is_distinct = pl.concat_list(COLUMNS).list.n_unique() == len(COLUMNS)
+    return triples.filter(is_distinct).unique(maintain_order=True)
 
 
 def _refused_empty(name: str, triples: pl.DataFrame) -> pl.DataFrame:

@@ -4,8 +4,8 @@ counts, its files, their reader.
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from collections.abc import Collection, Iterator
+from dataclasses import field, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge, MinLen
 
 from embedlab.core.errors import UsageError
-from embedlab.core.nearest import nearest_name
+from embedlab.core.nearest import nearest_hint
 from embedlab.core.paths import CORPORA_FOLDER
 from embedlab.core.schema import build, read_toml, table
 from embedlab.data.dataset import (
@@ -79,25 +79,13 @@ class _Layout:
 
 
 @table
-class _Hub:
-    """The hub's copy."""
-
-    repository: str
-    revision: str
-    columns: dict[str, str]  # ours → theirs
-    labels: tuple[str, ...] = ()  # names of classes by their index
-    config: str | None = None
-    where: dict[str, str] = field(default_factory=dict)  # column → value of the rows that are read
-
-
-@table
 class _Corpus:
     kind: DatasetKind
     summary: str
     home: str
     splits: dict[str, _Split]
     layout: tuple[_Layout, ...]
-    hub: _Hub | None = None
+    hub: HubSource | None = None
     gold_range: tuple[float, float] = (0.0, 5.0)
     folder: str | None = None  # of its files, relative to this file; absent: the data folder
     unit: _Size = 1  # consecutive rows that belong together
@@ -123,33 +111,30 @@ def _read(path: Path, name: str, size: int, modified_ns: int) -> Dataset:
     """Return the dataset of a file of that size, last modified at that time."""
     where = str(path)
     corpus = build(_Corpus, read_toml(path), where=where, example=_EXAMPLE)
-    if CORPORA_FOLDER not in path.parents and (
-        key := next((key for key in _OF_SHIPPED if getattr(corpus, key)), None)
-    ):
-        raise UsageError(f"{where}: only shipped corpora may have {key!r}", hint="remove it")
-    _refuse_faults(corpus, where)
-    layouts = {split: tuple(_layouts(corpus, split, where)) for split in corpus.splits}
-    if absent := next((split for split, own in layouts.items() if not own), None):
+    own_keys = [key for key in _OF_SHIPPED if getattr(corpus, key)]
+    if own_keys and CORPORA_FOLDER not in path.parents:
         raise UsageError(
-            f"{where}: no layout has the split {absent!r}", hint="add it to the splits of a layout"
+            f"{where}: only shipped corpora may have {own_keys[0]!r}", hint="remove it"
         )
+    _refuse_faults(corpus, where)
+    splits = {}
+    for split, own in corpus.splits.items():
+        layouts = tuple(_layouts(corpus, split, where))
+        if not layouts:
+            raise UsageError(
+                f"{where}: no layout has the split {split!r}",
+                hint="add it to the splits of a layout",
+            )
+        hub = corpus.hub and replace(corpus.hub, split=own.hub or split)
+        splits[split] = Split(layouts=layouts, expected=own.expected, hub=hub)
     return Dataset(
         name=name,
         kind=corpus.kind,
         summary=corpus.summary,
         home=corpus.home,
-        splits={
-            split: Split(
-                layouts=layouts[split],
-                expected=own.expected,
-                hub=_hub_source(corpus.hub, own.hub or split),
-            )
-            for split, own in corpus.splits.items()
-        },
+        splits=splits,
         gold_range=corpus.gold_range,
-        folder=None
-        if corpus.folder is None
-        else Path(os.path.normpath(path.parent / corpus.folder)),
+        folder=Path(os.path.normpath(path.parent / corpus.folder)) if corpus.folder else None,
         mteb=corpus.mteb,
         unit=corpus.unit,
     )
@@ -164,42 +149,26 @@ def _refuse_faults(corpus: _Corpus, where: str) -> None:
             f"{where}: 'splits' is empty", hint=f"add a table [splits.NAME]; {_EXAMPLE}"
         )
     for name, split in corpus.splits.items():
-        if split.rows is not None and split.classes and sum(split.classes.values()) != split.rows:
-            total = sum(split.classes.values())
+        total = sum(split.classes.values())
+        if total and split.rows not in {None, total}:
             raise UsageError(
                 f"{where}: 'splits.{name}.rows' is {split.rows}, its classes have {total}",
                 hint="correct one of them",
             )
     for number, layout in enumerate(corpus.layout):
-        _refuse_unknown(layout.splits, corpus.splits, f"{where}: 'layout.{number}.splits'")
-        for file in layout.files:
-            _refuse_unknown(
-                _PLACEHOLDER.findall(file), _PLACEHOLDERS, f"{where}: 'layout.{number}.files'"
-            )
+        key = f"{where}: 'layout.{number}"
+        _refuse_unknown(layout.splits, corpus.splits, f"{key}.splits'")
+        used = _PLACEHOLDER.findall(" ".join(layout.files))
+        _refuse_unknown(used, _PLACEHOLDERS, f"{key}.files'")
     if corpus.hub is not None:
         _refuse_unknown(corpus.hub.columns, COLUMNS[corpus.kind], f"{where}: 'hub.columns'")
 
 
-def _refuse_unknown(
-    names: Sequence[str] | Mapping[str, Any], known: Sequence[str] | Mapping[str, Any], where: str
-) -> None:
-    if wrong := next((name for name in names if name not in known), None):
-        guess = nearest_name(wrong, known)
-        raise UsageError(
-            f"{where}: unknown name {wrong!r}",
-            hint=f"did you mean {guess!r}?" if guess else f"known: {', '.join(known)}",
-        )
-
-
-def _refuse_wrong_columns(given: Mapping[str, Any], known: Mapping[str, bool], where: str) -> None:
-    """Refuse columns that no row of the kind has, and one that is needed and not GIVEN."""
-    _refuse_unknown(given, known, where)
-    if absent := next(
-        (name for name, is_needed in known.items() if is_needed and name not in given), None
-    ):
-        raise UsageError(
-            f"{where}: {absent!r} is missing", hint=f"name the column that holds it; {_EXAMPLE}"
-        )
+def _refuse_unknown(names: Collection[str], known: Collection[str], where: str) -> None:
+    for name in names:
+        if name not in known:
+            hint = nearest_hint(name, known, f"known: {', '.join(known)}")
+            raise UsageError(f"{where}: unknown name {name!r}", hint=hint)
 
 
 def _layouts(corpus: _Corpus, split: str, where: str) -> Iterator[FileLayout]:
@@ -214,11 +183,15 @@ def _layouts(corpus: _Corpus, split: str, where: str) -> Iterator[FileLayout]:
             str(values.pop("name", "")), corpus.kind, where=f"{where}: '{key}.name'"
         )
         options: Any = build(reader.options, values, where=where, prefix=key, example=_EXAMPLE)
-        _refuse_wrong_columns(
-            getattr(options, "columns", {}),
-            reader.columns(corpus.kind) if reader.columns else {},
-            f"{where}: '{key}.columns'",
-        )
+        columns = reader.columns(corpus.kind) if reader.columns else {}
+        given = getattr(options, "columns", {})
+        _refuse_unknown(given, columns, f"{where}: '{key}.columns'")
+        for name, is_needed in columns.items():
+            if is_needed and name not in given:
+                raise UsageError(
+                    f"{where}: '{key}.columns': {name!r} is missing",
+                    hint=f"name the column that holds it; {_EXAMPLE}",
+                )
         has_file_per_class = any(_PER_CLASS in file for file in layout.files)
         if has_file_per_class and not own.classes:
             raise UsageError(
@@ -234,36 +207,20 @@ def _layouts(corpus: _Corpus, split: str, where: str) -> Iterator[FileLayout]:
             has_file_per_class=has_file_per_class,
             gold_range=corpus.gold_range,
         )
-        titled = [file.replace("{split}", read_split.title) for file in layout.files]
-        files = (
-            [file.replace(_PER_CLASS, name) for name in own.classes for file in titled]
-            if has_file_per_class
-            else titled
-        )
+        files = [
+            file.replace("{split}", read_split.title).replace(_PER_CLASS, name)
+            for name in (own.classes if has_file_per_class else ("",))
+            for file in layout.files
+        ]
         if (needed := reader.files(options, read_split)) not in {None, len(files)}:
             raise UsageError(
                 f"{where}: 'layout.{number}.files' lists {len(files)} files for {split!r}",
                 hint=f"this reader needs {needed} files for each split",
             )
+        write = reader.write and partial(reader.write, options=options)
         for folder in layout.folders:
             yield FileLayout(
                 files=tuple(f"{folder}/{file}" if folder else file for file in files),
                 read=partial(reader.read, options=options, split=read_split),
-                write=partial(reader.write, options=options)
-                if layout.written and reader.write is not None
-                else None,
+                write=write if layout.written else None,
             )
-
-
-def _hub_source(hub: _Hub | None, split: str) -> HubSource | None:
-    if hub is None:
-        return None
-    return HubSource(
-        repository=hub.repository,
-        revision=hub.revision,
-        split=split,
-        columns=hub.columns,
-        labels=hub.labels,
-        config=hub.config,
-        where=hub.where,
-    )

@@ -11,6 +11,7 @@ from typing import Literal, Self
 import polars as pl
 
 from embedlab.core.paths import file_hash
+from embedlab.core.schema import table
 
 DatasetKind = Literal[
     "nli",
@@ -79,13 +80,13 @@ class FileLayout:
     write: Callable[[pl.DataFrame], tuple[str, ...]] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@table
 class HubSource:
     """A split on the Hugging Face hub at a pinned revision."""
 
     repository: str
     revision: str
-    split: str
+    split: str = ""
     columns: Mapping[str, str]  # our column → theirs; a column missing there is null
     labels: tuple[
         str, ...

@@ -14,7 +14,6 @@ from pathlib import Path
 import polars as pl
 
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.first_few import first_few
 from embedlab.core.name_options import option_values, split_name
 from embedlab.core.network import OFFLINE, ONLINE
 from embedlab.core.paths import typed_path
@@ -23,7 +22,7 @@ from embedlab.data.file_name import HUB, stated_scale
 from embedlab.data.hub import NO_HUB, commit, copy_hashes, is_local, load_split
 from embedlab.data.own_columns import ScoreScale
 from embedlab.data.own_files import scored_pairs
-from embedlab.data.table_file import PLACE
+from embedlab.data.table_file import PLACE, no_column
 
 _KEYS = ("split", "config", "s1", "s2", "score", "scale", "source", "where", "revision")
 _OURS = {
@@ -93,7 +92,8 @@ def open_hub_pairs(name: str, *, offline: bool = False) -> Part:
     else:
         hub = said.at(commit(hub.repository, hub.revision or "main"))
     rows = scored_pairs(name, _renamed(hub, load_split(hub, otherwise=NO_HUB)), scale=said.scale)
-    _refuse_other_scale(name, said.scale, rows.frame["gold"])
+    if said.scale is not None:
+        ScoreScale.of(rows.frame["gold"]).refuse_other(repr(name), said.scale)
     state = DatasetState(
         name=name,
         split="all",
@@ -107,35 +107,12 @@ def open_hub_pairs(name: str, *, offline: bool = False) -> Part:
     return Part(frame=rows.frame, state=state)
 
 
-def _refuse_other_scale(name: str, said: tuple[float, float] | None, scores: pl.Series) -> None:
-    """Refuse scores of which none is in the upper half of the scale that was SAID."""
-    if said is None:
-        return
-    low, high = said
-    if (score_scale := ScoreScale.of(scores)).high <= (low + high) / 2:
-        hint = "remove scale=, or state the scale that the scores have"
-        raise UsageError(
-            f"{name!r}: the scores are {score_scale}, but scale is {low:g}-{high:g}", hint=hint
-        )
-
-
 def _renamed(hub: HubSource, table: pl.DataFrame) -> pl.DataFrame:
     """Return TABLE with the columns that were named under our names, and the places of its rows."""
-    absent = [
-        theirs
-        for ours, theirs in hub.columns.items()
-        if theirs not in table.columns and (theirs, ours) != ("source", "source")
-    ]
-    if absent:
-        hint = f"name its columns: {HUB}{hub.repository}?s1=NAME&s2=NAME&score=NAME"
-        raise MissingError(
-            f"{hub.repository} has no column {absent[0]!r}: found {first_few(table.columns)}",
-            hint=hint,
-        )
-    named = {ours: table[theirs] for ours, theirs in hub.columns.items() if theirs in table.columns}
-    others = {
-        name: table[name]
-        for name in table.columns
-        if name not in hub.columns.values() and name not in named
-    }
-    return pl.DataFrame({**named, **others}).with_row_index(PLACE, offset=1)
+    for ours, theirs in hub.columns.items():
+        if theirs not in table.columns and (theirs, ours) != ("source", "source"):
+            hint = f"name its columns: {HUB}{hub.repository}?s1=NAME&s2=NAME&score=NAME"
+            raise no_column(hub.repository, theirs, table.columns, hint=hint)
+    named = {ours: theirs for ours, theirs in hub.columns.items() if theirs in table.columns}
+    columns = {ours: table[theirs] for ours, theirs in named.items()}
+    return pl.DataFrame(columns).with_row_index(PLACE, offset=1)

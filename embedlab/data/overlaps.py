@@ -123,13 +123,6 @@ class KnownText:
         return cls(sentences=sentences, pairs=pairs)
 
 
-def overlap(training: Part, evaluation: Part) -> Overlap:
-    """Return the overlap of the evaluation set with the training set, by whole sentences and by
-    pairs.
-    """
-    return KnownText.of([training.frame]).overlap(evaluation.frame)
-
-
 def find_overlaps(training: Sequence[Part], evaluations: Sequence[Part]) -> pl.DataFrame:
     """Return the overlap of every training set with every evaluation set.
 

@@ -8,20 +8,21 @@ with what to type; so is what may be read in two ways.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.first_few import first_few
 from embedlab.core.name_options import outside_quotes
-from embedlab.core.nearest import nearest_name
+from embedlab.core.nearest import nearest_hint
 from embedlab.core.printable import one_line
-from embedlab.data.dataset import NLI_LABELS
-from embedlab.data.file_name import LOW_SCORES, TEXT_FILE, FileName, option, parse_file_name
+from embedlab.data.dataset import NLI_LABELS, ParsedRows
+from embedlab.data.file_name import LOW_SCORES, ROLES, TEXT_FILE, FileName, parse_file_name
 from embedlab.data.table_file import (
     NOTHING,
     PLACE,
@@ -30,13 +31,18 @@ from embedlab.data.table_file import (
     class_texts,
     full_rows,
     holds_text_lists,
+    no_column,
+    no_rows,
     number_of,
     other_values,
     read_rows,
     refuse_json_numbers,
+    require_file,
     rows_with,
 )
 from embedlab.data.text_file import read_whole_lines
+
+Options = Mapping[str, Any]  # of a file's name: a part → its column, and labels or drop
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)  # each is there once
@@ -94,6 +100,22 @@ class ScoreScale:
         """The largest absolute value."""
         return max(abs(self.low), abs(self.high))
 
+    def refuse_other(
+        self, title: str, scale: tuple[float, float], low_name: str | None = ""
+    ) -> None:
+        """Refuse a SCALE of the scores of TITLE that some of them are not on, or of which none is
+        in the upper half: LOW_NAME says that it is right; None where that was said.
+        """
+        low, high = scale
+        is_outside = self.low < low or self.high > high
+        if is_outside or (self.high <= (low + high) / 2 and low_name is not None):
+            hint = f"state their scale: scale={'-'.join(f'{end:g}' for end in self.suggested)}"
+            if low_name and not is_outside:
+                hint += f"; where all of them are low on this scale: {low_name}"
+            raise UsageError(
+                f"{title}: the scores are {self}, but scale is {low:g}-{high:g}", hint=hint
+            )
+
     def contradicts(self, highest: float) -> bool:
         """Whether a scale up to HIGHEST is another one than that of the scores: none of them is in
         its upper half.
@@ -131,8 +153,9 @@ _MORE = re.compile(
 _TEXT_ROLES = frozenset(_NAMES) - {"score", "label"}
 LISTS = ("positive", "negative")  # parts of which a row may have several
 # names of columns that say something about a row alone
-_FACTS = frozenset(
-    [
+_FACTS = {
+    "",
+    *[
         "#",
         "id",
         "ids",
@@ -176,8 +199,8 @@ _FACTS = frozenset(
         "file",
         "filename",
         "page",
-    ]
-) | {""}
+    ],
+}
 _SPLIT_COLUMNS = re.compile(
     r"splits?|partition|folds?|datasplit|subset|(is)?heldout|(is|in)?(train|test|dev)|(is|in)val"
     r"|is(valid|validation|training)|.*train.*test.*"
@@ -304,8 +327,7 @@ def own_data(name: str) -> OwnData:
     what to type.
     """
     path = parse_file_name(name).path
-    if not path.is_file():
-        read_rows(path)  # says why it cannot be read
+    require_file(path)
     status = path.stat()
     return _detected(name, status.st_size, status.st_mtime_ns)
 
@@ -314,30 +336,27 @@ def own_data(name: str) -> OwnData:
 def _detected(name: str, _size: int, _modified_ns: int) -> OwnData:
     file = parse_file_name(name)
     if file.path.suffix.lower() == TEXT_FILE:
-        lines = read_whole_lines(file.path).frame["sentence"].to_list()
+        lines = read_sentences(file.path).frame["sentence"].to_list()
         if not file.is_plain:
             raise UsageError(
                 f"{file.text!r}: a text file has no columns",
                 hint=f"give a file that ends in {', '.join(TABLES)}",
             )
-        refuse_fields(file.path, lines)
         shown = tuple({"line": text} for text in lines[:_SHOWN_ROWS])
         return OwnData(file=file, kind=SENTENCES, columns={}, rows=len(lines), examples=shown)
     found = _Columns(file, read_rows(file.path, needed=()))
     kind, columns = found.decide()
-    texts = [columns[role] for role in kind.texts]
     lists = [columns[role] for role in LISTS if role in columns]
+    texts = [columns[role] for role in kind.texts]
     rows, skipped = full_rows(file.path, found.rows, texts, lists=lists)
     scores = None
-    if kind == SCORED:
-        values = found.values(columns["score"])
-        scores = ScoreScale.of(values) if len(values) and values.is_finite().all() else None
-    _refuse_other_scale(file, kind, scores)
+    if kind == SCORED and (values := found.values(columns["score"])).is_finite().all():
+        scores = ScoreScale.of(values) if len(values) else None
+    _refuse_scale(file, kind, scores)
     if gold := columns.get("score") or columns.get("label"):
         without = NOTHING if kind == SCORED else no_labels(file.labels)
         rows, blank = rows_with(file.path, rows, gold, without=without)
         skipped |= blank
-    read = {*columns.values(), file.source or "source"}
     first = rows.head(_SHOWN_ROWS).select(pl.col(*columns.values()).cast(pl.String).fill_null(""))
     return OwnData(
         file=file,
@@ -346,11 +365,47 @@ def _detected(name: str, _size: int, _modified_ns: int) -> OwnData:
         rows=rows.height,
         labels=found.meanings(columns["label"]) if kind == LABELLED else {},
         scores=scores,
-        unread=tuple(name for name in found.names if name not in read),
+        unread=tuple(
+            name
+            for name in found.columns
+            if name not in {*columns.values(), file.source or "source"}
+        ),
         skipped=skipped,
         lists=tuple(name for name in lists if holds_text_lists(found.rows, name)),
         examples=tuple(first.iter_rows(named=True)),
     )
+
+
+def read_sentences(path: Path) -> ParsedRows:
+    """Return the non-blank lines of a text file; one whose lines are rows is refused: most have a
+    tab, or all have equally many fields with another sign between them.
+
+    Of commas and semicolons, which sentences have too, that is known below names of columns or
+    from many lines.
+    """
+    rows = read_whole_lines(path)
+    lines = rows.frame["sentence"].to_list()
+    marks = (mark[0] for mark in _MARKS.finditer(lines[0] if lines else ""))
+    for sign in (*dict.fromkeys(marks), *SEPARATORS):
+        split = outside_quotes if sign in ",;|" else str.split
+        with_sign = [split(line, sign) for line in lines if sign in line]
+        names = with_sign[0] if with_sign else []
+        has_names = any(_role_of(name, has_sent0=False) for name in names)
+        fewest = _SURE_LINES if sign in ",;" and not has_names else 2
+        is_even = {len(fields) for fields in with_sign} == {len(names)}
+        is_table = is_even and len(with_sign) == len(lines) >= fewest and len(names) > 1
+        is_tab = sign == "\t"
+        if is_table or (is_tab and 2 * len(with_sign) > len(lines)):
+            ending = "csv" if sign in ",;|" else "tsv"
+            raise UsageError(
+                f"{path}: each line has {len(names)} fields with "
+                f"{'tabs' if is_tab else repr(sign)} between them, but a text file has one "
+                f"sentence a line",
+                hint=f"{'' if has_names else 'name the columns in its first line and '}"
+                f"{'' if sign in SEPARATORS else f'replace {sign!r} by tabs and '}"
+                f"call it {path.with_suffix(f'.{ending}')}",
+            )
+    return rows
 
 
 def no_labels(labels: Mapping[str, str]) -> tuple[str, ...]:
@@ -358,57 +413,47 @@ def no_labels(labels: Mapping[str, str]) -> tuple[str, ...]:
     return () if _NO_LABEL[0] in labels else _NO_LABEL[:1]
 
 
-def _refuse_other_scale(file: FileName, kind: RowKind, scores: ScoreScale | None) -> None:
+def _refuse_scale(file: FileName, kind: RowKind, scores: ScoreScale | None) -> None:
     """Refuse a scale that was said of rows without scores, or that the scores contradict."""
     if kind != SCORED and (file.scale is not None or file.low_scores):
         raise UsageError(
             f"{file.text!r}: it holds {kind.title}, which have no scores",
             hint="remove the scale, or say ?score=NAME",
         )
-    if file.scale is None or scores is None:
-        return
-    low, high = file.scale
-    is_outside = scores.low < low or scores.high > high
-    if is_outside or (scores.high <= (low + high) / 2 and not file.low_scores):
-        hint = f"state their scale: scale={'-'.join(f'{end:g}' for end in scores.suggested)}"
-        if not is_outside:
-            low_ones = f"'{file.text}&{LOW_SCORES}'"
-            hint += f"; where all of them are low on this scale: {low_ones}"
-        raise UsageError(
-            f"{file.path}: the scores are {scores}, but scale is {low:g}-{high:g}", hint=hint
-        )
+    if file.scale is not None and scores is not None:
+        low_name = None if file.low_scores else f"'{file.text}&{LOW_SCORES}'"
+        scores.refuse_other(str(file.path), file.scale, low_name)
 
 
-def refuse_fields(path: Path, lines: Sequence[str]) -> None:
-    """Refuse the LINES of a text file that are rows: most have a tab, or all have equally many
-    fields with another sign between them.
+@dataclass(frozen=True, kw_only=True)
+class _Column:
+    """A column of a file."""
 
-    Of commas and semicolons, which sentences have too, that is known below names of columns or
-    from many lines.
-    """
-    marks = (mark[0] for mark in _MARKS.finditer(lines[0] if lines else ""))
-    for sign in (*dict.fromkeys(marks), *SEPARATORS):
-        is_tab, is_mark = sign == "\t", sign not in SEPARATORS
-        split = str.split if is_tab or is_mark else outside_quotes
-        names = split(next((line for line in lines if sign in line), ""), sign)
-        has_names = any(_roles_of(name, has_sent0=False) for name in names)
-        is_in_texts = sign in ",;" and not has_names
-        if is_tab:
-            is_table = 2 * sum(sign in line for line in lines) > len(lines)
-        else:
-            is_table = len(names) > 1 and len(lines) >= (_SURE_LINES if is_in_texts else 2)
-            is_table = is_table and all(len(split(line, sign)) == len(names) for line in lines)
-        if is_table:
-            hint = "" if has_names else "name the columns in its first line and "
-            if is_mark:
-                hint += f"replace {sign!r} by tabs and "
-            hint += f"call it {path.with_suffix('.tsv' if is_tab or is_mark else '.csv')}"
-            raise UsageError(
-                f"{path}: each line has {len(names)} fields with "
-                f"{'tabs' if is_tab else repr(sign)} between them, but a text file has one "
-                f"sentence a line",
-                hint=hint,
-            )
+    values: pl.Series
+    key: str  # its name without case and signs
+    role: str  # the part that it is by its name, or as the user says; empty: none
+    holds: str  # numbers, words, lists, nothing, other values, or texts
+    is_text: bool  # whether it may be one of the texts of a row
+
+    @property
+    def has_blanks(self) -> bool:
+        """Whether one of its values has several words."""
+        return bool(_trimmed(self.values).str.contains(_BETWEEN_WORDS).any())
+
+    @property
+    def is_prose(self) -> bool:
+        """Whether most of its values have several words."""
+        is_id = self.key.endswith(("id", "ids", "idx", "index", "number"))
+        if is_id or self.holds in {"numbers", "other", "lists"} or self.values.dtype == pl.Boolean:
+            return False
+        words = self.values.cast(pl.String).str.strip_chars().str.count_matches(_BETWEEN_WORDS)
+        return float(words.median() or 0) >= _LABEL_WORDS  # type: ignore[arg-type]
+
+    @property
+    def is_nli(self) -> bool:
+        """Whether its values are labels of NLI, whatever it is called."""
+        is_words = self.holds == "words" and not self.is_text
+        return is_words and {*_trimmed(self.values).str.to_lowercase()} <= {*NLI_LABELS, "-"}
 
 
 class _Columns:
@@ -418,76 +463,53 @@ class _Columns:
         """Look at the columns of ROWS, all that FILE has; one that the user names and that is not
         there is refused, and one with the name of a part that does not hold it.
         """
-        self.file, self.names = file, [name for name in rows.columns if name != PLACE]
-        _refuse_missing_header(file, self.names)
+        names = [name for name in rows.columns if name != PLACE]
+        _refuse_missing_header(file, names)
         if rows.is_empty():
-            raise MissingError(
-                f"{file.path} has no rows below its header", hint="give one example a row"
-            )
+            raise no_rows(file.path)
         stated = [*file.roles.values()]
-        for name in (*stated, *([file.source] if file.source else [])):
-            if name not in self.names:
-                guess = nearest_name(name, self.names)
-                raise UsageError(
-                    f"{file.path} has no column {name!r}: found {first_few(self.names)}",
-                    hint=f"did you mean {guess!r}?"
-                    if guess
-                    else f"name one of them: {', '.join(self.names)}",
-                )
+        for name in filter(None, (*stated, file.source)):
+            if name not in names:
+                hint = nearest_hint(name, names, "")
+                raise no_column(file.path, name, names, hint=hint, error=UsageError)
             if stated.count(name) > 1:
                 raise UsageError(
                     f"{file.text!r} names the column {name!r} for two parts",
-                    hint=f"name one for each: {', '.join(self.names)}",
+                    hint=f"name one for each: {', '.join(names)}",
                 )
-        self.rows = rows = selected_rows(file.path, rows, file.where, file.drop)
+        self.file, self.rows = file, selected_rows(file.path, rows, file.where, file.drop)
         self._refuse_splits()
-        said = {name: role for role, name in file.roles.items()}
-        has_sent0 = "sent0" in map(_squeezed, self.names)
-        self.roles = {
-            name: [said[name]]
-            if name in said
-            else [
-                role
-                for role in _roles_of(name, has_sent0=has_sent0)
-                if role not in file.roles and name != file.source
-            ]
-            for name in self.names
-        }
-        for name in self.names:
-            if name in said or (self.roles[name] and not said):
-                self._refuse_other_type(name, self.roles[name][0], is_said=name in said)
-        has_values = [name for name in self.names if rows[name].null_count() < rows.height]
-        self.lists = {name for name in has_values if holds_text_lists(rows, name)}
-        plain = [name for name in has_values if not _is_other(rows[name].dtype)]
-        self.numbers = {*_are_numbers(rows, plain)}
-        self.words = {n for n in plain if n not in self.numbers and _is_of_words(rows[n])}
-        texts = [
-            name for name in self.names if name in {*plain, *self.lists} and self._may_be_text(name)
-        ]
-        if len(texts) > 2:
+        has_sent0 = "sent0" in map(_squeezed, names)
+        roles = {name: _role_of(name, has_sent0=has_sent0) for name in names}
+        roles = {name: "" if role in file.roles else role for name, role in roles.items()}
+        roles |= {file.source or "": "", **{name: role for role, name in file.roles.items()}}
+        self.columns = {name: self._column(name, roles[name]) for name in names}
+        if sum(column.is_text for column in self.columns.values()) > 2:
             # one of them without any blank holds names of rows, unless it is called a text
-            texts = [n for n in texts if self.roles[n] or n in self.lists or self._has_blanks(n)]
-        self.texts = texts
+            for name, column in self.columns.items():
+                is_text = column.role or column.holds == "lists" or column.has_blanks
+                if column.is_text and not is_text:
+                    self.columns[name] = replace(column, is_text=False)
+        self.texts = [name for name, column in self.columns.items() if column.is_text]
 
-    def _may_be_text(self, name: str) -> bool:
-        roles = {*self.roles[name]}
-        if name in self.numbers or roles & {"score", "label"} or name == self.file.source:
-            return False
-        is_unclear = name in self.words or name in self.lists or _squeezed(name) in _FACTS
-        return bool(roles & _TEXT_ROLES) or not is_unclear
-
-    def _has_blanks(self, name: str) -> bool:
-        texts = self.rows[name].cast(pl.String).str.strip_chars()
-        return bool(texts.str.contains(_BETWEEN_WORDS).any())
-
-    def _is_prose(self, name: str) -> bool:
-        """Return whether most values of a column have several words."""
-        values = self.rows[name]
-        is_id = _squeezed(name).endswith(("id", "ids", "idx", "index", "number"))
-        if is_id or name in self.numbers or _is_other(values.dtype) or values.dtype == pl.Boolean:
-            return False
-        words = values.cast(pl.String).str.strip_chars().str.count_matches(_BETWEEN_WORDS)
-        return float(words.median() or 0) >= _LABEL_WORDS  # type: ignore[arg-type]
+    def _column(self, name: str, role: str) -> _Column:
+        values, key = self.rows[name], _squeezed(name)
+        if role and (name in self.file.roles.values() or not self.file.roles):
+            self._refuse_other_type(name, role)
+        if values.null_count() == len(values):
+            holds = "nothing"
+        elif holds_text_lists(self.rows, name):
+            holds = "lists"
+        elif _is_other(values.dtype):
+            holds = "other"
+        elif _are_numbers(values):
+            holds = "numbers"
+        else:
+            holds = "words" if _are_words(values) else "texts"
+        is_called = role in _TEXT_ROLES and holds in {"texts", "words", "lists"}
+        is_unnamed = holds == "texts" and not role and key not in _FACTS
+        is_text = (is_called or is_unnamed) and name != self.file.source
+        return _Column(values=values, key=key, role=role, holds=holds, is_text=is_text)
 
     def _refuse_splits(self) -> None:
         """Refuse rows of several splits, of which the user has not said which are read."""
@@ -506,39 +528,34 @@ class _Columns:
             hint=f"write {' or '.join(typed[:-1])}; for all rows {typed[-1]}",
         )
 
-    def _refuse_other_type(self, name: str, role: str, *, is_said: bool) -> None:
+    def _refuse_other_type(self, name: str, role: str) -> None:
         """Refuse a column with the name of a part whose values no such part has: it is never left
         out.
         """
-        path, rows, values, is_text = (
-            self.file.path,
-            self.rows,
-            self.rows[name],
-            role in _TEXT_ROLES,
-        )
+        path, values = self.file.path, self.rows[name]
         other = f"say which columns are read: '{path}?s1=NAME&s2=NAME'"
-        is_string = values.dtype == pl.String
-        filled = values.str.strip_chars().replace("", None) if is_string else values
-        if filled.null_count() == len(values):
+        filled = _trimmed(values) if values.dtype == pl.String else values.drop_nulls()
+        if filled.is_empty():
             raise MissingError(
                 f"{path}: {name} is empty in every row", hint=f"correct it, or {other}"
             )
-        if holds_text_lists(rows, name) and role in LISTS:
+        if role in LISTS and holds_text_lists(self.rows, name):
             return
+        is_text = role in _TEXT_ROLES
         if is_text:
-            refuse_json_numbers(path, rows, [name])
+            refuse_json_numbers(path, self.rows, [name])
         if _is_other(values.dtype) or (is_text and values.dtype == pl.Boolean):
-            error = other_values(path, rows, name)
+            error = other_values(path, self.rows, name)
             raise MissingError(error.message, hint=f"{error.hint}, or {other}")
-        if is_text and is_string:
-            some = values.drop_nulls().head(1000)
-            if 2 * int(some.str.contains(_WRITTEN_LIST).sum()) > len(some):
-                raise MissingError(
-                    f"{path}: {name} holds lists written as text: {one_line(some[0])}",
-                    hint="write JSON lines, with a list of texts or one text a row",
-                )
-        is_number = values.dtype.is_numeric() or (not is_said and _are_numbers(rows, [name]))
-        if is_text and is_number:
+        if not is_text:
+            return
+        some = filled.cast(pl.String).head(1000)
+        if 2 * int(some.str.contains(_WRITTEN_LIST).sum()) > len(some):
+            raise MissingError(
+                f"{path}: {name} holds lists written as text: {one_line(some[0])}",
+                hint="write JSON lines, with a list of texts or one text a row",
+            )
+        if values.dtype.is_numeric() or (role not in self.file.roles and _are_numbers(values)):
             raise UsageError(
                 f"{path}: {name!r} is called a {role}, but holds numbers",
                 hint=f"rename it, or {other}",
@@ -562,30 +579,28 @@ class _Columns:
 
     def _kind_and_columns(self, said: set[str]) -> tuple[RowKind, dict[str, str]]:
         file, negatives = self.file, self._called("negative")
-        is_pair = said == {"anchor", "positive"}
-        if negatives and not is_pair and not said - {"anchor", "positive", "negative"}:
+        if negatives and said != {*PAIRS.columns} and said <= {*TRIPLETS.columns}:
             texts = self._two("anchor", "positive", without=negatives)
             return TRIPLETS, {**texts, "negative": self._one("negative", negatives)}
-        if said & {"sentence"} or (len(self.texts) == 1 and not said):
-            return SENTENCES, self._sentence()
-        if said & {"anchor", "positive"}:
-            return PAIRS, self._two("anchor", "positive")
+        if "sentence" in said or (len(self.texts) == 1 and not said):
+            return SENTENCES, {"sentence": self._sentence()}
         scores, labels = self._called("score"), self._called("label")
         if "label" in said or file.labels:
             scores = []
         if "score" in said or file.scale is not None:
             scores, labels = scores or labels, []
+        if said & {*PAIRS.columns} or not (scores or labels):
+            return PAIRS, self._two("anchor", "positive")
         if scores and labels:
             why = f"{scores[0]!r} may be their score, and {labels[0]!r} their label"
-            raise self._ambiguous(why, [option("score", scores[0]), option("label", labels[0])])
+            raise self._ambiguous(why, {"score": scores[0]}, {"label": labels[0]})
+        texts = self._two("s1", "s2")
         if scores:
-            return SCORED, {**self._two("s1", "s2"), "score": self._one("score", scores)}
-        if not labels:
-            return PAIRS, self._two("anchor", "positive")
-        name, texts = self._one("label", labels), self._two("s1", "s2")
-        if name in self.numbers and not file.labels:
+            return SCORED, {**texts, "score": self._one("score", scores)}
+        name = self._one("label", labels)
+        if self.columns[name].holds == "numbers" and not file.labels:
             numbers = sorted({*self.values(name)})
-            is_same = _squeezed(name) in _SAME_COLUMNS and {*numbers} == {0, 1}
+            is_same = self.columns[name].key in _SAME_COLUMNS and {*numbers} == {0, 1}
             if any(number % 1 for number in numbers) or (is_same and not said):
                 return SCORED, {**texts, "score": name}
             self._refuse_unclear_numbers(name, numbers, is_said="label" in said)
@@ -598,131 +613,117 @@ class _Columns:
         meanings = _suggested(name, numbers)
         if is_said and (meanings is not None or len(numbers) <= len(NLI_LABELS)):
             return
-        options = [option("score", name)]
-        if meanings is not None:
-            options.append(_labels_option(name, numbers, meanings))
-        elif len(numbers) <= 2 * len(NLI_LABELS):
-            options.append(_labels_option(name, numbers, _unknown(numbers)))
+        options: list[Options] = [{"score": name}]
+        if meanings is not None or len(numbers) <= 2 * len(NLI_LABELS):
+            options.append(_labels_options(name, numbers, meanings or _unknown(numbers)))
         why = f"{name!r} holds {', '.join(numbers[:6])}: scores, or numbers of labels"
         # SNLI's number of no label says that they are labels.
-        raise self._ambiguous(why, options[meanings is not None and "-1" in numbers :])
+        raise self._ambiguous(why, *options[meanings is not None and "-1" in numbers :])
 
-    def _refuse_left_out(self, kind: RowKind, columns: Mapping[str, str]) -> None:
-        """Refuse a column beside COLUMNS that is called a part, or that could be one: of pairs and
-        sentences it would make another kind.
+    def _refuse_left_out(self, kind: RowKind, alone: Mapping[str, str]) -> None:
+        """Refuse a column beside those of ALONE that is called a part, or that could be one: of
+        pairs and sentences it would make another kind.
         """
-        left = [
-            name
-            for name in self.names
-            if name not in {*columns.values(), self.file.source}
-            and (_squeezed(name) not in _FACTS or self._is_nli(name) or self._is_prose(name))
-        ]
-        alone = "&".join(option(role, name) for role, name in columns.items())
+        left = {
+            name: column
+            for name, column in self.columns.items()
+            if name not in {*alone.values(), self.file.source}
+            and (column.key not in _FACTS or column.is_nli or column.is_prose)
+        }
         excused = {"score", "label"} if self.file.labels or self.file.scale else set()
-        for name in left:
-            if {*self.roles[name]} - excused:
-                why = f"{name!r} is called a {self.roles[name][0]}, and {kind.title} have none"
-                raise self._ambiguous(why, [alone], purpose=f" to leave {name!r} out")
-        if kind not in {PAIRS, SENTENCES}:
-            return
-        if label := next((name for name in left if self._is_nli(name)), None):
-            raise self._ambiguous(f"{label!r} may be their label", [option("label", label), alone])
-        for name in left:
-            self._refuse_third(name, kind, columns, alone)
+        for name, column in left.items():
+            if column.role and column.role not in excused:
+                why = f"{name!r} is called a {column.role}, and {kind.title} have none"
+                raise self._ambiguous(why, alone, purpose=f" to leave {name!r} out")
+        if kind in {PAIRS, SENTENCES}:
+            for name, column in sorted(left.items(), key=lambda item: not item[1].is_nli):
+                self._refuse_third(name, column, kind, alone)
 
     def _refuse_third(
-        self, name: str, kind: RowKind, columns: Mapping[str, str], alone: str
+        self, name: str, column: _Column, kind: RowKind, alone: Mapping[str, str]
     ) -> None:
         """Refuse a column beside the texts of pairs or sentences that may say something of them."""
-        if name in self.numbers:
-            if _is_numbering(self.rows[name]):
+        if column.holds == "numbers":
+            if _is_numbering(self.values(name)):
                 return
-            if _OPPOSITE.search(_squeezed(name)):
+            if _OPPOSITE.search(column.key):
                 classes = [f"{value:g}" for value in sorted({*self.values(name)})]
                 is_label = len(classes) <= len(NLI_LABELS)
-                other = _labels_option(name, classes, _unknown(classes)) if is_label else alone
-                raise self._ambiguous(f"{name!r} may be the opposite of their score", [other])
-            role, other = "score", option("score", name)
-        elif name in self.words:
-            role, other = "label", option("label", name)
-        elif name not in self.texts and name not in self.lists and not self._is_prose(name):
-            return
-        elif kind == PAIRS:
-            role, other = "negative", f"{alone}&{option('negative', name)}"
+                other = _labels_options(name, classes, _unknown(classes)) if is_label else alone
+                raise self._ambiguous(f"{name!r} may be the opposite of their score", other)
+            role = "score"
+        elif column.holds == "words":
+            role = "label"
+        elif column.is_text or column.holds == "lists" or column.is_prose:
+            role = "negative" if kind == PAIRS else "positive"
         else:
-            role, other = "positive", ""
+            return
+        options: list[Options] = [{**(alone if role == "negative" else {}), role: name}, alone]
         if kind == SENTENCES:
-            other = f"{option('anchor', columns['sentence'])}&{option('positive', name)}"
-        offered = [alone] if kind == SENTENCES and role == "score" else [other, alone]
-        raise self._ambiguous(f"{name!r} may be their {role}, or say nothing about them", offered)
+            options[0] = {"anchor": alone["sentence"], "positive": name}
+        if kind == SENTENCES and role == "score":
+            options = [alone]
+        may_say = "" if column.is_nli else ", or say nothing about them"
+        raise self._ambiguous(f"{name!r} may be their {role}{may_say}", *options)
 
-    def _sentence(self) -> dict[str, str]:
+    def _sentence(self) -> str:
         """Return the column of sentences; one that labels or scores them is not silently left
         out.
         """
-        if said := self.file.roles.get("sentence"):
-            return {"sentence": said}
-        name = self._one("sentence", self.texts)
-        if third := next(iter((*self._called("label"), *self._called("score"))), None):
-            if alone := next((role for role in ("s1", "s2") if name in self._called(role)), None):
-                other = SCORED.columns["s2" if alone == "s1" else "s1"]
-                raise MissingError(
-                    f"{self.file.path} has no column {other!r}: found {first_few(self.names)}",
-                    hint=f"name it {other}",
-                )
+        name = self.file.roles.get("sentence") or self._one("sentence", self.texts)
+        third = next(iter((*self._called("label"), *self._called("score"))), None)
+        if third and not self.file.roles:
             why = (
                 f"single texts with {third!r}, which no recipe trains on and no task "
                 f"evaluates; pairs may have labels or scores"
             )
-            alone = option("sentence", name)
-            raise self._ambiguous(why, [alone], purpose=" to train on the texts alone")
-        return {"sentence": name}
+            raise self._ambiguous(why, {"sentence": name}, purpose=" to train on the texts alone")
+        return name
 
     def meanings(self, name: str) -> dict[str, str]:
         """Return which labels in a column are written otherwise than ours, and their meaning; where
         it is unclear a UsageError.
         """
-        labels = class_texts(self.rows[name]).drop_nulls().replace("", None).drop_nulls()
+        labels = class_texts(self.rows[name]).replace("", None).drop_nulls()
         there = sorted({*labels} - {*no_labels(self.file.labels)})
+        known = ", ".join(NLI_LABELS)
         if odd := next((m for m in self.file.labels.values() if m not in NLI_LABELS), None):
             raise UsageError(
-                f"{self.file.text!r}: {odd!r} is not one of {', '.join(NLI_LABELS)}",
+                f"{self.file.text!r}: {odd!r} is not one of {known}",
                 hint=f"give each label one of them: labels={there[0]}:{NLI_LABELS[0]}",
             )
         ours = {label: label.casefold() for label in there if label.casefold() in NLI_LABELS}
         said = {**ours, **self.file.labels}
         if unknown := [label for label in there if label not in said]:
+            hint = f"say whether each means {' or '.join(NLI_LABELS)}"
+            options = _labels_options(name, unknown, {**self.file.labels, **_unknown(unknown)})
             if meanings := _suggested(name, there):
-                asked, hint = _labels_option(name, there, meanings), "if this is what they mean"
-            else:
-                asked = _labels_option(name, unknown, {**self.file.labels, **_unknown(unknown)})
-                hint = f"say whether each means {' or '.join(NLI_LABELS)}"
-            shown = ", ".join(map(repr, unknown[:6]))
+                hint = "if this is what they mean"
+                options = _labels_options(name, there, meanings)
             raise UsageError(
-                f"{self.file.path}: {name} holds {shown}, not one of {', '.join(NLI_LABELS)}",
-                hint=f"{hint}: {self._typed(asked)}",
+                f"{self.file.path}: {name} holds {', '.join(map(repr, unknown[:6]))}, not one of {known}",
+                hint=f"{hint}: {self._typed(options)}",
             )
         return {label: said[label] for label in said if said[label] != label and label in there}
 
     def values(self, name: str) -> pl.Series:
         """Return the numbers in a column."""
-        return self.rows.select(number_of(name)).to_series().drop_nulls().drop_nans()
+        return _numbers(self.rows[name]).drop_nulls().drop_nans()
 
     def _called(self, role: str) -> list[str]:
         """Return the columns that are called as ROLE is, or the one that is said to be it."""
-        return [name for name in self.names if role in self.roles[name]]
+        return [name for name, column in self.columns.items() if column.role == role]
 
     def _one(self, role: str, names: Sequence[str]) -> str:
         if len(names) > 1:
             why = f"{', '.join(map(repr, names))} may each be the {role}"
-            raise self._ambiguous(why, [option(role, name) for name in names])
+            raise self._ambiguous(why, *({role: name} for name in names))
         return names[0]
 
-    def _two(self, first: str, second: str, without: Sequence[str] = ()) -> dict[str, str]:
+    def _two(self, *roles: str, without: Sequence[str] = ()) -> dict[str, str]:
         """Return the columns of two texts: as they are said, or called, otherwise the only two in
         their order.
         """
-        roles = (first, second)
         texts = [name for name in self.texts if name not in without]
         said = {role: self.file.roles[role] for role in roles if role in self.file.roles}
         rest = [name for name in texts if name not in said.values()]
@@ -736,47 +737,42 @@ class _Columns:
                 return {role: columns[role] for role in roles}
         if len(rest) == 2 - len(said):
             return {role: said.get(role) or rest.pop(0) for role in roles}
-        path = self.file.path
         if not texts:
-            if other := next((n for n in self.names if _is_other(self.rows[n].dtype)), None):
-                raise other_values(path, self.rows, other)
-            example = "s1=NAME&s2=NAME&score=NAME" if len(self.names) > 1 else "sentence=NAME"
+            for name, column in self.columns.items():
+                if column.holds == "other":
+                    raise other_values(self.file.path, self.rows, name)
+            example = "s1=NAME&s2=NAME&score=NAME" if len(self.columns) > 1 else "sentence=NAME"
             raise MissingError(
-                f"{path} has no column of texts: found {first_few(self.names)}",
-                hint=f"say what its columns hold: '{path}?{example}'",
+                f"{self.file.path} has no column of texts: found {first_few(self.columns)}",
+                hint=f"say what its columns hold: '{self.file.path}?{example}'",
             )
-        what = (
-            f"{len(texts)} columns of texts ({', '.join(texts)})"
-            if len(texts) > 1
-            else f"one column of texts, {texts[0]!r}"
-        )
         parts = ("anchor", "positive", "negative") if len(texts) > 1 else ("sentence",)
-        examples = dict.fromkeys("&".join(map(option, parts, texts[:count])) for count in (2, 3))
-        why = f"{what}, whose names do not say what they hold"
-        raise self._ambiguous(why, [*examples])
+        examples: list[Options] = [
+            dict(zip(parts, texts[:count], strict=False)) for count in (2, 3)
+        ]
+        why = (
+            f"{len(texts)} columns of texts ({', '.join(texts)}), whose names do not say what they "
+            f"hold"
+        )
+        raise self._ambiguous(why, *examples[: max(len(texts) - 1, 1)])
 
-    def _is_nli(self, name: str) -> bool:
-        if name not in self.words or name in self.texts:
-            return False
-        labels = self.rows[name].cast(pl.String).drop_nulls().str.strip_chars().str.to_lowercase()
-        return {*labels} <= {*NLI_LABELS, "-"}
-
-    def _ambiguous(self, why: str, options: Iterable[str], purpose: str = "") -> UsageError:
+    def _ambiguous(self, why: str, *options: Options, purpose: str = "") -> UsageError:
         """Return the error for what may be read as each of OPTIONS says, for a PURPOSE."""
         names = " or ".join(map(self._typed, options))
         return UsageError(f"{self.file.path}: {why}", hint=f"write {names}{purpose}")
 
-    def _typed(self, choice: str) -> str:
-        """Return the file's name with a CHOICE of options, and with what was typed of other parts
-        and columns.
+    def _typed(self, options: Options) -> str:
+        """Return the file's name with OPTIONS, and with what was typed of other parts and
+        columns.
         """
-        file = self.file
-        typed = [] if file.is_plain else file.text[len(str(file.path)) + 1 :].split("&")
-        settings = [setting.partition("=") for setting in choice.split("&")]
-        keys, columns = {key for key, _, _ in settings}, {column for _, _, column in settings}
-        parts = [(said, *said.partition("=")[::2]) for said in typed]
-        others = [said for said, key, column in parts if key not in keys and column not in columns]
-        return f"'{file.path}?{'&'.join([*others, choice])}'"
+        roles = {role: column for role, column in options.items() if role in ROLES}
+        others = {key: value for key, value in options.items() if key not in roles}
+        kept = {
+            role: column
+            for role, column in self.file.roles.items()
+            if role not in roles and column not in roles.values()
+        }
+        return f"'{self.file.with_options(roles={**kept, **roles}, **others).text}'"
 
 
 def selected_rows(
@@ -786,21 +782,18 @@ def selected_rows(
     of a column, without those that DROP says.
     """
     is_read = pl.repeat(value=True, n=rows.height, eager=True)
-    for said, is_kept in ((where, True), (drop, False)):
-        for column, values in said.items():
-            if column not in rows.columns:
-                raise UsageError(
-                    f"{path} has no column {column!r}: found {first_few(rows.drop(PLACE).columns)}",
-                    hint="name one of them",
-                )
-            texts = class_texts(rows[column]).fill_null("")
-            wanted, there = [value.strip() for value in values.split(",")], {*texts}
-            if absent := next((value for value in wanted if value not in there), None):
-                raise UsageError(
-                    f"{path}: no row has {absent!r} in {column}",
-                    hint=f"it has {first_few(sorted(there))}",
-                )
-            is_read &= texts.is_in(wanted) == is_kept
+    said = [(*each, True) for each in where.items()] + [(*each, False) for each in drop.items()]
+    for column, values, is_kept in said:
+        if column not in rows.columns:
+            raise no_column(path, column, rows.columns, error=UsageError)
+        texts = class_texts(rows[column]).fill_null("")
+        wanted, there = [value.strip() for value in values.split(",")], {*texts}
+        if absent := next((value for value in wanted if value not in there), None):
+            raise UsageError(
+                f"{path}: no row has {absent!r} in {column}",
+                hint=f"it has {first_few(sorted(there))}",
+            )
+        is_read &= texts.is_in(wanted) == is_kept
     if not is_read.any():
         raise MissingError(f"{path}: all rows are left out", hint="leave out fewer values")
     return rows.filter(is_read)
@@ -811,14 +804,11 @@ def splits_in(rows: pl.DataFrame, settled: Sequence[str]) -> tuple[str, dict[str
     there is none beside those SETTLED, or all are in one.
     """
     for column in rows.get_columns():
-        dtype = column.dtype
-        texts = {pl.String, pl.Boolean, pl.Categorical, pl.Enum}
-        may_say = dtype.base_type() in texts or dtype.is_numeric()
-        if not may_say or column.name in settled or column.null_count() == len(column):
+        is_null = column.null_count() == len(column)
+        if column.name in settled or is_null or _is_other(column.dtype):
             continue
         is_called_so = _SPLIT_COLUMNS.fullmatch(_squeezed(column.name))
-        first = column[0] if column[0] is not None else column.drop_nulls()[0]
-        if not (is_called_so or _split_said(str(first))):
+        if not (is_called_so or _split_said(str(column.drop_nulls()[0]))):
             continue
         counts = class_texts(column).fill_null("").value_counts(sort=True)
         values = dict(counts.iter_rows())
@@ -843,14 +833,15 @@ def _suggested(column: str, labels: Sequence[str]) -> dict[str, str] | None:
     labels; rows without one do not count.
     """
     given = [label for label in labels if not _is_no_label(label)]
-    if _OPPOSITE.search(_squeezed(column)):  # "yes" in a column `is_different`
+    key = _squeezed(column)
+    if _OPPOSITE.search(key):  # "yes" in a column `is_different`
         return None
-    tables = [_NUMBERED, *([_TWO_NUMBERED] if _squeezed(column) in _SAME_COLUMNS else [])]
-    for meanings in tables:
-        if {*given} == {*meanings}:
+    written = {label: _MEANINGS.get(_squeezed(label), "") for label in given}
+    two = _TWO_NUMBERED if key in _SAME_COLUMNS else {}
+    for meanings in (_NUMBERED, two, written):
+        if {*given} == {*meanings} and given and all(meanings.values()):
             return {label: meanings[label] for label in given}
-    found = {label: _MEANINGS.get(_squeezed(label), "") for label in given}
-    return found if found and all(found.values()) else None
+    return None
 
 
 def _is_no_label(label: str) -> bool:
@@ -862,12 +853,10 @@ def _unknown(labels: Sequence[str]) -> dict[str, str]:
     return {label: "MEANING" for label in labels if label.casefold() not in _NO_MEANING}
 
 
-def _labels_option(column: str, labels: Sequence[str], meanings: Mapping[str, str]) -> str:
-    """Return MEANINGS as they are typed, and that rows whose label is none are left out."""
-    said = ",".join(f"{theirs}:{ours}" for theirs, ours in meanings.items())
+def _labels_options(column: str, labels: Sequence[str], meanings: Mapping[str, str]) -> Options:
+    """Return MEANINGS as options, and that rows whose label is none are left out."""
     none = ",".join(label for label in labels if _is_no_label(label) and label not in meanings)
-    parts = {"label": column, "labels": said, "drop": none and f"{column}:{none}"}
-    return "&".join(option(key, value) for key, value in parts.items() if value)
+    return {"label": column, "labels": meanings, **({"drop": {column: none}} if none else {})}
 
 
 def _squeezed(name: str) -> str:
@@ -879,14 +868,13 @@ def _squeezed(name: str) -> str:
     return letters or text.strip()
 
 
-def _roles_of(name: str, *, has_sent0: bool) -> list[str]:
+def _role_of(name: str, *, has_sent0: bool) -> str:
     """Return what a column can be by its name; SimCSE calls anchor and positive sent0 and sent1."""
     squeezed = _squeezed(name)
     if squeezed == "sent1" and has_sent0:
-        return ["positive"]
-    if more := _MORE.fullmatch(squeezed):
-        return ["positive" if more["positive"] else "negative"]
-    return [_ROLES[squeezed]] if squeezed in _ROLES else []
+        return "positive"
+    more = _MORE.fullmatch(squeezed)
+    return (more.lastgroup or "") if more else _ROLES.get(squeezed, "")
 
 
 def _is_other(dtype: pl.DataType) -> bool:
@@ -895,54 +883,47 @@ def _is_other(dtype: pl.DataType) -> bool:
     return is_other or dtype.base_type() in {pl.Binary, pl.Object}
 
 
-def _are_numbers(rows: pl.DataFrame, names: Sequence[str]) -> list[str]:
-    """Return those of the columns called NAMES that hold numbers alone."""
-    found = [
-        column.name
-        for column in map(rows.get_column, names)
-        if (column.dtype == pl.String or column.dtype.is_numeric())
-        and column.cast(pl.Float64, strict=False).null_count() == column.null_count() < rows.height
-    ]
-    other = sorted({*names} - {*found})  # with blanks around them, or a comma in them
-    for start in range(0, len(other), _AT_ONCE):  # polars' time grows with the square of them
-        few = pl.DataFrame({name: rows[name] for name in other[start : start + _AT_ONCE]})
-        texts = pl.all().cast(pl.String).str.strip_chars().replace("", None).null_count()
-        numbers = [number_of(name).alias(name).null_count() for name in few.columns]
-        counts = zip(few.columns, few.select(numbers).row(0), few.select(texts).row(0), strict=True)
-        found += [name for name, number, text in counts if number == text < rows.height]
-    return found
+def _trimmed(values: pl.Series) -> pl.Series:
+    """Return the texts among VALUES that are not empty, without blanks at their ends."""
+    return values.cast(pl.String).str.strip_chars().replace("", None).drop_nulls()
 
 
-def _is_of_words(values: pl.Series) -> bool:
+def _numbers(values: pl.Series) -> pl.Series:
+    return values.to_frame().select(number_of(values.name)).to_series()
+
+
+def _are_numbers(values: pl.Series) -> bool:
+    """Return whether a column holds numbers alone; plain ones are looked at first."""
+    if values.dtype.is_numeric():
+        return True
+    texts = _trimmed(values)
+    is_plain = texts.cast(pl.Float64, strict=False).null_count() == 0
+    return len(texts) > 0 and (is_plain or _numbers(texts).null_count() == 0)
+
+
+def _are_words(values: pl.Series) -> bool:
     """Return whether a column has few short values, most of them several times."""
-    texts = values.cast(pl.String).str.strip_chars().replace("", None).drop_nulls()
+    texts = _trimmed(values)
     distinct = texts.unique()
     is_few = 0 < len(distinct) <= min(_MOST_LABELS, len(texts) / 2)
     return is_few and max(len(text.split()) for text in distinct) <= _LABEL_WORDS
 
 
-def _is_numbering(values: pl.Series) -> bool:
-    """Return whether a column numbers the rows, from 0 or 1; of one or two rows it cannot be
-    known.
-    """
-    numbers = pl.DataFrame({"n": values}).select(number_of("n")).to_series().drop_nulls().to_list()
+def _is_numbering(numbers: pl.Series) -> bool:
+    """Return whether NUMBERS count the rows, from 0 or 1; of one or two rows it cannot be known."""
     steps = [[*range(start, start + len(numbers))] for start in (0, 1)]
-    return len(numbers) > 2 and numbers in steps
+    return len(numbers) > 2 and numbers.to_list() in steps
 
 
 def _refuse_missing_header(file: FileName, names: Sequence[str]) -> None:
     """Refuse a first line that is a row, not names of columns."""
     separator = {".csv": ",", ".tsv": "\t"}.get(file.path.suffix.lower())
-    is_known = any(_roles_of(name, has_sent0=False) for name in names)
-    odd = [
-        name
-        for name in names
-        if re.fullmatch(r"[-+]?\d+(?:[.,]\d+)?", name)
-        or (len(name.split()) > _NAME_WORDS and not is_known)
-    ]
-    if odd and separator:
-        raise MissingError(
-            f"{file.path}, line 1: {odd[0]!r} is not the name of a column",
-            hint=f"name the columns first, such as "
-            f"{separator.join(['sentence1', 'sentence2', 'score'])}",
-        )
+    is_known = any(_role_of(name, has_sent0=False) for name in names)
+    for name in names:
+        is_number = re.fullmatch(r"[-+]?\d+(?:[.,]\d+)?", name)
+        if separator and (is_number or (len(name.split()) > _NAME_WORDS and not is_known)):
+            raise MissingError(
+                f"{file.path}, line 1: {name!r} is not the name of a column",
+                hint=f"name the columns first, such as "
+                f"{separator.join(['sentence1', 'sentence2', 'score'])}",
+            )

@@ -6,16 +6,17 @@ a line. Errors name the line, or a parquet file's row; rows without a text, a sc
 left out and counted with their places.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import polars as pl
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.first_few import first_few
-from embedlab.core.foreign_files import refuse_foreign
 from embedlab.core.hints import Hint, RecipeValue
 from embedlab.data.dataset import COLUMNS, DatasetKind, ParsedRows, Part
 from embedlab.data.definitions import WORD_SPLITS
@@ -30,7 +31,7 @@ from embedlab.data.own_columns import (
     OwnData,
     no_labels,
     own_data,
-    refuse_fields,
+    read_sentences,
     selected_rows,
     splits_in,
 )
@@ -42,13 +43,15 @@ from embedlab.data.table_file import (
     TABLES,
     class_texts,
     full_rows,
+    no_column,
+    no_rows,
     number_of,
     read_rows,
     refuse_nested,
     refuse_rows,
+    require_file,
     rows_with,
 )
-from embedlab.data.text_file import read_whole_lines
 from embedlab.data.topics import is_held_out
 
 GOLD_OF_LABEL = {"entailment": 1.0, "neutral": 0.5, "contradiction": 0.0}
@@ -87,24 +90,13 @@ def open_own_file(name: str, kind: DatasetKind = "sts", split: str | None = None
     path = file_path(name)
     if kind not in _LIKE:
         return open_pair_file(name)
-    if path.is_dir():
-        raise MissingError(
-            f"{str(path)!r} is a folder, not a file of rows", hint="give the path of a file in it"
-        )
-    refuse_foreign(path)
-    if not path.is_file():
-        raise MissingError(
-            f"no file {str(path)!r}",
-            hint="a dataset is a name from `embedlab data ls` or the path of a file",
-        )
+    require_file(path)
     corpus, its_split = _LIKE[kind]
-    if kind == "definitions":
-        its_split = split or "all"
-        if its_split not in WORD_SPLITS:
-            raise UsageError(
-                f"definitions have no split {split!r}",
-                hint=f"their splits: {', '.join(WORD_SPLITS)}",
-            )
+    its_split = split if split and kind == "definitions" else its_split
+    if its_split not in shipped(corpus).splits:
+        raise UsageError(
+            f"{kind} have no split {split!r}", hint=f"their splits: {', '.join(WORD_SPLITS)}"
+        )
     rows = shipped(corpus).splits[its_split].layouts[0].read([path])
     return Part.of_file(path, rows, name=name, split=its_split if kind == "definitions" else "all")
 
@@ -142,43 +134,21 @@ def open_pair_file(path: Path | str) -> Part:
         )
         raise MissingError(f"{name} holds {data.kind.title}, not scored pairs", hint=hint)
     texts = read_texts(data)
-    rows, skipped, source = texts.frame, dict(texts.skipped), data.file.source or "source"
+    rows, skipped = texts.frame, dict(texts.skipped)
     if data.kind == LABELLED:
         column = data.columns["label"]
         rows, blank = rows_with(data.file.path, rows, column, without=no_labels(data.labels))
         skipped |= blank
-        gold = _gold_of_labels(data.file.path, rows, column, data.labels)
+        labels = class_texts(rows[column]).replace(dict(data.labels))
+        gold = labels.replace_strict(GOLD_OF_LABEL, return_dtype=pl.Float64)
     else:
         gold = rows[data.columns["score"]]
-    pairs = pl.DataFrame(
-        [
-            rows[PLACE],
-            *(
-                rows[data.columns[role]].alias(ours)
-                for role, ours in zip(data.kind.texts, _REQUIRED, strict=False)
-            ),
-            gold.alias("score"),
-            *([rows[source].alias("source")] if source in rows.columns else []),
-        ]
-    )
-    scored = scored_pairs(data.file.path, pairs)
+    columns: dict[str, Any] = {**dict(zip(_PAIR, data.texts, strict=True)), "score": gold}
+    if (source := data.file.source or "source") in rows.columns:
+        columns["source"] = source
+    scored = scored_pairs(data.file.path, rows.select(PLACE, **columns))
     together = ParsedRows(frame=scored.frame, skipped={**skipped, **scored.skipped})
     return Part.of_file(data.file.path, together, name=data.file.dataset)
-
-
-def _gold_of_labels(
-    path: Path, rows: pl.DataFrame, column: str, meaning: Mapping[str, str]
-) -> pl.Series:
-    """Return the gold score of each label."""
-    label = class_texts(rows[column]).replace(dict(meaning))
-    refuse_rows(
-        path,
-        rows.with_columns(label.alias(column)),
-        ~pl.col(column).is_in([*GOLD_OF_LABEL]),
-        f"{column} is not one of {', '.join(GOLD_OF_LABEL)}",
-        column,
-    )
-    return label.replace_strict(GOLD_OF_LABEL, default=None, return_dtype=pl.Float64)
 
 
 def scored_pairs(
@@ -192,48 +162,63 @@ def scored_pairs(
     A score outside SCALE or another fault is an error with its place; a pair without a sentence or
     a score is skipped and counted.
     """
-    columns = [name for name in frame.columns if name != PLACE]
     if absent := [name for name in _REQUIRED if name not in frame.columns]:
-        raise MissingError(
-            f"{title} has no column {absent[0]!r}: found {first_few(columns)}",
-            hint=f"name its columns {', '.join(_REQUIRED)}",
-        )
+        hint = f"name its columns {', '.join(_REQUIRED)}"
+        raise no_column(title, absent[0], frame.columns, hint=hint)
     if frame.is_empty():
         raise MissingError(f"{title} holds no pairs", hint="give one pair a row")
     frame, skipped = full_rows(title, frame, _PAIR)
     refuse_nested(title, frame, [*_REQUIRED[2:], "source"])
-    frame, blank = rows_with(title, frame, "score", without=NOTHING)
-    gold = number_of("score")
-    refuse_rows(title, frame, ~gold.is_finite().fill_null(False), "score is not a number", "score")
-    if scale is not None:
-        low, high = scale
-        refuse_rows(
-            title,
-            frame,
-            ~gold.is_between(low, high),
-            f"score is not from {low:g} to {high:g}",
-            "score",
-            hint="correct it, or state the scale: scale=LOW-HIGH",
-        )
+    hint = "correct it, or state the scale: scale=LOW-HIGH"
+    frame = _with_numbers(title, frame, "score", scale, hint, skipped)
     source = pl.col("source") if "source" in frame.columns else pl.lit(None)
-    pairs = frame.select("sentence1", "sentence2", gold.alias("gold"), source.alias("source")).cast(
-        dict(COLUMNS["sts"])  # type: ignore[arg-type]
+    pairs = frame.select(
+        "sentence1", "sentence2", pl.col("score").alias("gold"), source.alias("source")
     )
-    return ParsedRows(frame=pairs, skipped={**skipped, **blank})
+    return ParsedRows(frame=pairs.cast(dict(COLUMNS["sts"])), skipped=skipped)  # type: ignore[arg-type]
+
+
+def _with_numbers(
+    title: Path | str,
+    rows: pl.DataFrame,
+    column: str,
+    bounds: tuple[float, float] | None,
+    hint: str,
+    skipped: dict[str, int],
+) -> pl.DataFrame:
+    """Return ROWS with the numbers of a COLUMN; one without a number is among those SKIPPED, one
+    outside BOUNDS an error with its place and this HINT.
+    """
+    rows, blank = rows_with(title, rows, column, without=NOTHING)
+    skipped |= blank
+    number = number_of(column)
+    is_odd = ~number.is_finite().fill_null(False)
+    refuse_rows(title, rows, is_odd, f"{column} is not a number", column)
+    if bounds is not None:
+        low, high = bounds
+        is_outside, fault = (
+            ~number.is_between(low, high),
+            f"{column} is not from {low:g} to {high:g}",
+        )
+        refuse_rows(title, rows, is_outside, fault, column, hint=hint)
+    return rows.with_columns(number.alias(column))
 
 
 def holds_queries(name: str) -> bool:
     """Return whether a dataset's NAME is a user's own file with pairs of anchor and positive, or
     triplets, or queries in a folder.
     """
-    if is_query_folder(name):
-        return True
-    if not is_pair_file(name):
-        return False
-    try:
-        return own_data(name).kind in {PAIRS, TRIPLETS}
-    except (EmbedlabError, OSError):  # whoever opens it as pairs says why
-        return False
+    data = None if is_query_folder(name) else held_data(name)
+    return is_query_folder(name) or (data is not None and data.kind in {PAIRS, TRIPLETS})
+
+
+def held_data(name: str) -> OwnData | None:
+    """Return what a dataset's NAME holds if it is a user's own file; None too where it cannot be
+    read: whoever opens it says why.
+    """
+    with suppress(EmbedlabError, OSError):
+        return own_data(name) if is_pair_file(name) else None
+    return None
 
 
 def open_query_file(name: str) -> Queries:
@@ -306,106 +291,38 @@ def open_own_rows(
     The share of them that is HELD_OUT for evaluation, whole topics, is not among them; a share that
     gives no rows is refused.
     """
-    named = replace(named, columns=_by_our_names(named.columns, shape))
+    columns = _by_our_names(named.columns, shape)
     if path.suffix.lower() == TEXT_FILE:
-        rows = _lines(path, shape)
-        if held_out is not None:
-            left = _without_held_out(path, rows.frame, shape.texts, held_out)
-            rows = replace(rows, frame=left)
+        if len(shape.columns) != 1:
+            raise MissingError(
+                f"{path}: a text file has sentences alone, but the objective reads "
+                f"{', '.join(shape.columns)}",
+                hint=f"give a file that ends in {', '.join(TABLES)}",
+            )
+        require_file(path)
+        lines = read_sentences(path)
+        rows, skipped, theirs = lines.frame, dict(lines.skipped), {shape.texts[0]: "sentence"}
     else:
-        rows = _rows(path, shape, named, held_out)
-    return Part.of_file(path, rows, name=path.name)
-
-
-def _without_held_out(
-    path: Path, rows: pl.DataFrame, texts: Sequence[str], share: float
-) -> pl.DataFrame:
-    is_left_out = is_held_out(rows, texts, share)
-    if not is_left_out.any():
-        message = (
-            f"{path}: cannot hold out {share:.0%} of its {rows.height} rows without "
-            f"separating rows that share a sentence"
-        )
-        raise UsageError(
-            message,
-            hint=Hint(
+        rows, skipped, theirs = _table_rows(path, shape, columns, named)
+    if held_out is not None:
+        is_left_out = is_held_out(rows, [theirs[name] for name in shape.texts], held_out)
+        if not is_left_out.any():
+            hint = Hint(
                 "remove data.held_out, and name a dev file: ", RecipeValue("evaluate.dev", "FILE")
-            ),
-        )
-    return rows.filter(~is_left_out)
-
-
-def _by_our_names(columns: Mapping[str, str], shape: RowShape) -> Mapping[str, str]:
-    """Return COLUMNS with the objective's own names as keys, where they may be those that published
-    corpora have.
-    """
-    ours = {_PUBLISHED[name]: name for name in shape.columns if name in _PUBLISHED} | {
-        name: name for name in shape.columns
-    }
-    if unread := next((name for name in columns if name not in ours), None):
-        raise UsageError(
-            f"data.columns names {unread!r}, which the objective does not read",
-            hint=f"it reads {', '.join(shape.columns)}",
-        )
-    by_our_names: dict[str, str] = {}
-    for name, theirs in columns.items():
-        if by_our_names.setdefault(ours[name], theirs) != theirs:
-            fault = (
-                f"data.columns names both {by_our_names[ours[name]]!r} and {theirs!r} as "
-                f"{ours[name]!r}"
             )
             raise UsageError(
-                fault, hint=Hint("name one: ", RecipeValue(f"data.columns.{ours[name]}", theirs))
+                f"{path}: cannot hold out {held_out:.0%} of its {rows.height} rows without "
+                f"separating rows that share a sentence",
+                hint=hint,
             )
-    return by_our_names
-
-
-def _lines(path: Path, shape: RowShape) -> ParsedRows:
-    if len(shape.columns) != 1:
-        raise MissingError(
-            f"{path}: a text file has sentences alone, but the objective reads "
-            f"{', '.join(shape.columns)}",
-            hint=f"give a file that ends in {', '.join(TABLES)}",
-        )
-    refuse_foreign(path)
-    if not path.is_file():
-        raise MissingError(
-            f"no file {str(path)!r}", hint="give the path of a file with one sentence a line"
-        )
-    rows = read_whole_lines(path)
-    refuse_fields(path, rows.frame["sentence"].to_list())
-    return ParsedRows(frame=rows.frame.rename({"sentence": shape.texts[0]}), skipped=rows.skipped)
-
-
-def _rows(path: Path, shape: RowShape, named: ColumnMap, held_out: float | None) -> ParsedRows:
-    rows = read_rows(path, needed=[*named.columns.values(), *shape.columns])
-    theirs = _columns_of(path, rows, shape, named)
-    if rows.is_empty():
-        raise MissingError(f"{path} has no rows below its header", hint="give one example a row")
-    settled = [PLACE, *named.where, *named.drop, *theirs.values()]
-    if (splits := splits_in(rows, settled)) is not None:
-        column, counts = splits
-        raise UsageError(
-            f"{path}: {column!r} says which split a row is in: {first_few([*counts])}",
-            hint=Hint(
-                "say which rows are read: ", RecipeValue(f"data.where.{column}", next(iter(counts)))
-            ),
-        )
-    rows = selected_rows(path, rows, named.where, named.drop)
-    texts = [theirs[name] for name in shape.texts]
-    lists = [theirs[name] for name in LISTS if name in theirs]
-    rows, skipped = full_rows(path, rows, texts, lists=lists)
-    refuse_nested(path, rows, [theirs[name] for name in shape.columns if name not in shape.texts])
-    if held_out is not None:
-        rows = _without_held_out(path, rows, texts, held_out)
+        rows = rows.filter(~is_left_out)
     for name, classes in shape.labels.items():
         column = theirs[name]
         none = () if "-" in classes or not classes else no_labels(named.labels)
         rows, blank = rows_with(path, rows, column, without=none)
         skipped |= blank
-        rows = rows.with_columns(
-            class_texts(rows[column]).replace(dict(named.labels)).alias(column)
-        )
+        labels = class_texts(rows[column]).replace(dict(named.labels))
+        rows = rows.with_columns(labels.alias(column))
         if classes:
             hint = Hint(
                 "correct it, or say what it means: ", RecipeValue("data.labels.LABEL", "MEANING")
@@ -413,51 +330,62 @@ def _rows(path: Path, shape: RowShape, named: ColumnMap, held_out: float | None)
             is_other, fault = ~pl.col(column).is_in(classes), f"{column} is not one of "
             refuse_rows(path, rows, is_other, fault + ", ".join(classes), column, hint=hint)
     for name, largest in shape.numbers.items():
-        rows, blank = rows_with(path, rows, theirs[name], without=NOTHING)
-        skipped |= blank
-        rows = rows.with_columns(_numbers(path, rows, theirs[name], largest).alias(theirs[name]))
-    columns = {ours: rows[name] for ours, name in theirs.items()}
-    frame = pl.DataFrame(
-        {
-            ours: column.cast(pl.String) if ours in shape.texts else column
-            for ours, column in columns.items()
-        }
-    )
-    return ParsedRows(frame=frame, skipped=skipped)
+        bounds = None if largest is None else (-largest, largest)
+        scale = "correct it, or state the scale of the scores in the objective's options"
+        rows = _with_numbers(path, rows, theirs[name], bounds, scale, skipped)
+    frame = rows.select(pl.col(column).alias(name) for name, column in theirs.items())
+    frame = frame.with_columns(pl.col(*shape.texts).cast(pl.String))
+    return Part.of_file(path, ParsedRows(frame=frame, skipped=skipped), name=path.name)
 
 
-def _columns_of(
-    path: Path, rows: pl.DataFrame, shape: RowShape, named: ColumnMap
-) -> dict[str, str]:
-    """Return the column of the file that holds each of those of SHAPE."""
-    columns = [name for name in rows.columns if name != PLACE]
-    found = {}
-    for ours in shape.columns:
-        said = named.columns.get(ours)
-        choices = (said,) if said is not None else (ours, _PUBLISHED.get(ours, ours))
-        theirs = next((name for name in choices if name in columns), None)
-        if theirs is None:
-            raise MissingError(
-                f"{path} has no column {said or ours!r}: found {first_few(columns)}",
-                hint=Hint("say which holds it: ", RecipeValue(f"data.columns.{ours}", "NAME")),
+def _by_our_names(columns: Mapping[str, str], shape: RowShape) -> dict[str, str]:
+    """Return COLUMNS with the objective's own names as keys, where they may be those that published
+    corpora have.
+    """
+    ours = {_PUBLISHED.get(name, name): name for name in shape.columns}
+    ours |= {name: name for name in shape.columns}
+    by_our_names: dict[str, str] = {}
+    for name, theirs in columns.items():
+        if name not in ours:
+            raise UsageError(
+                f"data.columns names {name!r}, which the objective does not read",
+                hint=f"it reads {', '.join(shape.columns)}",
             )
-        found[ours] = theirs
-    return found
+        other = by_our_names.setdefault(ours[name], theirs)
+        if other != theirs:
+            hint = Hint("name one: ", RecipeValue(f"data.columns.{ours[name]}", theirs))
+            fault = f"data.columns names both {other!r} and {theirs!r} as {ours[name]!r}"
+            raise UsageError(fault, hint=hint)
+    return by_our_names
 
 
-def _numbers(path: Path, frame: pl.DataFrame, column: str, largest: float | None) -> pl.Series:
-    number = number_of(column)
-    refuse_rows(
-        path, frame, ~number.is_finite().fill_null(False), f"{column} is not a number", column
-    )
-    if largest is not None:
-        hint = "correct it, or state the scale of the scores in the objective's options"
-        refuse_rows(
-            path,
-            frame,
-            number.abs() > largest,
-            f"{column} is not from {-largest:g} to {largest:g}",
-            column,
-            hint=hint,
+def _table_rows(
+    path: Path, shape: RowShape, columns: Mapping[str, str], named: ColumnMap
+) -> tuple[pl.DataFrame, dict[str, int], dict[str, str]]:
+    """Return the selected rows of a table that have all texts of SHAPE, how many have not, and the
+    column of the file by ours.
+    """
+    rows = read_rows(path, needed=[*columns.values(), *shape.columns])
+    theirs = {}
+    for ours in shape.columns:
+        choices = [columns[ours]] if ours in columns else [ours, _PUBLISHED.get(ours, ours)]
+        there = [name for name in choices if name in rows.columns]
+        if not there:
+            hint = Hint("say which holds it: ", RecipeValue(f"data.columns.{ours}", "NAME"))
+            raise no_column(path, choices[0], rows.columns, hint=hint)
+        theirs[ours] = there[0]
+    if rows.is_empty():
+        raise no_rows(path)
+    settled = [PLACE, *named.where, *named.drop, *theirs.values()]
+    if (splits := splits_in(rows, settled)) is not None:
+        column, counts = splits
+        chosen = RecipeValue(f"data.where.{column}", next(iter(counts)))
+        raise UsageError(
+            f"{path}: {column!r} says which split a row is in: {first_few([*counts])}",
+            hint=Hint("say which rows are read: ", chosen),
         )
-    return frame.select(number).to_series()
+    rows = selected_rows(path, rows, named.where, named.drop)
+    lists = [theirs[name] for name in LISTS if name in theirs]
+    rows, skipped = full_rows(path, rows, [theirs[name] for name in shape.texts], lists=lists)
+    refuse_nested(path, rows, [theirs[name] for name in shape.columns if name not in shape.texts])
+    return rows, skipped, theirs

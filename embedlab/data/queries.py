@@ -8,7 +8,7 @@ itself; `?split=NAME` selects qrels.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -28,7 +28,7 @@ from embedlab.core.paths import file_hash, typed_path
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.file_name import CORPUS, PREFIX, QUERIES
 from embedlab.data.overlaps import text_keys
-from embedlab.data.text_file import bad_line, is_seen, json_object, read_lines
+from embedlab.data.text_file import bad_line, is_seen, json_object, odd_fields, read_lines
 
 QRELS = "qrels"
 NONE_RELEVANT = "query without a relevant document"
@@ -157,22 +157,25 @@ def queries_of_pairs(part: Part, candidates: Sequence[str]) -> Queries:
     """Return the queries of the pairs in PART, whose first text is a query and whose second, one of
     CANDIDATES, is relevant to it.
     """
-    numbers: dict[str, int] = {}
-    query = [numbers.setdefault(text, len(numbers)) for text in part.frame[SENTENCES[0]]]
-    places = {text: index for index, text in enumerate(candidates)}
-    relevant = [places[text] for text in part.frame[SENTENCES[1]]]
-    first, second = np.array(query, np.intp), np.array(relevant, np.intp)
-    counts = len(numbers), len(candidates)
+    texts = part.frame[SENTENCES[0]].unique(maintain_order=True).to_list()
+    query, relevant = (
+        part.frame[name].replace_strict(known, range(len(known)), return_dtype=pl.Int64).to_numpy()
+        for name, known in zip(SENTENCES, (texts, candidates), strict=True)
+    )
     return Queries(
         part=part,
-        texts=tuple(numbers),
+        texts=tuple(texts),
         candidates=tuple(candidates),
-        query=first,
-        relevant=second,
+        query=query,
+        relevant=relevant,
         grade=np.ones(len(query), np.int64),
-        excluded=own_texts([*numbers], candidates, first, second),
-        ids=tuple([str(number) for number in range(1, count + 1)] for count in counts),  # type: ignore[arg-type]
+        excluded=own_texts(texts, candidates, query, relevant),
+        ids=(_numbered(texts), _numbered(candidates)),
     )
+
+
+def _numbered(texts: Sequence[str]) -> list[str]:
+    return [str(number) for number in range(1, len(texts) + 1)]
 
 
 def open_query_folder(name: str) -> Queries:
@@ -201,8 +204,12 @@ def open_query_folder(name: str) -> Queries:
         qrels, lost = _of_asked(files, qrels, texts, lines)
         skipped |= lost
     relevant = qrels.filter(pl.col("grade") > 0)
-    absent = relevant.filter(~pl.col("document").is_in([*corpus]))
-    _refuse_none(graded, relevant, absent, corpus)
+    if relevant.is_empty():
+        raise MissingError(
+            f"{graded} names no relevant document",
+            hint="a grade above 0 says that a document is relevant",
+        )
+    absent = _unknown(graded, relevant, "document", corpus, CORPUS, "relevant documents")
     if lost_documents := absent["document"].n_unique():
         said = _counted(lost_documents, "relevant document is", "relevant documents are")
         where = _places(graded, absent["line"])
@@ -214,17 +221,20 @@ def open_query_folder(name: str) -> Queries:
     if without := qrels["query"].n_unique() - len(query_ids):
         skipped[NONE_RELEVANT] = without
     asked, candidates = tuple(texts[query] for query in query_ids), tuple(corpus.values())
-    query, document = (
-        _indices(relevant["query"], query_ids),
-        _indices(relevant["document"], document_ids),
-    )
+    at = {key: index for index, key in enumerate(document_ids)}
+    numbers = {key: index for index, key in enumerate(query_ids)}
+    query = np.array([numbers[key] for key in relevant["query"]], np.intp)
+    document = np.array([at[key] for key in relevant["document"]], np.intp)
     # the document of the same id whose text holds that of the query, as in ArguAna
-    at = {key: index for index, key in enumerate(corpus)}
     itself = [
         (number, at[key])
-        for number, key in enumerate(query_ids)
-        if has_texts and key in at and texts[key] in corpus[key]
+        for key, number in numbers.items()
+        if has_texts and texts[key] in corpus.get(key, "")
     ]
+    frame = pl.DataFrame({"item": np.arange(len(query))})
+    if has_texts:
+        shown = [*candidates, *document_ids[len(candidates) :]]
+        frame = item_frame(asked, shown, query, document)
     state = DatasetState(
         name=name,
         split="all",
@@ -236,10 +246,6 @@ def open_query_folder(name: str) -> Queries:
         notes=notes,
         empty=int((~is_seen(pl.Series(candidates))).sum()) if has_texts else 0,
     )
-    frame = pl.DataFrame({"item": np.arange(len(query))})
-    if has_texts:
-        shown = [*candidates, *document_ids[len(candidates) :]]
-        frame = item_frame(asked, shown, query, document)
     return Queries(
         part=Part(frame=frame, state=state),
         texts=asked,
@@ -260,45 +266,33 @@ def _of_asked(
 ) -> tuple[pl.DataFrame, dict[str, int]]:
     """Return the grades of queries that have a text, and how many queries have none."""
     skipped = dict[str, int]()
-    is_known = pl.col("query").is_in([*texts])
-    unknown, known = qrels.filter(~is_known), qrels.filter(is_known)
-    if unknown.height and known.is_empty():
-        raise MissingError(
-            f"{files[0]}: {QUERIES} has none of its queries: line {unknown['line'][0]} names "
-            f"{unknown['query'][0]!r}, {QUERIES} has {next(iter(texts), '')!r}",
-            hint="give queries and qrels of the same collection",
-        )
+    unknown = _unknown(files[0], qrels, "query", texts, QUERIES, "queries")
     if unknown.height:
         reason = f"query that is not in {QUERIES} ({_places(files[0], unknown['line'])})"
         skipped[reason] = unknown["query"].n_unique()
+    known = qrels.filter(pl.col("query").is_in([*texts]))
     wanted = known.filter(pl.col("grade") > 0)["query"].unique(maintain_order=True)
-    if empty := [query for query in wanted if not is_seen(pl.Series([texts[query]]))[0]]:
+    empty = wanted.filter(~is_seen(wanted.replace_strict(texts, return_dtype=pl.String)))
+    if len(empty):
         places = _places(files[1], [lines[query] for query in empty])
         skipped[f"empty query ({places})"] = len(empty)
-    return known.filter(~pl.col("query").is_in(empty)), skipped
+    return known.filter(~pl.col("query").is_in(empty.to_list())), skipped
 
 
-def _refuse_none(
-    path: Path, relevant: pl.DataFrame, absent: pl.DataFrame, corpus: Mapping[str, str]
-) -> None:
-    """Refuse grades of which none is of a relevant document that is there."""
-    if relevant.is_empty():
+def _unknown(
+    path: Path, qrels: pl.DataFrame, column: str, known: Mapping[str, str], file: str, what: str
+) -> pl.DataFrame:
+    """Return the grades whose query or document, in a COLUMN, is not among those KNOWN by a FILE;
+    if there are no others, it is of another collection, which has none of WHAT is named.
+    """
+    unknown = qrels.filter(~pl.col(column).is_in([*known]))
+    if unknown.height and unknown.height == qrels.height:
         raise MissingError(
-            f"{path} names no relevant document",
-            hint="a grade above 0 says that a document is relevant",
+            f"{path}: {file} has none of its {what}: line {unknown['line'][0]} names "
+            f"{unknown[column][0]!r}, {file} has {next(iter(known), '')!r}",
+            hint="give queries, documents and qrels of the same collection",
         )
-    if absent.height == relevant.height:
-        raise MissingError(
-            f"{path}: {CORPUS} has none of its relevant documents: line "
-            f"{absent['line'][0]} names {absent['document'][0]!r}, {CORPUS} has "
-            f"{next(iter(corpus), '')!r}",
-            hint="give documents and qrels of the same collection",
-        )
-
-
-def _indices(keys: Iterable[str], of: Sequence[str]) -> Places:
-    places = {key: index for index, key in enumerate(of)}
-    return np.array([places[key] for key in keys], np.intp)
+    return unknown
 
 
 def _qrels_file(folder: Path, split: str | None, name: str) -> Path:
@@ -424,28 +418,24 @@ def _graded_lines(path: Path) -> Iterator[tuple[int, str, str, str]]:
     lines = read_lines(path)
     separator = next((mark for mark in ("\t", ",") if lines[0].count(mark) > 1), None)
     header = [name.strip() for name in lines[0].split(separator)]
-    places: tuple[int, ...] = (0, -2, -1)
+    places: list[int] = [0, -2, -1]
     width, start = (3 if len(header) == 3 else 4), 1
     if _number(header[-1]) is None and len(header) in {1, 3, 4}:
         called = [re.sub(r"[\W_]", "", name.lower()) for name in header]
-        places, width, start = (), len(header), 2
+        places, width, start = [], len(header), 2
         for name, spellings in _HEADER.items():
-            at = next((at for at, each in enumerate(called) if each in spellings), None)
-            if at is None:
+            if not (there := spellings.intersection(called)):
                 known = ", ".join(_HEADER)
                 raise bad_line(path, 1, f"no column {name!r}: its columns are {known}")
-            places = (*places, at)
+            places.append(min(map(called.index, there)))
     for number, text in enumerate(lines[start - 1 :], start):
         if not text.strip():
             continue
         fields = [field.strip() for field in text.split(separator)]
-        if len(fields) != width:
-            fields = text.split()
+        fields = fields if len(fields) == width else text.split()
         if len(fields) != width:
             shape = "query document grade" if width == 3 else "query 0 document grade"
-            raise bad_line(
-                path, number, f"{len(fields)} field{'s' * (len(fields) != 1)}, not {width}: {shape}"
-            )
+            raise odd_fields(path, number, fields, f"not {width} of {shape}")
         query, document, grade = (fields[at] for at in places)
         for name, value in zip(_HEADER, (query, document), strict=False):
             if not value:
@@ -464,22 +454,22 @@ def read_run(path: Path) -> Run:
 @lru_cache(maxsize=4)
 def _read_run(path: Path, _size: int, _modified_ns: int) -> Run:
     found: dict[tuple[str, str], float] = {}
-    system = ""
+    systems = set[str]()
     for line, text in enumerate(read_lines(path), 1):
         fields = text.split()
         if len(fields) != 6:
-            count = f"{len(fields)} field{'s' * (len(fields) != 1)}"
-            raise bad_line(path, line, f"{count}, not 6: query Q0 document rank score name")
-        query, _, document, _, score, tag = fields
+            raise odd_fields(path, line, fields, "not 6 of query Q0 document rank score name")
+        query, _, document, _, score, system = fields
         if (number := _number(score)) is None:
             raise bad_line(path, line, f"score {score!r} is not a number")
         if (query, document) in found:
             raise bad_line(path, line, f"repeats document {document!r} for query {query!r}")
-        if (system := system or tag) != tag:
+        if len(systems | {system}) > 1:
             raise MissingError(
-                f"{path}, line {line}: a result of {tag!r} after results of {system!r}",
+                f"{path}, line {line}: a result of {system!r} after results of {min(systems)!r}",
                 hint="give one file for each system",
             )
+        systems.add(system)
         found[query, document] = number
     rows = [(*pair, score) for pair, score in found.items()]
     columns = {"query": pl.String, "document": pl.String, "score": pl.Float64}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from embedlab.core.errors import UsageError
-from embedlab.core.nearest import nearest_name
+from embedlab.core.nearest import nearest_hint
 from embedlab.data.dataset import DatasetKind, ParsedRows
 
 _FOLDER = Path(__file__).with_name("readers")
@@ -46,25 +46,20 @@ class Reader:
 
 def reader_names() -> list[str]:
     """Return the names of the readers, in alphabetical order."""
-    return sorted(
-        path.stem.replace("_", "-")
-        for path in _FOLDER.glob("*.py")
-        if not path.name.startswith("_")
-    )
+    return sorted(path.stem.replace("_", "-") for path in _FOLDER.glob("[!_]*.py"))
 
 
 def find_reader(name: str, kind: DatasetKind, *, where: str) -> Reader:
     """Return the reader called NAME, of rows of a KIND; what does not exist is a UsageError that
     says WHERE the name is written.
     """
-    if name not in reader_names():
-        guess = nearest_name(name, reader_names())
-        hint = f"did you mean {guess!r}?" if guess else f"readers: {', '.join(reader_names())}"
+    names = reader_names()
+    readers = f"readers: {', '.join(names)}"
+    if name not in names:
+        hint = nearest_hint(name, names, readers)
         raise UsageError(f"{where}: no reader named {name!r}", hint=hint)
     found: Reader = import_module(f"embedlab.data.readers.{name.replace('-', '_')}").READER
     if found.kinds and kind not in found.kinds:
-        raise UsageError(
-            f"{where}: {name!r} reads {', '.join(found.kinds)}, not {kind}",
-            hint=f"readers: {', '.join(reader_names())}",
-        )
+        reads = f"{name!r} reads {', '.join(found.kinds)}, not {kind}"
+        raise UsageError(f"{where}: {reads}", hint=readers)
     return found

@@ -25,10 +25,10 @@ from embedlab.data.dataset import (
     DatasetKind,
     DatasetOrigin,
     DatasetState,
+    Expected,
     FileLayout,
     ParsedRows,
     Part,
-    Split,
 )
 from embedlab.data.fetched import revision_of
 from embedlab.data.file_name import is_hub_name, is_pair_file
@@ -130,41 +130,19 @@ class Source:
         not at hand a MissingError.
         """
         split = split or chosen.default_split
-        if split not in chosen.splits:
-            raise UsageError(
-                f"{chosen.name!r} has no split {split!r}",
-                hint=f"its splits: {', '.join(chosen.splits)}",
-            )
-        if self.folder == TINY_FOLDER:
-            frame = _tiny_frame(chosen, split)
-            return Part(
-                frame=frame,
-                state=DatasetState(
-                    name=chosen.name,
-                    split=split,
-                    rows=len(frame),
-                    expected_rows=None,
-                    origin="tiny",
-                ),
-            )
-        folder = self.folder_of(chosen)
-        if (
-            folder is not None
-            and (layout := self._layout(chosen.splits[split], folder)) is not None
-        ):
-            return self._from_folder(chosen, split, layout, folder)
-        hub = chosen.splits[split].hub
-        if hub is None or self.offline:
-            raise self._missing(chosen, split)
+        if self.is_at_hand(chosen, split):
+            if self.folder == TINY_FOLDER:
+                rows = ParsedRows(frame=_tiny_frame(chosen, split))
+                return self._part(chosen, split, rows, "tiny", expected=None)
+            return self._from_folder(chosen, split)
         if not self.downloads:
             raise NotDownloadedError(f"dataset {chosen.name!r} ({split})")
-        return self._part(
-            chosen,
-            split,
-            read_hub(hub, chosen.kind),
-            "hub",
-            revision=f"{hub.repository}@{hub.revision}",
-        )
+        hub = chosen.splits[split].hub
+        assert hub is not None  # or it is at hand
+        revision = f"{hub.repository}@{hub.revision}"
+        expected = chosen.splits[split].expected
+        rows = read_hub(hub, chosen.kind)
+        return self._part(chosen, split, rows, "hub", expected=expected, revision=revision)
 
     def is_at_hand(self, chosen: Dataset, split: str) -> bool:
         """Whether a split can be read without the hub, which has it otherwise; one that neither has
@@ -175,24 +153,19 @@ class Source:
                 f"{chosen.name!r} has no split {split!r}",
                 hint=f"its splits: {', '.join(chosen.splits)}",
             )
-        folder = self.folder_of(chosen)
-        if folder == TINY_FOLDER or (
-            folder is not None and self._layout(chosen.splits[split], folder) is not None
-        ):
-            return True
-        if chosen.splits[split].hub is None or self.offline:
+        is_here = self.folder == TINY_FOLDER or self._layout(chosen, split) is not None
+        if not is_here and (chosen.splits[split].hub is None or self.offline):
             raise self._missing(chosen, split)
-        return False
+        return is_here
 
     def hashes(self, chosen: Dataset, split: str) -> dict[str, str]:
         """The SHA-256 of the files of a split in the data folder; none where they are not there, or
         rows are generated.
         """
-        folder = self.folder_of(chosen)
-        if folder is None or folder == TINY_FOLDER:
+        folder, layout = self.folder_of(chosen), self._layout(chosen, split)
+        if folder is None or layout is None:
             return {}
-        layout = self._layout(chosen.splits[split], folder)
-        return {} if layout is None else {file: file_hash(folder / file) for file in layout.files}
+        return {file: file_hash(folder / file) for file in layout.files}
 
     def suite(self, datasets: Sequence[str]) -> Sequence[str]:
         """Return those of the DATASETS of a whole task that are read: of the starter set those that
@@ -205,47 +178,56 @@ class Source:
         """The folder that the files of a dataset are in: one of its own, or the data folder."""
         return chosen.folder or self.folder
 
-    def _layout(self, split: Split, folder: Path) -> FileLayout | None:
+    def _layout(self, chosen: Dataset, split: str) -> FileLayout | None:
+        """Return the first layout of a split whose files are all in its folder; of one that is
+        preferred to it none may be there.
+        """
+        folder = self.folder_of(chosen)
+        if folder is None or self.folder == TINY_FOLDER:
+            return None
         if not folder.is_dir():
-            fault = (
-                f"the data folder {str(folder)!r} is not a folder"
-                if folder.exists()
-                else f"no data folder {str(folder)!r}"
-            )
+            is_file = f"the data folder {str(folder)!r} is not a folder"
+            option = NamedOption("--data", "DIR")
             raise MissingError(
-                fault,
-                hint=Hint(
-                    "give the folder of the corpora with ",
-                    NamedOption("--data", "DIR"),
-                    " or EMBEDLAB_DATA",
-                ),
+                is_file if folder.exists() else f"no data folder {str(folder)!r}",
+                hint=Hint("give the folder of the corpora with ", option, " or EMBEDLAB_DATA"),
             )
-        incomplete: list[
-            str
-        ] = []  # the first missing file of each layout that was begun and is preferred to the one found
-        for layout in split.layouts:
+        begun = ""  # the first missing file of the first layout that was begun
+        for layout in chosen.splits[split].layouts:
             absent = [file for file in layout.files if not (folder / file).is_file()]
+            if not absent and begun:
+                raise MissingError(
+                    f"no file {str(folder / begun)!r}, although the other files of its layout are "
+                    f"there; embedlab does not read {Path(layout.files[0]).name!r} in its place",
+                    hint=f"restore the file, or remove the rest of its layout from "
+                    f"{str((folder / begun).parent)!r}",
+                )
             if not absent:
-                if incomplete:
-                    raise _incomplete(folder / incomplete[0], folder / layout.files[0])
                 return layout
             if len(absent) < len(layout.files):
-                incomplete.append(absent[0])
+                begun = begun or absent[0]
         return None
 
-    def _from_folder(self, chosen: Dataset, split: str, layout: FileLayout, folder: Path) -> Part:
-        paths = [folder / file for file in layout.files]
-        hashes = {file: file_hash(path) for file, path in zip(layout.files, paths, strict=True)}
-        if is_starter(folder):
+    def _from_folder(self, chosen: Dataset, split: str) -> Part:
+        folder, layout = self.folder_of(chosen), self._layout(chosen, split)
+        assert folder is not None  # it is at hand
+        assert layout is not None
+        hashes = self.hashes(chosen, split)
+        is_of_starter = is_starter(folder)
+        if is_of_starter:
             refuse_damage(hashes)
-            return self._part(chosen, split, _read(layout, paths), "starter", sha256=hashes)
-        revision = revision_of(folder, hashes)
-        if code := plugins.identity(
-            "datasets", chosen.name
-        ):  # the code that reads the files decides the rows too
+        revision = None if is_of_starter else revision_of(folder, hashes)
+        # the code that reads the files decides the rows too
+        if code := plugins.identity("datasets", chosen.name):
             hashes["plug-in"] = code
         return self._part(
-            chosen, split, _read(layout, paths), "folder", sha256=hashes, revision=revision
+            chosen,
+            split,
+            _read(layout, [folder / file for file in layout.files]),
+            "starter" if is_of_starter else "folder",
+            expected=chosen.splits[split].expected,
+            sha256=hashes,
+            revision=revision,
         )
 
     def _part(
@@ -255,14 +237,13 @@ class Source:
         rows: ParsedRows,
         origin: DatasetOrigin,
         *,
-        sha256: dict[str, str] | None = None,
+        expected: Expected | None,
+        sha256: Mapping[str, str] | None = None,
         revision: str | None = None,
     ) -> Part:
-        expected = chosen.splits[split].expected
         label = f"{chosen.name!r} ({split})"
-        allow_partial = (
-            self.allow_partial or origin == "starter"
-        )  # whoever names the starter set knows that
+        # whoever names the starter set knows that it is a part
+        allow_partial = self.allow_partial or origin == "starter"
         state = DatasetState(
             name=chosen.name,
             split=split,
@@ -283,27 +264,19 @@ class Source:
         """The error that names the first file of the preferred layout which is not there, and the
         ways to get it.
         """
-        label = f"dataset {chosen.name!r} ({split})"
-        has_hub = chosen.splits[split].hub is not None
-        get = (
-            f"`embedlab data get {chosen.name}` on a machine with a network, or "
-            if has_hub
-            else f"download it from {chosen.home}, then "
-        )
-        folder = self.folder_of(chosen)
-        if folder is None:
-            why = "no data folder is set" + (f", and {OFFLINE}" if has_hub else "")
-            return MissingError(
-                f"{label} is missing: {why}",
-                hint=Hint(get, NamedOption("--data", "DIR"), ", or ", OFFER),
-                reason=why,
-            )
-        preferred = chosen.splits[split].layouts[0].files
-        absent = next(file for file in preferred if not (folder / file).is_file())
-        offer = Hint(", or ", OFFER) if chosen.name in CORPORA else ""
-        why = f"no file {absent!r} in {str(folder)!r}"
+        hub, folder, offer = chosen.splits[split].hub, self.folder_of(chosen), Hint(", or ", OFFER)
+        get = f"download it from {chosen.home}, then "
+        why = "no data folder is set"
+        if hub is not None:
+            get = f"`embedlab data get {chosen.name}` on a machine with a network, or "
+            why += f", and {OFFLINE}"
+        if folder is not None:
+            files = chosen.splits[split].layouts[0].files
+            absent = next(file for file in files if not (folder / file).is_file())
+            why = f"no file {absent!r} in {str(folder)!r}"
+            offer = offer if chosen.name in CORPORA else Hint()
         return MissingError(
-            f"{label} is missing: {why}",
+            f"dataset {chosen.name!r} ({split}) is missing: {why}",
             hint=Hint(get, NamedOption("--data", "DIR"), offer),
             reason=why,
         )
@@ -324,17 +297,6 @@ def _read(layout: FileLayout, paths: Sequence[Path]) -> ParsedRows:
             f"{' or '.join(map(str, paths))} cannot be read: {fault}",
             hint="it is damaged: get it again",
         ) from error
-
-
-def _incomplete(absent: Path, other: Path) -> MissingError:
-    """The error for a corpus of which a file is ABSENT, while OTHER begins a copy of it in another
-    layout.
-    """
-    return MissingError(
-        f"no file {str(absent)!r}, although the other files of its layout are there; "
-        f"embedlab does not read {other.name!r} in its place",
-        hint=f"restore the file, or remove the rest of its layout from {str(absent.parent)!r}",
-    )
 
 
 def available(

@@ -2,16 +2,17 @@
 errors, or the sentences of one column as a stream.
 """
 
-import csv
-import io
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice, zip_longest
 from pathlib import Path
 
 import polars as pl
 
-from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.first_few import first_few
 from embedlab.core.foreign_files import other_content, refuse_foreign
 from embedlab.core.frame_files import read_foreign_parquet
 from embedlab.core.hints import Hint, NamedOption
@@ -21,6 +22,8 @@ from embedlab.data.text_file import (
     csv_rows,
     is_seen,
     json_object,
+    not_utf8,
+    odd_fields,
     read_lines,
     read_text,
     refuse_json_values,
@@ -45,13 +48,8 @@ _DESCRIPTORS = Path("/dev/fd")  # what a shell names <(command): its writer is t
 _PAIR = ("sentence1", "sentence2")
 
 
-def read_rows(path: Path, needed: Sequence[str] = _PAIR) -> pl.DataFrame:
-    """Return all columns of a TSV, CSV, JSONL or parquet file, of text files as text, with the
-    number of each row in PLACE.
-
-    A row of a text file that ends before a NEEDED column is refused; missing fields after those are
-    blank. Bytes that are UTF-8 are text.
-    """
+def require_file(path: Path) -> None:
+    """Refuse a PATH at which there is no file of rows."""
     if path.is_dir():
         raise MissingError(
             f"{str(path)!r} is a folder, not a file of rows", hint="give the path of a file in it"
@@ -62,6 +60,16 @@ def read_rows(path: Path, needed: Sequence[str] = _PAIR) -> pl.DataFrame:
             f"no file {str(path)!r}",
             hint="a dataset is a name from `embedlab data ls` or the path of a file",
         )
+
+
+def read_rows(path: Path, needed: Sequence[str] = _PAIR) -> pl.DataFrame:
+    """Return all columns of a TSV, CSV, JSONL or parquet file, of text files as text, with the
+    number of each row in PLACE.
+
+    A row of a text file that ends before a NEEDED column is refused; missing fields after those are
+    blank. Bytes that are UTF-8 are text.
+    """
+    require_file(path)
     try:
         match path.suffix.lower():
             case ".parquet":
@@ -71,11 +79,8 @@ def read_rows(path: Path, needed: Sequence[str] = _PAIR) -> pl.DataFrame:
             case ".csv":
                 return _table(path, _csv_rows(path), needed)
             case ".tsv":  # quotes are literal, as in the corpora
-                return _table(
-                    path,
-                    [(number, line.split("\t")) for number, line in enumerate(read_lines(path), 1)],
-                    needed,
-                )
+                rows = [line.split("\t") for line in read_lines(path)]
+                return _table(path, list(enumerate(rows, 1)), needed)
     except pl.exceptions.PolarsError as error:
         raise MissingError(
             f"{path} is not a readable {path.suffix[1:]} file: {str(error).splitlines()[0]}",
@@ -87,6 +92,28 @@ def read_rows(path: Path, needed: Sequence[str] = _PAIR) -> pl.DataFrame:
     )
 
 
+def no_rows(path: Path) -> MissingError:
+    """Return the error for a table without a row."""
+    return MissingError(f"{path} has no rows below its header", hint="give one example a row")
+
+
+def no_column(
+    title: Path | str,
+    name: str,
+    columns: Iterable[str],
+    *,
+    hint: str | Hint = "",
+    error: type[EmbedlabError] = MissingError,
+) -> EmbedlabError:
+    """Return the error for a column called NAME that is not among those of the file or dataset
+    TITLE.
+    """
+    there = first_few(column for column in columns if column != PLACE)
+    return error(
+        f"{title} has no column {name!r}: found {there}", hint=hint or "name one of its columns"
+    )
+
+
 def _read_parquet(path: Path) -> pl.DataFrame:
     with path.open("rb") as file:
         other = other_content(file.read(64))
@@ -94,11 +121,9 @@ def _read_parquet(path: Path) -> pl.DataFrame:
         raise MissingError(f"{path} is {other.what}", hint=other.hint)
     rows = read_foreign_parquet(path)
     for name, dtype in rows.schema.items():
-        if dtype == pl.Binary:  # as Spark and Impala wrote text
-            try:
+        if dtype == pl.Binary:  # as Spark and Impala wrote text; whoever reads another refuses it
+            with suppress(pl.exceptions.PolarsError):
                 rows = rows.with_columns(pl.col(name).cast(pl.String))
-            except pl.exceptions.PolarsError:
-                continue  # whoever reads the column refuses it
     return rows.with_row_index(PLACE, offset=1)
 
 
@@ -107,48 +132,38 @@ def _csv_rows(path: Path) -> list[tuple[int, list[str]]]:
     agree.
     """
     text = read_text(path)
-    first, end, rest = text.partition("\n")
+    first, _, rest = text.partition("\n")
     if stated := _STATED_SEPARATOR.fullmatch(first.rstrip("\r")):
-        lines = io.StringIO(rest, newline="\n")
-        return [(line + 1, row) for line, row in csv_rows(path, lines, stated[1])]
-    splits = [mark for mark in SEPARATORS if len(outside_quotes(first, mark)) > 1]
-    if len(splits) > 1:
-        splits.sort(key=lambda mark: not _is_consistent(text, mark))
-    separator = splits[0] if splits else ","
-    return list(csv_rows(path, io.StringIO(first + end + rest, newline="\n"), separator))
+        return [(line + 1, row) for line, row in csv_rows(path, rest, stated[1])]
+    splits = [mark for mark in SEPARATORS if len(outside_quotes(first, mark)) > 1] or [","]
+    agreed = (mark for mark in splits if len(splits) > 1 and _is_consistent(path, text, mark))
+    return list(csv_rows(path, text, next(agreed, splits[0])))
 
 
-def _is_consistent(text: str, separator: str) -> bool:
+def _is_consistent(path: Path, text: str, separator: str) -> bool:
     """Return whether the first rows of a CSV file have as many fields as its header."""
-    reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=separator)
     try:
-        header = next(reader)
-        return all(
-            len(row) == len(header)
-            for row, _ in zip(reader, range(_LOOKED_AT), strict=False)
-            if row
-        )
-    except csv.Error:
+        rows = [row for _, row in islice(csv_rows(path, text, separator), _LOOKED_AT) if row]
+    except MissingError:
         return False
+    return all(len(row) == len(rows[0]) for row in rows)
 
 
 def _read_jsonl(path: Path) -> pl.DataFrame:
     """Read the objects of a file, one a line; polars names no line, so a file that it cannot read
     is read again line by line.
     """
-    lines = [(number, line) for number, line in enumerate(read_lines(path), 1) if line.strip()]
-    for number, line in lines:
+    lines = {number: line for number, line in enumerate(read_lines(path), 1) if line.strip()}
+    for number, line in lines.items():
         if _ODD_ESCAPE.search(line) or not line.lstrip().startswith("{"):
             json_object(path, number, line)
     try:
-        frame = pl.read_ndjson(
-            "\n".join(line for _, line in lines).encode(), infer_schema_length=None
-        )
+        frame = pl.read_ndjson("\n".join(lines.values()).encode(), infer_schema_length=None)
     except pl.exceptions.PolarsError:
-        objects = [json_object(path, number, line, reads_nan=True) for number, line in lines]
-        again = "\n".join(json.dumps(row) for row in objects)
+        objects = [json_object(path, *each, reads_nan=True) for each in lines.items()]
+        again = "\n".join(map(json.dumps, objects))
         frame = pl.read_ndjson(again.encode(), infer_schema_length=None)
-    return frame.with_columns(pl.Series(PLACE, [number for number, _ in lines], dtype=pl.UInt32))
+    return frame.with_columns(pl.Series(PLACE, [*lines], dtype=pl.UInt32))
 
 
 def _table(
@@ -159,53 +174,44 @@ def _table(
     """
     while len(rows) > 1 and not any(rows[-1][1]):
         rows = rows[:-1]
-    header = [name.strip() for name in rows[0][1]]
-    if len(header) < 2 + ("" in header) and (
-        other := _other_separator([",".join(row) for _, row in rows if row])
-    ):
-        marks = " ".join(map(repr, SEPARATORS)) if path.suffix.lower() == ".csv" else repr("\t")
-        raise bad_line(
-            path,
-            rows[0][0],
-            f"its columns are separated by {other!r}, those of a {path.suffix} file by {marks}",
-        )
-    if len({*header}) < len(header):
-        twice = next(name for name in header if header.count(name) > 1)
-        raise bad_line(path, rows[0][0], f"column {twice!r} occurs twice")
-    fewest = max((header.index(name) + 1 for name in needed if name in header), default=0)
-    for line, row in rows[1:]:
-        if len(row) > len(header) or (any(row) and len(row) < fewest):
-            raise bad_line(
-                path, line, f"{len(row)} field{'s' * (len(row) != 1)}: the header has {len(header)}"
+    (first, names), *rows = rows
+    header = [name.strip() for name in names]
+    if len(header) < 2 + ("" in header):
+        lines = [",".join(row) for row in (names, *(row for _, row in rows))]
+        if other := _other_separator([*filter(None, lines)]):
+            marks = " ".join(map(repr, SEPARATORS)) if path.suffix.lower() == ".csv" else repr("\t")
+            fault = (
+                f"its columns are separated by {other!r}, those of a {path.suffix} file by {marks}"
             )
-    padded = [row + [""] * (len(header) - len(row)) for _, row in rows[1:]]
-    columns = {
-        name: pl.Series([row[at] or None for row in padded], dtype=pl.String)
-        for at, name in enumerate(header)
-    }
-    return pl.DataFrame(
-        {**columns, PLACE: pl.Series([line for line, _ in rows[1:]], dtype=pl.UInt32)}
+            raise bad_line(path, first, fault)
+    if twice := [name for name in header if header.count(name) > 1]:
+        raise bad_line(path, first, f"column {twice[0]!r} occurs twice")
+    fewest = max((header.index(name) + 1 for name in needed if name in header), default=0)
+    for line, row in rows:
+        if len(row) > len(header) or (any(row) and len(row) < fewest):
+            raise odd_fields(path, line, row, f"the header has {len(header)}")
+    columns = zip_longest(*(row for _, row in rows), header)  # the header makes rows whole
+    frame = pl.DataFrame(
+        {
+            name: pl.Series([field or None for field in column[:-1]], dtype=pl.String)
+            for name, column in zip(header, columns, strict=True)
+        }
     )
+    return frame.with_columns(pl.Series(PLACE, [line for line, _ in rows], dtype=pl.UInt32))
 
 
 def _other_separator(lines: Sequence[str]) -> str | None:
     """Return a sign between the names of columns in the first of LINES that all others have too."""
     header, *others = lines[:_LOOKED_AT]
-    if all(_GAP.search(line) for line in (header, *others) if line):
+    if all(map(_GAP.search, (header, *others))):
         return "  "
-    if header.count(" ") and all(line.count(" ") == header.count(" ") for line in others if line):
+    if header.count(" ") and all(line.count(" ") == header.count(" ") for line in others):
         return " "  # sentences have no equal number of words
-    signs = dict.fromkeys(
-        sign for sign in header.strip() if not sign.isalnum() and sign not in _NO_SEPARATORS
-    )
-    return next(
-        (
-            sign
-            for sign in signs
-            if all(line.count(sign) >= header.count(sign) for line in others if line)
-        ),
-        None,
-    )
+    for sign in header.strip():
+        is_sign = not sign.isalnum() and sign not in _NO_SEPARATORS
+        if is_sign and all(line.count(sign) >= header.count(sign) for line in others):
+            return sign
+    return None
 
 
 def number_of(column: str) -> pl.Expr:
@@ -215,15 +221,9 @@ def number_of(column: str) -> pl.Expr:
     number.
     """
     text = pl.col(column).cast(pl.String).str.strip_chars()
-    has_comma = text.str.contains(r"^[+-]?\d+,\d+$") & ~text.str.contains(
-        r"^[+-]?[1-9]\d{0,2}(?:,\d{3})+$"
-    )
-    return (
-        pl.when(has_comma)
-        .then(text.str.replace(",", ".", literal=True))
-        .otherwise(text)
-        .cast(pl.Float64, strict=False)
-    )
+    is_of_thousands = text.str.contains(r"^[+-]?[1-9]\d{0,2}(?:,\d{3})+$")
+    number = text.str.replace(r"^([+-]?\d+),(\d+)$", "${1}.${2}").cast(pl.Float64, strict=False)
+    return pl.when(~is_of_thousands).then(number)
 
 
 def class_texts(values: pl.Series) -> pl.Series:
@@ -269,10 +269,8 @@ def refuse_rows(
 def refuse_nested(title: Path | str, rows: pl.DataFrame, columns: Sequence[str]) -> None:
     """Raise for one of COLUMNS that holds neither texts nor numbers."""
     for name in columns:
-        if name in rows.columns and (
-            rows.schema[name].is_nested()
-            or rows.schema[name].base_type() in {pl.Binary, pl.Object, pl.Duration}
-        ):
+        dtype = rows.schema.get(name, pl.String())
+        if dtype.is_nested() or dtype.base_type() in {pl.Binary, pl.Object, pl.Duration}:
             raise other_values(title, rows, name)
 
 
@@ -324,29 +322,15 @@ def full_rows(
     refuse_json_numbers(title, rows, [name for name in columns if name not in lists])
     skipped: dict[str, int] = {}
     for name in lists:
-        count = pl.col(name).cast(pl.List(pl.String)).list.len().fill_null(0)
-        if (empty := rows.filter(count == 0)).height:
-            if empty.height == rows.height:
-                raise _all_empty(title, name)
-            skipped[f"empty {name} at {places(title, empty)}"] = empty.height
-        rows = rows.filter(count > 0).explode(name)
+        is_full = rows[name].cast(pl.List(pl.String)).list.len().fill_null(0) > 0
+        rows = _without(title, rows, is_full, f"empty {name}", skipped).explode(name)
     refuse_nested(title, rows, columns)
     for name in columns:
         has_nul = pl.col(name).cast(pl.String).str.contains("\0", literal=True)
         refuse_rows(title, rows, has_nul, f"{name} holds a NUL character", name)
         is_text = is_seen(rows[name].cast(pl.String))
-        if not is_text.any() and rows.height:
-            raise _all_empty(title, name)
-        if not is_text.all():
-            blank = rows.filter(~is_text)
-            reason = f"empty {name} at {places(title, blank)}"
-            skipped[reason] = skipped.get(reason, 0) + blank.height
-            rows = rows.filter(is_text)
+        rows = _without(title, rows, is_text, f"empty {name}", skipped)
     return rows, skipped
-
-
-def _all_empty(title: Path | str, column: str) -> MissingError:
-    return MissingError(f"{title}: {column} is empty in every row", hint=f"fill in {column}")
 
 
 def rows_with(
@@ -356,12 +340,25 @@ def rows_with(
     blank and WITHOUT, in small letters, are none.
     """
     texts = class_texts(rows[column]).fill_null("").str.to_lowercase()
-    is_blank = texts.is_in(["", *without])
-    if is_blank.all():
-        raise _all_empty(title, column)
-    blank = rows.filter(is_blank)
-    skipped = {f"blank {column} at {places(title, blank)}": blank.height} if blank.height else {}
-    return rows.filter(~is_blank), skipped
+    skipped: dict[str, int] = {}
+    is_full = ~texts.is_in(["", *without])
+    return _without(title, rows, is_full, f"blank {column}", skipped), skipped
+
+
+def _without(
+    title: Path | str, rows: pl.DataFrame, is_full: pl.Series, reason: str, skipped: dict[str, int]
+) -> pl.DataFrame:
+    """Return the ROWS that are full; others are counted among those SKIPPED for a REASON, which
+    ends with a column's name. If there are only others, the file is refused.
+    """
+    if rows.height and not is_full.any():
+        column = reason.partition(" ")[2]
+        raise MissingError(f"{title}: {column} is empty in every row", hint=f"fill in {column}")
+    blank = rows.filter(~is_full)
+    if blank.height:
+        where = f"{reason} at {places(title, blank)}"
+        skipped[where] = skipped.get(where, 0) + blank.height
+    return rows.filter(is_full)
 
 
 def sentences(path: Path, column: str | None = None) -> Iterator[str]:
@@ -381,20 +378,19 @@ def sentences(path: Path, column: str | None = None) -> Iterator[str]:
     try:
         if path.parent != _DESCRIPTORS:
             refuse_foreign(path)
-        # as in the corpora's files a byte order mark is not part of the text
-        with path.open(encoding="utf-8-sig", newline=_line_end(path)) as file:
-            for number, line in enumerate(file, start=1):
-                if "\0" in line:
-                    raise MissingError(
-                        f"{path}, line {number}: a NUL character",
-                        hint="correct the line, or convert the file to UTF-8",
-                    )
-                yield line.removesuffix("\n").removesuffix("\r")
+        head = _head(path)
+        if b"\r" in head and b"\n" not in head:  # as old Macs end lines
+            yield from read_lines(path)
+            return
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                # as in the corpora's files a byte order mark is not part of the text
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+                if "\0" in text:
+                    raise bad_line(path, number, "a NUL character")
+                yield text.removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError as error:
-        raise MissingError(
-            f"{path}, {_first_odd_byte(path)} is not UTF-8",
-            hint="convert it, for example with iconv",
-        ) from error
+        raise not_utf8(path, number, line[error.start]) from error
     except OSError as error:
         raise MissingError(
             f"cannot read {str(path)!r}: {error.strerror}",
@@ -406,10 +402,8 @@ def _column(path: Path, name: str) -> list[str]:
     rows = read_rows(path, needed=[name])
     if name not in rows.columns:
         names = " | ".join(rows.drop(PLACE).columns)
-        raise UsageError(
-            f"{path} has no column {name!r}",
-            hint=Hint("name one of its columns: ", NamedOption("--column", names)),
-        )
+        hint = Hint("name one of its columns: ", NamedOption("--column", names))
+        raise no_column(path, name, rows.columns, hint=hint, error=UsageError)
     refuse_json_numbers(path, rows, [name])
     refuse_nested(path, rows, [name])
     if path.suffix.lower() == ".jsonl":
@@ -417,27 +411,14 @@ def _column(path: Path, name: str) -> list[str]:
     return rows[name].cast(pl.String).fill_null("").to_list()
 
 
-def _line_end(path: Path) -> str:
-    """Return what ends the lines of a file, a carriage return as on old Macs; one that is not text
-    is refused.
+def _head(path: Path) -> bytes:
+    """Return how a file begins, nothing of a pipe, which gives its text once; a file that is not
+    text is refused.
     """
-    if not path.is_file():  # a pipe gives its text once
-        return "\n"
+    if not path.is_file():
+        return b""
     with path.open("rb") as file:
         head = file.read(_HEAD)
     if (other := other_content(head)) is not None:
         raise MissingError(f"{path} is {other.what}", hint=other.hint)
-    return "\r" if b"\r" in head and b"\n" not in head else "\n"
-
-
-def _first_odd_byte(path: Path) -> str:
-    """Return the first byte that is not UTF-8, and its line: the stream that failed had read
-    ahead.
-    """
-    with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError as error:
-                return f"line {number}: byte 0x{line[error.start]:02x}"
-    return "some byte"  # the file has changed since
+    return head

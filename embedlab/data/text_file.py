@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,22 +17,33 @@ from embedlab.core.plain_values import quote
 from embedlab.data.dataset import COLUMNS, ParsedRows
 
 Encoding = Literal["utf-8", "latin-1"]
-_UTF8_SEQUENCE = re.compile(
-    rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
+# UTF-8, and bytes that are no text: files with them are Windows-1252 or damaged
+_NOT_LATIN = re.compile(
+    rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|[\x80-\x9f]"
 )
 # what polars makes of JSON values that are not texts
 _LIKE_JSON = r"(?s)^\s*(-?[0-9][0-9.eE+-]*|\[.*\]|\{.*\}|true|false)\s*$"
 # signs that nobody sees: blanks, marks of direction, zero-width spaces, blank letters
 _UNSEEN = r"\s\p{Z}\p{Cc}\p{Cf}\x{115F}\x{1160}\x{2800}\x{3164}\x{FE00}-\x{FE0F}\x{FFA0}"
-_LATIN_CONTROL = re.compile(
-    rb"[\x80-\x9f]"
-)  # not text: files with these bytes are Windows-1252, UTF-8 or damaged
 
 
 def bad_line(path: Path, line: int, fault: str) -> MissingError:
     """Return the error for a fault in a line of a file, counted from 1."""
     return MissingError(
         f"{path}, line {line}: {fault}", hint="correct the line, or get the file again"
+    )
+
+
+def odd_fields(path: Path, line: int, fields: Sequence[str], expected: str) -> MissingError:
+    """Return the error for a line with another number of FIELDS than EXPECTED, which says how."""
+    return bad_line(path, line, f"{len(fields)} field{'s' * (len(fields) != 1)}: {expected}")
+
+
+def not_utf8(path: Path, line: int, byte: int) -> MissingError:
+    """Return the error for a BYTE in a line that is no text."""
+    return MissingError(
+        f"{path}, line {line}: byte 0x{byte:02x} is not UTF-8",
+        hint="convert the file, for example with iconv; a damaged one get again",
     )
 
 
@@ -43,43 +54,25 @@ def empty_file(path: Path) -> MissingError:
 
 def read_text(path: Path, *, encoding: Encoding = "utf-8") -> str:
     """Return the text of a file in the ENCODING that its corpus documents, without a byte order
-    mark; undecodable text is an error.
+    mark; undecodable text is an error. One file never mixes two: it is Latin-1 where that is
+    documented and no line looks like UTF-8.
     """
     refuse_foreign(path)
     content = path.read_bytes()
     if (other := other_content(content)) is not None:
         raise MissingError(f"{path} is {other.what}", hint=other.hint)
     if b"\0" in content:
-        raise bad_line(
-            path,
-            _line_of(content, content.index(0)),
-            "a NUL byte: the file is damaged, or is UTF-16",
-        )
-    text = _decoded(path, content, encoding)
+        fault = "a NUL byte: the file is damaged, or is UTF-16"
+        raise bad_line(path, _line_of(content, content.index(0)), fault)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        if encoding == "utf-8" or _NOT_LATIN.search(content):
+            raise not_utf8(path, _line_of(content, error.start), content[error.start]) from error
+        text = content.decode("latin-1")
     if not text.strip():
         raise empty_file(path)
     return text if "\n" in text else text.replace("\r", "\n")  # as old Macs end lines
-
-
-def _decoded(path: Path, content: bytes, encoding: Encoding) -> str:
-    """Decode CONTENT as UTF-8, or as Latin-1 where that is documented and no line looks like UTF-8:
-    one file never mixes the two.
-    """
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        is_latin = (
-            encoding == "latin-1"
-            and not _UTF8_SEQUENCE.search(content)
-            and not _LATIN_CONTROL.search(content)
-        )
-        if is_latin:
-            return content.decode("latin-1")
-        line, byte = _line_of(content, error.start), content[error.start]
-        raise MissingError(
-            f"{path}, line {line}: byte 0x{byte:02x} is not UTF-8",
-            hint="convert the file, for example with iconv; a damaged one get again",
-        ) from error
 
 
 def _line_of(content: bytes, index: int) -> int:
@@ -115,59 +108,52 @@ def read_whole_lines(path: Path) -> ParsedRows:
 
 
 def read_fields(
-    path: Path, columns: Sequence[str | int], *, line_shape: str, fields: Sequence[int] = ()
+    path: Path,
+    columns: Sequence[str | int],
+    *,
+    line_shape: str,
+    fields: Sequence[int] = (),
+    is_quoted: bool = False,
 ) -> pl.DataFrame:
-    """Return tab-separated columns as text, quotes taken literally, and the number of each `line`.
+    """Return tab-separated columns as text, quotes taken literally, or where the file IS_QUOTED
+    comma-separated ones, and the number of each `line`.
 
     COLUMNS are positions, or names in a header line. Each line must have one of the numbers of
     FIELDS, or as many as the header: a tab within a sentence would shift its text. LINE_SHAPE
     describes a line in errors.
     """
-    lines = read_lines(path)
-    header = [name.strip() for name in lines[0].split("\t")] if isinstance(columns[0], str) else []
-    absent = [name for name in columns if isinstance(name, str) and name not in header]
-    if absent:
-        raise bad_line(path, 1, f"no column {absent[0]!r}: found {first_few(header)}")
-    twice = [name for name in columns if isinstance(name, str) and header.count(name) > 1]
-    if twice:
-        raise bad_line(path, 1, f"column {twice[0]!r} occurs twice")
-    positions = [header.index(name) if isinstance(name, str) else name for name in columns]
-    first_line, allowed = (2, (len(header),)) if header else (1, tuple(fields))
-    rows = [line.split("\t") for line in lines[first_line - 1 :]]
-    for number, row in enumerate(rows, first_line):
-        if len(row) not in allowed:
-            shape = f"expected {line_shape}" + (
-                f" in {' or '.join(map(str, allowed))} fields" if header or len(allowed) > 1 else ""
-            )
-            raise bad_line(
-                path, number, f"{len(row)} tab-separated field{'s' * (len(row) != 1)}: {shape}"
-            )
+    if is_quoted:  # blank lines are ignored
+        rows = [(line, row) for line, row in csv_rows(path, read_text(path)) if row]
+    else:
+        rows = [(number, line.split("\t")) for number, line in enumerate(read_lines(path), 1)]
+    places = columns
+    if isinstance(columns[0], str):
+        header = [name.strip() for name in rows.pop(0)[1]]
+        for name in columns:
+            if header.count(str(name)) != 1:
+                fault = f"no column {name!r}: found {first_few(header)}"
+                is_there = name in header
+                raise bad_line(path, 1, f"column {name!r} occurs twice" if is_there else fault)
+        places, fields = [header.index(str(name)) for name in columns], [len(header)]
+    if not rows:
+        raise empty_file(path)
+    for number, row in rows:
+        if len(row) not in fields:
+            shape = f"expected {line_shape} in {' or '.join(map(str, fields))} fields"
+            raise odd_fields(path, number, row, shape)
+    positions = zip(map(str, columns), map(int, places), strict=True)
+    values = {name: [row[at] for _, row in rows] for name, at in positions}
     return pl.DataFrame(
-        {
-            "line": range(first_line, first_line + len(rows)),
-            **{
-                str(name): [row[at] for row in rows]
-                for name, at in zip(columns, positions, strict=True)
-            },
-        },
-        schema={"line": pl.UInt32, **{str(name): pl.String for name in columns}},
+        {"line": [number for number, _ in rows], **values},
+        schema={"line": pl.UInt32, **dict.fromkeys(values, pl.String)},
     )
 
 
-def read_csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line at which each row begins and its fields: a quoted field may span several
-    lines.
+def csv_rows(path: Path, text: str, separator: str = ",") -> Iterator[tuple[int, list[str]]]:
+    """Yield the line at which each row of a file with this TEXT begins and its fields: a quoted
+    field may span several lines. An unclosed quote, which would swallow what follows, is an error.
     """
-    return csv_rows(path, io.StringIO(read_text(path), newline="\n"))
-
-
-def csv_rows(
-    path: Path, lines: Iterable[str], separator: str = ","
-) -> Iterator[tuple[int, list[str]]]:
-    """Yield the same from the LINES of a stream; an unclosed quote, which would swallow what
-    follows, is an error.
-    """
-    reader = csv.reader(lines, strict=True, delimiter=separator)
+    reader = csv.reader(io.StringIO(text, newline="\n"), strict=True, delimiter=separator)
     line = 1
     try:
         for row in reader:
@@ -262,23 +248,16 @@ def refuse_json_values(
     """
     is_nested = any(frame.schema[name].is_nested() for name in columns)  # then each of its texts is
     looks_so = pl.any_horizontal(pl.col(*columns).cast(pl.String).str.contains(_LIKE_JSON))
-    rows = set(range(len(frame)) if is_nested else frame.select(pl.arg_where(looks_so)).to_series())
-    if not rows:
+    rows = range(len(frame)) if is_nested else frame.select(pl.arg_where(looks_so)).to_series()
+    if not len(rows):
         return
-    numbered = [(number, line) for number, line in enumerate(read_lines(path), 1) if line.strip()]
-    wanted = (
-        {lines[row] for row in rows} if lines is not None else {numbered[row][0] for row in rows}
-    )
-    for number, line in numbered:
-        if number not in wanted:
-            continue
-        values = json_object(path, number, line)
+    numbered = {number: line for number, line in enumerate(read_lines(path), 1) if line.strip()}
+    numbers = [*numbered] if lines is None else lines
+    for number in sorted({numbers[row] for row in rows}):
+        values = json_object(path, number, numbered[number])
         for name in columns:
             if not isinstance(value := values.get(name), str | None):
-                is_several = isinstance(value, list | dict)
                 raise MissingError(
                     f"{path}, line {number}: {name!r} is {quote(value)}, not a text",
-                    hint="write one text a row; positives and negatives may be lists in all rows"
-                    if is_several
-                    else "correct the line, or get the file again",
+                    hint="write one text a row; positives and negatives may be lists in all rows",
                 )

@@ -11,7 +11,6 @@ import numpy as np
 
 from embedlab.analysis.claims import ClaimedDifference, claimed_difference
 from embedlab.analysis.evidence import Evidence, average_evidence
-from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.weighing import Weighed
 from embedlab.choices import Aggregate
 from embedlab.comparison.evidence import outcome_evidence, slices_of
@@ -65,80 +64,61 @@ class ClaimedRows:
         """Return the mean of COLUMNS of two ROWS, weighed; None where a number is not there."""
         by_column = [self._column(column, rows) for column in columns]
         parts = [evidence for evidence, _ in by_column if evidence is not None]
-        if (
-            not parts
-            or len(parts) < len(columns)
-            or len({tuple(map(len, counts)) for _, counts in by_column}) != 1
-        ):
+        counts = {tuple(map(len, members)) for _, members in by_column}
+        if not parts or len(parts) < len(columns) or len(counts) != 1:
             return None
         evidence = parts[0] if len(parts) == 1 else average_evidence(" + ".join(columns), parts)
-        return Weighed(evidence, self._models(rows, by_column[0][1]))
+        models = [
+            row_model(row, members, self.items.published)
+            for row, members in zip(rows, by_column[0][1], strict=True)
+        ]
+        return Weighed(evidence, models)
 
     def _column(
         self, column: str, rows: Sequence[str]
     ) -> tuple[Evidence | None, list[Sequence[Member]]]:
         """Return the evidence of one column, a row each member of ROWS, and these members."""
+        of_column = column if self.table.by is None else ""
+        row_members = [self.members.get((row, of_column), ()) for row in rows]
+        names = [member.name for members in row_members for member in members]
+        return self._evidence(column, rows, names) if all(row_members) else None, row_members
+
+    def _evidence(self, column: str, rows: Sequence[str], names: Sequence[str]) -> Evidence | None:
+        """Return the evidence of one column for members called NAMES; None where something is not
+        there.
+        """
         if self.table.by is not None:
-            row_members = [self.members.get((row, ""), ()) for row in rows]
-            return self._of_pairs(
-                self._sliced, self._slices_called(column), row_members
-            ), row_members
-        row_members = [self.members.get((row, column), ()) for row in rows]
+            # "sts13/OnWN" is one slice, "OnWN" is that source of every year
+            keys = [key for key in self._sliced if column in _names(key)]
+            return self._of_pairs(self._sliced, keys, names)
         points = [
             point for point in self.table.points if point.row in rows and point.column == column
         ]
         measures = {point.measure for point in points}
         if len(points) < len(rows) or len(measures) != 1:
-            return None, row_members
+            return None
         (measure,) = measures
-        if (
-            measure.task == DEFAULT_TASK
-            and measure.metric == "spearman"
-            and self.items.pairs is not None
-        ):
-            return self._of_pairs(self._whole, [measure.slice], row_members), row_members
-        return self._of_items(measure, row_members) or self._of_scores(
-            measure, row_members
-        ), row_members
+        is_of_pairs = measure.task == DEFAULT_TASK and measure.metric == "spearman"
+        if is_of_pairs and self.items.pairs is not None:
+            return self._of_pairs(self._whole, [measure.slice], names)
+        stored = shared_items(measure, names, self.items.answers)
+        evidence = item_evidence(measure, stored) if len(stored) == len(names) else None
+        return evidence or self._of_scores(measure, names)
 
     def _of_pairs(
-        self,
-        evidence: Mapping[str, Evidence],
-        keys: Sequence[str],
-        row_members: Sequence[Sequence[Member]],
+        self, evidence: Mapping[str, Evidence], keys: Sequence[str], names: Sequence[str]
     ) -> Evidence | None:
-        names = [member.name for members in row_members for member in members]
-        places = self._places
-        if (
-            not keys
-            or not all(row_members)
-            or not {*keys} <= evidence.keys()
-            or not {*names} <= places.keys()
-        ):
+        if not keys or not {*keys} <= evidence.keys() or not {*names} <= self._places.keys():
             return None
-        parts = [evidence[key].of_members([places[name] for name in names]) for key in keys]
+        places = [self._places[name] for name in names]
+        parts = [evidence[key].of_members(places) for key in keys]
         return parts[0] if len(parts) == 1 else average_evidence(" + ".join(keys), parts)
 
-    def _of_items(
-        self, measure: PaperMeasure, row_members: Sequence[Sequence[Member]]
-    ) -> Evidence | None:
-        names = [member.name for members in row_members for member in members]
-        stored = shared_items(measure, names, self.items.answers)
-        if not all(row_members) or len(stored) < len(names):
-            return None
-        return item_evidence(measure, stored)
-
-    def _of_scores(
-        self, measure: PaperMeasure, row_members: Sequence[Sequence[Member]]
-    ) -> Evidence | None:
-        known = [
-            self.evaluations.get((member.name, measure.task))
-            for members in row_members
-            for member in members
-        ]
+    def _of_scores(self, measure: PaperMeasure, names: Sequence[str]) -> Evidence | None:
+        known = [self.evaluations.get((name, measure.task)) for name in names]
         scores = [find_score(evaluation, measure) for evaluation in known if evaluation is not None]
         values = np.array([score.value for score in scores if score is not None])
-        if not all(row_members) or len(values) < len(known):
+        if len(values) < len(known):
             return None
         return Evidence(
             key=measure.slice,
@@ -183,21 +163,6 @@ class ClaimedRows:
             evidence.key: evidence
             for evidence in outcome_evidence(self.items.pairs, [*self._places], slices)
         }
-
-    def _slices_called(self, column: str) -> list[str]:
-        """Return the slices that a claim calls COLUMN: "sts13/OnWN" is one, "OnWN" is that source
-        of every year.
-        """
-        return [key for key in self._sliced if column in _names(key)]
-
-    def _models(
-        self, rows: Sequence[str], row_members: Sequence[Sequence[Member]]
-    ) -> list[ModelColumns]:
-        """Return the two models whose members are the rows of the evidence in their order."""
-        return [
-            row_model(row, members, self.items.published)
-            for row, members in zip(rows, row_members, strict=True)
-        ]
 
 
 def _names(key: str) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 declare, data, and seeds.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -56,10 +56,10 @@ def deviations(
     SEEDS the number of models.
     """
     evaluated = (state for evaluation in evaluations for state in evaluation.data)
-    of_recipes = [*_merged(recipes, _changed), *_merged(recipes, _declared)]
     return [
-        *of_recipes,
-        *_of_data(data),
+        *_merged({row: _changed(recipe) for row, recipe in recipes.items()}),
+        *_merged({row: _declared(recipe) for row, recipe in recipes.items()}),
+        *_merged({row: _evaluated_on(states) for row, states in data.items()}),
         *_evaluated_on(evaluated),
         *_beforehand(table),
         *_of_seeds(table, seeds),
@@ -80,13 +80,11 @@ def recipes_of(
     return recipes
 
 
-def _merged(
-    recipes: Mapping[str, RowRecipes], of: Callable[[RowRecipes], Iterator[Deviation]]
-) -> Iterator[Deviation]:
-    """Yield what is found OF each row once, with all the rows that it holds for."""
+def _merged(of_rows: Mapping[str, Iterable[Deviation]]) -> Iterator[Deviation]:
+    """Yield what is found of each row once, with all the rows that it holds for."""
     rows_of: dict[Deviation, list[str]] = {}
-    for row, recipe in recipes.items():
-        for deviation in of(recipe):
+    for row, found in of_rows.items():
+        for deviation in found:
             rows_of.setdefault(deviation, []).append(row)
     for deviation, rows in rows_of.items():
         yield replace(deviation, rows=tuple(rows))
@@ -135,15 +133,6 @@ def _is_of_paper(deviation: DeclaredDeviation, key: str, recipes: RowRecipes) ->
 
 def _short(keys: Sequence[str], recipes: RowRecipes) -> str:
     return short_keys(keys, len(recipes.ours["stage"]))
-
-
-def _of_data(data: Mapping[str, States]) -> Iterator[Deviation]:
-    rows_of: dict[Deviation, list[str]] = {}
-    for row, states in data.items():
-        for deviation in dict.fromkeys(_evaluated_on(states)):
-            rows_of.setdefault(deviation, []).append(row)
-    for deviation, rows in rows_of.items():
-        yield replace(deviation, rows=tuple(rows))
 
 
 def _evaluated_on(states: States) -> Iterator[Deviation]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from embedlab.core.errors import UsageError
 from embedlab.core.names import refuse_path
-from embedlab.core.nearest import nearest_name, unknown
+from embedlab.core.nearest import nearest_hint, unknown
 from embedlab.core.paths import recipes_folder
 from embedlab.core.plain_values import quote
 from embedlab.core.recipe import Seed, Threads
@@ -230,8 +230,7 @@ def _skip(
     fitting = {}
     for axis, values in rule.items():
         if axis not in axes:
-            guess = nearest_name(axis, axes)
-            hint = f"did you mean {guess!r}?" if guess else f"axes: {', '.join(axes)}"
+            hint = nearest_hint(axis, axes, f"axes: {', '.join(axes)}")
             raise UsageError(f"{where}: skip names {axis!r}, which is not an axis", hint=hint)
         labels = [label_of(value) for value in (values if isinstance(values, list) else [values])]
         known = [choice.label for choice in axes[axis]]

@@ -7,7 +7,8 @@ import math
 from collections.abc import Iterator, Sequence
 
 from embedlab.core.errors import UsageError
-from embedlab.core.nearest import nearest_name
+from embedlab.core.first_few import first_few
+from embedlab.core.nearest import nearest_hint
 from embedlab.experiments.grid_file import RECIPE_AXIS, AxisValue, Grid
 from embedlab.experiments.plan import GridPlace, GridPlan
 from embedlab.experiments.planner import Planner, Training, with_existing_runs
@@ -82,14 +83,10 @@ def _refuse_unknown_axes(grid: Grid, planner: Planner) -> None:
     known = sorted(frozenset().union(*(planner.keys(base, grid.fixed) for base in grid.bases)))
     for axis, choices in grid.axes.items():
         for key in sorted({key for choice in choices for key in choice.values} - set(known)):
-            guess = nearest_name(key, known)
-            listed = [
-                other for other in known if other.rpartition(".")[0] == key.rpartition(".")[0]
-            ] or known
+            table = key.rpartition(".")[0]
+            listed = [other for other in known if other.rpartition(".")[0] == table] or known
             raise UsageError(
                 f"{grid.where}: axis {axis!r} sets {key!r}, which is not a key of "
                 f"{' or '.join(grid.bases)}",
-                hint=f"did you mean {guess!r}?"
-                if guess
-                else f"keys: {', '.join(listed[:12])}{' …' if len(listed) > 12 else ''}",
+                hint=nearest_hint(key, known, f"keys: {first_few(listed)}"),
             )

@@ -4,15 +4,16 @@ tables beside it and the existing names.
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import field, fields, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
 from embedlab.analysis.claims import Claim, check_claim
 from embedlab.core.errors import UsageError
 from embedlab.core.names import DEFAULT_TASK, pooling_names, task_names
-from embedlab.core.nearest import nearest_name, unknown
-from embedlab.core.recipe import Count, Pooling, Positive, Seeds
+from embedlab.core.nearest import nearest_hint, unknown
+from embedlab.core.recipe import Count, Positive, Seeds
 from embedlab.core.schema import build, read_toml, table
 from embedlab.experiments.paper_table import (
     ENCODER,
@@ -20,6 +21,7 @@ from embedlab.experiments.paper_table import (
     PaperMeasure,
     PaperTable,
     Point,
+    RowModel,
     RowSource,
 )
 from embedlab.experiments.printed import (
@@ -31,8 +33,12 @@ from embedlab.experiments.printed import (
     published_scores,
     published_tables,
 )
-from embedlab.models.grammar import Combination
 
+# what a table of the file says in the words of `PaperTable`
+_AS_STATED = (
+    *("summary", "shown_by", "key", "scale", "averaged", "seeds", "by", "datasets", "average"),
+    *("deviations", "notes"),
+)
 ALL_TABLES = "all"  # what selects every table of a paper
 
 
@@ -52,25 +58,9 @@ class _Column:
 
 
 @table
-class _Row:
-    """How a row is produced: by a recipe, an untuned encoder, a combination of rows, or not at all,
-    with the reason.
-    """
-
-    recipe: str | None = None
-    set: dict[str, Any] = field(default_factory=dict)  # other values for keys of the recipe
-    pooling: Pooling | None = None  # of the untuned encoder
-    combine: Combination | None = None
-    of: tuple[str, ...] = ()  # the combined rows; a row named twice combines pairs of its seeds
-    model: str | None = None  # one that needs no training, by its name
-    given: str | None = None  # a file of the user's own, which --row names: what it looks like
-    best_of: tuple[
-        str, ...
-    ] = ()  # of the rows that are named the best of each column predicts it, seed by seed
-    lacks: str | None = None
-    columns: dict[str, _Column] = field(
-        default_factory=dict
-    )  # where this row differs from the table's columns
+class _Row(RowModel):
+    # where this row differs from the table's columns
+    columns: dict[str, _Column] = field(default_factory=dict)
 
 
 @table
@@ -207,31 +197,16 @@ def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path)
             if rows and name in published_tables(paper)
             else {}
         )
+    ranked_by = [(column,) for column in values.judge] if values.each else [values.judge]
+    columns = values.columns or [f"pair {number}" for number, _ in enumerate(pairs, start=1)]
     paper_table = PaperTable(
-        paper=re.sub(
-            r"[^A-Za-z0-9._+-]+", "-", path.absolute().parent.name
-        ),  # the names of its runs begin with it
+        # the names of its runs begin with it
+        paper=re.sub(r"[^A-Za-z0-9._+-]+", "-", path.absolute().parent.name),
         folder=paper if is_own(paper) else "",
         name=name,
-        summary=values.summary,
-        shown_by=values.shown_by,
-        key=values.key,
-        scale=values.scale,
-        averaged=values.averaged,
-        seeds=values.seeds,
-        by=values.by,
-        datasets=values.datasets,
-        columns=("minutes",)
-        if values.by == "minutes"
-        else tuple(values.columns)
-        or tuple(f"pair {number}" for number, _ in enumerate(pairs, start=1)),
+        columns=("minutes",) if values.by == "minutes" else tuple(columns),
         pairs=pairs,
-        ranked_by=tuple((column,) for column in values.judge)
-        if values.each
-        else (values.judge,)
-        if values.judge
-        else (),
-        average=values.average,
+        ranked_by=tuple(filter(None, ranked_by)),
         sources={
             label: _source(row, table_set, f"{where}, row {label!r}") for label, row in rows.items()
         },
@@ -242,19 +217,27 @@ def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path)
             if label not in printed or _is_printed(column, values.columns, printed[label])
         ),
         claims={},
-        deviations=values.deviations,
-        notes=values.notes,
         printed=printed,
+        **{name: getattr(values, name) for name in _AS_STATED},
     )
-    _check_names(
-        paper_table,
-        {
-            column
-            for column, column_values in values.columns.items()
-            if isinstance(column_values, str) or not column_values.unprinted
-        },
-        where,
-    )
+    sources = paper_table.sources.values()
+    named = [row for source in sources for row in (*source.of, *source.best_of)]
+    named += [row for deviation in values.deviations for row in deviation.rows]
+    judged = [*chain(*ranked_by), *filter(None, [values.average])]
+    poolings = [source.pooling for source in sources if source.pooling]
+    _refuse_unknown("row", named, paper_table.sources, where)
+    _refuse_unknown("column", judged, paper_table.columns, where)
+    _refuse_unknown("task", paper_table.tasks, task_names(), where)
+    _refuse_unknown("pooling", poolings, pooling_names(), where)
+    if printed:
+        ours = [row for row, source in paper_table.sources.items() if not source.is_control]
+        theirs = [name for name, column in values.columns.items() if not _unprinted(column)]
+        _refuse_unknown("printed row", ours, printed, where)
+        _refuse_unknown("printed column", theirs, next(iter(printed.values())), where)
+    if not rows and values.shown_by is None:
+        raise UsageError(
+            f"{where} has neither rows nor shown_by", hint="give the command that shows it here"
+        )
     return paper_table
 
 
@@ -303,45 +286,26 @@ def _rows(
     """
     if not isinstance(values.rows, str):
         return values.rows, values.set
-    other = tables.get(values.rows)
-    if other is None or isinstance(other.rows, str):
-        hint = (
-            unknown("table", values.rows, tables).hint
-            if other is None
-            else f"name the table that {values.rows!r} names"
+    _refuse_unknown("table", [values.rows], tables, where)
+    other = tables[values.rows]
+    if isinstance(other.rows, str):
+        raise UsageError(
+            f"{where} takes the rows of {values.rows!r}, which has none",
+            hint=f"name the table that {values.rows!r} names",
         )
-        raise UsageError(f"{where} takes the rows of {values.rows!r}, which has none", hint=hint)
     return other.rows, {**other.set, **values.set}
 
 
 def _source(row: _Row, table_set: Mapping[str, Any], where: str) -> RowSource:
-    given = [
-        row.recipe,
-        row.pooling,
-        row.combine,
-        row.model,
-        row.given,
-        row.best_of or None,
-        row.lacks,
-    ]
-    if sum(value is not None for value in given) != 1:
+    values = {each.name: getattr(row, each.name) for each in fields(RowModel)}
+    if sum(bool(value) for name, value in values.items() if name not in {"of", "set"}) != 1:
         message = (
             f"{where}: not exactly one of recipe, pooling, combine, model, given, best_of and lacks"
         )
         raise UsageError(message, hint='for example recipe = "snli-ce"')
     encoder = row.set.get(ENCODER)
-    return RowSource(
-        recipe=row.recipe,
-        pooling=row.pooling,
-        combine=row.combine,
-        lacks=row.lacks,
-        model=row.model,
-        given=row.given,
-        best_of=row.best_of,
-        of=row.of,
-        set={**table_set, **row.set},
-        encoder=str(encoder) if encoder is not None else None,
-    )
+    values["set"] = {**table_set, **row.set}
+    return RowSource(**values, encoder=str(encoder) if encoder is not None else None)
 
 
 def _point(
@@ -350,8 +314,11 @@ def _point(
     of_table = values.columns[column]
     shared = _Column(slice=of_table) if isinstance(of_table, str) else of_table
     specific = row.columns.get(column, _Column())
-    slice_name = specific.slice or shared.slice
-    if slice_name is None:
+    stated: dict[str, Any] = {}  # by the row's column, else the table's, else for the whole table
+    for part in (values, shared, specific):
+        names = [each.name for each in fields(PaperMeasure) if hasattr(part, each.name)]
+        stated |= {name: own for name in names if (own := getattr(part, name)) is not None}
+    if not stated.get("slice"):
         raise UsageError(
             f"{where}: column {column!r} names no slice of row {label!r}",
             hint='for example slice = "sts12"',
@@ -361,18 +328,12 @@ def _point(
         row=label,
         column=column,
         source=replace(source, set={**source.set, **shared.set, **specific.set}),
-        measure=PaperMeasure(
-            task=specific.task or shared.task or values.task,
-            slice=slice_name,
-            metric=specific.metric or shared.metric or values.metric,
-            setting=next(
-                value
-                for value in (specific.setting, shared.setting, values.setting)
-                if value is not None
-            ),
-            split=specific.split or shared.split,
-        ),
+        measure=PaperMeasure(**stated),
     )
+
+
+def _unprinted(column: str | _Column) -> bool:
+    return isinstance(column, _Column) and column.unprinted
 
 
 def _is_printed(
@@ -381,59 +342,16 @@ def _is_printed(
     """Return whether a row prints COLUMN, or of one that is ours alone any column of the same
     training.
     """
-    values = columns[column]
-    if isinstance(values, str) or not values.unprinted:
+    if not _unprinted(columns[column]):
         return cells.get(column, 0.0) is not None
+    trained = {name: getattr(other, "set", {}) for name, other in columns.items()}
     return any(
-        cells.get(other) is not None
-        for other, others in columns.items()
-        if (others.set if isinstance(others, _Column) else {}) == values.set
+        cells.get(other) is not None for other in trained if trained[other] == trained[column]
     )
-
-
-def _check_names(paper_table: PaperTable, columns: Collection[str], where: str) -> None:
-    """Refuse rows, columns and tasks that do not exist, and suggest the nearest name."""
-    rows = list(paper_table.sources)
-    spoken = [
-        row for source in paper_table.sources.values() for row in (*source.of, *source.best_of)
-    ]
-    spoken += [row for deviation in paper_table.deviations for row in deviation.rows]
-    _refuse_unknown("row", spoken, rows, where)
-    _refuse_unknown(
-        "column",
-        (
-            *(column for columns in paper_table.ranked_by for column in columns),
-            *filter(None, [paper_table.average]),
-        ),
-        paper_table.columns,
-        where,
-    )
-    _refuse_unknown("task", paper_table.tasks, task_names(), where)
-    _refuse_unknown(
-        "pooling",
-        (source.pooling for source in paper_table.sources.values() if source.pooling),
-        pooling_names(),
-        where,
-    )
-    if paper_table.printed:
-        _refuse_unknown(
-            "printed row",
-            (row for row in rows if not paper_table.sources[row].is_control),
-            paper_table.printed,
-            where,
-        )
-        _refuse_unknown("printed column", columns, next(iter(paper_table.printed.values())), where)
-    if not rows and paper_table.shown_by is None:
-        raise UsageError(
-            f"{where} has neither rows nor shown_by", hint="give the command that shows it here"
-        )
 
 
 def _refuse_unknown(kind: str, names: Iterable[str], known: Collection[str], where: str) -> None:
     for name in names:
         if name not in known:
-            guess = nearest_name(name, known)
-            raise UsageError(
-                f"{where}: no {kind} {name!r}",
-                hint=f"did you mean {guess!r}?" if guess else f"known: {', '.join(known)}",
-            )
+            hint = nearest_hint(name, known, f"known: {', '.join(known)}")
+            raise UsageError(f"{where}: no {kind} {name!r}", hint=hint)

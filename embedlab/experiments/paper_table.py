@@ -38,24 +38,32 @@ class PaperMeasure:
     slice: str
     metric: str
     setting: str
-    split: str | None  # None: the reported one, where there are several
+    split: str | None = None  # None: the reported one, where there are several
 
 
-@dataclass(frozen=True, kw_only=True)
-class RowSource:
-    """How the model of a table cell is produced; exactly one of the first seven fields is given."""
+@table
+class RowModel:
+    """How the model of a row is produced; exactly one of the first seven fields is given."""
 
-    recipe: str | None
-    pooling: Pooling | None
-    combine: Combination | None
-    lacks: str | None
-    of: tuple[str, ...]
+    recipe: str | None = None
+    pooling: Pooling | None = None  # of the untuned encoder
+    combine: Combination | None = None
+    lacks: str | None = None  # it is not produced, for this reason
     model: str | None = None  # one that needs no training, by its name
-    given: str | None = None  # one of the user's own files, named by --row: what it looks like
-    best_of: tuple[str, ...] = ()  # the rows the best of which predicts each column, seed by seed
-    set: Mapping[str, Any]
-    encoder: str | None  # for a row about another encoder than the paper's first
-    chosen: Mapping[str, Any] = field(default_factory=dict)  # keys that a search here has decided
+    given: str | None = None  # a file of the user's own, which --row names: what it looks like
+    # of the rows that are named the best of each column predicts it, seed by seed
+    best_of: tuple[str, ...] = ()
+    of: tuple[str, ...] = ()  # the combined rows; a row named twice combines pairs of its seeds
+    set: dict[str, Any] = field(default_factory=dict)  # other values for keys of the recipe
+
+
+@table
+class RowSource(RowModel):
+    """How the model of a table cell is produced."""
+
+    encoder: str | None = None  # for a row about another encoder than the paper's first
+    # keys that a search here has decided
+    chosen: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_control(self) -> bool:

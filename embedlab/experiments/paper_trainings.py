@@ -5,6 +5,7 @@ and grids already have.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from embedlab.core.deviations import without_stage
@@ -67,13 +68,8 @@ def for_claims(table: PaperTable) -> PaperTable:
     wanted = {row for claim in table.claims.values() for row in (claim.first, claim.second)}
     wanted |= {member for row in wanted for member in table.sources[row].of}
     columns = {column for claim in table.claims.values() for column in table.columns_of(claim)}
-    return replace(
-        table,
-        sources={row: source for row, source in table.sources.items() if row in wanted},
-        points=tuple(
-            point for point in table.points if point.row in wanted and point.column in columns
-        ),
-    )
+    table, _ = _without(table, {*table.sources} - wanted)
+    return replace(table, points=tuple(p for p in table.points if p.column in columns))
 
 
 def for_encoder(table: PaperTable, encoder: str | None) -> tuple[PaperTable, tuple[str, ...]]:
@@ -100,26 +96,17 @@ def for_profile(table: PaperTable, profile: str | None) -> tuple[PaperTable, tup
     """
     if profile in {None, PAPER} or not any(source.recipe for source in table.sources.values()):
         return table, ()
-    out = {
-        row
-        for row, source in table.sources.items()
-        if source.recipe is not None and profile not in _profiles(source.recipe)
+    profiles = {
+        row: _profiles(source.recipe) for row, source in table.sources.items() if source.recipe
     }
-    paper_table, left_out = _without(table, out)
+    paper_table, left_out = _without(
+        table, {row for row, names in profiles.items() if profile not in names}
+    )
     if not any(source.recipe for source in paper_table.sources.values()):
-        known = sorted(
-            {
-                profile
-                for source in table.sources.values()
-                if source.recipe is not None
-                for profile in _profiles(source.recipe)
-            }
-        )
-        hint = (
-            unknown("profile", str(profile), known).hint
-            if len(known) > 1
-            else f"{table.paper} has none but paper: no code of its authors is public"
-        )
+        known = sorted({*chain(*profiles.values())})
+        hint = f"{table.paper} has none but paper: no code of its authors is public"
+        if len(known) > 1:
+            hint = unknown("profile", str(profile), known).hint
         raise UsageError(f"no recipe of {table.name!r} has a profile {profile!r}", hint=hint)
     return replace(
         paper_table, profile=str(profile), summary=f"{table.summary} (profile {profile})"
@@ -133,18 +120,14 @@ def other_profiles(
     with its values.
     """
     assert source.recipe is not None
-    names = _profiles(source.recipe)
-    if len(names) == 1:
-        return []
-    current = _flat(expected_recipe(source, (f"{PROFILE}={profile or PAPER}",), encoder))
-    others = [
-        _flat(expected_recipe(source, (f"{PROFILE}={name}",), encoder))
-        for name in names
-        if name != (profile or PAPER)
-    ]
+    of_profile = {
+        name: _flat(expected_recipe(source, (f"{PROFILE}={name}",), encoder))
+        for name in _profiles(source.recipe)
+    }
+    current = of_profile.pop(profile or PAPER)
     return [
         {key: other.get(key) for key in {*current, *other} if current.get(key) != other.get(key)}
-        for other in others
+        for other in of_profile.values()
     ]
 
 

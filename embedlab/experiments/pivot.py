@@ -15,7 +15,7 @@ from embedlab.analysis.choosing import chosen_p, optimism
 from embedlab.analysis.seed_tests import variance, welch_p
 from embedlab.core.errors import UsageError
 from embedlab.core.names import DEFAULT_TASK
-from embedlab.core.nearest import nearest_name
+from embedlab.core.nearest import nearest_hint
 from embedlab.data.aliases import canonical_name
 from embedlab.data.marks import marks_of
 from embedlab.data.shared_text import Overlap
@@ -142,20 +142,14 @@ def pivot(
     results = _finished(plan, wanted, measure, score)
     slices = list(dict.fromkeys(name for result in results for name in result.scores))
     if score is not None and results and score not in slices:
-        guess = nearest_name(score, slices)
-        raise UsageError(
-            f"no score {score!r}",
-            hint=f"did you mean {guess!r}?" if guess else f"scores: {', '.join(slices)}",
-        )
+        hint = nearest_hint(score, slices, f"scores: {', '.join(slices)}")
+        raise UsageError(f"no score {score!r}", hint=hint)
     shown = [score] if score is not None else slices[-1:] if columns is not None else slices
     free = [axis for axis in plan.axes if axis != columns and axis not in chosen]
     row_axes = tuple(rows) if rows is not None else tuple(free)
     spreads = _spreads(plan, results, row_axes, columns, shown)
-    made = tuple(
-        (result.cell.variant.labels, result.evaluation)
-        for result in results
-        if result.evaluation is not None
-    )
+    labelled = ((result.cell.variant.labels, result.evaluation) for result in results)
+    made = tuple((labels, each) for labels, each in labelled if each is not None)
     is_ranked = all(each.scale == 100 for _, evaluation in made for each in evaluation.scores)
     pivoted = Pivot(
         row_axes=row_axes,
@@ -234,34 +228,22 @@ def usual_measure(
     """Return the scores of TASK to show, or of the evaluation of cells with that dataset: what is
     not given is Spearman over all pairs where it has that, else what it states first.
     """
-    evaluated = (stored for variant in plan.variants for stored in variant.tasks.items())
-    measure = ScoreFilter(
-        task=next(
-            (
-                stored
-                for stored, words in evaluated
-                if canonical_name(task) in words or stored.startswith(f"{task}/")
-            ),
-            task,
-        ),
-        by=by,
-    )
+    evaluated = {name: words for variant in plan.variants for name, words in variant.tasks.items()}
+    fitting = [
+        name
+        for name, words in evaluated.items()
+        if canonical_name(task) in words or name.startswith(f"{task}/")
+    ]
+    measure = ScoreFilter(task=next(iter(fitting), task), by=by)
     files = (_evaluation_file(plan.run(cell), measure) for cell in plan.cells)
     path = next((path for path in files if path.is_file()), None)
-    scores = (
-        [score for score in Evaluation.load(path).scores if score.by in by]
-        if path is not None
-        else []
-    )
-    metric = (
-        metric if metric is not None else _usual(measure.metric, [score.metric for score in scores])
-    )
-    settings = [score.setting for score in scores if score.metric == metric]
-    return replace(
-        measure,
-        metric=metric,
-        setting=setting if setting is not None else _usual(measure.setting, settings),
-    )
+    scores = Evaluation.load(path).scores if path is not None else ()
+    if metric is None:
+        metric = _usual(measure.metric, [score.metric for score in scores if score.by in by])
+    if setting is None:
+        there = [score for score in scores if score.by in by and score.metric == metric]
+        setting = _usual(measure.setting, [score.setting for score in there])
+    return replace(measure, metric=metric, setting=setting)
 
 
 def _usual(usual: str, there: Sequence[str]) -> str:
@@ -277,7 +259,7 @@ def _results(plan: GridPlan, cells: Collection[Cell], measure: ScoreFilter) -> I
         evaluation = Evaluation.load(path, where=measure.is_of)
         scores = {score.slice: score.scale * score.value for score in evaluation.scores}
         dev = last_dev(run)
-        shown = {**({DEV_SCORE: dev.score} if dev is not None else {}), **scores}
+        shown = scores if dev is None else {DEV_SCORE: dev.score, **scores}
         yield _Result(cell=cell, scores=shown, marks=evaluation.marks, evaluation=evaluation)
 
 
@@ -351,19 +333,16 @@ def with_ties(pivoted: Pivot, apart: Callable[[str, Spread, Spread], Apart]) -> 
     """Mark the best of each column, or of the whole table, and what is not distinguishable from it;
     APART is of a slice and two places.
     """
-    groups: dict[str, list[PivotKey]] = {}
-    for key, spread in pivoted.spreads.items():
+    groups: dict[str, dict[PivotKey, Spread]] = {}
+    spreads = dict(pivoted.spreads)
+    for key, spread in spreads.items():
+        spreads[key] = replace(spread, is_best=False, is_tied=False, optimism=None)
         if not math.isnan(spread.mean):
-            groups.setdefault(
-                key[1] if pivoted.column_axis is None else pivoted.shown[0], []
-            ).append(key)
-    marked = {
-        key: replace(spread, is_best=False, is_tied=False, optimism=None)
-        for key, spread in pivoted.spreads.items()
-    }
+            name = key[1] if pivoted.column_axis is None else pivoted.shown[0]
+            groups.setdefault(name, {})[key] = spreads[key]
     for name, places in groups.items():
-        marked |= marked_best({key: marked[key] for key in places}, partial(apart, name))
-    return replace(pivoted, spreads=marked)
+        spreads |= marked_best(places, partial(apart, name))
+    return replace(pivoted, spreads=spreads)
 
 
 def marked_best(
@@ -382,50 +361,41 @@ def marked_best(
     others = [key for key in learnt if key != best]
     equal = [key for key in others if marked[best].mean - marked[key].mean < LAST_DIGIT / 2]
     differences = [apart(marked[best], marked[other]) for other in others]
-    for other, p in zip(
-        others, chosen_p([difference.p for difference in differences]), strict=True
-    ):
+    corrected = chosen_p([difference.p for difference in differences])
+    level, known = [best], []  # what may be the best as well, and the variances known of it
+    for other, p, difference in zip(others, corrected, differences, strict=True):
         if p >= ALPHA:  # nan with one seed: not testable, so not marked
             marked[other] = replace(marked[other], is_tied=True)
-    level = [
-        (other, difference.variance)
-        for other, difference in zip(others, differences, strict=True)
-        if marked[other].is_tied or math.isnan(difference.p)
-    ]
-    known = [variance for _, variance in level if not math.isnan(variance)]
-    noise = fmean(known) / 2 if known else math.nan
-    too_high = optimism([marked[key].mean for key in (best, *(tied for tied, _ in level))], noise)
+        if p >= ALPHA or math.isnan(difference.p):
+            level.append(other)
+            known += [difference.variance] * (not math.isnan(difference.variance))
     if equal:
         return marked | {key: replace(marked[key], is_tied=True) for key in (best, *equal)}
+    too_high = optimism(
+        [marked[key].mean for key in level], fmean(known) / 2 if known else math.nan
+    )
     return marked | {best: replace(marked[best], is_best=True, optimism=too_high)}
 
 
 def _refuse_unknown_axes(plan: GridPlan, names: Sequence[str]) -> None:
     for name in names:
         if name not in plan.axes:
-            guess = nearest_name(name, plan.axes)
-            raise UsageError(
-                f"grid {plan.name!r} has no axis {name!r}",
-                hint=f"did you mean {guess!r}?" if guess else f"axes: {', '.join(plan.axes)}",
-            )
+            hint = nearest_hint(name, plan.axes, f"axes: {', '.join(plan.axes)}")
+            raise UsageError(f"grid {plan.name!r} has no axis {name!r}", hint=hint)
 
 
 def _label(plan: GridPlan, axis: str, text: str) -> str:
     """Return the label of a value of AXIS that a user typed as TEXT; a number may be written in any
     way.
     """
-    labels = plan.axes[axis]
-    if text in labels:
-        return text
-    equal = [
-        label for label in labels if _number(text) is not None and _number(label) == _number(text)
-    ]
-    if not equal:
-        raise UsageError(
-            f"axis {axis!r} of grid {plan.name!r} has no value {text!r}",
-            hint=f"its values: {', '.join(labels)}",
-        )
-    return equal[0]
+    labels, number = plan.axes[axis], _number(text)
+    equal = [label for label in labels if number is not None and _number(label) == number]
+    if text in labels or equal:
+        return text if text in labels else equal[0]
+    raise UsageError(
+        f"axis {axis!r} of grid {plan.name!r} has no value {text!r}",
+        hint=f"its values: {', '.join(labels)}",
+    )
 
 
 def _number(text: str) -> float | None:

@@ -3,21 +3,18 @@ work.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Self
-
-from pydantic import ConfigDict
-from typing_extensions import TypedDict
+from typing import Any, Self
 
 from embedlab.core.disk import read_sealed, reading, sealed_json, write_atomic
-from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.errors import UsageError
 from embedlab.core.names import task_names
 from embedlab.core.nearest import unknown
 from embedlab.core.paths import INSIDE, data_name
 from embedlab.core.recipe import Seed, Threads
-from embedlab.core.schema import Shaped, read_json
+from embedlab.core.schema import read_json
 from embedlab.core.settings import Settings
 from embedlab.runs.store import GRIDS, RunFolder, moved_along
 
@@ -64,23 +61,15 @@ class GridPlace:
         """Return the values stored in a plan, relative to the runs folder, which is where the plan
         is.
         """
-        values = {
-            key: value
-            for key, value in asdict(self).items()
-            if key != "runs" and (key != "deterministic" or value)
-        }
-        inside = {
-            key: Path(values[key])
-            for key in ("cache", "data")
-            if values[key]
-            and Path(values[key]).is_relative_to(self.runs_folder)
-            and values[key]
-            not in {str(self.runs_folder / name) for name in INSIDE}  # which are names
-        }
-        return {
-            **values,
-            **{key: str(path.relative_to(self.runs_folder)) for key, path in inside.items()},
-        }
+        values = {**vars(self)}
+        del values["runs"]
+        if not self.deterministic:
+            del values["deterministic"]
+        for key in ("cache", "data"):
+            is_name = values[key] in {None, *(str(self.runs_folder / name) for name in INSIDE)}
+            if not is_name and Path(values[key]).is_relative_to(self.runs_folder):
+                values[key] = str(Path(values[key]).relative_to(self.runs_folder))
+        return values
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any], runs_folder: Path) -> Self:
@@ -91,38 +80,6 @@ class GridPlace:
             if values[key] and values[key] not in INSIDE
         }
         return cls(**{**values, **given, "runs": str(runs_folder)})
-
-
-class _Section(TypedDict):
-    __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
-
-
-class _Encoder(_Section):
-    model: str
-
-
-class _Evaluate(_Section):
-    tasks: list[str]
-    dev: str
-    every: float
-
-
-class _Optim(_Section):
-    epochs: float
-
-
-class _Stage(_Section):
-    optim: _Optim
-
-
-class _Resolved(_Section):
-    """The keys of a stored recipe that a grid reads itself; the recipe is checked completely when
-    its cell is trained.
-    """
-
-    encoder: _Encoder
-    stage: list[_Stage]
-    evaluate: _Evaluate
 
 
 @cache
@@ -150,7 +107,7 @@ class Variant:
     # and threads
     run: str
     labels: Mapping[str, str]  # axis → label of its value; an axis that the recipe lacks is absent
-    recipe: Annotated[Mapping[str, Any], Shaped(_Resolved)]  # the resolved table
+    recipe: Mapping[str, Any]  # the resolved table
     rows: float  # rows that its stages read over all epochs; 0 = not known
 
     @property
@@ -261,21 +218,10 @@ class GridPlan:
     def from_json(cls, text: str, runs_folder: Path, *, where: Path) -> Self:
         """Return the plan that `to_json` wrote as TEXT, in this runs folder; errors name WHERE."""
         stored = read_json(_Stored, text, where=where, schema=SCHEMA, hint=_ANEW)
-        for variant in stored.variants:
-            for axis, label in variant.labels.items():
-                if label not in stored.axes.get(axis, ()):
-                    raise MissingError(
-                        f"{where}: damaged: {label!r} is no value of the axis {axis!r}", hint=_ANEW
-                    )
-        return cls(
-            name=stored.name,
-            summary=stored.summary,
-            axes=stored.axes,
-            variants=tuple(_variant(variant, runs_folder) for variant in stored.variants),
-            seeds=stored.seeds,
-            threads=stored.threads,
-            place=GridPlace.from_values(vars(stored.place), runs_folder),
-        )
+        values = {name: own for name, own in vars(stored).items() if name != "schema"}
+        values["variants"] = tuple(_variant(variant, runs_folder) for variant in stored.variants)
+        values["place"] = GridPlace.from_values(vars(stored.place), runs_folder)
+        return cls(**values)
 
     @classmethod
     def load(cls, path: Path) -> "GridPlan":
@@ -291,11 +237,9 @@ def _variant(stored: Variant, runs_folder: Path) -> Variant:
     """Return a stored variant; an encoder that is a run of the runs folder has been moved along
     with it.
     """
-    encoder = {
-        **stored.recipe["encoder"],
-        "model": moved_along(stored.recipe["encoder"]["model"], runs_folder),
-    }
-    return replace(stored, recipe={**stored.recipe, "encoder": encoder})
+    encoder = stored.recipe["encoder"]
+    moved = {**encoder, "model": moved_along(encoder["model"], runs_folder)}
+    return replace(stored, recipe={**stored.recipe, "encoder": moved})
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
-from math import nan
+from math import inf, nan
 from statistics import fmean, stdev
 from typing import cast, get_args
 
@@ -129,6 +130,15 @@ class _Ranked:
     ours: Estimate
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Number:
+    """One number of a row to rank: the score of each member, and what it was computed from."""
+
+    point: Point
+    scores: Sequence[StoredScore]
+    rows: SliceRows | None
+
+
 def table_numbers(
     table: PaperTable, members: CellMembers, evaluations: EvaluationsByTask
 ) -> dict[CellKey, ComparedNumber]:
@@ -152,35 +162,21 @@ def _ensembles(
     """
     ensembles: dict[CellKey, ComparedNumber] = {}
     for row, source in table.sources.items():
-        points = [point for point in table.points if point.row == row]
-        if not source.best_of or not points:
-            continue
-        values = {
-            point.column: _best(point.column, source.best_of, numbers)
-            for point in points
-            if point.measure.slice != OF_ALL
-        }
-        means = (
-            tuple(map(fmean, zip(*values.values(), strict=False))) if all(values.values()) else ()
-        )
+        points = [point for point in table.points if point.row == row and source.best_of]
+        values: dict[str, tuple[float, ...]] = {}
+        for column in [point.column for point in points if point.measure.slice != OF_ALL]:
+            cells = [
+                numbers[other, column] for other in source.best_of if (other, column) in numbers
+            ]
+            known = [cell.values for cell in cells if cell.values]
+            values[column] = tuple(map(max, *known)) if len(known) > 1 else ()
+        means = tuple(map(fmean, zip(*values.values(), strict=False)))
+        if not all(values.values()):
+            means = ()
         for point in points:
             cell = (row, point.column)
             ensembles[cell] = replace(numbers[cell], values=values.get(point.column, means))
     return ensembles
-
-
-def _best(
-    column: str, rows: Sequence[str], numbers: Mapping[CellKey, ComparedNumber]
-) -> tuple[float, ...]:
-    """Return the best number of ROWS in a column for each seed; none where fewer than two rows have
-    one.
-    """
-    known = [
-        numbers[row, column].values
-        for row in rows
-        if (row, column) in numbers and numbers[row, column].values
-    ]
-    return tuple(map(max, *known)) if len(known) > 1 else ()
 
 
 def find_row_order(
@@ -204,9 +200,9 @@ def find_row_order(
         wanted.setdefault(point.measure, []).extend(
             member.name for member in members.get((point.row, point.column), ())
         )
-    behind = _Behind(pairs=items.pairs, answers=item_rows(wanted, items.answers))
+    answers = item_rows(wanted, items.answers)
     for done, columns in enumerate(table.ranked_by):
-        ranked = _rank(table, columns, members, evaluations, behind)
+        ranked = _rank(table, columns, members, evaluations, partial(_rows, items.pairs, answers))
         ordering = Ordering([each.ours for each in ranked])
         reach = {
             row: weakest([row_model(row, members.get((row, columns[0]), ()), items.published)])
@@ -215,17 +211,19 @@ def find_row_order(
         pair_orders += _pairs(table, columns, ranked, ordering, reach)
         rankings += _rankings(table, columns, ranked, ordering)
         progress(done + 1, len(table.ranked_by))
-    pair_orders = [
+    is_silent = [not {pair.better, pair.worse}.isdisjoint(inconclusive) for pair in pair_orders]
+    each = zip(pair_orders, is_silent, strict=True)
+    corrected = holm([nan if silent else pair.ours.p for pair, silent in each])
+    judged = tuple(
         replace(
             pair,
-            is_inconclusive=not {pair.better, pair.worse}.isdisjoint(inconclusive),
+            p=p,
+            is_inconclusive=silent,
             is_equal=abs(pair.ours.difference) < table.last_digit / 2,
         )
-        for pair in pair_orders
-    ]
-    corrected = holm([nan if pair.is_inconclusive else pair.ours.p for pair in pair_orders])
-    pairs_found = tuple(replace(pair, p=p) for pair, p in zip(pair_orders, corrected, strict=True))
-    return RowOrder(pairs=pairs_found, rankings=tuple(rankings))
+        for pair, silent, p in zip(pair_orders, is_silent, corrected, strict=True)
+    )
+    return RowOrder(pairs=judged, rankings=tuple(rankings))
 
 
 def row_model(row: str, members: Sequence[Member], published: Collection[str]) -> ModelColumns:
@@ -260,16 +258,9 @@ def _scores(
     measure: PaperMeasure, members: Sequence[Member], evaluations: EvaluationsByTask
 ) -> list[StoredScore]:
     """Return one score a member; members that were not evaluated on this are left out."""
-    there = [
-        evaluations[member.name, measure.task]
-        for member in members
-        if (member.name, measure.task) in evaluations
-    ]
-    return [
-        score
-        for evaluation in there
-        if (score := find_score(evaluation, measure)) is not None and score.value == score.value
-    ]
+    there = [evaluations.get((member.name, measure.task)) for member in members]
+    scores = [find_score(evaluation, measure) for evaluation in there if evaluation is not None]
+    return [score for score in scores if score is not None and score.value == score.value]
 
 
 def _rank(
@@ -277,127 +268,99 @@ def _rank(
     columns: Sequence[str],
     members: CellMembers,
     evaluations: EvaluationsByTask,
-    behind_scores: "_Behind",
+    rows_of: Callable[[PaperMeasure, Sequence[str]], SliceRows | None],
 ) -> list[_Ranked]:
     """Return the rows that have all COLUMNS, best printed first; rows that the paper does not print
     come last.
     """
     numbers: dict[str, list[_Number]] = {}
-    for row in table.sources:
-        points = [point for point in table.points if point.row == row and point.column in columns]
-        scores = [
-            _scores(point.measure, members.get((row, point.column), ()), evaluations)
-            for point in points
-        ]
-        behind = members.get((row, columns[0]), ())
-        if (
-            not behind
-            or len(points) < len(columns)
-            or any(len(score) != len(behind) for score in scores)
-        ):
-            continue
-        point_members = [members[row, point.column] for point in points]
-        numbers[row] = [
-            _Number(
-                point=point, scores=score, members=models, rows=behind_scores.rows(point, models)
-            )
-            for point, score, models in zip(points, scores, point_members, strict=True)
-        ]
     # Rows of a group are compared on the same items; a column that lacks them in one row counts as
     # independent in all.
-    lacking = {
-        (table.group(row), number.point.column)
-        for row, row_numbers in numbers.items()
-        for number in row_numbers
-        if number.rows is None
-    }
-    ranked = []
-    for row, number in numbers.items():
-        mean = table.printed_mean(row, columns)
-        without = {column for group, column in lacking if group == table.group(row)}
-        ranked.append(_Ranked(row=row, printed=mean, ours=_estimate(number, without, table.scale)))
-    return sorted(
-        ranked, key=lambda ranked: -ranked.printed if ranked.printed is not None else float("inf")
-    )
+    lacking: dict[str, set[str]] = {}
+    for row in table.sources:
+        behind = members.get((row, columns[0]), ())
+        points = [point for point in table.points if point.row == row and point.column in columns]
+        models = [members.get((row, point.column), ()) for point in points]
+        scores = [
+            _scores(point.measure, of_point, evaluations)
+            for point, of_point in zip(points, models, strict=True)
+        ]
+        if behind and [*map(len, scores)] == [len(behind)] * len(columns):
+            numbers[row] = of_row = [
+                _Number(
+                    point=point,
+                    scores=known,
+                    rows=rows_of(point.measure, [member.name for member in of_point]),
+                )
+                for point, known, of_point in zip(points, scores, models, strict=True)
+            ]
+            without = {number.point.column for number in of_row if number.rows is None}
+            lacking.setdefault(table.group(row), set()).update(without)
+    ranked = [
+        _Ranked(
+            row=row,
+            printed=table.printed_mean(row, columns),
+            ours=_estimate(
+                of_row, members[row, columns[0]], lacking[table.group(row)], table.scale
+            ),
+        )
+        for row, of_row in numbers.items()
+    ]
+    return sorted(ranked, key=lambda each: inf if each.printed is None else -each.printed)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Number:
-    """One number of a row to rank: the score of each member, and what it was computed from."""
-
-    point: Point
-    scores: Sequence[StoredScore]
-    members: Sequence[Member]
-    rows: SliceRows | None
-
-
-def _estimate(numbers: Sequence[_Number], lacking: Collection[str], scale: float) -> Estimate:
-    """Return the mean of a row's ranked columns with its sources of variation, times SCALE; rows of
-    LACKING columns are not used.
+def _estimate(
+    numbers: Sequence[_Number], members: Sequence[Member], lacking: Collection[str], scale: float
+) -> Estimate:
+    """Return the mean of a row's ranked columns over its MEMBERS with its sources of variation,
+    times SCALE; rows of LACKING columns are not used.
     """
     values = np.mean([[score.value for score in number.scores] for number in numbers], axis=0)
-    rows = [
-        number.rows
-        for number in numbers
-        if number.rows is not None and number.point.column not in lacking
-    ]
-    other = (
-        sum(
-            _variance_of_scores(number.point, number.scores)
-            for number in numbers
-            if number.point.column in lacking
-        )
-        / len(numbers) ** 2
-    )
-    members = numbers[0].members
+    rows, other = [], 0.0
+    for number in numbers:
+        if number.point.column in lacking:
+            other += _variance_of_scores(number.point, number.scores)
+        elif number.rows is not None:
+            rows.append((number.rows, scale / len(numbers)))
     return Estimate(
         members=scale * values,
-        rows=joined([(row, scale / len(numbers)) for row in rows]) if rows else None,
-        other=scale**2 * other,
+        rows=joined(rows) if rows else None,
+        other=scale**2 * (other / len(numbers) ** 2),
         is_recipe=any(member.seed is not None for member in members),
         behind=tuple(member.runs for member in members),
     )
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Behind:
-    """The pairs and items that the scores were computed from."""
-
-    pairs: Outcomes | None
-    answers: Mapping[tuple[str, PaperMeasure], SliceRows]
-
-    def rows(self, point: Point, behind: Sequence[Member]) -> SliceRows | None:
-        """Return the contributions to one column, one row a member; None where the items are not
-        stored.
-        """
-        measure, members = point.measure, [member.name for member in behind]
-        if (
-            self.pairs is not None
-            and measure.metric == "spearman"
-            and measure.setting in get_args(Aggregate)
-        ):
-            datasets = [block.dataset for block in self.pairs.blocks]
-            if measure.slice not in datasets:
-                return None
-            index = datasets.index(measure.slice)
-            scored = pl.DataFrame([self.pairs.rows["gold"], *self.pairs.predictions[members]])
-            has_all = scored.select(pl.all_horizontal(pl.all().is_not_null())).to_series()
-            rows = self.pairs.rows_of(index)
-            part = ItemSlice(
-                block=index,
-                key=measure.slice,
-                title=measure.slice,
-                rows=rows[has_all.to_numpy()[rows]],
-                is_whole=True,
-            )
-            aggregate = cast("Aggregate", measure.setting)
-            return outcome_evidence(self.pairs, members, [part], aggregate=aggregate)[0].rows
-        answered = [
-            self.answers[member, measure] for member in members if (member, measure) in self.answers
-        ]
-        if len(answered) < len(members):
-            return None
-        return together(answered)
+def _rows(
+    pairs: Outcomes | None,
+    answers: Mapping[tuple[str, PaperMeasure], SliceRows],
+    measure: PaperMeasure,
+    members: Sequence[str],
+) -> SliceRows | None:
+    """Return the contributions of PAIRS, or of ANSWERS, to one number, one row a member; None where
+    the items are not stored.
+    """
+    is_of_pairs = measure.metric == "spearman" and measure.setting in get_args(Aggregate)
+    if pairs is None or not is_of_pairs:
+        answered = [answers.get((member, measure)) for member in members]
+        known = [rows for rows in answered if rows is not None]
+        return together(known) if len(known) == len(members) else None
+    datasets = [block.dataset for block in pairs.blocks]
+    if measure.slice not in datasets:
+        return None
+    index = datasets.index(measure.slice)
+    scored = pl.DataFrame([pairs.rows["gold"], *pairs.predictions[members]])
+    has_all = scored.select(pl.all_horizontal(pl.all().is_not_null())).to_series()
+    rows = pairs.rows_of(index)
+    part = ItemSlice(
+        block=index,
+        key=measure.slice,
+        title=measure.slice,
+        rows=rows[has_all.to_numpy()[rows]],
+        is_whole=True,
+    )
+    aggregate = cast("Aggregate", measure.setting)
+    return outcome_evidence(pairs, members, [part], aggregate=aggregate)[0].rows
 
 
 def _variance_of_scores(point: Point, scores: Sequence[StoredScore]) -> float:
@@ -429,65 +392,55 @@ def _pairs(
     about.
     """
     by_row = {each.row: index for index, each in enumerate(ranked)}
-    claims = {
-        (claim.first, claim.second)
-        if claim.direction == "above"
-        else (claim.second, claim.first): claim.text or claim.statement
-        for claim in table.claims.values()
-        if {claim.first, claim.second} <= by_row.keys()
-        and claim.direction != "equal"
-        and table.columns_of(claim) == columns
-    }
     spoken: dict[tuple[str, str], str] = {}
-    for group in dict.fromkeys(table.group(row) for row in table.sources):
-        printed = [
-            each for each in ranked if table.group(each.row) == group and each.printed is not None
-        ]
-        spoken |= {
-            (first.row, second.row): ""
-            for first, second in pairwise(printed)
-            if first.printed != second.printed
-        }
-    return [
-        PairOrder(
-            columns=columns,
-            better=better,
-            worse=worse,
-            printed=_printed_difference(ranked[by_row[better]], ranked[by_row[worse]]),
-            ours=ordering.order(by_row[better], by_row[worse]),
-            claim=text,
-            reach="models" if {reach[better], reach[worse]} == {"models"} else "checkpoints",
+    for printed in _printed_groups(table, ranked).values():
+        for first, second in pairwise(printed):
+            if ranked[first].printed != ranked[second].printed:
+                spoken[ranked[first].row, ranked[second].row] = ""
+    for claim in table.claims.values():
+        rows = (
+            (claim.first, claim.second)
+            if claim.direction == "above"
+            else (claim.second, claim.first)
         )
-        for (better, worse), text in {**spoken, **claims}.items()
-    ]
+        is_of_columns = claim.direction != "equal" and table.columns_of(claim) == columns
+        if is_of_columns and {*rows} <= by_row.keys():
+            spoken[rows] = claim.text or claim.statement
+    orders = []
+    for (better, worse), text in spoken.items():
+        above, below = ranked[by_row[better]].printed, ranked[by_row[worse]].printed
+        orders.append(
+            PairOrder(
+                columns=columns,
+                better=better,
+                worse=worse,
+                printed=None if above is None or below is None else above - below,
+                ours=ordering.order(by_row[better], by_row[worse]),
+                claim=text,
+                reach="models" if {reach[better], reach[worse]} == {"models"} else "checkpoints",
+            )
+        )
+    return orders
 
 
-def _printed_difference(better: _Ranked, worse: _Ranked) -> float | None:
-    return (
-        better.printed - worse.printed
-        if better.printed is not None and worse.printed is not None
-        else None
-    )
+def _printed_groups(table: PaperTable, ranked: Sequence[_Ranked]) -> dict[str, list[int]]:
+    """Return the places of the printed rows of each group, in the order of TABLE's groups."""
+    groups: dict[str, list[int]] = {table.group(row): [] for row in table.sources}
+    for place, each in enumerate(ranked):
+        if each.printed is not None:
+            groups[table.group(each.row)].append(place)
+    return groups
 
 
 def _rankings(
     table: PaperTable, columns: tuple[str, ...], ranked: Sequence[_Ranked], ordering: Ordering
 ) -> list[Ranking]:
     rankings = []
-    for group in dict.fromkeys(table.group(row) for row in table.sources):
-        places = [
-            index
-            for index, each in enumerate(ranked)
-            if table.group(each.row) == group and each.printed is not None
-        ]
+    for group, places in _printed_groups(table, ranked).items():
         if len(places) > 2:
-            printed = [cast("float", ranked[index].printed) for index in places]
+            printed = [cast("float", ranked[place].printed) for place in places]
+            agreement = ordering.agreement(places, printed)
             rankings.append(
-                Ranking(
-                    columns=columns,
-                    group=group,
-                    rows=len(places),
-                    kendall=ordering.agreement(places, printed),
-                )
+                Ranking(columns=columns, group=group, rows=len(places), kendall=agreement)
             )
     return rankings

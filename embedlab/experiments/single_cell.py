@@ -122,16 +122,22 @@ def _stops(parent: int | None) -> Iterator[Callable[["subprocess.Popen[bytes]"],
 
 
 def finish_patiently(
-    plan: GridPlan, folder: GridFolder, cell: Cell, program: Sequence[str]
+    plan: GridPlan,
+    folder: GridFolder,
+    cell: Cell,
+    program: Sequence[str],
+    *,
+    inherited: int | None = None,
+    parent: int | None = None,
 ) -> tuple[int, str]:
-    """Finish a cell, when no other process runs it any more; return the exit code and the reason,
-    of errors too.
+    """Finish a cell, when no other process runs it any more, or under the lock that was INHERITED
+    from PARENT; return the exit code and the reason, of errors too.
     """
     try:
-        with CellLock(plan, cell) as lock:
-            while not lock.acquire():
+        with CellLock(plan, cell, inherited=inherited) as lock:
+            while inherited is None and not lock.acquire():
                 time.sleep(LOCK_POLL_S)
-            return finish_cell(plan, folder, cell, lock, program=program)
+            return finish_cell(plan, folder, cell, lock, program=program, parent=parent)
     except EmbedlabError as error:
         return error.exit_code, error.message
 
@@ -150,17 +156,10 @@ def main() -> int:
     typed = parser.parse_args()
     folder = GridFolder(typed.folder)
     plan = GridPlan.load(folder.plan_file)
-    cell = plan.cell(typed.number)
-    if typed.lock is None:
-        returncode, reason = finish_patiently(plan, folder, cell, typed.program)
-    else:
-        try:
-            with CellLock(plan, cell, inherited=typed.lock) as lock:
-                returncode, reason = finish_cell(
-                    plan, folder, cell, lock, program=typed.program, parent=typed.parent
-                )
-        except EmbedlabError as error:
-            returncode, reason = error.exit_code, error.message
+    cell, lock = plan.cell(typed.number), typed.lock
+    returncode, reason = finish_patiently(
+        plan, folder, cell, typed.program, inherited=lock, parent=typed.parent
+    )
     sys.stdout.write(json.dumps({"returncode": int(returncode), "reason": reason}) + "\n")
     return int(returncode) if returncode >= 0 else 128 - returncode
 

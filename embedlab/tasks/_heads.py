@@ -55,12 +55,16 @@ def no_heads(spec: ModelSpec) -> UsageError:
     )
 
 
+def run_of(spec: ModelSpec) -> RunFolder:
+    """Return the folder of the run that a model is."""
+    return RunFolder(Path(spec.location).parent)
+
+
 def heads_of(spec: ModelSpec) -> set[str]:
     """Return the objectives for which a model has a trained head; a model that is not a run has
     none.
     """
-    is_run = spec.kind == "run"
-    return heads_of_recipe(RunFolder(Path(spec.location).parent).recipe()) if is_run else set()
+    return heads_of_recipe(run_of(spec).recipe()) if spec.kind == "run" else set()
 
 
 def heads_of_recipe(recipe: Recipe) -> set[str]:
@@ -75,7 +79,7 @@ def load_trained(spec: ModelSpec, settings: Settings) -> "Trained":
     encoder, device = load_member(spec, settings)
     if spec.kind != "run":
         return Trained(encoder=encoder, objectives=())
-    objectives = load_objectives(RunFolder(Path(spec.location).parent), encoder.dim)
+    objectives = load_objectives(run_of(spec), encoder.dim)
     for objective in objectives:
         objective.to(device).eval()
     return Trained(encoder=encoder, objectives=objectives)
@@ -170,12 +174,9 @@ def best_threshold(values: HeadPredictions, labels: NDArray[np.int64]) -> float:
     """
     order = np.argsort(-values, kind="stable")
     ranked = values[order].astype(np.float64)
-    hits = np.append(0, np.cumsum(labels[order])) + np.append(
-        np.cumsum((1 - labels[order])[::-1])[::-1], 0
-    )
-    cuts = np.flatnonzero(
-        np.concatenate([[True], ranked[1:] != ranked[:-1], [True]])
-    )  # pairs of equal cosine cannot be separated
+    hits = np.append(0, np.cumsum(2 * labels[order] - 1))  # beyond those of the cut before all
+    # pairs of equal cosine cannot be separated
+    cuts = np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1], [True]]))
     cut = int(cuts[hits[cuts].argmax()])
     edges = np.concatenate([[ranked[0] + 1e-6], ranked, [ranked[-1] - 1e-6]])
     return float(edges[0] if cut == 0 else (edges[cut] + edges[cut + 1]) / 2)

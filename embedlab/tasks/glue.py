@@ -24,7 +24,7 @@ from embedlab.data.source import Source, dataset
 from embedlab.encoders.encoder import Encoder, Text, TextPair
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import StoredScore
-from embedlab.runs.store import RunFolder
+from embedlab.tasks._heads import run_of
 from embedlab.tasks.task import (
     GoldItems,
     Selection,
@@ -123,7 +123,7 @@ class Classifier:
 
         index, stage = classifier_stage(spec)
         encoder, _ = load_member(spec, settings)
-        head = load_objectives(RunFolder(Path(spec.location).parent), encoder.dim)[index]
+        head = load_objectives(run_of(spec), encoder.dim)[index]
         name, options = stage.data.datasets[0], stage.objective.options
         return cls(encoder=encoder, dataset=name, options=options, head=head)
 
@@ -164,7 +164,7 @@ def classifier_stage(spec: ModelSpec) -> tuple[int, Stage]:
             f"{spec.name!r} is not a run: GLUE scores trained classifiers",
             hint="train one: embedlab train glue-finetune",
         )
-    run = RunFolder(Path(spec.location).parent)
+    run = run_of(spec)
     if not run.model.is_dir():
         raise MissingError(
             f"run {run.id!r} is not finished", hint="`embedlab runs ls` shows all runs"

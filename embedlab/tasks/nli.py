@@ -9,7 +9,6 @@ revised SNLI, or on a file of one's own labelled pairs. A model without such a h
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -28,8 +27,7 @@ from embedlab.data.source import Source, available, dataset
 from embedlab.models.catalog import ModelSpec
 from embedlab.objectives.needs import objective_needs
 from embedlab.runs.evaluations import StoredScore
-from embedlab.runs.store import RunFolder
-from embedlab.tasks._heads import load_trained
+from embedlab.tasks._heads import load_trained, run_of
 from embedlab.tasks.task import (
     GoldItems,
     Selection,
@@ -96,7 +94,7 @@ class Nli(Task):
                 f"{spec.name!r} is not a run: nli scores the head that a run was trained with",
                 hint=_HINT,
             )
-        _headed_stage(RunFolder(Path(spec.location).parent).recipe(), f"run {spec.name!r}")
+        _headed_stage(run_of(spec).recipe(), f"run {spec.name!r}")
 
     def check_recipe(self, recipe: Recipe, source: Source) -> None:
         """Refuse the same for the model that RECIPE would train."""
@@ -111,7 +109,7 @@ class Nli(Task):
     ) -> TaskResult:
         """Return the labels that a run's head gives to the selected pairs."""
         parts, missing = _opened(Source.from_settings(settings), selection.names or self.datasets)
-        stage = _headed_stage(RunFolder(Path(spec.location).parent).recipe(), f"run {spec.name!r}")
+        stage = _headed_stage(run_of(spec).recipe(), f"run {spec.name!r}")
         trained = load_trained(spec, settings)
         predicted = [
             predicted_labels(trained, stage, part.frame, start_progress(part.state.name))

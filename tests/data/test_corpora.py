@@ -26,8 +26,8 @@ from tests.data.conftest import Write, read_as, write_as
 # corpus, split and number of its layout :: content of each file, || between them :: what it gives
 FILES = r"""
 definitions all :: dog\tan "animal"\ndog\tto follow\n :: ('dog', 'an "animal"') ('dog', 'to follow')
-definitions all :: dog\ta\ncat\n :: line 2: 1 tab-separated field: expected a word and its definition
-definitions all :: dog\ta\ncat\tnoun\tanother\n :: line 2: 3 tab-separated fields
+definitions all :: dog\ta\ncat\n :: line 2: 1 field: expected a word and its definition
+definitions all :: dog\ta\ncat\tnoun\tanother\n :: line 2: 3 fields
 definitions all :: dog\ta\ncat\t \n :: line 2: an empty definition
 definitions all :: \ta\n :: line 1: an empty word
 paraphrases :: \tid\tsentence1\tsentence2\tis_duplicate\n0\tx\ta\tb\t1.0\n1\ty\tc\td\t\n :: ('a', 'b', 1) {'blank label': 1}
@@ -38,7 +38,7 @@ paws :: id\tsentence1\tsentence2\tlabel\n1\ta\tb\t2\n :: line 2: label '2' is no
 sts-course :: \tid\tsentence1\tsentence2\tsimilarity\n0\tx\ta dog\ta cat\t1.5\n :: ('a dog', 'a cat', 1.5, None)
 sts-course :: \tid\tsentence1\tsentence2\tsimilarity\n0\tx\ta\tb\t6\n :: line 2: similarity '6' is not a number from 0 to 5
 sts-course :: \tid\tsentence1\tsentence2\tsimilarity\n0\tx\ta\tb\t\n :: line 2: no similarity
-sts-course :: \tid\tsentence1\tsentence2\tsimilarity\n0\tx\ta\tdog\ta cat\t1\n :: line 2: 6 tab-separated fields
+sts-course :: \tid\tsentence1\tsentence2\tsimilarity\n0\tx\ta\tdog\ta cat\t1\n :: line 2: 6 fields
 sts-course-sentences :: \tid\tsentence1\tsentence2\tsimilarity\n0\tx\ta dog\ta cat\t1.5\n :: ('a dog',) ('a cat',)
 sentiment :: \tid\tsentence\tsentiment\n0\tx\tgood film\t4\n :: ('good film', 4)
 sentiment :: \tid\tsentence\tsentiment\n0\tx\tgood film\t5\n :: line 2: sentiment '5' is not a whole number from 0 to 4
@@ -47,15 +47,15 @@ wiki-split :: one\tx\n || two\ty\n :: ('one',) ('two',)
 wiki-1m :: one\n\ntwo \n \n :: ('one',) ('two ',) {'blank line': 2}
 nli-triplets :: sent0,sent1,hard_neg\na,"b, too",c\n\nd,e,f\n :: ('a', 'b, too', 'c') ('d', 'e', 'f')
 nli-triplets :: sent0,sent1\na,b\n :: no column 'hard_neg'
-nli-triplets :: sent0,sent1,hard_neg\na,"b\nb",c\na,,c\n :: line 4: an empty sentence
-nli-triplets :: sent0,sent1,hard_neg\na,b,c\na,b\n :: line 3: 2 fields: the header has 3
+nli-triplets :: sent0,sent1,hard_neg\na,"b\nb",c\na,,c\n :: line 4: an empty positive
+nli-triplets :: sent0,sent1,hard_neg\na,b,c\na,b\n :: line 3: 2 fields: expected
 nli-triplets :: sent0,sent1,hard_neg\na,"b,c\n :: line 2: not readable as CSV
 nli-triplets :: sent0,sent1,hard_neg\n :: is empty
 sts-benchmark dev :: news\tMSRpar\t2012\t1\t2.5\t"a b\tc\nn\th\t2013\t2\t5\td\te\tl (http://a)\tl (http://b)\n :: ('"a b', 'c', 2.5, 'MSRpar') ('d', 'e', 5.0, 'h')
-sts-benchmark dev :: news\tMSRpar\t2012\t1\t2.5\ta\tb\tc\n :: line 1: 8 tab-separated fields: expected a pair in 7 or 9 fields
+sts-benchmark dev :: news\tMSRpar\t2012\t1\t2.5\ta\tb\tc\n :: line 1: 8 fields: expected a pair in 7 or 9 fields
 sts-benchmark dev :: news\tMSRpar\t2012\t1\t2.5\ta\tb\tc\td\n :: line 1: its last two of 9 fields are not licences
 sick-r :: pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n1\ta\tb\t4.5\tNEUTRAL\r\n :: ('a', 'b', 4.5, 'SICK')
-sick-r :: pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n1\ta\tb\t0.5\tNEUTRAL\n :: line 2: relatedness score '0.5' is not a number from 1 to 5
+sick-r :: pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n1\ta\tb\t0.5\tNEUTRAL\n :: line 2: relatedness_score '0.5' is not a number from 1 to 5
 snli :: \xef\xbb\xbf{"gold_label": "neutral", "sentence1": "a", "sentence2": "b", "pairID": 1}\r\n :: ('a', 'b', 'neutral')
 snli :: {"gold_label": "-", "sentence1": "a", "sentence2": "b"}\n{"gold_label": "neutral", "sentence1": "a", "sentence2": "b"} :: ('a', 'b', 'neutral') {"label '-'": 1}
 snli :: {"gold_label": "neu :: line 1: broken JSON at character 16: Unterminated string
@@ -70,7 +70,7 @@ snli :: {"gold_label": 99 :: line 1: broken JSON
 snli :: \n\n :: is empty
 snli-counterfactual :: sentence1\tsentence2\tgold_label\n"a" b\tc "d\tneutral\n :: ('"a" b', 'c "d', 'neutral')
 snli-counterfactual :: sentence1\tsentence2\tgold_label\na\tb\tmaybe\n :: line 2: label 'maybe' is not one of
-snli-counterfactual :: sentence1\tsentence2\tgold_label\na\tb\n :: line 2: 2 tab-separated fields
+snli-counterfactual :: sentence1\tsentence2\tgold_label\na\tb\n :: line 2: 2 fields
 cr :: bad\n\nworse \n || good\n :: ('bad', 'neg') ('', 'neg') ('worse', 'neg') ('good', 'pos')
 subj :: one\n || one\ntwo\tthree\n :: line 2: a tab: expected a sentence alone
 trec train :: LOC:city Where is Orl\xe9ans ?\nNUM:dist How far : a mile ?\n :: ('Where is Orléans ?', 'LOC') ('How far : a mile ?', 'NUM')
@@ -99,7 +99,7 @@ YEARS = r"""
 2 :: a\tb\nc\td\n :: 1\n :: has 2 pairs but
 2 :: a\tb\nc\td\n :: 1\n5.2\n :: line 2: gold score '5.2' is not a number from 0 to 5
 2 :: a\tb\nc\td\n :: 1\nnan\n :: line 2: gold score 'nan'
-2 :: a\tb\nc d\n :: 1\n2\n :: line 2: 1 tab-separated field: expected two sentences
+2 :: a\tb\nc d\n :: 1\n2\n :: line 2: 1 field: expected two sentences
 2 :: a\tb\nc\t\xe9\n :: 1\n2\n :: line 2: byte 0xe9 is not UTF-8
 2 ::  ::  :: is empty
 """

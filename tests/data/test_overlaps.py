@@ -5,7 +5,7 @@ import pytest
 
 from embedlab.core.errors import MissingError
 from embedlab.data.dataset import DatasetState, Part
-from embedlab.data.overlaps import KnownText, find_overlaps, overlap
+from embedlab.data.overlaps import KnownText, find_overlaps
 from embedlab.data.shared_text import Overlap
 from embedlab.data.source import Source
 from embedlab.data.words import normalise
@@ -19,6 +19,10 @@ def part(name: str, **columns: list[str]) -> Part:
             name=name, split="test", rows=len(frame), expected_rows=None, origin="file"
         ),
     )
+
+
+def overlap(training: Part, evaluation: Part) -> Overlap:
+    return KnownText.of([training.frame]).overlap(evaluation.frame)
 
 
 NLI = part(

@@ -92,7 +92,7 @@ csv :: a=L b=R edit_distance=% :: may be the opposite of their score
 csv?label=is_different :: a=L b=R is_different=yes|no :: labels=no:MEANING,yes:MEANING'
 csv?label=contradiction :: a=L b=R contradiction=true|false :: false:MEANING,true:MEANING'
 csv :: anchor=L positive=R split=test|test| :: own.csv?where=split:test' or 'own.csv?where=split:'
-csv?labels=0:neutral&where=part:x :: a=L b=R label=0|1 part=x :: own.csv?where=part:x&label=label&labels=0:neutral,1:MEANING'
+csv?labels=0:neutral&where=part:x :: a=L b=R label=0|1 part=x :: own.csv?label=label&labels=0:neutral,1:MEANING&where=part:x'
 csv :: anchor=L positive=R is_test=0|0|1 :: 'is_test' says which split a row is in: 0 (16), 1 (8)
 csv :: anchor=L positive=R in_train=True|False :: says which split
 csv :: anchor=L positive=R fold=0|1|2 :: for all rows 'own.csv?where=fold:0,1,2'
@@ -118,7 +118,7 @@ csv :: anchor=L positive=R negative_1=N negative_2=R :: may each be the negative
 csv?s1=a&s2=b :: a=L b=R rating=% grade=% :: own.csv?s1=a&s2=b&score=rating' or 'own.csv?s1=a&s2=b
 csv :: s1=L s2=R label=x|y score=% :: 'score' may be their score, and 'label' their label
 csv :: text=L label=good|bad :: own.csv?sentence=text' to train on the texts alone
-csv :: sentence1=L score=% :: has no column 'sentence2': found sentence1, score :: name it sentence2
+csv :: sentence1=L score=% :: own.csv?sentence=sentence1' to train on the texts alone
 csv :: a=# b=# :: has no column of texts: found a, b
 # labels whose meaning nobody said; one is offered where all are written as people write them
 csv :: a=L b=R label=0|1|2 :: labels=0:entailment,1:neutral,2:contradiction'

@@ -47,7 +47,7 @@ qrels :: =q1\td1\t0.125\nq1\td2\t0.1250001\nq2\td3\t0.5 :: 0-0-1.0 0-1-1.0000008
 queries :: ={"_id": "q1", "text": "\u2060"}\n{"_id": "q2", "text": "what sings"}\n{"_id": "q3", "text": "x"} :: 0-2-1 :: empty query (queries.jsonl:1)
 qrels :: q1\t\t1 :: test.tsv, line 7: corpus-id is empty
 qrels :: =left\tdocument\tscore\nq1\td1\t1 :: test.tsv, line 1: no column 'query-id'
-qrels :: =q1\t0\td1\t1\nq1\td2\t1 :: test.tsv, line 2: 3 fields, not 4
+qrels :: =q1\t0\td1\t1\nq1\td2\t1 :: test.tsv, line 2: 3 fields: not 4
 qrels :: =query-id\tcorpus-id\tscore\nq2\td1\t0 :: names no relevant document
 qrels :: =01\td1\t1 :: queries.jsonl has none of its queries: line 1 names '01'
 qrels :: =q1\td01\t1 :: corpus.jsonl has none of its relevant documents: line 1 names 'd01'
@@ -129,8 +129,8 @@ def test_a_folder_is_known_by_its_files_and_its_qrels_by_their_split(tmp_path: P
 
 RUNS = {
     "q1 Q0 d2 7 1.5 bm25\nq1\tQ0\td1\t1\t-2e1\tbm25": "[('q1', 'd2', 1.5), ('q1', 'd1', -20.0)]",
-    "q1 Q0 d9 1 3 a\nq1 Q0 d1 1 2.0": "line 2: 5 fields, not 6",
-    "q1 Q0 d9 1 3 a\n\nq1 Q0 d1 1 2.0 a": "line 2: 0 fields, not 6",
+    "q1 Q0 d9 1 3 a\nq1 Q0 d1 1 2.0": "line 2: 5 fields: not 6",
+    "q1 Q0 d9 1 3 a\n\nq1 Q0 d1 1 2.0 a": "line 2: 0 fields: not 6",
     "q1 Q0 d9 1 3 a\nq1 Q0 d1 1 nan a": "line 2: score 'nan' is not a number",
     "q1 Q0 d9 1 3 a\nq1 Q0 d9 1 2.0 a": "line 2: repeats document 'd9' for query 'q1'",
     "q1 Q0 d9 1 3 a\nq1 Q0 d1 1 2.0 b": "line 2: a result of 'b' after results of 'a'",

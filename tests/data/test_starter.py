@@ -13,7 +13,7 @@ from benchmarks.starter_set import starter_files
 from embedlab.core.errors import MissingError
 from embedlab.core.paths import STARTER_FOLDER
 from embedlab.core.settings import load_settings
-from embedlab.data.overlaps import overlap
+from embedlab.data.overlaps import KnownText
 from embedlab.data.source import Source
 from embedlab.data.starter import MANIFEST, SOURCES
 
@@ -63,7 +63,7 @@ def test_premises_have_an_entailment_and_another_label_and_none_is_a_scored_sent
     assert len(labels) == 2_641
     together = rows.frame["premise"].rle_id()
     assert together.n_unique() == len(labels)  # the pairs of a premise follow each other
-    assert not overlap(rows, starter().open("starter"))
+    assert not KnownText.of([rows.frame]).overlap(starter().open("starter").frame)
 
 
 def test_each_row_is_a_row_of_the_corpora(shared_data: Path) -> None:

@@ -192,7 +192,7 @@ HEAD = 'summary = "s"\n[tables.table6_lambda_sts]\nsummary = "t"\nkey = ["lambda
             "names no slice",
             "sts12",
         ),
-        (f'{HEAD}rows = "table7"', "takes the rows of 'table7'", ""),
+        (f'{HEAD}rows = "table7"', "no table 'table7'", ""),
         (HEAD, "neither rows nor shown_by", "command"),
         (f'{CLAIM}second = "0.9", direction = "above" }}', "claims.x: no row '0.9'", "0."),
         (f'{CLAIM}second = "0.3", direction = "over" }}', "claims.x.direction", ""),

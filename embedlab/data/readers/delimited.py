@@ -9,7 +9,6 @@ from pathlib import Path
 import polars as pl
 
 from embedlab.core.errors import MissingError
-from embedlab.core.first_few import first_few
 from embedlab.core.schema import table
 from embedlab.data.dataset import COLUMNS, DatasetKind, ParsedRows
 from embedlab.data.definitions import of_split
@@ -17,8 +16,6 @@ from embedlab.data.reader import Reader, ReadSplit
 from embedlab.data.text_file import (
     as_lines,
     bad_line,
-    empty_file,
-    read_csv_rows,
     read_fields,
     read_lines,
     read_numbers,
@@ -83,15 +80,16 @@ def _read(paths: Sequence[Path], *, options: DelimitedOptions, split: ReadSplit)
 
 
 def _read_file(path: Path, options: DelimitedOptions, split: ReadSplit) -> ParsedRows:
-    if SPLIT in options.columns or options.by_word:
-        status = path.stat()
-        rows = _shared_rows(
-            path, status.st_size, status.st_mtime_ns, options, split.kind, split.titles
+    status = path.stat()
+    titles = split.titles if SPLIT in options.columns else ()
+    is_full = split.kind in _FULL
+    # rows of several splits are kept: the splits are opened one after the other
+    read = _all_rows if titles or options.by_word else _all_rows.__wrapped__
+    rows = read(path, status.st_size, status.st_mtime_ns, options, titles, is_full)
+    if titles and (rows := rows.filter(pl.col(SPLIT) == split.title)).is_empty():
+        raise MissingError(
+            f"{path} has no line of the split {split.title!r}", hint="get the file again"
         )
-    else:
-        rows = _all_rows(path, options, split.kind)
-    if SPLIT in options.columns:
-        rows = _of_split(path, rows, split)
     rows, unlabelled = _labelled(path, rows, options, split)
     rows, blank = _with_numbers(path, rows, options, split)
     if options.by_word:
@@ -99,112 +97,43 @@ def _read_file(path: Path, options: DelimitedOptions, split: ReadSplit) -> Parse
     return ParsedRows(frame=_columns_of(rows, options, split), skipped={**unlabelled, **blank})
 
 
-@lru_cache(
-    maxsize=1
-)  # the splits of a file are opened one after the other, and again for each model
-def _shared_rows(
+@lru_cache(maxsize=1)
+def _all_rows(
     path: Path,
-    size: int,
-    modified_ns: int,
+    _size: int,
+    _modified_ns: int,
     options: DelimitedOptions,
-    kind: DatasetKind,
     titles: tuple[str, ...],
+    is_full: bool,
 ) -> pl.DataFrame:
-    """Return the rows of all splits in a file of that size, last modified at that time; one that is
-    in none of TITLES is refused.
+    """Return our columns of a file of that size, last modified at that time, as text, and the line
+    of each row; one that is in none of the splits with TITLES is refused, and so is an empty text
+    where the file IS_FULL.
     """
-    rows = _all_rows(path, options, kind)
-    if SPLIT in options.columns:
-        wrong = rows.filter(~pl.col(SPLIT).is_in(titles))
-        if not wrong.is_empty():
-            raise bad_line(
-                path,
-                wrong["line"][0],
-                f"split {wrong[SPLIT][0]!r} is not one of {', '.join(titles)}",
-            )
-    return rows
-
-
-def _all_rows(path: Path, options: DelimitedOptions, kind: DatasetKind) -> pl.DataFrame:
-    """Return our columns of a file as text, and the line of each row."""
-    if options.quoted:
-        fields = _quoted_fields(path, options)
-    else:
-        wanted = tuple(options.columns.values())
-        line = options.line or ", ".join(options.header or map(str, wanted))
-        fields = read_fields(path, wanted, line_shape=line, fields=options.fields)
-    if options.licences:
-        _refuse_other_fields(path, options)
+    wanted = tuple(options.columns.values())
+    line = options.line or ", ".join(options.header or map(str, wanted))
+    fields = read_fields(
+        path, wanted, line_shape=line, fields=options.fields, is_quoted=options.quoted
+    )
+    least, most = min(options.fields, default=0), max(options.fields, default=0)
+    for number, text in enumerate(read_lines(path) if options.licences else (), 1):
+        # two tabs within sentences make as many fields
+        if any("http" not in licence for licence in text.split("\t")[least:]):
+            fault = f"its last two of {most} fields are not licences with their addresses"
+            raise bad_line(path, number, fault)
     # One selection instead of a renaming: a file may call another column as we call this one.
-    rows = fields.select(
-        "line", *(_text(ours, theirs, options) for ours, theirs in options.columns.items())
-    )
-    if kind in _FULL:
-        _refuse_empty(path, rows, quoted=options.quoted)
-    return rows
-
-
-def _text(ours: str, theirs: str | int, options: DelimitedOptions) -> pl.Expr:
-    column = pl.col(str(theirs))
-    return (column.str.strip_chars() if ours in options.stripped else column).alias(ours)
-
-
-def _quoted_fields(path: Path, options: DelimitedOptions) -> pl.DataFrame:
-    """Return the columns of a file with a header and quoted fields; blank lines are ignored."""
-    (_, header), *rows = read_csv_rows(path)
-    wanted = [str(theirs) for theirs in options.columns.values()]
-    if absent := [name for name in wanted if name not in header]:
-        raise bad_line(path, 1, f"no column {absent[0]!r}: found {first_few(header)}")
-    positions = [header.index(name) for name in wanted]
-    values = []
-    for line, row in rows:
-        if not row:
-            continue
-        if len(row) != len(header):
-            raise bad_line(
-                path, line, f"{len(row)} field{'s' * (len(row) != 1)}: the header has {len(header)}"
-            )
-        values.append([line, *(row[at] for at in positions)])
-    if not values:
-        raise empty_file(path)
-    return pl.DataFrame(
-        values, schema={"line": pl.UInt32, **dict.fromkeys(wanted, pl.String)}, orient="row"
-    )
-
-
-def _refuse_other_fields(path: Path, options: DelimitedOptions) -> None:
-    """Refuse fields behind the columns that are not addresses: two tabs within sentences make as
-    many.
-    """
-    least, most = min(options.fields), max(options.fields)
-    for number, line in enumerate(read_lines(path), 1):
-        if any("http" not in licence for licence in line.split("\t")[least:]):
-            raise bad_line(
-                path, number, f"its last two of {most} fields are not licences with their addresses"
-            )
-
-
-def _of_split(path: Path, rows: pl.DataFrame, split: ReadSplit) -> pl.DataFrame:
-    """Return the rows that are said to be in SPLIT; a file without one is refused."""
-    found = rows.filter(pl.col(SPLIT) == split.title)
-    if found.is_empty():
-        raise MissingError(
-            f"{path} has no line of the split {split.title!r}", hint="get the file again"
-        )
-    return found
-
-
-def _refuse_empty(path: Path, rows: pl.DataFrame, *, quoted: bool) -> None:
-    texts = [name for name in rows.columns if name != "line"]
-    is_empty = [(pl.col(name).str.strip_chars() == "").alias(name) for name in texts]
-    if quoted:  # the first row, and in it the first text
-        empty = rows.filter(pl.any_horizontal(is_empty))
-        if not empty.is_empty():
-            raise bad_line(path, empty["line"][0], "an empty sentence")
-    for name in texts:
+    theirs = {ours: pl.col(str(name)) for ours, name in options.columns.items()}
+    theirs |= {ours: theirs[ours].str.strip_chars() for ours in options.stripped}
+    rows = fields.select("line", **theirs)
+    for name in theirs if is_full else ():
         empty = rows.filter(pl.col(name).str.strip_chars() == "")
         if not empty.is_empty():
             raise bad_line(path, empty["line"][0], f"an empty {name}")
+    wrong = rows.filter(~pl.col(SPLIT).is_in(titles)) if titles else rows.clear()
+    if not wrong.is_empty():
+        fault = f"split {wrong[SPLIT][0]!r} is not one of {', '.join(titles)}"
+        raise bad_line(path, wrong["line"][0], fault)
+    return rows
 
 
 def _labelled(
@@ -213,23 +142,15 @@ def _labelled(
     """Return the rows with a label, and how many have none; a label that is not known is
     refused.
     """
-    labels = options.labels or split.classes
-    if (
-        "label" not in options.columns
-        or not labels
-        or COLUMNS[split.kind].get("label") != pl.String
-    ):
+    labels, none = options.labels or split.classes, options.unlabelled
+    is_text = COLUMNS[split.kind].get("label") == pl.String
+    if "label" not in options.columns or not labels or not is_text:
         return rows, {}
-    wrong = rows.filter(
-        ~pl.col("label").is_in([*labels, *([options.unlabelled] if options.unlabelled else [])])
-    )
+    wrong = rows.filter(~pl.col("label").is_in([*labels, none or labels[0]]))
     if not wrong.is_empty():
-        known = ", ".join(labels) + (f" and {options.unlabelled!r}" if options.unlabelled else "")
+        known = ", ".join(labels) + (f" and {none!r}" if none else "")
         raise bad_line(path, wrong["line"][0], f"label {wrong['label'][0]!r} is not one of {known}")
-    if not options.unlabelled:
-        return rows, {}
-    found = rows.filter(pl.col("label") != options.unlabelled)
-    return found, _counted(f"label {options.unlabelled!r}", len(rows) - len(found))
+    return _counted(rows, rows["label"] != none if none else True, f"label {none!r}")
 
 
 def _with_numbers(
@@ -243,25 +164,21 @@ def _with_numbers(
     if name is None:
         return rows, {}
     is_class, theirs = name != "gold", options.columns[name]
-    title = str(theirs) if is_class else _score_title(theirs)
+    title = theirs if isinstance(theirs, str) else "gold score"
     values = read_numbers(path, rows[name], rows["line"], *numbers[name], title, is_class=is_class)
-    if not options.blank and (blank := rows["line"].filter(values.is_null())).len():
-        raise bad_line(path, blank[0], f"no {title}")
-    found = rows.with_columns(
-        values.cast(pl.Int8 if is_class else pl.Float64).alias(name)
-    ).drop_nulls(name)
-    return found, _counted(options.blank, len(rows) - len(found))
+    if not options.blank and values.null_count():
+        raise bad_line(path, rows["line"].filter(values.is_null())[0], f"no {title}")
+    numbered = rows.with_columns(values.cast(pl.Int8 if is_class else pl.Float64).alias(name))
+    return _counted(numbered, values.is_not_null(), options.blank)
 
 
-def _score_title(column: str | int) -> str:
-    """Return what errors call a score: as its COLUMN, where that says more than a score."""
-    return (
-        "gold score" if isinstance(column, int) or column == "score" else column.replace("_", " ")
-    )
-
-
-def _counted(reason: str, count: int) -> Mapping[str, int]:
-    return {reason: count} if count else {}
+def _counted(
+    rows: pl.DataFrame, is_read: pl.Series | bool, reason: str
+) -> tuple[pl.DataFrame, Mapping[str, int]]:
+    """Return the ROWS that are read, and how many are not for a REASON."""
+    read = rows.filter(is_read)
+    count = rows.height - read.height
+    return read, {reason: count} if count else {}
 
 
 def _columns_of(rows: pl.DataFrame, options: DelimitedOptions, split: ReadSplit) -> pl.DataFrame:
@@ -269,7 +186,7 @@ def _columns_of(rows: pl.DataFrame, options: DelimitedOptions, split: ReadSplit)
     pairs are sentences of their own.
     """
     if split.kind == "sentences" and "sentence" not in rows.columns:
-        return both_sentences(rows)
+        return rows.select(sentence=pl.concat_list(*_PAIR)).explode("sentence")
     given = {"source": options.source} if options.source else {}
     return rows.select(
         pl.col(name) if name in rows.columns else pl.lit(given.get(name), dtype).alias(name)
@@ -277,39 +194,25 @@ def _columns_of(rows: pl.DataFrame, options: DelimitedOptions, split: ReadSplit)
     )
 
 
-def both_sentences(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Return the sentences of PAIRS as rows: each pair's first, then its second."""
-    return pairs.select(sentence=pl.concat_list(*_PAIR)).explode("sentence")
-
-
 def _write(frame: pl.DataFrame, *, options: DelimitedOptions) -> tuple[str, ...]:
     """Return the text of a file that is read back as the same rows; columns of the file that we do
     not read are blank.
     """
-    theirs = {name: ours for ours, name in options.columns.items()}
+    values = {theirs: pl.col(ours) for ours, theirs in options.columns.items()}
+    values["id"] = pl.int_range(1, pl.len() + 1)
     names = options.header or range(min(options.fields))
-    blank = pl.lit("", pl.String)
-    columns = [
-        (pl.col(theirs[name]) if name in theirs else _NUMBER if name == "id" else blank).alias(
-            str(name)
-        )
-        for name in names
-    ]
+    columns = [values.get(name, pl.lit("", pl.String)).alias(str(name)) for name in names]
     return (as_lines(frame.select(columns), header=bool(options.header)),)
-
-
-_NUMBER = pl.int_range(1, pl.len() + 1)
 
 
 def _columns(kind: DatasetKind) -> Mapping[str, bool]:
     """Return the columns that a corpus of a KIND may name, and whether it must."""
     if kind == "sentences":
         return dict.fromkeys(("sentence", *_PAIR, "gold", "is_duplicate", SPLIT), False)
-    optional = (
-        "source",
-        *(name for name, dtype in COLUMNS[kind].items() if name == "label" and dtype == pl.String),
-    )
-    return {**{name: name not in optional for name in COLUMNS[kind]}, SPLIT: False}
+    needed = {name: name != "source" for name in COLUMNS[kind]}
+    if COLUMNS[kind].get("label") == pl.String:
+        needed["label"] = False
+    return {**needed, SPLIT: False}
 
 
 READER = Reader(options=DelimitedOptions, read=_read, write=_write, columns=_columns)

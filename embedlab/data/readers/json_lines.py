@@ -2,7 +2,6 @@
 MultiNLI.
 """
 
-from codecs import BOM_UTF8
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,7 +15,6 @@ from embedlab.data.text_file import (
     bad_line,
     empty_file,
     json_object,
-    read_lines,
     read_text,
     refuse_json_values,
 )
@@ -38,21 +36,20 @@ class JsonLinesOptions:
 
 def _read(paths: Sequence[Path], *, options: JsonLinesOptions, split: ReadSplit) -> ParsedRows:
     (path,) = paths
-    keys = tuple(options.columns.values())
-    with path.open("rb") as file:
-        is_marked = file.read(len(BOM_UTF8)) == BOM_UTF8
+    keys, label = tuple(options.columns.values()), pl.col(options.columns["label"])
+    text = read_text(path)
     try:
-        # polars reads a byte order mark as a broken line.
-        frame = pl.read_ndjson(
-            read_text(path).encode() if is_marked else path.read_bytes(),
-            schema=dict.fromkeys(keys, pl.String),
+        frame = pl.read_ndjson(text.encode(), schema=dict.fromkeys(keys, pl.String))
+        is_sound = label.is_in(options.labels) & ~pl.any_horizontal(
+            pl.all().is_null() | pl.all().str.contains("\0", literal=True)
         )
+        sound = frame.filter(is_sound)
     except pl.exceptions.PolarsError:
-        frame = None  # polars does not name the line
-    if frame is None or not _is_sound(frame, options):
-        raise _fault(path, options)
+        sound = frame = pl.DataFrame()
+    if frame.is_empty() or len(sound) < len(frame):  # polars names no line
+        raise _fault(path, text, options)
     refuse_json_values(path, frame, keys)
-    labelled = frame.filter(pl.col(options.columns["label"]) != options.unlabelled)
+    labelled = frame.filter(label != options.unlabelled)
     skipped = len(frame) - len(labelled)
     return ParsedRows(
         frame=labelled.select(
@@ -62,33 +59,17 @@ def _read(paths: Sequence[Path], *, options: JsonLinesOptions, split: ReadSplit)
     )
 
 
-def _is_sound(frame: pl.DataFrame, options: JsonLinesOptions) -> bool:
-    """Return whether each row has its texts and a known label."""
-    if (
-        frame.is_empty()
-        or sum(frame.null_count().row(0))
-        or not frame[options.columns["label"]].is_in(options.labels).all()
-    ):
-        return False
-    return not frame.select(
-        pl.any_horizontal(pl.all().str.contains("\0", literal=True)).any()
-    ).item()
-
-
-def _fault(path: Path, options: JsonLinesOptions) -> MissingError:
-    """Find the fault of a file line by line: polars names no line, and skips blank ones without
-    counting them.
-    """
-    for number, line in enumerate(read_lines(path), 1):
+def _fault(path: Path, text: str, options: JsonLinesOptions) -> MissingError:
+    """Find the fault of a file line by line."""
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         row = json_object(path, number, line)
-        if absent := [key for key in options.columns.values() if not isinstance(row.get(key), str)]:
-            return bad_line(path, number, f"no text under {absent[0]!r}")
+        for key in options.columns.values():
+            if not isinstance(row.get(key), str):
+                return bad_line(path, number, f"no text under {key!r}")
         if (label := row[options.columns["label"]]) not in options.labels:
-            known = ", ".join(NLI_LABELS) + (
-                f" and {options.unlabelled!r}" if options.unlabelled else ""
-            )
+            known = ", ".join(options.labels)
             return bad_line(path, number, f"label {label!r} is not one of {known}")
     return empty_file(path)
 
@@ -96,9 +77,8 @@ def _fault(path: Path, options: JsonLinesOptions) -> MissingError:
 def _write(frame: pl.DataFrame, *, options: JsonLinesOptions) -> tuple[str, ...]:
     """Return the text of a file that is read back as the same rows."""
     theirs = {name: ours for ours, name in options.columns.items()}
-    return (
-        frame.select(pl.col(theirs[name]).alias(name) for name in sorted(theirs)).write_ndjson(),
-    )
+    columns = [pl.col(theirs[name]).alias(name) for name in sorted(theirs)]
+    return (frame.select(columns).write_ndjson(),)
 
 
 READER = Reader(

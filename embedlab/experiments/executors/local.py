@@ -9,7 +9,6 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import cycle
-from types import TracebackType
 from typing import Self
 
 from embedlab.core import python_processes
@@ -18,14 +17,14 @@ from embedlab.core.foreign_files import open_own
 from embedlab.core.python_processes import python_command
 from embedlab.experiments.attempts import CellEntry
 from embedlab.experiments.cell import PROGRAM, CellLock
-from embedlab.experiments.executors.executor import POLL_S, Claims
+from embedlab.experiments.executors.executor import POLL_S, Executor
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.single_cell import CHECKPOINT_GRACE_S
 
 Process = subprocess.Popen[bytes]
 
 
-class LocalTasks:
+class LocalTasks(Executor[Process]):
     """The cells of one grid as processes of this machine, which end with the block, and with this
     process.
     """
@@ -39,16 +38,15 @@ class LocalTasks:
         gpus: Sequence[str] = (),
         program: Sequence[str] = PROGRAM,
     ) -> None:
-        self.plan, self.folder, self.program = plan, folder, program
-        self.claims: Claims[Process] = Claims(plan, folder, at_once)
+        super().__init__(plan, folder, at_once)
+        self.program = program
         # small cells share a GPU
         self._free = [gpu for gpu, _ in zip(cycle(gpus or [None]), range(at_once), strict=False)]
         self._gpus: dict[Process, str | None] = {}
-        self._is_cancelled = False
 
     def submit(self) -> None:
         """Start cells that wait; one that another process holds is left to it."""
-        for entry in self.claims.new("waiting"):
+        for entry in self.waiting("waiting"):
             with CellLock(self.plan, self.plan.cell(entry.number)) as lock:
                 if lock.acquire():
                     self._start(entry, lock)
@@ -77,16 +75,15 @@ class LocalTasks:
                 pass_fds=(lock.descriptor,),
             )
         self._gpus[process] = gpu
-        self.claims.hold(process, entry)
+        self.hold(process, entry)
 
-    def poll(self) -> bool:
+    def look(self) -> None:
         """Wait a moment; record the cells that ended."""
         time.sleep(POLL_S)
-        for process in self.claims.jobs:
+        for process in [*self.jobs]:
             if process.poll() is not None:
                 self._free.append(self._gpus.pop(process))
-                self.claims.settle(process, *self._ending(process), is_stopped=self._is_cancelled)
-        return bool(self.claims.jobs) or (not self._is_cancelled and self.claims.cells.is_open())
+                self.settle(process, *self._ending(process))
 
     def _ending(self, process: Process) -> tuple[int, str]:
         assert process.stdout is not None
@@ -97,24 +94,18 @@ class LocalTasks:
         how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
         return code or 1, f"its process ended: {how}; {str(self.folder.log_file)!r} may say more"
 
-    def cancel(self) -> None:
+    def stop(self) -> None:
         """Request that every cell saves its checkpoint and ends."""
-        self._is_cancelled = True
-        for process in self.claims.jobs:
+        for process in self.jobs:
             process.send_signal(signal.SIGTERM)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.cancel()
         deadline = time.monotonic() + CHECKPOINT_GRACE_S
-        for process in self.claims.jobs:
+        for process in self.jobs:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(max(0.1, deadline - time.monotonic()))
 
@@ -125,8 +116,7 @@ def visible_gpus(device: str) -> list[str]:
     """
     if device not in {"auto", "cuda"}:
         return []
-    given = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if given is not None:
+    if (given := os.environ.get("CUDA_VISIBLE_DEVICES")) is not None:
         return [name for name in given.split(",") if name]
     if shutil.which("nvidia-smi") is None:
         return []

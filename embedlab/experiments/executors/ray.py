@@ -2,7 +2,6 @@
 machine.
 """
 
-import hashlib
 import io
 import logging
 import os
@@ -12,16 +11,16 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import chdir, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from embedlab.core.disk import atomic_folder
-from embedlab.core.errors import ExitCode, MissingError
+from embedlab.core.errors import ExitCode, MissingError, in_one_line
 from embedlab.core.python_processes import SAFE_PATH
 from embedlab.core.settings import PLUGINS, named_plugins
 from embedlab.experiments.cell import PROGRAM, is_complete
-from embedlab.experiments.executors.executor import POLL_S, Claims, Executor
+from embedlab.experiments.executors.executor import POLL_S, Executor
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.single_cell import finish_patiently
 from embedlab.runs.store import RunFolder
@@ -30,16 +29,11 @@ KNOCK_S = 5.0  # timeout for a connection to the cluster's address
 LOST_NODES = 3  # times that Ray restarts a cell on another node before it counts as killed
 
 
-@dataclass(frozen=True, kw_only=True)
-class NodeResult:
-    """The result of a task."""
-
-    returncode: int
-    reason: str
-    archive: bytes | None  # the run folder, from a node that does not share our disk
+# The exit code of a task, its reason, and the run folder from a node that does not share our disk.
+NodeResult = tuple[int, str, bytes | None]
 
 
-class RayTasks:
+class RayTasks(Executor[Any]):
     """The cells of one grid as tasks of a cluster, each with the plan's threads, and with a GPU
     where cells may train on one and the cluster has some.
 
@@ -54,59 +48,41 @@ class RayTasks:
         import ray
 
         self.ray: Any = ray
-        self.plan, self.folder, self.program = plan, folder, tuple(program)
         resources = self.ray.cluster_resources()
-        at_once = at_once or max(1, int(resources.get("CPU", 1)) // plan.threads)
-        self.claims: Claims[Any] = Claims(plan, folder, at_once)
+        cpus = int(resources.get("CPU", 1))
+        super().__init__(plan, folder, at_once or max(1, cpus // plan.threads))
         has_gpus = plan.place.device in {"auto", "cuda"} and resources.get("GPU", 0.0) >= 1
-        self._remote = ray.remote(
-            num_cpus=plan.threads, num_gpus=int(has_gpus), max_retries=LOST_NODES
-        )(run_on_node)
-        self._plan_here = ray.put(plan.to_json())
-        self._is_cancelled = False
+        options = {"num_cpus": plan.threads, "num_gpus": int(has_gpus), "max_retries": LOST_NODES}
+        self._remote = ray.remote(**options)(run_on_node)
+        self._plan_there, self.program = ray.put(plan.to_json()), tuple(program)
 
     def submit(self) -> None:
-        """Claim cells and submit them to the cluster until it has enough."""
-        for entry in self.claims.new("waiting", "running"):  # of a driver that died
-            self.claims.hold(
-                self._remote.remote(
-                    self._plan_here, str(self.folder.path), entry.number, self.program
-                ),
-                entry,
-            )
+        """Submit cells to the cluster until it has enough."""
+        for entry in self.waiting("waiting", "running"):  # of a driver that died
+            given = self._plan_there, str(self.folder.path), entry.number, self.program
+            self.hold(self._remote.remote(*given), entry)
 
-    def poll(self) -> bool:
+    def look(self) -> None:
         """Record the tasks that ended."""
-        if self.claims.jobs:
-            ended, _ = self.ray.wait(self.claims.jobs, timeout=POLL_S)
-            for reference in ended:
-                self.claims.settle(
-                    reference, *self._ending(reference), is_stopped=self._is_cancelled
-                )
-        else:
-            time.sleep(POLL_S)
-        return bool(self.claims.jobs) or (not self._is_cancelled and self.claims.cells.is_open())
+        time.sleep(POLL_S)
+        for task in [task for task in self.jobs if self.ray.wait([task], timeout=0)[0]]:
+            self.settle(task, *self._ending(task))
 
-    def cancel(self) -> None:
+    def stop(self) -> None:
         """Request that every task saves its cell's checkpoint and stops."""
-        self._is_cancelled = True
-        for reference in self.claims.jobs:
-            self.ray.cancel(reference)
+        for task in self.jobs:
+            self.ray.cancel(task)
 
-    def _ending(self, reference: Any) -> tuple[int, str]:
+    def _ending(self, task: Any) -> tuple[int, str]:
         try:
-            outcome: NodeResult = self.ray.get(reference)
+            returncode, reason, archive = self.ray.get(task)
         except self.ray.exceptions.TaskCancelledError:
             return ExitCode.INTERRUPTED, ""
         except self.ray.exceptions.RayError as error:  # the node was lost, or ran out of memory
-            lines = str(error).strip().splitlines()
-            return ExitCode.FAILED, lines[-1] if lines else type(error).__name__
-        if outcome.archive is not None:
-            unpack_run(
-                outcome.archive,
-                self.plan.run(self.plan.cell(self.claims.entry(reference).number)),
-            )
-        return outcome.returncode, outcome.reason
+            return ExitCode.FAILED, in_one_line(error)
+        if archive is not None:
+            unpack_run(archive, self.plan.run(self.plan.cell(self.jobs[task][0].number)))
+        return returncode, reason
 
 
 @contextmanager
@@ -117,7 +93,7 @@ def ray_tasks(
     *,
     at_once: int | None = None,
     program: Sequence[str] = PROGRAM,
-) -> Iterator[Executor]:
+) -> Iterator[RayTasks]:
     """Run the cells of PLAN on the Ray cluster at ADDRESS within the block."""
     with _connected(address):
         yield RayTasks(plan, folder, at_once, program)
@@ -126,15 +102,11 @@ def ray_tasks(
 def run_on_node(
     plan_text: str, folder_path: str, number: int, program: Sequence[str]
 ) -> NodeResult:
-    """Run one cell on a node."""
+    """Run one cell on a node: in the grid's folder where it sees that."""
     folder = GridFolder(Path(folder_path))
-    is_shared = folder.plan_file.is_file() and _digest(
-        folder.plan_file.read_text(encoding="utf-8")
-    ) == _digest(plan_text)
-    if is_shared:
+    if folder.plan_file.is_file() and folder.plan_file.read_text("utf-8") == plan_text:
         plan = GridPlan.load(folder.plan_file)
-        returncode, reason = finish_patiently(plan, folder, plan.cell(number), program)
-        return NodeResult(returncode=returncode, reason=reason, archive=None)
+        return *finish_patiently(plan, folder, plan.cell(number), program), None
     with tempfile.TemporaryDirectory(prefix="embedlab-") as scratch:
         return run_in_scratch(plan_text, Path(scratch), number, program)
 
@@ -143,33 +115,19 @@ def run_in_scratch(
     plan_text: str, scratch: Path, number: int, program: Sequence[str]
 ) -> NodeResult:
     """Run a cell in SCRATCH, on a node that does not see the grid's folder, and pack its run
-    folder.
+    folder, without checkpoints.
     """
-    scratch.mkdir(exist_ok=True)
-    there = GridPlan.from_json(plan_text, scratch / "runs", where=scratch)
-    plan = replace(
-        there, place=replace(there.place, runs=str(scratch / "runs"), cache=str(scratch / "cache"))
-    )
-    cell = plan.cell(number)
-    returncode, reason = finish_patiently(plan, GridFolder(scratch), cell, program)
-    run = plan.run(cell)
-    return NodeResult(
-        returncode=returncode,
-        reason=reason,
-        archive=pack_run(run) if is_complete(plan, cell) else None,
-    )
-
-
-def pack_run(run: RunFolder) -> bytes:
-    """Return a run folder as a tar archive, without its checkpoints."""
+    plan = GridPlan.from_json(plan_text, scratch / "runs", where=scratch)
+    plan = replace(plan, place=replace(plan.place, cache=str(scratch / "cache")))
+    cell, run = plan.cell(number), plan.run(plan.cell(number))
+    ending = finish_patiently(plan, GridFolder(scratch), cell, program)
+    if not is_complete(plan, cell):
+        return *ending, None
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode="w") as archive:
-        archive.add(
-            run.path,
-            arcname=".",
-            filter=lambda member: None if member.name.startswith("./checkpoints") else member,
-        )
-    return content.getvalue()
+        for path in {*run.path.iterdir()} - {run.checkpoints}:
+            archive.add(path, arcname=path.name)
+    return *ending, content.getvalue()
 
 
 def unpack_run(archive: bytes, run: RunFolder) -> None:
@@ -177,10 +135,6 @@ def unpack_run(archive: bytes, run: RunFolder) -> None:
     run.path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_folder(run.path) as folder, tarfile.open(fileobj=io.BytesIO(archive)) as content:
         content.extractall(folder, filter="data")
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 @contextmanager
@@ -193,23 +147,20 @@ def _connected(address: str) -> Iterator[None]:
         raise MissingError(
             "--cluster needs Ray, which is not installed", hint="pip install 'embedlab[ray]'"
         ) from error
-    _knock(address)
+    plugins = os.pathsep.join(map(str, named_plugins()))
     try:
-        with chdir(
-            "/"
-        ):  # Ray puts the working folder of this process before the modules of its workers
+        _knock(address)
+        # Ray puts the working folder of this process before the modules of its workers
+        with chdir("/"):
             ray.init(
                 address=address,
                 log_to_driver=False,
                 logging_level=logging.WARNING,
-                runtime_env={
-                    "env_vars": {**SAFE_PATH, PLUGINS: os.pathsep.join(map(str, named_plugins()))}
-                },
+                runtime_env={"env_vars": {**SAFE_PATH, PLUGINS: plugins}},
             )
-    except (ConnectionError, ValueError, RuntimeError) as error:
-        first = str(error).strip().splitlines()[0]
+    except (OSError, OverflowError, ValueError, RuntimeError) as error:
         raise MissingError(
-            f"no Ray cluster at {address!r}: {first}",
+            f"no Ray cluster at {address!r}: {in_one_line(error)}",
             hint="`ray start --head` starts one; `ray status` shows it",
         ) from error
     try:
@@ -221,12 +172,5 @@ def _connected(address: str) -> Iterator[None]:
 def _knock(address: str) -> None:
     """Refuse a HOST:PORT that does not accept connections; Ray would retry for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
-    if not host or not port.isdigit():
-        return  # "auto" and the like: Ray finds the address
-    try:
+    if host and port.isdigit():  # of "auto" and the like Ray finds the address
         socket.create_connection((host, int(port)), timeout=KNOCK_S).close()
-    except (OSError, OverflowError) as error:
-        raise MissingError(
-            f"no Ray cluster at {address!r}: {error}",
-            hint="`ray start --head` starts one; `ray status` shows it",
-        ) from error

@@ -21,7 +21,7 @@ from embedlab.core.errors import EmbedlabError, ExitCode, MissingError, UsageErr
 from embedlab.core.python_processes import python_command
 from embedlab.experiments.attempts import CellEntry
 from embedlab.experiments.cell import PROGRAM
-from embedlab.experiments.executors.executor import Claims, Executor
+from embedlab.experiments.executors.executor import Executor
 from embedlab.experiments.plan import GridFolder, GridPlan
 
 SLURM = "slurm"  # the address, which options of sbatch may follow: slurm:partition=gpu,time=2:00:00
@@ -133,7 +133,7 @@ class Submission:
         return done.stdout.strip().partition(";")[0]
 
 
-class SlurmTasks:
+class SlurmTasks(Executor[str]):
     """The cells of one grid as tasks of job arrays, each with the plan's threads.
 
     A task is ARRAY_NUMBER, as Slurm calls it. Tasks outlive the process that submitted them: the
@@ -148,38 +148,36 @@ class SlurmTasks:
         at_once: int | None,
         program: Sequence[str],
     ) -> None:
-        self.plan, self.folder, self.program = plan, folder, tuple(program)
-        self.submission, self.at_once = Submission.at(address), at_once
-        self.claims: Claims[str] = Claims(plan, folder, len(plan))
+        super().__init__(plan, folder, len(plan))
+        self.submission, self.limit, self.program = Submission.at(address), at_once, program
         self.outputs, self.prefix = _outputs(folder), _prefix(folder)
         self._looked = time.monotonic()
         self._missed: Counter[str] = Counter()  # how often a task was not there
-        self._is_cancelled = False
 
     def submit(self) -> None:
         """Submit all cells that wait; one whose task is still there from before keeps it."""
         # one that runs is the task of a process that died
-        entries = list(self.claims.new("waiting", "running"))
+        entries = list(self.waiting("waiting", "running"))
         if not entries:
             return
         there = {number: task for task, number in self._tasks().items()}
         arrays: dict[int, list[CellEntry]] = {}
         for entry in entries:
             if entry.number in there:
-                self.claims.hold(there[entry.number], entry)
+                self.hold(there[entry.number], entry)
             else:
                 arrays.setdefault(entry.number // ARRAY * ARRAY, []).append(entry)
         for base, cells in arrays.items():
             job = self._submit(base, [cell.number - base for cell in cells])
             for cell in cells:
-                self.claims.hold(f"{job}_{cell.number - base}", cell)
+                self.hold(f"{job}_{cell.number - base}", cell)
 
     def _submit(self, base: int, indices: Sequence[int]) -> str:
         command = python_command(
             str(self.folder.path.absolute()), module="embedlab.experiments.single_cell"
         )
         number = f'"$(({base} + SLURM_ARRAY_TASK_ID))"'
-        limit = f"%{self.at_once}" if self.at_once else ""
+        limit = f"%{self.limit}" if self.limit else ""
         return self.submission.submit(
             f"{self.prefix}-{base}",
             f"{shlex.join(command)} {number} -- {shlex.join(self.program)}",
@@ -189,31 +187,30 @@ class SlurmTasks:
             array=",".join(map(str, indices)) + limit,
         )
 
-    def poll(self) -> bool:
+    def look(self) -> None:
         """Record the tasks that ended."""
         time.sleep(POLL_S)
-        for task in self.claims.jobs:
+        for task in [*self.jobs]:
             outcome = _outcome(self._output(task))
             if outcome is not None and outcome[0] != ExitCode.INTERRUPTED:
                 self._settle(task)
-        patience_s = POLL_S if self._is_cancelled else LOOK_S
-        if self.claims.jobs and time.monotonic() - self._looked >= patience_s:
+        patience_s = POLL_S if self.is_cancelled else LOOK_S
+        if self.jobs and time.monotonic() - self._looked >= patience_s:
             there = self._tasks()
             self._looked = time.monotonic()
-            for task in self.claims.jobs:
+            for task in [*self.jobs]:
                 self._missed[task] = 0 if task in there else self._missed[task] + 1
                 if self._missed[task] >= LOOKS:
                     self._settle(task)
-        return bool(self.claims.jobs) or (not self._is_cancelled and self.claims.cells.is_open())
 
     def _tasks(self) -> dict[str, int]:
         """Return the cells of this grid's tasks that have not ended, by task."""
         try:
             return _listed(self.prefix)
         except EmbedlabError:  # the tasks run on, and whoever wants to stop does not wait for them
-            if self._is_cancelled or not self.claims.jobs:
+            if self.is_cancelled or not self.jobs:
                 raise
-            return {task: self.claims.entry(task).number for task in self.claims.jobs}
+            return {task: entry.number for task, (entry, _) in self.jobs.items()}
 
     def _output(self, task: str) -> Path:
         return self.outputs / f"{task}.txt"
@@ -224,16 +221,15 @@ class SlurmTasks:
         """
         returncode, reason = _outcome(self._output(task)) or (KILLED, "")
         # by others than this process
-        if returncode in {KILLED, ExitCode.INTERRUPTED} and not self._is_cancelled:
+        if returncode in {KILLED, ExitCode.INTERRUPTED} and not self.is_cancelled:
             returncode, reason = KILLED, f"Slurm ended task {task}: {_state(task)}"
-        self.claims.settle(task, returncode, reason, is_stopped=self._is_cancelled)
+        self.settle(task, returncode, reason)
 
-    def cancel(self) -> None:
+    def stop(self) -> None:
         """Remove the tasks that wait, and request that the others save their cells' checkpoints and
         stop.
         """
-        self._is_cancelled = True
-        _cancel(self.claims.jobs)
+        _cancel([*self.jobs])
 
 
 def cancel_tasks(folder: GridFolder) -> list[int]:
@@ -287,7 +283,7 @@ def slurm_tasks(
     *,
     at_once: int | None = None,
     program: Sequence[str] = PROGRAM,
-) -> Iterator[Executor]:
+) -> Iterator[SlurmTasks]:
     """Run the cells of PLAN as tasks of Slurm within the block; ADDRESS may have options of
     sbatch.
     """
