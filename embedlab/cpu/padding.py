@@ -6,7 +6,7 @@ calls than in arithmetic.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple, Self
 
@@ -31,24 +31,18 @@ def allocate(states: Tensor, tokens: int, used: int) -> Tensor:
     return made
 
 
-def query_counts(spans: Sequence[TokenSpan]) -> list[int]:
-    """Return the number of query tokens of each span."""
-    return [span.sentences * span.query_tokens for span in spans]
+SpanSlices = tuple[TokenSpan, slice, slice]
+"""A span with the slices of its query tokens and of all its tokens."""
 
 
-def token_counts(spans: Sequence[TokenSpan]) -> list[int]:
-    """Return the number of tokens of each span."""
-    return [span.sentences * span.tokens for span in spans]
-
-
-def span_slices(spans: Sequence[TokenSpan]) -> Iterator[tuple[TokenSpan, slice, slice]]:
-    """Yield each span with the slices of its query tokens and of all its tokens."""
-    query_end = key_end = 0
-    for span, query_tokens, tokens in zip(
-        spans, query_counts(spans), token_counts(spans), strict=True
-    ):
-        yield span, slice(query_end, query_end + query_tokens), slice(key_end, key_end + tokens)
-        query_end, key_end = query_end + query_tokens, key_end + tokens
+def span_slices(spans: Sequence[TokenSpan]) -> Iterator[SpanSlices]:
+    """Yield each span with its slices."""
+    query = key = 0
+    for span in spans:
+        query_end = query + span.sentences * span.query_tokens
+        key_end = key + span.sentences * span.tokens
+        yield span, slice(query, query_end), slice(key, key_end)
+        query, key = query_end, key_end
 
 
 FILL = 8  # lengths are padded to a multiple of it
@@ -83,25 +77,27 @@ class BlockPositions:
         sources = joined.new_zeros(used).index_copy_(0, joined, torch.arange(len(joined)))
         return cls(heads=heads, shapes=tuple(shapes), targets=joined, sources=sources)
 
-    def spread(self, states: Tensor) -> Tensor:
-        """Map (tokens or more, heads, dim) to (positions, dim); padding gets the states of some
-        token.
+    def spread(self, states: Tensor) -> list[Tensor]:
+        """Map (tokens or more, heads, dim) to (sentences x heads, tokens, dim) of each block;
+        padding gets the states of some token.
         """
-        return states.flatten(0, 1).index_select(0, self.sources)
+        return self._blocks(states.flatten(0, 1).index_select(0, self.sources))
 
-    def spread_over_zero(self, states: Tensor) -> Tensor:
+    def spread_over_zero(self, states: Tensor) -> list[Tensor]:
         """Map the same with zero states at padding."""
         spread = states.new_zeros(len(self.sources), states.shape[2])
-        return spread.index_copy_(0, self.targets, states.flatten(0, 1)[: len(self.targets)])
+        return self._blocks(
+            spread.index_copy_(0, self.targets, states.flatten(0, 1)[: len(self.targets)])
+        )
 
-    def gathered(self, states: Tensor, tokens: int) -> Tensor:
-        """Map (positions, dim) to (TOKENS, heads, dim); rows after the sentences are zero."""
+    def gathered(self, blocks: Sequence[Tensor], tokens: int) -> Tensor:
+        """Map blocks to (TOKENS, heads, dim); rows after the sentences are zero."""
+        states = torch.cat([block.flatten(0, 1) for block in blocks])
         made = allocate(states, tokens * self.heads, len(self.targets))
         torch.index_select(states, 0, self.targets, out=made[: len(self.targets)])
         return made.view(tokens, self.heads, -1)
 
-    def blocks(self, states: Tensor) -> list[Tensor]:
-        """View (positions, dim) as (sentences x heads, tokens, dim) of each block."""
+    def _blocks(self, states: Tensor) -> list[Tensor]:
         parts = states.split([rows * width for rows, width in self.shapes])
         return [flat.view(*shape, -1) for flat, shape in zip(parts, self.shapes, strict=True)]
 
@@ -115,23 +111,6 @@ class PaddedLayout:
     query_places: BlockPositions  # of the query tokens
     key_places: BlockPositions  # of all tokens
     fillings: tuple[Tensor, ...]  # (sentences, tokens) of each block: whether it is padding
-
-    @cached_property  # each layer reads it several times
-    def shapes(self) -> list[tuple[int, int, int]]:
-        """(sentences x heads, query tokens, tokens) of each block."""
-        return [
-            (rows, query_places, tokens)
-            for (rows, query_places), (_, tokens) in zip(
-                self.query_places.shapes, self.key_places.shapes, strict=True
-            )
-        ]
-
-    def squares(self, weights: Tensor) -> list[Tensor]:
-        """View (weights,) as (sentences x heads, query tokens, tokens) of each block."""
-        parts = weights.split(
-            [rows * query_places * tokens for rows, query_places, tokens in self.shapes]
-        )
-        return [flat.view(shape) for flat, shape in zip(parts, self.shapes, strict=True)]
 
 
 @lru_cache(maxsize=2)  # each layer of an encoder needs that of the batch

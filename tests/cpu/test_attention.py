@@ -81,14 +81,14 @@ def test_the_gradient_is_the_loops(
     spans: list[TokenSpan], rate: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     masks: list[Tensor] = []
-    draw = filled_attention.dropout_mask
+    draw = filled_attention._masks
 
-    def drawn(weights: Tensor, rate: float) -> Tensor:
-        mask = draw(weights, rate)
-        masks.extend(padded_layout(tuple(spans), HEADS).squares(mask))
-        return mask
+    def drawn(weights: Sequence[Tensor], rate: float) -> Sequence[Tensor | None]:
+        drawn_masks = draw(weights, rate)
+        masks.extend(mask for mask in drawn_masks if mask is not None)
+        return drawn_masks
 
-    monkeypatch.setattr(filled_attention, "dropout_mask", drawn)
+    monkeypatch.setattr(filled_attention, "_masks", drawn)
     states = states_of(spans)
     goal = torch.randn_like(states[0])
     found = torch.autograd.grad(
