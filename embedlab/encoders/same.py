@@ -182,6 +182,7 @@ CLOSE_STORED = {"int8": 1e-2, "binary": 0.1}  # of components that are stored in
 SHORTS = 12  # plain texts that each change of every vector is tried on
 SAMPLE = 12  # texts that a change of some texts is tried on
 INT8_RANGE = 6  # times as near or as far as our int8 copy that another one may be
+FARTHEST_INT8 = 0.7  # 1 − cosine, beyond which vectors are of another kind
 ALONE = 8  # texts that are sent again, each by itself
 MOST_CHANGES = 4
 POOLINGS = ("mean", "cls", "last", "max", "weighted-mean", "mean-without-cls")
@@ -660,7 +661,7 @@ class Search:
         copy = open_transformer(encoder.usage, encoder.machine.in_dtype("int8"), name="int8")
         vectors = [each.encode(self.short_texts) for each in (encoder, copy)]
         step, apart = float(np.median(_apart(*vectors))), float(np.median(base[self.short]))
-        if not step / INT8_RANGE <= apart <= step * INT8_RANGE:
+        if not step / INT8_RANGE <= apart <= min(step * INT8_RANGE, FARTHEST_INT8):
             return None
         words = (
             f"with weights of about 8 bits (median cosine {1 - apart:.4f}, of an int8 copy "
