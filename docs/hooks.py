@@ -113,16 +113,9 @@ def placed(target: str, uri: str) -> str:
 
 
 def _fence(found: re.Match[str]) -> str:
-    """The opening of a block: a file's name becomes its title, a reason not to run it is said
-    above.
-    """
+    """The opening of a block, with a file's name as its title."""
     facts = dict(re.findall(r'([\w-]+)=("[^"]*"|\S+)', found[2]))
     opening = f"```{found[1]}"
     if file := facts.get("file"):
         opening += f' title="{file}"'
-    if reason := facts.get("not-run"):
-        opening = (
-            f"<small>Not run in the tests of this page: "
-            f"{reason.strip(chr(34))}.</small>\n\n{opening}"
-        )
     return opening

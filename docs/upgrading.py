@@ -14,18 +14,16 @@ FILE = Path(__file__).with_name("upgrading.md")
 def page() -> str:
     """Return the page."""
     rows = [
-        (code(one.name) if one.lines else one.name, one.instead, one.reason)
+        (code(one.name) if one.lines else one.name, one.instead)
         for one in removals()
         if not one.pending
     ]
-    listed = (
-        table(("removed", "use instead", "because"), rows) if rows else "Nothing was removed yet.\n"
-    )
+    listed = table(("removed", "use instead"), rows) if rows else "Nothing was removed yet.\n"
     return (
         "# Upgrading\n\n"
-        "Runs, checkpoints, grids, exported models and settings files of version 0.1.0 of "
-        "2026-11-27 open, resume and evaluate; stored scores may be computed again. A command or "
-        "an option that was removed says what to use instead.\n\n" + listed
+        "Runs, checkpoints, grids, exported models and settings files of version 0.1.0 keep "
+        "working; stored scores may be computed again. A removed command or option says what to "
+        "use instead.\n\n" + listed
     )
 
 

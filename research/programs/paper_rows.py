@@ -1,4 +1,4 @@
-"""Tries what docs/papers/rows.md lists of the papers: the command of every row, at tiny size.
+"""Tries what research/paper-rows.md lists of the papers: the command of every row, at tiny size.
 
     python research/programs/paper_rows.py [ROW…]
 
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs/papers/rows.md"
+PAGE = ROOT / "research/paper-rows.md"
 _CELLS = re.compile(r"(?<!\\)\|")  # \| is a bar inside a cell
 ROWS = {"sbert-defsent-multi": 1024}  # of each corpus; others take 48
 VECTORS = "the 1 0 2\nis 0.5 1 1\nnot -1 0 1\nman 0 1 0\na 0.1 0.2 0.1\n"  # what glove.txt has
@@ -32,7 +32,7 @@ class PaperRow:
 
     number: int
     what: str
-    state: str
+    remark: str
     command: str  # or the tests that check it; empty: nothing is run
 
     @property
@@ -46,8 +46,8 @@ def paper_rows(page: str) -> Iterator[PaperRow]:
     for line in page.splitlines():
         cells = [cell.strip() for cell in _CELLS.split(line)[1:-1]]
         if len(cells) == 4 and cells[0].isdigit():
-            number, what, state, command = cells
-            yield PaperRow(number=int(number), what=what, state=state, command=command.strip("`"))
+            number, what, remark, command = cells
+            yield PaperRow(number=int(number), what=what, remark=remark, command=command.strip("`"))
 
 
 def tried(command: str, runs: Sequence[str]) -> list[list[str]]:

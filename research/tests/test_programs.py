@@ -19,7 +19,7 @@ def test_every_program_says_what_it_takes(tmp_path: Path) -> None:
 
 
 def test_rows_of_papers_name_commands_and_tests_that_are_there() -> None:
-    page = (ROOT / "docs/papers/rows.md").read_text(encoding="utf-8")
+    page = (ROOT / "research/paper-rows.md").read_text(encoding="utf-8")
     commands = re.findall(r"\| `([^`]+)` \|$", page, flags=re.MULTILINE)
     assert len(commands) > 120
     wrong = [

@@ -1,4 +1,4 @@
-"""All numbers of the package against a slow program that was written from docs/statistics.md."""
+"""All numbers of the package against a slow program that was written from docs/referees.md."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What docs/statistics.md says, written from that page alone and step by step as it has them: slow,
+"""What docs/referees.md says, written from that page alone and step by step as it has them: slow,
 and without a look at how the package does it.
 """
 
