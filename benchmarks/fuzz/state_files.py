@@ -246,6 +246,7 @@ def _change_json(content: bytes, rng: random.Random, *, lines: bool) -> tuple[st
     is_sealed = values.pop("checksum", None) is not None and not lines
     name, values = change(values, rng, odd=odd)
     is_sealed = is_sealed and isinstance(values, dict)
+    is_sealed = is_sealed and "\\ud800" not in json.dumps(values)  # no UTF-8: none was written
     texts[place] = sealed_json(values).rstrip() if is_sealed else json.dumps(values)
     return name, "\n".join(texts) + "\n"
 
