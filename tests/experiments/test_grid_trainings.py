@@ -325,6 +325,12 @@ def test_a_grid_over_a_recipe_whose_sections_are_not_tables_is_refused(tmp_path:
     [
         ("variants", {}, "'variants' is {}"),
         ("variants", [3], "'variants.0' is 3"),
+        (
+            "variants",
+            [{"run": "a", "labels": {}, "recipe": {}, "rows": 1}],
+            "'variants.0.recipe.encoder' is missing",
+        ),
+        ("axes", {"optim.lr": ["odd"]}, "'1e-05' is no value of the axis 'optim.lr'"),
         ("axes", {"optim.lr": 3}, "'axes.optim.lr' is 3"),
         ("seeds", [-1], "'seeds.0' is -1"),
         ("threads", 10**30, "'threads' is"),
