@@ -183,7 +183,7 @@ IDEAS = {
     "what is typed": Idea(makes=declares_an_option, files=("cli/app.py", "cli/declared.py")),
     "the reader of fields": Idea(
         makes=splits_fields,
-        files=("core/frame_files.py", "data/table_file.py", "data/text_file.py"),
+        files=("core/frame_files.py", "data/text_file.py"),
     ),  # of our own tables, of users
 }
 

@@ -388,7 +388,8 @@ def sentences(path: Path, column: str | None = None) -> Iterator[str]:
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8")
                 if "\0" in text:
                     raise bad_line(path, number, "a NUL character")
-                yield text.removesuffix("\n").removesuffix("\r")
+                if text:  # a file of a byte order mark alone has no line
+                    yield text.removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError as error:
         raise not_utf8(path, number, line[error.start]) from error
     except OSError as error:

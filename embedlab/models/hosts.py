@@ -53,8 +53,8 @@ def refuse_strangers(texts: Iterable[str]) -> None:
 
 
 def _server(address: str) -> str:
-    parts = urlsplit(address)
     try:
+        parts = urlsplit(address)
         port = parts.port or _PORTS.get(parts.scheme)
     except ValueError as error:
         raise UsageError(

@@ -187,7 +187,7 @@ def test_a_task_and_a_cell_import_nothing_from_their_folder(hostile_plan: GridPl
     with LocalTasks(hostile_plan, folder, 1, program=STAND_IN) as tasks:
         assert cell.process.wait(60) == 0
         tasks.submit()
-        (task,) = tasks.claims.jobs
+        (task,) = tasks.jobs
         assert task.wait(60) == ExitCode.MISSING
     assert "plan.json" in folder.log_file.read_text()
 
