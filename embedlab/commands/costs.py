@@ -19,8 +19,7 @@ from embedlab.evaluation import gather, needs_network, resolve_model
 from embedlab.models.catalog import FIT, Model
 from embedlab.models.grammar import BITS, Single, parse_model, title_of
 from embedlab.models.location import vector_length
-from embedlab.reports.cost_table import FLOAT_BITS, CostRow, Costs, ScoredSlice
-from embedlab.reports.tables import attributes
+from embedlab.reports.cost_table import FLOAT_BITS, CostRow, Costs
 from embedlab.scoring.selection import SelectedTask
 from embedlab.scoring.task_comparison import Gathered, Slicing, TaskComparison
 
@@ -46,7 +45,7 @@ def costs_of(
     models = {name: resolve_model(name, session) for name in names}
     measured, notes = _measured(models, _sentences(gathered), session)
     rows: list[CostRow] = []
-    slices: tuple[ScoredSlice, ...] = ()
+    slices: tuple[ComparedSlice, ...] = ()
     for name, model in models.items():
         variants = variants_of(name, model)
         comparison = gather(
@@ -140,7 +139,7 @@ def _measure(name: str, sentences: Sequence[str], settings: Settings) -> Measure
     return build(MeasuredCost, json.loads(written.decode().splitlines()[-1]), where="cost")
 
 
-def _slices(comparison: TaskComparison) -> tuple[ScoredSlice, ...]:
+def _slices(comparison: TaskComparison) -> tuple[ComparedSlice, ...]:
     """Return the first measure of each dataset, or of the average where there are many."""
     first: dict[tuple[str, str], ComparedSlice] = {}
     for compared in comparison.slices:
@@ -148,10 +147,7 @@ def _slices(comparison: TaskComparison) -> tuple[ScoredSlice, ...]:
     averages = [each for each in first.values() if each.average_of]
     shown = [each for each in first.values() if not each.average_of]
     chosen = averages[-1:] if averages and len(shown) > MOST_SLICES else shown[:MOST_SLICES]
-    return tuple(
-        ScoredSlice(title=each.slice_title, **attributes(each, "key task metric"))
-        for each in chosen
-    )
+    return tuple(chosen)
 
 
 def _rows(
@@ -160,7 +156,7 @@ def _rows(
     variants: Mapping[str, tuple[int, int]],
     comparison: TaskComparison,
     cost: MeasuredCost | None,
-    slices: Sequence[ScoredSlice],
+    slices: Sequence[ComparedSlice],
 ) -> Iterator[CostRow]:
     length = vector_length(model.members[0])
     bits = model.members[0].bits or FLOAT_BITS

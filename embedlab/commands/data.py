@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from embedlab.commands.command import command
 from embedlab.commands.options import Flag
@@ -16,7 +16,7 @@ from embedlab.core.paths import TINY_FOLDER, typed_path
 from embedlab.core.session import Session
 from embedlab.core.settings import Settings
 from embedlab.reports.report import Report
-from embedlab.reports.tables import Column, Table, columns_of
+from embedlab.reports.tables import Column, Table, attributes, columns_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -172,9 +172,9 @@ def check(options: DatasetsOptions, session: Session) -> Report:
         *("dataset [key]", "split [key]", "rows", "expected", "state", "skipped [text]"),
         "note [text]",
     )
-    is_whole = all(split.is_usable for split in checked)
+    is_whole = not any(row["state"] in _UNUSABLE for row in checked)
     notes = () if is_whole else (WAYS_OUT,)
-    table = Table("Datasets checked", columns, [*map(vars, checked)], notes)
+    table = Table("Datasets checked", columns, checked, notes)
     return Report.of(table, is_whole=is_whole)
 
 
@@ -311,24 +311,15 @@ def _selections(options: ListedOptions) -> Report:
     return Report.of(Table("Named selections", columns_of("name [key]", "expression"), rows))
 
 
-@dataclass(frozen=True, kw_only=True)
-class CheckedSplit:
-    """What a split, or a user's own file, holds."""
+CheckedSplit = dict[str, Any]
+"""What a split, or a user's own file, holds: its dataset, split, rows, expected rows, state, what
+was skipped and a note.
 
-    dataset: str
-    split: str
-    # "whole", "counts right", "not counted", "partial", "generated", "truncated",
-    # "odd" or "unusable"; of a user's own rows also what is wrong with some of them
-    state: str
-    rows: int | None = None
-    expected: int | None = None
-    skipped: str | None = None
-    note: str = ""
+The state is "whole", "counts right", "not counted", "partial" or "generated", or one of _UNUSABLE;
+of a user's own rows also what is wrong with some of them.
+"""
 
-    @property
-    def is_usable(self) -> bool:
-        """Whether embedlab takes the split as it is."""
-        return self.state not in {"unusable", "truncated", "odd"}
+_UNUSABLE = {"unusable", "truncated", "odd"}
 
 
 def list_splits(names: Sequence[str], settings: Settings) -> list[ListedSplit]:
@@ -465,6 +456,7 @@ def _checked(name: str, split: str, definition: Dataset | None, source: Source) 
     from embedlab.data.manifest import corpus_differences
 
     opener = replace(source, allow_partial=True)
+    row: CheckedSplit = {"dataset": name, "split": split}
     try:
         part = (
             _open(opener, name, split)
@@ -472,27 +464,17 @@ def _checked(name: str, split: str, definition: Dataset | None, source: Source) 
             else opener.open_split(definition, split)
         )
     except EmbedlabError as error:
-        return CheckedSplit(dataset=name, split=split, state="unusable", note=error.message)
-    state = part.state
-    checked = CheckedSplit(
-        dataset=name,
-        split=split,
-        state=_state_name(state),
-        rows=state.rows,
-        expected=state.expected_rows,
-    )
+        return row | {"state": "unusable", "note": error.message}
+    state, frame = part.state, part.frame
+    row |= {"state": _state_name(state), "rows": state.rows, "expected": state.expected_rows}
     expected = definition.splits[split].expected if definition is not None else None
     is_refused = state.partial and not (state.is_of_starter_set or source.allow_partial)
     if is_refused and definition is not None and expected is not None:
         odd = "truncated" if state.rows < expected.rows else "odd"
-        return replace(
-            checked,
-            state=odd,
-            note=f"{odd}: {', '.join(corpus_differences(definition.kind, part.frame, expected))}",
-        )
+        differences = ", ".join(corpus_differences(definition.kind, frame, expected))
+        return row | {"state": odd, "note": f"{odd}: {differences}"}
     skipped = ", ".join(f"{count} {reason}" for reason, count in state.skipped.items())
-    notes = "; ".join([*_notes(state), *_sources(part.frame)])
-    return replace(checked, skipped=skipped, note=notes)
+    return row | {"skipped": skipped, "note": "; ".join([*_notes(state), *_sources(frame)])}
 
 
 def _own_rows(name: str, source: Source) -> Iterator[CheckedSplit]:
@@ -513,19 +495,17 @@ def _own_rows(name: str, source: Source) -> Iterator[CheckedSplit]:
         else:
             splits = own_splits(name)
             for split in splits:
-                checked = _checked(split.name, split.split, None, source)
+                row = _checked(split.name, split.split, None, source)
                 is_sentences = own_data(split.name).kind == SENTENCES
-                if is_sentences and not checked.is_usable:
-                    rows = split.rows.height
-                    checked = replace(checked, state="not counted", rows=rows, note="sentences")
-                yield replace(checked, split=split.split if len(splits) > 1 else "all")
+                if is_sentences and row["state"] in _UNUSABLE:
+                    row |= {"state": "not counted", "rows": split.rows.height, "note": "sentences"}
+                yield row | ({} if len(splits) > 1 else {"split": "all"})
             findings = [*findings_of(splits)]
     except EmbedlabError as error:
-        yield CheckedSplit(dataset=name, split="all", state="unusable", note=error.message)
+        yield {"dataset": name, "split": "all", "state": "unusable", "note": error.message}
         return
     for found in findings:
-        row = {"split": found.split, "state": found.check, "rows": found.rows, "note": found.note}
-        yield CheckedSplit(dataset=name, **row)  # type: ignore[arg-type]
+        yield {"dataset": name, "state": found.check, **attributes(found, "split rows note")}
 
 
 def _sources(frame: pl.DataFrame) -> Iterator[str]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from embedlab.commands.command import command
 from embedlab.commands.terminal import Terminal
@@ -49,11 +49,11 @@ def train(options: TrainOptions, session: Terminal) -> Report | ExitCode | None:
 
     settings = session.settings
     if options.dry_run:
-        shown = preview(options, settings)
+        recipe, facts = preview(options, settings)
         if settings.format == "json":
-            session.write_json(shown.to_json())
+            session.write_json(json.dumps(facts, indent=2, ensure_ascii=False))
         else:
-            session.write(shown.to_text())
+            session.write("\n".join(_preview_lines(recipe, facts)))
         return None
     plan = plan_training(options, settings)
     elsewhere = options.cluster is not None
@@ -74,74 +74,12 @@ def train(options: TrainOptions, session: Terminal) -> Report | ExitCode | None:
 MOST_OF_ROLE = 3  # sentences of an example
 
 
-@dataclass(frozen=True, kw_only=True)
-class StagePreview:
-    """One stage of a training that has not begun."""
-
-    index: int
-    rows: int
-    steps: int
-    batch_size: int
-    example: tuple[tuple[str, str], ...]  # role and sentence
-    scale: str = ""  # the range of the user's own scores, and what the objective says of it
-    excluded: str = ""  # rows that are left out, and why
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrainPreview:
-    """A training that has not begun."""
-
-    recipe: Recipe
-    steps: int
-    whole_steps: int  # without `max_steps`
-    stages: tuple[StagePreview, ...]
-    notes: tuple[str, ...] = ()  # what was detected of a file in place of a recipe
-
-    def to_text(self) -> str:
-        """The recipe as TOML that can be trained, the examples as comments below."""
-        from embedlab.core.recipe import declared_text, to_toml
-
-        lines = [f"# {note}" for note in self.notes] + [""] * bool(self.notes)
-        lines.append(to_toml(self.recipe) + declared_text(self.recipe))
-        if self.steps < self.whole_steps:
-            lines.append(f"# shortened to {self.steps} of {self.whole_steps} steps")
-        for stage in self.stages:
-            lines.append(
-                f"# stage {stage.index}: {stage.rows} rows, {stage.steps} steps of "
-                f"{stage.batch_size} rows; one example:"
-            )
-            lines += [f"#   {note}" for note in (stage.scale, stage.excluded) if note]
-            for role, of_role in groupby(stage.example, itemgetter(0)):
-                sentences = [one_line(sentence) for _, sentence in of_role]
-                if more := len(sentences[MOST_OF_ROLE:]):
-                    sentences[MOST_OF_ROLE:] = [f"… and {more} more"]
-                lines += [f"#   {role:<12} {sentence}" for sentence in sentences]
-        return "\n".join(lines)
-
-    def to_json(self) -> str:
-        """The same as one object."""
-        from embedlab.core.recipe import recipe_to_table
-        from embedlab.reports.tables import attributes
-
-        stages = [
-            {
-                "stage": stage.index,
-                **attributes(stage, "rows steps batch_size scale excluded"),
-                "example": [
-                    {"role": role, "sentence": sentence} for role, sentence in stage.example
-                ],
-            }
-            for stage in self.stages
-        ]
-        fields: dict[str, object] = {"notes": [*self.notes]} if self.notes else {}
-        fields |= {"recipe": recipe_to_table(self.recipe)}
-        fields |= {**attributes(self, "steps whole_steps"), "stages": stages}
-        return json.dumps(fields, indent=2, ensure_ascii=False)
-
-
-def preview(options: TrainOptions, settings: Settings) -> TrainPreview:
-    """Return what a new training with OPTIONS reads and how long it is; nothing is written."""
+def preview(options: TrainOptions, settings: Settings) -> tuple[Recipe, Mapping[str, Any]]:
+    """Return the recipe of a new training with OPTIONS, and what it reads and how long it is as
+    plain values; nothing is written.
+    """
     from embedlab.commands.training_plan import check_start, planned_folders, selected_recipe
+    from embedlab.core.recipe import recipe_to_table
     from embedlab.data.source import Source
     from embedlab.objectives.needs import require_data
     from embedlab.training.blocks import blocks
@@ -154,24 +92,49 @@ def preview(options: TrainOptions, settings: Settings) -> TrainPreview:
     words = _words_of(recipe, settings, options.planned_seeds[0])
     stages = open_stages(recipe, Source.from_settings(settings), options.planned_seeds[0], words)
     order = blocks(stages, recipe.mix)
-    return TrainPreview(
-        recipe=recipe,
-        steps=order[-1].end,
-        whole_steps=sum(block.whole_steps for block in order),
-        notes=own.notes if own is not None else (),
-        stages=tuple(
-            StagePreview(
-                index=data.index,
-                rows=len(data.rows),
-                steps=sum(data.epochs),
-                batch_size=data.stage.optim.batch_size,
-                example=tuple(example(data)) if data.steps else (),
-                scale=data.scale,
-                excluded="; ".join(_left_out(data, is_known=words is not None)),
-            )
+    notes = own.notes if own is not None else ()
+    return recipe, {
+        **({"notes": [*notes]} if notes else {}),
+        "recipe": recipe_to_table(recipe),
+        "steps": order[-1].end,
+        "whole_steps": sum(block.whole_steps for block in order),
+        "stages": [
+            {
+                "stage": data.index,
+                "rows": len(data.rows),
+                "steps": sum(data.epochs),
+                "batch_size": data.stage.optim.batch_size,
+                "scale": data.scale,
+                "excluded": "; ".join(_left_out(data, is_known=words is not None)),
+                "example": [
+                    {"role": role, "sentence": sentence}
+                    for role, sentence in (example(data) if data.steps else ())
+                ],
+            }
             for data in stages
-        ),
-    )
+        ],
+    }
+
+
+def _preview_lines(recipe: Recipe, facts: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the RECIPE as TOML that can be trained, with what the FACTS say as comments."""
+    from embedlab.core.recipe import declared_text, to_toml
+
+    if notes := facts.get("notes"):
+        yield from (*(f"# {note}" for note in notes), "")
+    yield to_toml(recipe) + declared_text(recipe)
+    if facts["steps"] < facts["whole_steps"]:
+        yield f"# shortened to {facts['steps']} of {facts['whole_steps']} steps"
+    for stage in facts["stages"]:
+        yield (
+            "# stage {stage}: {rows} rows, {steps} steps of {batch_size} rows; one example:"
+        ).format_map(stage)
+        yield from (f"#   {stage[key]}" for key in ("scale", "excluded") if stage[key])
+        for role, of_role in groupby(stage["example"], itemgetter("role")):
+            sentences = [one_line(each["sentence"]) for each in of_role]
+            if more := len(sentences[MOST_OF_ROLE:]):
+                sentences[MOST_OF_ROLE:] = [f"… and {more} more"]
+            yield from (f"#   {role:<12} {sentence}" for sentence in sentences)
 
 
 def _left_out(data: StageData, *, is_known: bool) -> Iterator[str]:

@@ -477,9 +477,8 @@ def own_training(typed: str, overrides: Sequence[str], dev: str | None) -> OwnTr
     recipe, typed_dev = recipes[data.kind.title], None
     notes = [*data.lines(), f"  recipe {recipe}; `embedlab recipes {recipe}` shows it"]
     if not any(override.startswith("evaluate.dev=") for override in overrides):
-        rows = _dev_rows(data, dev)
-        file, typed_dev = rows.file, rows.typed
-        notes.append(rows.note)
+        note, file, typed_dev = _dev_rows(data, dev)
+        notes.append(note)
         values["evaluate.dev"] = "none"
         if file is not None:
             path = Path(absolute([str(file.path)])[0])
@@ -516,13 +515,9 @@ def _scale(data: OwnData) -> dict[str, object]:
     return {"objective.highest": high, **low}
 
 
-@dataclass(frozen=True, kw_only=True)
-class _DevRows:
-    """The rows of the dev score, and what to say of them."""
-
-    note: str
-    file: FileName | None = None  # with all that was detected; None without any
-    typed: str | None = None  # the same as one types it
+# what to say of the rows of the dev score; their file with all that was detected, and as one types
+# it, None without any
+_DevRows = tuple[str, "FileName | None", str | None]
 
 
 def _dev_rows(data: OwnData, dev: str | None) -> _DevRows:
@@ -549,7 +544,7 @@ def _dev_rows(data: OwnData, dev: str | None) -> _DevRows:
             f"{dev}: single sentences give no dev score",
             hint="name a file of pairs, with scores or without",
         )
-    return _DevRows(note=f"dev: {dev_data.lines()[0]}", file=dev_data.said, typed=file.text)
+    return f"dev: {dev_data.lines()[0]}", dev_data.said, file.text
 
 
 def _held_out(data: OwnData) -> _DevRows:
@@ -558,20 +553,20 @@ def _held_out(data: OwnData) -> _DevRows:
     from embedlab.data.topics import SEED
 
     if data.kind == SENTENCES:
-        return _DevRows(note="no dev score: single sentences have none; --dev FILE names pairs")
+        return "no dev score: single sentences have none; --dev FILE names pairs", None, None
     status = data.file.path.stat()
     count = _held_out_rows(data.said.text, status.st_size, status.st_mtime_ns)
     if not count:
         why = (
             f"no part of the {data.rows} rows is large enough and shares no sentence with the rest"
         )
-        return _DevRows(note=f"no dev score: {why}; --dev FILE names pairs")
+        return f"no dev score: {why}; --dev FILE names pairs", None, None
     typed = data.file.with_options(held_out=SHARE, scale=None, low_scores=False).text
     note = (
         f"dev: {count} of {data.rows} rows that share no sentence with the rest (seed "
         f"{SEED}): '{typed}'"
     )
-    return _DevRows(note=note, file=data.said.with_options(held_out=SHARE), typed=typed)
+    return note, data.said.with_options(held_out=SHARE), typed
 
 
 @lru_cache(maxsize=16)  # a form plans at each key; a file is that of its size and time

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import nan
 from statistics import median
 
-from embedlab.analysis.comparison import Difference, SliceScore
+from embedlab.analysis.comparison import ComparedSlice, Difference, SliceScore
 from embedlab.analysis.trade_offs import undominated
 from embedlab.core.signs import UNBEATEN
 from embedlab.models.grammar import titles_of
@@ -15,21 +15,6 @@ from embedlab.reports.tables import Column, Table, TableCell, Value, columns_of,
 from embedlab.tasks.task import scale_of
 
 FLOAT_BITS = 32
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScoredSlice:
-    """What a score is of."""
-
-    key: str
-    title: str
-    task: str
-    metric: str
-
-    @property
-    def scale(self) -> float:
-        """What people see it multiplied by."""
-        return scale_of(self.task, self.metric)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +60,7 @@ class Costs:
     """What models score and cost on one machine."""
 
     rows: Sequence[CostRow]
-    slices: Sequence[ScoredSlice]
+    slices: Sequence[ComparedSlice]  # what scores are of
     machine: str  # what was measured on, and how
     notes: Sequence[str] = ()
 
@@ -96,8 +81,8 @@ def cost_table(costs: Costs) -> Table:
     several = len(costs.slices) > 1
     columns = columns_of("model [key]", "dims", "bits", "bytes")
     for scored in costs.slices:
-        title = f"{scored.title} {scored.metric}" if several else scored.metric
-        change = f"{scored.title}: change" if several else "change from full vectors"
+        title = f"{scored.slice_title} {scored.metric}" if several else scored.metric
+        change = f"{scored.slice_title}: change" if several else "change from full vectors"
         columns.append(Column(f"{scored.key}.score", title, "score", "right"))
         columns.append(Column(f"{scored.key}.loss", change, "difference"))
     columns += columns_of(
@@ -116,7 +101,7 @@ def cost_table(costs: Costs) -> Table:
             "unbeaten": TableCell(is_best, UNBEATEN.sign * is_best),
         }
         rows.append(cells | _scores(row, costs))
-    of = "" if several else f" on {costs.slices[0].title}"
+    of = "" if several else f" on {costs.slices[0].slice_title}"
     title = f"What a choice costs{of}, scores x 100"
     return Table(title, columns, rows, [*_notes(costs)], titles=titles)
 
@@ -124,10 +109,11 @@ def cost_table(costs: Costs) -> Table:
 def _scores(row: CostRow, costs: Costs) -> dict[str, Value | TableCell]:
     cells: dict[str, Value | TableCell] = {}
     for scored in costs.slices:
+        scale = scale_of(scored.task, scored.metric)
         if (score := row.scores.get(scored.key)) is not None:
-            cells[f"{scored.key}.score"] = number(scored.scale * score.value)
+            cells[f"{scored.key}.score"] = number(scale * score.value)
         if (loss := row.losses.get(scored.key)) is not None:
-            delta, low, high = (scored.scale * end for end in (loss.delta, loss.low, loss.high))
+            delta, low, high = (scale * end for end in (loss.delta, loss.low, loss.high))
             key, sign = f"{scored.key}.loss", loss.reach_sign
             cells[key] = number(delta, is_signed=True, sign=sign, low=low, high=high)
             cells |= {f"{key}_low": low, f"{key}_high": high}

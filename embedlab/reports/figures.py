@@ -352,7 +352,7 @@ def _costs(costs: "Costs | None", **_: object) -> Drawn:
         plots.append(_cost_plot(costs, timed, "milliseconds a sentence"))
     first = costs.slices[0]
     return plots, joined(
-        f"{first.metric.capitalize()} on {first.title} against what it costs.",
+        f"{first.metric.capitalize()} on {first.slice_title} against what it costs.",
         "Bars: 95% intervals, each on its own.",
         "Filled, with a line through them: what no other choice beats in both.",
         "The axis of costs is logarithmic.",
@@ -367,6 +367,7 @@ def _cost_plot(costs: "Costs", rows: "Sequence[tuple[CostRow, float]]", along: s
         for row, cost in rows
         if first.key in row.scores and not isnan(row.scores[first.key].value)
     ]
+    scale = scale_of(first.task, first.metric)
     best = undominated([score.value for *_, score in shown], [[cost] for _, cost, _ in shown])
     series = []
     for model, title in titles_of([*dict.fromkeys(row.model for row, _ in rows)]).items():
@@ -375,7 +376,7 @@ def _cost_plot(costs: "Costs", rows: "Sequence[tuple[CostRow, float]]", along: s
             for each, is_best in zip(shown, best, strict=True)
             if each[0].model == model
         ]
-        points = series_of(title, [_ends(score, first.scale) for _, _, score, _ in chosen])
+        points = series_of(title, [_ends(score, scale) for _, _, score, _ in chosen])
         series.append(
             replace(
                 points,
@@ -385,7 +386,7 @@ def _cost_plot(costs: "Costs", rows: "Sequence[tuple[CostRow, float]]", along: s
             )
         )
     axis = f"{first.metric.capitalize()} x 100"
-    return Plot("costs", f"{first.title}: {along}", series, axis, along)
+    return Plot("costs", f"{first.slice_title}: {along}", series, axis, along)
 
 
 @figure(
