@@ -29,6 +29,7 @@ from embedlab.encoders.tokens import (
     tokenised,
 )
 from embedlab.encoders.weight_checks import reading_file, vocabulary_notes
+from embedlab.encoders.word_tokens import single_tokens
 from embedlab.models.folder import Usage, pooling_label, vector_dim
 from embedlab.models.modules import pooling_parts
 from embedlab.models.reading import Reading
@@ -241,17 +242,9 @@ class TransformerEncoder(VectorScorer):
 
     def word_ids(self, words: Sequence[str]) -> NDArray[np.int64]:
         """Return the token of each word that is exactly one known token, otherwise −1."""
-        # A leading space marks the beginning of a word for some tokenizers (RoBERTa's), and means
-        # nothing to the others.
-        with reading_file(self._folder, "tokenizer"):
-            encoded = self.tokenizer(
-                [f" {word}" for word in words],
-                add_special_tokens=False,
-                return_attention_mask=False,
-            )["input_ids"]
         unknown = self.tokenizer.unk_token_id
-        known = [ids[0] if len(ids) == 1 and ids[0] != unknown else -1 for ids in encoded]
-        return np.array(known, np.int64)
+        with reading_file(self._folder, "tokenizer"):
+            return single_tokens(self.tokenizer.backend_tokenizer, words, unknown)
 
     def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
         """Return a vector for each of these distinct sentences."""

@@ -28,21 +28,22 @@ _PREPENDING = [
 ]
 
 
-def single_tokens(tokenizer: Tokenizer, words: Sequence[str]) -> NDArray[np.int64]:
-    """Return the token of each word that is exactly one known token of TOKENIZER, otherwise −1."""
+def single_tokens(
+    tokenizer: Tokenizer, words: Sequence[str], unknown: int | None = None
+) -> NDArray[np.int64]:
+    """Return the token of each word that is exactly one token of TOKENIZER, and not the UNKNOWN
+    one, which its model may name; otherwise −1.
+    """
     # A leading space marks the beginning of a word for some tokenizers (RoBERTa's), and means
     # nothing to the others.
     encodings = tokenizer.encode_batch_fast(
         [f" {word}" for word in words], add_special_tokens=False
     )
-    unknown = tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "")
-    return np.array(
-        [
-            ids[0] if len(ids := encoding.ids) == 1 and ids[0] != unknown else -1
-            for encoding in encodings
-        ],
-        np.int64,
-    )
+    if unknown is None:
+        unknown = tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "")
+    ids = [encoding.ids for encoding in encodings]
+    known = [tokens[0] if len(tokens) == 1 and tokens[0] != unknown else -1 for tokens in ids]
+    return np.array(known, np.int64)
 
 
 class WordTokens:
