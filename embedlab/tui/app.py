@@ -247,7 +247,7 @@ class Dashboard(Working, Host):
         if not self.is_open:
             return
         self.known = known
-        is_first_look = not self._is_loaded
+        is_first_look, is_first = not self._is_loaded, self._is_first
         self._is_loaded = True
         if self._is_first:
             self.models, self._is_first = shown.models, False
@@ -262,9 +262,11 @@ class Dashboard(Working, Host):
         for room in self.main.query(Room):
             room.show()
         self.refresh_header()
-        if shown.outcomes is None and is_first_look:
-            is_starter = self.settings.data == STARTER_FOLDER
-            self.score([DICE, *(self.models if is_starter else ())])
+        lacking = [DICE] * (shown.outcomes is None)
+        if is_first and self.settings.data == STARTER_FOLDER:  # all that is needed is here
+            lacking += [name for name in self.models if shown.coverage(name) < 1]
+        if is_first_look and lacking:
+            self.score(lacking)
 
     @work(thread=True, exclusive=True, group="compare-all", exit_on_error=False)
     def _compare(self, shown: Shown) -> None:

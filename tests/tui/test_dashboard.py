@@ -12,7 +12,7 @@ from textual.containers import VerticalScroll
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 
-from embedlab.core.paths import TINY_FOLDER
+from embedlab.core.paths import STARTER_FOLDER, TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.runs.events import Finished
 from embedlab.tui.app import Dashboard
@@ -65,6 +65,24 @@ def at_once(pilot: Pilot[None], text: str) -> None:
     """Send the keys of TEXT before any of them is handled, as one packet does."""
     for letter in text:
         pilot.app.post_message(events.Key(_NAMES.get(letter, letter), letter))
+
+
+@pytest.mark.parametrize(("is_first", "expected"), [(True, ["part"]), (False, [])])
+async def test_the_models_of_the_first_look_are_scored_on_the_starter_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_first: bool, expected: list[str]
+) -> None:
+    """Those that were chosen by hand are not: a key scores what they lack."""
+    names = ("near", "part")
+    scored: list[str] = []
+    monkeypatch.setattr("embedlab.tui.app.FIRST_MODELS", names)
+    monkeypatch.setattr("embedlab.tui.app.known_models", lambda settings: names)
+    monkeypatch.setattr("embedlab.tui.app.open_shown", lambda *_: shown_of(names, lacking=["part"]))
+    monkeypatch.setattr(Dashboard, "score", lambda app, models: scored.extend(models))
+    app = Dashboard(Settings(data=STARTER_FOLDER, runs=tmp_path / "r", cache=tmp_path / "c"))
+    app.models, app._is_first = () if is_first else names, is_first
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: app.view is not None)
+    assert scored == expected
 
 
 async def test_keys_of_a_packet_meet_the_filter_in_every_room(opened: Open) -> None:
