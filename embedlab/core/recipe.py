@@ -453,8 +453,8 @@ def recipe_differences(old: Recipe, new: Recipe) -> list[tuple[str, Any, Any]]:
 
 
 def without_folders(recipe: Recipe) -> Recipe:
-    """Return RECIPE for publication: its own files by their names alone, not where they are on this
-    machine.
+    """Return RECIPE for publication: its own files and a folder that it starts from by their names
+    alone, not where they are on this machine.
     """
     stages = (
         dataclasses.replace(
@@ -466,7 +466,9 @@ def without_folders(recipe: Recipe) -> Recipe:
         for stage in recipe.stages
     )
     evaluate = dataclasses.replace(recipe.evaluate, dev=published_name(recipe.evaluate.dev))
-    return dataclasses.replace(recipe, stages=tuple(stages), evaluate=evaluate)
+    model = published_name(recipe.encoder.model)
+    encoder = dataclasses.replace(recipe.encoder, model=model)
+    return dataclasses.replace(recipe, encoder=encoder, stages=tuple(stages), evaluate=evaluate)
 
 
 def _stage(stage: _StageTable, where: str, prefix: str, *, is_stored: bool) -> Stage:

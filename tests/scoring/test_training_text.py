@@ -149,6 +149,8 @@ def test_what_an_export_keeps_outlives_the_runs_behind_it(tmp_path: Path) -> Non
     assert after is not None
     assert (after.pairs == before.pairs).all()
     assert [run.environment().host for run in lineage(exported)] == ["", ""]
+    recipes = (tmp_path / "out").glob(f"{TRAINING}/*/*/seed-*/recipe.toml")
+    assert not any(str(tmp_path) in file.read_text() for file in recipes)
 
 
 def test_what_the_hub_gives_of_an_export_says_as_much_of_its_training(tmp_path: Path) -> None:
