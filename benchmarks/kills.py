@@ -207,9 +207,8 @@ def _models(folder: Path) -> dict[str, str]:
 
 
 def _vectors(folder: Path) -> dict[str, str]:
-    return {
-        path.name: _digest(path) for path in folder.iterdir() if path.name.startswith("vectors")
-    }
+    """The written file; a kill while the folder of its chunks is removed may leave that."""
+    return {path.name: _digest(path) for path in folder.glob("vectors*") if path.is_file()}
 
 
 def _scores(folder: Path) -> dict[str, str]:

@@ -272,9 +272,13 @@ def _remove_if_empty(folder: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Remove our own files, the lock last, and FOLDER if it is then empty."""
+    """Remove our own files, then FOLDER if it is empty: chunks before the job that they are of, and
+    the lock last.
+    """
     with suppress(FileNotFoundError):
-        for path in sorted(folder.iterdir(), key=lambda path: path.name == _LOCK):
+        for path in sorted(
+            folder.iterdir(), key=lambda path: (path.name == _LOCK, path.name == _JOB)
+        ):
             if _OURS.fullmatch(path.name):
                 path.unlink()
     with suppress(OSError):  # another process has started, or a user put a file there

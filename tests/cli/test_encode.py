@@ -120,6 +120,31 @@ def interrupted(
     return Path("v.npy.partial")
 
 
+@pytest.mark.parametrize("removed", range(4))
+def test_an_encoding_that_is_killed_while_it_tidies_up_is_there(
+    embedlab: Embedlab, words: str, interrupted: Path, monkeypatch: pytest.MonkeyPatch, removed: int
+) -> None:
+    done, unlink = [], Path.unlink
+
+    def killed(path: Path, missing_ok: bool = False) -> None:
+        if path.parent == interrupted.absolute() or path.parent == interrupted:
+            if len(done) == removed:
+                raise KeyboardInterrupt
+            done.append(path)
+        unlink(path, missing_ok=missing_ok)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", killed)
+        assert embedlab("encode", words, "lines.txt", "-o", "v.npy").code == 130
+    np.testing.assert_array_equal(np.load("v.npy"), np.load("whole.npy"))
+    again = embedlab("encode", words, "lines.txt", "-o", "v.npy")
+    assert again.code == 2
+    assert "is there already" in again.err
+    replaced = embedlab("encode", words, "lines.txt", "-o", "v.npy", "--force")
+    assert replaced.code == 0, replaced.err
+    assert not interrupted.exists()
+
+
 @pytest.mark.parametrize("out", [pytest.param("v.npy", marks=pytest.mark.slow), "v.parquet"])
 def test_of_two_encodings_into_one_file_at_once_one_is_refused(
     embedlab: Embedlab, words: str, out: str
