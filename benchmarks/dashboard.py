@@ -10,6 +10,7 @@ A limit is for the 95th percentile on a machine that does nothing else; twice it
 
 import argparse
 import asyncio
+import gc
 import os
 import statistics
 import subprocess
@@ -38,10 +39,12 @@ LIMITS = {
 
 def dashboard(given: argparse.Namespace) -> "Dashboard":
     """The dashboard over what was GIVEN."""
+    from embedlab.__main__ import YOUNG_OBJECTS
     from embedlab.core.paths import data_folder
     from embedlab.core.settings import Settings
     from embedlab.tui.app import Dashboard
 
+    gc.set_threshold(*YOUNG_OBJECTS)  # as the program does
     app = Dashboard(
         Settings(data=data_folder(Path(given.data)), runs=given.runs, cache=given.cache)
     )
@@ -77,6 +80,7 @@ async def keys(given: argparse.Namespace) -> list[tuple[str, float, float]]:
     async with app.run_test(size=SIZE) as pilot:
         while app.view is None or app.comparison is None:
             await pilot.pause(0.01)
+        await pilot.pause(1)
 
         async def timed(
             what: str, done: Callable[[], bool], press: Callable[[int], Awaitable[None]]

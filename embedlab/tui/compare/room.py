@@ -166,7 +166,6 @@ class CompareRoom(Room):
         self.screen.set_focus(self.query_one("#forest"))
         if self._is_stale:
             self.renew()
-        self._draw()
 
     def show(self) -> None:
         """Forget what was compared before."""
