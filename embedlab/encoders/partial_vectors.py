@@ -139,28 +139,35 @@ class PartialVectors:
         """
         starts = range(0, self.job.sentences, self.job.chunk)
         whole = self.folder / f"whole{out.suffix}.tmp"
-        header = {
-            "descr": np.lib.format.dtype_to_descr(np.dtype(np.float32)),
-            "fortran_order": False,
-            "shape": (self.job.sentences, dim),
-        }
-        truncated = 0
         with disk_errors(out, hint=PLACE):
-            # without a memory map, so that a full disk is an error instead of a crash
-            with whole.open("wb") as file:
-                np.lib.format.write_array_header_1_0(file, header)
-                for first in starts:
-                    frame, cut = self._whole_chunk(first)
-                    truncated += cut
-                    if out.suffix == ".npy":
-                        file.write(np.ascontiguousarray(frame["vector"].to_numpy()).data)
-            if out.suffix == ".parquet":
+            if out.suffix == ".npy":
+                truncated = self._write_array(whole, starts, dim)
+            else:
+                truncated = sum(self._whole_chunk(first)[1] for first in starts)
                 join_parquet([self.chunks[first] for first in starts], whole)
             with whole.open("rb") as file:
                 os.fsync(file.fileno())
             whole.replace(out)
             sync_folder(out.parent)
             _remove(self.folder)
+        return truncated
+
+    def _write_array(self, path: Path, starts: Sequence[int], dim: int) -> int:
+        """Write all vectors into an npy file, without a memory map: with one, a full disk ends the
+        process.
+        """
+        header = {
+            "descr": np.lib.format.dtype_to_descr(np.dtype(np.float32)),
+            "fortran_order": False,
+            "shape": (self.job.sentences, dim),
+        }
+        truncated = 0
+        with path.open("wb") as file:
+            np.lib.format.write_array_header_1_0(file, header)
+            for first in starts:
+                frame, cut = self._whole_chunk(first)
+                truncated += cut
+                file.write(np.ascontiguousarray(frame["vector"].to_numpy()).data)
         return truncated
 
     def _whole_chunk(self, first: int) -> tuple[pl.DataFrame, int]:
@@ -216,16 +223,16 @@ def _chunks(folder: Path) -> list[Path]:
 
 def _refuse_foreign(folder: Path) -> None:
     """Raise a UsageError if FOLDER, or something in it, was not written by embedlab."""
+    hint = "move it, or choose another name with --out"
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise UsageError(f"{str(folder)!r} is not a folder of unfinished vectors", hint=hint)
     names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
     foreign = [name for name in names if not _OURS.fullmatch(name)]
     if _JOB not in names:  # nobody has begun a job there
         foreign += [name for name in names if _CHUNK.fullmatch(name)]
-    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        foreign = ["."]
     if foreign:
         raise UsageError(
-            f"{str(folder)!r} holds {foreign[0]!r}, which embedlab did not write",
-            hint="move it, or choose another name with --out",
+            f"{str(folder)!r} holds {foreign[0]!r}, which embedlab did not write", hint=hint
         )
 
 

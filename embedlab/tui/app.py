@@ -125,7 +125,7 @@ class Dashboard(Working, Host):
         super().__init__(driver_class=PlainDriver if is_plain() else None)
         self.settings = replace(settings, data=settings.data or STARTER_FOLDER)
         self._pair_file = pair_file
-        self.shown = Shown()
+        self.shown = self._compared = Shown()
         self.known: Sequence[str] = ()
         self.comparison: Comparison | None = None  # on all items of all shown datasets
         self.view: View | None = None
@@ -262,11 +262,18 @@ class Dashboard(Working, Host):
         for room in self.main.query(Room):
             room.show()
         self.refresh_header()
-        lacking = [DICE] * (shown.outcomes is None)
-        if is_first and self.settings.data == STARTER_FOLDER:  # all that is needed is here
-            lacking += [name for name in self.models if shown.coverage(name) < 1]
-        if is_first_look and lacking:
+        is_empty = shown.outcomes is None
+        if is_first or (is_first_look and is_empty):
+            lacking = [DICE] * is_empty
+            if self.settings.data == STARTER_FOLDER:  # all that is needed is here
+                lacking += [name for name in self.models if shown.coverage(name) < 1]
             self.score(lacking)
+
+    def compare_all(self) -> None:
+        """Compare the models on all that is shown, once the items are drawn."""
+        if self.is_open and self.shown.columns and self._compared is not self.shown:
+            self._compared = self.shown
+            self._compare(self.shown)
 
     @work(thread=True, exclusive=True, group="compare-all", exit_on_error=False)
     def _compare(self, shown: Shown) -> None:
@@ -280,20 +287,18 @@ class Dashboard(Working, Host):
     def _take_comparison(self, shown: Shown, comparison: Comparison) -> None:
         if shown is self.shown and self.is_open:
             self.comparison = comparison
-            gc.freeze()  # else each full collection stops the keys for 0.1 s
-            self.main.query_one(CompareRoom).renew()
+            if not gc.get_freeze_count():  # else each full collection stops the keys for 0.1 s
+                gc.freeze()
+            self.main.query_one(CompareRoom).take_whole()
             self.refresh_header()
 
     def take_view(self, view: View) -> None:
         """Let the other rooms show the items that the Data room shows."""
         if not self.is_open:
             return
-        is_first = self.view is None or self.view.facts is not view.facts
         self.view = view
         self.main.query_one(CompareRoom).take_view(view)
         self.refresh_header()
-        if is_first and self.shown.columns:  # after the items are drawn
-            self._compare(self.shown)
 
     def refresh_header(self) -> None:
         """Show where one is, and the models' scores."""

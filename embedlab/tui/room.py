@@ -54,6 +54,9 @@ class Host(App[None]):
     def take_view(self, view: Any) -> None:
         """Let the other rooms show the items that the Data room shows."""
 
+    def compare_all(self) -> None:
+        """Compare the models on all that is shown, once the items are drawn."""
+
     def action_room(self, name: str) -> None:
         """Go to the room called NAME."""
 

@@ -85,6 +85,18 @@ async def test_the_models_of_the_first_look_are_scored_on_the_starter_set(
     assert scored == expected
 
 
+async def test_a_remembered_filter_that_cannot_be_read_does_not_keep_the_models_from_a_comparison(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("embedlab.tui.app.open_shown", lambda *_: shown_of(("near", "far")))
+    app = Dashboard(Settings(data=TINY_FOLDER, runs=tmp_path / "r", cache=tmp_path / "c"))
+    app.begin_with(["near", "far"], "starter")
+    app.memory.set("filter", "gone>3")
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: app.comparison)
+        assert app.query_one("#filter-error").display
+
+
 async def test_keys_of_a_packet_meet_the_filter_in_every_room(opened: Open) -> None:
     async with opened() as pilot:
         app = dashboard(pilot)

@@ -215,15 +215,25 @@ async def test_on_a_network_the_token_is_needed_and_the_program_says_what_it_mea
 def dashboards_of(server: "subprocess.Popen[str]") -> list[psutil.Process]:
     """Its dashboards, without what they score models with."""
     children = psutil.Process(server.pid).children(recursive=True)
-    return [child for child in children if "evaluate" not in child.cmdline()]
+    return [child for child in children if "evaluate" not in words_of(child)]
+
+
+def words_of(process: psutil.Process) -> list[str]:
+    """What it was started with; of one that has ended meanwhile, nothing."""
+    with suppress(psutil.NoSuchProcess):
+        return process.cmdline()
+    return []
+
+
+def is_alive(process: psutil.Process) -> bool:
+    with suppress(psutil.NoSuchProcess):
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    return False
 
 
 async def ended(processes: Sequence[psutil.Process], patience_s: float = 30.0) -> None:
     async with asyncio.timeout(patience_s):
-        while any(  # noqa: ASYNC110
-            process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-            for process in processes
-        ):
+        while any(is_alive(process) for process in processes):  # noqa: ASYNC110
             await asyncio.sleep(0.05)
 
 

@@ -65,7 +65,8 @@ class RayTasks(Executor[Any]):
     def look(self) -> None:
         """Record the tasks that ended."""
         time.sleep(POLL_S)
-        for task in [task for task in self.jobs if self.ray.wait([task], timeout=0)[0]]:
+        tasks = list(self.jobs)
+        for task in self.ray.wait(tasks, num_returns=len(tasks), timeout=0)[0] if tasks else ():
             self.settle(task, *self._ending(task))
 
     def stop(self) -> None:

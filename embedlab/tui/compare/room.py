@@ -187,6 +187,11 @@ class CompareRoom(Room):
         self._explained.clear()
         self.renew()
 
+    def take_whole(self) -> None:
+        """Show the comparison of all items where all are shown."""
+        if self._is_whole:
+            self.renew()
+
     def renew(self) -> None:
         """Show the comparison of what is chosen; while another room is shown, that waits."""
         self._is_stale = self.dashboard.room is not self

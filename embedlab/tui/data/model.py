@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -247,7 +247,6 @@ def without_range(expression: str, name: str) -> str:
     return re.sub(rf"\S*<=?{re.escape(name)}<=?\S*\s*", "", expression).strip()
 
 
-@lru_cache(1000)  # of the lines that are visible, while a held key scrolls
 def words_only_here(sentence: str, other: str) -> Sequence[tuple[str, bool]]:
     """The parts of SENTENCE with whether each is a word that OTHER lacks."""
     others = {word.casefold() for word in _WORD.findall(other)}

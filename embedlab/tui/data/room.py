@@ -242,6 +242,7 @@ class DataRoom(Room):
             self.hand_over(self._refuse, EmbedlabError(f"not a pattern: {error}"))
         else:
             self.hand_over(self._take, view, histograms)
+        self.hand_over(self.dashboard.compare_all)
 
     def _refuse(self, error: EmbedlabError) -> None:
         line = self.query_one("#filter-error", Static)
