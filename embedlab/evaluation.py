@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from embedlab.analysis.evidence import member_columns
+from embedlab.comparison.comparison import Slicing
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.first_few import first_few
 from embedlab.core.hints import Hint, NamedOption
@@ -49,7 +50,6 @@ from embedlab.scoring.task_comparison import (
     Facts,
     Gathered,
     KnownModel,
-    Slicing,
     TaskComparison,
     item_outcomes,
     model_columns,

@@ -12,9 +12,10 @@ from embedlab.analysis.correlations import combine, correlated_groups, pearson, 
 from embedlab.analysis.evidence import member_columns
 from embedlab.analysis.scores import ModelColumns
 from embedlab.choices import Aggregate, Correlation
-from embedlab.comparison.comparison import Comparison, compare_outcomes
+from embedlab.comparison.comparison import Comparison, Slicing, compare_outcomes
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.sts import STS_AVERAGES
+from embedlab.outcomes.selection import ItemSelection
 
 
 def _part(name: str, sources: Mapping[str | None, int], split: str = "test", seed: int = 0) -> Part:
@@ -76,17 +77,13 @@ def compare_models(
     *,
     averages: Mapping[str, Sequence[str]] = STS_AVERAGES,
     task: str = "sts",
+    selection: ItemSelection | None = None,
     **options: Any,
 ) -> Comparison:
-    """MODELS, columns of the pair TABLE, compared with these OPTIONS as `compare_outcomes` does,
-    with letters.
-    """
-    options = {"has_letters": True, **options}
-    return compare_outcomes(
-        pair_outcomes(table, member_columns(models), task=task, averages=averages),
-        models,
-        **options,
-    )
+    """MODELS, columns of the pair TABLE, compared with these OPTIONS of `Slicing`, with letters."""
+    outcomes = pair_outcomes(table, member_columns(models), task=task, averages=averages)
+    slicing = Slicing(**{"has_letters": True, **options})
+    return compare_outcomes(outcomes, models, slicing, selection=selection)
 
 
 def correlate(

@@ -60,10 +60,9 @@ def elsewhere(
     evidence: Sequence[Evidence],
     slices: Sequence[ComparedSlice],
     models: Sequence[ModelColumns],
-    reference: str,
 ) -> tuple[Elsewhere, ...]:
-    """Return what the differences from REFERENCE on whole datasets, EVIDENCE and SLICES in the same
-    order, say of another one.
+    """Return what the differences from the first of MODELS on whole datasets, EVIDENCE and SLICES
+    in the same order, say of another one.
 
     Of each task and metric those datasets are counted, as many as possible, that share hardly any
     pairs; nothing where they are fewer than five.
@@ -80,9 +79,7 @@ def elsewhere(
         if len(places) >= FEWEST_DATASETS:
             counted = [of_kind[index] for index in places]
             of_models = (
-                _of_model(counted, models, model.name, reference)
-                for model in models
-                if model.name != reference
+                _of_model(counted, models, model.name, models[0].name) for model in models[1:]
             )
             results += [
                 _no_narrower(replace(each, shared_pairs=shared), slices)

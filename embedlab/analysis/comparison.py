@@ -6,7 +6,7 @@ for each two models of a slice, and Holm's correction over all of them in the ta
 starred, and two models share no letter, exactly if that p is below 0.05 and they differ as shown.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import isnan, nan
@@ -14,7 +14,7 @@ from math import isnan, nan
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.analysis.evidence import Evidence, NamedSlice, member_columns
+from embedlab.analysis.evidence import Evidence, NamedSlice
 from embedlab.analysis.scores import ModelColumns, Reach, weakest
 from embedlab.analysis.seed_notes import CHECKPOINT_NOTE, HANGS, REACHES, seed_notes
 from embedlab.analysis.seed_tests import holm
@@ -176,30 +176,20 @@ class ComparedSlice(NamedSlice):
 def compare_evidence(
     evidence: Sequence[Evidence],
     models: Sequence[ModelColumns],
-    reference: str,
     *,
     margin: float | None = None,
     has_letters: bool = False,
-    preview: Callable[[tuple[ComparedSlice, ...]], None] | None = None,
 ) -> tuple[ComparedSlice, ...]:
-    """Scores and differences from REFERENCE, p corrected over all of these; with letters also each
-    two models, corrected over all pairs of models.
+    """Scores and differences from the first of MODELS, p corrected over all of these; with letters
+    also each two models, corrected over all pairs of models.
     """
+    reference = models[0].name
     pairs = [
         pair
         for pair in combinations([model.name for model in models], 2)
         if has_letters or reference in pair
     ]
-    drafts: list[_Draft] = []
-    previews = [_scored(each, models) for each in evidence] if preview is not None else []
-    for index, of_slice in enumerate(evidence):
-        if preview is not None:
-            preview(tuple(previews))
-        drafts.append(_Draft(of_slice, models, pairs, has_intervals=True))
-        if preview is not None:
-            previews[index] = replace(
-                previews[index], scores=drafts[-1].scores(), sentences=drafts[-1].sentences
-            )
+    drafts = [_Draft(each, models, pairs, has_intervals=True) for each in evidence]
     shown = [pair for pair in pairs if reference in pair]
     corrected = iter(holm([draft.p[pair] for draft in drafts for pair in shown]))
     each_two = iter(holm([p for draft in drafts for p in draft.p.values()]) if has_letters else ())
@@ -213,34 +203,6 @@ def compare_evidence(
         for draft in drafts
     ]
     return _equivalence_corrected(slices) if margin is not None else tuple(slices)
-
-
-def _scored(evidence: Evidence, models: Sequence[ModelColumns]) -> ComparedSlice:
-    """Return the scores of a slice without intervals, which take longer."""
-    columns = member_columns(models)
-    points = {
-        model.name: evidence.points[[columns.index(member) for member in model.members]]
-        for model in models
-    }
-    scores = {
-        name: SliceScore(
-            value=float(point.mean()), members=tuple(point.tolist()), low=nan, high=nan
-        )
-        for name, point in points.items()
-    }
-    return ComparedSlice(
-        key=evidence.key,
-        title=evidence.title,
-        pairs=evidence.pairs,
-        scores=scores,
-        differences={},
-        notes=evidence.notes,
-        average_of=evidence.average_of,
-        task=evidence.task,
-        metric=evidence.metric,
-        setting=evidence.setting,
-        dataset=evidence.dataset,
-    )
 
 
 class _Draft(Weighed):

@@ -62,10 +62,10 @@ def audit(options: AuditOptions, session: Session) -> Report:
         $ embedlab audit snli-supcl --task sts15 --reference dice --placebo wordllama --json
 
     """
+    from embedlab.comparison.comparison import Slicing
     from embedlab.evaluation import gather
     from embedlab.outcomes.frame import joined_outcomes
     from embedlab.scoring.selection import select_from
-    from embedlab.scoring.task_comparison import Slicing
 
     names = [options.model, options.reference, options.placebo]
     if len({*names}) < len(names):

@@ -126,12 +126,12 @@ def compare(options: CompareOptions, session: Session) -> Report:
 
     """
     from embedlab.commands.own_rows import models_and_files, note_files
+    from embedlab.comparison.comparison import Slicing
     from embedlab.evaluation import compared, gather, refuse_twice, without_stated
     from embedlab.outcomes.frame import DATASET
     from embedlab.reports.frames import COMPARED
     from embedlab.reports.scores import StatedModel, comparison_table
     from embedlab.scoring.selection import select_from
-    from embedlab.scoring.task_comparison import Slicing
 
     names, files = models_and_files(options, session.settings)
     if options.margin is not None:  # the table has CANDIDATE − BASE, as the gate does

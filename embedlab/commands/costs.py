@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from embedlab.analysis.comparison import ComparedSlice
 from embedlab.choices import SettingName
+from embedlab.comparison.comparison import Slicing
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.python_processes import python_command, start
 from embedlab.core.schema import build
@@ -21,7 +22,7 @@ from embedlab.models.grammar import BITS, Single, parse_model, title_of
 from embedlab.models.location import vector_length
 from embedlab.reports.cost_table import FLOAT_BITS, CostRow, Costs
 from embedlab.scoring.selection import SelectedTask
-from embedlab.scoring.task_comparison import Gathered, Slicing, TaskComparison
+from embedlab.scoring.task_comparison import Gathered, TaskComparison
 
 SAMPLE = 512  # different sentences of the compared items, drawn by a fixed seed
 SHARES = (2, 4)  # of the numbers of a vector: a half, a quarter

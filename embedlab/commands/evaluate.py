@@ -177,11 +177,11 @@ def _evaluate_items(
     options: EvaluateOptions, selected: Sequence[SelectedTask], session: Session
 ) -> Report:
     """One table of all tasks: the scores of the items that fit, by a property."""
+    from embedlab.comparison.comparison import Slicing
     from embedlab.evaluation import compared, gather, refuse_without_items
     from embedlab.outcomes.frame import DATASET
     from embedlab.outcomes.grouping import refuse_unknown_property
     from embedlab.reports.scores import score_table
-    from embedlab.scoring.task_comparison import Slicing
 
     if options.by != DATASET:
         refuse_unknown_property(options.by)
@@ -297,7 +297,7 @@ def _table(
     session: Session,
 ) -> Table:
     """The table of the evaluations of one task, with the intervals of what is stored by item."""
-    from embedlab.comparison.comparison import compare_outcomes
+    from embedlab.comparison.comparison import Slicing, compare_outcomes
     from embedlab.evaluation import stored_items
     from embedlab.outcomes.frame import DATASET
     from embedlab.reports.notes import slice_note
@@ -331,8 +331,7 @@ def _table(
                 of = compare_outcomes(
                     outcomes,
                     [model_columns(model)],
-                    by=options.by,
-                    aggregate=cast("Aggregate", aggregate),
+                    Slicing(by=options.by, aggregate=cast("Aggregate", aggregate)),
                 )
                 notes += [slice_note(each.key, note) for each in of.slices for note in each.notes]
                 setting = aggregate if settings is not None else ""

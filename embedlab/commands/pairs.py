@@ -70,6 +70,7 @@ def pairs(options: PairsOptions, session: Session) -> Report:
     from embedlab.analysis.named_selections import store_selection
     from embedlab.analysis.rank_errors import with_rank_errors
     from embedlab.commands.own_rows import models_and_files
+    from embedlab.comparison.comparison import Slicing
     from embedlab.data.aliases import canonical_names
     from embedlab.evaluation import gather
     from embedlab.outcomes.selection import item_condition, items_that_fit
@@ -77,7 +78,6 @@ def pairs(options: PairsOptions, session: Session) -> Report:
     from embedlab.reports.frames import PAIRED
     from embedlab.reports.pairs import pair_list
     from embedlab.scoring.selection import SelectedTask
-    from embedlab.scoring.task_comparison import Slicing
 
     named_models, files = models_and_files(options, session.settings)
     names = list(dict.fromkeys(named_models))

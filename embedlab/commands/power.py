@@ -53,10 +53,10 @@ def power(options: PowerOptions, session: Session) -> Report:
     """
     from embedlab.analysis.power import detectable
     from embedlab.commands.own_rows import two_models
+    from embedlab.comparison.comparison import Slicing
     from embedlab.evaluation import compared, gather
     from embedlab.reports.power_table import POWER, power_table
     from embedlab.scoring.selection import select_from
-    from embedlab.scoring.task_comparison import Slicing
 
     names, files = two_models(options, "power", session.settings)
     if options.detect is not None and not 0 < options.detect < 100:

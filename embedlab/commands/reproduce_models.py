@@ -10,6 +10,7 @@ from typing import Any
 
 from embedlab.choices import By
 from embedlab.commands.reproduce_plan import ReproductionOptions, named_rows
+from embedlab.comparison.comparison import Slicing
 from embedlab.core.errors import EmbedlabError, Interrupted, MissingError, UsageError
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.paths import data_name
@@ -32,7 +33,7 @@ from embedlab.runs.store import RunFolder
 from embedlab.scoring.member import evaluate_task as evaluate_on
 from embedlab.scoring.prefetch import stored_evaluation
 from embedlab.scoring.selection import SelectedTask
-from embedlab.scoring.task_comparison import Gathered, Slicing, model_columns
+from embedlab.scoring.task_comparison import Gathered, model_columns
 from embedlab.tasks.task import Selection, pair_scores
 from embedlab.tasks.task import task as find_task
 

@@ -34,6 +34,7 @@ from embedlab.commands.reproduce_plan import (
     train_rows,
 )
 from embedlab.commands.training_plan import build_tiny_encoder, starting_encoder
+from embedlab.comparison.comparison import Slicing
 from embedlab.core.errors import EmbedlabError, MissingError, NotDownloadedError
 from embedlab.core.network import is_reachable
 from embedlab.core.recipe import Recipe
@@ -72,7 +73,7 @@ from embedlab.runs.curves import Curve
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import merged
 from embedlab.runs.store import RunFolder
-from embedlab.scoring.task_comparison import Slicing, TaskComparison
+from embedlab.scoring.task_comparison import TaskComparison
 from embedlab.tasks.task import Selection
 from embedlab.tasks.task import task as find_task
 from embedlab.training.stage_data import groups_of

@@ -59,13 +59,13 @@ def why(options: WhyOptions, session: Session) -> Report:
 
     from embedlab.analysis.evidence import member_columns
     from embedlab.commands.own_rows import two_models
+    from embedlab.comparison.comparison import Slicing
     from embedlab.comparison.explanation import explained
     from embedlab.evaluation import compared, gather, refuse_without_items
     from embedlab.outcomes.frame import joined_outcomes
     from embedlab.outcomes.selection import select_items
     from embedlab.reports.why import WHY, why_tables
     from embedlab.scoring.selection import select_from
-    from embedlab.scoring.task_comparison import Slicing
 
     names, files = two_models(options, "why", session.settings)
     selected = select_from(options.suites, options.tasks or files, session.settings.data)

@@ -4,19 +4,19 @@ show is made here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from embedlab.analysis.another_dataset import Elsewhere, elsewhere
 from embedlab.analysis.comparison import ComparedSlice, compare_evidence, comparison_notes
 from embedlab.analysis.evidence import member_columns
 from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.core.errors import UsageError
-from embedlab.core.nearest import unknown
-from embedlab.outcomes.frame import DATASET
+from embedlab.outcomes.frame import DATASET, is_expression
 
 if TYPE_CHECKING:
+    from embedlab.analysis.another_dataset import Elsewhere
+    from embedlab.analysis.evidence import Evidence
     from embedlab.analysis.scores import ModelColumns
     from embedlab.choices import Aggregate
     from embedlab.outcomes.frame import Outcomes
@@ -24,89 +24,110 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
-    """Models compared on the slices of some items."""
+class Slicing:
+    """Which items of the tasks are compared, how they are grouped, and how two models are
+    tested.
+    """
 
-    by: str  # a property of the items
-    aggregate: Aggregate
-    models: tuple[str, ...]
-    reference: str
-    slices: tuple[ComparedSlice, ...]
-    margin: float | None = None  # of the test of equivalence, in units of the scores
-    common: bool = False  # on the items that all models score
-    notes: tuple[str, ...] = ()  # remarks on the whole comparison
-    elsewhere: tuple[Elsewhere, ...] = ()  # what differences on whole datasets say of another one
+    by: str = DATASET  # a property, a number of groups of it, or two crossed
+    where: str = ""  # an expression over properties; all items without one
+    has_rest: bool = False  # whether what the expression leaves out of each dataset is shown too
+    aggregate: Aggregate = "all"
+    common: bool = False  # items alone that all models have predictions of
+    margin: float | None = None  # of equivalence, in units of the scores
+    has_letters: bool = False  # whether each two models are tested, not only those with the first
+    has_another: bool = False  # whether what a dataset of the same kind would give is wanted
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether each number is of a whole dataset."""
+        return self.by == DATASET and not self.where and not self.common
+
+    @property
+    def meanings(self) -> Mapping[str, str]:
+        """The expressions of the named selections that items are picked or grouped by, by name."""
+        if not (self.where or is_expression(self.by)):
+            return {}
+        from embedlab.analysis.expressions import meanings
+
+        return meanings(f"{self.where} {self.by}")
+
+
+WHOLE = Slicing()  # each dataset, with all its items
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Models compared with the first of them on the slices of some items."""
+
+    slicing: Slicing
+    models: Sequence[ModelColumns]
+    slices: Sequence[ComparedSlice]
+    evidence: Sequence[Evidence] = ()  # behind the slices, in their order
+    # what differences on five datasets that hardly share pairs say of another one
+    elsewhere: Sequence[Elsewhere] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the models; the first is the reference."""
+        return [model.name for model in self.models]
+
+    @property
+    def remarks(self) -> list[str]:
+        """What is to be said of the intervals and tests of all slices."""
+        return list(comparison_notes(self.slices, self.models, self.slicing.margin))
+
+
+def compare_slices(
+    evidence: Sequence[Evidence], models: Sequence[ModelColumns], slicing: Slicing
+) -> Comparison:
+    """Compare MODELS on the EVIDENCE of slices that were cut as SLICING says.
+
+    A margin adds a test of equivalence.
+    """
+    slices = compare_evidence(
+        evidence, models, margin=slicing.margin, has_letters=slicing.has_letters
+    )
+    others: Sequence[Elsewhere] = ()
+    if slicing.has_another and slicing.by == DATASET and not slicing.where:
+        from embedlab.analysis.another_dataset import elsewhere
+
+        others = elsewhere(evidence, slices, models)
+    return Comparison(
+        slicing=slicing, models=models, slices=slices, evidence=evidence, elsewhere=others
+    )
 
 
 def compare_outcomes(
     outcomes: Outcomes,
     models: Sequence[ModelColumns],
+    slicing: Slicing = WHOLE,
     *,
-    by: str = DATASET,
-    aggregate: Aggregate = "all",
-    reference: str | None = None,
-    margin: float | None = None,
-    has_letters: bool = False,
-    has_another: bool = False,
-    common: bool = False,
     selection: ItemSelection | None = None,
     progress: Callable[[int, int], None] | None = None,
-    preview: Callable[[Comparison], None] | None = None,
 ) -> Comparison:
-    """Compare MODELS, whose members have predictions in OUTCOMES, on each slice by a property
-    against REFERENCE (default: the first).
+    """Compare MODELS, whose members have predictions in OUTCOMES, with the first of them on each
+    slice; SELECTION is what the expression of SLICING picks.
 
     Every model sees the same items, so differences are paired. Averages over datasets count
     sentences that recur in several of them. A model that lacks an item of a slice has no number
-    there, with a note; with COMMON all models are compared on the items that all of them score. A
-    dataset's fifths are cut within it, before a SELECTION leaves some of its items; of one that was
-    chosen by results there are scores alone.
-
-    MARGIN, in units of the scores, adds a test of equivalence. PREVIEW takes
-    the scores as soon as they are known, then again with the intervals of one slice more.
+    there, with a note; of common items all models have numbers. A dataset's fifths are cut within
+    it, before a SELECTION leaves some of its items; of one that was chosen by results there are
+    scores alone.
     """
-    names = [model.name for model in models]
-    reference = _checked_reference(names, reference, by, aggregate)
-    members = member_columns(models)
-    parts = slices_of(outcomes, members, by=by, common=common, selection=selection)
-    is_chosen = selection is not None and selection.is_by_results
-    evidence = outcome_evidence(
-        outcomes, members, parts, aggregate=aggregate, is_chosen=is_chosen, progress=progress
-    )
-    empty = Comparison(
-        by=by,
-        aggregate=aggregate,
-        models=tuple(names),
-        reference=reference,
-        slices=(),
-        margin=margin,
-        common=common,
-    )
-    show = (lambda slices: preview(replace(empty, slices=slices))) if preview is not None else None
-    slices = compare_evidence(
-        evidence, models, reference, margin=margin, has_letters=has_letters, preview=show
-    )
-    another = elsewhere(evidence, slices, models, reference) if has_another else ()
-    return replace(
-        empty,
-        slices=slices,
-        notes=tuple(comparison_notes(slices, models, margin)),
-        elsewhere=another,
-    )
-
-
-def _checked_reference(
-    names: Sequence[str], reference: str | None, by: str, aggregate: Aggregate
-) -> str:
-    if not names:
-        raise UsageError("no models to compare", hint="name one or more models")
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise UsageError(f"model {twice!r} is named twice", hint="name each model once")
-    if by == "dice" and aggregate != "all":
+    if slicing.by == "dice" and slicing.aggregate != "all":
         raise UsageError(
-            f"Dice fifths are not aggregated over sources: {aggregate!r}",
+            f"Dice fifths are not aggregated over sources: {slicing.aggregate!r}",
             hint="remove --aggregate, or use --by dataset",
         )
-    if reference is not None and reference not in names:
-        raise unknown("model", reference, names)
-    return reference or names[0]
+    members = member_columns(models)
+    parts = slices_of(outcomes, members, by=slicing.by, common=slicing.common, selection=selection)
+    evidence = outcome_evidence(
+        outcomes,
+        members,
+        parts,
+        aggregate=slicing.aggregate,
+        is_chosen=selection is not None and selection.is_by_results,
+        progress=progress,
+    )
+    return compare_slices(evidence, models, slicing)

@@ -130,7 +130,6 @@ def _whole(
     return compare_evidence(
         [evidences[0] if len(evidences) == 1 else average_evidence("all", evidences)],
         models,
-        models[0].name,
     )[0]
 
 

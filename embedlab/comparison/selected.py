@@ -57,7 +57,7 @@ def selected_and_rest(
         evidences[0] if len(evidences) == 1 else average_evidence(name, evidences)
         for name, evidences in zip(("selected", "rest"), evidence, strict=True)
     ]
-    selected, rest = compare_evidence(means, models, models[0].name)
+    selected, rest = compare_evidence(means, models)
     return SelectedAndRest(
         datasets=tuple(datasets),
         selected=selected,

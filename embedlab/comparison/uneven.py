@@ -224,7 +224,7 @@ def uneven(measured: Sequence[MeasuredKind], models: Sequence[ModelColumns]) -> 
     MODELS, in their order.
     """
     within, apart = (
-        compare_evidence([kind.own for kind in measured], models, models[0].name),
+        compare_evidence([kind.own for kind in measured], models),
         compared_contrasts(measured, models),
     )
     unevens = [
@@ -253,13 +253,11 @@ def compared_contrasts(
     """Return by how much the second model's lead on each of the MEASURED kinds is above its lead on
     the others, corrected over all.
     """
-    first, second = models
     apart = compare_evidence(
         [contrast_evidence(kind.own.key, kind.own, kind.others) for kind in measured],
         models,
-        first.name,
     )
-    return [contrast.differences[second.name] for contrast in apart]
+    return [contrast.differences[models[1].name] for contrast in apart]
 
 
 def _mean(kind: Kind, keyed: Mapping[str, Evidence], parts: Sequence[ItemSlice]) -> Evidence:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 import xxhash
 
-from embedlab.analysis.comparison import ComparedSlice, compare_evidence
 from embedlab.analysis.evidence import Evidence, member_columns
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.uncertainty import METHOD
+from embedlab.comparison.comparison import Comparison, Slicing, compare_slices
 from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.models.grammar import titles_of
 from embedlab.models.packaged import is_packaged
@@ -29,8 +29,7 @@ from embedlab.scoring.provenance import COMMON, overlap_sign
 from embedlab.scoring.training_text import keyed_items
 
 if TYPE_CHECKING:
-    from embedlab.analysis.another_dataset import Elsewhere
-    from embedlab.choices import Aggregate
+    from embedlab.analysis.comparison import ComparedSlice
     from embedlab.data.dataset import DatasetState
     from embedlab.data.overlaps import KnownText
     from embedlab.data.shared_text import Overlap
@@ -67,42 +66,9 @@ TEST = "dyadic"  # what signatures and frames call the test of every difference
 
 
 @dataclass(frozen=True, kw_only=True)
-class Slicing:
-    """Which items of the tasks are compared, how they are grouped, and how two models are
-    tested.
-    """
+class TaskComparison(Comparison):
+    """The rows of all tasks and averages, in order, with what is known of their numbers."""
 
-    by: str = DATASET  # a property, a number of groups of it, or two crossed
-    where: str = ""  # an expression over properties; all items without one
-    has_rest: bool = False  # whether what the expression leaves out of each dataset is shown too
-    aggregate: Aggregate = "all"
-    common: bool = False  # items alone that all models have predictions of
-    margin: float | None = None  # of equivalence, in units of the scores
-    has_letters: bool = False  # whether each two models are tested, not only those with the first
-    has_another: bool = False  # whether what a dataset of the same kind would give is wanted
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether each number is of a whole dataset."""
-        return self.by == DATASET and not self.where and not self.common
-
-    @property
-    def meanings(self) -> Mapping[str, str]:
-        """The expressions of the named selections that items are picked or grouped by, by name."""
-        if not (self.where or is_expression(self.by)):
-            return {}
-        from embedlab.analysis.expressions import meanings
-
-        return meanings(f"{self.where} {self.by}")
-
-
-@dataclass(frozen=True, kw_only=True)
-class TaskComparison:
-    """The rows of all tasks and averages, in order."""
-
-    slices: Sequence[ComparedSlice]
-    models: Sequence[ModelColumns]
-    slicing: Slicing = Slicing()
     # compared of all, where they are those that all models score
     rows: tuple[int, int] | None = None
     shared: Mapping[str, Mapping[str, Overlap]]  # by model, then by row
@@ -116,15 +82,11 @@ class TaskComparison:
     signatures: Mapping[str, str]  # by model
     states: Sequence[DatasetState]  # of the data that was read
     is_whole: bool  # nothing was missing
-    evidence: Sequence[Evidence] = ()  # behind the rows, in their order
-    elsewhere: Sequence[
-        Elsewhere
-    ] = ()  # what differences on five datasets that hardly share pairs say of another one
 
     @property
     def titles(self) -> dict[str, str]:
         """The models as tables call them, by name."""
-        return titles_of([model.name for model in self.models])
+        return titles_of(self.names)
 
 
 @dataclass(kw_only=True)
@@ -185,27 +147,14 @@ class Gathered:
         evidence.sort(
             key=lambda evidence: places[evidence.task]
         )  # numbers without items stay with their task
-        slices = compare_evidence(
-            evidence,
-            self.models,
-            self.models[0].name,
-            margin=slicing.margin,
-            has_letters=slicing.has_letters,
-        )
-        others: Sequence[Elsewhere] = ()
-        if slicing.has_another and slicing.by == DATASET and not slicing.where:
-            from embedlab.analysis.another_dataset import elsewhere
-
-            others = elsewhere(evidence, slices, self.models, self.models[0].name)
+        compared_slices = compare_slices(evidence, self.models, slicing)
         averages = {each.key for each in evidence if each.average_of}
         counts = {
             name: {key: shared for key, shared in overlap.items() if shared and key not in averages}
             for name, overlap in overlaps.items()
         }
         return TaskComparison(
-            slices=slices,
-            models=self.models,
-            slicing=slicing,
+            **vars(compared_slices),
             rows=rows if slicing.common else None,
             shared={name: shared_rows(evidence, overlap) for name, overlap in overlaps.items()},
             counts=counts,
@@ -213,11 +162,9 @@ class Gathered:
             marks=tuple(sorted({*self.marks, *((COMMON,) if slicing.common else ())})),
             notes=tuple(self.notes),
             left_out=tuple(left_out),
-            signatures=self._signed(slices, slicing),
+            signatures=self._signed(compared_slices.slices, slicing),
             states=self.states,
             is_whole=self.is_whole,
-            evidence=evidence,
-            elsewhere=others,
         )
 
     def _sliced(

@@ -13,7 +13,7 @@ from typing import get_args
 from embedlab.analysis.comparison import ComparedSlice
 from embedlab.analysis.scores import ModelColumns
 from embedlab.choices import Aggregate
-from embedlab.comparison.comparison import compare_outcomes
+from embedlab.comparison.comparison import Slicing, compare_outcomes
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
 from embedlab.encoders.stored_scores import member_folders
@@ -168,7 +168,8 @@ def _of_task(
         with suppress(UsageError):  # a property that these items do not have
             if outcomes is not None:
                 items = joined_splits(outcomes) if is_joined else outcomes
-                slices = compare_outcomes(items, _columns(sides), by=by, aggregate=aggregate).slices
+                slicing = Slicing(by=by, aggregate=aggregate)
+                slices = compare_outcomes(items, _columns(sides), slicing).slices
                 intervals |= _intervals(sides, score_keys, slices)
     unexplained = () if lacking else _unexplained(keys, intervals)
     return ScoreIntervals(

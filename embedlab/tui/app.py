@@ -329,7 +329,7 @@ class Dashboard(Working, Host):
         self._show_sidebar(scores)
 
     def _limits(self) -> list[str]:
-        notes = [*self.shown.notes, *(self.comparison.notes if self.comparison else ())]
+        notes = [*self.shown.notes, *(self.comparison.remarks if self.comparison else ())]
         return list(dict.fromkeys(notes))
 
     def _show_sidebar(self, scores: Mapping[str, str]) -> None:

@@ -30,8 +30,8 @@ from embedlab.analysis.ordering import Estimate, Ordering
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.seed_tests import holm
 from embedlab.analysis.weighing import Weighed
+from embedlab.comparison.comparison import Slicing
 from embedlab.core.settings import load_settings
-from embedlab.scoring.task_comparison import Slicing
 
 AVERAGE = "average of seven"
 SETS = ("sts12", "sts13", "sts14", "sts15", "sts16", "sts-benchmark", "sick-r")

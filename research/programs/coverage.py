@@ -356,7 +356,7 @@ class TableJob:
                 average_of("sts12-16", parts[:5], graph),
                 average_of("average of seven", parts, graph),
             ]
-            found = compare_evidence(evidence, columns_of(counts), "a")
+            found = compare_evidence(evidence, columns_of(counts))
             starred = any(
                 difference.significant for one in found for difference in one.differences.values()
             )

@@ -117,7 +117,7 @@ def main() -> None:
                 )
                 for name in METRICS
             ]
-            for name, one in zip(METRICS, compare_evidence(found, models, "a"), strict=True):
+            for name, one in zip(METRICS, compare_evidence(found, models), strict=True):
                 true = truth[name]
                 shown = [one.scores["a"], one.scores["b"], one.differences["b"]]
                 hits[name] += [

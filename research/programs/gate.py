@@ -75,7 +75,7 @@ class Cell:
         """The exit code of each run."""
         for seed in range(start, start + runs):
             evidence = self.draw(np.random.default_rng(seed), worse)
-            (row,) = compare_evidence([evidence], MODELS, "base")
+            (row,) = compare_evidence([evidence], MODELS)
             apart = row.differences["candidate"]
             yield int(
                 GateRow(

@@ -199,7 +199,7 @@ class Seeds:
         """Return whether some kind of items is starred of two models of one recipe."""
         places = self.dealt(size, rng)
         compared = compare_evidence(
-            [one.of_members(places) for one in self.contrasts], self.models(places), "A"
+            [one.of_members(places) for one in self.contrasts], self.models(places)
         )
         return any(one.differences["B"].significant for one in compared)
 

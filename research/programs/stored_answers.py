@@ -38,6 +38,7 @@ from embedlab.analysis.evidence import Evidence, member_columns
 from embedlab.analysis.near_duplicates import Links, NearDuplicates
 from embedlab.analysis.scores import ModelColumns
 from embedlab.commands.options import with_aliases
+from embedlab.comparison.comparison import Slicing
 from embedlab.comparison.evidence import outcome_evidence
 from embedlab.core.settings import Settings, load_settings
 from embedlab.data.dataset import DatasetState
@@ -54,7 +55,7 @@ from embedlab.runs.parts import StoredPart
 from embedlab.scoring.outcomes import MemberOutcomes, figure_evidence, member_outcomes
 from embedlab.scoring.prefetch import stored_evaluation
 from embedlab.scoring.selection import SelectedTask
-from embedlab.scoring.task_comparison import Gathered, Slicing, TaskComparison, item_outcomes
+from embedlab.scoring.task_comparison import Gathered, TaskComparison, item_outcomes
 from embedlab.tasks.task import task as find_task
 
 FACTS = "embedlab-answers"  # the parquet metadata key
@@ -418,7 +419,7 @@ def compared_again(
     columns = chosen_models(path, stored, names or [model.name for model in stored.models])
     members = member_columns(columns)
     found = evidence_again(stored, items, members, rows)
-    slices = compare_evidence(found, columns, columns[0].name)
+    slices = compare_evidence(found, columns)
     others = tuple(f"{model.name}: " for model in stored.models if model not in columns)
     left_out = tuple(
         f"{state.name} "

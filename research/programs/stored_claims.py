@@ -49,13 +49,13 @@ from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.weighing import Weighed
 from embedlab.choices import Aggregate
 from embedlab.commands.reproduce_run import settled_rows
+from embedlab.comparison.comparison import Slicing
 from embedlab.core.errors import UsageError
 from embedlab.core.schema import build, read_toml, table
 from embedlab.core.settings import Settings, load_settings
 from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.paper_trainings import for_claims
 from embedlab.reports.claims_table import claims_table
-from embedlab.scoring.task_comparison import Slicing
 
 RESULTS = Path(__file__).parents[1]
 SCALE = 100.0  # of all numbers on pages

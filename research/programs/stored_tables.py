@@ -37,6 +37,7 @@ from embedlab.analysis.overlap import dice_of_rows
 from embedlab.analysis.pair_notes import pair_keys
 from embedlab.analysis.scores import ModelColumns
 from embedlab.choices import Aggregate
+from embedlab.comparison.comparison import Slicing
 from embedlab.comparison.evidence import slices_of
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.recipe import from_table
@@ -61,7 +62,7 @@ from embedlab.scoring.outcomes import averages_of, shared_rows
 from embedlab.scoring.provenance import training_marks, training_notes
 from embedlab.scoring.selection import SelectedTask
 from embedlab.scoring.stated_text import START_UNKNOWN
-from embedlab.scoring.task_comparison import Gathered, KnownModel, Progress, Slicing, TaskComparison
+from embedlab.scoring.task_comparison import Gathered, KnownModel, Progress, TaskComparison
 from embedlab.scoring.training_text import keyed_items
 from embedlab.tasks.task import Selection, Texts, evaluation_without_scores
 from embedlab.tasks.task import task as find_task

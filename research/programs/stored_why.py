@@ -21,11 +21,12 @@ import table_pages
 from stored_tables import StoredPairs, stored_pairs
 
 from embedlab.analysis.evidence import Evidence, contrast_evidence, member_columns
+from embedlab.comparison.comparison import Slicing
 from embedlab.comparison.explanation import Explanation, explained
 from embedlab.comparison.uneven import item_kinds, measured_kinds
 from embedlab.core.settings import Settings, load_settings
 from embedlab.outcomes.frame import DATASET
-from embedlab.scoring.task_comparison import Slicing, TaskComparison
+from embedlab.scoring.task_comparison import TaskComparison
 
 
 def explained_again(scored: StoredPairs) -> tuple[Explanation, TaskComparison]:

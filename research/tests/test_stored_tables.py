@@ -29,6 +29,7 @@ from embedlab.choices import By
 from embedlab.commands.compare import CompareOptions, compare
 from embedlab.commands.reproduce import reproduce
 from embedlab.commands.reproduce_plan import ReproductionOptions
+from embedlab.comparison.comparison import Slicing
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
@@ -38,7 +39,6 @@ from embedlab.reports.scores import comparison_table
 from embedlab.runs.environment import collect_environment
 from embedlab.runs.outcomes import SENTENCES
 from embedlab.runs.store import RunFolder
-from embedlab.scoring.task_comparison import Slicing
 from embedlab.training.stage_data import open_stages
 from tests.conftest import thin_out
 

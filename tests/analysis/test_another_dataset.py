@@ -134,8 +134,8 @@ def datasets(count: int, *, repeated: int = 0) -> list[Evidence]:
 
 def test_five_datasets_say_something_of_another_one() -> None:
     evidence = datasets(6, repeated=3)
-    slices = compare_evidence(evidence, [A, B], "a")
-    (found,) = elsewhere(evidence, slices, [A, B], "a")
+    slices = compare_evidence(evidence, [A, B])
+    (found,) = elsewhere(evidence, slices, [A, B])
     assert (len(found.datasets), found.shared_pairs) == (5, 0)
     assert not {"set 0", "set 5"} <= {*found.datasets}
     counted = [one for one in slices if one.key in found.datasets]
@@ -150,9 +150,9 @@ def test_five_datasets_say_something_of_another_one() -> None:
         pytest.approx(expected[1]),
         pytest.approx(expected[2]),
     )
-    assert elsewhere(evidence[:4], slices[:4], [A, B], "a") == ()
+    assert elsewhere(evidence[:4], slices[:4], [A, B]) == ()
     fewer = datasets(5, repeated=2)
-    assert elsewhere(fewer, compare_evidence(fewer, [A, B], "a"), [A, B], "a") == ()
+    assert elsewhere(fewer, compare_evidence(fewer, [A, B]), [A, B]) == ()
 
 
 def test_two_models_that_share_runs_vary_by_their_differences_seed_by_seed() -> None:
@@ -186,8 +186,8 @@ def test_two_models_that_share_runs_vary_by_their_differences_seed_by_seed() -> 
         (both, apart.var(ddof=1) / 3, 2.0),
         ([replace(one, runs=()) for one in both], *welch(points[:3], points[3:])),
     ):
-        slices = compare_evidence(evidence, models, "a")
-        (found,) = elsewhere(evidence, slices, models, "a")
+        slices = compare_evidence(evidence, models)
+        (found,) = elsewhere(evidence, slices, models)
         deltas, rows = (
             [value(one.differences["c"]) for one in slices]
             for value in (lambda d: d.delta, lambda d: d.uncertainty.variance_of_rows)
@@ -227,8 +227,7 @@ def test_a_model_without_a_score_on_one_of_the_datasets_says_nothing_of_another(
         )
     models = [ModelColumns(name=name, members=(name,)) for name in "abc"]
     assert [
-        one.model
-        for one in elsewhere(evidence, compare_evidence(evidence, models, "a"), models, "a")
+        one.model for one in elsewhere(evidence, compare_evidence(evidence, models), models)
     ] == ["c"]
 
 

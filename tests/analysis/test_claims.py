@@ -137,14 +137,14 @@ def test_a_claim_is_measured_by_the_procedure_of_every_comparison() -> None:
     rng = np.random.default_rng(1)
     gold = rng.normal(size=60)
     predicted = {
-        place: gold + rng.normal(0, noise, 60) for place, noise in enumerate((0.5, 0.6, 1.5))
+        place: gold + rng.normal(0, noise, 60) for place, noise in enumerate((1.5, 0.5, 0.6))
     }
     evidence = evidence_of("sts", "s", gold, predicted, 3, measure=MEASURES["spearman"])
     models = [
-        ModelColumns(name="a", members=("a@1", "a@2"), seeds=(1, 2)),
         ModelColumns(name="b", members=("b",)),
+        ModelColumns(name="a", members=("a@1", "a@2"), seeds=(1, 2)),
     ]
-    (compared,) = compare_evidence([evidence], models, "b")
+    (compared,) = compare_evidence([evidence], models)
     for first, second, sign in (("a", "b", 1), ("b", "a", -1)):
         own, shown = (
             claimed_difference(Weighed(evidence, models), first, second, scale=2.0),

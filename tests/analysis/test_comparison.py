@@ -58,7 +58,7 @@ def test_the_interval_of_a_high_correlation_reaches_farther_down_and_never_above
         1,
         measure=MEASURES["spearman"],
     )
-    (found,) = compare_evidence([evidence], [ModelColumns(name="one", members=("one",))], "one")
+    (found,) = compare_evidence([evidence], [ModelColumns(name="one", members=("one",))])
     score = found.scores["one"]
     assert score.value > 0.85
     assert score.low < score.value < score.high < 1
@@ -120,13 +120,13 @@ def test_equivalence_is_corrected_over_the_differences_that_are_shown() -> None:
     }
     evidence = evidence_of("sts", "made", gold, predicted, 3, measure=MEASURES["spearman"])
     models = [ModelColumns(name=name, members=(name,)) for name in "abc"]
-    (one,) = compare_evidence([evidence], models, "a", margin=0.05)
-    (alone,) = compare_evidence([evidence], models[:2], "a", margin=0.05)
+    (one,) = compare_evidence([evidence], models, margin=0.05)
+    (alone,) = compare_evidence([evidence], models[:2], margin=0.05)
     p = {name: each.p_equivalent for name, each in one.differences.items()}
     own = alone.differences["b"].p_equivalent
     assert p["b"] == pytest.approx(min(1.0, 2 * own)) or p["b"] == pytest.approx(max(own, p["c"]))
     assert one.differences["b"].equivalent == (p["b"] < 0.05)
-    assert isnan(compare_evidence([evidence], models, "a")[0].differences["b"].p_equivalent)
+    assert isnan(compare_evidence([evidence], models)[0].differences["b"].p_equivalent)
     notes = list(comparison_notes([one], models, 0.05))
     assert any(
         "smaller than ±5 (two one-sided tests, 5%, corrected by Holm over 2 differences)" in note

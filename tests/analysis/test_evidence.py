@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr, spearmanr
 
-from embedlab.analysis.comparison import ComparedSlice, compare_evidence
+from embedlab.analysis.comparison import compare_evidence
 from embedlab.analysis.evidence import (
     Evidence,
     ItemGroups,
@@ -47,7 +47,7 @@ def test_few_discordant_items_do_not_make_a_difference() -> None:
         evidence = evidence_of(
             "glue", "rte", gold, dict(enumerate(predicted)), 2, measure=MEASURES["accuracy"]
         )
-        difference = compare_evidence([evidence], single("ab"), "a")[0].differences["b"]
+        difference = compare_evidence([evidence], single("ab"))[0].differences["b"]
         assert difference.low < difference.high
         rejected += difference.p < 0.05
     assert 0.004 < rejected / 600 <= 0.055
@@ -58,7 +58,7 @@ def test_a_member_without_predictions_has_no_score_and_takes_nothing_from_the_ot
     evidence = evidence_of(
         "glue", "cola", gold, {0: predicted[0], 2: predicted[1]}, 3, measure=MEASURES["matthews"]
     )
-    (found,) = compare_evidence([evidence], single("abc"), "a")
+    (found,) = compare_evidence([evidence], single("abc"))
     assert np.isnan(found.scores["b"].value)
     assert np.isnan(found.differences["b"].p_holm)
     assert found.scores["b"].letters == ""
@@ -66,7 +66,7 @@ def test_a_member_without_predictions_has_no_score_and_takes_nothing_from_the_ot
     alone = evidence_of(
         "glue", "cola", gold, dict(enumerate(predicted)), 2, measure=MEASURES["matthews"]
     )
-    assert compare_evidence([alone], single("ac"), "a")[0].differences["c"].p == pytest.approx(
+    assert compare_evidence([alone], single("ac"))[0].differences["c"].p == pytest.approx(
         found.differences["c"].p
     )
 
@@ -86,42 +86,18 @@ def test_scores_are_correlated_and_a_member_without_any_is_absent(
     )
     assert found.metric == metric
     assert np.isnan(found.points[1])
-    (compared,) = compare_evidence([found], single("abc"), "a")
+    (compared,) = compare_evidence([found], single("abc"))
     assert compared.differences["c"].high < 0
 
 
 def test_a_number_without_items_is_shown_and_not_tested() -> None:
 
     found = compare_evidence(
-        [Evidence(key="x", title="x", pairs=9, points=np.array([0.5, 0.7]))], single("ab"), "a"
+        [Evidence(key="x", title="x", pairs=9, points=np.array([0.5, 0.7]))], single("ab")
     )[0]
     assert found.differences["b"].delta == pytest.approx(0.2)
     assert np.isnan([found.differences["b"].p, found.scores["a"].low]).all()
     assert {score.letters for score in found.scores.values()} == {""}
-
-
-def test_scores_are_shown_at_once_and_intervals_follow_slice_by_slice() -> None:
-    evidence = []
-    for seed, name in enumerate(("first", "second", "third")):
-        gold, predicted = predictions(120, 2, seed)
-        evidence.append(
-            evidence_of(
-                "transfer", name, gold, dict(enumerate(predicted)), 2, measure=MEASURES["accuracy"]
-            )
-        )
-    seen: list[tuple[ComparedSlice, ...]] = []
-    found = compare_evidence(evidence, single("ab"), "a", preview=seen.append)
-    assert len(seen) == 3
-    for done, shown in enumerate(seen):
-        assert [one.key for one in shown] == ["first", "second", "third"]
-        for place, (one, whole) in enumerate(zip(shown, found, strict=True)):
-            for name in "ab":
-                assert one.scores[name].value == whole.scores[name].value
-                has_interval = (one.scores[name].low, one.scores[name].high) == (
-                    whole.scores[name].low,
-                    whole.scores[name].high,
-                )
-                assert has_interval == (place < done)
 
 
 def plain_rows(items: int = 30, members: int = 2, seed: int = 0) -> SliceRows:
@@ -218,7 +194,7 @@ def test_a_contrast_of_two_slices_is_the_difference_of_their_scores_over_all_the
         *("apart", "apart", 150, "glue", "accuracy", "exact"),
     )
     assert found.points.tolist() == pytest.approx((fits.points - rest.points).tolist())
-    (compared,) = compare_evidence([found], single("ab"), "a")
+    (compared,) = compare_evidence([found], single("ab"))
     variances = [part.points * (1 - part.points) / part.pairs for part in (fits, rest)]
     assert compared.scores["a"].uncertainty.variance_of_rows == pytest.approx(
         sum(one[0] for one in variances), rel=0.03
@@ -252,7 +228,7 @@ def test_a_comparison_reaches_as_far_as_the_weakest_of_the_models_that_have_a_sc
         "glue", "rte", gold, {0: predicted[0], 2: predicted[1]}, 3, measure=MEASURES["accuracy"]
     )
     known = [ModelColumns(name=name, members=(name,), is_published=name != "b") for name in "abc"]
-    (found,) = compare_evidence([evidence], known, "a", has_letters=True)
+    (found,) = compare_evidence([evidence], known, has_letters=True)
     assert found.reach == "models"
     assert {name: one.reach for name, one in found.differences.items()} == {
         "b": "checkpoints",

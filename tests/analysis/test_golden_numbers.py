@@ -10,7 +10,7 @@ import scipy.stats
 
 from benchmarks.pair_frames import pair_outcomes, pair_table
 from embedlab.analysis.scores import ModelColumns
-from embedlab.comparison.comparison import compare_outcomes
+from embedlab.comparison.comparison import Slicing, compare_outcomes
 from embedlab.data.source import Source
 from embedlab.outcomes.frame import joined_splits
 from tests.pair_tables import compare_models, correlate
@@ -55,7 +55,9 @@ def test_averages_and_fifths_of_the_real_corpora(real: pl.DataFrame) -> None:
     fifths = [
         one
         for one in compare_outcomes(
-            joined_splits(pair_outcomes(real, ["dice"], task="sts", averages={})), dice, by="dice"
+            joined_splits(pair_outcomes(real, ["dice"], task="sts", averages={})),
+            dice,
+            Slicing(by="dice"),
         ).slices
         if one.key.startswith("sts-benchmark (all splits)/")
     ]

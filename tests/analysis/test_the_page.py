@@ -102,7 +102,7 @@ def test_one_dataset_is_compared_as_the_page_says(rows: int, pools: int, recipe:
     models, part = RECIPES[recipe], made(rows, pools, seed=rows)
     used = sorted(number for own in models.values() for number in own)
     part.members = part.members[used]
-    (found,) = compare_evidence([evidence(part, "spearman")], columns(models), "a")
+    (found,) = compare_evidence([evidence(part, "spearman")], columns(models))
     check(found, Compared([part], models), list(models))
     corrected = holm([difference.p for difference in found.differences.values()])
     assert [difference.p_holm for difference in found.differences.values()] == corrected
@@ -113,7 +113,7 @@ def test_one_dataset_is_compared_as_the_page_says(rows: int, pools: int, recipe:
 def test_other_measures_too(measure: str, rows: int, pools: int) -> None:
     part = made(rows, pools, 5, measure)
     part.members = part.members[:3]
-    (found,) = compare_evidence([evidence(part, measure)], columns(RECIPES["single"]), "a")
+    (found,) = compare_evidence([evidence(part, measure)], columns(RECIPES["single"]))
     check(found, Compared([part], RECIPES["single"], measure), "abc")
 
 
@@ -123,5 +123,5 @@ def test_an_average_too(measure: str) -> None:
     for part in parts:
         part.members, part.weight = part.members[:3], 1 / 3
     own = [evidence(part, measure, f"set{n}") for n, part in enumerate(parts)]
-    found = compare_evidence([average_evidence("all", own)], columns(RECIPES["single"]), "a")[0]
+    found = compare_evidence([average_evidence("all", own)], columns(RECIPES["single"]))[0]
     check(found, Compared(parts, RECIPES["single"], measure), "abc")

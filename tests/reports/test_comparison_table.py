@@ -1,7 +1,6 @@
 """The line below a comparison on what its datasets say of another one."""
 
-from embedlab.analysis.another_dataset import elsewhere
-from embedlab.analysis.comparison import compare_evidence
+from embedlab.comparison.comparison import Slicing, compare_slices
 from embedlab.reports.layout import plain_text
 from embedlab.reports.scores import comparison_table
 from embedlab.reports.tables import Table
@@ -11,10 +10,8 @@ from tests.analysis.test_another_dataset import A, B, datasets
 
 def table_of(count: int) -> Table:
     evidence = datasets(count)
-    slices = compare_evidence(evidence, [A, B], "a")
     compared = TaskComparison(
-        slices=slices,
-        models=[A, B],
+        **vars(compare_slices(evidence, [A, B], Slicing(has_another=True))),
         shared={},
         counts={},
         facts={},
@@ -23,8 +20,6 @@ def table_of(count: int) -> Table:
         signatures={},
         states=(),
         is_whole=True,
-        evidence=evidence,
-        elsewhere=elsewhere(evidence, slices, [A, B], "a"),
     )
     return comparison_table(compared)
 

@@ -13,10 +13,11 @@ from embedlab.analysis.power import detectable
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.seed_notes import HANGS
 from embedlab.analysis.weighing import Topic
+from embedlab.comparison.comparison import Slicing
 from embedlab.reports.layout import plain_text
 from embedlab.reports.power_table import power_table
 from embedlab.reports.tables import Table
-from embedlab.scoring.task_comparison import Slicing, TaskComparison
+from embedlab.scoring.task_comparison import TaskComparison
 
 A = ModelColumns(name="a", members=("a@1", "a@2", "a@3"), seeds=(1, 2, 3))
 B = ModelColumns(name="b", members=("b@1", "b@2", "b@3"), seeds=(1, 2, 3))

@@ -9,8 +9,7 @@ from math import isfinite, nan
 import numpy as np
 
 from embedlab.analysis.comparison import ComparedSlice, Difference
-from embedlab.choices import Aggregate
-from embedlab.comparison.comparison import Comparison, compare_outcomes
+from embedlab.comparison.comparison import WHOLE, Comparison, Slicing, compare_outcomes
 from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.comparison.explanation import Explanation, explained
 from embedlab.core.progress import StartProgress
@@ -48,23 +47,11 @@ class ForestLine:
 
 
 def compare_shown(
-    shown: Shown,
-    *,
-    by: str = DATASET,
-    aggregate: Aggregate = "all",
-    common: bool = False,
-    selection: ItemSelection | None = None,
+    shown: Shown, slicing: Slicing = WHOLE, selection: ItemSelection | None = None
 ) -> Comparison:
     """Compare the models of SHOWN with the first of them."""
     assert shown.outcomes is not None
-    return compare_outcomes(
-        shown.outcomes,
-        shown.columns,
-        by=by,
-        aggregate=aggregate,
-        common=common,
-        selection=selection,
-    )
+    return compare_outcomes(shown.outcomes, shown.columns, slicing, selection=selection)
 
 
 def main_slice(comparison: Comparison | None) -> ComparedSlice | None:
@@ -106,7 +93,7 @@ def verdict(comparison: Comparison) -> list[str]:
     """
     from embedlab.reports.verdicts import verdicts
 
-    reference, *others = comparison.models
+    reference, *others = comparison.names
     if not others:
         compared = main_slice(comparison)
         said = f"{reference} alone"
@@ -124,7 +111,7 @@ def verdict(comparison: Comparison) -> list[str]:
     if len(known) > 1 and not any(difference.significant for difference in known):
         rows = len(comparison.slices)
         return [f"No difference from {reference} is clear on any of {rows} rows."]
-    return verdicts(comparison.slices, comparison.models, by=comparison.by)
+    return verdicts(comparison.slices, comparison.names, by=comparison.slicing.by)
 
 
 def _interval(low: float, high: float) -> str:
@@ -138,17 +125,17 @@ def forest_lines(comparison: Comparison, models: Sequence[str] = ()) -> Iterator
     other averages, then the rest. MODELS are all that were chosen, in order of their signs.
     """
     main = main_slice(comparison)
-    others = [name for name in comparison.models if name != comparison.reference]
+    first, *others = comparison.names
     slices = sorted(
         comparison.slices, key=lambda compared: (compared is not main, not compared.average_of)
     )
     for compared in slices:
-        reference = compared.scores[comparison.reference].value
-        for name in others or [comparison.reference]:
+        reference = compared.scores[first].value
+        for name in others or [first]:
             difference = compared.differences.get(name)
             score = compared.scores[name]
             sign = _sign(difference) if difference and isfinite(difference.delta) else ""
-            place = (models or comparison.models).index(name)
+            place = (models or comparison.names).index(name)
             mark = model_sign(place)
             yield ForestLine(
                 slice_key=compared.key,
@@ -170,10 +157,10 @@ def forest_lines(comparison: Comparison, models: Sequence[str] = ()) -> Iterator
 
 def slice_expression(comparison: Comparison, line: ForestLine) -> str:
     """The filter that picks the items of a line, where the filter language has it."""
-    if comparison.by == DATASET:
+    if comparison.slicing.by == DATASET:
         return f"dataset:{line.slice_key}" if not line.is_average else ""
     dataset, _, value = line.slice_key.partition("/")
-    if comparison.by == "source":
+    if comparison.slicing.by == "source":
         return f"dataset:{dataset} source:{value}"
     return ""
 

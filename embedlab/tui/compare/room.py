@@ -1,6 +1,7 @@
 """The Compare room: the verdict, the forest plot of every slice, panes with why and a scatter."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import isfinite
 from typing import ClassVar
 
@@ -15,9 +16,8 @@ from textual.widgets import OptionList, Static
 from textual.worker import get_current_worker
 
 from embedlab.choices import Aggregate
-from embedlab.comparison.comparison import Comparison
+from embedlab.comparison.comparison import WHOLE, Comparison
 from embedlab.core.errors import EmbedlabError
-from embedlab.outcomes.frame import DATASET
 from embedlab.tui.compare.model import (
     BY,
     ForestLine,
@@ -124,9 +124,7 @@ class CompareRoom(Room):
 
     def __init__(self) -> None:
         super().__init__(id="compare")
-        self.by = DATASET
-        self.aggregate: Aggregate = "all"
-        self.common = False
+        self.slicing = WHOLE
         self.is_sorted = False
         self.is_with_gold = False
         self.view: View | None = None
@@ -159,7 +157,7 @@ class CompareRoom(Room):
     @property
     def crumbs(self) -> Sequence[str]:
         """What the rows are, and which items are compared."""
-        return f"by {self.by}", self.view.expression if self.view is not None else ""
+        return f"by {self.slicing.by}", self.view.expression if self.view is not None else ""
 
     def enter(self) -> None:
         """Go to the rows."""
@@ -207,7 +205,7 @@ class CompareRoom(Room):
     @property
     def _is_whole(self) -> bool:
         is_all = self.view is None or self.view.selection is None
-        return is_all and (self.by, self.aggregate, self.common) == (DATASET, "all", False)
+        return is_all and self.slicing == WHOLE
 
     @work(thread=True, exclusive=True, group="compare", exit_on_error=False)
     def compare(self) -> None:
@@ -221,13 +219,7 @@ class CompareRoom(Room):
             return
         selection = self.view.selection if self.view is not None else None
         try:
-            comparison = compare_shown(
-                shown,
-                by=self.by,
-                aggregate=self.aggregate,
-                common=self.common,
-                selection=selection,
-            )
+            comparison = compare_shown(shown, self.slicing, selection)
         except EmbedlabError as error:
             self.hand_over(self.dashboard.report, error)
         else:
@@ -265,7 +257,7 @@ class CompareRoom(Room):
             return
         side = self.query_one("#forest-side")
         side.border_title = (
-            f"difference from {self.comparison.reference} in points"
+            f"difference from {self.comparison.names[0]} in points"
             if len(self.comparison.models) > 1
             else "scores"
         )
@@ -293,8 +285,8 @@ class CompareRoom(Room):
                 )
             )
         forest.fill(texts)
-        sign = model_sign(self.dashboard.shown.models.index(self.comparison.reference))
-        title = f"{self.by:<{cells}} {'items':>6} {f'{sign} ref':>6} {'score':>8}"
+        sign = model_sign(self.dashboard.shown.models.index(self.comparison.names[0]))
+        title = f"{self.slicing.by:<{cells}} {'items':>6} {f'{sign} ref':>6} {'score':>8}"
         head = f"{title} {'diff':>7}      {axis_labels(low, high, bar)}"
         self.say("#forest-head", Content.styled(head, "bold $faint"))
 
@@ -303,7 +295,7 @@ class CompareRoom(Room):
         line, view = self.line, self.view
         if line is None or view is None or self.comparison is None:
             return
-        reference = self.comparison.reference
+        reference = self.comparison.names[0]
         other = GOLD if self.is_with_gold or line.model == reference else reference
         x, y = (view.facts.numbers(name)[view.rows] for name in (other, line.model))
         self.query_one(Scatter).show(x, y, f"{line.model} ↑ against {other} →")
@@ -328,25 +320,25 @@ class CompareRoom(Room):
 
     def action_rows_by(self) -> None:
         """Take the next property for the rows."""
-        self.rows_by(BY[(BY.index(self.by) + 1) % len(BY)])
+        self.rows_by(BY[(BY.index(self.slicing.by) + 1) % len(BY)])
 
     def rows_by(self, name: str) -> None:
         """Take the property called NAME for the rows."""
-        self.by = name
-        if name == "dice":
-            self.aggregate = "all"
+        aggregate = "all" if name == "dice" else self.slicing.aggregate
+        self.slicing = replace(self.slicing, by=name, aggregate=aggregate)
         self.renew()
 
     def action_aggregate(self) -> None:
         """Take all pairs at once, or the mean over sources."""
         orders: tuple[Aggregate, ...] = ("all", "mean", "wmean")
-        self.aggregate = orders[(orders.index(self.aggregate) + 1) % 3]
-        self.rows_by(self.by)
+        following = orders[(orders.index(self.slicing.aggregate) + 1) % 3]
+        self.slicing = replace(self.slicing, aggregate=following)
+        self.rows_by(self.slicing.by)
 
     def action_common(self) -> None:
         """Compare on the items that all models score, or each row on its own."""
-        self.common = not self.common
-        self.rows_by(self.by)
+        self.slicing = replace(self.slicing, common=not self.slicing.common)
+        self.renew()
 
     def action_plot(self) -> None:
         """Draw the model against gold, or against the reference."""
@@ -377,7 +369,7 @@ class CompareRoom(Room):
     def action_why(self) -> None:
         """Explain the difference of the row's model from the reference."""
         line = self.line
-        if line is None or self.comparison is None or line.model == self.comparison.reference:
+        if line is None or self.comparison is None or line.model == self.comparison.names[0]:
             self.app.notify("choose two models first: c")
             return
         self.add_class("-why")
@@ -385,7 +377,7 @@ class CompareRoom(Room):
         why.border_title = f"why · {line.model}"
         if self.has_class("-narrow"):
             self.screen.set_focus(why)
-        self._explain(self.comparison.reference, line.model)
+        self._explain(self.comparison.names[0], line.model)
 
     @work(thread=True, exclusive=True, group="why", exit_on_error=False)
     def _explain(self, reference: str, other: str) -> None:
