@@ -48,7 +48,6 @@ def pair_outcomes(
                 suite=task,
                 dataset=name,
                 measures=("spearman",),
-                is_of_pairs=True,
                 is_aggregated=True,
                 near=partial(near_sentences_of, sentences.filter(table["dataset"] == name), cache),
             )

@@ -55,7 +55,7 @@ from embedlab.scoring.task_comparison import (
     model_columns,
 )
 from embedlab.scoring.training_text import training_text
-from embedlab.tasks.task import PairTask, Texts, evaluation_without_scores, task
+from embedlab.tasks.task import Texts, evaluation_without_scores, task
 
 if TYPE_CHECKING:
     from embedlab.choices import SettingName
@@ -462,7 +462,7 @@ def _add_answers(
         model.name: _answered(model, selected, known, setting, session) for model in models
     }
     lost = _refused(answer for answered in of_models.values() for answer in answered.values())
-    if lost and not isinstance(task(selected.task), PairTask):  # pairs that all score are compared
+    if lost and not selected.definition.has_lone_items:
         of_models = {
             model.name: _answered(model, selected, known, setting, session)
             for model in _without(models, lost)

@@ -169,10 +169,9 @@ def _of_slice(
     if block.is_aggregated and item_slice.is_whole and aggregate != "all":
         by_source = correlated_groups(scored.select("source", dataset="block"), aggregate)
         groups = ItemGroups(rows=by_source, aggregate=aggregate)
-    noun = "pairs" if block.is_of_pairs else "items"
-    notes = [*item_slice.notes, *_coverage_notes(items.height, values, noun)]
+    notes = [*item_slice.notes, *_coverage_notes(items.height, values)]
     if groups is not None and not groups.rows and scored.height:
-        notes.append(f"no {aggregate}: its {noun} name no source")
+        notes.append(f"no {aggregate}: its items name no source")
     dtype = np.int64 if block.classes else np.float64
     gold = scored["gold"].to_numpy().astype(dtype)
     predicted = {number: values[members[number]].to_numpy().astype(dtype) for number in there}
@@ -250,17 +249,17 @@ def _by_threshold(
     }
 
 
-def _coverage_notes(items: int, predictions: pl.DataFrame, noun: str) -> Iterator[str]:
+def _coverage_notes(items: int, predictions: pl.DataFrame) -> Iterator[str]:
     """Yield how many of a slice's ITEMS people scored, and which members have PREDICTIONS of only
     some of these.
     """
     scored = predictions.height
     if scored < items:
-        yield f"{items - scored} of {items} {noun} left out, not scored by people"
+        yield f"{items - scored} of {items} items left out, not scored by people"
     counts = {column.name: column.count() for column in predictions}
     for count in sorted({count for count in counts.values() if count < scored}):
         lacking = ", ".join(member for member, own in counts.items() if own == count)
-        note = f"no number of {lacking}: {count} of {scored} {noun} scored"
+        note = f"no number of {lacking}: {count} of {scored} items scored"
         yield note if count else Note(note)  # one that does not apply at all is said before
 
 

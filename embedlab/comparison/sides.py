@@ -73,13 +73,9 @@ def sides_of(outcomes: Outcomes, first: Sequence[str], second: Sequence[str]) ->
     same = _SameRows.of(outcomes, [*first, *second])
     ranks = (same.ranks(first), same.ranks(second))
     errors = (same.errors(first, ranks[0]), same.errors(second, ranks[1]))
-    is_of_pairs = all(
-        block.is_of_pairs and not block.classes and not MEASURES[block.measures[0]].is_of_queries
-        for block in outcomes.blocks
-    )
     is_of_ranks = all(MEASURES[block.measures[0]].is_of_ranks for block in outcomes.blocks)
     found_at = (_means(outcomes, first), _means(outcomes, second)) if is_of_ranks else None
-    if not is_of_pairs:
+    if not outcomes.has_scores:
         return Sides(errors=errors, found_at=found_at)
     return Sides(errors=errors, ranks=ranks, gold_ranks=same.gold_ranks, found_at=found_at)
 

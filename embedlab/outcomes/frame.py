@@ -48,13 +48,17 @@ class Block:
     dataset: str  # with its split where that is not the scored one
     measures: tuple[str, ...]  # the first of them enters averages
     classes: tuple[str, ...] = ()  # in the order of their indices; empty where items have scores
-    is_of_pairs: bool = False  # whether its items have two sentences
     # whether the scores of its sources are put together in one of several ways, which numbers then
     # name
     is_aggregated: bool = False
     near: Callable[[], NearDuplicates] | None = field(
         default=None, compare=False
     )  # similar sentences; None where words are not at hand
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether gold and predictions are scores, and not classes or queries."""
+        return not self.classes and not MEASURES[self.measures[0]].is_of_queries
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -128,9 +132,7 @@ class Outcomes:
     @property
     def has_scores(self) -> bool:
         """Whether gold and predictions of all items are scores, and not classes or queries."""
-        return not any(
-            block.classes or MEASURES[block.measures[0]].is_of_queries for block in self.blocks
-        )
+        return all(block.has_scores for block in self.blocks)
 
     def rows_of(self, index: int) -> NDArray[np.intp]:
         """Return the rows of a block, in order."""
@@ -154,37 +156,23 @@ class Outcomes:
         if name == "trained":
             return self.trained_models
         if name == "gold":
-            return self._of_scores(
-                self.rows[name],
-                [
-                    block.classes or MEASURES[block.measures[0]].is_of_queries
-                    for block in self.blocks
-                ],
-            )
+            return self.scores_alone(self.rows[name])
         return self.rows[name]
 
     def without_classes(self, numbers: pl.Series) -> pl.Series:
         """Return NUMBERS of all rows, null for classified items: the index of a class is not a
         number to compare.
         """
-        return self._of_scores(numbers, [block.classes for block in self.blocks])
+        return self._in_blocks(numbers, [not block.classes for block in self.blocks])
 
-    def of_pairs(self, numbers: pl.Series) -> pl.Series:
-        """Return NUMBERS of all rows, null for items that are not pairs with a score."""
-        return self._of_scores(
-            numbers,
-            [
-                block.classes or not block.is_of_pairs or MEASURES[block.measures[0]].is_of_queries
-                for block in self.blocks
-            ],
-        )
+    def scores_alone(self, numbers: pl.Series) -> pl.Series:
+        """Return NUMBERS of all rows, null for items whose gold and predictions are no scores."""
+        return self._in_blocks(numbers, [block.has_scores for block in self.blocks])
 
-    def _of_scores(self, numbers: pl.Series, is_other: Sequence[object]) -> pl.Series:
-        """Return NUMBERS of all rows, null in the blocks where they are something OTHER than a
-        score.
-        """
-        other = pl.Series([bool(mark) for mark in is_other], dtype=pl.Boolean)
-        return numbers.set(other.gather(self.rows["block"].cast(pl.UInt32)), None)
+    def _in_blocks(self, numbers: pl.Series, stays: Sequence[bool]) -> pl.Series:
+        """Return NUMBERS of all rows, null but in the blocks where they STAY."""
+        has = pl.Series(stays, dtype=pl.Boolean)
+        return numbers.set(~has.gather(self.rows["block"].cast(pl.UInt32)), None)
 
 
 _GROUPED = re.compile(r"[\w-]*(:\d+)?(,[\w-]+(:\d+)?)*")

@@ -134,16 +134,16 @@ def _mean(predictions: pl.DataFrame, members: Sequence[str]) -> pl.Series:
 
 
 def _rank_errors(outcomes: Outcomes, models: Mapping[str, Sequence[str]]) -> pl.DataFrame:
-    """Return the rank error of each model, and the gap between them, of all pairs with a score;
+    """Return the rank error of each model, and the gap between them, of all items with a score;
     null for other items.
     """
     means = [
-        outcomes.of_pairs(_mean(outcomes.predictions, members)).alias(name)
+        outcomes.scores_alone(_mean(outcomes.predictions, members)).alias(name)
         for name, members in models.items()
     ]
     facts = [
         outcomes.rows["block"].alias("dataset"),
-        outcomes.of_pairs(outcomes.column("gold")).alias("gold"),
+        outcomes.column("gold").alias("gold"),
     ]
     # A model called like one of the two is not read.
     columns = {column.name: column for column in [*means, *facts]}

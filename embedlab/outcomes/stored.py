@@ -128,7 +128,7 @@ def joined_members(
         )
         texts.append(sentences)
         rows.append(_rows(index, items))
-        blocks.append(_block(first, sentences, rows[-1], cache))
+        blocks.append(_block(first, sentences, cache))
     return Outcomes(
         rows=pl.concat(rows),
         predictions=pl.concat(predictions),
@@ -179,9 +179,7 @@ def _rows(index: int, items: pl.DataFrame) -> pl.DataFrame:
     return items.select("item", "gold", "source").with_columns(block, *numbers).select(*ROWS)
 
 
-def _block(
-    first: OutcomeFacts, sentences: pl.DataFrame, rows: pl.DataFrame, cache: Path | None
-) -> Block:
+def _block(first: OutcomeFacts, sentences: pl.DataFrame, cache: Path | None) -> Block:
     measures = first.measures or ("accuracy" if first.classes else "spearman",)
     is_known = not sentences["sentence1"].null_count()
     return Block(
@@ -190,7 +188,6 @@ def _block(
         dataset=first.name,
         measures=measures,
         classes=first.classes,
-        is_of_pairs=(rows["first_text"] != rows["second_text"]).any(),
         is_aggregated=measures == ("spearman",) and not first.classes,
         near=partial(near_sentences_of, sentences, cache) if is_known else None,
     )

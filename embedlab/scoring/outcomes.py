@@ -4,9 +4,10 @@ valid, new evaluations otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from embedlab.analysis.evidence import Evidence
 from embedlab.core.errors import MissingError
 from embedlab.core.names import code_version
+from embedlab.core.signs import OVERLAP
 from embedlab.data.shared_text import Overlap, total_overlap
 from embedlab.data.source import Source
 from embedlab.encoders.stored_scores import ScorePlace
@@ -35,19 +37,66 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MemberOutcomes:
-    """The outcomes, scores and notes of one member model on one task."""
+    """What one member model got on one task."""
 
     outcomes: Mapping[str, StoredOutcomes]  # by dataset, for datasets that are tested item by item
-    scores: tuple[StoredScore, ...]  # for the other datasets
-    overlaps: Mapping[str, Overlap]  # by dataset, where text is shared with the training data
-    marks: tuple[str, ...]
-    notes: tuple[str, ...]
+    evaluation: Evaluation | None = None  # None: what is stored item by item was enough
     missing: tuple[MissingError, ...] = ()
-    evaluation: Evaluation | None = None  # of the scores, and of how the member was used
-    data: tuple[StoredPart, ...] = ()  # the state of every part that was read, without repeats
-    settings: tuple[
-        str, ...
-    ] = ()  # how the scores of the outcomes were made, as far as their evaluation says it
+
+    @cached_property
+    def _results(self) -> Sequence[StoredScore]:
+        """The scores of datasets. One that chose a setting is no result where a test score exists;
+        some test splits have no labels.
+        """
+        scores = self.evaluation.scores if self.evaluation is not None else ()
+        own = [score for score in scores if score.by == "dataset"]
+        tested = {score.slice for score in own if score.split != "dev"}
+        return [score for score in own if score.split != "dev" or score.slice not in tested]
+
+    @cached_property
+    def scores(self) -> tuple[StoredScore, ...]:
+        """The scores of datasets that are not tested item by item."""
+        itemised = {outcomes.dataset for outcomes in self.outcomes.values()}
+        return tuple(score for score in self._results if score.slice not in itemised)
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """How the scores of the outcomes were made, as far as the evaluation says it."""
+        shown = {*self.scores}
+        made = (score.setting for score in self._results if score not in shown)
+        return tuple(dict.fromkeys(filter(None, made)))
+
+    @cached_property
+    def overlaps(self) -> Mapping[str, Overlap]:
+        """The text that is shared with the training data, by dataset."""
+        slices = {score.slice for score in self.scores}
+        counted = self.evaluation.overlaps if self.evaluation is not None else {}
+        return {
+            **{name: each.overlap for name, each in self.outcomes.items() if each.overlap},
+            **{name: shared for name, shared in counted.items() if name in slices},
+        }
+
+    @property
+    def marks(self) -> set[str]:
+        """The marks of all numbers."""
+        marks = {mark for each in self.outcomes.values() for mark in each.marks}
+        if self.evaluation is not None and self.scores:
+            marks |= {*self.evaluation.marks} - {OVERLAP}
+        return marks | ({OVERLAP} if self.overlaps else set())
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The notes on the outcomes, without repeats."""
+        return tuple(dict.fromkeys(note for each in self.outcomes.values() for note in each.notes))
+
+    @property
+    def data(self) -> tuple[StoredPart, ...]:
+        """The state of every part that was read, each once."""
+        read = [each.data for each in self.outcomes.values()]
+        read += [self.evaluation.data] if self.evaluation is not None else []
+        return tuple(
+            {(part["name"], part.get("split")): part for of in read for part in of}.values()
+        )
 
     @property
     def refused(self) -> tuple[str, ...]:
@@ -56,67 +105,6 @@ class MemberOutcomes:
 
 
 Answers = Mapping[str, MemberOutcomes]  # by member
-
-
-def answers_of(
-    outcomes: Mapping[str, StoredOutcomes],
-    evaluation: Evaluation | None,
-    missing: tuple[MissingError, ...] = (),
-) -> MemberOutcomes:
-    """Return a member's OUTCOMES by dataset together with the scores, overlaps and marks of its
-    EVALUATION, where there is one.
-    """
-    stored_scores = (
-        [score for score in evaluation.scores if score.by == "dataset"]
-        if evaluation is not None
-        else []
-    )
-    # A score that chose a setting is not a result where a test score exists; some test splits have
-    # no labels.
-    tested = {score.slice for score in stored_scores if score.split != "dev"}
-    stored_scores = [
-        score for score in stored_scores if score.split != "dev" or score.slice not in tested
-    ]
-    scores = tuple(
-        score
-        for score in stored_scores
-        if score.slice not in {outcome.dataset for outcome in outcomes.values()}
-    )
-    overlaps = {name: outcome.overlap for name, outcome in outcomes.items() if outcome.overlap}
-    marks, notes = (
-        {mark for outcome in outcomes.values() for mark in outcome.marks},
-        [note for outcome in outcomes.values() for note in outcome.notes],
-    )
-    if evaluation is not None and scores:
-        slices = {score.slice for score in scores}
-        overlaps |= {name: shared for name, shared in evaluation.overlaps.items() if name in slices}
-        marks |= {*evaluation.marks} - {"overlap"}
-    return MemberOutcomes(
-        outcomes=outcomes,
-        scores=scores,
-        overlaps=overlaps,
-        marks=tuple(sorted(marks | ({"overlap"} if overlaps else set()))),
-        notes=tuple(dict.fromkeys(notes)),
-        missing=missing,
-        evaluation=evaluation,
-        data=each_once(
-            [
-                *(outcome.data for outcome in outcomes.values()),
-                *([evaluation.data] if evaluation is not None else []),
-            ]
-        ),
-        settings=tuple(
-            dict.fromkeys(
-                score.setting for score in stored_scores if score not in scores and score.setting
-            )
-        ),
-    )
-
-
-def each_once(data: Iterable[Iterable[StoredPart]]) -> tuple[StoredPart, ...]:
-    """Return the parts of the data that several results were read from, each once."""
-    distinct = {(part["name"], part.get("split")): part for parts in data for part in parts}
-    return tuple(distinct.values())
 
 
 def member_outcomes(
@@ -142,10 +130,10 @@ def member_outcomes(
         result = evaluate_task(
             selected.task, spec, settings, start_progress, selected.names, setting
         )
-        return answers_of(
-            {outcome.name: outcome for outcome in result.outcomes},
-            result.evaluation,
-            result.missing,
+        return MemberOutcomes(
+            outcomes={outcome.name: outcome for outcome in result.outcomes},
+            evaluation=result.evaluation,
+            missing=result.missing,
         )
     source = Source.from_settings(settings)
     stored = _usable(place, selected, texts, setting, source)
@@ -162,7 +150,7 @@ def member_outcomes(
     known = {name: stored[name] for name in wanted if name in stored}
     lacking = tuple(dataset for dataset in wanted if dataset not in stored)
     if evaluation is not None or (texts is not None and wanted and not lacking):
-        return answers_of(known, evaluation)
+        return MemberOutcomes(outcomes=known, evaluation=evaluation)
     can_part = task.datasets and (not selected.names or {*lacking} <= {*selected.names})
     if texts is not None and known and can_part:
         names = texts.datasets or tuple(state.name for state in texts.states)
@@ -179,17 +167,18 @@ def member_outcomes(
         )
         stored_rest = stored_evaluation(place, part.stored_name(setting), of_rest, settings)
         rest = member_outcomes(part, spec, settings, of_rest, start_progress, setting, stored_rest)
-        return _together(answers_of(known, None), rest, wanted)
+        both = {**known, **rest.outcomes}
+        return replace(rest, outcomes={name: both[name] for name in wanted if name in both})
     opened = texts.parts if texts is not None else ()
     result = evaluate_task(
         selected.task, spec, settings, start_progress, selected.names, setting, opened
     )
     with suppress(MissingError):  # a disk that cannot be written costs time, not the result
         result.save(place.evaluations, selected.stored_name(setting))
-    return answers_of(
-        {**known, **{outcome.name: outcome for outcome in result.outcomes}},
-        result.evaluation,
-        result.missing,
+    return MemberOutcomes(
+        outcomes={**known, **{outcome.name: outcome for outcome in result.outcomes}},
+        evaluation=result.evaluation,
+        missing=result.missing,
     )
 
 
@@ -242,22 +231,6 @@ def _itemised(task: str, evaluation: Evaluation) -> set[str]:
         for score in scores
         if score.metric == "accuracy" or score.metric in measures(score.slice)
     }
-
-
-def _together(known: MemberOutcomes, rest: MemberOutcomes, order: Iterable[str]) -> MemberOutcomes:
-    """Return the outcomes of both, datasets in this ORDER."""
-    outcomes = {**known.outcomes, **rest.outcomes}
-    return MemberOutcomes(
-        outcomes={dataset: outcomes[dataset] for dataset in order if dataset in outcomes},
-        scores=rest.scores,
-        overlaps={**known.overlaps, **rest.overlaps},
-        marks=tuple(sorted({*known.marks, *rest.marks})),
-        notes=tuple(dict.fromkeys((*known.notes, *rest.notes))),
-        missing=rest.missing,
-        evaluation=rest.evaluation,
-        data=each_once([known.data, rest.data]),
-        settings=tuple(dict.fromkeys((*known.settings, *rest.settings))),
-    )
 
 
 def shared_rows(

@@ -35,7 +35,8 @@ def keyed_items(outcomes: Outcomes, items: ItemSlice) -> pl.DataFrame:
     sentences one column.
     """
     keys = outcomes.text_keys[items.rows].drop_nulls()
-    return keys if outcomes.blocks[items.block].is_of_pairs else keys.select(KEYS[0])
+    seconds = outcomes.sentences["sentence2"].gather(items.rows)
+    return keys if seconds.null_count() < len(seconds) else keys.select(KEYS[0])
 
 
 # folder of an exported model with what its marks need; uploaded with the model to the hub

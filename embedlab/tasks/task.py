@@ -152,6 +152,8 @@ class Task(ABC):
         str, ...
     ] = ()  # allowed in a recipe's `evaluate.dev`, besides datasets of pairs
     is_each_alone: bool = False  # each of its datasets is evaluated and stored by itself
+    # whether a text without a vector costs the items that have it alone
+    has_lone_items: bool = False
     # puts documents in order for queries, which models can do that have no similarity of two texts
     searches: bool = False
     trains_classifiers: bool = False  # in one of several settings
@@ -274,6 +276,7 @@ class PairTask(Task):
     """The task of ranking pairs by their similarity, as their gold scores do."""
 
     aggregates = AGGREGATES
+    has_lone_items = True
 
     def __init__(
         self,

@@ -43,6 +43,7 @@ from embedlab.comparison.evidence import outcome_evidence
 from embedlab.core.settings import Settings, load_settings
 from embedlab.data.dataset import DatasetState
 from embedlab.data.shared_text import Overlap
+from embedlab.encoders.encoder import EncoderFacts
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.models.catalog import ModelSpec
 from embedlab.outcomes.frame import DATASET, ItemSlice, Outcomes, joined_outcomes
@@ -56,6 +57,7 @@ from embedlab.scoring.outcomes import MemberOutcomes, figure_evidence, member_ou
 from embedlab.scoring.prefetch import stored_evaluation
 from embedlab.scoring.selection import SelectedTask
 from embedlab.scoring.task_comparison import Gathered, TaskComparison, item_outcomes
+from embedlab.tasks.task import evaluation_without_scores
 from embedlab.tasks.task import task as find_task
 
 FACTS = "embedlab-answers"  # the parquet metadata key
@@ -510,7 +512,8 @@ def answers_of(
         measures = one.measures or find_task(task).measures(name)
         own_facts = vars(one) | {"measures": measures, "base_task": task}
         outcomes[name] = StoredOutcomes(**own_facts, task=task, model=member, items=frame)
-    return MemberOutcomes(outcomes=outcomes, scores=stored.scores, overlaps={}, marks=(), notes=())
+    figures = evaluation_without_scores(task, member, "", EncoderFacts())
+    return MemberOutcomes(outcomes=outcomes, evaluation=replace(figures, scores=stored.scores))
 
 
 def shown(

@@ -69,10 +69,10 @@ def test_a_part_has_no_number_and_costs_the_others_nothing(
     shown, all_notes = (
         " ".join(embedlab(*words, *more).out.split()) for more in ((), ("--notes",))
     )
-    partly = r"sts12: no number of scores:part\.csv: 12 of \d+ pairs scored"
+    partly = r"sts12: no number of scores:part\.csv: 12 of \d+ items scored"
     assert re.search(partly, shown)
     assert re.search(partly, all_notes)
-    assert re.search(r"sts16: no number of scores:part\.csv: 0 of \d+ pairs scored", all_notes)
+    assert re.search(r"sts16: no number of scores:part\.csv: 0 of \d+ items scored", all_notes)
 
 
 @pytest.mark.parametrize("command", ["evaluate", "compare"])

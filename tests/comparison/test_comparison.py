@@ -106,7 +106,7 @@ def test_sources_are_aggregated_and_a_dataset_without_them_is_not(
     assert np.isnan([mine.scores["twin"].value, mine.differences["bad"].p_holm]).all()
     assert mine.scores["twin"].letters == ""
     assert not mine.differences["bad"].significant
-    assert f"no {aggregate}: its pairs name no source" in mine.notes
+    assert f"no {aggregate}: its items name no source" in mine.notes
 
 
 def test_a_rows_numbers_do_not_depend_on_the_rows_and_models_beside_it(
@@ -162,7 +162,7 @@ def test_a_model_that_scores_part_of_a_slice_has_no_number_there_and_the_others_
             other.scores["bad"].value,
         )
         assert np.isnan(one.differences["bad"].delta)  # from twin
-        assert f"no number of twin: {one.pairs - 10} of {one.pairs} pairs scored" in one.notes
+        assert f"no number of twin: {one.pairs - 10} of {one.pairs} items scored" in one.notes
     reference = compare_models(holes, [GOOD, BAD, TWIN])
     assert [one.differences["bad"] for one in reference.slices] == [
         one.differences["bad"] for one in alone.slices
@@ -205,7 +205,7 @@ def test_a_slice_that_no_model_scored_is_undefined(scored: pl.DataFrame) -> None
     one = compare_models(scored.with_columns(**absent), [TWIN, BAD]).slices[0]
     assert one.pairs == 100
     assert np.isnan([one.scores[name].value for name in ("twin", "bad")]).all()
-    assert one.notes == ("no number of twin, bad@1, bad@2: 0 of 100 pairs scored",)
+    assert one.notes == ("no number of twin, bad@1, bad@2: 0 of 100 items scored",)
 
 
 def test_p_is_corrected_over_the_differences_from_the_reference_on_all_slices(

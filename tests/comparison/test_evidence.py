@@ -230,13 +230,9 @@ def test_a_property_that_no_item_has_is_refused(outcomes: Outcomes) -> None:
 
 
 def test_a_pair_of_equal_words_is_still_a_pair(outcomes: Outcomes) -> None:
-    known = replace(
-        outcomes,
-        blocks=(replace(outcomes.blocks[0], is_of_pairs=True), *outcomes.blocks[1:]),
-    )
-    pairs, _, items = slices_of(known, MEMBERS)
-    assert keyed_items(known, pairs).width == 2
-    assert keyed_items(known, items).width == 1
+    pairs, _, items = slices_of(outcomes, MEMBERS)
+    assert keyed_items(outcomes, pairs).width == 2
+    assert keyed_items(outcomes, items).width == 1
 
 
 def test_nearly_equal_sentences_of_a_block_are_of_one_topic() -> None:
@@ -329,13 +325,6 @@ def test_a_dataset_without_any_gold_score_says_that_alone(
     notes = {one.key: one.notes for one in outcome_evidence(nameless, MEMBERS, aggregate=aggregate)}
     assert f"no {aggregate}: its items name no source" in notes["first"]
     assert notes["mrpc"] == ()
-    pairs = replace(
-        nameless, blocks=tuple(replace(block, is_of_pairs=True) for block in nameless.blocks)
-    )
-    assert (
-        f"no {aggregate}: its pairs name no source"
-        in outcome_evidence(pairs, MEMBERS, aggregate=aggregate)[0].notes
-    )
 
 
 def test_a_source_of_equal_scores_is_named(outcomes: Outcomes) -> None:

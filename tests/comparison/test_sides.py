@@ -224,8 +224,6 @@ def test_only_where_all_items_are_scored_pairs_there_are_ranks(pairs_and_classes
         rows=pairs.rows.with_columns(gold=(pl.col("gold") > 2).cast(pl.Float64)),
     )
     assert sides_of(labelled, ["first"], ["second"]).ranks is None
-    single = replace(pairs, blocks=(replace(pairs.blocks[0], is_of_pairs=False),))
-    assert sides_of(single, ["first"], ["second"]).ranks is None
 
 
 def test_without_an_item_on_a_side_nothing_can_change() -> None:

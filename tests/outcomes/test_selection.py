@@ -44,12 +44,6 @@ def test_a_selection_that_reads_a_score_says_so(pairs: Outcomes) -> None:
     ]  # a pair that a member lacks has no mean; a mean of 0.5 is not above it
 
 
-def of_two_sentences(outcomes: Outcomes) -> Outcomes:
-    return replace(
-        outcomes, blocks=tuple(replace(block, is_of_pairs=True) for block in outcomes.blocks)
-    )
-
-
 def slow_rank(values: list[float | None], own: float) -> float:
     known = [value for value in values if value is not None]
     return (
@@ -77,7 +71,7 @@ def test_an_expression_reads_rank_errors_and_the_gap_between_models(
     for expression, values, limit in (("error(near)>0", errors, 0), ("gap>50", gaps, 50)):
         expected = [row for row in rows if values[row] > limit]
         assert 0 < len(expected) < len(gold)
-        found = select_items(of_two_sentences(both), expression, models)
+        found = select_items(both, expression, models)
         assert found.holds.nonzero()[0].tolist() == expected
         assert found.is_by_results
         assert found.lacking == ("mood",)  # a class has no rank error
@@ -159,7 +153,6 @@ def test_the_score_of_a_model_is_the_mean_of_its_members(pairs: Outcomes) -> Non
 
 
 def test_a_prediction_that_is_not_a_number_is_none(pairs: Outcomes) -> None:
-    from dataclasses import replace
 
     holes = replace(
         pairs,
@@ -178,7 +171,6 @@ def test_facts_and_results_together_are_a_selection_by_results(pairs: Outcomes) 
 
 @pytest.mark.parametrize("name", ["gold", "dataset"])
 def test_a_model_called_like_a_column_of_items_is_not_ranked(name: str, pairs: Outcomes) -> None:
-    pairs = of_two_sentences(pairs)
     assert select_items(pairs, "gap>0", MODELS).holds.any()
     with pytest.raises(UsageError, match="no item fits 'gap>0'"):
         select_items(pairs, "gap>0", {"near": ("near",), name: ("far",)})

@@ -51,7 +51,7 @@ def outcomes_of(models: Sequence[str], pairs: int = 120, lacking: Sequence[str] 
         }
     )
     blocks = tuple(
-        Block(task="sts", suite="sts", dataset=name, measures=("spearman",), is_of_pairs=True)
+        Block(task="sts", suite="sts", dataset=name, measures=("spearman",))
         for name in ("sts12", "sick-r")
     )
     return Outcomes(

@@ -53,9 +53,9 @@ class Facts:
         table = pl.DataFrame(
             {
                 "dataset": self.outcomes.rows["block"],
-                GOLD: self.outcomes.of_pairs(self.outcomes.column(GOLD)),
+                GOLD: self.outcomes.column(GOLD),
                 **{
-                    f"m{place}": self.outcomes.of_pairs(self.shown.similarities[model.name])
+                    f"m{place}": self.outcomes.scores_alone(self.shown.similarities[model.name])
                     for place, model in enumerate(self.shown.columns)
                 },
             }
