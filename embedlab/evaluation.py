@@ -416,7 +416,7 @@ def gather(
     if not (gathered.outcomes or gathered.figures):
         raise MissingError(
             f"nothing to compare on {', '.join(each.task for each in selected)}",
-            hint="the notes say why of each task",
+            hint="the notes say why for each task",
         )
     return gathered
 

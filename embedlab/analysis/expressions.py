@@ -345,7 +345,7 @@ def picks_by_hand(text: str) -> bool:
 
 def refuse_unnamable(name: str, text: str) -> None:
     """Refuse a NAME that cannot be written as @NAME, and a filter that picks nothing or reads
-    another named selection.
+    another stored selection.
     """
     if not _SELECTION_NAME.fullmatch(name):
         raise UsageError(
@@ -354,12 +354,12 @@ def refuse_unnamable(name: str, text: str) -> None:
         )
     if not text.strip():
         raise UsageError(
-            f"nothing is picked that could be called {name!r}",
+            f"--name {name!r} needs items to store",
             hint="write --where EXPRESSION beside --name",
         )
     if used := _selections_in(text):
         raise UsageError(
-            f"{text!r} holds @{used[0]}, another named selection", hint="write what that one is"
+            f"{text!r} holds @{used[0]}, another stored selection", hint="write out its expression"
         )
 
 
@@ -436,7 +436,7 @@ def _matches(text: str) -> Iterator[re.Match[str]]:
     if len(text) > LONGEST:
         raise UsageError(
             f"a filter of {len(text):,} characters is too long",
-            hint=f"{LONGEST:,} are the most; a file with a column can be filtered by that column",
+            hint=f"{LONGEST:,} are the limit; or filter by a column of your file",
         )
     position = len(text) - len(text.lstrip())
     while match := _TERM.match(text, position):

@@ -129,8 +129,8 @@ class Weighed:
         if topics >= FEWEST_TOPICS:
             return ""
         return (
-            f"its rows are of {'one topic' if topics == 1 else f'{topics} topics'}, which "
-            f"are too few: no interval, not tested"
+            f"its rows form only {'one topic' if topics == 1 else f'{topics} topics'}: no interval, "
+            "not tested (rows with other sentences would help)"
         )
 
     def topic_of(self, first: str, second: str | None = None) -> Topic | None:

@@ -31,8 +31,8 @@ EVERYDAY: Mapping[str, Mapping[str, str]] = {
     },
     "Data and models": {
         "data": "see, check and fetch corpora",
-        "models": "real models that come in packages, names of your own",
-        "recipes": "the trainings that are shipped",
+        "models": "models that come in packages, and names of your own",
+        "recipes": "the trainings that embedlab ships",
         "doctor": "what this machine has, and what is wrong with it",
     },
 }

@@ -46,16 +46,16 @@ class AuditOptions:
     )
     placebo: Annotated[
         str,
-        model_flag("Another one: what it shows is not because of reading.", "--placebo"),
+        model_flag("A second such model: a lead over it is not due to reading.", "--placebo"),
     ] = "dice"
 
 
 @command("data runs machine output latex")
 def audit(options: AuditOptions, session: Session) -> Report:
-    """Say which test items MODEL has read in training, and what its score owes to them.
+    """Find the test items that MODEL has read in training, and what its score gains from them.
 
-    Read are sentences of its runs' training text and of the corpora that its model card states, as
-    far as these are in the data folder; what is not there is unknown, not unread.
+    It looks up each item in the training text of runs and in the corpora that the model card
+    states, as far as the data folder has them. Corpora that it lacks are unknown, not unread.
 
     Examples:
         $ embedlab audit minilm --data DIR
@@ -111,18 +111,18 @@ def _statement(text: TrainingText, spec: Sequence[ModelSpec]) -> list[str]:
 
     lines = []
     if any(any(lineage(each)) for each in spec):
-        lines.append("the training text of its runs is counted")
+        lines.append("the training text of its runs was looked up")
     if text.at_hand:
-        lines.append(f"counted of what its card states: {', '.join(text.at_hand)}")
+        lines.append(f"looked up, of the corpora that its card names: {', '.join(text.at_hand)}")
     if text.absent:
         lines.append(
-            f"not at hand, so that nothing is known of it: {len(text.absent)} of the "
-            f"{len(text.corpora)} corpora that its card states ({', '.join(text.absent)})"
+            f"not here, and so unknown: {len(text.absent)} of the {len(text.corpora)} corpora that "
+            f"its card names ({', '.join(text.absent)})"
         )
     published = [model for each in spec for model in published_models(each)]
     folders = [published_folder(model) for model in published]
     if any(folder is None or not card_corpora(folder) for folder in folders):
-        lines.append("what it read is not stated, or not in full: more items may be read")
+        lines.append("its card does not say everything that it read: it may have read more items")
     return lines
 
 

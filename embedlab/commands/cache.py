@@ -21,7 +21,7 @@ from embedlab.reports.tables import Table, TableCell, Value, columns_of
 
 @command("runs output")
 def ls(session: Session) -> Report:
-    """List what is stored, of which model, its size and when it was last used.
+    """List what is cached: its model, its size and its last use.
 
     Examples:
         $ embedlab cache ls
@@ -55,7 +55,7 @@ def ls(session: Session) -> Report:
 
 @command("output")
 def clear(options: Confirmed, session: Terminal) -> None:
-    """Delete what embedlab has stored; it is computed again when it is needed.
+    """Delete what embedlab has cached; it is computed again when needed.
 
     Examples:
         $ embedlab cache clear

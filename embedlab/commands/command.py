@@ -104,14 +104,14 @@ class DataOptions:
             metavar="DIR",
         ),
     ] = None
-    offline: Annotated[bool | None, Flag(names=("--offline",), help="Never touch the network.")] = (
+    offline: Annotated[bool | None, Flag(names=("--offline",), help="Do not use the network.")] = (
         None
     )
     allow_host: Annotated[
         Sequence[str],
         Flag(
             names=("--allow-host",),
-            help="Let sentences, but no key, go to this server that a file names; again for more.",
+            help="Send sentences, but no key, to this server that a file names; again for more.",
             metavar="HOST",
         ),
     ] = ()
@@ -119,7 +119,7 @@ class DataOptions:
         bool | None,
         Flag(
             names=("--allow-partial",),
-            help="Take incomplete data; numbers are then marked partial.",
+            help="Accept incomplete data; numbers are then marked partial.",
         ),
     ] = None
 
@@ -147,7 +147,7 @@ class MachineOptions:
     ] = None
     deterministic: Annotated[
         bool | None,
-        Flag(names=("--deterministic",), help="The same bits each time on a GPU too; slower."),
+        Flag(names=("--deterministic",), help="Give the same bits each time on a GPU too; slower."),
     ] = None
     threads: Annotated[
         int | None,
@@ -172,7 +172,7 @@ class StepOptions:
         Flag(
             names=("--gradient-checkpointing",),
             is_expert=True,
-            help="Less memory, slower: layers are computed once more in the backward pass.",
+            help="Use less memory, more time: layers are computed again in the backward pass.",
         ),
     ] = None
 
@@ -214,7 +214,7 @@ class FileOptions:
     """Files that hold for one command, which every command takes."""
 
     config: Annotated[
-        Path | None, Flag(names=("--config",), help="File of further settings.", metavar="FILE")
+        Path | None, Flag(names=("--config",), help="A file with further settings.", metavar="FILE")
     ] = None
     plugin: Annotated[
         Sequence[Path],

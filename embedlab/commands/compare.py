@@ -44,7 +44,7 @@ class CompareOptions(Signed, GroupedItems, ModelsAndFiles):
         Flag(
             names=("--letters",),
             is_expert=True,
-            help="Also test each two models: those that share a letter are not distinguished.",
+            help="Also test every two models; those that share a letter are not distinguished.",
         ),
     ] = False
     another_dataset: Annotated[
@@ -60,7 +60,7 @@ class CompareOptions(Signed, GroupedItems, ModelsAndFiles):
         Flag(
             names=("--published",),
             is_expert=True,
-            help="Also show what papers print for models of these names.",
+            help="Also show the published scores of models with these names.",
         ),
     ] = False
     cost: Annotated[
@@ -68,7 +68,7 @@ class CompareOptions(Signed, GroupedItems, ModelsAndFiles):
         Flag(
             names=("--cost",),
             is_expert=True,
-            help="Also measure what each model costs here, time, memory and bytes, and what it "
+            help="Also measure each model's time, memory and bytes on this machine, and what it "
             "loses with fewer dimensions or bits.",
         ),
     ] = False
@@ -88,7 +88,8 @@ class CompareOptions(Signed, GroupedItems, ModelsAndFiles):
         Flag(
             names=("--require-better",),
             is_expert=True,
-            help="The same gate: 0 if CANDIDATE is shown to be better, 4 if worse, else 5.",
+            help="CANDIDATE BASE: exit with 0 if CANDIDATE is shown to be better, 4 if worse, "
+            "else 5.",
             python="",
         ),
     ] = False
@@ -102,16 +103,16 @@ class CompareOptions(Signed, GroupedItems, ModelsAndFiles):
 
 @command("data runs machine output latex", draws="compare")
 def compare(options: CompareOptions, session: Session) -> Report:
-    """Compare MODELs with the first of them: scores, differences and their 95% intervals, over
-    the items and over the seeds.
+    """Compare MODELs with the first one: scores, differences and their 95% intervals over items and
+    seeds.
 
-    A FILE among them is your own rows to compare on; one with the scores of a model is scores:FILE.
-    What is not scored yet is scored first.
+    A FILE among them holds your own rows to compare on; scores:FILE holds the scores of a model.
+    Missing scores are computed first.
 
-    How to read it: * marks a difference from the first model that is shown, after Holm's
-    correction over the table; without a * the models are not distinguished. Items of one topic,
-    those with equal or nearly equal sentences, count as dependent. Marks that you see are explained
-    below the table: § a difference that one topic decides, † a score on items of the model's
+    How to read it: * marks a difference from the first model that is not zero at 5%, after Holm's
+    correction over the table; without a * the models are not distinguished. Items with equal or
+    nearly equal sentences form a topic and count as dependent. The lines below the table explain
+    the marks in it: § a difference that one topic decides, † a score on items of the model's
     training data, ‡ with the share of sentences that were in it.
 
     Examples:
@@ -159,7 +160,7 @@ def compare(options: CompareOptions, session: Session) -> Report:
         scored, stated = without_stated(names, session)
         if not scored:
             raise UsageError(
-                "only figures of whole datasets are known of these models",
+                "these models have only scores of whole datasets",
                 hint="name one that scores pairs; `embedlab evaluate` shows them",
             )
     slicing = Slicing(

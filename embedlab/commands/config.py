@@ -13,7 +13,8 @@ from embedlab.reports.tables import Table, columns_of
 def config(session: Terminal) -> None:
     """Show every setting, its value and where it was set.
 
-    Flags come before EMBEDLAB_* variables, these before the file of --config, then the user's file.
+    Flags win over EMBEDLAB_* variables, these over the file of --config, and that over the user's
+    file.
     ./embedlab.toml (or tool.embedlab in pyproject.toml) sets only how an answer is shown.
 
     Examples:

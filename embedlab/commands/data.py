@@ -41,7 +41,8 @@ class DatasetsOptions:
     """Datasets, or all of them."""
 
     names: Annotated[
-        Sequence[str], Flag(metavar="[DATASET]...", help="All when absent.", completes="datasets")
+        Sequence[str],
+        Flag(metavar="[DATASET]...", help="All of them without a name.", completes="datasets"),
     ] = ()
 
 
@@ -67,21 +68,24 @@ class ListedOptions(DatasetsOptions):
         bool,
         Flag(
             names=("--items",),
-            help="The scored items of these datasets of transfer, probing, glue or multitask, with "
-            "the numbers by which a file of predictions (items:FILE) names them.",
+            help="List the items of these datasets of transfer, probing, glue or multitask, with "
+            "the numbers that a file of predictions (items:FILE) uses.",
         ),
     ] = False
     selections: Annotated[
         bool,
         Flag(
             names=("--selections",),
-            help="The selections of items that `embedlab pairs --name` gave a name, @NAME in a "
-            "filter.",
+            help="List the selections that `embedlab pairs --name` stored, for @NAME in a filter.",
         ),
     ] = False
     remove: Annotated[
         Sequence[str],
-        Flag(names=("--remove",), metavar="NAME", help="Take this name away; again for more."),
+        Flag(
+            names=("--remove",),
+            metavar="NAME",
+            help="Remove the selection of this name; again for more.",
+        ),
     ] = ()
 
 
@@ -100,8 +104,8 @@ class OverlapsOptions:
 
 @command("data output", also=("list",))
 def ls(options: ListedOptions, session: Session) -> Report:
-    """List the known datasets, or those that are named, and where each split would come from;
-    nothing is read.
+    """List all known datasets, or the named ones, and where each split would come from; nothing is
+    read.
 
     Examples:
         $ embedlab data ls --data DIR
@@ -138,9 +142,9 @@ def check(options: DatasetsOptions, session: Session) -> Report:
     Your own rows are audited, also split against split: duplicates, near duplicates, contradictory
     gold, scores out of scale, labels and ids that only one side has, and text of the test in train.
 
-    All in the data folder when none is named. "whole" has the published counts and the published
-    content; "counts right" has the counts, but a file with another hash, or one of which no hash is
-    recorded. Ends with 3 when one is missing, truncated or damaged.
+    Without a name it checks all datasets in the data folder. "whole" means the published counts and
+    the published content; "counts right" means the published counts, and a file with another hash
+    or without a recorded one. The exit code is 3 if a dataset is missing, truncated or damaged.
 
     Examples:
         $ embedlab data check --data DIR
@@ -180,8 +184,8 @@ def check(options: DatasetsOptions, session: Session) -> Report:
 
 @command("data output")
 def overlaps(options: OverlapsOptions, session: Session) -> Report:
-    """Count the sentences and pairs of evaluation sets that a training set holds too, whatever
-    their case and punctuation.
+    """Count the sentences and pairs that evaluation sets share with a training set, ignoring case
+    and punctuation.
 
     Examples:
         $ embedlab data overlaps snli sts12 --data DIR
@@ -224,8 +228,7 @@ def _report(
 
 @command("data output")
 def get(options: DatasetsOptions, session: Terminal) -> None:
-    """Fetch corpora from the hub into the data folder, on a machine that has a network; what is
-    there already stays.
+    """Download corpora from the hub into the data folder; existing ones stay.
 
     Examples:
         $ embedlab data get snli sts-benchmark --data DIR

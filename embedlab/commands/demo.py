@@ -35,7 +35,7 @@ def demo(session: Terminal) -> Report:
     """Fine-tune MiniLM on SNLI with and without a contrastive term, and compare all on real pairs.
 
     The pairs and premises are the starter set inside embedlab, the models come with the extra
-    `demo`: no network is needed. It computes on a processor unless --device says otherwise.
+    `demo`: no network is needed. It runs on the CPU unless --device says otherwise.
 
     Examples:
         $ embedlab demo

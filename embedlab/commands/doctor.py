@@ -48,8 +48,8 @@ class DoctorOptions:
         bool,
         Flag(
             names=("--plugins",),
-            help="Only the objectives, tasks, datasets, poolings, encoders and properties of "
-            "installed packages and of files that you name, and whether each works.",
+            help="Show only plug-ins: the objectives, tasks, datasets, poolings, encoders and "
+            "properties of installed packages and of files that you name, and whether each works.",
         ),
     ] = False
     everything: Annotated[
@@ -59,8 +59,8 @@ class DoctorOptions:
 
 @command("data runs machine output")
 def doctor(options: DoctorOptions, session: Session) -> Report:
-    """Show versions, devices, folders, plug-ins and the terminal; ends with 3 when something that
-    was selected is unusable.
+    """Show versions, devices, folders, plug-ins and the terminal; the exit code is 3 if something
+    that you selected is unusable.
 
     Examples:
         $ embedlab doctor --data DIR

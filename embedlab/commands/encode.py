@@ -60,7 +60,7 @@ class EncodeOptions:
 def encode(options: EncodeOptions, session: Session) -> None:
     """Write one vector for each sentence of FILE, in order.
 
-    After an interruption the same command continues from the last chunk that it saved.
+    If it is interrupted, the same command continues from the last saved chunk.
 
     Examples:
         $ embedlab encode snli-supcl sentences.txt -o vectors.npy

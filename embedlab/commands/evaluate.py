@@ -44,7 +44,7 @@ class EvaluateOptions(Signed, GroupedItems, ModelsAndFiles):
     )
     again: Annotated[
         bool,
-        Flag(names=("--again",), help="Evaluate also what was evaluated before on the same data."),
+        Flag(names=("--again",), help="Evaluate again what is stored for the same data."),
     ] = False
     mteb: Annotated[
         Path | None,
@@ -69,10 +69,11 @@ class EvaluateOptions(Signed, GroupedItems, ModelsAndFiles):
 @command("data runs machine output latex", draws="evaluate")
 def evaluate(options: EvaluateOptions, session: Session) -> Report:
     """Evaluate MODELs: correlations with human scores of pairs (sts), accuracies of linear
-    classifiers (transfer, probing) …, x 100. What was measured is stored.
+    classifiers (transfer, probing) …, x 100. Results are stored.
 
-    A FILE among them is your own: of scored or labelled pairs the correlation, of anchors and
-    positives MRR and recall.
+    A FILE among them holds your own rows. Scored or labelled pairs give the correlation, pairs with
+    two labels average precision, ROC AUC, F1 and accuracy, anchors and positives nDCG, MRR, MAP and
+    recall.
 
     How to read it: `all` correlates a dataset's pairs at once, `mean` averages its sources, `wmean`
     weights them by pairs. Dice fifths are cut within each dataset. A run with several seeds shows
@@ -276,7 +277,7 @@ def _evaluate_tasks(
         refusal = UsageError if is_whole else MissingError
         raise refusal(
             f"nothing to evaluate on {', '.join(each.task for each in selected)}",
-            hint="the notes say why of each task",
+            hint="the notes say why for each task",
         )
     if options.mteb is not None:
         for evaluation in chain(*next(iter(evaluated.values()))[0][1].values()):

@@ -42,8 +42,8 @@ class ExplainOptions(TwoSentences):
         Flag(
             names=("--reference",),
             metavar="DATASET|FILE",
-            help="Pairs among which similarities are ranked. [default: the dataset that the pair "
-            "is from, or else starter]",
+            help="Pairs among which similarities are ranked. [default: the pair's own dataset, "
+            "else starter]",
             completes="datasets",
         ),
     ] = None
@@ -52,7 +52,7 @@ class ExplainOptions(TwoSentences):
         Flag(
             names=("--instead",),
             metavar="SENTENCE",
-            help="An edited sentence in place of the nearer one. Give it again for more.",
+            help="An edited sentence in place of the nearer one; again for more.",
         ),
     ] = ()
     edits: Annotated[
@@ -60,14 +60,14 @@ class ExplainOptions(TwoSentences):
         Flag(
             names=("--edit",),
             metavar="|".join(EDIT_RULES),
-            help="Edit a sentence by rule, the second where it is safe there.",
+            help="Edit a sentence by a rule: the second one if the rule is safe there.",
         ),
     ] = ()
     view: Annotated[
         ExplainView,
         Flag(
             names=("--view",),
-            help="effects: words are left out. tokens: the sum over pairs of tokens, of mean "
+            help="effects: leave out words. tokens: the sum over pairs of tokens, for mean "
             "pooling.",
         ),
     ] = "effects"
@@ -75,12 +75,12 @@ class ExplainOptions(TwoSentences):
 
 @command("data runs machine output latex")
 def explain(options: ExplainOptions, session: Session) -> Report:
-    """Print what each word of two sentences does to their similarity: what is lost without it, in
-    points of percentile rank.
+    """Print what each word of two sentences adds to their similarity: how far the percentile rank
+    of the pair falls without it.
 
     Percentile ranks among the pairs of a reference make models of different scales comparable; with
-    several models their differences from the first show which words make them differ. A model with
-    vectors encodes each sentence without each word, once.
+    several models their differences from the first show which words make them differ. Each sentence
+    is encoded once without each of its words.
 
     Examples:
         $ embedlab explain "A man plays a guitar." "A man is not playing a guitar." -m minilm -m

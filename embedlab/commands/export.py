@@ -44,7 +44,7 @@ def export(options: ExportOptions, session: Session) -> None:
 
     model, folder = options.model, options.folder
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{str(folder)!r} is there already", hint="name a new folder")
+        raise UsageError(f"{str(folder)!r} exists already", hint="name a new folder")
     spec = one_member(resolve_model(model, session))
     if spec.parts:
         message = f"{model!r} is not a transformer but a combination of {len(spec.parts)}"

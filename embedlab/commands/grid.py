@@ -37,7 +37,8 @@ class ScoresOptions(Signed, OfGrid):
         Flag(
             names=("--rows",),
             metavar="AXIS",
-            help="Group rows by this axis; again for more. [default: of two axes the first, else all]",
+            help="Group rows by this axis; again for more. [default: the first of two axes, else "
+            "all]",
         ),
     ] = ()  # none: all
     columns: Annotated[
@@ -45,8 +46,8 @@ class ScoresOptions(Signed, OfGrid):
         Flag(
             names=("--columns",),
             metavar="AXIS",
-            help="Group columns by this axis, or scores: one column a score. [default: of two axes "
-            "the second, else scores]",
+            help="Group columns by this axis, or scores: one column per score. [default: the "
+            "second of two axes, else scores]",
         ),
     ] = None
     score: Annotated[
@@ -60,12 +61,18 @@ class ScoresOptions(Signed, OfGrid):
         Flag(names=("--where",), metavar="AXIS=VALUE", help="Only cells with this value."),
     ] = ()
     task: Annotated[
-        str, Flag(names=("--task",), metavar="NAME", help="Whose scores.", completes="tasks")
+        str,
+        Flag(
+            names=("--task",),
+            metavar="NAME",
+            help="The task whose scores are shown.",
+            completes="tasks",
+        ),
     ] = DEFAULT_TASK
     metric: Annotated[
         str | None,
         Flag(
-            names=("--metric",), help="Which measure of the task. [default: spearman, or its first]"
+            names=("--metric",), help="The measure of the task. [default: spearman, or its first]"
         ),
     ] = None
     setting: Annotated[
@@ -73,7 +80,7 @@ class ScoresOptions(Signed, OfGrid):
         Flag(
             names=("--aggregate",),
             is_expert=True,
-            help="How the measure was taken. [default: all, or its first]",
+            help="How a dataset's sources become one number. [default: all, or the first stored]",
             python="aggregate",
         ),
     ] = None
@@ -99,9 +106,9 @@ class StatusOptions:
 def run(options: GridOptions, session: Terminal) -> Report | None:
     """Run the cells of GRID that are not done yet, each in a process of its own.
 
-    It can be interrupted at any time: the same command continues, and several of them share the
-    cells. A cell that fails is tried once more and stops no other. With --threads each cell takes
-    that many processor threads, instead of the number in the grid file.
+    You can interrupt it at any time: the same command continues, and several such commands share
+    the cells. A failed cell is tried once more; the others go on. --threads sets the processor
+    threads of each cell, in place of the number in the grid file.
 
     A GRID file of your own, mine.toml, has six lines:
 

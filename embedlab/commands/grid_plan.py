@@ -179,7 +179,7 @@ def _started_plan(options: GridOptions, settings: Settings) -> GridPlan | None:
         return None
     if options.all_overrides or options.seeds is not None or options.encoder is not None:
         raise UsageError(
-            f"grid {name!r} goes on as it was planned",
+            f"grid {name!r} continues as it was planned",
             hint="for --set, --profile, --max-steps, --seeds or --encoder give its TOML file",
         )
     plan = GridPlan.load(started)
@@ -236,7 +236,7 @@ def _refuse_other_place(plan: GridPlan, settings: Settings) -> None:
     others += ["threads"] if settings.threads not in {None, plan.threads} else []
     if others:
         raise UsageError(
-            f"grid {plan.name!r} goes on as it was planned, not with other {' or '.join(others)}",
+            f"grid {plan.name!r} continues as it was planned, not with other {' or '.join(others)}",
             hint="remove that option, or plan the grid again by its TOML file or the command that "
             "began it",
         )

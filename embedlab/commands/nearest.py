@@ -45,10 +45,10 @@ class NearestOptions:
 
 @command("data runs machine output")
 def nearest(options: NearestOptions, session: Session) -> Report:
-    """Print the sentences closest to SENTENCE, each different one once, for each model; seeds of a
-    run are averaged.
+    """For each model, print the sentences closest to SENTENCE, without repeats; seeds of a run are
+    averaged.
 
-    Without FILE the sentences of the available STS datasets are searched by the vectors that
+    Without FILE it searches the sentences of the available STS datasets, by the vectors that
     evaluations have cached.
 
     Examples:

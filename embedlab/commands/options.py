@@ -187,7 +187,7 @@ class ChosenItems:
         Flag(
             names=("--where",),
             metavar="EXPRESSION",
-            help="Only items that fit, such as 'negation:one dice>0.5'; see `embedlab pairs`.",
+            help="Only items that match, such as 'negation:one dice>0.5'; see `embedlab pairs`.",
         ),
     ] = ""
     selection: Annotated[
@@ -249,7 +249,7 @@ class CommonItems(TaskItems):
         Flag(
             names=("--common",),
             is_expert=True,
-            help="Only items that all models score, where a file of scores lacks some.",
+            help="Only items that all models score, if a file of scores lacks some.",
         ),
     ] = False
 
@@ -276,7 +276,8 @@ class GroupedItems(CommonItems):
         Flag(
             names=("--rows",),
             is_expert=True,
-            help="One row a slice, or one a model, without differences: narrow enough for papers.",
+            help="One row per slice, or one per model without differences: narrow enough for "
+            "papers.",
         ),
     ] = "slices"
 
@@ -307,7 +308,7 @@ class Signed(Drawn):
         Flag(
             names=("--signature",),
             is_expert=True,
-            help="Also show, in one line a model, everything that decides its numbers.",
+            help="Also show, one line per model, everything that decides its numbers.",
             python="",
         ),
     ] = False
@@ -346,7 +347,7 @@ class RecipeValues:
         Flag(
             names=("--set",),
             metavar="KEY=VALUE",
-            help="Another value for a key of every recipe; again for more.",
+            help="Another value for a key of the recipe; again for more.",
             python="set",
         ),
     ] = ()
@@ -356,19 +357,18 @@ class RecipeValues:
             names=("--profile",),
             is_expert=True,
             metavar="NAME",
-            help="Values of the recipes: paper, or code for what its authors' public code does.",
+            help="Values of the recipe: those of the paper, or code for those of the authors' "
+            "public code.",
         ),
     ] = None
-    encoder: Annotated[
-        str | None, model_flag("Start every training from this encoder.", "--encoder")
-    ] = None
+    encoder: Annotated[str | None, model_flag("Start from this encoder.", "--encoder")] = None
     max_steps: Annotated[
         int | None,
         Flag(
             names=("--max-steps",),
             metavar="N",
-            help="Trainings of N steps: stages in their order until N is reached, warm-up and "
-            "schedule over the steps that a stage then has. Scores are marked as shortened.",
+            help="Train only N steps, stage after stage; warm-up and schedule are fitted to them. "
+            "Scores are marked as shortened.",
             min=1,
         ),
     ] = None
@@ -388,7 +388,7 @@ class Trainings(RecipeValues):
         Flag(
             names=("--seeds",),
             metavar="N",
-            help="Each of the seeds 1 to N. [default: those of the grid's file, or 3]",
+            help="Each of the seeds 1 to N. [default: the grid file's own; 3 for a paper]",
             min=1,
             max=10_000,
         ),

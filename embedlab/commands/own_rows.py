@@ -106,7 +106,7 @@ def two_models(
 
 def note_files(names: Sequence[str], session: Session) -> None:
     """Note what was detected of the user's own files among NAMES, of those whose columns have other
-    names than ours.
+    names than ours; where nothing was guessed, with --notes alone.
     """
     for name in names:
         if not is_pair_file(name) or is_hub_name(name):
@@ -115,7 +115,8 @@ def note_files(names: Sequence[str], session: Session) -> None:
 
         with suppress(EmbedlabError, OSError):  # whoever opens it says why it cannot be read
             data = own_data(name)
-            if not data.said.is_plain and data.file.held_out is None:
+            is_shown = session.settings.notes or not data.is_certain
+            if is_shown and not data.said.is_plain and data.file.held_out is None:
                 for line in data.lines(has_examples=False):
                     session.note(line)
 

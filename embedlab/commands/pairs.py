@@ -31,7 +31,7 @@ class PairsOptions(ChosenItems, ModelsAndFiles):
         Flag(
             names=("--name",),
             metavar="NAME",
-            help="Call the pairs that fit @NAME in every filter from now on.",
+            help="Store the matching pairs as @NAME, for use in every filter.",
         ),
     ] = ""
     sort: Annotated[
@@ -51,7 +51,7 @@ class PairsOptions(ChosenItems, ModelsAndFiles):
 
 @command("data runs machine output")
 def pairs(options: PairsOptions, session: Session) -> Report:
-    """Show single pairs with every MODEL's similarity and rank error, where they disagree most
+    """Show single pairs with every MODEL's similarity and rank error, the largest disagreement
     first.
 
     EXPR is for example: dice>0.7 gold<2 gap>30 source:headlines sbert>0.8 "free text" /regex/
@@ -106,7 +106,7 @@ def pairs(options: PairsOptions, session: Session) -> Report:
     shown = shown.head(limit) if limit is not None else shown
     if options.name:
         store_selection(options.name, options.expression)
-        session.note(f"@{options.name} is {options.expression!r} from now on, in every filter")
+        session.note(f"stored @{options.name}, {options.expression!r}, for every filter")
     numbers = _numbers(gathered, selection) if selection is not None else ()
     table = pair_list(
         gathered, shown, _count(shown.height, matching.height, ranked.height), added=named

@@ -23,7 +23,7 @@ class PowerOptions(Signed, CommonItems, TwoModels):
         Flag(
             names=("--detect",),
             metavar="POINTS",
-            help="How many items, or seeds, a difference of POINTS needs.",
+            help="Show how many items or seeds a difference of POINTS needs.",
         ),
     ] = None
     seeds: Annotated[
@@ -32,7 +32,7 @@ class PowerOptions(Signed, CommonItems, TwoModels):
             names=("--seeds",),
             metavar="N",
             min=2,
-            help="What N seeds of each recipe would detect.",
+            help="Show what N seeds of each recipe would detect.",
         ),
     ] = None
 
@@ -42,8 +42,8 @@ def power(options: PowerOptions, session: Session) -> Report:
     """Print which difference between two models can be detected, at 5% with 80% power, on each
     dataset and on the usual averages, and how many items or seeds a difference needs.
 
-    Effective items are as many independent items as would give the same variance: items of one
-    topic say less.
+    Effective items is the number of independent items that would give the same variance: items of
+    one topic count for less.
 
     Examples:
         $ embedlab power snli-ce snli-supcl --data DIR

@@ -29,8 +29,8 @@ class RecipesOptions:
             names=("--profile",),
             is_expert=True,
             metavar="NAME",
-            help="Values of NAME, all written out: paper, or code for what its authors' public code "
-            "does.",
+            help="Print all values: those of the paper, or code for those of the authors' public "
+            "code.",
         ),
     ] = None
 
@@ -50,7 +50,8 @@ def recipes(options: RecipesOptions, session: Terminal) -> None:
     if options.name is None:
         if options.profile is not None:
             raise UsageError(
-                "--profile is of one recipe", hint="embedlab recipes supcl-seq --profile code"
+                "--profile needs the name of a recipe",
+                hint="embedlab recipes supcl-seq --profile code",
             )
         return _list(session)
     if options.profile is None and session.settings.format != "json":

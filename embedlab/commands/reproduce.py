@@ -25,11 +25,11 @@ def reproduce(options: ReproductionOptions, session: Session) -> Report:
     """Run a TABLE of PAPER and print its numbers beside the published ones, the differences, and
     whether the order of the rows holds.
 
-    A training that another table or grid has made is not repeated; it can be interrupted at any
-    time, and the same command continues. Every deviation from the paper is shown above the numbers.
-    TABLE all runs every table. Without a TABLE the paper's tables are listed, with how much of each
-    is trained here, how long the rest takes and which data is missing. --claims prints which of the
-    paper's sentences about an order hold here, are reversed, stay open, or are not measured.
+    Finished trainings of other tables and grids are used again. You can interrupt it at any time;
+    the same command continues. --notes shows every deviation from the paper. TABLE all runs every
+    table. Without a TABLE it lists the paper's tables: how much of each is trained here, how long
+    the rest takes, and which data is missing. --claims tests what the paper says about the order of
+    methods: each claim holds here, is reversed, stays open, or is not measured.
 
     Examples:
         $ embedlab reproduce liao table7 --data DIR --encoder MODEL --seeds 3

@@ -50,7 +50,7 @@ class ReproductionOptions(Signed, Trainings):
         Literal["runs", "scores"] | None,
         Flag(
             names=("--from",),
-            help="Train nothing: use the runs that are there, or only what --row gives.",
+            help="Train nothing: use finished runs, or only what --row gives.",
         ),
     ] = None
     models: Annotated[
@@ -58,7 +58,7 @@ class ReproductionOptions(Signed, Trainings):
         Flag(
             names=("--row",),
             metavar="ROW=MODEL",
-            help="Take MODEL for a row: any model, or scores:FILE; again for more.",
+            help="Use MODEL for a row: any model, or scores:FILE; again for more.",
             python="row",
         ),
     ] = ()

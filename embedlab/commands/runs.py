@@ -47,9 +47,9 @@ class ShownRun(Drawn, RunOptions):
 class LogOptions(RunOptions):
     """One run, and whether its events are followed."""
 
-    follow: Annotated[bool, Flag(names=("--follow", "-f"), help="Go on until the run ends.")] = (
-        False
-    )
+    follow: Annotated[
+        bool, Flag(names=("--follow", "-f"), help="Keep printing until the run ends.")
+    ] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +108,7 @@ def show(options: ShownRun, session: Terminal) -> Report:
     """Show what a run is, what it ran on and how far it is; --figure draws its loss and dev score,
     a line for each seed.
 
-    With --json one object: the facts of the run, or of several seeds {"runs": [facts, …]}.
+    --json prints one object: the facts of the run, or {"runs": [facts, …]} for several seeds.
 
     Examples:
         $ embedlab runs show snli-supcl
@@ -267,10 +267,11 @@ def rename(options: RenameOptions, session: Session) -> None:
 
 @command("data runs output")
 def prune(options: PruneOptions, session: Session) -> None:
-    """Delete the checkpoints of finished runs, and what killed processes left behind, also of a run
-    that was being removed.
+    """Delete the checkpoints of finished runs, and what killed processes and interrupted removals
+    left behind.
 
-    Models, heads, scores and the checkpoints of unfinished runs stay; a running one is left alone.
+    Models, heads, scores and the checkpoints of unfinished runs stay; it does not touch a running
+    one.
 
     Examples:
         $ embedlab runs prune

@@ -46,7 +46,7 @@ class SameOptions:
     served: Annotated[
         str | None,
         model_flag(
-            "What answers: an endpoint, a folder, vectors:FILE, or any other model.",
+            "The model to check: an endpoint, a folder, vectors:FILE, or any other model.",
             metavar="SERVED",
         ),
     ] = None
@@ -55,7 +55,7 @@ class SameOptions:
         Flag(
             names=("--candidate",),
             metavar="MODEL",
-            help="Another model that it may be, beside those of packages, finished runs and "
+            help="Another model that it could be, besides those of packages, finished runs and "
             "downloaded revisions; again for more.",
             completes="models",
         ),
@@ -65,8 +65,8 @@ class SameOptions:
         Flag(
             names=("--task",),
             metavar="NAME",
-            help="Also what the difference costs in points on this dataset or file; again for "
-            "more.",
+            help="Also measure what the difference costs in points on this dataset or file; again "
+            "for more.",
             completes="datasets",
         ),
     ] = ()
@@ -75,8 +75,7 @@ class SameOptions:
         Flag(
             names=("--write-texts",),
             metavar="FILE",
-            help="Only write the chosen texts to FILE.jsonl, for a program that brings their "
-            "vectors.",
+            help="Only write the chosen texts to FILE.jsonl, for another program to encode.",
         ),
     ] = None
 
@@ -93,26 +92,27 @@ class VerifyOptions:
             "evaluations/TASK.json.",
         ),
     ]
-    second: Annotated[Path, Flag(metavar="B.json", help="Another such file.")]
+    second: Annotated[Path, Flag(metavar="B.json", help="A second file of that kind.")]
 
 
 @command("data runs machine output")
 def same(options: SameOptions, session: Session) -> Report:
-    """Say whether SERVED is REFERENCE, and if not, which change of REFERENCE gives its vectors.
+    """Check whether SERVED is REFERENCE, and if not, find the change of REFERENCE that gives its
+    vectors.
 
     About 150 texts of many kinds are encoded by both: short and around each usual limit of tokens,
     casing, accents, other scripts, emoji, code, spaces. Then REFERENCE is varied: pooling, layer,
     prompts, special tokens, truncation at any length, casing and spaces, dimensions, bits, padding
     in batches, the order of texts, other models at hand; singly and together. Lengths of vectors
-    are compared too, as a cosine cannot see them. Ends with 0 where both are the same to the
-    precision that is stated (1 − cosine at most 2e-6 in float32, 1e-4 in float16, 3e-3 in bf16),
-    with 4 where they differ, explained or not, and with 5 where that is not known.
+    are compared too, as a cosine cannot see them. The exit code is 0 if both are the same to the
+    stated precision (1 − cosine at most 2e-6 in float32, 1e-4 in float16, 3e-3 in bf16), 4 if they
+    differ, explained or not, and 5 if that is not known.
 
     Two results, A.json and B.json, as `evaluate --json`, `compare --json` or a run's evaluations
     hold them, are compared by their signatures, part by part, and by the scores that both have.
-    Another version of embedlab is shown, but is the same thing if the rest is. Scores agree where
-    they are apart by less than half of the last digit that tables print; a difference has an
-    interval where the pairs are at hand (--data) and the scores of both models are stored.
+    Another version of embedlab is shown, but does not count as a difference. Scores agree if they
+    differ by less than half of the last digit that tables print; a difference has an interval if
+    the pairs are at hand (--data) and the scores of both models are stored.
 
     Examples:
         $ embedlab same minilm http://localhost:8000/v1#MODEL

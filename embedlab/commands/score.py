@@ -24,8 +24,8 @@ class TwoSentences:
 
 @command("data runs machine output")
 def score(options: TwoSentences, session: Session) -> Report:
-    """Print the similarity of two sentences, one row a model; a run with several seeds shows their
-    mean and spread.
+    """Print the similarity of two sentences, one row per model; a run with several seeds shows
+    their mean and spread.
 
     Examples:
         $ embedlab score "A man plays a guitar." "Someone is making music." --model dice --model

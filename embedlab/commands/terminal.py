@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from embedlab.core.settings import Settings
     from embedlab.reports.tables import Table
 
-PLAIN_EVERY_S = 10.0
+PLAIN_FIRST_S = 30.0  # of progress in a pipe; each pause is twice the one before it, …
+PLAIN_LONGEST_S = 600.0  # … up to this
 RUN_COMMAND = re.compile(r"\bembedlab (?:runs|grid) [a-z]+")
 _reported: ContextVar[list[EmbedlabError] | None] = ContextVar(
     "reported", default=None
@@ -51,6 +52,7 @@ class Terminal:
         self.settings = settings
         self._runs, self._data = runs, data
         self._noted: set[str] = set()
+        self._pause_s, self._last_s = PLAIN_FIRST_S, time.monotonic()  # of plain progress
 
     def show(self, *tables: Table) -> None:
         """Write tables as the answer, in the chosen format; with `--quiet` without their notes,
@@ -171,8 +173,8 @@ class Terminal:
 
     @contextmanager
     def progress(self, label: str) -> Iterator[ProgressDisplay]:
-        """Yield a callback (done, total, text): a bar on a terminal, a plain line now and then
-        elsewhere, nothing with `--quiet`.
+        """Yield a callback (done, total, text): a bar on a terminal, a plain line ever more
+        rarely elsewhere, nothing with `--quiet`.
         """
         if self.settings.quiet:
             yield lambda _done, _total, text="": None
@@ -180,7 +182,13 @@ class Terminal:
             with _bar(label) as tick:
                 yield tick
         else:
-            yield _plain_progress(label)
+            yield lambda done, total, text="": self._tick(f"{label}: {done} of {total}  {text}")
+
+    def _tick(self, line: str) -> None:
+        now = time.monotonic()
+        if now - self._last_s >= self._pause_s:
+            self._last_s, self._pause_s = now, min(2 * self._pause_s, PLAIN_LONGEST_S)
+            to_stderr(line.rstrip())
 
     def progresses(self) -> AbstractContextManager[Callable[[str], ProgressDisplay]]:
         """Yield a function that starts the progress display of a label; labels come one after the
@@ -235,18 +243,6 @@ def _bar(label: str) -> Iterator[ProgressDisplay]:
         yield lambda done, total, text="": bar.update(
             task, completed=done, total=total, text=printable.one_line(text)
         )
-
-
-def _plain_progress(label: str) -> ProgressDisplay:
-    last, shown = time.monotonic(), 0
-
-    def tick(done: int, total: int, /, text: str = "") -> None:
-        nonlocal last, shown
-        if time.monotonic() - last >= PLAIN_EVERY_S or 0 < shown < done == total:
-            last, shown = time.monotonic(), done
-            to_stderr(f"{label}: {done} of {total}  {text}".rstrip())
-
-    return tick
 
 
 @contextmanager

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 def train(options: TrainOptions, session: Terminal) -> Report | ExitCode | None:
     """Train RECIPE and score the model on the recipe's tasks, or train on the rows of FILE.
 
-    Of a FILE the columns, the kind of rows and the scale of scores are detected and shown;
-    'FILE?score=NAME' corrects them. Without --dev a part of its rows is held out for the dev score,
-    whole topics that share no sentence with the others.
+    The columns of a FILE, the kind of its rows and the scale of its scores are detected and shown;
+    'FILE?score=NAME' corrects them. Without --dev a part of the rows is held out for the dev score:
+    whole topics, which share no sentence with the others.
 
-    Ctrl-C saves a checkpoint and stops, a second one stops at once; `--resume` continues from the
-    checkpoint. A job that may be restarted can always pass `--resume`: it starts the run, continues
-    it, evaluates it, or says that it is finished.
+    Ctrl-C saves a checkpoint and stops, a second Ctrl-C stops at once; `--resume` continues from
+    the checkpoint. A job that may be restarted can always pass `--resume`: it starts the run,
+    continues it, evaluates it, or says that it is finished.
 
     Examples:
         $ embedlab train pairs.csv --encoder ENCODER --dev dev.csv --name mine

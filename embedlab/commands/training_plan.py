@@ -49,7 +49,7 @@ class TrainOptions(RecipeValues):
         Flag(
             names=("--seed",),
             metavar="S",
-            help="Train one seed, the number S. [default: 1]",
+            help="Train the seed S alone. [default: 1]",
             python="",
             min=0,
             max=2**63 - 1,
@@ -60,7 +60,7 @@ class TrainOptions(RecipeValues):
         Flag(
             names=("--seeds",),
             metavar="N",
-            help="Train N seeds, the numbers 1 to N, a run each.",
+            help="Train the seeds 1 to N, one run each.",
             min=1,
             max=10_000,
             typed=int | None,
@@ -101,14 +101,14 @@ class TrainOptions(RecipeValues):
         Flag(
             names=("--dev",),
             metavar="FILE",
-            help="Your own file, or a dataset, whose score is followed while training.",
+            help="Your own file, or a dataset, to score during training.",
         ),
     ] = None  # None: the recipe's, or a part of the user's own rows
     resume: Annotated[
         bool,
         Flag(
             names=("--resume",),
-            help="Go on with the newest unfinished run of this name; start it where there is none.",
+            help="Continue the newest unfinished run of this name, or start one.",
         ),
     ] = False
     gpus: Annotated[
@@ -117,7 +117,7 @@ class TrainOptions(RecipeValues):
             names=("--gpus",),
             is_expert=True,
             metavar="N",
-            help="Train with N GPUs: the same loss and gradient.",
+            help="Train on N GPUs, with the same loss and gradient.",
             python="",
             min=1,
         ),

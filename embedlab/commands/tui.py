@@ -49,7 +49,7 @@ class DashboardOptions:
 def tui(options: DashboardOptions, session: Terminal) -> None:
     """Browse pairs, compare models, follow runs and start trainings in a dashboard.
 
-    Quitting it ends nothing: trainings are processes of their own.
+    Trainings go on when you quit: they are separate processes.
 
     Examples:
         $ embedlab tui --data DIR
@@ -88,8 +88,8 @@ def tui(options: DashboardOptions, session: Terminal) -> None:
     dashboard.run()
     if dashboard.return_code:  # Textual has printed why
         raise EmbedlabError(
-            "the dashboard ended by an error of its own",
-            hint="please report the lines above; runs go on",
+            "the dashboard crashed",
+            hint="please report the lines above; runs continue",
         )
 
 

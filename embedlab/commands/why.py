@@ -26,7 +26,7 @@ class WhyOptions(Signed, TaskItems, TwoModels):
         Flag(
             names=("--rows",),
             metavar="N",
-            help="At most so many rows in a table; JSON and CSV have all.",
+            help="Show at most this many rows per table; JSON and CSV have all.",
             min=1,
         ),
     ] = 4
@@ -43,12 +43,12 @@ class WhyOptions(Signed, TaskItems, TwoModels):
 
 @command("data runs machine output latex", draws="why")
 def why(options: WhyOptions, session: Session) -> Report:
-    """Say why two models differ: on which kinds of items, by every property, and what the items
-    have in common that one alone gets right.
+    """Show why two models differ: on which kinds of items, by every property, and what the items
+    have in common that only one model gets right.
 
-    The first table has the kinds of items on which the second model's lead is most unlike its lead
-    on all others, the surest first. The second one has combinations of two properties: searched on
-    half of the topics and of the seeds, confirmed on the others.
+    The first table lists the kinds of items on which the second model's lead differs most from its
+    lead on all others, the most certain first. The second lists combinations of two properties,
+    searched on half of the topics and seeds and confirmed on the other half.
 
     Examples:
         $ embedlab why dice minilm --data starter

@@ -125,7 +125,7 @@ def _whole(
     if not evidences:
         raise UsageError(
             f"no number of both {models[0].name!r} and {models[1].name!r}, and so no difference",
-            hint="compare them on the same data: it says why there is none",
+            hint="`embedlab compare` on the same data says why",
         )
     return compare_evidence(
         [evidences[0] if len(evidences) == 1 else average_evidence("all", evidences)],

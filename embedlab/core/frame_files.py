@@ -69,7 +69,7 @@ def read_foreign_parquet(path: Path) -> pl.DataFrame:
     mark = state_folder() / "readable-parquet" / f"{file_hash(path)}-polars-{pl.__version__}"
     if not mark.exists():
         if run_module("embedlab.core.parquet_check", str(path.absolute())) != 0:
-            raise pl.exceptions.ComputeError("it is damaged: its reader breaks down")
+            raise pl.exceptions.ComputeError("it is damaged: the reader crashes on it")
         with suppress(OSError):  # it is checked again
             mark.parent.mkdir(parents=True, exist_ok=True)
             mark.touch()

@@ -46,6 +46,6 @@ def option_values(
             known = ", ".join([*(f"@{key}=" for key in keys), *(f"@{name}" for name in switches)])
             raise UsageError(f"{text!r}: no option {option!r}", hint=f"known: {known}")
         if key in values:
-            raise UsageError(f"{text!r}: {key} is given twice", hint="leave one of them")
+            raise UsageError(f"{text!r}: {key} is given twice", hint="keep one of them")
         values[key] = value.removeprefix('"').removesuffix('"')
     return values

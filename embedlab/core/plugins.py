@@ -307,9 +307,7 @@ def _name_fault(plugin: Plugin, before: Plugin | None) -> EmbedlabError | None:
     if plugin.name in RESERVED[plugin.kind] or (
         plugin.kind == "datasets" and plugin.name in _shipped("tasks")
     ):
-        return MissingError(
-            f"{plugin.title} is not used: the name has a meaning of its own", hint="rename it"
-        )
+        return MissingError(f"{plugin.title} is not used: the name is reserved", hint="rename it")
     if before is None:
         return None
     first = (

@@ -95,7 +95,7 @@ def positions(backbone: PreTrainedModel, input_ids: Tensor) -> Tensor:
         return torch.arange(input_ids.shape[1], device=input_ids.device).expand_as(input_ids)
     if (padding := backbone.config.pad_token_id) is None:
         raise MissingError(
-            f"config.json states no pad_token_id, after which {backbone.config.model_type} counts "
+            f"config.json states no pad_token_id, from which {backbone.config.model_type} counts "
             f"the places of tokens",
             hint="state it, as the tokenizer does",
         )

@@ -33,7 +33,7 @@ def get_dataset(dataset: Dataset, folder: Path, *, offline: bool = False) -> lis
     }
     if absent and offline:
         raise MissingError(
-            f"{dataset.name!r} ({next(iter(absent))}) is not fetched: {OFFLINE}", hint=ONLINE
+            f"{dataset.name!r} ({next(iter(absent))}) is not downloaded: {OFFLINE}", hint=ONLINE
         )
     return [
         path for name, split in absent.items() for path in _get_split(dataset, name, split, folder)

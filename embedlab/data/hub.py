@@ -18,9 +18,8 @@ from embedlab.data.dataset import CLASS_COLUMN, COLUMNS, DatasetKind, HubSource,
 
 NO_HUB = "give a file of pairs, or hub:FOLDER with a copy of the repository"
 _DATA_FOLDER = (
-    "give a folder that holds the corpus with --data DIR, or fill one on a machine with a "
-    "network: embedlab data get; "
-    "--data starter is inside embedlab"
+    "add --data starter for the pairs inside embedlab, or --data DIR for a folder that holds the "
+    "corpus; `embedlab data get` fills one on a machine with a network"
 )
 
 

@@ -275,6 +275,13 @@ class OwnData:
         return [self.columns[role] for role in self.kind.texts]
 
     @property
+    def is_certain(self) -> bool:
+        """Whether every column has a usual name of its part, and all rows are read."""
+        named = {role: _ROLES.get(_squeezed(name)) for role, name in self.columns.items()}
+        is_usual = all(known in {role, "label"} for role, known in named.items())
+        return is_usual and not (self.labels or self.lists or self.skipped)
+
+    @property
     def said(self) -> FileName:
         """Return the name by which the same rows are read without detection; without options where
         the columns have our names.

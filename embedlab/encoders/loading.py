@@ -194,7 +194,7 @@ def load_prefixed(
     if not kind.has_vectors:
         raise UsageError(
             f"{spec.name!r} has no vectors: it only scores pairs",
-            hint="name an encoder, or take it to compare, pairs and evaluate",
+            hint="name an encoder, or use it with compare, pairs and evaluate",
         )
 
     def load() -> PrefixedEncoder:
@@ -479,5 +479,5 @@ def token_vectors_of(spec: ModelSpec, settings: Settings) -> TokensOf:
         why = "gives vectors of sentences alone"
     raise UsageError(
         f"{spec.name!r} {why}: its similarity is not a sum over pairs of tokens",
-        hint="--view effects leaves out words, which fits every model",
+        hint="--view effects leaves out words, which works for every model",
     )

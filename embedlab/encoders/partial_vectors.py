@@ -212,7 +212,7 @@ def refuse_existing(out: Path, *, is_replaced: bool) -> None:
         )
     if out.exists() and not is_replaced:
         raise UsageError(
-            f"--out is {str(out)!r}, which is there already",
+            f"--out is {str(out)!r}, which exists already",
             hint="choose another name, or replace it with --force",
         )
 

@@ -176,7 +176,7 @@ class StaticEncoder(VectorScorer):
         if len(self.layers):
             raise UsageError(
                 f"{self.name!r} has layers after the mean: its vectors are not sums",
-                hint="--view effects fits every model",
+                hint="--view effects works for every model",
             )
         return self.table.token_vectors(
             sentence, prompt=self.usage.reading.prompt, dim=self.usage.dim

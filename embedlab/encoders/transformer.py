@@ -284,7 +284,7 @@ class TransformerEncoder(VectorScorer):
             raise UsageError(
                 f"{self.name!r} {how or f'pools by {self.pooling!r}'}: its vectors are not sums of "
                 f"token vectors",
-                hint="--view effects fits every model",
+                hint="--view effects works for every model",
             )
         prompt, rows = self.usage.reading.prompt, self.token_ids([sentence])
         encoded = self.tokenizer(

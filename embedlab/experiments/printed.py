@@ -11,6 +11,7 @@ import polars as pl
 
 from embedlab.core.errors import UsageError
 from embedlab.core.frame_files import read_csv
+from embedlab.core.names import recipe_names
 from embedlab.core.nearest import unknown
 from embedlab.core.paths import recipes_folder
 
@@ -38,12 +39,17 @@ def paper_folder(paper: str) -> Path:
         return path
     if paper in paper_names():
         return recipes_folder() / "papers" / paper
-    raise unknown(
-        "paper",
-        paper,
-        paper_names(),
-        listing="`embedlab reproduce` lists all; ./FOLDER is one of your own",
-    )
+    listing = "`embedlab reproduce` lists all; ./FOLDER is one of your own"
+    if paper in recipe_names():
+        folder = recipes_folder() / "papers"
+        users = (name for name in paper_names() if _names_recipe(folder / name, paper))
+        shown = "".join(f", tables with it: `embedlab reproduce {name}`" for name in users)
+        listing = f"{paper} is a recipe: `embedlab train {paper}`{shown}"
+    raise unknown("paper", paper, paper_names(), listing=listing)
+
+
+def _names_recipe(folder: Path, recipe: str) -> bool:
+    return f'"{recipe}"' in (folder / PAPER_FILE).read_text("utf-8")
 
 
 def is_own(paper: str) -> bool:

@@ -99,7 +99,7 @@ def select_items(
     )
     if not selection.holds.any():
         raise UsageError(
-            f"no item fits {expression!r}",
+            f"no item matches {expression!r}",
             hint="`embedlab pairs --where EXPRESSION` shows what does",
         )
     return selection

@@ -151,7 +151,7 @@ def subject_of(comparison: TaskComparison) -> str:
     measures = measures_in(scales_of(comparison.slices)).replace(" x 100", " × 100")
     by, where = comparison.slicing.by, comparison.slicing.where
     cut = "" if by == DATASET else f" by whether {by!r} holds" if is_expression(by) else f" by {by}"
-    picked = f", items that fit {where!r}" if where else ""
+    picked = f", items that match {where!r}" if where else ""
     return f"{measures}{cut}{picked}; {items_of(comparison)}."
 
 

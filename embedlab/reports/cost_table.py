@@ -143,7 +143,7 @@ def _notes(costs: Costs) -> Iterator[str]:
         yield (
             "change from full vectors: the difference from the model's own vectors with its "
             "95% interval; *, °: different (5%, Holm over "
-            "each model's own rows); what stores less is computed from whole vectors, in their time"
+            "each model's own rows); smaller vectors are computed from full ones, in the same time"
         )
     yield str(UNBEATEN)
     yield from costs.notes

@@ -91,7 +91,7 @@ def _notes(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
     if pivot.column_axis is not None:
         (shown,) = pivot.shown
         score = _slice_titles(pivot).get(shown, shown)
-        how = f"of {score}; --score NAME shows another, --columns scores all of them"
+        how = f"shown: {score}; --score NAME shows another score, --columns scores shows all"
         yield Note(how, short=[how], kind="usage")
 
 

@@ -501,7 +501,7 @@ def _tau(ranking: Ranking) -> str:
 
 def _explanations(table: PaperTable, row_order: RowOrder) -> Iterator[str]:
     if not row_order.pairs:
-        yield "fewer than two rows are there: nothing to put in order"
+        yield "fewer than two rows have numbers: there is no order to test"
         return
     if len(table.ranked_by) == 1 and len(table.ranked_by[0]) > 1:
         yield f"ordered by the mean of {', '.join(table.ranked_by[0])}"

@@ -130,7 +130,7 @@ def _notes(
         single = [name for name, count in members.items() if count == 1]
         if single and seeds is not None:
             yield (
-                f"{', '.join(single)} has one seed and takes the spread of the other recipe, "
+                f"{', '.join(single)} has one seed and is given the spread of the other recipe, "
                 f"{ASSUMED}"
             )
     if all(count == 1 for count in members.values()):
@@ -142,10 +142,7 @@ def _notes(
                 "first, with --seeds"
             )
     for note in hanging_note((each.slice_key, each.topic) for each in detectables):
-        yield (
-            f"{note}; from one such topic nobody can tell how much others would vary, so that the "
-            "figure is a guess"
-        )
+        yield (f"{note}; how much others would vary is unknown, so this figure is a guess")
 
 
 def _facts(detectable: Detectable) -> Row:

@@ -507,9 +507,9 @@ def general_notes(comparison: TaskComparison) -> Iterator[str]:
     yield from generated_note(comparison.marks)
     named = "".join(f"; @{name} is {expression!r}" for name, expression in slicing.meanings.items())
     if slicing.where:
-        yield f"items that fit {slicing.where!r}{named}"
+        yield f"items that match {slicing.where!r}{named}"
     elif is_expression(slicing.by):
-        yield f"yes: items that fit {slicing.by!r}{named}"
+        yield f"yes: items that match {slicing.by!r}{named}"
     settings = {compared.task: compared.setting for compared in comparison.slices}
     if slicing.by == DATASET and len({*settings.values()}) > 1:
         for task, setting in settings.items():

@@ -103,7 +103,7 @@ def _sentence(
     if difference.equivalent:
         text = f"{winner} and {loser} are equal within the margin{where}: {points}"
     elif isnan(difference.p):
-        text = f"{winner} is {points} above {loser}{where}, which is not tested"
+        text = f"{winner} is {points} above {loser}{where} (not tested)"
     else:
         text = f"{winner} and {loser} are not distinguished{where}: {points}"
     return "; ".join([text, *counts])

@@ -122,10 +122,10 @@ def _answer(explanation: Explanation) -> Iterator[str]:
     yield from verdicts([explanation.whole], [*names])
     findings = [*_findings(explanation)]
     yield from findings[:3] or [
-        "no kind of items stands out: the difference is not clearly another on any"
+        "no kind of items stands out: on none is the difference clearly larger or smaller"
     ]
-    alone = [f"only {names[side.model]} gets {side.items:,} right" for side in explanation.sides]
-    yield f"of {explanation.items:,} items {', '.join(alone)}"
+    alone = [f"{names[side.model]} alone gets {side.items:,} right" for side in explanation.sides]
+    yield f"of {explanation.items:,} items, {' and '.join(alone)}"
 
 
 def _findings(explanation: Explanation) -> Iterator[str]:

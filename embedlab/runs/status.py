@@ -192,9 +192,11 @@ def refuse_begun(run: RunFolder) -> None:
         )
     if any(run.checkpoints.glob("step-*")):
         raise UsageError(
-            f"run {run.id!r} was begun before",
+            f"run {run.id!r} exists already, unfinished",
             hint=Hint(
-                "go on with ", NamedOption("--resume"), f", or remove it: embedlab runs rm {run.id}"
+                "continue it with ",
+                NamedOption("--resume"),
+                f", or remove it: embedlab runs rm {run.id}",
             ),
         )
 

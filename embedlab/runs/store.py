@@ -177,7 +177,7 @@ class RunFolder:
         refuse_links(self.path)
         if self.path.is_dir() and not self.recipe_file.exists():
             raise MissingError(
-                f"run {self.id!r} has no recipe.toml: it ended before it began",
+                f"run {self.id!r} has no recipe.toml: it was killed before it started",
                 hint=f"start it again with `embedlab train`, or remove it: embedlab runs rm "
                 f"{self.id}",
             )
@@ -226,7 +226,7 @@ class RunFolder:
             if key != "summary"
         ]
         raise UsageError(
-            f"run {self.id!r} was made by another recipe: {first_few(changed, 3, separator='; ')}",
+            f"run {self.id!r} was trained with another recipe: {first_few(changed, 3, separator='; ')}",
             hint=Hint(
                 "give this one its own name, for example ",
                 NamedOption("--name", f"{self.name}-2"),
@@ -292,7 +292,7 @@ class RunFolder:
 
     def _in_other_hands(self) -> EmbedlabError:
         return EmbedlabError(
-            f"run {self.id!r} is held by another process",
+            f"run {self.id!r} is in use by another process",
             hint=f"follow it with `embedlab runs show {self.id}`, stop it with `embedlab runs "
             f"cancel {self.id}`",
         )

@@ -4,7 +4,7 @@ text seen in training.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from embedlab.core.note import Note, NoteKind
@@ -85,30 +85,26 @@ def training_notes(spec: ModelSpec) -> tuple[str, ...]:
                 *fitted,
                 *flaws,
                 *shortened,
-                *(_read(part, run) for part, run in parts),
+                *(note for part, run in parts for note in _read(part, run)),
                 *stated_text_notes(spec),
             ]
         )
     )
 
 
-def _read(part: Mapping[str, Any], run: RunFolder) -> str:
-    """Return a note on a PART that a run did not read completely."""
-    name, rows = f"{part['name']} {part.get('split')}", part.get("rows")
-    there = (
-        f"partial {name}: {rows} of {part.get('expected_rows')} rows"
-        if part.get("partial")
-        else f"the {rows} rows of {name}"
-    )
-    if "used" not in part:
-        return Note(f"trained on {there}", kind="partial")
+def _read(part: Mapping[str, Any], run: RunFolder) -> Iterator[str]:
+    """Yield notes on a PART that a run did not read completely."""
+    name, rows, used = f"{part['name']} {part.get('split')}", part.get("rows"), part.get("used")
+    if part.get("partial"):
+        whole = part.get("expected_rows")
+        yield Note(f"trained on partial {name}: {used or rows} of {whole} rows", kind="partial")
+    if used is None:
+        return
     reading = [stage.data for stage in run.recipe().stages if part["name"] in stage.data.names]
     is_own = any(data.sample == "seed" or data.shares for data in reading)
     drawn = "drawn anew by each seed" if is_own else "the same for every seed"
-    text = f"trained on {part['used']} rows of {there} ({drawn})"
-    return Note(
-        text, kind="partial" if part.get("partial") else "detail"
-    )  # rows that were drawn on purpose change no reading of a number
+    # rows that were drawn on purpose change no reading of a number
+    yield Note(f"trained on {used} of the {rows} rows of {name} ({drawn})", kind="detail")
 
 
 def _environments(spec: ModelSpec) -> list[Environment]:

@@ -72,7 +72,7 @@ def check_all(
                         raise UsageError(
                             f"{spec.name!r} puts the documents of a search in order, and "
                             f"{chosen.name} searches nothing",
-                            hint="take it to --task retrieval-captions, or to your own folder of "
+                            hint="use it with --task retrieval-captions, or to your own folder of "
                             "queries and documents",
                         )
                     chosen.check(spec, settings)

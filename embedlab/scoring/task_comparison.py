@@ -318,7 +318,7 @@ def _left_out(
     for why, names in (
         (f"without {slicing.by!r}", apart),
         (f"without what {slicing.where!r} reads", where),
-        ("no item fits", unfit),
+        ("no item matches", unfit),
     ):
         if names:
             yield f"left out, {why}: {', '.join(names)}"

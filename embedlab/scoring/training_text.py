@@ -67,9 +67,9 @@ class TrainingText:
         if not self.at_hand:
             return ""
         some, all_stated = len(self.at_hand), len(self.corpora)
-        counted = f"of the {all_stated} corpora that its card states {some} are counted"
-        absent = ", of the others nothing is known" if self.absent else ""
-        return f"{counted} ({', '.join(self.at_hand)}){absent}"
+        absent = "; the others are unknown" if self.absent else ""
+        found = ", ".join(self.at_hand)
+        return f"its card names {all_stated} corpora, of which {some} are here: {found}{absent}"
 
 
 def training_text(spec: ModelSpec, settings: Settings) -> TrainingText:

@@ -36,9 +36,9 @@ def test_a_name_that_was_not_given_is_refused_with_those_that_were() -> None:
     [
         ("a b", "gold>2", "cannot name a selection"),
         ("1st", "gold>2", "cannot name a selection"),
-        ("mine", " ", "nothing is picked"),
-        ("mine", "@other gold>2", "holds @other, another named selection"),
-        ("mine", "-@other", "holds @other, another named selection"),
+        ("mine", " ", "needs items to store"),
+        ("mine", "@other gold>2", "holds @other, another stored selection"),
+        ("mine", "-@other", "holds @other, another stored selection"),
     ],
 )
 def test_what_cannot_be_a_name_picks_nothing_or_reads_another_is_refused(

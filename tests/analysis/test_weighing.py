@@ -91,9 +91,7 @@ def test_fewer_topics_than_six_are_not_tested(topics: int) -> None:
         assert weighed.lack == ""
         assert 0 < weighed.p["fixed", "x"] < 1
     else:
-        assert (
-            f"{'one topic' if count == 1 else f'{count} topics'}, which are too few" in weighed.lack
-        )
+        assert f"{'one topic' if count == 1 else f'{count} topics'}: no interval" in weighed.lack
         assert isnan(weighed.p["fixed", "x"])
         assert weighed.largest_topic("fixed") is None
 

@@ -68,7 +68,7 @@ def test_what_a_run_was_trained_on_is_counted_item_by_item(trained: Embedlab) ->
         "audit", "half", *SCORES, "--task", "test.tsv", "--data", "tiny", "--threads", "1"
     )
     assert "half is known to have read a sentence of" in shown.out
-    assert "the training text of its runs is counted" in shown.out
+    assert "the training text of its runs was looked up" in shown.out
 
 
 @pytest.fixture

@@ -91,7 +91,7 @@ def test_a_dataset_of_which_no_item_fits_is_named(embedlab: Embedlab) -> None:
         "dataset:sts12 dice>0.5",
         *SAMPLE,
     )
-    assert "left out, no item fits: sts13" in answer.err
+    assert "left out, no item matches: sts13" in answer.err
 
 
 def test_a_dataset_without_the_property_is_named_and_left_out(

@@ -139,7 +139,7 @@ def test_an_encoding_that_is_killed_while_it_tidies_up_is_there(
     np.testing.assert_array_equal(np.load("v.npy"), np.load("whole.npy"))
     again = embedlab("encode", words, "lines.txt", "-o", "v.npy")
     assert again.code == 2
-    assert "is there already" in again.err
+    assert "exists already" in again.err
     replaced = embedlab("encode", words, "lines.txt", "-o", "v.npy", "--force")
     assert replaced.code == 0, replaced.err
     assert not interrupted.exists()
@@ -264,7 +264,7 @@ def test_an_existing_file_is_replaced_only_on_request(
     Path("v.npy").write_bytes(b"another model's")
     refused = embedlab("encode", model, "lines.txt", "-o", "v.npy")
     assert refused.code == 2
-    assert "'v.npy', which is there already" in refused.err
+    assert "'v.npy', which exists already" in refused.err
     assert "--force" in refused.err
     assert Path("v.npy").read_bytes() == b"another model's"
     assert embedlab("encode", model, "lines.txt", "-o", "v.npy", "--force").code == 0

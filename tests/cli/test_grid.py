@@ -155,7 +155,7 @@ def test_a_started_grid_goes_on_by_its_name_without_its_file(
         main(["grid", "run", "mine", "--data", "tiny", "--set", "optim.epochs=2.0"])
         == ExitCode.USAGE
     )
-    assert "goes on as it was planned" in capsys.readouterr().err
+    assert "continues as it was planned" in capsys.readouterr().err
     for words in (("--threads", "1"), ("--device", "auto")):  # as it was planned
         assert main(["grid", "run", "mine", "--data", "tiny", "--dry-run", *words]) == ExitCode.OK
     capsys.readouterr()

@@ -19,7 +19,7 @@ PAIRS = (
 def test_a_named_selection_picks_the_same_items_in_every_command(embedlab: Embedlab) -> None:
     named = embedlab(*PAIRS, "dice>0.6 gold<4", "--name", "close")
     assert named.code == 0, named.err
-    assert "@close is 'dice>0.6 gold<4' from now on" in named.err
+    assert "stored @close, 'dice>0.6 gold<4'" in named.err
     assert embedlab("data", "ls", "--selections", "--json").rows == [
         {"name": "@close", "expression": "dice>0.6 gold<4"}
     ]
@@ -28,7 +28,7 @@ def test_a_named_selection_picks_the_same_items_in_every_command(embedlab: Embed
     by_name, by_terms = embedlab(*words, "@close"), embedlab(*words, "dice>0.6 gold<4")
     assert by_name.rows == by_terms.rows
     assert by_name.rows[0]["items"] == len(named.rows)
-    assert "items that fit '@close'; @close is 'dice>0.6 gold<4'" in by_name.json["notes"]
+    assert "items that match '@close'; @close is 'dice>0.6 gold<4'" in by_name.json["notes"]
     signature = by_name.json["signatures"]["dice"]
     embedlab(*PAIRS, "dice>0.7", "--name", "close")
     assert embedlab(*words, "@close").json["signatures"]["dice"] != signature
@@ -40,4 +40,4 @@ def test_a_named_selection_picks_the_same_items_in_every_command(embedlab: Embed
 def test_a_name_without_an_expression_is_refused(embedlab: Embedlab) -> None:
     answer = embedlab("pairs", "dice", "--data", "tiny", "--name", "all")
     assert answer.code == 2
-    assert "nothing is picked that could be called 'all'" in answer.err
+    assert "--name 'all' needs items to store" in answer.err

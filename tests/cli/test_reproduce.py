@@ -363,6 +363,7 @@ def test_a_table_is_run_once_and_then_reused(embedlab: Embedlab, tiny_encoder: P
     ("words", "message", "hint"),
     [
         (("laio",), "no paper named 'laio'", "'liao'"),
+        (("snli-supcl",), "no paper named 'snli-supcl'", "`embedlab reproduce liao`"),
         (("liao", "tabel7"), "no table of 'liao' named 'tabel7'", "'table7'"),
         (
             ("liao", "table6", "--data", "tiny", "--set", "objective.weight=0.2"),

@@ -83,7 +83,7 @@ def test_a_finished_run_is_skipped_with_a_note_and_refused_for_another_recipe(
     )
     assert [run.id for run in plan.todo] == ["snli-ce@2"]
     with pytest.raises(
-        UsageError, match=r"made by another recipe: stage\.0\.optim\.lr was 2e-05, now 0\.5"
+        UsageError, match=r"trained with another recipe: stage\.0\.optim\.lr was 2e-05, now 0\.5"
     ):
         plan_training(replace(OPTIONS, overrides=("optim.lr=0.5",)), settings)
 
@@ -93,7 +93,7 @@ def test_a_run_that_has_begun_is_refused_before_another_seed_is_trained_unless_i
 ) -> None:
     run = begin(plan_training(replace(OPTIONS, seed=2), settings), events.RunInterrupted(step=3))
     (run.checkpoints / "step-0000003").mkdir(parents=True)
-    with pytest.raises(UsageError, match="'snli-ce@2' was begun before") as refused:
+    with pytest.raises(UsageError, match="'snli-ce@2' exists already") as refused:
         plan_training(replace(OPTIONS, seeds=(1, 2)), settings)
     assert "--resume" in refused.value.hint
     assert states(plan_training(replace(OPTIONS, seeds=(1, 2), resume=True), settings)) == [
@@ -102,7 +102,7 @@ def test_a_run_that_has_begun_is_refused_before_another_seed_is_trained_unless_i
     ]
     newest = plan_training(replace(OPTIONS, resume=True), settings)
     assert ([one.id for one in newest.todo], newest.model) == (["snli-ce@2"], "snli-ce@2")
-    with pytest.raises(UsageError, match="made by another recipe"):
+    with pytest.raises(UsageError, match="trained with another recipe"):
         plan_training(replace(OPTIONS, resume=True, overrides=("optim.lr=0.5",)), settings)
 
 

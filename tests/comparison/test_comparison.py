@@ -322,7 +322,8 @@ def test_a_difference_that_hangs_on_one_topic_is_noted_where_it_is_more_than_two
     one, difference = found.slices[0], found.slices[0].differences["odd"]
     if size == rows:
         assert one.notes == (
-            "its rows are of one topic, which are too few: no interval, not tested",
+            "its rows form only one topic: no interval, not tested (rows with other sentences would "
+            "help)",
         )
         assert np.isnan([difference.low, difference.p]).all()
         return

@@ -62,7 +62,7 @@ def test_a_file_that_breaks_its_reader_down_is_an_error(
     file = tmp_path / "mine.parquet"
     pl.DataFrame(PAIRS).write_parquet(file)
     monkeypatch.setattr("embedlab.core.frame_files.run_module", lambda *_: code)
-    with pytest.raises(pl.exceptions.ComputeError, match="its reader breaks down"):
+    with pytest.raises(pl.exceptions.ComputeError, match="the reader crashes on it"):
         read_foreign_parquet(file)
 
 

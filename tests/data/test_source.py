@@ -183,7 +183,7 @@ def test_get_writes_nothing_when_the_hub_gives_a_truncated_set(
 
 
 def test_get_offline_or_of_what_no_hub_has_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(MissingError, match=r"'snli' \(train\) is not fetched: embedlab is set"):
+    with pytest.raises(MissingError, match=r"'snli' \(train\) is not downloaded: embedlab is set"):
         get_dataset(dataset("snli"), tmp_path, offline=True)
     with pytest.raises(MissingError, match=r"'sick-r' .* is not on the hub") as caught:
         get_dataset(dataset("sick-r"), tmp_path)

@@ -167,7 +167,7 @@ def test_a_model_is_put_together_from_its_packages(parts: Packaged, copied: list
     }
     assert parts.place == place
     assert get_model("tiny", session) == place
-    assert session.said[-1] == "tiny is there already"
+    assert session.said[-1] == "tiny exists already"
     assert len(copied) == 2
 
 
@@ -247,5 +247,5 @@ def test_what_an_extra_installs_and_unknown_names_are_refused(tmp_path: Path) ->
         assert raised.value.hint.startswith("pip install 'embedlab[")
     with pytest.raises(UsageError, match="no model of packages named 'mpnett'"):
         get_model("mpnett", session)
-    with pytest.raises(MissingError, match="is not fetched: embedlab is set to stay offline"):
+    with pytest.raises(MissingError, match="is not downloaded: embedlab is set to stay offline"):
         get_model("all-mpnet-base-v2", session)

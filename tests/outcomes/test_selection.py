@@ -116,7 +116,7 @@ def test_a_model_called_like_a_fact_is_not_read(pairs: Outcomes) -> None:
 def test_an_unknown_field_and_an_empty_selection_are_refused(pairs: Outcomes) -> None:
     with pytest.raises(UsageError, match="unknown field 'dize'"):
         select_items(pairs, "dize>0.2", MODELS)
-    with pytest.raises(UsageError, match="no item fits 'dice>1'"):
+    with pytest.raises(UsageError, match="no item matches 'dice>1'"):
         select_items(pairs, "dice>1", MODELS)
 
 
@@ -172,5 +172,5 @@ def test_facts_and_results_together_are_a_selection_by_results(pairs: Outcomes) 
 @pytest.mark.parametrize("name", ["gold", "dataset"])
 def test_a_model_called_like_a_column_of_items_is_not_ranked(name: str, pairs: Outcomes) -> None:
     assert select_items(pairs, "gap>0", MODELS).holds.any()
-    with pytest.raises(UsageError, match="no item fits 'gap>0'"):
+    with pytest.raises(UsageError, match="no item matches 'gap>0'"):
         select_items(pairs, "gap>0", {"near": ("near",), name: ("far",)})

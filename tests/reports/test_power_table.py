@@ -101,7 +101,7 @@ def test_a_recipe_of_one_seed_takes_the_spread_of_the_other_and_says_so() -> Non
     (row,) = table.frame.to_dicts()
     assert row["planned"] > 0
     assert (
-        "b has one seed and takes the spread of the other recipe, equal spread assumed"
+        "b has one seed and is given the spread of the other recipe, equal spread assumed"
         in table.notes
     )
     assert not any("takes the spread" in note for note in table_of(A, B, seeds=3).notes)

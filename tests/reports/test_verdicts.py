@@ -78,7 +78,7 @@ def test_one_model_or_numbers_without_a_difference_have_no_verdict() -> None:
 def test_a_measure_among_others_and_a_missing_test_are_named() -> None:
     untested = replace(difference(0.1, nan), low=nan, high=nan)
     assert verdicts([row("mine", untested)], ["dice", "b"]) == [
-        "b is 10.0 above dice on mine, which is not tested"
+        "b is 10.0 above dice on mine (not tested)"
     ]
     other = replace(row("mine", UP), metric="accuracy")
     assert verdicts([row("mine", DOWN), other], ["dice", "b"]) == [

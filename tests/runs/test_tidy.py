@@ -79,7 +79,10 @@ def test_a_run_without_its_model_keeps_its_checkpoints(run: RunFolder) -> None:
 
 def test_a_running_run_is_refused(run: RunFolder) -> None:
     filled(run, STARTED, events.Finished(step=9))
-    with RunFolder(run.path).lock(), pytest.raises(EmbedlabError, match="held by another process"):
+    with (
+        RunFolder(run.path).lock(),
+        pytest.raises(EmbedlabError, match="in use by another process"),
+    ):
         prune_run(run)
     assert len(names(run)) == 9
 

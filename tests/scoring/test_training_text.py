@@ -234,10 +234,7 @@ def test_a_note_says_whether_seeds_share_their_sample_of_rows(
         collect_environment(seed=1, device="cpu", precision="float32", threads=1, data=[part]),
     )
     run.model.mkdir(parents=True)
-    assert (
-        training_notes(member(run))[0]
-        == f"trained on 20 rows of the 90 rows of snli train ({drawn})"
-    )
+    assert training_notes(member(run))[0] == f"trained on 20 of the 90 rows of snli train ({drawn})"
 
 
 def test_marks_distinguish_pairs_from_sentences_and_footnotes_count_them() -> None:

@@ -68,7 +68,7 @@ def test_a_killed_process_loses_nothing(
         assert Checkpoints(run.checkpoints).steps()[-1] == complete[-1]
         assert complete == ends[: len(complete)]
         assert run_status(run).state == "crashed"
-    with pytest.raises(UsageError, match="begun before"):
+    with pytest.raises(UsageError, match="exists already, unfinished"):
         train(recipe)
     assert saved_bytes(train(recipe, resume=True, dev_score=length_of_a_vector)) == saved_bytes(
         whole

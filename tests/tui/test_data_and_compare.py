@@ -77,7 +77,7 @@ async def test_the_beginning_of_a_dataset_hints_its_star(opened: Open) -> None:
         await until(pilot, lambda: app.focused is app.query_one(ItemTable))
         await pilot.press("2")
         verdict = app.query_one("#verdict", Static)
-        await until(pilot, lambda: "No item fits" in str(verdict.render()))
+        await until(pilot, lambda: "No item matches" in str(verdict.render()))
 
 
 async def test_a_range_of_a_histogram_filters_and_is_taken_away(opened: Open) -> None:

@@ -289,7 +289,7 @@ def _refuse_two_vectors(path: Path, sentences: Sequence[str], vectors: Vectors) 
         ).all():
             raise MissingError(
                 f"{path}: {sentence!r} has two different vectors, rows {before + 1} and {row + 1}",
-                hint="leave one of them",
+                hint="keep one of them",
             )
 
 

@@ -48,7 +48,7 @@ def _further(location: str) -> Iterator[Path]:
 def _no_vectors(location: str, **_: Any) -> NoReturn:
     raise UsageError(
         f"{location!r} has no vectors: it only scores pairs",
-        hint="take it to compare, pairs and evaluate",
+        hint="use it with compare, pairs and evaluate",
     )
 
 

@@ -214,7 +214,7 @@ class CompareRoom(Room):
         if shown.outcomes is None or not shown.columns:
             return
         if self.view is not None and not len(self.view.rows):
-            text = "No item fits the filter: esc in the Data room clears it."
+            text = "No item matches the filter: esc in the Data room clears it."
             self.hand_over(self.say, "#verdict", text)
             return
         selection = self.view.selection if self.view is not None else None

@@ -188,7 +188,7 @@ def view_of(
 
 
 def why_none(view: View) -> str:
-    """What to type where no item fits: a dataset's name is read whole, unless it ends with *."""
+    """What to type where no item matches: a dataset's name is read whole, unless it ends with *."""
     for name in re.findall(r"dataset:(\S+)", view.expression):
         datasets = view.facts.shown.datasets
         if name not in datasets and any(one.startswith(name) for one in datasets):

@@ -258,7 +258,7 @@ class DataRoom(Room):
             self.query_one(f"#{name}-bins", Histogram).show(bins)  # type: ignore[arg-type]
         self.table.show(view)
         if not len(view.rows):
-            self._refuse(EmbedlabError("no item fits", hint=why_none(view)))
+            self._refuse(EmbedlabError("no item matches", hint=why_none(view)))
         lacking = f" · no such values: {', '.join(view.lacking[:3])}" if view.lacking else ""
         by_results = " · chosen by results" if view.is_by_results else ""
         self.table.border_title = f"items{by_results}{lacking}"
