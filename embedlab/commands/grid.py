@@ -270,9 +270,10 @@ def grid_scores(
 
     CROSSED, two axes are rows and columns of one score, where the user chose nothing.
     """
-    from embedlab.experiments.pair_differences import PairDifferences
+    from embedlab.experiments.item_ties import ItemTies
     from embedlab.experiments.pivot import DEV_SCORE, pivot, usual_measure
     from embedlab.experiments.plan import GridFolder, GridPlan
+    from embedlab.scoring.outcomes import averages_of
     from embedlab.scoring.selection import stored_selection
 
     plan = GridPlan.load(GridFolder.find(settings.runs, options.grid).plan_file)
@@ -302,8 +303,11 @@ def grid_scores(
             ),
             hint=f"`embedlab grid status {plan.name}` shows its cells",
         )
-    if (differences := PairDifferences.of(plan, pivoted, measure, settings.cache)) is not None:
-        pivoted = differences.marked(pivoted)
+    selected = stored_selection(measure.task)
+    averages = averages_of(selected, selected.definition.datasets) if selected is not None else {}
+    ties = ItemTies.of(plan, pivoted, measure, averages, settings.cache)
+    if ties is not None:
+        pivoted = ties.marked(pivoted)
     return GridScores(
         plan=plan, pivot=pivoted, measured=_measured(measure, pivoted, options.columns)
     )

@@ -5,6 +5,7 @@ alone, and its reason is one note.
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,7 @@ from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.evaluation import gather, resolve_model
 from embedlab.experiments.matching_runs import CellKey, Member
 from embedlab.experiments.paper_table import PaperTable
-from embedlab.experiments.row_items import AnswersByCell
-from embedlab.experiments.row_order import ScoredItems
+from embedlab.experiments.scored_items import AnswersByCell, ScoredItems
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.outcomes.frame import chosen_items, joined_splits
 from embedlab.runs.evaluations import Evaluation
@@ -54,11 +54,12 @@ class EvaluatedRows:
     missing: tuple[str, ...] = ()
     absent: Mapping[str, str] = field(default_factory=dict)  # member → why it could not be scored
 
-    @property
+    @cached_property
     def items(self) -> ScoredItems:
         """What the scores vary over, and what claims are measured on."""
-        pairs = self.scored.outcomes[0] if self.scored is not None else None
-        return ScoredItems(pairs=pairs, answers=self.answers, published=self.published)
+        pairs = {DEFAULT_TASK: self.scored.outcomes[0]} if self.scored is not None else {}
+        stored = ScoredItems.of(self.answers)
+        return ScoredItems(tasks={**stored.tasks, **pairs}, published=self.published)
 
     @property
     def published(self) -> frozenset[str]:

@@ -2,29 +2,26 @@
 comparison.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
 
 import numpy as np
 
 from embedlab.analysis.claims import ClaimedDifference, claimed_difference
 from embedlab.analysis.evidence import Evidence, average_evidence
 from embedlab.analysis.weighing import Weighed
-from embedlab.choices import Aggregate
 from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.experiments.matching_runs import Member
 from embedlab.experiments.paper_table import PaperMeasure, PaperTable
-from embedlab.experiments.row_items import item_evidence, shared_items
 from embedlab.experiments.row_order import (
     CellMembers,
     EvaluationsByTask,
-    ScoredItems,
     find_score,
     row_model,
 )
+from embedlab.experiments.scored_items import ScoredItems
 
 
 def measured_claims(
@@ -90,7 +87,7 @@ class ClaimedRows:
         if self.table.by is not None:
             # "sts13/OnWN" is one slice, "OnWN" is that source of every year
             keys = [key for key in self._sliced if column in _names(key)]
-            return self._of_pairs(self._sliced, keys, names)
+            return self._of_slices(keys, names)
         points = [
             point for point in self.table.points if point.row in rows and point.column == column
         ]
@@ -98,20 +95,13 @@ class ClaimedRows:
         if len(points) < len(rows) or len(measures) != 1:
             return None
         (measure,) = measures
-        is_of_pairs = measure.task == DEFAULT_TASK and measure.metric == "spearman"
-        if is_of_pairs and self.items.pairs is not None:
-            return self._of_pairs(self._whole, [measure.slice], names)
-        stored = shared_items(measure, names, self.items.answers)
-        evidence = item_evidence(measure, stored) if len(stored) == len(names) else None
-        return evidence or self._of_scores(measure, names)
+        return self.items.evidence(measure, names) or self._of_scores(measure, names)
 
-    def _of_pairs(
-        self, evidence: Mapping[str, Evidence], keys: Sequence[str], names: Sequence[str]
-    ) -> Evidence | None:
-        if not keys or not {*keys} <= evidence.keys() or not {*names} <= self._places.keys():
+    def _of_slices(self, keys: Sequence[str], names: Sequence[str]) -> Evidence | None:
+        places = self.items.places(DEFAULT_TASK)
+        if not keys or not {*names} <= places.keys():
             return None
-        places = [self._places[name] for name in names]
-        parts = [evidence[key].of_members(places) for key in keys]
+        parts = [self._sliced[key].of_members([places[name] for name in names]) for key in keys]
         return parts[0] if len(parts) == 1 else average_evidence(" + ".join(keys), parts)
 
     def _of_scores(self, measure: PaperMeasure, names: Sequence[str]) -> Evidence | None:
@@ -130,39 +120,16 @@ class ClaimedRows:
         )
 
     @cached_property
-    def _places(self) -> dict[str, int]:
-        """The place of each scored member in the evidence of pairs."""
-        names = self.items.pairs.predictions.columns if self.items.pairs is not None else []
-        return {name: index for index, name in enumerate(names)}
-
-    @cached_property
-    def _whole(self) -> dict[str, Evidence]:
-        """The evidence of whole datasets that claims are about."""
-        assert self.items.pairs is not None
-        aggregate = next(cast("Aggregate", point.measure.setting) for point in self.table.points)
-        wanted = {point.measure.slice for point in self.table.points}
-        parts = [
-            items for items in slices_of(self.items.pairs, [*self._places]) if items.key in wanted
-        ]
-        return {
-            evidence.key: evidence
-            for evidence in outcome_evidence(
-                self.items.pairs, [*self._places], parts, aggregate=aggregate
-            )
-        }
-
-    @cached_property
     def _sliced(self) -> dict[str, Evidence]:
         """The evidence of the slices of a figure that claims are about."""
-        if self.items.pairs is None or self.table.by is None:
+        pairs = self.items.tasks.get(DEFAULT_TASK)
+        if pairs is None or self.table.by is None:
             return {}
-        parts = slices_of(self.items.pairs, [*self._places], by=self.table.by)
+        members = pairs.predictions.columns
+        parts = slices_of(pairs, members, by=self.table.by)
         wanted = {column for claim in self.table.claims.values() for column in claim.columns}
         slices = [part for part in parts if wanted & {*_names(part.key)}]
-        return {
-            evidence.key: evidence
-            for evidence in outcome_evidence(self.items.pairs, [*self._places], slices)
-        }
+        return {each.key: each for each in outcome_evidence(pairs, members, slices)}
 
 
 def _names(key: str) -> tuple[str, str]:

@@ -99,7 +99,7 @@ class Pivot:
     shown: tuple[str, ...]  # the slices
     spreads: Mapping[PivotKey, Spread]
     is_ranked: bool  # whether the numbers are shares, shown x 100, and the best are marked
-    is_by_pairs: bool  # whether ties are tested over pairs and seeds, not over seeds alone
+    is_by_items: bool  # whether ties are tested over items and seeds, not over seeds alone
     marks: tuple[str, ...]  # "partial", "generated", "overlap"
     made: tuple[
         tuple[Mapping[str, str], Evaluation], ...
@@ -159,7 +159,7 @@ def pivot(
         shown=tuple(shown),
         spreads=spreads,
         is_ranked=is_ranked,
-        is_by_pairs=False,
+        is_by_items=False,
         marks=tuple(sorted({mark for result in results for mark in result.marks})),
         made=made,
         missing=len(wanted) - len(results),

@@ -2,47 +2,32 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import pairwise
 from math import inf, nan
 from statistics import fmean, stdev
-from typing import cast, get_args
+from typing import cast
 
 import numpy as np
-import polars as pl
 
 from embedlab.analysis.claims import Verdict
 from embedlab.analysis.comparison import SIGNIFICANT
 from embedlab.analysis.evidence import (
     SliceRows,
     joined,
-    together,
 )
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.ordering import Estimate, Order, Ordering, RankAgreement
 from embedlab.analysis.scores import ModelColumns, Reach, weakest
 from embedlab.analysis.seed_notes import REACHES
 from embedlab.analysis.seed_tests import holm
-from embedlab.choices import Aggregate
-from embedlab.comparison.evidence import outcome_evidence
 from embedlab.experiments.matching_runs import CellKey, Member
 from embedlab.experiments.paper_table import PaperMeasure, PaperTable, Point
-from embedlab.experiments.row_items import AnswersByCell, item_rows
-from embedlab.outcomes.frame import ItemSlice, Outcomes
+from embedlab.experiments.scored_items import ScoredItems
 from embedlab.runs.evaluations import Evaluation, StoredScore
 
 OF_ALL = "mean"  # the slice of a mean over the others
 CellMembers = Mapping[CellKey, Sequence[Member]]  # the models of each number
 EvaluationsByTask = Mapping[tuple[str, str], Evaluation]  # by member and task
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ScoredItems:
-    """The items that models were scored on."""
-
-    pairs: Outcomes | None  # of STS
-    answers: AnswersByCell  # for classified and scored items
-    published: frozenset[str] = frozenset()  # members that are checkpoints others can name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,21 +173,15 @@ def find_row_order(
     *,
     inconclusive: Collection[str] = (),
 ) -> RowOrder:
-    """Rank the rows of TABLE by its `ranked_by` columns; ITEMS are the pairs and predictions that
-    the scores vary over.
+    """Rank the rows of TABLE by its `ranked_by` columns; ITEMS are those that the scores vary
+    over.
 
     Nothing is concluded of the rows that are INCONCLUSIVE.
     """
     pair_orders: list[PairOrder] = []
     rankings: list[Ranking] = []
-    wanted: dict[PaperMeasure, list[str]] = {}
-    for point in table.points:
-        wanted.setdefault(point.measure, []).extend(
-            member.name for member in members.get((point.row, point.column), ())
-        )
-    answers = item_rows(wanted, items.answers)
     for done, columns in enumerate(table.ranked_by):
-        ranked = _rank(table, columns, members, evaluations, partial(_rows, items.pairs, answers))
+        ranked = _rank(table, columns, members, evaluations, items)
         ordering = Ordering([each.ours for each in ranked])
         reach = {
             row: weakest([row_model(row, members.get((row, columns[0]), ()), items.published)])
@@ -268,7 +247,7 @@ def _rank(
     columns: Sequence[str],
     members: CellMembers,
     evaluations: EvaluationsByTask,
-    rows_of: Callable[[PaperMeasure, Sequence[str]], SliceRows | None],
+    items: ScoredItems,
 ) -> list[_Ranked]:
     """Return the rows that have all COLUMNS, best printed first; rows that the paper does not print
     come last.
@@ -286,13 +265,13 @@ def _rank(
             for point, of_point in zip(points, models, strict=True)
         ]
         if behind and [*map(len, scores)] == [len(behind)] * len(columns):
+            evidence = [
+                items.evidence(point.measure, [member.name for member in of_point])
+                for point, of_point in zip(points, models, strict=True)
+            ]
             numbers[row] = of_row = [
-                _Number(
-                    point=point,
-                    scores=known,
-                    rows=rows_of(point.measure, [member.name for member in of_point]),
-                )
-                for point, known, of_point in zip(points, scores, models, strict=True)
+                _Number(point=point, scores=known, rows=each.rows if each is not None else None)
+                for point, known, each in zip(points, scores, evidence, strict=True)
             ]
             without = {number.point.column for number in of_row if number.rows is None}
             lacking.setdefault(table.group(row), set()).update(without)
@@ -329,38 +308,6 @@ def _estimate(
         is_recipe=any(member.seed is not None for member in members),
         behind=tuple(member.runs for member in members),
     )
-
-
-def _rows(
-    pairs: Outcomes | None,
-    answers: Mapping[tuple[str, PaperMeasure], SliceRows],
-    measure: PaperMeasure,
-    members: Sequence[str],
-) -> SliceRows | None:
-    """Return the contributions of PAIRS, or of ANSWERS, to one number, one row a member; None where
-    the items are not stored.
-    """
-    is_of_pairs = measure.metric == "spearman" and measure.setting in get_args(Aggregate)
-    if pairs is None or not is_of_pairs:
-        answered = [answers.get((member, measure)) for member in members]
-        known = [rows for rows in answered if rows is not None]
-        return together(known) if len(known) == len(members) else None
-    datasets = [block.dataset for block in pairs.blocks]
-    if measure.slice not in datasets:
-        return None
-    index = datasets.index(measure.slice)
-    scored = pl.DataFrame([pairs.rows["gold"], *pairs.predictions[members]])
-    has_all = scored.select(pl.all_horizontal(pl.all().is_not_null())).to_series()
-    rows = pairs.rows_of(index)
-    part = ItemSlice(
-        block=index,
-        key=measure.slice,
-        title=measure.slice,
-        rows=rows[has_all.to_numpy()[rows]],
-        is_whole=True,
-    )
-    aggregate = cast("Aggregate", measure.setting)
-    return outcome_evidence(pairs, members, [part], aggregate=aggregate)[0].rows
 
 
 def _variance_of_scores(point: Point, scores: Sequence[StoredScore]) -> float:

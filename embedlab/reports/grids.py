@@ -166,8 +166,8 @@ def _chosen_notes(pivot: Pivot) -> Iterator[str]:
 
 def _ties(plan: GridPlan, pivot: Pivot) -> str:
     """Return by what test places are marked as ties."""
-    if pivot.is_by_pairs:
-        over = "pairs and seeds" if len(plan.seeds) > 1 else "pairs, so about these checkpoints"
+    if pivot.is_by_items:
+        over = "items and seeds" if len(plan.seeds) > 1 else "items, so about these checkpoints"
         return f"=: not distinguished from it (5%, over {over}, counting that it was chosen)"
     if len(plan.seeds) == 1:
         return "one seed, so ties are not tested"
@@ -205,7 +205,7 @@ def _signatures(plan: GridPlan, pivot: Pivot) -> dict[str, str]:
         row = " ".join(filter(None, map(labels.get, pivot.row_axes))) or plan.name
         rows.setdefault(row, []).append(evaluation.signature)
     is_tested = pivot.is_ranked and len(plan.seeds) > 1
-    test = ("dyadic",) if pivot.is_by_pairs else ("welch",) * is_tested
+    test = ("dyadic",) if pivot.is_by_items else ("welch",) * is_tested
     return {row: str(replace(merged(signatures), test=test)) for row, signatures in rows.items()}
 
 

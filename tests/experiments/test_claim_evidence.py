@@ -15,7 +15,7 @@ from embedlab.experiments.claim_evidence import measured_claims
 from embedlab.experiments.matching_runs import Member
 from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.paper_table import PaperTable
-from embedlab.experiments.row_order import ScoredItems
+from embedlab.experiments.scored_items import ScoredItems
 from embedlab.runs.outcomes import StoredOutcomes, items_frame
 from tests.experiments.test_row_order import evaluation, score
 
@@ -55,9 +55,7 @@ def test_a_claim_is_about_the_mean_of_the_columns_in_the_papers_aggregation() ->
     (table,) = select_tables("liao", "table6")
     pairs = scored_pairs()
     outcomes = pair_outcomes(pairs, ["a", "b", "c", "d"], task="sts", averages={})
-    found = measured_claims(
-        table, members(table.columns), ScoredItems(pairs=outcomes, answers={}), {}
-    )
+    found = measured_claims(table, members(table.columns), ScoredItems(tasks={"sts": outcomes}), {})
     assert [*found] == ["lambda-sts-01"]  # no other row has a model
     own = found["lambda-sts-01"]
     by_member = {
@@ -92,7 +90,7 @@ def test_a_slice_without_its_year_is_that_of_every_year() -> None:
     own = {("SBERT", ""): (Member(name="a", seed=1),), ("DefSent", ""): (Member(name="c", seed=1),)}
     pairs = scored_pairs(("sts12", "sts13"))
     outcomes = pair_outcomes(pairs, ["a", "c"], task="sts", averages={})
-    found = measured_claims(_with(table, claims), own, ScoredItems(pairs=outcomes, answers={}), {})
+    found = measured_claims(_with(table, claims), own, ScoredItems(tasks={"sts": outcomes}), {})
     differences = []
     for year in ("sts12", "sts13"):
         part = pairs.filter(dataset=year, source="OnWN")
@@ -103,7 +101,7 @@ def test_a_slice_without_its_year_is_that_of_every_year() -> None:
         {"every": np.mean(differences), "one": differences[1]}
     )
     assert {one.reach for one in found.values()} == {"checkpoints"}
-    published = ScoredItems(pairs=outcomes, answers={}, published=frozenset("ac"))
+    published = ScoredItems(tasks={"sts": outcomes}, published=frozenset("ac"))
     assert {
         one.reach for one in measured_claims(_with(table, claims), own, published, {}).values()
     } == {"models"}
@@ -126,7 +124,7 @@ def test_a_claim_on_classified_items_is_tested_and_one_on_scores_alone_is_not() 
         )
         for name, value in values.items()
     }
-    found = measured_claims(table, own, ScoredItems(pairs=None, answers=answers), scores)
+    found = measured_claims(table, own, ScoredItems.of(answers), scores)
     tested, untested = found["over-self-supervised-rte-acc"], found["over-self-supervised-cola-mcc"]
     assert (tested.value, untested.value) == pytest.approx((0.2, 0.2))
     assert tested.p < 0.05

@@ -12,7 +12,8 @@ from benchmarks.pair_frames import pair_outcomes
 from embedlab.experiments.matching_runs import Member
 from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.paper_table import PaperMeasure, PaperTable
-from embedlab.experiments.row_order import ScoredItems, find_row_order, find_score, table_numbers
+from embedlab.experiments.row_order import find_row_order, find_score, table_numbers
+from embedlab.experiments.scored_items import ScoredItems
 from embedlab.outcomes.frame import Outcomes
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import StoredOutcomes, items_frame
@@ -25,7 +26,7 @@ NOISE = {
     "0.5": 1.0,
 }  # rows of table 6 that are there; 0.3 is the best, as printed
 
-NOTHING = ScoredItems(pairs=None, answers={})
+NOTHING = ScoredItems()
 
 
 def evaluation(task: str, *scores: StoredScore) -> Evaluation:
@@ -139,7 +140,7 @@ def test_neighbours_and_claims_are_evaluated_once_each_by_pairs_and_seeds(
     evaluations: Mapping[tuple[str, str], Evaluation],
     pairs: Outcomes,
 ) -> None:
-    found = find_row_order(table, members, evaluations, ScoredItems(pairs=pairs, answers={}))
+    found = find_row_order(table, members, evaluations, ScoredItems(tasks={"sts": pairs}))
     # Printed: 0.3 (70.44) before 0.5 (70.05) before 0.1 (69.18).
     assert [(pair.better, pair.worse) for pair in found.pairs] == [
         ("0.3", "0.5"),
@@ -171,7 +172,7 @@ def test_a_row_that_lacks_a_compared_column_is_not_put_in_order(
     assert [
         (pair.better, pair.worse)
         for pair in find_row_order(
-            table, members, one_year, ScoredItems(pairs=pairs, answers={})
+            table, members, one_year, ScoredItems(tasks={"sts": pairs})
         ).pairs
     ] == [("0.3", "0.5")]
 
@@ -228,7 +229,7 @@ def test_rows_are_compared_item_by_item_where_each_of_them_has_items(
         table,
         {(row, column): own for row, own in rows.items() for column in ("", *table.columns)},
         {(name, "multitask"): evaluation("multitask", *scores) for name in names},
-        ScoredItems(pairs=None, answers=answers),
+        ScoredItems.of(answers),
     )
     (pair,) = found.pairs
     # Paraphrases have no items here: two accuracies of 0.6 on 100 of them, a third of the mean

@@ -1,12 +1,15 @@
-"""The rows behind classifiers' metrics, of all members that predicted the same items."""
+"""The items behind the numbers of a paper, of all members that predicted the same items."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.stats import pearsonr, spearmanr
 
+from embedlab.analysis.evidence import SliceRows
 from embedlab.choices import Correlation
 from embedlab.experiments.paper_table import PaperMeasure
-from embedlab.experiments.row_items import item_rows
+from embedlab.experiments.scored_items import ScoredItems
 from embedlab.runs.outcomes import StoredOutcomes, class_indices, items_frame
 
 RTE = PaperMeasure(
@@ -37,6 +40,13 @@ def outcomes(
     )
 
 
+def rows(
+    stored: dict[tuple[str, str], list[StoredOutcomes]], measure: PaperMeasure, member: str
+) -> SliceRows | None:
+    evidence = ScoredItems.of(stored).evidence(measure, [member])
+    return evidence.rows if evidence is not None else None
+
+
 def scored(gold: np.ndarray, predicted: np.ndarray) -> StoredOutcomes:
     frame = items_frame(np.arange(len(gold)), gold, predicted)
     return StoredOutcomes(
@@ -54,35 +64,33 @@ def scored(gold: np.ndarray, predicted: np.ndarray) -> StoredOutcomes:
 
 def test_a_members_contributions_are_its_share_of_right_items() -> None:
     stored = {("good", "glue"): [outcomes(0.1)], ("poor", "glue"): [outcomes(0.3, seed=1)]}
-    found = item_rows({RTE: ["good", "poor"]}, stored)
     right = {
         name: (own[0].items["gold"] == own[0].items["predicted"]).to_numpy()
         for (name, _), own in stored.items()
     }
     for name, correct in right.items():
-        np.testing.assert_allclose(
-            found[name, RTE].contributions, [(correct - correct.mean()) / 200]
-        )
+        found = rows(stored, RTE, name)
+        assert found is not None
+        np.testing.assert_allclose(found.contributions, [(correct - correct.mean()) / 200])
 
 
 @pytest.mark.parametrize("metric", ["spearman", "pearson"])
 def test_scored_items_contribute_to_a_correlation(metric: Correlation) -> None:
     rng = np.random.default_rng(0)
     gold = rng.integers(0, 6, 120).astype(np.float64)
-    measure = PaperMeasure(**{**vars(RTE), "slice": "sts-benchmark", "metric": metric})
+    measure = replace(RTE, slice="sts-benchmark", metric=metric)
     predicted = {
         name: gold + rng.normal(0, noise, 120) for name, noise in (("near", 1), ("far", 3))
     }
     stored = {(name, "glue"): [scored(gold, own)] for name, own in predicted.items()}
-    found = item_rows({measure: list(predicted)}, stored)
     slow = pearsonr if metric == "pearson" else spearmanr
     for name, own in predicted.items():
         left_out = [slow(np.delete(gold, row), np.delete(own, row)).statistic for row in range(120)]
         changes = 119 / 120 * (slow(gold, own).statistic - np.array(left_out))
-        np.testing.assert_allclose(found[name, measure].contributions[0], changes, atol=1e-3)
-    assert (
-        item_rows({PaperMeasure(**{**vars(measure), "metric": "accuracy"}): ["near"]}, stored) == {}
-    )
+        found = rows(stored, measure, name)
+        assert found is not None
+        np.testing.assert_allclose(found.contributions[0], changes, atol=1e-3)
+    assert rows(stored, replace(measure, metric="accuracy"), "near") is None
 
 
 def test_members_without_items_or_with_others_are_absent_and_so_are_measures_of_no_items() -> None:
@@ -91,14 +99,14 @@ def test_members_without_items_or_with_others_are_absent_and_so_are_measures_of_
         ("b", "glue"): [outcomes(0.1, items=100)],
         ("c", "glue"): [],
     }
-    assert set(item_rows({RTE: ["a", "b", "c", "d"]}, stored)) == {("a", RTE)}
-    pearson = PaperMeasure(**{**vars(RTE), "metric": "pearson"})
-    assert item_rows({pearson: ["a"]}, stored) == {}
+    assert [name for name in "abcd" if rows(stored, RTE, name) is not None] == ["a"]
+    assert rows(stored, replace(RTE, metric="pearson"), "a") is None
 
 
 def test_the_split_that_is_named_is_used() -> None:
     stored = {
         ("a", "glue"): [outcomes(0.5, split="dev-mismatched"), outcomes(0.0, split="dev-matched")]
     }
-    matched = PaperMeasure(**{**vars(RTE), "split": "dev-matched"})
-    assert not item_rows({matched: ["a"]}, stored)["a", matched].contributions.any()
+    found = rows(stored, replace(RTE, split="dev-matched"), "a")
+    assert found is not None
+    assert not found.contributions.any()

@@ -1,4 +1,4 @@
-"""Ties of a grid's table by the similarities of its cells, beside the comparison of the same
+"""Ties of a grid's table by what its cells got on each item, beside the comparison of the same
 models.
 """
 
@@ -18,7 +18,7 @@ from embedlab.core.recipe import from_table
 from embedlab.core.settings import Settings
 from embedlab.data.pair_parts import open_parts
 from embedlab.data.source import Source
-from embedlab.experiments.pair_differences import PairDifferences
+from embedlab.experiments.item_ties import ItemTies
 from embedlab.experiments.pivot import Pivot, ScoreFilter, pivot
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.runs.environment import Environment
@@ -108,7 +108,7 @@ def test_p_of_two_places_is_that_of_the_comparison_of_their_runs(
 ) -> None:
     plan, table = scored
     found = found_of(plan)
-    differences = PairDifferences.of(plan, found, MEASURE)
+    differences = ItemTies.of(plan, found, MEASURE, {})
     assert differences is not None
     first, second = (found.spreads[("1e-05", pooling), "sts12"] for pooling in ("mean", "cls"))
     models = [
@@ -124,14 +124,14 @@ def test_p_of_two_places_is_that_of_the_comparison_of_their_runs(
     assert first.mean - second.mean == pytest.approx(-100 * expected.delta, abs=1e-3)
 
 
-def test_the_table_says_whether_ties_are_over_pairs_or_over_seeds_alone(
+def test_the_table_says_whether_ties_are_over_items_or_over_seeds_alone(
     scored: tuple[GridPlan, pl.DataFrame],
 ) -> None:
     plan, _ = scored
     options = ScoresOptions(grid="mine", by=MEASURE.by, score="sts12")
     settings = Settings(runs=Path(plan.place.runs), cache=Path(plan.place.cache), data=TINY_FOLDER)
     by_pairs = grid_scores(options, settings)
-    assert any("over pairs and seeds" in note for note in by_pairs.table.notes)
+    assert any("over items and seeds" in note for note in by_pairs.table.notes)
     assert all("test:dyadic" in line for line in by_pairs.table.signatures.values())
     (plan.run(next(iter(plan.cells))).evaluations / "sts" / "sts12.parquet").unlink()
     by_seeds = grid_scores(options, settings)
@@ -141,20 +141,26 @@ def test_the_table_says_whether_ties_are_over_pairs_or_over_seeds_alone(
     }
 
 
-def test_pairs_that_give_other_scores_are_not_used(scored: tuple[GridPlan, pl.DataFrame]) -> None:
+def test_items_that_give_other_scores_are_not_used(scored: tuple[GridPlan, pl.DataFrame]) -> None:
     plan, _ = scored
     run = plan.run(next(iter(plan.cells)))
     other = StoredOutcomes.load(run.evaluations / "sts" / "sts12.parquet")
     items = other.items.with_columns(predicted=-pl.col("predicted"))
     replace(other, items=items).save(run.evaluations)
-    assert PairDifferences.of(plan, found_of(plan), MEASURE) is None
+    assert ItemTies.of(plan, found_of(plan), MEASURE, {}) is None
 
 
-def test_averages_over_an_axis_and_other_measures_are_tested_over_seeds(
+def test_averages_over_an_axis_are_tested_over_seeds(
     scored: tuple[GridPlan, pl.DataFrame],
 ) -> None:
     plan, _ = scored
     averaged = pivot(plan, MEASURE, rows=["optim.lr"], score="sts12")
-    assert PairDifferences.of(plan, averaged, MEASURE) is None
+    assert ItemTies.of(plan, averaged, MEASURE, {}) is None
+
+
+def test_another_measure_of_the_items_is_tested_over_them_too(
+    scored: tuple[GridPlan, pl.DataFrame],
+) -> None:
+    plan, _ = scored
     pearson = ScoreFilter(metric="pearson", by=("dataset",))
-    assert PairDifferences.of(plan, pivot(plan, pearson, score="sts12"), pearson) is None
+    assert ItemTies.of(plan, pivot(plan, pearson, score="sts12"), pearson, {}) is not None
