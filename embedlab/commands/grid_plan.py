@@ -136,7 +136,8 @@ def estimate(planned: PlannedGrid, entries: Sequence[CellEntry]) -> GridEstimate
     if cost.disk_bytes is not None:
         free = shutil.disk_usage(existing).free
         short = "; THIS DISK IS TOO SMALL" * (cost.disk_bytes > free)
-        disk = f"up to {cost.disk_bytes / 2**30:.1f} GiB of {free / 2**30:.1f} GiB free{short}"
+        needed = max(cost.disk_bytes / 2**30, 0.1)
+        disk = f"up to {needed:.1f} GiB of {free / 2**30:.1f} GiB free{short}"
     threads = f"{plan.threads} thread{'s' * (plan.threads > 1)} each"
     return GridEstimate(
         cost=cost,

@@ -286,6 +286,7 @@ def _answer(
     if row_order is not None and row_order.pairs:
         outcomes = Counter(map(_outcome, row_order.pairs))
         counts = ", ".join(f"{outcomes[each]} {each}" for each in _OUTCOMES if outcomes[each])
+        counts = counts.replace(" holds", " as printed")
         taus = [
             f"; Kendall's tau{f' of {ranking.group}' if ranking.group else ''} {_tau(ranking)}"
             for ranking in row_order.rankings
@@ -293,7 +294,7 @@ def _answer(
         ]
         count = len(row_order.pairs)
         pairs = f"{count} pair{'s' * (count > 1)} of rows"
-        yield f"The printed order of {pairs}: {counts}{''.join(taus)}."
+        yield f"The order of {pairs}: {counts}{''.join(taus)}."
     column = table.average or (table.columns[0] if len(table.columns) == 1 else None)
     differences = [
         number.difference

@@ -23,7 +23,7 @@ LEGEND: Lines = (
     ("·", "no number"),
     ("[a, b]", "95% interval"),
     ("± s", "deviation over seeds"),
-    ("* =", "the best, as good maybe"),
+    ("* =", "the best, maybe as good"),
     ("✓ ✗ ‖", "finished, failed, stopped"),
     ("▶ ▷ ◌ …", "trains, scores, starts, rests"),
     ("50% ⏎", "enter scores the rest"),

@@ -44,7 +44,7 @@ def test_the_answer_counts_the_pairs_by_what_is_known_of_their_order() -> None:
     }
     order = RowOrder(pairs=pairs, rankings=())
     assert numbers_table(table, numbers, (), (), order).answer == [
-        "The printed order of 6 pairs of rows: 1 holds, 1 reversed, 1 open, 1 equal, "
+        "The order of 6 pairs of rows: 1 as printed, 1 reversed, 1 open, 1 equal, "
         "1 not tested, 1 not concluded.",
         "Ours minus the published values, Avg.: -1.50 to +1.25.",
     ]

@@ -1,4 +1,4 @@
-"""The pictures of the dashboard over runs that are really trained on generated corpora.
+"""The pictures of the dashboard over the starter set and the runs of the demo.
 
 `python docs/pictures.py` takes them, with those of commands.
 """
@@ -13,11 +13,11 @@ from pathlib import Path
 
 from textual.widgets import Static
 
-from embedlab.core.paths import TINY_FOLDER
+from embedlab.core.paths import STARTER_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
 
-MODELS = ("demo-supcl", "demo-ce", "dice")
+MODELS = ("minilm", "demo-supcl", "dice")
 SIZE = (140, 45)
 POSES = {
     "pairs": ("1", "s"),
@@ -31,17 +31,15 @@ def train(folder: Path) -> None:
     """Train the demo's two models in FOLDER, as far as they are not there."""
     environment = {**os.environ, "EMBEDLAB_CACHE": "cache", "OMP_NUM_THREADS": "1"}
     shared = ["--runs", "runs", "--device", "cpu", "--threads", "1", "--quiet"]
-    evaluate = [["evaluate", model, "--task", "sts", "--data", "tiny"] for model in MODELS]
-    for words in [["demo"], *evaluate]:
-        command = [sys.executable, "-m", "embedlab", *words, *shared]
-        subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
+    command = [sys.executable, "-m", "embedlab", "demo", *shared]
+    subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
 
 
 async def photograph(into: Path) -> list[Path]:
     """Write the pictures over the runs of the present folder."""
-    settings = Settings(data=TINY_FOLDER, runs=Path("runs"), cache=Path("cache"), device="cpu")
+    settings = Settings(data=STARTER_FOLDER, runs=Path("runs"), cache=Path("cache"), device="cpu")
     app = Dashboard(settings)
-    app.begin_with(MODELS, "sts")
+    app.begin_with(MODELS, "starter")
     taken: list[Path] = []
     async with app.run_test(size=SIZE) as pilot:
         ending = time.monotonic() + PATIENCE_S
@@ -57,7 +55,7 @@ async def photograph(into: Path) -> list[Path]:
                 assert time.monotonic() < ending
                 await asyncio.sleep(0.1)
             taken.append(into / f"{name}.svg")
-            svg = without_fonts(app.export_screenshot(title="embedlab tui --data tiny"))
+            svg = without_fonts(app.export_screenshot(title="embedlab tui"))
             taken[-1].write_text(svg, encoding="utf-8")
             if len(app.screen_stack) > 1:
                 app.pop_screen()

@@ -24,8 +24,8 @@ class Histogram(Widget, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left,h", "move(-1)", show=False),
         Binding("right,l", "move(1)", show=False),
-        Binding("enter,space", "brush", "Brush", tooltip="begin a range, then end it"),
-        Binding("backspace", "clear", "All", tooltip="take the range away"),
+        Binding("enter,space", "brush", "Brush", tooltip="start and end a range"),
+        Binding("backspace", "clear", "All", tooltip="remove the range"),
     ]
     place = reactive(0)
     begun: reactive[int | None] = reactive(None)

@@ -200,7 +200,9 @@ class WhatIf(VerticalScroll):
                 style = model_colour(self._models.index(model)) if abs(effect) >= 0.02 else "$faint"
                 parts.append((f"{effect:+z.3f}     ", style))
             lines.append(Content.assemble(*parts))
-        note = "+ brings the sentences together, - sets them apart; the second sentence is slanted"
+        note = (
+            "+ brings the sentences together, - sets them apart; the second sentence is in italics"
+        )
         self.query_one(Static).update(Content("\n").join([*lines, faint(note)]))
 
     async def _scores(self, pairs: Sequence[Pair]) -> Mapping[str, Sequence[float] | str]:

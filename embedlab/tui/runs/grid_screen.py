@@ -53,11 +53,11 @@ class GridScreen(Guarded, Working, Screen[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", "Back"),
-        Binding("enter", "open", "Runs", tooltip="the runs of this place"),
-        Binding("m", "compare", "Compare", tooltip="compare the best places"),
+        Binding("enter", "open", "Runs", tooltip="the runs of this setting"),
+        Binding("m", "compare", "Compare", tooltip="compare the best settings"),
         Binding("s", "sort", "Sort", tooltip="by dev, by the last, as planned"),
         Binding("x", "stop", "Stop", tooltip="stop after a checkpoint"),
-        Binding("o", "resume", "Resume", tooltip="run what is not done"),
+        Binding("o", "resume", "Resume", tooltip="run the cells left to do"),
         Binding("question_mark", "app.help", "Help", show=False),
         *ROOM_KEYS,
     ]
@@ -169,7 +169,7 @@ class GridScreen(Guarded, Working, Screen[None]):
         side.border_title = f"settings · by {self._sort}" if self._sort else "settings"
         left_out = len(set(found.columns) - {title for title, _, _ in columns})
         more = f"  ‹ {left_out} more columns" if left_out else ""
-        side.border_subtitle = f"* the best  = not told from it{more}"
+        side.border_subtitle = f"* the best  = not distinguished{more}"
 
     def _sorted(self, found: Board) -> Sequence[BoardRow]:
         if self._sort not in found.columns:

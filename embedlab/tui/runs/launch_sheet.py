@@ -81,7 +81,7 @@ class LaunchSheet(Working, ModalScreen[str | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "start", "Start", priority=True, tooltip="start what the form says"),
         Binding("ctrl+z", "undo", "Undo all", tooltip="the recipe's own values"),
-        Binding("escape", "back", "Back", tooltip="back; all is kept"),
+        Binding("escape", "back", "Back", tooltip="back; your input stays"),
         Binding("ctrl+q", "app.quit", "Quit", show=False),
     ]
 

@@ -307,7 +307,7 @@ def _two_lines(said: Sequence[str]) -> tuple[str, str]:
     """The error and the hint that a command printed."""
     start = next((n for n, line in enumerate(said) if line.startswith("embedlab: error:")), None)
     if start is None:
-        return said[-1] if said else "it ended without a word", ""
+        return said[-1] if said else "it ended without a message", ""
     text = " ".join(line.strip() for line in said[start:])
     error, _, hint = text.partition(" hint: ")
     return error.removeprefix("embedlab: error: "), hint

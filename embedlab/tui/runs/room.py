@@ -94,7 +94,7 @@ class RunsRoom(Room):
         Binding("space", "mark", "Mark", tooltip="mark: curves of several"),
         Binding("s", "sort", "Sort", tooltip="newest, name, dev, score"),
         Binding("x", "stop", "Stop", tooltip="stop after a checkpoint"),
-        Binding("o", "resume", "Resume", tooltip="go on from the checkpoint"),
+        Binding("o", "resume", "Resume", tooltip="continue from the checkpoint"),
         Binding("f2,E", "rename", "Rename", tooltip="rename with all seeds"),
         Binding("delete,X", "delete", "Delete", tooltip="delete with all files"),
     ]
