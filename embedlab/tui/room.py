@@ -149,6 +149,7 @@ class Lines(OptionList):
         Binding("k", "cursor_up", show=False),
         Binding("g", "first", show=False),
         Binding("G", "last", show=False),
+        Binding("enter", "select", "Open", tooltip="the items, board or seeds"),
     ]
 
     class Resized(Message):

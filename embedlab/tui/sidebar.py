@@ -85,7 +85,8 @@ class Sidebar(Lines):
         if line.is_busy:
             score = "scoring…"
         elif line.section == "models" and line.coverage < 1:
-            score = f"{line.coverage:.0%} ⏎" if line.place is not None else ""
+            share = f"{line.coverage:.0%}" if line.coverage else "score"
+            score = f"{share} ⏎" if line.place is not None else ""
         room = width - 3 - len(score)
         name = shortened(line.name, room)
         if line.section == "models":

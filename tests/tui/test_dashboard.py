@@ -23,6 +23,7 @@ from embedlab.tui.questions import QUIET_S, Confirm
 from embedlab.tui.runs.launch_sheet import LaunchSheet
 from embedlab.tui.runs.room import RunsRoom
 from embedlab.tui.sidebar import Sidebar
+from embedlab.tui.workbench import Shown
 from tests.tui.world import make_run, screen_text, shown_of, until
 
 Open = Callable[..., AbstractAsyncContextManager[Pilot[None]]]
@@ -83,6 +84,22 @@ async def test_the_models_of_the_first_look_are_scored_on_the_starter_set(
     async with app.run_test() as pilot:
         await until(pilot, lambda: app.view is not None)
     assert scored == expected
+
+
+async def test_the_table_has_the_focus_when_the_first_items_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = [Shown(models=("near",))]
+    monkeypatch.setattr("embedlab.tui.app.open_shown", lambda *_: shown[-1])
+    monkeypatch.setattr(Dashboard, "score", lambda *_: None)
+    app = Dashboard(Settings(data=TINY_FOLDER, runs=tmp_path / "r", cache=tmp_path / "c"))
+    app.begin_with(["near"], "starter")
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: app.query_one("#no-items").display)
+        shown.append(shown_of(["near"]))
+        await pilot.press("r")
+        await until(pilot, lambda: app.view is not None)
+        assert app.focused is app.query_one(ItemTable)
 
 
 async def test_a_remembered_filter_that_cannot_be_read_does_not_keep_the_models_from_a_comparison(

@@ -51,6 +51,18 @@ def test_a_sentence_fills_its_cells_and_says_where_it_is_cut(
     assert text.endswith("…") == (width < cell_len("a 猫 runs"))
 
 
+async def test_one_model_alone_has_scores_and_no_differences(opened: Open) -> None:
+    async with opened(models=("near",)) as pilot:
+        app = dashboard(pilot)
+        await until(pilot, lambda: app.comparison)
+        await pilot.press("2")
+        await until(pilot, lambda: "c chooses another model to compare with" in screen_text(app))
+        shown = screen_text(app)
+        assert "╭─ scores" in shown.replace("┏━", "╭─")
+        assert "diff" not in shown
+        assert "w explains" not in shown
+
+
 async def test_a_filter_that_was_typed_before_comes_back_with_up(opened: Open) -> None:
     async with opened() as pilot:
         app = dashboard(pilot)

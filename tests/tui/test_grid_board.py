@@ -11,7 +11,9 @@ from embedlab.experiments.grid_file import load_grid
 from embedlab.experiments.grid_trainings import expand_grid
 from embedlab.experiments.plan import GridFolder, GridPlace, GridPlan
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.events import Finished
+from embedlab.runs.events import EventLog, Finished, Step
+from embedlab.runs.store import RunFolder
+from embedlab.tui.runs.curves import CurvePlot
 from embedlab.tui.runs.grid_model import board, read_scores
 from embedlab.tui.runs.grid_screen import GridScreen
 from embedlab.tui.runs.launch_sheet import LaunchSheet
@@ -85,6 +87,33 @@ async def test_a_grid_names_the_rooms_and_their_keys_lead_there(opened: Open) ->
         await until(pilot, lambda: app.screen is app.main and app.room.id == "compare")
 
 
+async def test_the_board_of_a_grid_follows_its_cells_without_a_key(opened: Open) -> None:
+    async with opened() as pilot:
+        app = dashboard(pilot)
+        plan = make_grid(app.settings)
+        run = RunFolder.of(app.settings.runs, plan.variants[0].run, 1)
+        await pilot.press("3")
+        await until(pilot, lambda: app.room.crumbs == ("mine",))
+        await pilot.press("enter")
+        await until(pilot, lambda: "step 30 of 30   loss 0.25" in screen_text(app))
+        with EventLog(run.events_file) as log:  # as of a cell that was resumed elsewhere
+            step = Step(
+                stage=0,
+                epoch=1.0,
+                step=40,
+                steps=50,
+                loss=6.5,
+                lr=2e-5,
+                rows_per_s=9.0,
+                eta_s=9.0,
+                memory_mib=700.0,
+            )
+            log.append(step)
+        await until(pilot, lambda: "step 40 of 50   loss 6.5" in screen_text(app))
+        plot = app.screen.query_one("#loss-curve", CurvePlot)
+        await until(pilot, lambda: any(6.5 in one.y for one in plot._series))
+
+
 async def test_a_grid_is_launched_and_its_board_opened_in_twelve_keys_and_its_values(
     opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,6 +141,7 @@ async def test_a_grid_is_launched_and_its_board_opened_in_twelve_keys_and_its_va
         await value("words", "tau")
         await pilot.press("enter")
         await value("name", "mine")
+        assert "all other values (TOML); [axes] adds axes" in screen_text(app)
         await pilot.press("tab")
         await value("axis objective.temperature", "[0.5]")
         await pilot.press("tab", "tab", "tab")

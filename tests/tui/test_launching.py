@@ -11,6 +11,7 @@ from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.paths import STARTER_FOLDER
 from embedlab.core.schema import read_toml
 from embedlab.core.settings import Settings
+from embedlab.experiments.grid_file import grid_path
 from embedlab.tui.runs.launching import (
     Choice,
     Form,
@@ -98,6 +99,16 @@ def test_toml_that_cannot_be_meant_is_refused(
 ) -> None:
     with pytest.raises(UsageError):
         words(RECIPE, typed(new_form(RECIPE, settings), **change), settings, tmp_path)
+
+
+def test_an_axis_that_is_typed_as_toml_is_added_to_those_of_the_grid(
+    settings: Settings, tmp_path: Path
+) -> None:
+    form = new_form(GRID, settings)
+    axis = '\n[axes]\n"optim.lr" = [1e-5, 2e-5]\n'
+    file = words(GRID, replace(form, text=form.text + axis), settings, tmp_path)[2]
+    own = read_toml(grid_path(GRID.name))["axes"]
+    assert read_toml(Path(file))["axes"] == {**own, "optim.lr": [1e-5, 2e-5]}
 
 
 def test_a_name_that_is_taken_gets_a_number(settings: Settings) -> None:

@@ -116,7 +116,8 @@ class CompareRoom(Room):
     CompareRoom.-stacked Scatter { width: 2fr; }
     CompareRoom.-narrow #compare-panes { display: none; }
     CompareRoom.-narrow.-why #compare-body { layout: vertical; }
-    CompareRoom.-narrow.-why #forest-side { width: 100%; height: 1fr; }
+    CompareRoom.-narrow.-why #forest-side { width: 100%; height: auto; max-height: 50%; }
+    CompareRoom.-narrow.-why #forest { height: auto; }
     CompareRoom.-narrow.-why #compare-panes { display: block; width: 100%; max-width: 100%; height: 1fr; }
     CompareRoom.-narrow.-why #why { height: 1fr; }
     CompareRoom.-narrow.-why Scatter { display: none; }
@@ -256,12 +257,10 @@ class CompareRoom(Room):
             self.say("#forest-head", "")
             return
         side = self.query_one("#forest-side")
-        side.border_title = (
-            f"difference from {self.comparison.names[0]} in points"
-            if len(self.comparison.models) > 1
-            else "scores"
-        )
-        side.border_subtitle = _LEGEND
+        is_alone = len(self.comparison.models) == 1
+        reference = f"difference from {self.comparison.names[0]} in points"
+        side.border_title = "scores" if is_alone else reference
+        side.border_subtitle = "─ 95%" if is_alone else _LEGEND
         low, high = ends_of(self._lines)
         cells = self._title_width
         texts = []
@@ -269,11 +268,13 @@ class CompareRoom(Room):
         for line in self._lines:
             is_new = line.title != before
             title = shortened(line.title, cells) if is_new else ""
-            facts = f"{line.items:>6,} {_number(line.reference):>6}" if is_new else " " * 13
+            beside = "" if is_alone else _number(line.reference)
+            facts = f"{line.items:>6,} {beside:>6}" if is_new else " " * 13
             before = line.title
             colour = model_colour(line.place)
             style = "bold" if line.is_average else ""
             delta = f"{line.delta:+z.1f}" if isfinite(line.delta) else "·"
+            delta = "" if is_alone else delta
             is_clear = line.sign in {"▲", "▼"}
             texts.append(
                 Content.assemble(
@@ -286,8 +287,9 @@ class CompareRoom(Room):
             )
         forest.fill(texts)
         sign = model_sign(self.dashboard.shown.models.index(self.comparison.names[0]))
-        title = f"{self.slicing.by:<{cells}} {'items':>6} {f'{sign} ref':>6} {'score':>8}"
-        head = f"{title} {'diff':>7}      {axis_labels(low, high, bar)}"
+        beside, diff = ("", "") if is_alone else (f"{sign} ref", "diff")
+        title = f"{self.slicing.by:<{cells}} {'items':>6} {beside:>6} {'score':>8}"
+        head = f"{title} {diff:>7}      {axis_labels(low, high, bar)}"
         self.say("#forest-head", Content.styled(head, "bold $faint"))
 
     def on_option_list_option_highlighted(self) -> None:
@@ -301,7 +303,10 @@ class CompareRoom(Room):
         self.query_one(Scatter).show(x, y, f"{line.model} ↑ against {other} →")
         known = self._explained.get((reference, line.model))
         notes = "\n".join(line.notes)
-        self.say("#why Static", known or faint(notes or f"w explains {line.model}"))
+        hint = f"w explains {line.model}: on what it gains or loses, what it alone gets right"
+        if line.model == reference:
+            hint = "c chooses another model to compare with"
+        self.say("#why Static", known or faint(notes or hint))
 
     @property
     def line(self) -> ForestLine | None:

@@ -218,11 +218,14 @@ class DataRoom(Room):
         fields += [f"{name}:" for name in (*property_names(), "dataset", "note")]
         self.line.words.history = memory.get("filters", [])
         self.line.words.fields = [*fields, *(f"dataset:{name}" for name in shown.datasets)]
+        was_empty = self.has_class("-empty")
         self.set_class(self.facts is None, "-empty")
         if self.facts is None:
             self.say("#no-items", self.dashboard.why_empty)
-        else:
-            self.select()
+            return
+        self.select()
+        if was_empty and self.screen.focused is not self.line and self.is_on_screen:
+            self.enter()  # the focus left the table when it was hidden
 
     # what is shown
 

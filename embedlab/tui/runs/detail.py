@@ -43,14 +43,15 @@ def facts(entry: Entry) -> list[tuple[str, str]]:
     stages = recipe.get("stage", ())
     data = [stage["data"].get("datasets") or stage["data"].get("files") for stage in stages]
     rows = max((stage["data"].get("rows") or 0 for stage in stages), default=0)
-    is_one = len(entry.trainings) == 1
+    is_one = len(entry.trainings) == 1 and entry.plan is None
     states = ", ".join(f"{count} {state}" for state, count in entry.states.items())
+    seeds = entry.plan.seeds if entry.plan else [one.run.seed for one in entry.trainings]
     shown = {
         "state": entry.state if is_one else "",
         "trainings": "" if is_one else states,
         "step": f"{step.step} of {step.steps}" if step and is_one else "",
         "speed": f"{step.rows_per_s:z,.0f} rows/s" if step and step.rows_per_s else "",
-        "seeds": ", ".join(dict.fromkeys(str(one.run.seed) for one in entry.trainings)),
+        "seeds": ", ".join(dict.fromkeys(map(str, seeds))),
         "objective": " → ".join(stage.get("objective", {}).get("name", "?") for stage in stages),
         "encoder": Path(str(recipe.get("encoder", {}).get("model", ""))).name,
         "data": ", ".join(dict.fromkeys(chain.from_iterable(filter(None, data))))

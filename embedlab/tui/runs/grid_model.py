@@ -145,9 +145,9 @@ def _verdict(rows: Sequence[BoardRow], columns: Sequence[str], pivot: Pivot | No
     if " ± " not in number.text:
         rest = "of one seed each, so this may be chance"
     elif not tied:
-        rest = f"it is clearly above the other {others}"
+        rest = "it is clearly above every other setting"
     elif len(tied) == others:
-        rest = f"each of the other {others} may be as good"
+        rest = "every other setting may be as good"
     else:
         more = f" and {len(tied) - 3} more" if len(tied) > 3 else ""
         rest = f"as good may be {', '.join(tied[:3])}{more}"

@@ -53,7 +53,6 @@ class GridScreen(Guarded, Working, Screen[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", "Back"),
-        Binding("enter", "open", "Runs", tooltip="the runs of this setting"),
         Binding("m", "compare", "Compare", tooltip="compare the best settings"),
         Binding("s", "sort", "Sort", tooltip="by dev, by the last, as planned"),
         Binding("x", "stop", "Stop", tooltip="stop after a checkpoint"),
@@ -170,6 +169,7 @@ class GridScreen(Guarded, Working, Screen[None]):
         left_out = len(set(found.columns) - {title for title, _, _ in columns})
         more = f"  ‹ {left_out} more columns" if left_out else ""
         side.border_subtitle = f"* the best  = not distinguished{more}"
+        self._show_place()
 
     def _sorted(self, found: Board) -> Sequence[BoardRow]:
         if self._sort not in found.columns:
@@ -207,7 +207,11 @@ class GridScreen(Guarded, Working, Screen[None]):
         return self._rows[here] if here is not None and here < len(self._rows) else None
 
     def on_option_list_option_highlighted(self) -> None:
-        """Show the cells of the place under the cursor."""
+        """Show the cells of the place that was reached."""
+        self._show_place()
+
+    def _show_place(self) -> None:
+        """Show the cells of the place under the cursor, as they are now."""
         row = self.place
         if row is None:
             return
@@ -246,10 +250,6 @@ class GridScreen(Guarded, Working, Screen[None]):
         return True
 
     def on_option_list_option_selected(self) -> None:
-        """Go to the runs of the place."""
-        self.action_open()
-
-    def action_open(self) -> None:
         """Go to the runs of the place."""
         row = self.place
         if row is not None:

@@ -110,7 +110,7 @@ class LaunchSheet(Working, ModalScreen[str | None]):
                     yield Static(id="summary", markup=False)
                     with Horizontal(id="right"):
                         with Vertical():
-                            yield VerticalScroll(id="fields")
+                            yield VerticalScroll(id="fields", can_focus=False)
                             yield TextArea(id="toml", language=None, tab_behavior="focus")
                         with VerticalScroll(id="tried") as tried:
                             tried.border_title = "dry run"
@@ -119,7 +119,6 @@ class LaunchSheet(Working, ModalScreen[str | None]):
 
     def on_mount(self) -> None:
         """List what can be launched."""
-        self.query_one("#toml", TextArea).border_title = "all other values (TOML)"
         self.screen.set_focus(self.query_one("#words"))
         self._read_choices()
 
@@ -247,14 +246,18 @@ class LaunchSheet(Working, ModalScreen[str | None]):
         await fields.remove_children()
         await fields.mount_all(
             Horizontal(
-                Label(key.removeprefix(AXIS)),
+                Label(key.removeprefix(AXIS).rpartition(".")[2]),  # as the board names an axis
                 Input(value, id=None, name=key, compact=True, placeholder=_HINTS.get(key, "")),
                 classes="field",
             )
             for key, value in form.values.items()
         )
-        self.query_one("#toml", TextArea).load_text(form.text)
+        toml = self.query_one("#toml", TextArea)
+        toml.load_text(form.text)
+        more = r"; \[axes] adds axes" if choice.kind == "grid" else ""
+        toml.border_title = f"all other values (TOML){more}"
         self.say("#summary", choice.summary)
+        self.say("#tried Static", "")  # what is there is of another choice
         self._own = own
         if self._goes_on:
             self._to_form()

@@ -232,7 +232,7 @@ def _grid_to_run(
 ) -> str:
     """The name of the grid, or the path of a file with what was changed."""
     original = read_toml(grid_path(choice.name))
-    axes = {}
+    axes = dict(table.get("axes", {}))  # more of them than the grid has
     for key, text in values.items():
         if key.startswith(AXIS):
             try:

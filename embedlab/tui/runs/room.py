@@ -30,8 +30,9 @@ from embedlab.tui.runs.run_list import RunList, header
 from embedlab.tui.theme import model_colour
 
 LOOK_EVERY_S = 1.0
+_NO_RUNS = "no runs yet: n launches a recipe or a grid; those of the command line come here too"
 _TEXTS = ("results", "console", "config")
-_NARROW, _WIDE = 104, 170  # cells
+_NARROW, _WIDE = 116, 170  # cells
 
 
 class Pane(VerticalScroll, can_focus=True):
@@ -63,7 +64,7 @@ class RunsRoom(Room):
     TITLE = "Runs"
     DEFAULT_CSS = """
     RunsRoom { layout: horizontal; }
-    RunsRoom #run-side { width: 2fr; min-width: 70; }
+    RunsRoom #run-side { width: 2fr; min-width: 76; }
     RunsRoom #run-panes { width: 3fr; }
     RunsRoom RunList { height: 1fr; text-wrap: nowrap; text-overflow: ellipsis; }
     RunsRoom #run-header { height: 1; color: $faint; text-wrap: nowrap; }
@@ -95,7 +96,7 @@ class RunsRoom(Room):
         Binding("s", "sort", "Sort", tooltip="newest, name, dev, score"),
         Binding("x", "stop", "Stop", tooltip="stop after a checkpoint"),
         Binding("o", "resume", "Resume", tooltip="continue from the checkpoint"),
-        Binding("f2,E", "rename", "Rename", tooltip="rename with all seeds"),
+        Binding("f2,E", "rename", "Rename", show=False, tooltip="rename with all seeds"),
         Binding("delete,X", "delete", "Delete", tooltip="delete with all files"),
     ]
 
@@ -230,7 +231,7 @@ class RunsRoom(Room):
         side.border_subtitle = "  ".join(f"{SIGNS[s]} {n} {s}" for s, n in counts.items())
         self.set_class(not entries, "-empty")
         if not entries and self.look_.time_s:
-            empty = "no run has these words" if self.words else "no runs yet: n starts one"
+            empty = "no run has these words" if self.words else _NO_RUNS
             self.say("#run-header", empty)
         self._show_facts()
 
