@@ -7,8 +7,8 @@ from collections.abc import Mapping
 MODEL_SIGNS = "●■▲◆★✚"
 HOLLOW = str.maketrans(MODEL_SIGNS, "○□△◇☆✛")
 # Neither the blue of the focus, nor the yellow of gold, nor the orange of warnings.
-_DARK = ("#5fd7d7", "#d787ff", "#87d787", "#ff87af", "#afafff", "#d7af87")
-_LIGHT = ("#007777", "#8700af", "#007700", "#af005f", "#5f5fd7", "#875f00")
+_DARK = ("#5fd7d7", "#d787ff", "#87d787", "#ff87d7", "#afafff", "#d7af87")
+_LIGHT = ("#007777", "#8700af", "#007700", "#af005f", "#4f4fbf", "#4d4d00")
 
 
 def model_colour(place: int) -> str:
@@ -27,6 +27,7 @@ def colour_variables(*, is_dark: bool) -> Mapping[str, str]:
     return {
         **{f"model-{place}": colour for place, colour in enumerate(models)},
         "gold": "#ffd75f" if is_dark else "#876000",
+        "text-warning": "#ff9f5f" if is_dark else "#b34700",  # that of many themes is the gold
         "faint": "#9e9e9e" if is_dark else "#606060",
         "rule": "#444444" if is_dark else "#b0b0b0",
     }
