@@ -110,7 +110,10 @@ def _serve(host: str, port: int, terminal: Terminal) -> None:
         ) from error
 
     server = serving.DashboardServer(
-        shlex.join(python_command(*_without_serving(sys.argv[1:]))), host=host, port=port
+        shlex.join(python_command(*_without_serving(sys.argv[1:]))),
+        host=host,
+        port=port,
+        theme=terminal.settings.theme,
     )
     with server.listen() as listening:
         if not serving.is_local_host(host):

@@ -14,10 +14,12 @@ from importlib.resources import files
 from string import Template
 
 from aiohttp import WSCloseCode, WSMsgType, web
+from textual.theme import BUILTIN_THEMES
 from textual_serve.app_service import AppService
 from textual_serve.server import Server
 
 from embedlab.core.errors import MissingError
+from embedlab.tui.state import Memory
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 EVERYWHERE = ("", "0.0.0.0", "::")
@@ -82,9 +84,10 @@ class DashboardServer(Server):
     the websocket each require the token, and the websocket also requires the origin of the page.
     """
 
-    def __init__(self, command: str, *, host: str, port: int) -> None:
+    def __init__(self, command: str, *, host: str, port: int, theme: str | None = None) -> None:
         super().__init__(f"exec {command}", host=host, port=port, title="embedlab")
         self._open: set[web.WebSocketResponse] = set()
+        self._theme = theme
         self._token = secrets.token_urlsafe(32)
         self._page = Template(
             files("embedlab.tui").joinpath("served.html").read_text(encoding="utf-8")
@@ -134,7 +137,12 @@ class DashboardServer(Server):
         self._check_token(request.query.get("token", ""))
         self._check_host(request)
         size = request.query.get("fontsize", "")
+        name = self._theme or Memory("").get("theme", "", everywhere=True)
+        theme = BUILTIN_THEMES.get(name)
+        is_light = theme is not None and not theme.dark
         values = {
+            "paper": "#e0e0e0" if is_light else "#121212",  # around the terminal
+            "ink": "#202020" if is_light else "#e0e0e0",
             "websocket": f"ws://{request.host}/ws/{self._token}",
             "font_size": str(min(int(size), LARGEST_FONT))
             if size.isdecimal() and len(size) < 4

@@ -114,6 +114,19 @@ async def test_a_browser_sees_the_items_and_its_keys_are_obeyed(served: str, cli
         await shown(terminal, "no runs yet")
 
 
+async def test_the_page_around_the_terminal_is_light_in_a_light_theme(
+    tmp_path: Path, client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EMBEDLAB_THEME", "textual-light")
+    server = start(tmp_path, "--quiet", "--port", str(free_port()))
+    try:
+        async with client.get(address(server)) as answer:
+            assert "background: #e0e0e0; color: #202020" in await answer.text()
+    finally:
+        server.terminate()
+        server.communicate(timeout=30)
+
+
 async def test_the_page_has_a_title_and_loads_nothing_from_elsewhere(
     served: str, client: Any
 ) -> None:
