@@ -176,8 +176,10 @@ def check(options: DatasetsOptions, session: Session) -> Report:
         *("dataset [key]", "split [key]", "rows", "expected", "state", "skipped [text]"),
         "note [text]",
     )
-    is_whole = not any(row["state"] in _UNUSABLE for row in checked)
-    notes = () if is_whole else (WAYS_OUT,)
+    unusable = {row["dataset"] for row in checked if row["state"] in _UNUSABLE}
+    is_whole = not unusable
+    published = {definition.name for _, _, definition, _ in parts if definition is not None}
+    notes = (WAYS_OUT,) if unusable & published else ()
     table = Table("Datasets checked", columns, checked, notes)
     return Report.of(table, is_whole=is_whole)
 
@@ -437,7 +439,7 @@ def _known(name: str, source: Source) -> list[tuple[Dataset, Source]]:
     """The datasets that NAME names, each with the source it is opened in; none for a user's own
     file of pairs.
     """
-    from embedlab.data.file_name import is_pair_file
+    from embedlab.data.file_name import is_pair_file, is_row_file
     from embedlab.data.probing import set_of, suite, suite_folder
     from embedlab.data.source import dataset
 
@@ -449,7 +451,7 @@ def _known(name: str, source: Source) -> list[tuple[Dataset, Source]]:
             if name in {suite_name, definition.name}
         ]
         return [(definition, suite_source) for definition in datasets] or [(dataset(name), source)]
-    return [] if is_pair_file(name) else [(dataset(name), source)]
+    return [] if is_pair_file(name) or is_row_file(name) else [(dataset(name), source)]
 
 
 def _checked(name: str, split: str, definition: Dataset | None, source: Source) -> CheckedSplit:
@@ -467,7 +469,8 @@ def _checked(name: str, split: str, definition: Dataset | None, source: Source) 
             else opener.open_split(definition, split)
         )
     except EmbedlabError as error:
-        return row | {"state": "unusable", "note": error.message}
+        advice = f"; {error.hint}" * (definition is None and bool(error.hint))
+        return row | {"state": "unusable", "note": f"{error.message}{advice}"}
     state, frame = part.state, part.frame
     row |= {"state": _state_name(state), "rows": state.rows, "expected": state.expected_rows}
     expected = definition.splits[split].expected if definition is not None else None
@@ -505,7 +508,8 @@ def _own_rows(name: str, source: Source) -> Iterator[CheckedSplit]:
                 yield row | ({} if len(splits) > 1 else {"split": "all"})
             findings = [*findings_of(splits)]
     except EmbedlabError as error:
-        yield {"dataset": name, "split": "all", "state": "unusable", "note": error.message}
+        note = f"{error.message}; {error.hint}"
+        yield {"dataset": name, "split": "all", "state": "unusable", "note": note}
         return
     for found in findings:
         yield {"dataset": name, "state": found.check, **attributes(found, "split rows note")}

@@ -202,8 +202,9 @@ _FACTS = {
     ],
 }
 _SPLIT_COLUMNS = re.compile(
-    r"splits?|partition|folds?|datasplit|subset|(is)?heldout|(is|in)?(train|test|dev)|(is|in)val"
-    r"|is(valid|validation|training)|.*train.*test.*"
+    r"splits?|partition|datasplit|subset|cv|(cv|k)?folds?(id|no|number)?|.*train.*test.*"
+    r"|(is|in|for)?(train|training|test|testing|dev|development|val|valid|validation|eval"
+    r"|evaluation|heldout|holdout)(set|split)?"
 )
 _SPLITS = re.compile(
     r"train|training|trn|trial|dev|devel|development|val|valid|validation|eval|evaluation|test"
@@ -238,6 +239,8 @@ _NUMBERED = dict(zip("012", NLI_LABELS, strict=True))  # SNLI on the hub
 # in a column that says whether two texts are the same
 _TWO_NUMBERED = {"0": NLI_LABELS[2], "1": NLI_LABELS[0]}
 _SAME_COLUMNS = ("isduplicate", "duplicate", "isparaphrase", "paraphrase", "issimilar")
+# labels that say something only together with the name of their column: "yes" of `mismatch`
+_TRUTHS = ("yes", "no", "true", "false")
 # SNLI's files and SNLI on the hub where people did not agree
 _NO_LABEL = ("-", "-1")
 _NO_MEANING = (*NOTHING, "?", "unknown")
@@ -392,15 +395,18 @@ def read_sentences(path: Path) -> ParsedRows:
     """
     rows = read_whole_lines(path)
     lines = rows.frame["sentence"].to_list()
-    marks = (mark[0] for mark in _MARKS.finditer(lines[0] if lines else ""))
-    for sign in (*dict.fromkeys(marks), *SEPARATORS):
+    first = lines[0] if lines else ""
+    marks = [mark[0] for mark in _MARKS.finditer(first)]
+    for sign in dict.fromkeys((*marks, *SEPARATORS, *re.findall(r"[^\w\s.'-]", first))):
         split = outside_quotes if sign in ",;|" else str.split
         with_sign = [split(line, sign) for line in lines if sign in line]
         names = with_sign[0] if with_sign else []
-        has_names = any(_role_of(name, has_sent0=False) for name in names)
+        roles = [_role_of(name, has_sent0=False) for name in names]
+        has_names = any(roles)
         fewest = _SURE_LINES if sign in ",;" and not has_names else 2
         is_even = {len(fields) for fields in with_sign} == {len(names)}
-        is_table = is_even and len(with_sign) == len(lines) >= fewest and len(names) > 1
+        is_table = is_even and len(with_sign) == len(lines) >= fewest
+        is_table = len(names) > 1 and ((is_table and sign in {*marks, *SEPARATORS}) or all(roles))
         is_tab = sign == "\t"
         if is_table or (is_tab and 2 * len(with_sign) > len(lines)):
             ending = "csv" if sign in ",;|" else "tsv"
@@ -540,11 +546,16 @@ class _Columns:
         out.
         """
         path, values = self.file.path, self.rows[name]
-        other = f"say which columns are read: '{path}?s1=NAME&s2=NAME'"
+        parts = (
+            ("anchor", "positive") if len(texts := self._other_texts(name)) > 1 else SENTENCES.texts
+        )
+        roles = dict(zip(parts, texts, strict=False))
+        others = self.file.with_options(roles=roles, labels={}, scale=None, low_scores=False).text
+        other = f"to leave {name!r} out write '{others}'" if texts else ""
         filled = _trimmed(values) if values.dtype == pl.String else values.drop_nulls()
         if filled.is_empty():
             raise MissingError(
-                f"{path}: {name} is empty in every row", hint=f"correct it, or {other}"
+                f"{path}: {name} is empty in every row", hint=_either(f"fill in {name}", other)
             )
         if role in LISTS and holds_text_lists(self.rows, name):
             return
@@ -553,7 +564,7 @@ class _Columns:
             refuse_json_numbers(path, self.rows, [name])
         if _is_other(values.dtype) or (is_text and values.dtype == pl.Boolean):
             error = other_values(path, self.rows, name)
-            raise MissingError(error.message, hint=f"{error.hint}, or {other}")
+            raise MissingError(error.message, hint=_either(error.hint, other))
         if not is_text:
             return
         some = filled.cast(pl.String).head(1000)
@@ -565,8 +576,21 @@ class _Columns:
         if values.dtype.is_numeric() or (role not in self.file.roles and _are_numbers(values)):
             raise UsageError(
                 f"{path}: {name!r} is called a {role}, but holds numbers",
-                hint=f"rename it, or {other}",
+                hint=_either("rename it", other),
             )
+
+    def _other_texts(self, left_out: str) -> list[str]:
+        """Return the first columns of texts, one or two, without the one that is LEFT_OUT."""
+        texts = [
+            name
+            for name in self.rows.columns
+            if name not in {PLACE, left_out, self.file.source}
+            and self.rows[name].dtype == pl.String
+            and _squeezed(name) not in _FACTS
+            and not (_are_numbers(self.rows[name]) or _are_words(self.rows[name]))
+            and _trimmed(self.rows[name]).len()
+        ]
+        return texts[:2]
 
     def decide(self) -> tuple[RowKind, dict[str, str]]:
         """Return the kind of the rows, and the column of each of its parts; parts that no kind has
@@ -661,6 +685,8 @@ class _Columns:
             role = "score"
         elif column.holds == "words":
             role = "label"
+        elif column.holds == "other" and column.values.dtype.is_nested():
+            raise self._ambiguous(f"{name!r} holds lists or tables that may be their score", alone)
         elif column.is_text or column.holds == "lists" or column.is_prose:
             role = "negative" if kind == PAIRS else "positive"
         else:
@@ -746,7 +772,7 @@ class _Columns:
             return {role: said.get(role) or rest.pop(0) for role in roles}
         if not texts:
             for name, column in self.columns.items():
-                if column.holds == "other":
+                if column.holds in {"other", "lists"}:
                     raise other_values(self.file.path, self.rows, name)
             example = "s1=NAME&s2=NAME&score=NAME" if len(self.columns) > 1 else "sentence=NAME"
             raise MissingError(
@@ -841,7 +867,8 @@ def _suggested(column: str, labels: Sequence[str]) -> dict[str, str] | None:
     """
     given = [label for label in labels if not _is_no_label(label)]
     key = _squeezed(column)
-    if _OPPOSITE.search(key):  # "yes" in a column `is_different`
+    is_of_same = key in _SAME_COLUMNS or _ROLES.get(key) == "label"
+    if not is_of_same and any(_squeezed(label) in _TRUTHS for label in given):
         return None
     written = {label: _MEANINGS.get(_squeezed(label), "") for label in given}
     two = _TWO_NUMBERED if key in _SAME_COLUMNS else {}
@@ -864,6 +891,10 @@ def _labels_options(column: str, labels: Sequence[str], meanings: Mapping[str, s
     """Return MEANINGS as options, and that rows whose label is none are left out."""
     none = ",".join(label for label in labels if _is_no_label(label) and label not in meanings)
     return {"label": column, "labels": meanings, **({"drop": {column: none}} if none else {})}
+
+
+def _either(first: str, second: str) -> str:
+    return f"{first}, or {second}" if second else first
 
 
 def _squeezed(name: str) -> str:

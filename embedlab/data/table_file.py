@@ -86,7 +86,12 @@ def read_rows(path: Path, needed: Sequence[str] = _PAIR) -> pl.DataFrame:
             f"{path} is not a readable {path.suffix[1:]} file: {str(error).splitlines()[0]}",
             hint="correct the file",
         ) from error
-    raise MissingError(
+    raise no_table(path)
+
+
+def no_table(path: Path) -> MissingError:
+    """Return the error for a file whose ending says that it has no rows that can be read."""
+    return MissingError(
         f"{path}: rows cannot be read from {path.suffix!r} files",
         hint=f"give one that ends in {', '.join(TABLES)}",
     )
@@ -163,6 +168,11 @@ def _read_jsonl(path: Path) -> pl.DataFrame:
         objects = [json_object(path, *each, reads_nan=True) for each in lines.items()]
         again = "\n".join(map(json.dumps, objects))
         frame = pl.read_ndjson(again.encode(), infer_schema_length=None)
+    texts = pl.Series([*lines.values()], dtype=pl.String)
+    for name in frame.columns:  # polars takes the first value of a key that occurs twice
+        count = texts.str.count_matches(json.dumps(name, ensure_ascii=False), literal=True)
+        for row in (count > 1).arg_true():
+            json_object(path, [*lines][row], texts[row])
     return frame.with_columns(pl.Series(PLACE, [*lines], dtype=pl.UInt32))
 
 
@@ -183,7 +193,7 @@ def _table(
             fault = (
                 f"its columns are separated by {other!r}, those of a {path.suffix} file by {marks}"
             )
-            raise bad_line(path, first, fault)
+            raise MissingError(f"{path}, line {first}: {fault}", hint=_by_tabs(path, names, other))
     if twice := [name for name in header if header.count(name) > 1]:
         raise bad_line(path, first, f"column {twice[0]!r} occurs twice")
     fewest = max((header.index(name) + 1 for name in needed if name in header), default=0)
@@ -212,6 +222,13 @@ def _other_separator(lines: Sequence[str]) -> str | None:
         if is_sign and all(line.count(sign) >= header.count(sign) for line in others):
             return sign
     return None
+
+
+def _by_tabs(path: Path, names: Sequence[str], sign: str) -> str:
+    """Return what to do with a file whose NAMES of columns are separated by a SIGN."""
+    if path.suffix.lower() == ".tsv" and sign in SEPARATORS and 2 * sign not in "".join(names):
+        return f"call it {path.with_suffix('.csv').name}"
+    return f"replace {sign!r} by tabs and call it {path.with_suffix('.tsv').name}"
 
 
 def number_of(column: str) -> pl.Expr:

@@ -221,8 +221,16 @@ def json_object(path: Path, number: int, line: str, *, reads_nan: bool = False) 
         if not (reads_nan and name == "NaN"):
             raise bad_line(path, number, f"{name} is not JSON")
 
+    def with_keys_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        values = dict(pairs)
+        if len(values) < len(pairs):
+            keys = [key for key, _ in pairs]
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise bad_line(path, number, f"{twice!r} occurs twice")
+        return values
+
     try:
-        row = json.loads(line, parse_constant=refuse)
+        row = json.loads(line, parse_constant=refuse, object_pairs_hook=with_keys_once)
     except json.JSONDecodeError as error:
         what = error.msg.removesuffix(" at").removesuffix(" starting")
         raise bad_line(path, number, f"broken JSON at character {error.pos + 1}: {what}") from error

@@ -72,7 +72,15 @@ def test_check_reads_a_file_of_pairs_too(embedlab: Embedlab) -> None:
     assert row["note"] == "sources: captions 1, news 2"
     answer = embedlab("data", "check", "good.tsv", "bad.tsv", "--json")
     assert answer.code == 3
-    assert answer.rows[1]["note"] == "bad.tsv, line 2: score is not a number: 'high'"
+    note = "bad.tsv, line 2: score is not a number: 'high'; correct the line"
+    assert answer.rows[1]["note"] == note
+    Path("lines.txt").write_text("a cat\na dog\n")
+    Path("pairs.csv.gz").write_bytes(b"")
+    answer = embedlab("data", "check", "lines.txt")
+    assert (answer.code, "sentences" in answer.out) == (0, True)
+    answer = embedlab("data", "check", "pairs.csv.gz")
+    assert (answer.code, "data get" in answer.out + answer.err) == (3, False)
+    assert "rows cannot be read from '.gz' files" in answer.err
 
 
 def test_overlaps_counts_sentences_and_pairs_whatever_their_case(

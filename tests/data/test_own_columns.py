@@ -90,6 +90,8 @@ csv :: a=L b=R votes=3|8|1|9 :: own.csv?score=votes' or 'own.csv?anchor=a&positi
 csv :: a=L b=R is_different=0|1 :: labels=0:MEANING,1:MEANING
 csv :: a=L b=R edit_distance=% :: may be the opposite of their score
 csv?label=is_different :: a=L b=R is_different=yes|no :: labels=no:MEANING,yes:MEANING'
+csv?label=mismatch :: a=L b=R mismatch=true|false :: false:MEANING,true:MEANING'
+csv?label=irrelevant :: a=L b=R irrelevant=yes|no :: no:MEANING,yes:MEANING'
 csv?label=contradiction :: a=L b=R contradiction=true|false :: false:MEANING,true:MEANING'
 csv :: anchor=L positive=R split=test|test| :: own.csv?where=split:test' or 'own.csv?where=split:'
 csv?labels=0:neutral&where=part:x :: a=L b=R label=0|1 part=x :: own.csv?label=label&labels=0:neutral,1:MEANING&where=part:x'
@@ -103,6 +105,9 @@ csv :: s1=L s2=R score=% 分割=学習|評価 :: '分割' says which split
 csv :: s1=L s2=R score=% часть=обучение|тест :: 'часть' says which split
 csv :: s1=L s2=R score=% train_or_test=a|b :: 'train_or_test' says which split
 csv :: s1=L s2=R score=% test=yes|no :: 'test' says which split
+csv :: s1=L s2=R score=% validation=True|False :: 'validation' says which split
+csv :: s1=L s2=R score=% 'dev set'=0|1 :: 'dev set' says which split
+csv :: s1=L s2=R score=% cv_fold=0|1|2|3|4 :: 'cv_fold' says which split
 csv :: a=L b=R c=N :: 3 columns of texts (a, b, c), whose names do not say
 csv :: 问题=Z 答案=Z 错误=Z :: 3 columns of texts (问题, 答案, 错误)
 csv :: source=L target=R :: 'source' may be their positive :: own.csv?sentence=target'
@@ -157,7 +162,9 @@ csv :: 'a man runs very fast'=L b=R :: is not the name of a column
 # separators that are not
 csv sep=^ :: premise=L hypothesis=R label=neutral|entailment :: separated by '^'
 csv sep=~ :: premise=L hypothesis=R label=neutral|entailment :: separated by '~'
-tsv sep=; :: premise=L hypothesis=R :: separated by ';'
+tsv sep=; :: premise=L hypothesis=R :: separated by ';' :: call it own.csv
+csv sep=\x1f :: premise=L hypothesis=R :: separated by :: by tabs and call it own.tsv
+txt sep=^ :: anchor=L positive=R :: 2 fields with '^'
 txt sep=, :: sentence1=L sentence2=R :: 2 fields with ','
 txt sep=| :: sentence1=L sentence2=R :: 2 fields with '|'
 txt sep=\t :: x=L y=R :: 2 fields with tabs
@@ -211,6 +218,19 @@ FRAMES: dict[str, tuple[dict[str, object], str]] = {
     ),
     "lists of numbers": ({"query": TEXTS["L"], "negatives": [[1.5]] * ROWS}, "negatives holds lists"),
     "tables": ({"query": TEXTS["L"], "positive_passages": [[{"text": "a"}]] * ROWS}, "holds lists, tables"),
+    "lists of ratings": (
+        {"s1": TEXTS["L"], "s2": TEXTS["R"], "ratings": [[0.5]] * ROWS},
+        "'ratings' holds lists or tables that may be their score | write 'own.parquet?anchor=s1&positive=s2'",
+    ),
+    "a set alone": ({"set": [["a b", "c d"]] * ROWS}, "set holds lists, tables or bytes"),
+    "dates beside a text": (
+        {"query": TEXTS["L"], "answer": [date(2020, 1, 1)] * ROWS},
+        "to leave 'answer' out write 'own.parquet?sentence=query'",
+    ),
+    "no negative": (
+        {"query": TEXTS["L"], "pos": TEXTS["R"], "neg": [""] * ROWS},
+        "to leave 'neg' out write 'own.parquet?anchor=query&positive=pos'",
+    ),
     "lists of scores": ({"s1": TEXTS["L"], "s2": TEXTS["R"], "score": [[0.5]] * ROWS}, "score holds lists"),
     "lists of labels": ({"s1": TEXTS["L"], "s2": TEXTS["R"], "label": [["x"]] * ROWS}, "label holds lists"),
     "a list beside pairs": (
@@ -245,7 +265,7 @@ def _written(line: str) -> tuple[str, list[str]]:
     kind, columns, *expected = line.split(" :: ")
     kind, *separator = kind.split(" sep=")
     ending, options = re.fullmatch(r"(\w+)(.*)", kind).groups()  # type: ignore[union-attr]
-    sign = separator[0].replace("\\t", "\t") if separator else {"tsv": "\t"}.get(ending, ",")
+    sign = ast.literal_eval(f'"{separator[0]}"') if separator else {"tsv": "\t"}.get(ending, ",")
     rows: dict[str, list[object]] = {}
     for column in shlex.split(columns):
         name, _, values = column.rpartition("=")
@@ -287,7 +307,12 @@ def test_what_may_mean_two_things_is_refused_and_no_hint_ends_so_again(line: str
 def test_a_column_with_the_name_of_a_part_is_that_part_or_the_file_is_refused(kind: str) -> None:
     columns, expected = FRAMES[kind]
     pl.DataFrame(columns).write_parquet("own.parquet")
-    assert expected in _detected("own.parquet")
+    said = _detected("own.parquet")
+    assert expected in said
+    for typed in TYPED.findall(said.partition(" | ")[2]):
+        assert "NAME" not in typed
+        if "MEANING" not in typed:
+            assert _detected(typed).partition(" | ")[0] != said.partition(" | ")[0], typed
 
 
 JSON_LINES = {
@@ -295,6 +320,8 @@ JSON_LINES = {
     '{"query": "a b", "pos": {"text": "c"}}': "line 1: 'pos' is {'text': 'c'}, not a text",
     '{"anchor": "a b", "positive": 5.10}': "line 1: 'positive' is 5.1, not a text",
     '{"anchor": ["a b"], "positive": "c d"}': "line 1: 'anchor' is ['a b'], not a text",
+    '{"s1": "a b", "s2": "c d", "score": 1, "score": 4}': "line 1: 'score' occurs twice",
+    '{"anchor": "a b", "positive": "\\"anchor\\": c"}': "1 pairs of anchor and positive",
     '{"anchor": "a b", "positive": "c d", "score": [1]}': "score holds lists, tables or bytes",
 }
 
