@@ -264,7 +264,8 @@ class Searcher:
     def facts(self) -> EncoderFacts:
         """The facts of what computed the similarities."""
         if self._parts:
-            return self._parts[0].facts
+            facts = [part.facts for part in self._parts]
+            return replace(facts[0], refused=tuple({t for each in facts for t in each.refused}))
         return EncoderFacts() if self._encoders is None else self._encoders.usual.facts
 
     @property

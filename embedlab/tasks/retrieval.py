@@ -99,10 +99,12 @@ def query_scores(ranked: Ranked) -> Iterator[StoredScore]:
         yield score(name, metric, MEASURES[metric].value(gold, ranks), len(ranks), SPLIT)
 
 
-def _ranked(searcher: Searcher, queries: Queries) -> Ranked:
-    """Return the ranks of the items of QUERIES, without those whose texts the model refuses."""
-    refused: set[str] = set()
-    kept, items = queries, np.arange(len(queries.query))
+def _ranked(searcher: Searcher, queries: Queries, lost: Sequence[str]) -> Ranked:
+    """Return the ranks of the items of QUERIES, without those whose texts the model refuses, or
+    that are LOST to another one.
+    """
+    refused = {*lost} if queries.has_texts else set()
+    kept, items = queries.without(refused) if refused else (queries, np.arange(len(queries.query)))
     while True:
         try:
             order = searcher.search(kept)
@@ -112,10 +114,10 @@ def _ranked(searcher: Searcher, queries: Queries) -> Ranked:
             kept, items = queries.without(refused)
             if not len(items):
                 raise
-    name, lost = queries.part.state.name, len(queries.texts) - len(kept.texts)
+    name, unasked = queries.part.state.name, len(queries.texts) - len(kept.texts)
     left = len(queries.candidates) - len(kept.candidates)
     notes = [
-        f"{name}: {lost} of {len(queries.texts)} queries and {left} of {len(queries.candidates)} "
+        f"{name}: {unasked} of {len(queries.texts)} queries and {left} of {len(queries.candidates)} "
         f"documents left out, without a vector"
     ] * bool(refused)
     gold = query_gold(queries.query, queries.grade)
@@ -175,6 +177,7 @@ class Retrieval(Task):
             columns=(),
             states=tuple(queries.part.state for queries in opened),
             missing=tuple(missing),
+            notes=tuple(_notes_on(opened)),
         )
 
     def items(self, source: Source, names: Sequence[str]) -> list[GoldItems]:
@@ -193,21 +196,15 @@ class Retrieval(Task):
         """Return the ranks of one member on the selected datasets."""
         opened, missing = _opened(Source.from_settings(settings), selection.names or self.datasets)
         states = [queries.part.state for queries in opened]
-        left_out = [
-            f"{state.name}: {reason}: {count} skipped"
-            for state in states
-            for reason, count in state.skipped.items()
-        ]
         for queries in opened:
             _refuse_many_pairs(spec, queries)
         searcher = Searcher(spec, settings, start_progress)
-        ranked = [_ranked(searcher, queries) for queries in opened]
+        ranked = [_ranked(searcher, queries, spec.without) for queries in opened]
         scores = [score for each in ranked for score in query_scores(each)]
         notes = [
             *searcher.notes,
             *skipped(missing),
-            *left_out,
-            *(note for queries in opened for note in _notes_on_copies(queries)),
+            *_notes_on(opened),
             *(note for each in ranked for note in each.notes),
         ]
         evaluation = evaluation_of(self.name, searcher, states, scores, notes)
@@ -254,6 +251,15 @@ class Retrieval(Task):
             return 100 * MEASURES[DEV_METRIC].value(gold, ranks_by(trained.encoder, queries))
 
         return reciprocal_rank
+
+
+def _notes_on(opened: Sequence[Queries]) -> Iterator[str]:
+    """Yield what is said of sets whatever the model: what is skipped, and copies of documents."""
+    for queries in opened:
+        state = queries.part.state
+        for reason, count in state.skipped.items():
+            yield f"{state.name}: {reason}: {count} skipped"
+        yield from _notes_on_copies(queries)
 
 
 def _notes_on_copies(queries: Queries) -> Iterator[str]:

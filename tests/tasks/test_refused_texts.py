@@ -42,3 +42,16 @@ def test_numbers_without_items_are_of_the_same_texts(
     alone = embedlab.evaluate([models[0]], **options).frame  # type: ignore[arg-type]
     whole = alone.filter(pl.col("metric") == "average cosine", pl.col("slice") == "sts12")
     assert whole["items"].to_list() == [PAIRS.height]  # what is stored is of all texts
+
+
+def test_a_document_that_one_model_refuses_is_no_candidate_of_the_others(tmp_path: Path) -> None:
+    found = []
+    for name, distractor in (("all.csv", REFUSED), ("less.csv", "nothing like it 0")):
+        rows = [f"question of {n},answer {n} of it,nothing like it {n}" for n in range(1, 12)]
+        first = f"{REFUSED} again,{REFUSED.split()[0]} then,{distractor}"
+        (tmp_path / name).write_text("\n".join(["anchor,positive,negative", first, *rows, ""]))
+        options = {"tasks": [str(tmp_path / name)], "cache": tmp_path / "cache"}
+        frame = embedlab.compare(["dice", Refusing()], **options).frame  # type: ignore[arg-type]
+        measures = frame.filter(pl.col("model") == "dice").sort("metric")
+        found.append(measures.select("metric", "score", "items").rows())
+    assert found[0] == found[1]

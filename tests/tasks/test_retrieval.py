@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import embedlab
 from embedlab.analysis.measures import MEASURES, query_gold
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.paths import TINY_FOLDER
@@ -22,7 +23,7 @@ from embedlab.scoring.member import evaluate_task
 from embedlab.scoring.selection import SelectedTask, select_tasks
 from embedlab.tasks.retrieval import METRICS, ranks_by
 from embedlab.tasks.task import Selection, TaskResult, task
-from tests.data.query_folders import write_folder
+from tests.data.query_folders import CORPUS, QUERIES, write_folder
 
 PAIRS = [
     ("what barks", "a dog barks"),
@@ -106,6 +107,16 @@ def test_an_evaluation_stores_ranks_and_all_measures(faq: str, tmp_path: Path) -
     (items,) = task("retrieval").items(None, [faq])
     assert items.name == faq
     assert items.part.frame.rows() == PAIRS
+
+
+def test_what_a_folder_lacks_is_said_where_models_are_compared(tmp_path: Path) -> None:
+    corpus = [*CORPUS, '{"_id": "d7", "text": "Dogs A dog barks at night."}']
+    queries = ['{"_id": "q1", "text": "what barks"}', '{"_id": "q2", "text": null}', QUERIES[2]]
+    folder = str(write_folder(tmp_path / "folder", corpus, queries))
+    found = embedlab.compare(["dice", "bm25"], tasks=[folder], cache=tmp_path / "cache")
+    notes = "\n".join(found.notes)
+    assert "empty query (queries.jsonl:2): 1 skipped" in notes
+    assert "1 document has the text of a relevant one but is not marked relevant" in notes
 
 
 def test_a_file_of_queries_belongs_to_the_task_and_its_dev_score_is_mrr(
