@@ -280,11 +280,17 @@ def evaluate_on_task(
         except UsageError as error:
             if work.is_one:
                 raise
-            session.note(f"{model.name}: {selected.task} does not apply: {error.message}")
+            _note_unfit(model, selected, error, session)
     every = [evaluation for each in evaluations.values() for evaluation in each]
     if (lost := _refused(every)) and len(every) > 1 and not models[0].members[0].without:
         return evaluate_on_task(_without(models, lost), selected, work, known, session)
     return evaluations
+
+
+def _note_unfit(model: Model, selected: SelectedTask, error: UsageError, session: Session) -> None:
+    """Say why a task does not apply to a MODEL, and what to do."""
+    reason = f"{error.message}{f' ({error.hint})' if error.hint else ''}"
+    session.note(f"{model.name}: {selected.task} does not apply: {reason}")
 
 
 def _refused(results: Iterable[Evaluation | MemberOutcomes]) -> tuple[str, ...]:
@@ -527,7 +533,7 @@ def _answered(
                     known.stored.get((spec.name, selected)),
                 )
         except UsageError as error:
-            session.note(f"{model.name}: {selected.task} does not apply: {error.message}")
+            _note_unfit(model, selected, error, session)
             return {}
     return answers
 

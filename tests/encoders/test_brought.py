@@ -139,6 +139,17 @@ def test_vectors_are_matched_by_sentence(tmp_path: Path, cpu: Machine, ending: s
     assert refused.value.vectors.tolist() == [[0, 1]]
 
 
+def test_a_sentence_whose_vector_is_not_finite_is_refused_alone(
+    tmp_path: Path, cpu: Machine
+) -> None:
+    np.save(tmp_path / "mine.npy", np.array([[1, 2], [np.nan, 0], [3, 4]], np.float32))
+    (tmp_path / "mine.txt").write_text("a\nb\nc\n")
+    encoder = load_encoder(spec_of(f"vectors:{tmp_path / 'mine.npy'}"), cpu)
+    with pytest.raises(RefusedTextsError, match=r"its numbers are not all finite.*'b'") as refused:
+        encoder.encode(["a", "b", "c"])
+    assert refused.value.vectors.tolist() == [[1, 2], [3, 4]]
+
+
 def test_an_array_without_its_text_and_one_of_another_length_are_refused(
     tmp_path: Path, cpu: Machine
 ) -> None:

@@ -14,6 +14,7 @@ score name`, and the scores decide the order, as in trec_eval, not the ranks.
 import re
 from collections.abc import Sequence
 from functools import partial
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -203,7 +204,9 @@ class FileVectors:
 
     def __init__(self, path: Path, sentences: Sequence[str], vectors: Vectors) -> None:
         self._path = path
-        self._rows = {sentence: row for row, sentence in enumerate(sentences)}
+        is_finite: NDArray[np.bool_] = np.isfinite(vectors).all(axis=1)
+        self._odd = {*compress(sentences, ~is_finite)}
+        self._rows = {text: row for row, text in enumerate(sentences) if is_finite[row]}
         self._vectors = vectors
 
     @property
@@ -228,14 +231,15 @@ class FileVectors:
             )
         vectors = self._vectors[[self._rows[text] for text in sentences if text in self._rows]]
         if lacking:
-            refused = [(text, "it is not in the file") for text in lacking]
+            reasons = ("it is not in the file", "its numbers are not all finite")
+            refused = [(text, reasons[text in self._odd]) for text in lacking]
             raise RefusedTextsError(str(self._path), refused, vectors)
         return vectors
 
 
 def open_vectors(location: str) -> FileVectors:
-    """The vectors in a file; rows of different lengths, numbers that are not finite or a missing
-    text file are a MissingError.
+    """The vectors in a file; rows of different lengths or a missing text file are a MissingError.
+    A sentence whose numbers are not all finite has no vector.
     """
     path = Path(location)
     if path.suffix == ".npy" and not _sentences_of(path).is_file():
@@ -272,10 +276,14 @@ def read_vectors(path: Path, *, has_text: bool = True) -> tuple[list[str], Vecto
         vectors = _as_float32(numbers, path)
     except (OSError, ValueError, TypeError, pl.exceptions.PolarsError) as error:
         raise MissingError(f"{path}: {in_one_line(error)}", hint=_VECTORS_FORMAT) from error
-    if vectors.ndim != 2 or not np.isfinite(vectors).all():
+    if vectors.ndim != 2:
+        hint = "give (n, width) numbers"
+        raise MissingError(f"{path}: an array of shape {vectors.shape}", hint=hint)
+    odd = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+    if len(odd) and (len(odd) == len(vectors) or not has_text):
+        rows = first_few([str(row + 1) for row in odd], 3)
         raise MissingError(
-            f"{path}: an array of shape {vectors.shape}, or with numbers that are not finite",
-            hint="give (n, width) numbers",
+            f"{path}: numbers that are not finite in row {rows}", hint="compute these vectors again"
         )
     return sentences, vectors
 
