@@ -223,8 +223,7 @@ class _Draft(Weighed):
             evidence.pairs < FEW_PAIRS or self.sentences < FEW_SENTENCES
         ):
             notes.append(
-                f"only {evidence.pairs} rows with {self.sentences} distinct sentences: its intervals "
-                f"are wide and approximate"
+                f"only {evidence.pairs} rows, {self.sentences} distinct sentences: rough intervals"
             )
         scores = self.scores(self._letters(each_two) if each_two is not None else ())
         others = [name for name in self.means if name != reference]

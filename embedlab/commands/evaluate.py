@@ -301,7 +301,7 @@ def _table(
     from embedlab.comparison.comparison import Slicing, compare_outcomes
     from embedlab.evaluation import stored_items
     from embedlab.outcomes.frame import DATASET
-    from embedlab.reports.notes import slice_note
+    from embedlab.reports.notes import slice_notes
     from embedlab.reports.scores import evaluation_table
     from embedlab.scoring.task_comparison import model_columns
 
@@ -334,7 +334,7 @@ def _table(
                     [model_columns(model)],
                     Slicing(by=options.by, aggregate=cast("Aggregate", aggregate)),
                 )
-                notes += [slice_note(each.key, note) for each in of.slices for note in each.notes]
+                notes += slice_notes(of.slices)
                 setting = aggregate if settings is not None else ""
                 intervals |= {
                     (model.name, each.slice_key, each.metric, setting): (score.low, score.high)

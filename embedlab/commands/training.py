@@ -78,7 +78,8 @@ def check_training(plan: TrainPlan, session: Session) -> None:
     from embedlab.training.stage_data import check_own_rows
 
     for note in plan.notes:
-        session.note(note)
+        if session.settings.notes or not note.startswith("  "):  # examples and other readings
+            session.note(note)
     source, missing = Source.from_settings(session.settings), list[EmbedlabError]()
     if plan.todo:
         check_own_rows(plan.recipe, source, plan.todo[0].seed)
@@ -432,12 +433,13 @@ def event_reporter(
     label: str, note: Note, progress: ProgressDisplay, *, log: Note
 ) -> Callable[[events.Event], None]:
     """Return a function that reports each event of the run LABEL as a line or as progress; its end
-    in the LOG alone, as what follows says it too.
+    and all dev scores but the last in the LOG alone.
     """
     latest = ""  # loss and speed of the last step that has them
+    dev = ""  # the newest score, which the log gets with the next one or the end
 
     def report(event: events.Event) -> None:
-        nonlocal latest
+        nonlocal latest, dev
         match event:
             case events.Started(step=step) if step:
                 note(f"{label}: resumed after step {step} of {event.steps}")
@@ -448,12 +450,16 @@ def event_reporter(
             case events.Progress():
                 progress(event.step, event.steps, f"{latest}{event.eta_s:.0f} s left")
             case events.Dev():
-                note(f"{label}: dev {event.score:.2f} after step {event.step}")
+                if dev:
+                    log(dev)
+                dev = f"{label}: dev {event.score:.2f} after step {event.step}"
             case events.VectorSpread() if event.is_collapsed:
                 note(f"{label}: after step {event.step} {collapse_of(event)}")
             case events.Noted():
                 note(f"{label}: {event.text}")
             case events.Finished():
+                if dev:
+                    note(dev)
                 log(f"{label}: finished after {event.step} steps")
                 if event.flaw:
                     note(f"{label}: {event.flaw}")

@@ -4,7 +4,7 @@ used.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from embedlab.data.published import remarks
 from embedlab.scoring.provenance import training_notes
 
 if TYPE_CHECKING:
+    from embedlab.analysis.comparison import ComparedSlice
     from embedlab.analysis.scores import ModelColumns
     from embedlab.data.dataset import DatasetState
     from embedlab.encoders.encoder import EncoderFacts, PairScorer
@@ -71,9 +72,17 @@ def model_note(name: str, note: str) -> Note:
     return Note(f"{name}: {note}", models=(name,), short=phrases_of(note), kind=kind_of(note))
 
 
-def slice_note(key: str, note: str) -> str:
-    """Return a note on the slice called KEY."""
-    return note.with_text(f"{key}: {note}") if isinstance(note, Note) else f"{key}: {note}"
+def slice_notes(slices: Iterable[ComparedSlice]) -> list[str]:
+    """Return the notes on SLICES, each after the slice's name; what holds for several measures of
+    the same items is said once.
+    """
+    found: dict[tuple[str, str, str], str] = {}
+    for each in slices:
+        for note in each.notes:
+            text = f"{each.key}: {note}"
+            named = note.with_text(text) if isinstance(note, Note) else text
+            found.setdefault((each.task, each.slice_key, note), named)
+    return [*found.values()]
 
 
 def usage(facts: Facts) -> tuple[str, list[str]]:

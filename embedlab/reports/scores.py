@@ -34,7 +34,7 @@ from embedlab.reports.notes import (
     facts_of,
     generated_note,
     model_note,
-    slice_note,
+    slice_notes,
     usage_note,
     usage_notes,
     with_marks,
@@ -528,8 +528,7 @@ def overlap_footnotes(shared: Mapping[str, Mapping[str, Overlap]]) -> Iterator[s
 
 
 def _slice_notes(comparison: TaskComparison) -> Iterator[str]:
-    for compared in comparison.slices:
-        yield from (slice_note(compared.key, note) for note in compared.notes)
+    yield from slice_notes(comparison.slices)
 
 
 def _evaluation_notes(evaluations: Mapping[str, Sequence[Evaluation]]) -> Iterator[str]:

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from embedlab.commands.terminal import Terminal
-from embedlab.commands.training import logged
+from embedlab.commands.training import event_reporter, logged
 from embedlab.core.settings import Settings
+from embedlab.runs import events
 
 
 def test_what_a_terminal_shows_is_logged_also_when_it_is_quiet(
@@ -27,3 +28,15 @@ def test_a_log_that_cannot_be_written_is_a_warning(
         monkeypatch.setattr("embedlab.commands.training.open_own", lambda _: full)
         logged(tmp_path / "log.txt", Terminal(Settings(quiet=True)))("finished")
     assert "embedlab: warning: no space left" in capsys.readouterr().err
+
+
+def test_people_see_the_last_dev_score_and_the_log_has_all() -> None:
+    shown: list[str] = []
+    kept: list[str] = []
+    report = event_reporter("a@1", shown.append, lambda *_: None, log=kept.append)
+    for step, score in ((1, 51.7), (2, 51.9)):
+        report(events.Dev(step=step, score=score))
+    assert shown == []
+    report(events.Finished(step=2))
+    assert shown == ["a@1: dev 51.90 after step 2"]
+    assert kept == ["a@1: dev 51.70 after step 1", "a@1: finished after 2 steps"]
