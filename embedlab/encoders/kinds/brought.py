@@ -204,7 +204,7 @@ class FileVectors:
 
     def __init__(self, path: Path, sentences: Sequence[str], vectors: Vectors) -> None:
         self._path = path
-        is_finite: NDArray[np.bool_] = np.isfinite(vectors).all(axis=1)
+        is_finite = np.asarray(np.isfinite(vectors).all(axis=1))
         self._odd = {*compress(sentences, ~is_finite)}
         self._rows = {text: row for row, text in enumerate(sentences) if is_finite[row]}
         self._vectors = vectors
