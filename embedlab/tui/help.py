@@ -16,7 +16,7 @@ Lines = Sequence[tuple[str, str]]  # what stands at the left, empty before headi
 LEGEND: Lines = (
     ("", "signs"),
     ("●■▲◆★✚", "a chosen model, ○ another"),
-    ("■ □", "clear, not told apart"),
+    ("■ □", "clear, not distinguished"),
     ("▲ ▼ =", "above, below, not clear"),
     ("bold word", "not in the other sentence"),
     ("gap", "points of rank apart"),

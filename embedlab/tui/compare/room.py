@@ -40,7 +40,7 @@ from embedlab.tui.runs.curves import braille, dots_sign
 from embedlab.tui.theme import model_colour, model_sign
 
 _TITLE, _NUMBERS = 26, 38  # cells of the title at most, and of the numbers
-_LEGEND = "■ clear (Holm over all rows)  □ not told apart  ─ 95%"
+_LEGEND = "■ clear (Holm over all rows)  □ not distinguished  ─ 95%"
 _SLIM, _LOW = 140, 34  # cells and lines, below which the panes have no room beside the rows
 
 

@@ -22,7 +22,7 @@ STATE_STYLES = {
 }  # others have that of what is at work
 AT_WORK = "bold"
 
-_LEAST_NAME = 19
+_LEAST_NAME = 25  # before the time of the last event
 _CELLS = {"score": 29, "loss": 10, "dev": 8, "last": 6}  # by importance
 _ORDER = ("loss", "score", "dev", "last")
 
