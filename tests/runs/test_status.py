@@ -138,7 +138,7 @@ def test_a_process_that_was_killed_before_it_began_its_run_is_not_running(tmp_pa
     run.log_file.write_text("training mine\n")
     assert run_status(run).state == "crashed"
     assert run_status(run).is_unfinished
-    with pytest.raises(MissingError, match="ended before it began"):
+    with pytest.raises(MissingError, match="killed before it started"):
         run.recipe()
 
 
