@@ -634,13 +634,18 @@ class _Columns:
             is_same = self.columns[name].key in _SAME_COLUMNS and {*numbers} == {0, 1}
             if any(number % 1 for number in numbers) or (is_same and not said):
                 return SCORED, {**texts, "score": name}
-            self._refuse_unclear_numbers(name, numbers, is_said="label" in said)
+            self._refuse_unclear_numbers(name, is_said="label" in said)
         return LABELLED, {**texts, "label": name}
 
-    def _refuse_unclear_numbers(self, name: str, values: Sequence[float], *, is_said: bool) -> None:
+    def _written_numbers(self, name: str) -> list[str]:
+        """Return the different numbers of a column in their order, as labels are written."""
+        texts = class_texts(self.rows[name]).replace("", None).drop_nulls().unique()
+        ordered = texts.alias(name).to_frame().sort(number_of(name).fill_nan(None), nulls_last=True)
+        return ordered[name].to_list()
+
+    def _refuse_unclear_numbers(self, name: str, *, is_said: bool) -> None:
         """Refuse the numbers of a column that is called a label where they may be scores."""
-        nothing = {*class_texts(self.rows[name]).drop_nulls()} & {"NaN", "nan", "NAN"}
-        numbers = [*(f"{value:g}" for value in values), *nothing]
+        numbers = self._written_numbers(name)
         meanings = _suggested(name, numbers)
         if is_said and (meanings is not None or len(numbers) <= len(NLI_LABELS)):
             return
@@ -649,7 +654,8 @@ class _Columns:
             options.append(_labels_options(name, numbers, meanings or _unknown(numbers)))
         why = f"{name!r} holds {', '.join(numbers[:6])}: scores, or numbers of labels"
         # SNLI's number of no label says that they are labels.
-        raise self._ambiguous(why, *options[meanings is not None and "-1" in numbers :])
+        is_labels = meanings is not None and "-1" in map(_whole, numbers)
+        raise self._ambiguous(why, *options[is_labels:])
 
     def _refuse_left_out(self, kind: RowKind, alone: Mapping[str, str]) -> None:
         """Refuse a column beside those of ALONE that is called a part, or that could be one: of
@@ -678,7 +684,7 @@ class _Columns:
             if _is_numbering(self.values(name)):
                 return
             if _OPPOSITE.search(column.key):
-                classes = [f"{value:g}" for value in sorted({*self.values(name)})]
+                classes = self._written_numbers(name)
                 is_label = len(classes) <= len(NLI_LABELS)
                 other = _labels_options(name, classes, _unknown(classes)) if is_label else alone
                 raise self._ambiguous(f"{name!r} may be the opposite of their score", other)
@@ -873,13 +879,19 @@ def _suggested(column: str, labels: Sequence[str]) -> dict[str, str] | None:
     written = {label: _MEANINGS.get(_squeezed(label), "") for label in given}
     two = _TWO_NUMBERED if key in _SAME_COLUMNS else {}
     for meanings in (_NUMBERED, two, written):
-        if {*given} == {*meanings} and given and all(meanings.values()):
-            return {label: meanings[label] for label in given}
+        whole = {label: label if label in meanings else _whole(label) for label in given}
+        if {*whole.values()} == {*meanings} and given and all(meanings.values()):
+            return {label: meanings[number] for label, number in whole.items()}
     return None
 
 
+def _whole(label: str) -> str:
+    """Return a LABEL as a whole number, where it is one with a point."""
+    return label.removesuffix(".0")
+
+
 def _is_no_label(label: str) -> bool:
-    return label in _NO_LABEL or label.strip().casefold() in _NO_MEANING
+    return _whole(label) in _NO_LABEL or label.strip().casefold() in _NO_MEANING
 
 
 def _unknown(labels: Sequence[str]) -> dict[str, str]:

@@ -128,6 +128,8 @@ csv :: a=# b=# :: has no column of texts: found a, b
 # labels whose meaning nobody said; one is offered where all are written as people write them
 csv :: a=L b=R label=0|1|2 :: labels=0:entailment,1:neutral,2:contradiction'
 csv :: a=L b=R label=0|1|2|-1 :: labels=0:entailment,1:neutral,2:contradiction&drop=label:-1'
+csv :: a=L b=R label=0.0|1.0|2.0|-1.0 :: labels=0.0:entailment,1.0:neutral,2.0:contradiction&drop=label:-1.0'
+csv :: a=L b=R is_different=0.0|1.0 :: labels=0.0:MEANING,1.0:MEANING
 csv :: a=L b=R label=0|1|2|NaN :: 2:contradiction&drop=label:NaN'
 csv :: a=L b=R label=0|1|2|99 :: labels=0:MEANING,1:MEANING,2:MEANING,99:MEANING'
 csv :: a=L b=R label=1|-1 :: labels=-1:MEANING,1:MEANING'
