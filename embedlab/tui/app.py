@@ -45,6 +45,7 @@ from embedlab.tui.theme import colour_variables
 from embedlab.tui.workbench import (
     DICE,
     FIRST_MODELS,
+    QUICK,
     Shown,
     default_task,
     known_models,
@@ -262,11 +263,10 @@ class Dashboard(Working, Host):
         for room in self.main.query(Room):
             room.show()
         self.refresh_header()
-        is_empty = shown.outcomes is None
-        if is_first or (is_first_look and is_empty):
-            lacking = [DICE] * is_empty
-            if self.settings.data == STARTER_FOLDER:  # all that is needed is here
-                lacking += [name for name in self.models if shown.coverage(name) < 1]
+        if is_first or (is_first_look and shown.outcomes is None):
+            quick = self.models if self.settings.data == STARTER_FOLDER else QUICK
+            lacking = [DICE] * (shown.outcomes is None)
+            lacking += [name for name in self.models if shown.coverage(name) < 1 and name in quick]
             self.score(lacking)
 
     def compare_all(self) -> None:

@@ -28,6 +28,7 @@ from embedlab.runs.outcomes import stored_facts
 
 DICE = "dice"  # the model of word overlap: its file brings the items
 FIRST_MODELS = ("minilm", "wordllama", DICE)
+QUICK = ("wordllama", DICE)  # score thousands of pairs a second
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

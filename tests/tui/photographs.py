@@ -1,6 +1,6 @@
 """The pictures of the dashboard over the starter set and the runs of the demo.
 
-`python docs/pictures.py` takes them, with those of commands.
+`python docs/pictures.py` takes them.
 """
 
 import asyncio

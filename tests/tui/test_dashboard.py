@@ -68,18 +68,32 @@ def at_once(pilot: Pilot[None], text: str) -> None:
         pilot.app.post_message(events.Key(_NAMES.get(letter, letter), letter))
 
 
-@pytest.mark.parametrize(("is_first", "expected"), [(True, ["part"]), (False, [])])
-async def test_the_models_of_the_first_look_are_scored_on_the_starter_set(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_first: bool, expected: list[str]
+@pytest.mark.parametrize(
+    ("data", "is_first", "expected"),
+    [
+        (STARTER_FOLDER, True, ["part", "slow"]),
+        (TINY_FOLDER, True, ["part"]),
+        (STARTER_FOLDER, False, []),
+    ],
+)
+async def test_the_models_of_the_first_look_are_scored_where_that_is_quick(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    data: Path,
+    is_first: bool,
+    expected: list[str],
 ) -> None:
     """Those that were chosen by hand are not: a key scores what they lack."""
-    names = ("near", "part")
+    names = ("near", "part", "slow")
+    monkeypatch.setattr("embedlab.tui.app.QUICK", ("near", "part"))
     scored: list[str] = []
     monkeypatch.setattr("embedlab.tui.app.FIRST_MODELS", names)
     monkeypatch.setattr("embedlab.tui.app.known_models", lambda settings: names)
-    monkeypatch.setattr("embedlab.tui.app.open_shown", lambda *_: shown_of(names, lacking=["part"]))
+    monkeypatch.setattr(
+        "embedlab.tui.app.open_shown", lambda *_: shown_of(names, lacking=names[1:])
+    )
     monkeypatch.setattr(Dashboard, "score", lambda app, models: scored.extend(models))
-    app = Dashboard(Settings(data=STARTER_FOLDER, runs=tmp_path / "r", cache=tmp_path / "c"))
+    app = Dashboard(Settings(data=data, runs=tmp_path / "r", cache=tmp_path / "c"))
     app.models, app._is_first = () if is_first else names, is_first
     async with app.run_test() as pilot:
         await until(pilot, lambda: app.view is not None)
