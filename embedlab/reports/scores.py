@@ -81,7 +81,8 @@ def evaluation_table(
     notes: Sequence[str] = (),
 ) -> Table:
     """Return one row a number of the EVALUATIONS of each model's members, one column a model: mean
-    ± standard deviation; of one model with several SETTINGS, one column a setting.
+    ± standard deviation; of one model with several SETTINGS, or measures of each dataset, a column
+    each.
 
     BY (datasets with their averages, sources, Dice fifths), METRIC and SETTINGS choose numbers; all
     without.
@@ -104,14 +105,14 @@ def evaluation_table(
     varying = [
         name for name in ("metric", "setting", "split") if len({fact[name] for fact in facts}) > 1
     ]
-    is_of_one = len(evaluations) == 1 and varying == ["setting"]
-    on = "setting" if is_of_one else "model"
+    is_of_one = len(evaluations) == 1 and _is_crossed(facts, varying)
+    on = varying[0] if is_of_one else "model"
     has_items = by not in {None, DATASET}
     leading = [Column("slice", "slice" if has_items else "dataset", "key")]
     leading += [Column(name, name, "key") for name in varying if name != on]
     leading += [Column("items", "items")] * has_items
     titles = titles_of([*evaluations])
-    columns = {fact["setting"]: fact["setting"] for fact in facts} if is_of_one else titles
+    columns = {fact[on]: fact[on] for fact in facts} if is_of_one else titles
     measured = f"{metric.capitalize()} x 100" if metric is not None else ""
     if metric is None:
         has_measures = len(scales) == 1 or is_mixed(scales)
@@ -130,7 +131,7 @@ def evaluation_table(
         tidy_frame(facts, EVALUATED),
         titles=titles,
         subject=next(iter(titles.values())) if is_of_one else "",
-        score_columns="aggregate" if is_of_one else "model",
+        score_columns="aggregate" if on == "setting" else on,
         signatures={
             model: str(replace(merged([each.signature for each in several]), **picked))
             for model, several in evaluations.items()
@@ -144,6 +145,14 @@ def evaluation_table(
             seeds=map(len, evaluations.values()),
         ),
     )
+
+
+def _is_crossed(facts: Sequence[Row], varying: Sequence[str]) -> bool:
+    """Return whether each row has a number for each value of the one thing that is VARYING."""
+    if varying != ["setting"] and varying != ["metric"]:
+        return False
+    rows, values = ({fact[name] for fact in facts} for name in ("slice", varying[0]))
+    return len(facts) == len(rows) * len(values)
 
 
 def score_table(comparison: TaskComparison) -> Table:
