@@ -95,4 +95,4 @@ class ScoredItems:
             self._known[number] = replace(each, key=dataset, title=dataset, task=measure.task)
         if measure in self._known:
             return self._known[measure]
-        return next(each for each in evidence if each.key == measure.slice)
+        return next((each for each in evidence if each.key == measure.slice), None)

@@ -341,14 +341,15 @@ def item_outcomes(
     texts: Mapping[str, KnownText] = MappingProxyType({}),
 ) -> Outcomes | None:
     """Return the items of a task as outcomes of MEMBERS, None where no member has any."""
-    suite = selected.evaluation_name()
-    datasets = dict.fromkeys(name for answer in answers.values() for name in answer.outcomes)
+    every = [each for answer in answers.values() for each in answer.outcomes.values()]
+    suites = {each.task for each in every}  # a setting of its classifiers is in the name
+    averages = averages_of(selected, [*dict.fromkeys(each.name for each in every)])
     return joined_members(
         {member: answer.outcomes for member, answer in answers.items()},
         members,
         cache=cache,
-        averages={suite: averages_of(selected, [*datasets])},
-        mixed_metrics={suite: selected.definition.mixed_metric},
+        averages=dict.fromkeys(suites, averages),
+        mixed_metrics=dict.fromkeys(suites, selected.definition.mixed_metric),
         trained=lambda outcomes: trained_column(outcomes.text_keys, texts),
     )
 

@@ -1,0 +1,38 @@
+"""The items of a task from what its members got."""
+
+import numpy as np
+import pytest
+
+from embedlab.comparison.evidence import outcome_evidence
+from embedlab.runs.outcomes import StoredOutcomes, items_frame
+from embedlab.scoring.outcomes import MemberOutcomes
+from embedlab.scoring.selection import SelectedTask
+from embedlab.scoring.task_comparison import item_outcomes
+
+
+def classified(task: str, dataset: str) -> StoredOutcomes:
+    gold = np.arange(20) % 2
+    return StoredOutcomes(
+        task=task,
+        base_task="transfer",
+        dataset=dataset,
+        split="test",
+        model="m",
+        fingerprint="f",
+        data=(),
+        marks=(),
+        classes=("no", "yes"),
+        items=items_frame(np.arange(20), gold, gold),
+    )
+
+
+@pytest.mark.parametrize("task", ["transfer", "transfer-prototyping"])
+def test_a_task_has_its_averages_in_every_setting(task: str) -> None:
+    selected = SelectedTask(task="transfer")
+    names = selected.definition.datasets
+    answers = {"m": MemberOutcomes(outcomes={name: classified(task, name) for name in names})}
+    outcomes = item_outcomes(selected, answers, ["m"])
+    assert outcomes is not None
+    titles = [each.key for each in outcome_evidence(outcomes, ["m"]) if each.average_of]
+    assert titles == [*selected.definition.averages(names, "transfer")]
+    assert titles
