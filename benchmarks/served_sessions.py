@@ -1,10 +1,11 @@
 """Open sessions of `embedlab tui --serve` and cut them at random times, as browsers do that lose
 their network; then count the processes and the memory that stay.
 
-    python benchmarks/served_sessions.py --sessions 300 --seed 1
+    python benchmarks/served_sessions.py --sessions 300 --seed 1 [--write]
 
 A session is cut without a goodbye: its socket is closed within --longest seconds of its start,
-often before its dashboard has drawn anything. At the end the server is killed by SIGKILL with
+often before its dashboard has drawn anything: on a machine with other work most have drawn with
+--longest 30. At the end the server is killed by SIGKILL with
 --open sessions on it, and their dashboards have to end too.
 """
 
@@ -20,6 +21,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 import psutil
+import record
 
 WITHIN_S = 60.0  # a loaded machine ends processes late
 
@@ -47,8 +49,10 @@ def dashboards(server: psutil.Process) -> list[psutil.Process]:
     return server.children(recursive=True)
 
 
-async def cut_all(url: str, server: psutil.Process, options: argparse.Namespace) -> int:
-    """Cut the sessions, some at a time; return how many had drawn something."""
+async def cut_all(url: str, server: psutil.Process, options: argparse.Namespace) -> tuple[int, int]:
+    """Cut the sessions, some at a time; return how many had drawn something, and the most
+    dashboards at once.
+    """
     rng, most, drawn, queue = random.Random(options.seed), 0, 0, list(range(options.sessions))
     stays = [rng.uniform(0, options.longest) for _ in queue]
     timeout = aiohttp.ClientTimeout(total=None)
@@ -62,7 +66,7 @@ async def cut_all(url: str, server: psutil.Process, options: argparse.Namespace)
 
         await asyncio.gather(*(work() for _ in range(options.at_once)))
     print(f"{options.sessions} sessions cut, {drawn} had drawn; at most {most} dashboards at once")
-    return drawn
+    return drawn, most
 
 
 def wait_for_none(processes: list[psutil.Process]) -> list[psutil.Process]:
@@ -84,6 +88,21 @@ async def leave_open(url: str, count: int, server: psutil.Process) -> list[psuti
     return below
 
 
+def write(options: argparse.Namespace, counts: dict[str, str]) -> None:
+    """Write the page of results."""
+    record.write_table(
+        "served-sessions",
+        "Served sessions that are cut",
+        ("what", "count"),
+        [*counts.items()],
+        packages=["embedlab", "textual", "textual-serve"],
+        notes=[
+            f"a session is cut without a goodbye within {options.longest:g} s of its start, "
+            f"{options.at_once} at a time"
+        ],
+    )
+
+
 def main() -> int:
     """Return 1 where a process stays."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -93,6 +112,7 @@ def main() -> int:
     parser.add_argument("--open", type=int, default=3, help="sessions under the server's end")
     parser.add_argument("--port", type=int, default=8737)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--write", action="store_true", help="write the page of results")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         words = ["tui", "--serve", "--data", "tiny", "--runs", folder, "--quiet"]
@@ -104,7 +124,7 @@ def main() -> int:
             lines = iter(started.stderr)
             url = next(found[0] for line in lines if (found := re.search(r"http://\S+", line)))
             before = server.memory_info().rss
-            asyncio.run(cut_all(url, server, options))
+            drawn, most = asyncio.run(cut_all(url, server, options))
             stay = wait_for_none(dashboards(server))
             grown = (server.memory_info().rss - before) / 2**20
             print(f"{len(stay)} dashboards stay; the server grew by {grown:.1f} MiB")
@@ -116,6 +136,16 @@ def main() -> int:
             ):
                 process.kill()
             started.wait()
+    if options.write:
+        counts = {
+            "sessions cut": f"{options.sessions}",
+            "of them had drawn": f"{drawn}",
+            "dashboards at once, at most": f"{most}",
+            "dashboards that stay": f"{len(stay)}",
+            "growth of the server": f"{grown:.1f} MiB",
+            f"of {options.open} dashboards stay after the server was killed": f"{len(left)}",
+        }
+        write(options, counts)
     return 1 if stay or left else 0
 
 
