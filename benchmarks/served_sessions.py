@@ -4,9 +4,9 @@ their network; then count the processes and the memory that stay.
     python benchmarks/served_sessions.py --sessions 300 --seed 1 [--write]
 
 A session is cut without a goodbye: its socket is closed within --longest seconds of its start,
-often before its dashboard has drawn anything: on a machine with other work most have drawn with
---longest 30. At the end the server is killed by SIGKILL with
---open sessions on it, and their dashboards have to end too.
+often before its dashboard has drawn anything; of the share --drawn, the time begins when it has.
+At the end the server is killed by SIGKILL with --open sessions on it, and their dashboards have to
+end too.
 """
 
 import argparse
@@ -26,8 +26,12 @@ import record
 WITHIN_S = 60.0  # a loaded machine ends processes late
 
 
-async def session(client: aiohttp.ClientSession, url: str, stays_s: float) -> int:
-    """Open a session, stay, cut it; return the bytes that were drawn."""
+async def session(
+    client: aiohttp.ClientSession, url: str, stays_s: float, *, until_drawn: bool = False
+) -> int:
+    """Open a session, stay, where wanted from when it has drawn something, and cut it; return the
+    bytes that were drawn.
+    """
     origin = f"http://{urlsplit(url).netloc}"
     async with client.get(url) as answer:
         found = re.search(r'data-session-websocket-url="(ws://[^"]+)"', await answer.text())
@@ -35,10 +39,13 @@ async def session(client: aiohttp.ClientSession, url: str, stays_s: float) -> in
     terminal = await client.ws_connect(found[1], headers={"Origin": origin})
     drawn = 0
     with suppress(TimeoutError):
-        async with asyncio.timeout(stays_s):
+        async with asyncio.timeout(WITHIN_S if until_drawn else stays_s) as end:
             while not terminal.closed:
                 message = await terminal.receive()
-                drawn += len(message.data) if isinstance(message.data, bytes) else 0
+                if isinstance(message.data, bytes):
+                    if until_drawn and not drawn:
+                        end.reschedule(asyncio.get_running_loop().time() + stays_s)
+                    drawn += len(message.data)
     if (transport := terminal._writer.transport) is not None:
         transport.abort()
     return drawn
@@ -54,6 +61,7 @@ async def cut_all(url: str, server: psutil.Process, options: argparse.Namespace)
     dashboards at once.
     """
     rng, most, drawn, queue = random.Random(options.seed), 0, 0, list(range(options.sessions))
+    waits = [rng.random() < options.drawn for _ in queue]
     stays = [rng.uniform(0, options.longest) for _ in queue]
     timeout = aiohttp.ClientTimeout(total=None)
     async with aiohttp.ClientSession(timeout=timeout) as client:
@@ -61,7 +69,9 @@ async def cut_all(url: str, server: psutil.Process, options: argparse.Namespace)
         async def work() -> None:
             nonlocal drawn, most
             while queue:
-                drawn += await session(client, url, stays[queue.pop()]) > 0
+                place = queue.pop()
+                seen = await session(client, url, stays[place], until_drawn=waits[place])
+                drawn += seen > 0  # not in one line: others end while it waits
                 most = max(most, len(dashboards(server)))
 
         await asyncio.gather(*(work() for _ in range(options.at_once)))
@@ -97,8 +107,8 @@ def write(options: argparse.Namespace, counts: dict[str, str]) -> None:
         [*counts.items()],
         packages=["embedlab", "textual", "textual-serve"],
         notes=[
-            f"a session is cut without a goodbye within {options.longest:g} s of its start, "
-            f"{options.at_once} at a time"
+            f"a session is cut without a goodbye within {options.longest:g} s of its start or, "
+            f"{options.drawn:.0%} of them, of what it first drew; {options.at_once} at a time"
         ],
     )
 
@@ -109,6 +119,7 @@ def main() -> int:
     parser.add_argument("--sessions", type=int, default=300)
     parser.add_argument("--at-once", type=int, default=3)
     parser.add_argument("--longest", type=float, default=2.0, help="seconds")
+    parser.add_argument("--drawn", type=float, default=0.8, help="share cut after it has drawn")
     parser.add_argument("--open", type=int, default=3, help="sessions under the server's end")
     parser.add_argument("--port", type=int, default=8737)
     parser.add_argument("--seed", type=int, default=1)
