@@ -492,11 +492,12 @@ def score_title(comparison: TaskComparison) -> str:
 
 def shared_dataset(comparison: TaskComparison) -> str:
     """Return the dataset of which all rows are slices or measures; nothing where they are of
-    several, or a whole dataset.
+    several, or of a whole dataset, or where what a selection leaves out is beside it.
     """
-    names = {compared.dataset for compared in comparison.slices}
-    is_one = len(names) == 1 and (comparison.slicing.by != DATASET or len(comparison.slices) > 1)
-    return plain_file(names.pop()) if is_one else ""
+    slices, by = comparison.slices, comparison.slicing.by
+    names = {compared.dataset for compared in slices}
+    is_one_slice = len({compared.slice_key for compared in slices}) == 1 < len(slices)
+    return plain_file(names.pop()) if len(names) == 1 and (by != DATASET or is_one_slice) else ""
 
 
 def titled(comparison: TaskComparison, *parts: str | None) -> str:

@@ -78,7 +78,8 @@ def _sentence(
     is_turned = whole is not None and whole.differences[other].delta < 0
     if is_turned:
         winner, loser, signs = loser, winner, [-sign for sign in signs]
-    what = "datasets" if by == DATASET else "slices"
+    is_each_whole = by == DATASET and len({each.dataset for each in parts}) == len(parts)
+    what = "datasets" if is_each_whole else "slices"
     wins, losses = (f"{signs.count(sign)} of {len(parts)} {what}" for sign in (1, -1))
     lost = [f"{loser} beats {winner} on {losses}"] * (-1 in signs)
     if whole is None:

@@ -60,6 +60,17 @@ def test_what_is_picked_is_scored_alone_as_scipy_scores_it(embedlab: Embedlab) -
     assert found["score"] == pytest.approx(100 * spearmanr(*zip(*picked, strict=True)).statistic)
 
 
+def test_rows_of_what_is_picked_and_of_the_rest_say_which_they_are(embedlab: Embedlab) -> None:
+    out = embedlab(
+        "compare", "dice", "--task", "sts12", "--where", "dice>0.6", "--data", "tiny"
+    ).out
+    table = out.partition("\n\n")[2]
+    assert [line.partition("  ")[0] for line in table.splitlines()[2:4]] == [
+        " sts12",
+        " sts12 rest",
+    ]
+
+
 def test_a_selection_by_results_has_no_interval_and_says_why(
     embedlab: Embedlab, tiny_encoder: Path
 ) -> None:

@@ -60,6 +60,11 @@ def test_the_better_model_is_named_first(rows: list[ComparedSlice], expected: st
         assert sentence == expected
 
 
+def test_what_a_selection_leaves_out_is_no_dataset_of_its_own() -> None:
+    rest = replace(row("sts12/rest", TIE), dataset="sts12")
+    assert verdicts([row("sts12", UP), rest], ["dice", "b"]) == ["b beats dice on 1 of 2 slices"]
+
+
 def test_many_models_and_tasks_are_three_sentences_and_a_count() -> None:
     rows = [row("sts12", UP, TIE), row("cr", DOWN, TIE, task="transfer")]
     sentences = verdicts(rows, ["dice", "b", "c"])
