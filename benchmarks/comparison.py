@@ -8,7 +8,7 @@ Both sides are given the same scores (simulated ones; the pairs are real) and gi
 every score and difference of nine rows. The resamples are the least that a bootstrap must do: their
 quantiles are not even taken. With --before, a checkout of an earlier state, its comparison is made
 in turns with the present one, each in a process of its own, and the parts of the present one are
-timed: the families of each set, and what a difference takes when these are known. These times are
+timed: the topics of each set, and what a difference takes when these are known. These times are
 of the processor: other work on the machine adds little to them.
 """
 
@@ -132,11 +132,11 @@ def least(work: Callable[[], object], turns: int) -> float:
 
 
 def parts_of(table: pl.DataFrame, names: list[str], turns: int) -> list[Measured]:
-    """What links and families take."""
+    """What links and topics take."""
     from pair_frames import near_pairs, pair_outcomes, sentence_numbers
 
-    from embedlab.analysis.families import families
     from embedlab.analysis.near_duplicates import similar_pairs
+    from embedlab.analysis.topics import join_topics
     from embedlab.comparison.evidence import outcome_evidence
     from embedlab.data.sts import STS_AVERAGES
 
@@ -151,7 +151,7 @@ def parts_of(table: pl.DataFrame, names: list[str], turns: int) -> list[Measured
     rows = {one.key: one.rows for one in evidence if one.rows is not None}
     joined = {
         key: least(
-            lambda own=own: families(own.shared, own.row_shares, own.near, own.largest_joined),
+            lambda own=own: join_topics(own.shared, own.row_shares, own.near, own.largest_joined),
             turns,
         )
         for key, own in rows.items()
@@ -175,7 +175,7 @@ def parts_of(table: pl.DataFrame, names: list[str], turns: int) -> list[Measured
 
 
 def intervals_of(table: pl.DataFrame, names: list[str], turns: int) -> list[Measured]:
-    """What a difference takes when families are known."""
+    """What a difference takes when topics are known."""
     from pair_frames import pair_outcomes
 
     from embedlab.analysis.scores import ModelColumns

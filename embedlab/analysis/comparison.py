@@ -147,7 +147,7 @@ class ComparedSlice(NamedSlice):
 
     key: str
     title: str
-    pairs: int
+    items: int
     scores: Mapping[str, SliceScore]  # by model
     differences: Mapping[str, Difference]  # by model, without the reference
     notes: tuple[str, ...] = ()
@@ -220,17 +220,17 @@ class _Draft(Weighed):
         """
         evidence, notes = self.evidence, [self.lack] if self.lack else []
         if self.topics is not None and (
-            evidence.pairs < FEW_PAIRS or self.sentences < FEW_SENTENCES
+            evidence.items < FEW_PAIRS or self.sentences < FEW_SENTENCES
         ):
             notes.append(
-                f"only {evidence.pairs} rows, {self.sentences} distinct sentences: rough intervals"
+                f"only {evidence.items} rows, {self.sentences} distinct sentences: rough intervals"
             )
         scores = self.scores(self._letters(each_two) if each_two is not None else ())
         others = [name for name in self.means if name != reference]
         return ComparedSlice(
             key=evidence.key,
             title=evidence.title,
-            pairs=evidence.pairs,
+            items=evidence.items,
             scores=scores,
             differences={
                 name: self._difference(name, reference, corrected, margin) for name in others
@@ -258,7 +258,7 @@ class _Draft(Weighed):
         for index, (name, value) in enumerate(self.means.items()):
             uncertainty = self.single[name]
             if self.evidence.scale == "share":
-                low, high = share_interval(value, uncertainty, self.evidence.pairs)
+                low, high = share_interval(value, uncertainty, self.evidence.items)
             elif self.evidence.scale == "correlation":
                 low, high = correlation_interval(value, uncertainty)
             else:
@@ -307,7 +307,7 @@ class _Draft(Weighed):
             p_equivalent=uncertainty.equivalence(delta, margin) if margin is not None else nan,
             reach=weakest([self.models[name], self.models[reference]]),
             topic=topic
-            if topic is not None and topic.decides(delta, self.evidence.pairs)
+            if topic is not None and topic.decides(delta, self.evidence.items)
             else None,
         )
 
@@ -324,7 +324,7 @@ def comparison_notes(
     if not any(compared.sentences for compared in slices):
         return
     tested = [compared for compared in slices if compared.sentences]
-    if any(compared.pairs > compared.topics + 1 for compared in tested):
+    if any(compared.items > compared.topics + 1 for compared in tested):
         yield Note(
             "items of one topic count as dependent; `embedlab power` shows how many that leaves"
         )

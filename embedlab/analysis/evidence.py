@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from embedlab.analysis.correlations import combine
 from embedlab.analysis.dependence import SharedSentences
-from embedlab.analysis.families import families, largest_joined
 from embedlab.analysis.leaving_out import LeavingOut, of_measure, of_members, of_sum
 from embedlab.analysis.near_duplicates import NearDuplicates
 from embedlab.analysis.sign_flips import TopicSums
+from embedlab.analysis.topics import join_topics, largest_joined
 from embedlab.core.names import DEFAULT_TASK
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ class NamedSlice:
 TextIds = NDArray[np.uint64]
 
 
-MOST_EXACT = 12  # topics whose contribution is exact
-LEAST_EXACT, MOST_SHARE = 0.01, 0.5  # the shares that such topics have
+MOST_LEFT_OUT = 12  # topics whose contribution is exact: the score without them is computed
+LEAST_SHARE, MOST_SHARE = 0.01, 0.5  # the shares that such topics have
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -64,7 +64,7 @@ class SliceRows:
     groups: NDArray[np.intp]  # (rows,): contributions sum to zero within each
     # (rows,) of the score, their sum is 1; None where all rows count alike
     shares: Floats | None = None
-    # share that families are joined up to; None: by the number of rows
+    # share that topics are joined up to; None: by the number of rows
     largest: float | None = None
     # which of the sentences are nearly the same; None where their words are unknown
     near: NearDuplicates | None = None
@@ -86,15 +86,15 @@ class SliceRows:
         )
 
     @cached_property
-    def families(self) -> NDArray[np.intp]:
+    def row_topics(self) -> NDArray[np.intp]:
         """The number of each row's topic; (rows,)."""
-        return families(
+        return join_topics(
             self.shared, self.row_shares, self.near or NearDuplicates.none(), self.largest_joined
         )
 
     @property
     def largest_joined(self) -> float:
-        """The share of the score that families are joined up to; of an average the mean of its
+        """The share of the score that topics are joined up to; of an average the mean of its
         parts'.
         """
         return largest_joined(len(self.texts)) if self.largest is None else self.largest
@@ -102,14 +102,14 @@ class SliceRows:
     @property
     def topic_count(self) -> int:
         """The number of topics."""
-        return int(self.families.max(initial=-1)) + 1
+        return int(self.row_topics.max(initial=-1)) + 1
 
     @cached_property
     def topics(self) -> TopicSums:
         """What the topics contribute to each member's score: the sums of their rows, and exact
         values of the largest.
         """
-        numbers = self.families
+        numbers = self.row_topics
         shares: Floats = np.bincount(numbers, weights=self.row_shares).astype(np.float64)
         factor = self.row_factors
         known = self.known_contributions
@@ -118,8 +118,8 @@ class SliceRows:
             found += np.bincount(numbers, weights=row * factor, minlength=len(shares))
         factors = np.bincount(numbers, weights=self.row_shares * factor) / shares
         large = []
-        for topic in np.argsort(-shares, kind="stable")[:MOST_EXACT].tolist():
-            if self.leaving is not None and LEAST_EXACT <= shares[topic] < MOST_SHARE:
+        for topic in np.argsort(-shares, kind="stable")[:MOST_LEFT_OUT].tolist():
+            if self.leaving is not None and LEAST_SHARE <= shares[topic] < MOST_SHARE:
                 large.append(topic)
                 _, exact = self.leaving(numbers == topic)
                 sums[:, topic] = np.where(np.isnan(exact), sums[:, topic], exact * factors[topic])
@@ -150,7 +150,7 @@ class SliceRows:
         """
         if not len(self.groups) or not self.groups.any():
             return np.ones(len(self.groups))
-        numbers, left = self.families, np.empty(len(self.groups))
+        numbers, left = self.row_topics, np.empty(len(self.groups))
         whole = np.bincount(numbers, weights=self.row_shares)
         for group in np.unique(self.groups):
             in_group = self.groups == group
@@ -167,7 +167,7 @@ class SliceRows:
         rows = replace(self, contributions=self.contributions[members], leaving=leaving)
         for name, value in (
             ("shared", self.shared),
-            ("families", self.families),
+            ("row_topics", self.row_topics),
             ("topics", self.topics.of(members)),
         ):
             rows.__dict__[name] = value  # where the cached property puts it
@@ -180,7 +180,7 @@ class SliceRows:
         other = replace(self, contributions=contributions, leaving=None)
         for name, value in (
             ("shared", self.shared),
-            ("families", self.families),
+            ("row_topics", self.row_topics),
             ("row_factors", self.row_factors),
         ):
             other.__dict__[name] = value  # where the cached property puts it
@@ -200,7 +200,7 @@ class Evidence(NamedSlice):
 
     key: str
     title: str
-    pairs: int  # or items
+    items: int
     points: Floats  # (members,) the score of each member
     rows: SliceRows | None = None  # None where a number has no items: it is shown, not tested
     notes: tuple[str, ...] = ()
@@ -283,7 +283,7 @@ def evidence_of(
     return Evidence(
         key=key,
         title=key,
-        pairs=len(gold),
+        items=len(gold),
         points=points,
         rows=rows,
         task=task,
@@ -304,7 +304,7 @@ def average_evidence(name: str, parts: Sequence[Evidence], mixed_metric: str = "
     return Evidence(
         key=name,
         title=name,
-        pairs=sum(part.pairs for part in parts),
+        items=sum(part.items for part in parts),
         points=np.mean([part.points for part in parts], axis=0),
         rows=joined([(row, 1 / len(parts)) for row in rows]) if len(rows) == len(parts) else None,
         average_of=tuple(part.key for part in parts),
@@ -333,7 +333,7 @@ def contrast_evidence(name: str, fits: Evidence, rest: Evidence) -> Evidence:
     return Evidence(
         key=name,
         title=name,
-        pairs=fits.pairs + rest.pairs,
+        items=fits.items + rest.items,
         points=fits.points - rest.points,
         rows=rows,
         task=fits.task,
@@ -375,7 +375,7 @@ def together(parts: Sequence[SliceRows]) -> SliceRows:
         if len(leaving) == len(parts)
         else None,
     )
-    for name, known in (("shared", parts[0].shared), ("families", parts[0].families)):
+    for name, known in (("shared", parts[0].shared), ("row_topics", parts[0].row_topics)):
         rows.__dict__[name] = known  # where the cached property puts it
     return rows
 

@@ -188,10 +188,10 @@ class Ordering:
         if (joint := self._joint(first, second)) is not None:
             apart = (joint.mean(first) - joint.mean(second))[None]
             uncertainty = with_seeds(
-                joint.sums.combined(apart).variances(), 0, spreads, joint.topics.combined(apart)
+                joint.sums.combined(apart).variances(), spreads, joint.topics.combined(apart)
             )
         else:
-            uncertainty = with_seeds(_added([self._alone(first), self._alone(second)]), 0, spreads)
+            uncertainty = with_seeds(_added([self._alone(first), self._alone(second)]), spreads)
         return replace(uncertainty, other=other)
 
     def _alone(self, index: int) -> Variances:
@@ -220,7 +220,7 @@ class Ordering:
         )
         seeds = np.diag(
             [
-                with_seeds(self._alone(index), 0, [self._spreads[index]]).seeds
+                with_seeds(self._alone(index), [self._spreads[index]]).seeds
                 + self._estimates[index].other
                 for index in places
             ]

@@ -64,7 +64,7 @@ class Detectable(NamedSlice):
     key: str
     title: str
     metric: str
-    pairs: int
+    items: int
     sentences: int
     difference: float  # second minus first, as measured
     uncertainty: Uncertainty
@@ -89,7 +89,7 @@ class Detectable(NamedSlice):
     @property
     def effective_pairs(self) -> float:
         """The number of independent pairs that would give as narrow an interval."""
-        return self.pairs / self.uncertainty.design_effect
+        return self.items / self.uncertainty.design_effect
 
 
 def detectable(
@@ -122,18 +122,18 @@ def detectable(
                 key=of_slice.key,
                 title=of_slice.title,
                 metric=of_slice.metric,
-                pairs=of_slice.pairs,
+                items=of_slice.items,
                 sentences=weighed.sentences,
                 difference=difference,
                 uncertainty=uncertainty,
                 smallest=smallest,
                 planned=plan.with_seeds(seeds) if seeds is not None else None,
                 seeds_needed=plan.seeds_needed(detect) if detect is not None else None,
-                items_needed=of_slice.pairs * (smallest.value / wanted) ** 2
+                items_needed=of_slice.items * (smallest.value / wanted) ** 2
                 if plan.known == 0 and wanted > 0
                 else nan,
                 topic=topic
-                if topic is not None and topic.decides(difference, of_slice.pairs)
+                if topic is not None and topic.decides(difference, of_slice.items)
                 else None,
             )
         )

@@ -90,7 +90,7 @@ def reading_effect(
     shares = np.bincount(topic, read[stays] / read.sum()).astype(np.float64)
     by_topic = TopicSums(sums=(sums - shares * sums.sum())[None], shares=shares)
     low, high, p = float("-inf"), float("inf"), float("nan")
-    if by_topic.topics >= FEWEST_TOPICS:
+    if by_topic.count >= FEWEST_TOPICS:
         below, above = by_topic.reach(ALPHA)[0]
         low, high = effect - float(below), effect + float(above)
         if isfinite(below + above):  # p and interval never contradict each other

@@ -46,7 +46,7 @@ class TopicSums:
     shares: Floats  # (topics,) m; their sum is 1
 
     @property
-    def topics(self) -> int:
+    def count(self) -> int:
         """The number of topics."""
         return len(self.shares)
 
@@ -96,7 +96,7 @@ class TopicSums:
         inf on a side where nothing is ever rejected.
         """
         noises = np.broadcast_to(noise, len(self.sums)).astype(np.float64)
-        if self.topics <= MOST_COUNTED and not noises.any():
+        if self.count <= MOST_COUNTED and not noises.any():
             return np.stack(
                 [_counted_end(sign * self.sums, self.shares, alpha) for sign in (1, -1)], axis=1
             )

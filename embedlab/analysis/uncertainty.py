@@ -343,10 +343,10 @@ def share_runs(first: Sequence[frozenset[str]], second: Sequence[frozenset[str]]
 
 
 def with_seeds(
-    rows: Variances, index: int, spreads: Sequence[SeedSpread], topics: TopicSums | None = None
+    rows: Variances, spreads: Sequence[SeedSpread], topics: TopicSums | None = None
 ) -> Uncertainty:
-    """The uncertainty of estimate PLACE of ROWS and of TOPICS, a score or a difference, with what
-    the seeds of its models add.
+    """The uncertainty of the only estimate of ROWS and of TOPICS, a score or a difference, with
+    what the seeds of its models add.
 
     Each model that is a draw of a recipe has its own spread, and the degrees of freedom are
     Welch's. Where one has a single seed, or both have two, they share one spread, pooled; where
@@ -354,12 +354,12 @@ def with_seeds(
     """
     noise, freedom = seed_noise([spread for spread in spreads if spread.is_recipe])
     return Uncertainty(
-        rows=float(rows.value[index]),
-        rows_freedom=float(rows.freedom[index]),
-        independent=float(rows.independent[index]),
+        rows=float(rows.value[0]),
+        rows_freedom=float(rows.freedom[0]),
+        independent=float(rows.independent[0]),
         seeds=noise,
         seeds_freedom=freedom,
-        topics=topics.of([index]) if topics is not None else None,
+        topics=topics,
     )
 
 

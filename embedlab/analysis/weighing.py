@@ -154,7 +154,7 @@ class Weighed:
         if self.rows.leaving is None or not topic.is_large(len(self.rows.texts)):
             return topic
         there = weights != 0
-        without = weights[there] @ self.rows.leaving(self.rows.families == largest)[0][there]
+        without = weights[there] @ self.rows.leaving(self.rows.row_topics == largest)[0][there]
         return replace(topic, without=float(without))
 
     def largest_topic(self, reference: str) -> Topic | None:
@@ -175,7 +175,7 @@ class Weighed:
     @cached_property
     def _topic_rows(self) -> NDArray[np.intp]:
         """The number of rows of each topic."""
-        return np.bincount(self.rows.families) if self.rows is not None else np.zeros(0, np.intp)
+        return np.bincount(self.rows.row_topics) if self.rows is not None else np.zeros(0, np.intp)
 
     def _weigh(self, rows: SliceRows, topics: TopicSums) -> None:
         """Fill in the uncertainties, and each p."""
@@ -204,7 +204,7 @@ class Weighed:
             # Price (2012): few discordant items understate the variance. With it three items
             # against none do not differ significantly, and no interval has a width of zero.
             if self.evidence.scale == "share":
-                uncertainty = replace(uncertainty, other=2 / self.evidence.pairs**2)
+                uncertainty = replace(uncertainty, other=2 / self.evidence.items**2)
             # Of correlations over the same rows, as skewed as they are; of an average of several
             # they hardly are.
             if self.evidence.scale == "correlation" and not rows.groups.any():

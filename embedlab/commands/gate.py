@@ -65,7 +65,7 @@ def gate_rows(report: Report, margin: float) -> list[GateRow]:
         )
         difference = ends.pop("delta")
         row = GateRow(
-            row=compared.title, difference=difference, items=compared.pairs, margin=margin, **ends
+            row=compared.title, difference=difference, items=compared.items, margin=margin, **ends
         )
         rows.append(row)
     return rows

@@ -202,7 +202,7 @@ class _Behind:
         evidence = Evidence(
             key=fact.title,
             title=fact.title,
-            pairs=len(side),
+            items=len(side),
             points=np.array([difference]),
             rows=self._known[key].with_contributions(moved[None]),
         )

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embedlab.analysis.dependence import SharedSentences
-from embedlab.analysis.families import families, largest_joined
 from embedlab.analysis.near_duplicates import NearDuplicates
+from embedlab.analysis.topics import join_topics, largest_joined
 from embedlab.outcomes.frame import Outcomes, text_numbers
 
 Topics = NDArray[np.intp]  # (rows,) the number of each row's topic
@@ -29,7 +29,7 @@ def item_topics(outcomes: Outcomes) -> Topics:
     """
     texts = text_numbers(outcomes)
     shares = np.full(len(texts), 1 / max(len(texts), 1))
-    return families(
+    return join_topics(
         SharedSentences.of(texts[:, 0], texts[:, 1]),
         shares,
         near_sentences(outcomes),

@@ -113,7 +113,7 @@ class ClaimedRows:
         return Evidence(
             key=measure.slice,
             title=measure.slice,
-            pairs=0,
+            items=0,
             points=values,
             task=measure.task,
             metric=measure.metric,

@@ -159,7 +159,7 @@ def items_of(comparison: TaskComparison) -> str:
     """Return how many items each slice of a comparison has."""
     slices = [compared for compared in comparison.slices if not compared.average_of]
     common = ", those that all models score" if comparison.rows is not None else ""
-    return f"{counted_items({each.slice_title: each.pairs for each in slices})}{common}"
+    return f"{counted_items({each.slice_title: each.items for each in slices})}{common}"
 
 
 def counted_items(counts: Mapping[str, int]) -> str:

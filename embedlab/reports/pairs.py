@@ -83,7 +83,7 @@ def pair_list(
 def selection_notes(halves: SelectedAndRest) -> Iterator[str]:
     """Yield the scores on what is selected, those on the rest, and what they are means over."""
     for compared, what in ((halves.selected, "that match"), (halves.rest, "others")):
-        yield f"{compared.metric} of the {compared.pairs} {what}: {_scores(compared)}"
+        yield f"{compared.metric} of the {compared.items} {what}: {_scores(compared)}"
     if halves.is_by_results:
         yield CHOSEN
     if len(halves.datasets) > 1:

@@ -58,7 +58,7 @@ def power_table(
     for detectable, fact in zip(detectables, facts, strict=True):
         sign = HANGS if detectable.topic is not None else ""
         effective, needed = detectable.effective_pairs, detectable.seeds_needed
-        row = fact | {"items": detectable.pairs}
+        row = fact | {"items": detectable.items}
         row["dataset"] = TableCell(detectable.key, detectable.slice_title)
         row["effective_pairs"] = number(effective if effective > 0 else nan, digits=0)
         for key in ("smallest", "planned"):
@@ -84,7 +84,7 @@ def power_table(
     if detect is not None:
         columns.append(Column("seeds_needed", f"seeds for {detect:g}", align="right"))
     averages = {each.key for each in compared.slices if each.average_of}
-    counts = {each.slice_title: each.pairs for each in detectables if each.key not in averages}
+    counts = {each.slice_title: each.items for each in detectables if each.key not in averages}
     caption = (
         f"Differences of {second} from {first}, {measures.replace(' x 100', ' × 100')}, and the "
         f"smallest that would be detected (5% two-sided, 80% power, one test; {DEPENDENCE}); "
@@ -147,10 +147,11 @@ def _notes(
 
 def _facts(detectable: Detectable) -> Row:
     scale = scale_of(detectable.task, detectable.metric)
-    shared = "task metric pairs sentences effective_pairs seeds_needed items_needed"
+    shared = "task metric sentences effective_pairs seeds_needed items_needed"
     facts = {
         **attributes(detectable, shared),
         "dataset": detectable.slice_key,
+        "pairs": detectable.items,
         "design_effect": detectable.uncertainty.design_effect,
         "difference": scale * detectable.difference,
     }

@@ -348,7 +348,7 @@ def compared_rows(
             "scale": scale,
             "by": "average" if compared.average_of else by,
             "slice": compared.slice_key,
-            "items": compared.pairs,
+            "items": compared.items,
             "sentences": compared.sentences or None,
             "component_rows": topic.rows if topic else None,
             "component_share": topic.share if topic else None,

@@ -273,7 +273,7 @@ def figure_evidence(task: str, answers: Answers, members: Sequence[str]) -> list
             Evidence(
                 key=name,
                 title=name,
-                pairs=items,
+                items=items,
                 points=points,
                 task=task,
                 metric=metric,

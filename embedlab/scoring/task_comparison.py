@@ -271,7 +271,7 @@ class Gathered:
                 compared for compared in slices if not isnan(compared.scores[model].value)
             ]
             sizes = {
-                (compared.task, compared.slice_key): compared.pairs
+                (compared.task, compared.slice_key): compared.items
                 for compared in compared_slices
                 if not compared.average_of
             }

@@ -172,7 +172,7 @@ def pair_scores(outcomes: Outcomes, member: str) -> tuple[StoredScore, ...]:
             metric=each.metric,
             setting=aggregate,
             value=float(each.points[0]),
-            items=each.pairs,
+            items=each.items,
             title=title,
         )
         for by, each, aggregate, title in scores

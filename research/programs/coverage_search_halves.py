@@ -78,7 +78,7 @@ class RankedSet:
         """Return the number of each item's topic."""
         rows = self.evidence(METRICS[0], np.arange(len(self.query))).rows
         assert rows is not None
-        return rows.families
+        return rows.row_topics
 
     def agreement(self, metric: str, runs: int) -> tuple[Floats, Floats]:
         """Return how often halves agree, and how often a difference is in the other's interval;

@@ -30,10 +30,10 @@ from pair_frames import sentence_numbers
 from record import write_table
 from simulated_scores import Floats, Graph, World
 
-from embedlab.analysis import families
+from embedlab.analysis import topics as joining
 
 FLIPS = real_halves.METHODS.index("flips")
-LARGEST_SHARE = families.LARGEST_SHARE
+LARGEST_SHARE = joining.LARGEST_SHARE
 TRIED = (1 / 8,)  # larger families
 TOPIC_SEEDS = 5
 Sources = tuple[
@@ -70,7 +70,7 @@ def agreement(
     """Mean and worst agreement: on real scores by the topics of RUNS seeds from FIRST on, or of
     RUNS simulated worlds.
     """
-    name, kind, families.LARGEST_SHARE = job
+    name, kind, joining.LARGEST_SHARE = job
     is_real = kind == "real"
     one, vectors = real_set(name, of)
     found = []
@@ -90,7 +90,7 @@ def simulated(one: real_halves.RealSet, data: Path, seed: int) -> real_halves.Re
     graph = Graph.read(data, (one.key,))
     graph.__dict__["components"] = graph.datasets[0][
         2
-    ].families  # where the cached property would put them
+    ].row_topics  # where the cached property would put them
     count = len(one.names)
     apart = tuple(np.linspace(0, BEYOND, count).tolist())
     world = World(

@@ -103,7 +103,6 @@ class Study:
             Variances(
                 value=np.array([rows]), independent=np.array([rows]), freedom=np.array([1e6])
             ),
-            0,
             spreads,
         )
 

@@ -231,7 +231,7 @@ def few_topics(outcomes: Outcomes, models: Sequence[ModelColumns], dataset: str)
             block=number, key=f"{dataset}/few", title=dataset, rows=some, is_whole=False
         )
         weighed = next(weighed_of(outcomes, models, [part]))
-        if weighed.topics is None or not 6 <= weighed.topics.topics <= 12:
+        if weighed.topics is None or not 6 <= weighed.topics.count <= 12:
             continue
         for first, second in combinations(
             [model.name for model in models if not model.is_recipe], 2

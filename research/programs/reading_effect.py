@@ -22,10 +22,10 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from record import write_table
 
 from embedlab.analysis.dependence import SharedSentences
-from embedlab.analysis.families import families, largest_joined
 from embedlab.analysis.near_duplicates import near_duplicates
 from embedlab.analysis.overlap import dice_of_rows
 from embedlab.analysis.reading_effect import rank_errors, reading_effect
+from embedlab.analysis.topics import join_topics, largest_joined
 from embedlab.data.source import Source
 
 CELLS = [(planted, whole) for planted in (0.0, 0.2, 0.4) for whole in (False, True)]
@@ -68,7 +68,7 @@ def row(frame: pl.DataFrame, runs: int, planted: float, whole: bool) -> list[str
     ids = [frame[side].hash().to_numpy().astype(np.uint64) for side in ("sentence1", "sentence2")]
     near = near_duplicates(np.concatenate(ids), pl.concat([frame["sentence1"], frame["sentence2"]]))
     shares = np.full(len(gold), 1 / len(gold))
-    topics = families(SharedSentences.of(*ids), shares, near, largest_joined(len(gold)))
+    topics = join_topics(SharedSentences.of(*ids), shares, near, largest_joined(len(gold)))
     lengths = np.log([len(a.split()) + len(b.split()) for a, b in zip(*texts, strict=True)])
     facts = {
         "topics": topics,

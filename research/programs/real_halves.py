@@ -3,7 +3,7 @@ within their intervals.
 
 Halves are split by components (chains of shared sentences), which checks the variance that is
 claimed, and by topics (k-means of sentence vectors within each source), which checks whether pairs
-of one topic depend beyond what families hold.
+of one topic depend beyond what intervals join.
 """
 
 import sys
@@ -17,7 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 from simulated_scores import DATASETS, Floats
 
-from embedlab.analysis import families
+from embedlab.analysis import topics as joining
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
@@ -32,8 +32,8 @@ PAIRS_OF_A_TOPIC = 20
 METHODS = ("shared sentences", "flips")
 Setting = tuple[
     float, float, float
-]  # of families: the least cosine, the most rows, and the largest share that is joined
-USUAL: Setting = (LEAST_COSINE, families.MOST_ROWS, families.LARGEST_SHARE)
+]  # of joined topics: the least cosine, the most rows, and the largest share that is joined
+USUAL: Setting = (LEAST_COSINE, joining.MOST_ROWS, joining.LARGEST_SHARE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,7 +172,7 @@ def real_sets(table: pl.DataFrame, names: Sequence[str], setting: Setting) -> li
 def agreement_of(job: tuple[RealSet, NDArray[np.intp]], runs: int) -> Agreement:
     """How often halves of the groups of a set agree; for a process of its own."""
     one, groups = job
-    _, families.MOST_ROWS, families.LARGEST_SHARE = one.setting
+    _, joining.MOST_ROWS, joining.LARGEST_SHARE = one.setting
     found = one.agreement(groups, runs)
     print(
         f"{one.key}, {len(np.unique(groups))} groups: {found.cell(0)}, {found.cell(1)}",

@@ -59,7 +59,7 @@ def of_package(first: Floats, second: Floats) -> float:
         SeedSpread(members=len(one), scatter=float(((one - one.mean()) ** 2).sum()), noise=0.0)
         for one in (first, second)
     ]
-    return with_seeds(NOTHING, 0, spreads).half_width()
+    return with_seeds(NOTHING, spreads).half_width()
 
 
 def taken(first: Floats, second: Floats, widths: tuple[Floats, Floats]) -> int:

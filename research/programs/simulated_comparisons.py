@@ -87,7 +87,7 @@ def evidence_of_runs(graph: Graph, drawn: Sequence[tuple[Floats, Floats]]) -> li
         rows = _with(rows, contributions=contributions, leaving=together)
         parts.append(
             Evidence(
-                key=name, title=name, pairs=len(own), points=found, rows=rows, scale="correlation"
+                key=name, title=name, items=len(own), points=found, rows=rows, scale="correlation"
             )
         )
     return [*parts, average_of("average", parts, graph)] if len(parts) > 1 else parts
@@ -109,7 +109,7 @@ def average_of(name: str, parts: Sequence, graph: Graph) -> Any:  # Evidence
 def _with(rows: Any, **fields: Any) -> Any:  # SliceRows
     """The same rows with other contributions; their topics are found once a graph."""
     found = replace(rows, **fields)
-    for name in ("shared", "families", "row_factors"):
+    for name in ("shared", "row_topics", "row_factors"):
         found.__dict__[name] = getattr(rows, name)  # where the cached property would put it
     return found
 
@@ -218,7 +218,7 @@ def of_one_sum(weighed: Any, pairs: Sequence[tuple[str, str]]) -> Any:  # Weighe
     """
     one = weighed.evidence
     rows = replace(one.rows)
-    for name in ("shared", "families"):
+    for name in ("shared", "row_topics"):
         rows.__dict__[name] = getattr(one.rows, name)
     rows.__dict__["row_factors"] = np.ones(
         len(rows.texts)

@@ -111,7 +111,7 @@ class Graph:
                 groups=np.zeros(len(own), np.intp),
                 near=self.near,
             )
-            assert rows.families.size == len(own)  # found once
+            assert rows.row_topics.size == len(own)  # found once
             found.append((name, own, rows))
         return found
 

@@ -99,7 +99,7 @@ def scores_of(column: ScoreColumn, models: Sequence[str], settings: Settings) ->
     by_model = {
         model.name: [stored_claims.SCALE * next(points) for _ in model.members] for model in known
     }
-    return Scores(items=found.pairs, values=by_model)
+    return Scores(items=found.items, values=by_model)
 
 
 def cosines_of(column: ScoreColumn, model: str) -> list[float]:

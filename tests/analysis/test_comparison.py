@@ -35,7 +35,7 @@ def test_the_spread_of_a_score_is_that_of_a_sample_of_seeds(members: tuple[float
 
 
 def test_where_nothing_is_tested_nothing_decides() -> None:
-    empty = ComparedSlice(key="sts12", title="sts12", pairs=100, scores={}, differences={})
+    empty = ComparedSlice(key="sts12", title="sts12", items=100, scores={}, differences={})
     assert isnan(empty.design_effect)
     assert (empty.task, empty.metric, empty.setting, empty.sentences, empty.tests) == (
         "sts",
@@ -78,7 +78,7 @@ def compared(
     return ComparedSlice(
         key="sts12",
         title="sts12",
-        pairs=100,
+        items=100,
         scores={"one": score},
         differences=differences,
         **fields,

@@ -93,7 +93,7 @@ def test_scores_are_correlated_and_a_member_without_any_is_absent(
 def test_a_number_without_items_is_shown_and_not_tested() -> None:
 
     found = compare_evidence(
-        [Evidence(key="x", title="x", pairs=9, points=np.array([0.5, 0.7]))], single("ab")
+        [Evidence(key="x", title="x", items=9, points=np.array([0.5, 0.7]))], single("ab")
     )[0]
     assert found.differences["b"].delta == pytest.approx(0.2)
     assert np.isnan([found.differences["b"].p, found.scores["a"].low]).all()
@@ -190,12 +190,12 @@ def test_a_contrast_of_two_slices_is_the_difference_of_their_scores_over_all_the
         )
     fits, rest = (replace(part, setting="exact") for part in parts)
     found = contrast_evidence("apart", fits, rest)
-    assert (found.key, found.title, found.pairs, found.task, found.metric, found.setting) == (
+    assert (found.key, found.title, found.items, found.task, found.metric, found.setting) == (
         *("apart", "apart", 150, "glue", "accuracy", "exact"),
     )
     assert found.points.tolist() == pytest.approx((fits.points - rest.points).tolist())
     (compared,) = compare_evidence([found], single("ab"))
-    variances = [part.points * (1 - part.points) / part.pairs for part in (fits, rest)]
+    variances = [part.points * (1 - part.points) / part.items for part in (fits, rest)]
     assert compared.scores["a"].uncertainty.variance_of_rows == pytest.approx(
         sum(one[0] for one in variances), rel=0.03
     )

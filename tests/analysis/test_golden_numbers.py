@@ -61,5 +61,5 @@ def test_averages_and_fifths_of_the_real_corpora(real: pl.DataFrame) -> None:
         ).slices
         if one.key.startswith("sts-benchmark (all splits)/")
     ]
-    assert [one.pairs for one in fifths] == [1726, 1726, 1726, 1725, 1725]
+    assert [one.items for one in fifths] == [1726, 1726, 1726, 1725, 1725]
     assert [int(one.notes[0].split()[0]) for one in fifths[:4]] == [186, 487, 259, 194]

@@ -66,17 +66,17 @@ def test_a_large_topic_contributes_what_the_score_moves_by_without_it(name: str)
         "mine", "mine", gold, dict(enumerate(predicted)), 4, measure=measure, texts=texts
     )
     assert one.rows is not None
-    found, large = one.rows.topics, one.rows.families[0]
+    found, large = one.rows.topics, one.rows.row_topics[0]
     left = np.arange(200) < 30
     expected = [
         0.85 * (measure.value(gold, own) - measure.value(gold[~left], own[~left]))
         for own in predicted
     ]
     assert found.sums[:3, large] == pytest.approx(expected, abs=1e-12)
-    assert found.sums[3].tolist() == [0.0] * found.topics  # a member without a score
+    assert found.sums[3].tolist() == [0.0] * found.count  # a member without a score
     assert found.sums.sum(axis=1) == pytest.approx(np.zeros(4), abs=1e-12)
     assert found.shares.sum() == pytest.approx(1)
-    small = np.bincount(one.rows.families, weights=one.rows.contributions[0])
+    small = np.bincount(one.rows.row_topics, weights=one.rows.contributions[0])
     assert found.sums[0] == pytest.approx(small, abs=0.02)
     picked = one.rows.of_members([2, 0])
     assert picked.topics.sums.tolist() == found.sums[[2, 0]].tolist()
@@ -130,7 +130,7 @@ def test_groups_and_averages_are_scored_again_within_each() -> None:
     factor = (
         np.sqrt(whole / first) + np.sqrt(whole / second)
     ) / 2  # half of the topic's rows are in either
-    assert grouped.rows.topics.sums[:, grouped.rows.families[95]] == pytest.approx(
+    assert grouped.rows.topics.sums[:, grouped.rows.row_topics[95]] == pytest.approx(
         factor * np.array(shifts)
     )
     assert average.rows.leaving is not None

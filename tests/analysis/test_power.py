@@ -30,7 +30,7 @@ def with_spreads(rows: float, spreads: Sequence[SeedSpread]) -> Uncertainty:
     variances = Variances(
         value=np.array([rows]), independent=np.array([rows]), freedom=np.array([1e6])
     )
-    return with_seeds(variances, 0, spreads)
+    return with_seeds(variances, spreads)
 
 
 def known(sd: float) -> SeedSpread:
@@ -179,14 +179,14 @@ def test_each_slice_has_its_detectable_difference() -> None:
         ("own", "small", "small", "pearson"),
         ("own", "large", "large", "pearson"),
     ]
-    assert [(one.pairs, one.sentences) for one in (small, large)] == [(60, 90), (600, 900)]
+    assert [(one.items, one.sentences) for one in (small, large)] == [(60, 90), (600, 900)]
     assert large.smallest.value < small.smallest.value
     for found, one in zip((small, large), evidence, strict=True):
         assert found.difference == pytest.approx(one.points[3] - one.points[:3].mean())
         of_larger = found.uncertainty if found.difference < 0 else found.uncertainty.reversed
         assert found.smallest.value > of_larger.reach()[0]
         assert found.smallest.low <= found.smallest.value < found.smallest.high
-        assert found.effective_pairs == pytest.approx(found.pairs / found.uncertainty.design_effect)
+        assert found.effective_pairs == pytest.approx(found.items / found.uncertainty.design_effect)
         assert (found.planned, found.seeds_needed) == (None, None)
     assert detectable([], RECIPE, OTHER) == []
 

@@ -101,8 +101,8 @@ def test_a_fixed_model_adds_no_spread_and_two_single_seeds_have_none() -> None:
     fixed = SeedSpread(members=1, scatter=0.0, noise=0.0, is_recipe=False)
     one = SeedSpread(members=1, scatter=0.0, noise=0.0)
     three = SeedSpread(members=3, scatter=0.4, noise=0.0)
-    assert with_seeds(ROWS, 0, [fixed, three]).seeds == pytest.approx(0.4 / 6)
-    assert with_seeds(ROWS, 0, [one, one]).seeds == 0
+    assert with_seeds(ROWS, [fixed, three]).seeds == pytest.approx(0.4 / 6)
+    assert with_seeds(ROWS, [one, one]).seeds == 0
 
 
 def test_intervals_of_scores_stay_in_their_range() -> None:

@@ -116,7 +116,7 @@ def test_the_largest_topic_is_that_of_the_largest_squared_contribution() -> None
     assert found is not None
     largest = int((apart**2).argmax())
     assert evidence.rows is not None
-    assert found.rows == np.count_nonzero(evidence.rows.families == largest)
+    assert found.rows == np.count_nonzero(evidence.rows.row_topics == largest)
     assert found.share == pytest.approx(apart[largest] ** 2 / (apart**2).sum())
     own = weighed.topic_of("fixed")
     assert own is not None

@@ -39,7 +39,7 @@ def scored(table: pl.DataFrame, add_model: Callable[..., pl.DataFrame]) -> pl.Da
 
 def test_scores_are_the_mean_over_members_of_each_slice(scored: pl.DataFrame) -> None:
     found = compare_models(scored, [GOOD, BAD])
-    assert [(one.key, one.pairs) for one in found.slices] == [("sts12", 100), ("mine", 30)]
+    assert [(one.key, one.items) for one in found.slices] == [("sts12", 100), ("mine", 30)]
     for one in found.slices:
         part = scored.filter(dataset=one.key)
         expected = [
@@ -130,7 +130,7 @@ def test_averages_are_given_where_all_their_datasets_are(
     for key, members in (("sts12-16", STS_YEARS), ("average of seven", tuple(names))):
         average = found[key]
         assert average.average_of == members
-        assert average.pairs == sum(found[name].pairs for name in members)
+        assert average.items == sum(found[name].items for name in members)
         assert average.scores["twin"].value == pytest.approx(
             np.mean([found[name].scores["twin"].value for name in members])
         )
@@ -144,7 +144,7 @@ def test_averages_are_given_where_all_their_datasets_are(
 
 def test_fifths_are_compared_like_any_slice(scored: pl.DataFrame) -> None:
     found = compare_models(scored, [TWIN, BAD], by="dice")
-    assert [one.pairs for one in found.slices] == [20] * 5 + [6] * 5
+    assert [one.items for one in found.slices] == [20] * 5 + [6] * 5
     with pytest.raises(UsageError, match="not aggregated over sources: 'wmean'"):
         compare_models(scored, [TWIN], by="dice", aggregate="wmean")
 
@@ -155,14 +155,14 @@ def test_a_model_that_scores_part_of_a_slice_has_no_number_there_and_the_others_
     holes = scored.with_columns(twin=pl.when(pl.col("pair") > 9).then("twin"))
     found, alone = compare_models(holes, [TWIN, GOOD, BAD]), compare_models(scored, [GOOD, BAD])
     for one, other in zip(found.slices, alone.slices, strict=True):
-        assert one.pairs == other.pairs
+        assert one.items == other.items
         assert np.isnan(one.scores["twin"].value)
         assert (one.scores["good"].value, one.scores["bad"].value) == (
             other.scores["good"].value,
             other.scores["bad"].value,
         )
         assert np.isnan(one.differences["bad"].delta)  # from twin
-        assert f"no number of twin: {one.pairs - 10} of {one.pairs} items scored" in one.notes
+        assert f"no number of twin: {one.items - 10} of {one.items} items scored" in one.notes
     reference = compare_models(holes, [GOOD, BAD, TWIN])
     assert [one.differences["bad"] for one in reference.slices] == [
         one.differences["bad"] for one in alone.slices
@@ -193,7 +193,7 @@ def test_pairs_that_a_model_did_not_score_are_left_out_for_all_in_common_ones(
     remaining = scored.filter(
         pl.col("dataset") == "sts12", pl.col("pair") > 9, pl.col("pair") != 50
     )
-    assert (one.pairs, one.title, one.notes) == (89, "sts12, 89 of 100", ())
+    assert (one.items, one.title, one.notes) == (89, "sts12, 89 of 100", ())
     assert one.scores["twin"].value == pytest.approx(correlate(remaining, "twin", "all"))
     assert one.scores["bad"].value == pytest.approx(
         np.mean([correlate(remaining, name, "all") for name in BAD.members])
@@ -203,7 +203,7 @@ def test_pairs_that_a_model_did_not_score_are_left_out_for_all_in_common_ones(
 def test_a_slice_that_no_model_scored_is_undefined(scored: pl.DataFrame) -> None:
     absent = {name: pl.lit(None, dtype=pl.Float64) for name in ("twin", *BAD.members)}
     one = compare_models(scored.with_columns(**absent), [TWIN, BAD]).slices[0]
-    assert one.pairs == 100
+    assert one.items == 100
     assert np.isnan([one.scores[name].value for name in ("twin", "bad")]).all()
     assert one.notes == ("no number of twin, bad@1, bad@2: 0 of 100 items scored",)
 
@@ -390,7 +390,7 @@ def test_every_item_of_a_slice_counts_where_common_ones_are_not_requested(
     holes = scored.with_columns(twin=pl.when(pl.col("pair") != 50).then("twin"))
     outcomes = pair_outcomes(holes, ["twin", "bad@1"], task="sts", averages={})
     found = compare_outcomes(outcomes, [TWIN, ModelColumns(name="bad", members=("bad@1",))])
-    assert [one.pairs for one in found.slices] == [100, 30]
+    assert [one.items for one in found.slices] == [100, 30]
 
 
 def single(*names: str) -> list[ModelColumns]:

@@ -140,7 +140,7 @@ def test_slices_by_a_property_are_ranked_anew_within_each(outcomes: Outcomes) ->
     found = evidence(outcomes, "negation")
     assert list(found)[:2] == ["first/negation=none", "first/negation=one"]
     negated = np.flatnonzero(np.arange(90) % 3 == 0)
-    assert found["first/negation=one"].pairs == len(negated)
+    assert found["first/negation=one"].items == len(negated)
     for place, member in enumerate(MEMBERS):
         expected = spearmanr(*gold_and(outcomes, member, negated)).statistic
         assert found["first/negation=one"].points[place] == pytest.approx(expected)
@@ -189,7 +189,7 @@ def test_a_selection_is_scored_on_its_items_alone_and_cuts_no_fifths_anew(
 ) -> None:
     found = evidence(outcomes, where="gold>2 dataset:first")["first"]
     rows = np.flatnonzero(outcomes.rows["gold"].to_numpy()[:90] > 2)
-    assert found.pairs == len(rows)
+    assert found.items == len(rows)
     assert found.points[1] == pytest.approx(spearmanr(*gold_and(outcomes, "bad", rows)).statistic)
     assert found.rows is not None
     selection = select_items(outcomes, "gold>2", MODELS)
@@ -249,8 +249,8 @@ def test_nearly_equal_sentences_of_a_block_are_of_one_topic() -> None:
     apart, joined = (outcome_evidence(one, MEMBERS)[0].rows for one in (outcomes, known))
     assert apart is not None
     assert joined is not None
-    assert apart.topics.topics - joined.topics.topics == 3
-    assert joined.families[6] == joined.families[80]
+    assert apart.topics.count - joined.topics.count == 3
+    assert joined.row_topics[6] == joined.row_topics[80]
 
 
 def test_an_average_is_given_where_all_of_its_datasets_are_and_over_none_there_is_no_average(
@@ -303,7 +303,7 @@ def test_items_that_people_did_not_score_are_left_out_with_a_note(outcomes: Outc
     assert found["first"].notes == ("2 of 90 items left out, not scored by people",)
     assert found["mrpc"].notes == ("1 of 80 items left out, not scored by people",)
     assert found["second"].notes == ()
-    assert [found[key].pairs for key in ("first", "second", "mrpc")] == [88, 60, 79]
+    assert [found[key].items for key in ("first", "second", "mrpc")] == [88, 60, 79]
     assert found["first"].points[1] == pytest.approx(
         spearmanr(*gold_and(outcomes, "bad", np.delete(np.arange(90), [0, 7]))).statistic
     )

@@ -20,7 +20,7 @@ def test_each_score_is_ranked_anew_within_the_selection_and_within_the_rest() ->
     holds = outcomes.sentences["sentence1"].str.ends_with("?").to_numpy()
     gold = outcomes.rows["gold"].to_numpy()
     for one, rows in ((found.selected, holds), (found.rest, ~holds)):
-        assert one.pairs == rows.sum()
+        assert one.items == rows.sum()
         for name in ("first", "second"):
             assert one.scores[name].value == pytest.approx(
                 spearmanr(gold[rows], outcomes.predictions[name].to_numpy()[rows])[0]

@@ -20,7 +20,7 @@ def row(key: str, *deltas: Difference, average: bool = False, task: str = "sts")
     return ComparedSlice(
         key=key,
         title=key,
-        pairs=100,
+        items=100,
         scores=dict.fromkeys(["dice", "b", "c"][: len(deltas) + 1], SCORE),
         differences=dict(zip(["b", "c"], deltas, strict=False)),
         average_of=("sts12", "sts13") if average else (),

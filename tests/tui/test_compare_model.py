@@ -59,7 +59,7 @@ def test_a_model_that_scored_a_part_leaves_the_others_numbers() -> None:
     for one, other in zip(alone.slices, with_part.slices, strict=True):
         for name in ("near", "far"):
             assert one.scores[name].value == other.scores[name].value
-            assert one.pairs == other.pairs
+            assert one.items == other.items
 
 
 def test_an_average_sums_the_comparison_up() -> None:

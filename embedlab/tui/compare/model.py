@@ -140,7 +140,7 @@ def forest_lines(comparison: Comparison, models: Sequence[str] = ()) -> Iterator
             yield ForestLine(
                 slice_key=compared.key,
                 title=compared.title,
-                items=compared.pairs,
+                items=compared.items,
                 reference=_SCALE * reference,
                 model=name,
                 place=place,

@@ -1,9 +1,9 @@
-"""Families: the groups of rows within which errors count as dependent, and between which as
+"""Topics: the groups of rows within which errors count as dependent, and between which as
 independent.
 
-Rows that a chain of shared sentences connects are one topic. Topics with nearly equal sentences are
-joined, the most similar first, unless they would be too large together: without the limit chains of
-similar sentences run through whole datasets.
+Rows that a chain of shared sentences connects are a component. Components with nearly equal
+sentences are joined to one topic, the most similar first, unless they would be too large together:
+without the limit chains of similar sentences run through whole datasets.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ Components = NDArray[np.int32]
 
 
 def largest_joined(rows: int) -> float:
-    """Return the largest share of a score over ROWS, which count alike, that families are joined up
+    """Return the largest share of a score over ROWS, which count alike, that topics are joined up
     to.
     """
     return min(MOST_ROWS / max(rows, 1), LARGEST_SHARE)
 
 
-def families(
+def join_topics(
     shared: SharedSentences, shares: Floats, near: NearDuplicates, largest: float
 ) -> Numbers:
-    """Return the number of each row's family, (rows,), from 0; a component's where nothing is
+    """Return the number of each row's topic, (rows,), from 0; a component's where nothing is
     joined.
 
     shared: the sentences of the rows, identified as NEAR identifies them; shares: (rows,) of the
-    score, their sum is 1; largest: the share that families are joined up to.
+    score, their sum is 1; largest: the share that topics are joined up to.
     """
     components = shared.components
     if len(components) < FEWEST_JOINED or not len(near.links.first):

@@ -1,14 +1,14 @@
-"""Families of rows: what shares sentences is one, and nearly equal sentences join them up to a
+"""Topics of rows: what shares sentences is one, and nearly equal sentences join them up to a
 limit.
 """
 
 import numpy as np
 import pytest
 
-from embedlab.analysis import families as tested
+from embedlab.analysis import topics as tested
 from embedlab.analysis.dependence import SharedSentences
-from embedlab.analysis.families import FEWEST_JOINED, families, largest_joined
 from embedlab.analysis.near_duplicates import Links, NearDuplicates
+from embedlab.analysis.topics import FEWEST_JOINED, join_topics, largest_joined
 
 LARGEST = 1 / 15  # of the score, that is joined
 
@@ -53,10 +53,10 @@ def slowly(
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_families_are_those_of_a_slow_loop(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_topics_are_those_of_a_slow_loop(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tested, "_LINKS_AT_ONCE", 25)
     shared, shares, texts, near = world(150, seed)
-    numbers = families(shared, shares, near, LARGEST)
+    numbers = join_topics(shared, shares, near, LARGEST)
     found = {
         frozenset(np.flatnonzero(numbers == number).tolist()) for number in range(numbers.max() + 1)
     }
@@ -66,10 +66,10 @@ def test_families_are_those_of_a_slow_loop(seed: int, monkeypatch: pytest.Monkey
 
 def test_few_rows_and_unknown_words_join_nothing() -> None:
     shared, shares, _, near = world(FEWEST_JOINED - 1, 2, density=2000)
-    assert families(shared, shares, near, LARGEST) is shared.components
+    assert join_topics(shared, shares, near, LARGEST) is shared.components
     shared, shares, _, _ = world(200, 2)
-    assert families(shared, shares, NearDuplicates.none(), LARGEST) is shared.components
+    assert join_topics(shared, shares, NearDuplicates.none(), LARGEST) is shared.components
 
 
-def test_families_are_joined_up_to_a_hundred_rows_and_a_tenth_of_them() -> None:
+def test_topics_are_joined_up_to_a_hundred_rows_and_a_tenth_of_them() -> None:
     assert [largest_joined(rows) for rows in (100, 1_000, 4_000)] == [0.1, 0.1, 0.025]
