@@ -38,7 +38,7 @@ from embedlab.core.settings import Settings, load_settings
 from embedlab.encoders.encoder import PairScorer, Vectors
 from embedlab.encoders.kinds.live import live_name, session_folder
 from embedlab.evaluation import load_members, resolve_model
-from embedlab.models.aliases import declared
+from embedlab.models.aliases import take_alias
 from embedlab.reports.report import Report
 from embedlab.reports.runs import runs_table
 from embedlab.runs.store import find_runs, unreadable_folders
@@ -407,7 +407,7 @@ def model_names(models: Any) -> list[str]:
 def model_name(model: Any, name: str = "") -> str:
     """Return the name of a MODEL that is typed, or is an object with `encode` or a function."""
     if isinstance(model, str | Path):
-        return declared(f"{name}={model}" if name else str(model))
+        return take_alias(f"{name}={model}" if name else str(model))
     return live_name(model, name)
 
 

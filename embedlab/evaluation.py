@@ -21,7 +21,7 @@ from embedlab.core.paths import STARTER
 from embedlab.data.source import Source
 from embedlab.data.text_file import is_seen
 from embedlab.encoders.encoder import EncoderFacts
-from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.encoders.score_place import ScorePlace
 from embedlab.models.aliases import model_of
 from embedlab.models.catalog import Model, ModelSpec, resolve
 from embedlab.models.encoder_kind import prefix_of
@@ -270,20 +270,20 @@ def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Rea
 
 
 def evaluate_on_task(
-    models: Sequence[Model], selected: SelectedTask, work: Work, known: Readiness, session: Session
+    models: Sequence[Model], selected: SelectedTask, work: Work, ready: Readiness, session: Session
 ) -> Evaluations:
     """The evaluations of each model on a task; none where no model can do it."""
     evaluations: Evaluations = {}
     for model in models:
         try:
-            evaluations[model.name] = _evaluate_member(model, selected, work, known, session)
+            evaluations[model.name] = _evaluate_member(model, selected, work, ready, session)
         except UsageError as error:
             if work.is_one:
                 raise
             _note_unfit(model, selected, error, session)
     every = [evaluation for each in evaluations.values() for evaluation in each]
     if (lost := _refused(every)) and len(every) > 1 and not models[0].members[0].without:
-        return evaluate_on_task(_without(models, lost), selected, work, known, session)
+        return evaluate_on_task(_without(models, lost), selected, work, ready, session)
     return evaluations
 
 
@@ -352,13 +352,13 @@ def _ready(models: Sequence[Model], work: Work, session: Session) -> Readiness:
 
 
 def _evaluate_member(
-    model: Model, selected: SelectedTask, work: Work, known: Readiness, session: Session
+    model: Model, selected: SelectedTask, work: Work, ready: Readiness, session: Session
 ) -> list[Evaluation]:
     scored = []
-    known.refuse_unfit(model, selected)
+    ready.refuse_unfit(model, selected)
     for spec in model.members:
         evaluations = ScorePlace.of(spec, session.settings).evaluations
-        if (stored := known.stored.get((spec.name, selected))) and not spec.without:
+        if (stored := ready.stored.get((spec.name, selected))) and not spec.without:
             session.note(
                 f"{spec.name}: {stored.task} was evaluated before on the same data "
                 "(--again of `embedlab evaluate` repeats it)"
@@ -373,7 +373,7 @@ def _evaluate_member(
                     labelled(progress, spec),
                     selected.names,
                     work.setting,
-                    known.texts[selected].parts if selected in known.texts else (),
+                    ready.texts[selected].parts if selected in ready.texts else (),
                 )
             try:
                 if not spec.without:
@@ -403,17 +403,17 @@ def gather(
         item_condition(slicing.where, names)
     models = resolve_models(names, session)
     work = Work(selected=selected, setting=setting, skips_unfit=True, wants_items=True)
-    known = encode_for_all(models, work, session)
+    ready = encode_for_all(models, work, session)
     gathered = Gathered(
         models=[model_columns(model) for model in models],
         order=[each.task for each in selected],
-        is_whole=known.is_whole,
+        is_whole=ready.is_whole,
     )
     for selected_task in selected:
-        if selected_task in known.missing:
+        if selected_task in ready.missing:
             continue
         try:
-            _add_answers(gathered, models, selected_task, known, setting, session)
+            _add_answers(gathered, models, selected_task, ready, setting, session)
         except MissingError as error:
             if work.is_one:
                 raise
@@ -427,12 +427,12 @@ def gather(
     return gathered
 
 
-def compared(gathered: Gathered, slicing: Slicing, session: Session) -> TaskComparison:
+def compare_gathered(gathered: Gathered, slicing: Slicing, session: Session) -> TaskComparison:
     """Return the gathered models compared on what SLICING picks and cuts; what is left out is
     reported.
     """
     with session.progress("comparing") as tick:
-        comparison = gathered.compared(slicing, tick)
+        comparison = gathered.compare(slicing, tick)
     for note in comparison.left_out:
         session.note(note)
     return comparison
@@ -454,23 +454,23 @@ def _add_answers(
     gathered: Gathered,
     models: Sequence[Model],
     selected: SelectedTask,
-    known: Readiness,
+    ready: Readiness,
     setting: SettingName,
     session: Session,
 ) -> None:
-    texts = known.texts.get(selected)
+    texts = ready.texts.get(selected)
     states = texts.states if texts is not None else ()
     gathered.states += states
     gathered.notes += [*partial_notes(states), *(texts.notes if texts is not None else ())]
     members = member_columns(gathered.models)
     answers: dict[str, MemberOutcomes] = {}
     of_models = {
-        model.name: _answered(model, selected, known, setting, session) for model in models
+        model.name: _answered(model, selected, ready, setting, session) for model in models
     }
     lost = _refused(answer for answered in of_models.values() for answer in answered.values())
     if lost and not selected.definition.has_lone_items:
         of_models = {
-            model.name: _answered(model, selected, known, setting, session)
+            model.name: _answered(model, selected, ready, setting, session)
             for model in _without(models, lost)
         }
         texts_lost = f"{len(lost)} text{'s' * (len(lost) > 1)} without a vector of some model"
@@ -513,7 +513,7 @@ def _add_answers(
 
 
 def _answered(
-    model: Model, selected: SelectedTask, known: Readiness, setting: SettingName, session: Session
+    model: Model, selected: SelectedTask, ready: Readiness, setting: SettingName, session: Session
 ) -> dict[str, MemberOutcomes]:
     """The answers of a model's members; none, with a note, where the task does not apply to the
     model.
@@ -521,16 +521,16 @@ def _answered(
     answers = {}
     for spec in model.members:
         try:
-            known.refuse_unfit(model, selected)
+            ready.refuse_unfit(model, selected)
             with session.progresses() as progress:
                 answers[spec.name] = member_outcomes(
                     selected,
                     spec,
                     session.settings,
-                    known.texts.get(selected),
+                    ready.texts.get(selected),
                     labelled(progress, spec),
                     setting,
-                    known.stored.get((spec.name, selected)),
+                    ready.stored.get((spec.name, selected)),
                 )
         except UsageError as error:
             _note_unfit(model, selected, error, session)

@@ -24,7 +24,7 @@ from embedlab.data.fetched import record, revision_of
 from embedlab.data.source import Source
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
-from embedlab.models.aliases import aliases, declared, store_used
+from embedlab.models.aliases import aliases, store_used, take_alias
 from embedlab.models.reading import Wishes
 from embedlab.runs import events, store
 from embedlab.runs.store import RunFolder, remove_runs, rename_runs, select_runs
@@ -369,7 +369,7 @@ WRITERS = 10
 
 
 def name_a_model(number: int) -> None:
-    store_used(declared(f"mine{number}=dice"))
+    store_used(take_alias(f"mine{number}=dice"))
 
 
 def name_a_selection(number: int) -> None:

@@ -194,7 +194,7 @@ def compare_evidence(
     corrected = iter(holm([draft.p[pair] for draft in drafts for pair in shown]))
     each_two = iter(holm([p for draft in drafts for p in draft.p.values()]) if has_letters else ())
     slices = [
-        draft.compared(
+        draft.compared_slice(
             reference,
             {pair: next(corrected) for pair in shown},
             {pair: next(each_two) for pair in draft.p} if has_letters else None,
@@ -208,7 +208,7 @@ def compare_evidence(
 class _Draft(Weighed):
     """A weighed slice with the p of each two models, before the correction over slices."""
 
-    def compared(
+    def compared_slice(
         self,
         reference: str,
         corrected: Mapping[tuple[str, str], float],

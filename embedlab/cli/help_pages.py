@@ -39,7 +39,7 @@ EVERYDAY: Mapping[str, Mapping[str, str]] = {
 # The other commands, in the order of the front page; one that is not here comes last.
 MORE = (
     *("demo", "score", "nearest", "encode", "export", "power", "same", "audit"),
-    *("config", "cache", "plugins"),
+    *("config", "cache"),
 )
 ORDER = (*(name for group in EVERYDAY.values() for name in group), *MORE)
 

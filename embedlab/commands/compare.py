@@ -128,7 +128,7 @@ def compare(options: CompareOptions, session: Session) -> Report:
     """
     from embedlab.commands.own_rows import models_and_files, note_files
     from embedlab.comparison.comparison import Slicing
-    from embedlab.evaluation import compared, gather, refuse_twice, without_stated
+    from embedlab.evaluation import compare_gathered, gather, refuse_twice, without_stated
     from embedlab.outcomes.frame import DATASET
     from embedlab.reports.frames import COMPARED
     from embedlab.reports.scores import StatedModel, comparison_table
@@ -174,7 +174,7 @@ def compare(options: CompareOptions, session: Session) -> Report:
         has_another=options.another_dataset,
     )
     gathered = gather(scored, selected, session, slicing=slicing, setting=options.setting)
-    comparison = compared(gathered, slicing, session)
+    comparison = compare_gathered(gathered, slicing, session)
     printed = {}
     if options.published:
         from embedlab.experiments.published_rows import published_row

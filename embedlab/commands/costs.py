@@ -51,7 +51,7 @@ def costs_of(
         variants = variants_of(name, model)
         comparison = gather(
             [name, *variants], selected, session, slicing=slicing, setting=setting
-        ).compared(slicing)
+        ).compare(slicing)
         slices = slices or _slices(comparison)
         rows += _rows(name, model, variants, comparison, measured.get(name), slices)
     used = next(iter(measured.values()), None)

@@ -119,13 +119,13 @@ def evaluate(options: EvaluateOptions, session: Session) -> Report:
 
 def _runs_of(models: Sequence[str], session: Session) -> Iterator[RunFolder]:
     """Yield the runs among MODELS; what is wrong with a name is reported when it is evaluated."""
-    from embedlab.models.aliases import declared
+    from embedlab.models.aliases import take_alias
     from embedlab.models.catalog import resolve
     from embedlab.runs.store import RunFolder
 
     for model in models:
         with suppress(EmbedlabError):
-            for member in resolve(declared(model), session.settings.runs).members:
+            for member in resolve(take_alias(model), session.settings.runs).members:
                 if member.is_run:
                     yield RunFolder(Path(member.location).parent)
 
@@ -179,7 +179,7 @@ def _evaluate_items(
 ) -> Report:
     """One table of all tasks: the scores of the items that fit, by a property."""
     from embedlab.comparison.comparison import Slicing
-    from embedlab.evaluation import compared, gather, refuse_without_items
+    from embedlab.evaluation import compare_gathered, gather, refuse_without_items
     from embedlab.outcomes.frame import DATASET
     from embedlab.outcomes.grouping import refuse_unknown_property
     from embedlab.reports.scores import score_table
@@ -208,7 +208,7 @@ def _evaluate_items(
         common=options.common,
     )
     names = list(dict.fromkeys(options.models))
-    comparison = compared(
+    comparison = compare_gathered(
         gather(names, selected, session, slicing=slicing, setting=options.setting), slicing, session
     )
     return _report([score_table(comparison)], options, is_whole=comparison.is_whole)

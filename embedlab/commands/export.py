@@ -13,7 +13,7 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.session import Session
 
 if TYPE_CHECKING:
-    from embedlab.encoders.stored_scores import ScorePlace
+    from embedlab.encoders.score_place import ScorePlace
     from embedlab.runs.evaluations import Evaluation
     from embedlab.scoring.stored_intervals import StoredIntervals
 
@@ -37,7 +37,7 @@ def export(options: ExportOptions, session: Session) -> None:
         $ embedlab export bert-base-uncased@pooling=mean bert-mean
 
     """
-    from embedlab.encoders.stored_scores import ScorePlace
+    from embedlab.encoders.score_place import ScorePlace
     from embedlab.evaluation import one_member, resolve_model
     from embedlab.reports.model_card import scores_section, usage_section
     from embedlab.scoring.training_text import store_lineage

@@ -96,11 +96,11 @@ def _option_schema(option: Option) -> Mapping[str, Any]:
 Typed = TypeVar("Typed", str, list[str])
 
 
-def with_aliases(value: Typed) -> Typed:
+def take_aliases(value: Typed) -> Typed:
     """Store the aliases among typed models, and give their names."""
-    from embedlab.models.aliases import declared
+    from embedlab.models.aliases import take_alias
 
-    return [declared(name) for name in value] if isinstance(value, list) else declared(value)
+    return [take_alias(name) for name in value] if isinstance(value, list) else take_alias(value)
 
 
 MODEL_HELP = (
@@ -122,7 +122,7 @@ def model_flag(
         metavar=metavar,
         help=help,
         completes="models",
-        reads=with_aliases,
+        reads=take_aliases,
         is_expert=is_expert,
     )
 

@@ -87,7 +87,7 @@ def _sections(report: Report) -> Iterator[Section]:
         if by != compared.slicing.by:
             slicing = replace(compared.slicing, by=by, aggregate="all", margin=None)
             yield comparison_section(
-                report.gathered.compared(slicing), report.printed if by == DATASET else ()
+                report.gathered.compare(slicing), report.printed if by == DATASET else ()
             )
     for outcomes in gathered.scored:
         yield scatter_section(outcomes, gathered.models)

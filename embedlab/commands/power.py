@@ -54,7 +54,7 @@ def power(options: PowerOptions, session: Session) -> Report:
     from embedlab.analysis.power import detectable
     from embedlab.commands.own_rows import two_models
     from embedlab.comparison.comparison import Slicing
-    from embedlab.evaluation import compared, gather
+    from embedlab.evaluation import compare_gathered, gather
     from embedlab.reports.power_table import POWER, power_table
     from embedlab.scoring.selection import select_from
 
@@ -65,7 +65,7 @@ def power(options: PowerOptions, session: Session) -> Report:
     selected = select_from(options.suites, options.tasks or files, session.settings.data)
     slicing = Slicing(common=options.common, where=options.expression)
     gathered = gather(names, selected, session, slicing=slicing, setting=options.setting)
-    comparison = compared(gathered, slicing, session)
+    comparison = compare_gathered(gathered, slicing, session)
     tested = [evidence for evidence in comparison.evidence if evidence.rows is not None]
     if not tested:
         tasks = ", ".join(each.task for each in selected)

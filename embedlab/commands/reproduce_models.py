@@ -20,7 +20,7 @@ from embedlab.core.settings import Settings
 from embedlab.core.signs import OVERLAP
 from embedlab.data.pair_parts import FIFTHS_OF, OTHER_SPLITS
 from embedlab.data.source import Source
-from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.encoders.score_place import ScorePlace
 from embedlab.evaluation import gather, resolve_model
 from embedlab.experiments.matching_runs import CellKey, Member
 from embedlab.experiments.paper_table import PaperTable

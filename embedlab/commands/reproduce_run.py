@@ -423,7 +423,7 @@ def _figure(rows: KnownRows, by: By, listed: Table, session: Session) -> Reprodu
         gathered = scored.of_rows(columns)
         cuts = (by, "dataset") if by == "source" else (by,)
         with session.progress("comparing") as progress:
-            compared = tuple(gathered.compared(Slicing(by=cut), progress) for cut in cuts)
+            compared = tuple(gathered.compare(Slicing(by=cut), progress) for cut in cuts)
     answers = [
         replace(shown, title=f"{title}; {shown.title}", notes=[*notes, *shown.notes])
         for shown in map(comparison_table, compared)

@@ -61,7 +61,7 @@ def why(options: WhyOptions, session: Session) -> Report:
     from embedlab.commands.own_rows import two_models
     from embedlab.comparison.comparison import Slicing
     from embedlab.comparison.explanation import explained
-    from embedlab.evaluation import compared, gather, refuse_without_items
+    from embedlab.evaluation import compare_gathered, gather, refuse_without_items
     from embedlab.outcomes.frame import joined_outcomes
     from embedlab.outcomes.selection import select_items
     from embedlab.reports.why import WHY, why_tables
@@ -96,7 +96,7 @@ def why(options: WhyOptions, session: Session) -> Report:
             f"{lacking[0]} has no prediction of these items",
             hint="select a task that both models can do",
         )
-    comparison = compared(gathered, slicing, session)
+    comparison = compare_gathered(gathered, slicing, session)
     with session.progresses() as progress:
         rng = np.random.default_rng(HALVES_SEED)
         explanation = explained(

@@ -67,7 +67,7 @@ def model_of(name: str) -> str | None:
     return model
 
 
-def declared(text: str) -> str:
+def take_alias(text: str) -> str:
     """Return the name of a typed model: of `mini=PATH` the alias, which is stored when it is used;
     of any other TEXT the text itself.
     """

@@ -173,14 +173,13 @@ def require_columns(needs: Needs, there: Sequence[str], *, objective: str, datas
         )
 
 
-NLI_CLASSES = NLI_LABELS
 ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)
 
 # Premises stay together also where only the cross-entropy reads them: the baselines then see the
 # same batches as the contrastive recipes, and a premise is encoded once for its three hypotheses.
 NEEDS = Needs(
     sentences=("premise", "hypothesis"),
-    classes={"label": NLI_CLASSES},
+    classes={"label": NLI_LABELS},
     predicts="label",
     together="premise",
 )

@@ -18,7 +18,7 @@ from embedlab.core.names import code_version
 from embedlab.core.signs import OVERLAP
 from embedlab.data.shared_text import Overlap, total_overlap
 from embedlab.data.source import Source
-from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.encoders.score_place import ScorePlace
 from embedlab.runs.outcomes import StoredOutcomes, stored_outcomes
 from embedlab.scoring.member import evaluate_task
 from embedlab.scoring.prefetch import is_same_data, stored_evaluation

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from embedlab.core.progress import StartProgress
     from embedlab.core.settings import Settings
     from embedlab.data.dataset import DatasetState
-    from embedlab.encoders.stored_scores import ScorePlace
+    from embedlab.encoders.score_place import ScorePlace
     from embedlab.models.catalog import ModelSpec
     from embedlab.tasks.task import Texts
 

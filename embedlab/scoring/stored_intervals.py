@@ -20,7 +20,7 @@ from embedlab.scoring.selection import stored_selection
 if TYPE_CHECKING:
     from embedlab.analysis.comparison import ComparedSlice
     from embedlab.core.settings import Settings
-    from embedlab.encoders.stored_scores import ScorePlace
+    from embedlab.encoders.score_place import ScorePlace
     from embedlab.runs.evaluations import Evaluation, StoredScore
 
 _MODEL = "model"

@@ -140,7 +140,7 @@ class Gathered:
             )
         return replace(self, models=rows, known=known)
 
-    def compared(self, slicing: Slicing, progress: Progress | None = None) -> TaskComparison:
+    def compare(self, slicing: Slicing, progress: Progress | None = None) -> TaskComparison:
         """Return the models compared with the first of them on what SLICING picks and cuts."""
         evidence, overlaps, left_out, rows = self._sliced(slicing, progress)
         places = {task: index for index, task in reversed([*enumerate(self.order)])}

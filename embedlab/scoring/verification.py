@@ -16,7 +16,7 @@ from embedlab.choices import Aggregate
 from embedlab.comparison.comparison import Slicing, compare_outcomes
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
-from embedlab.encoders.stored_scores import member_folders
+from embedlab.encoders.score_place import member_folders
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.outcomes.frame import ALL_SPLITS, joined_splits

@@ -18,7 +18,7 @@ from embedlab.core.paths import STARTER, STARTER_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.data.file_name import is_row_file
 from embedlab.encoders.encoder import sentence_keys
-from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.encoders.score_place import ScorePlace
 from embedlab.encoders.vector_cache import EmbeddingCache, VectorRows
 from embedlab.models.catalog import ModelSpec, finished_runs, resolve
 from embedlab.models.packaged import PACKAGED, PREFIXED

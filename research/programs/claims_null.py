@@ -99,7 +99,7 @@ def main() -> None:
     arguments = parser.parse_args()
     settings = load_settings({"data": arguments.data, "allow_partial": True, "threads": 1})[0]
     scored = stored_tables.stored_pairs(arguments.file, [arguments.model], settings, "dataset")
-    evidence = {one.key: one for one in scored.compared(Slicing()).evidence}
+    evidence = {one.key: one for one in scored.compare(Slicing()).evidence}
     seeds, rng, rows = len(evidence[AVERAGE].points), np.random.default_rng(0), []
     for count, each in LAYOUTS:
         found: dict[str, list[tuple[bool, bool]]] = {title: [] for title in TITLES}

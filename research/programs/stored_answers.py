@@ -37,14 +37,14 @@ from embedlab.analysis.comparison import compare_evidence
 from embedlab.analysis.evidence import Evidence, member_columns
 from embedlab.analysis.near_duplicates import Links, NearDuplicates
 from embedlab.analysis.scores import ModelColumns
-from embedlab.commands.options import with_aliases
+from embedlab.commands.options import take_aliases
 from embedlab.comparison.comparison import Slicing
 from embedlab.comparison.evidence import outcome_evidence
 from embedlab.core.settings import Settings, load_settings
 from embedlab.data.dataset import DatasetState
 from embedlab.data.shared_text import Overlap
 from embedlab.encoders.encoder import EncoderFacts
-from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.encoders.score_place import ScorePlace
 from embedlab.models.catalog import ModelSpec
 from embedlab.outcomes.frame import DATASET, ItemSlice, Outcomes, joined_outcomes
 from embedlab.outcomes.grouping import cut
@@ -140,8 +140,8 @@ def store(
 
     session = NotebookSession(settings=settings)
     gathered = gather(names, tasks, session, slicing=Slicing(), setting="literature")
-    compared = gathered.compared(Slicing())
-    cut = [compared, *(gathered.compared(Slicing(by=name)) for name in properties)]
+    compared = gathered.compare(Slicing())
+    cut = [compared, *(gathered.compare(Slicing(by=name)) for name in properties)]
     specs = [spec for name in names for spec in resolve_model(name, session).members]
     answers = {
         one.task: {
@@ -615,7 +615,7 @@ def main() -> None:
                 for task, _, _ in chosen
             }
             tasks = [SelectedTask(task=task, names=names) for task, names in named.items()]
-            store(arguments.file, with_aliases(arguments.models), tasks, settings, arguments.by)
+            store(arguments.file, take_aliases(arguments.models), tasks, settings, arguments.by)
 
 
 if __name__ == "__main__":

@@ -189,7 +189,7 @@ def evidence_of_file(
             return scored.models, stored_why.contrasts_by_kind(scored)
         scored = stored_tables.stored_pairs(path, models, settings, slices.by, slices.dataset)
         scored = stored_tables.unseen_pairs(scored, settings)[0] if slices.unseen else scored
-        compared = scored.compared(Slicing(by=slices.by, aggregate=slices.aggregate))
+        compared = scored.compare(Slicing(by=slices.by, aggregate=slices.aggregate))
         return scored.models, {one.key: one for one in compared.evidence}
     stored, items = stored_answers.stored_answers(path, models)
     columns = stored_answers.chosen_models(path, stored, models)

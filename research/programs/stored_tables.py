@@ -49,7 +49,7 @@ from embedlab.data.pair_parts import FIFTHS_OF, OTHER_SPLITS
 from embedlab.data.shared_text import Overlap
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import EncoderFacts
-from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.encoders.score_place import ScorePlace
 from embedlab.models.catalog import Model
 from embedlab.outcomes.frame import ALL_SPLITS, Outcomes, chosen_items, joined_splits
 from embedlab.outcomes.stored import joined_members
@@ -122,9 +122,9 @@ class StoredPairs(Gathered):
         """The pairs as outcomes of all members."""
         return self.outcomes[0]
 
-    def compared(self, slicing: Slicing, progress: Progress | None = None) -> TaskComparison:
+    def compare(self, slicing: Slicing, progress: Progress | None = None) -> TaskComparison:
         """Return the models compared; the text that they share is that of when they were stored."""
-        found = super().compared(slicing, progress)
+        found = super().compare(slicing, progress)
         shared: dict[str, dict[str, Overlap]] = {
             model.name: {
                 key: overlap
@@ -462,7 +462,7 @@ def shown(arguments: argparse.Namespace, settings: Settings) -> str:
     if arguments.unseen:
         scored, note = unseen_pairs(scored, settings)
         scored.notes.insert(0, note)
-    compared = scored.compared(Slicing(by=arguments.by, aggregate=arguments.aggregate))
+    compared = scored.compare(Slicing(by=arguments.by, aggregate=arguments.aggregate))
     return replace(
         comparison_table(compared), is_signed=arguments.signature, has_all_notes=arguments.notes
     ).to_markdown()

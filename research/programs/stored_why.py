@@ -33,7 +33,7 @@ def explained_again(scored: StoredPairs) -> tuple[Explanation, TaskComparison]:
     """Return why the two models of SCORED differ, and both compared, by the procedure of today."""
     from embedlab.commands.why import HALVES_SEED
 
-    compared = scored.compared(Slicing())
+    compared = scored.compare(Slicing())
     rng = np.random.default_rng(HALVES_SEED)
     return explained(scored.pairs, scored.models, compared.evidence, rng=rng, examples=0), compared
 

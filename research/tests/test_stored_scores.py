@@ -44,10 +44,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
         listed.select("dataset", "item", prediction=wrong).write_csv(folder / f"{name}.csv")
         names.append(f"{name}=items:{folder / name}.csv")
-    from embedlab.commands.options import with_aliases
+    from embedlab.commands.options import take_aliases
 
     store(
-        folder / "answers.parquet", with_aliases(names), [SelectedTask(task="multitask")], settings
+        folder / "answers.parquet", take_aliases(names), [SelectedTask(task="multitask")], settings
     )
     return folder
 

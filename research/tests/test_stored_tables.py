@@ -70,9 +70,7 @@ def finished(runs: Path, seed: int, changes: Sequence[str] = ("data.rows=40",)) 
 
 def compared(settings: Settings, models: list[str], by: By) -> str:
     if by == "dice":  # of all splits, as in the paper's figure
-        table = comparison_table(
-            score_all(models, settings, NAMES[FIFTHS]).compared(Slicing(by=by))
-        )
+        table = comparison_table(score_all(models, settings, NAMES[FIFTHS]).compare(Slicing(by=by)))
     else:
         (table,) = compare(
             CompareOptions(models=models, by=by), NotebookSession(settings=settings)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.settings import load_settings
-from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.encoders.score_place import ScorePlace
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.models.catalog import resolve
 from embedlab.runs.evaluations import Evaluation

@@ -16,7 +16,7 @@ from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import Encoder
 from embedlab.encoders.loading import load_encoder
-from embedlab.models.aliases import declared
+from embedlab.models.aliases import take_alias
 from embedlab.models.catalog import resolve
 from embedlab.models.grammar import title_of
 from tests.encoders.endpoint_server import vector
@@ -46,7 +46,7 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
 def load(name: str, cpu: Machine, cache: Path | None = None, *, offline: bool = False) -> Encoder:
     """The encoder of a typed name."""
     return load_encoder(
-        resolve(declared(name), Path("none")).members[0], cpu, cache=cache, offline=offline
+        resolve(take_alias(name), Path("none")).members[0], cpu, cache=cache, offline=offline
     )
 
 
@@ -222,11 +222,11 @@ def test_a_server_that_only_a_file_names_gets_neither_texts_nor_the_key(
     with pytest.raises(MissingError, match="refuses the request: status 401"):  # without a key
         load_encoder(named, cpu).encode(["a"])
     # typed for another port, or to be encrypted: the key is not for this one
-    declared("http://127.0.0.1:1/v1#m")
-    declared(f"{server.replace('http', 'https')}#m")
+    take_alias("http://127.0.0.1:1/v1#m")
+    take_alias(f"{server.replace('http', 'https')}#m")
     with pytest.raises(MissingError, match="refuses the request: status 401"):
         load_encoder(named, cpu).encode(["a"])
-    declared(f"average:dice,{server}#key")
+    take_alias(f"average:dice,{server}#key")
     assert load_encoder(named, cpu).encode(["a"]).shape == (1, 6)
 
 

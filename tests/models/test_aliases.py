@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import UsageError
-from embedlab.models.aliases import aliases, aliases_file, declared
+from embedlab.models.aliases import aliases, aliases_file, take_alias
 from embedlab.models.catalog import resolve
 
 
@@ -13,7 +13,7 @@ def test_a_typed_alias_is_stored_and_means_the_same_folder_from_anywhere(
     tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tiny_encoder.parent)
-    assert declared(f"mini={tiny_encoder.name}") == "mini"
+    assert take_alias(f"mini={tiny_encoder.name}") == "mini"
     monkeypatch.chdir("/")
     (spec,) = resolve("mini", Path("runs")).members
     assert (spec.name, spec.location, spec.alias_of) == (
@@ -26,10 +26,10 @@ def test_a_typed_alias_is_stored_and_means_the_same_folder_from_anywhere(
 
 
 def test_an_alias_is_stored_when_it_is_used_and_others_stay_as_they_are() -> None:
-    declared("one=dice")
+    take_alias("one=dice")
     resolve("one", Path("runs"))
     stored = aliases_file().read_text()
-    assert (declared("one=wordllama"), declared("two=dice"), aliases()["one"]) == (
+    assert (take_alias("one=wordllama"), take_alias("two=dice"), aliases()["one"]) == (
         "one",
         "two",
         "wordllama",
@@ -37,7 +37,7 @@ def test_an_alias_is_stored_when_it_is_used_and_others_stay_as_they_are() -> Non
     assert aliases_file().read_text() == stored
     resolve("two", Path("runs"))
     assert aliases_file().read_text() == stored + 'two = "dice"\n'.replace("two", '"two"')
-    declared("three=no-such-model")
+    take_alias("three=no-such-model")
     with pytest.raises(UsageError, match="no model named"):
         resolve("three", Path("runs"))
     assert "three" not in aliases_file().read_text()
@@ -55,7 +55,7 @@ def test_an_alias_is_stored_when_it_is_used_and_others_stay_as_they_are() -> Non
     ],
 )
 def test_what_names_no_alias_is_a_model_as_it_was(text: str) -> None:
-    assert declared(text) == text
+    assert take_alias(text) == text
     assert not aliases_file().exists()
 
 
@@ -64,18 +64,18 @@ def test_a_folder_whose_name_has_an_equals_sign_is_a_folder(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("lr=3").mkdir()
-    assert declared("lr=3") == "lr=3"
+    assert take_alias("lr=3") == "lr=3"
 
 
 @pytest.mark.parametrize("name", ["dice", "sbert", "gold", "vectors", "gap", "1st", "negation"])
 def test_a_name_with_a_meaning_of_its_own_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match=r"already names something else|cannot be an alias"):
-        declared(f"{name}=dice")
+        take_alias(f"{name}=dice")
 
 
 def test_a_run_comes_before_an_alias_of_its_name(tmp_path: Path) -> None:
     (tmp_path / "runs" / "mine" / "seed-1" / "model").mkdir(parents=True)
-    declared("mine=dice")
+    take_alias("mine=dice")
     (spec,) = resolve("mine", tmp_path / "runs").members
     assert (spec.name, spec.kind) == ("mine@1", "run")
 
@@ -83,16 +83,16 @@ def test_a_run_comes_before_an_alias_of_its_name(tmp_path: Path) -> None:
 def test_an_alias_of_a_run_has_its_seeds(tmp_path: Path) -> None:
     for seed in (1, 2):
         (tmp_path / "runs" / "long-name" / f"seed-{seed}" / "model").mkdir(parents=True)
-    declared("short=long-name")
+    take_alias("short=long-name")
     model = resolve("short", tmp_path / "runs")
     assert [(one.name, one.seed) for one in model.members] == [("short@1", 1), ("short@2", 2)]
     assert [one.name for one in resolve("short@2", tmp_path / "runs").members] == ["short@2"]
 
 
 def test_an_alias_made_of_another_or_of_itself_names_the_model(tiny_encoder: Path) -> None:
-    declared(f"mini={tiny_encoder}")
-    declared("mini=mini?pooling=cls")
-    declared("short=mini?dim=8")
+    take_alias(f"mini={tiny_encoder}")
+    take_alias("mini=mini?pooling=cls")
+    take_alias("short=mini?dim=8")
     assert aliases()["mini"] == f"{tiny_encoder}?pooling=cls"
     (spec,) = resolve("short", Path("runs")).members
     assert (spec.location, spec.pooling, spec.dim) == (str(tiny_encoder), "cls", 8)

@@ -14,7 +14,7 @@ from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.note import Note, shown_notes
 from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_encoder
-from embedlab.models.aliases import declared
+from embedlab.models.aliases import take_alias
 from embedlab.models.catalog import refuse_other_meaning, resolve
 from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.reports.notes import model_note
@@ -194,7 +194,7 @@ def test_a_token_of_unknown_words_that_is_unknown_itself_has_an_end(
 
 
 def test_a_name_that_means_a_model_is_no_name_for_a_run(tmp_path: Path) -> None:
-    declared("mine=dice")
+    take_alias("mine=dice")
     for name in ("minilm", "sbert", "wordllama", "bm25", "dice", "all-MiniLM-L6-v2", "mine"):
         with pytest.raises(UsageError, match="no run can be called"):
             refuse_other_meaning(name)

@@ -10,7 +10,7 @@ from embedlab.core.progress import ProgressCallback
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.encoders.loading import load_encoder
-from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.encoders.score_place import ScorePlace
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.scoring.prefetch import encode_once, stored_evaluation

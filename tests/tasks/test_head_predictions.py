@@ -23,7 +23,7 @@ from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.encoders.device import Machine
-from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.encoders.score_place import ScorePlace
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.objectives.objective import Trained, build_objectives, write_sealed_tensors
 from embedlab.runs.evaluations import Evaluation

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from embedlab.core.errors import UsageError
 from embedlab.core.schema import table
+from embedlab.data.dataset import NLI_LABELS
 from embedlab.objectives.needs import (
     NEEDS,
-    NLI_CLASSES,
     HeadKind,
     Limit,
     Needs,
@@ -84,7 +84,7 @@ def describe(
     pairs = sorted((int(sets.classes[anchor, sentence]), rows.at(sentence)) for sentence in chosen)
     return [
         ("anchor", rows.at(sets.anchors[anchor])),
-        *((NLI_CLASSES[kind], sentence) for kind, sentence in pairs),
+        *((NLI_LABELS[kind], sentence) for kind, sentence in pairs),
     ]
 
 
@@ -109,7 +109,7 @@ def objective() -> type:
         def __init__(self, options: Options, dim: int) -> None:
             super().__init__()
             self.options = options
-            self.head = pair_head(options.head, dim, len(NLI_CLASSES))
+            self.head = pair_head(options.head, dim, len(NLI_LABELS))
 
         def sample(
             self, columns: Mapping[str, NDArray[np.int64]], rng: np.random.Generator

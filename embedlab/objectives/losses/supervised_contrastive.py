@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from embedlab.core.recipe import Positive, Share
 from embedlab.core.schema import table
+from embedlab.data.dataset import NLI_LABELS
 from embedlab.objectives.needs import (
     NEEDS,
-    NLI_CLASSES,
     HeadKind,
     Limit,
     Needs,
@@ -138,7 +138,7 @@ def objective() -> type:
             super().__init__()
             self.options = options
             self.head = (
-                pair_head(options.head, dim, len(NLI_CLASSES)) if options.weight < 1 else None
+                pair_head(options.head, dim, len(NLI_LABELS)) if options.weight < 1 else None
             )
 
         def sample(

@@ -11,7 +11,7 @@ from pathlib import Path
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.recipe import recipe_differences
 from embedlab.core.settings import Settings
-from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.encoders.score_place import ScorePlace
 from embedlab.models.catalog import resolve
 from embedlab.runs.environment import Environment
 from embedlab.runs.evaluations import Evaluation, StoredScore

@@ -1,4 +1,4 @@
-"""Stored scores of a model's pairs; torch-free, so that the dashboard finds them too."""
+"""The folder of a model's scores; torch-free, so that the dashboard finds them too."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

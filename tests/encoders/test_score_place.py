@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.settings import Settings
-from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.encoders.score_place import ScorePlace
 from embedlab.models.catalog import resolve
 
 
