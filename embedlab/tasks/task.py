@@ -147,7 +147,7 @@ class Task(ABC):
         Aggregate, ...
     ] = ()  # ways to put the sources of a dataset together: of correlations of similarities
     datasets: tuple[str, ...] = ()  # those of its suite, in order; each can be evaluated by itself
-    item_datasets: tuple[str, ...] = ()  # those of which `items` has the items
+    item_datasets: tuple[str, ...] = ()  # those whose predictions may come from a file
     dev_names: tuple[
         str, ...
     ] = ()  # allowed in a recipe's `evaluate.dev`, besides datasets of pairs
@@ -201,7 +201,9 @@ class Task(ABC):
         return None
 
     def items(self, source: Source, names: Sequence[str]) -> Sequence[GoldItems]:
-        """Return the items of those of its `item_datasets` that NAMES lists."""
+        """Return the items of those of its `item_datasets` that NAMES lists, for predictions that
+        a file brings.
+        """
         return ()
 
     @abstractmethod
@@ -273,7 +275,10 @@ class Task(ABC):
 
 
 class PairTask(Task):
-    """The task of ranking pairs by their similarity, as their gold scores do."""
+    """The task of ranking pairs by their similarity, as their gold scores do.
+
+    AVERAGES name the datasets of each, which is shown where all of them are.
+    """
 
     aggregates = AGGREGATES
     has_lone_items = True
@@ -397,17 +402,7 @@ def is_binary(source: Source, name: str) -> bool:
         return False
 
 
-def pair_task(
-    name: str,
-    summary: str,
-    datasets: Sequence[str],
-    *,
-    averages: Mapping[str, Sequence[str]] | None = None,
-) -> Task:
-    """Return the task of ranking the pairs of DATASETS; AVERAGES name the datasets of each, which
-    is shown where all of them are.
-    """
-    return PairTask(name, summary, datasets, averages)
+pair_task = PairTask  # its name in earlier plug-ins
 
 
 def pair_texts(source: Source, datasets: Sequence[str]) -> Texts:
@@ -552,8 +547,8 @@ def outcomes_of(
     that are compared with gold.
 
     CLASSES are all labels in order, those that occur without; SPLIT and STATES those of the part
-    without; ROWS (items,) count among all STATES. text_ids: (items, 2), what identifies sentences
-    that PART has no columns of.
+    without. ROWS (items,) count among all STATES: where PART lacks rows of its split, they must be
+    given. text_ids: (items, 2), what identifies sentences that PART has no columns of.
     """
     if is_class:
         labels = [[str(value) for value in column] for column in (gold, predicted)]  # type: ignore[union-attr]

@@ -7,7 +7,7 @@ import pytest
 from embedlab.core.errors import UsageError
 from embedlab.scoring import selection
 from embedlab.scoring.selection import SelectedTask, select_tasks, stored_selection
-from embedlab.tasks.task import all_tasks, pair_task
+from embedlab.tasks.task import PairTask, all_tasks
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_an_evaluation_of_some_datasets_is_stored_apart_from_that_of_all() -> No
 def test_another_task_of_pairs_takes_no_dataset_from_the_task_of_its_kind(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    years = pair_task(
+    years = PairTask(
         "a-few-years", "STS of two years", ("sts12", "sts13")
     )  # before sts in the alphabet
     monkeypatch.setattr(selection, "all_tasks", lambda: [years, *all_tasks()])

@@ -22,13 +22,13 @@ from embedlab.encoders.encoder import EncoderFacts
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import StoredScore
 from embedlab.tasks.task import (
+    PairTask,
     Task,
     all_tasks,
     evaluation_of,
     load_member,
     outcomes_of,
     own_items,
-    pair_task,
     task,
 )
 
@@ -216,7 +216,7 @@ def test_the_dev_score_of_pairs_is_spearmans_correlation_times_a_hundred(
         return part_of(name)
 
     monkeypatch.setattr(Source, "open", opening)
-    score = pair_task("own", "pairs", ["a"]).dev_score(Source(folder=TINY_FOLDER), "a")
+    score = PairTask("own", "pairs", ["a"]).dev_score(Source(folder=TINY_FOLDER), "a")
     trained = SimpleNamespace(encoder=Scoring())
     assert [score(trained), score(trained)] == pytest.approx([-100, -100])  # type: ignore[arg-type]
     assert opened == [("a", "dev")]
@@ -236,7 +236,7 @@ def test_what_the_dev_pairs_lack_of_the_published_ones_is_said(
         return lacking
 
     monkeypatch.setattr(Source, "open", open_part)
-    (remark,) = pair_task("own", "pairs", ["mine"]).dev_remarks(Source(), "mine")
+    (remark,) = PairTask("own", "pairs", ["mine"]).dev_remarks(Source(), "mine")
     assert f"{lacking.state.rows} of {lacking.state.rows + 1}" in remark
     assert opened == [("mine", "dev")]
 
