@@ -1,4 +1,4 @@
-"""What CONTRIBUTING.md says of adding a thing: one file, or one folder, and every list, command and
+"""What ARCHITECTURE.md says of adding a thing: one file, or one folder, and every list, command and
 completion has it.
 
 The files are those of docs/plugins.md and docs/guides/reproduce.md, moved into a copy of the

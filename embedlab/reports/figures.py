@@ -73,7 +73,9 @@ _KINDS: list[FigureKind] = []
 
 
 def figure(command: str, name: str, summary: str) -> Callable[[Draw], Draw]:
-    """Declare the function below as the figure NAME of what a COMMAND gives."""
+    """Declare the function below as the figure NAME of what a COMMAND gives: it is called with the
+    `figure_subject` of that command's report as keywords.
+    """
 
     def declare(draw: Draw) -> Draw:
         _KINDS.append(FigureKind(name=name, command=command, summary=summary, draw=draw))
