@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from embedlab.analysis.dependence import SharedSentences
+
 if TYPE_CHECKING:
-    from embedlab.analysis.dependence import SharedSentences
     from embedlab.analysis.influence import Floats
     from embedlab.analysis.near_duplicates import NearDuplicates
 
@@ -34,6 +35,15 @@ def largest_joined(rows: int) -> float:
     to.
     """
     return min(MOST_ROWS / max(rows, 1), LARGEST_SHARE)
+
+
+def topics_of_texts(texts: NDArray[np.uint64], near: NearDuplicates) -> Numbers:
+    """Return the number of the topic of each row of TEXTS, (rows, 2) numbers of its two sentences,
+    where rows count alike.
+    """
+    rows = len(texts)
+    shared = SharedSentences.of(texts[:, 0], texts[:, 1])
+    return join_topics(shared, np.full(rows, 1 / max(rows, 1)), near, largest_joined(rows))
 
 
 def join_topics(

@@ -253,15 +253,17 @@ def _evaluate_tasks(
         predicting = [one_member(model) for model in models]
         submission.check(predicting, session.settings)
     work = Work(selected=selected, setting=options.setting, again=options.again)
-    known = encode_for_all(models, work, session)
+    ready = encode_for_all(models, work, session)
     evaluated: dict[str, list[tuple[SelectedTask, Evaluations]]] = {}
-    is_whole = known.is_whole
-    for selected_task in (each for each in selected if each not in known.missing):
+    is_whole = ready.is_whole
+    for selected_task in (each for each in selected if each not in ready.missing):
         title = (
-            selected_task.task if selected_task.is_each_alone else selected_task.stored_name()
+            selected_task.task
+            if selected_task.definition.is_each_alone
+            else selected_task.stored_name()
         )  # datasets that are evaluated one by one share a table
         try:
-            if evaluations := evaluate_on_task(models, selected_task, work, known, session):
+            if evaluations := evaluate_on_task(models, selected_task, work, ready, session):
                 evaluated.setdefault(title, []).append((selected_task, evaluations))
         except MissingError as error:
             if work.is_one:
@@ -286,7 +288,7 @@ def _evaluate_tasks(
                 f"{evaluation.model}: {len(written) - 1} results for mteb in {written[0].parent}"
             )
     return [
-        _table(options, parts, models, known, session) for parts in evaluated.values()
+        _table(options, parts, models, ready, session) for parts in evaluated.values()
     ], is_whole
 
 
@@ -294,7 +296,7 @@ def _table(
     options: EvaluateOptions,
     parts: Sequence[tuple[SelectedTask, Evaluations]],
     models: Sequence[Model],
-    known: Readiness,
+    ready: Readiness,
     session: Session,
 ) -> Table:
     """The table of the evaluations of one task, with the intervals of what is stored by item."""
@@ -318,7 +320,7 @@ def _table(
     intervals: dict[tuple[str, ...], tuple[float, float]] = {}
     notes: list[str] = []
     for one, of_models in parts:
-        texts = known.texts.get(one)
+        texts = ready.texts.get(one)
         notes += texts.notes if texts is not None else ()
         for model in (model for model in models if model.name in of_models):
             evaluated = of_models[model.name]

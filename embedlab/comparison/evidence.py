@@ -14,11 +14,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.analysis.correlations import SAME_SIMILARITY, correlated_groups, why_undefined_gold
-from embedlab.analysis.dependence import SharedSentences
 from embedlab.analysis.evidence import Evidence, ItemGroups, average_evidence, evidence_of
 from embedlab.analysis.measures import MEASURES, Measure, classes_by_threshold, two_folds
 from embedlab.analysis.near_duplicates import NearDuplicates
-from embedlab.analysis.topics import join_topics, largest_joined
+from embedlab.analysis.topics import topics_of_texts
 from embedlab.core.note import Note
 from embedlab.outcomes.frame import DATASET, ItemSlice, whole_blocks
 from embedlab.runs.outcomes import TEXT_IDS
@@ -236,10 +235,7 @@ def _by_threshold(
     """
     topics = np.arange(len(gold))
     if texts is not None:
-        shares = np.full(len(gold), 1 / max(len(gold), 1))
-        shared = SharedSentences.of(texts[:, 0], texts[:, 1])
-        known = near if near is not None else NearDuplicates.none()
-        topics = join_topics(shared, shares, known, largest_joined(len(gold)))
+        topics = topics_of_texts(texts, near or NearDuplicates.none())
     folds = two_folds(topics)
     if len(np.unique(folds)) < 2:
         return {}

@@ -3,9 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.analysis.dependence import SharedSentences
 from embedlab.analysis.near_duplicates import NearDuplicates
-from embedlab.analysis.topics import join_topics, largest_joined
+from embedlab.analysis.topics import topics_of_texts
 from embedlab.outcomes.frame import Outcomes, text_numbers
 
 Topics = NDArray[np.intp]  # (rows,) the number of each row's topic
@@ -27,11 +26,4 @@ def item_topics(outcomes: Outcomes) -> Topics:
 
     A row of unknown text is a topic of its own.
     """
-    texts = text_numbers(outcomes)
-    shares = np.full(len(texts), 1 / max(len(texts), 1))
-    return join_topics(
-        SharedSentences.of(texts[:, 0], texts[:, 1]),
-        shares,
-        near_sentences(outcomes),
-        largest_joined(len(texts)),
-    )
+    return topics_of_texts(text_numbers(outcomes), near_sentences(outcomes))

@@ -40,11 +40,6 @@ class SelectedTask:
         """Return its task."""
         return find_task(self.task)
 
-    @property
-    def is_each_alone(self) -> bool:
-        """Return whether each dataset of its task is evaluated by itself."""
-        return self.definition.is_each_alone
-
     def evaluation_name(self, setting: str = "literature") -> str:
         """Return the task name of its evaluation: a set of datasets has its own name, and another
         SETTING is appended.
