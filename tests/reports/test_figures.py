@@ -1,5 +1,5 @@
-"""Figures for papers: every declared one is drawn, one column wide, with its fonts and its caption
-in the file.
+"""Figures for papers: each kind of plot is drawn one column wide, with its fonts and its caption in
+the file.
 """
 
 import re
