@@ -12,9 +12,9 @@ they differ whether its resolved recipe is the same.
 
 Without, both run a training that is interrupted and resumed, another one, a grid of four cells, an
 encoding, comparisons of pairs and of classified sentences, and a paper's table with its trainings;
-with --model also the seven STS sets with that model. What is compared is what is stored: scores,
-weights of models and heads, vectors, and the numbers of evaluations; and what is printed of
-differences and of the table, intervals to 1e-12.
+with --model also the seven STS sets with that model. What is compared is what is stored: weights of
+models and heads, vectors, and the scores of evaluations; and what is printed of differences and of
+the table, intervals to 1e-12.
 """
 
 import argparse
@@ -34,21 +34,8 @@ from same_answers import GRID, SENTENCES, SHORT_SETTING, differences
 
 PRINTED = ("compare.json", "table.json")  # what commands answer, one object after the other
 
-# Keys of stored JSON that are not numbers of a result, or that older versions did not store.
-UNEQUAL = {
-    "backend",
-    "checksum",
-    "declared",
-    "dims",
-    "scored_by",
-    "seed",
-    "signature",
-    "title",
-    "version",
-    "time",
-    "time_s",
-    "seconds",
-}
+# What says which number a stored score is, and the number.
+SCORE = ("by", "slice", "metric", "setting", "split", "value", "items")
 
 
 # Trains each recipe that is named into a run of its name, in one process; what fails is written
@@ -202,18 +189,21 @@ def work(checkout: Path, folder: Path, model: Path | None) -> None:
 
 
 def numbers(folder: Path) -> dict[str, Any]:
-    """What was stored, by its path: digests of weights and scores, the values of evaluations."""
+    """What was stored, by its path: digests of weights and encoded vectors, the scores of
+    evaluations. Caches, whose form may change, are left out.
+    """
     found: dict[str, Any] = {}
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))
-        if "corpora" in path.parts or "tiny" in path.parts:
+        if not {"corpora", "tiny", "embeddings"}.isdisjoint(path.parts):
             continue
         if path.name in {"model.safetensors", "heads.safetensors"} or path.suffix == ".npy":
             found[name] = sha256(path.read_bytes()).hexdigest()
-        elif path.name == "scores.parquet":
-            found[name] = scores(path)
         elif path.parent.name == "evaluations" and path.suffix == ".json":
-            found[name] = plain(json.loads(path.read_text()))
+            found[name] = sorted(
+                [repr(score[key]) for key in SCORE]
+                for score in json.loads(path.read_text())["scores"]
+            )
         elif path.name in PRINTED:
             found[name] = [
                 row
@@ -224,14 +214,6 @@ def numbers(folder: Path) -> dict[str, Any]:
     return found
 
 
-def scores(path: Path) -> str:
-    """The digest of a score file's rows."""
-    import polars as pl
-
-    rows = pl.read_parquet(path.open("rb"), hive_partitioning=False)
-    return sha256(rows.sort(rows.columns).write_csv().encode()).hexdigest()
-
-
 def json_objects(text: str) -> list[Any]:
     """The objects that commands have written one after the other."""
     found, decoder = [], json.JSONDecoder()
@@ -240,13 +222,6 @@ def json_objects(text: str) -> list[Any]:
         found.append(value)
         text = text[end:]
     return found
-
-
-def plain(values: Any) -> Any:
-    """JSON without what may differ between versions and moments."""
-    if isinstance(values, dict):
-        return {key: plain(value) for key, value in values.items() if key not in UNEQUAL}
-    return [plain(value) for value in values] if isinstance(values, list) else values
 
 
 def differs(name: str, old: Any, new: Any) -> bool:
