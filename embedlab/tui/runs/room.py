@@ -250,7 +250,9 @@ class RunsRoom(Room):
         if here is None:
             return
         facts = [
-            Content.assemble((f"{name} ", "$faint"), text) for name, text in detail.facts(here)
+            # a line ends between two facts, not inside one
+            Content.assemble((f"{name}\xa0", "$faint"), text.replace(" ", "\xa0"))
+            for name, text in detail.facts(here)
         ]
         lines = [
             Content.styled(here.title or here.name, "bold"),
