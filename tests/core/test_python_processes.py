@@ -19,6 +19,7 @@ from embedlab.commands import tui
 from embedlab.core import python_processes
 from embedlab.core.errors import ExitCode
 from embedlab.core.paths import PACKAGE
+from embedlab.core.settings import Settings
 from embedlab.experiments.cell import PROGRAM, CellLock
 from embedlab.experiments.executors.local import LocalTasks
 from embedlab.experiments.plan import GridFolder, GridPlan
@@ -205,7 +206,7 @@ def test_a_served_dashboard_imports_nothing_from_its_folder(
     monkeypatch.setattr("embedlab.tui.serving.DashboardServer", served)
     monkeypatch.setattr(sys, "argv", ["embedlab", "tui", "--serve", "--help"])
     with pytest.raises(KeyboardInterrupt):
-        tui._serve("127.0.0.1", 8000, SimpleNamespace())  # type: ignore[arg-type]
+        tui._serve("127.0.0.1", 8000, SimpleNamespace(settings=Settings()))  # type: ignore[arg-type]
     found = subprocess.run(
         commands[0], shell=True, capture_output=True, text=True, check=False
     )  # as textual-serve does
