@@ -450,11 +450,20 @@ def own_training(typed: str, overrides: Sequence[str], dev: str | None) -> OwnTr
     """
     from embedlab.core.own_files import absolute
     from embedlab.data.file_name import is_row_file, parse_file_name, with_said
-    from embedlab.data.own_columns import LABELLED, PAIRS, SCORED, SENTENCES, TRIPLETS, own_data
+    from embedlab.data.own_columns import (
+        LABELLED,
+        PAIRS,
+        SCORED,
+        SENTENCES,
+        TRIPLETS,
+        own_data,
+        refuse_held_out,
+    )
 
     if not is_row_file(typed):
         return None
     data = own_data(with_said(parse_file_name(typed), overrides).text)
+    refuse_held_out(data)
     values: dict[str, object] = {
         "data.files": absolute([str(data.file.path)]),
         "evaluate.tasks": [],

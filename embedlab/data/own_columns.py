@@ -212,6 +212,7 @@ _SPLITS = re.compile(
     r"|teste|validación|validação|prüfung|обуч\w*|тест\w*|валид\w*|провер\w*|[训訓][练練]集?|[测測][试試]集?"
     r"|[验驗][证證]集?|开发集|(訓練|学習|評価|検証|テスト)(用|データ)?|훈련|학습|검증|평가|테스트|تدريب|اختبار"
 )
+_HELD_OUT = ("dev", "val", "eval", "test", "tst", "heldout")
 _MOST_LABELS = 20  # different values of a column of labels
 _LABEL_WORDS = 3
 # blanks, and letters of scripts that have none between words
@@ -856,6 +857,20 @@ def splits_in(rows: pl.DataFrame, settled: Sequence[str]) -> tuple[str, dict[str
         if 1 < len(values) <= _MOST_LABELS and (is_called_so or is_of_splits):
             return column.name, values
     return None
+
+
+def refuse_held_out(data: OwnData) -> None:
+    """Refuse to train on a file that says in a column of its own that all rows are for testing."""
+    for name in (name for name in data.unread if _SPLIT_COLUMNS.fullmatch(_squeezed(name))):
+        values = read_rows(data.file.path, needed=())[name].drop_nulls().unique().to_list()
+        said = _split_said(str(values[0])) if len(values) == 1 else ""
+        if name not in data.file.where and said.startswith(_HELD_OUT):
+            whole = data.file.with_options(where={**data.file.where, name: str(values[0])}).text
+            raise UsageError(
+                f"{data.file.path}: every row says {str(values[0])!r} in {name!r}: no row is for "
+                "training",
+                hint=f"to train on them all the same write '{whole}'",
+            )
 
 
 def _split_said(value: str) -> str:
