@@ -58,7 +58,8 @@ class EvaluatedRows:
     def items(self) -> ScoredItems:
         """What the scores vary over, and what claims are measured on."""
         pairs = {DEFAULT_TASK: self.scored.outcomes[0]} if self.scored is not None else {}
-        stored = ScoredItems.of(self.answers)
+        others = {key: each for key, each in self.answers.items() if key[1] not in pairs}
+        stored = ScoredItems.of(others)
         return ScoredItems(tasks={**stored.tasks, **pairs}, published=self.published)
 
     @property

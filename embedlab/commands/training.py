@@ -34,6 +34,7 @@ from embedlab.core.errors import (
 from embedlab.core.foreign_files import open_own
 from embedlab.core.hints import Hint, NamedOption
 from embedlab.core.network import is_reachable
+from embedlab.core.note import kind_of
 from embedlab.core.paths import STARTER_FOLDER
 from embedlab.core.progress import ProgressDisplay
 from embedlab.core.python_processes import python_command
@@ -78,7 +79,7 @@ def check_training(plan: TrainPlan, session: Session) -> None:
     from embedlab.training.stage_data import check_own_rows
 
     for note in plan.notes:
-        if session.settings.notes or not note.startswith("  "):  # examples and other readings
+        if session.settings.notes or kind_of(note) != "detail":  # examples and other readings
             session.note(note)
     source, missing = Source.from_settings(session.settings), list[EmbedlabError]()
     if plan.todo:

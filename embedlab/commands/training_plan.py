@@ -16,6 +16,7 @@ from embedlab.choices import Tracker
 from embedlab.commands.options import Flag, RecipeValues, with_profile
 from embedlab.core.errors import UsageError
 from embedlab.core.network import OFFLINE
+from embedlab.core.note import Note
 from embedlab.core.overrides import overrides_of
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
@@ -450,20 +451,11 @@ def own_training(typed: str, overrides: Sequence[str], dev: str | None) -> OwnTr
     """
     from embedlab.core.own_files import absolute
     from embedlab.data.file_name import is_row_file, parse_file_name, with_said
-    from embedlab.data.own_columns import (
-        LABELLED,
-        PAIRS,
-        SCORED,
-        SENTENCES,
-        TRIPLETS,
-        own_data,
-        refuse_held_out,
-    )
+    from embedlab.data.own_columns import LABELLED, PAIRS, SCORED, SENTENCES, TRIPLETS, own_data
 
     if not is_row_file(typed):
         return None
     data = own_data(with_said(parse_file_name(typed), overrides).text)
-    refuse_held_out(data)
     values: dict[str, object] = {
         "data.files": absolute([str(data.file.path)]),
         "evaluate.tasks": [],
@@ -484,7 +476,8 @@ def own_training(typed: str, overrides: Sequence[str], dev: str | None) -> OwnTr
         SENTENCES.title: "own-sentences",
     }
     recipe, typed_dev = recipes[data.kind.title], None
-    notes = [*data.lines(), f"  recipe {recipe}; `embedlab recipes {recipe}` shows it"]
+    shown = Note(f"  recipe {recipe}; `embedlab recipes {recipe}` shows it", kind="detail")
+    notes = [*data.lines(), shown]
     if not any(override.startswith("evaluate.dev=") for override in overrides):
         note, file, typed_dev = _dev_rows(data, dev)
         notes.append(note)

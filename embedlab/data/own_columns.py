@@ -20,6 +20,7 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.first_few import first_few
 from embedlab.core.name_options import outside_quotes
 from embedlab.core.nearest import nearest_hint
+from embedlab.core.note import Note
 from embedlab.core.printable import one_line
 from embedlab.data.dataset import NLI_LABELS, ParsedRows
 from embedlab.data.file_name import LOW_SCORES, ROLES, TEXT_FILE, FileName, parse_file_name
@@ -322,14 +323,18 @@ class OwnData:
             about.append(f"not read: {', '.join(self.unread)}")
         report = [f"{self.file.text}: {'; '.join(about)}"]
         report += [
-            "  " + "; ".join(f"{name}: {one_line(text)}" for name, text in row.items())
+            Note(
+                "  " + "; ".join(f"{name}: {one_line(text)}" for name, text in row.items()),
+                kind="detail",
+            )
             for row in self.examples
             if has_examples
         ]
         if self.columns:
             values = [f"{role}=NAME" for role in self.columns]
             values += ["scale=LOW-HIGH"] * (self.scores is not None)
-            report.append(f"  to read it otherwise: '{self.file.path}?{'&'.join(values)}'")
+            otherwise = f"  to read it otherwise: '{self.file.path}?{'&'.join(values)}'"
+            report.append(Note(otherwise, kind="detail"))
         return report
 
 
@@ -859,18 +864,16 @@ def splits_in(rows: pl.DataFrame, settled: Sequence[str]) -> tuple[str, dict[str
     return None
 
 
-def refuse_held_out(data: OwnData) -> None:
-    """Refuse to train on a file that says in a column of its own that all rows are for testing."""
-    for name in (name for name in data.unread if _SPLIT_COLUMNS.fullmatch(_squeezed(name))):
-        values = read_rows(data.file.path, needed=())[name].drop_nulls().unique().to_list()
-        said = _split_said(str(values[0])) if len(values) == 1 else ""
-        if name not in data.file.where and said.startswith(_HELD_OUT):
-            whole = data.file.with_options(where={**data.file.where, name: str(values[0])}).text
-            raise UsageError(
-                f"{data.file.path}: every row says {str(values[0])!r} in {name!r}: no row is for "
-                "training",
-                hint=f"to train on them all the same write '{whole}'",
-            )
+def held_out_in(rows: pl.DataFrame, settled: Sequence[str]) -> tuple[str, str] | None:
+    """Return the column beside those SETTLED, and its only value, by which all ROWS are for
+    testing; None where there is none.
+    """
+    for name in rows.columns:
+        if name not in settled and _SPLIT_COLUMNS.fullmatch(_squeezed(name)):
+            values = rows[name].drop_nulls().unique()
+            if len(values) == 1 and _split_said(str(values[0])).startswith(_HELD_OUT):
+                return name, str(values[0])
+    return None
 
 
 def _split_said(value: str) -> str:

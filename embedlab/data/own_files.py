@@ -29,6 +29,7 @@ from embedlab.data.own_columns import (
     SENTENCES,
     TRIPLETS,
     OwnData,
+    held_out_in,
     no_labels,
     own_data,
     read_sentences,
@@ -383,6 +384,14 @@ def _table_rows(
         raise UsageError(
             f"{path}: {column!r} says which split a row is in: {first_few([*counts])}",
             hint=Hint("say which rows are read: ", chosen),
+        )
+    if (held_out := held_out_in(rows, settled)) is not None:
+        column, value = held_out
+        raise UsageError(
+            f"{path}: every row says {value!r} in {column!r}: no row is for training",
+            hint=Hint(
+                "to train on them all the same: ", RecipeValue(f"data.where.{column}", value)
+            ),
         )
     rows = selected_rows(path, rows, named.where, named.drop)
     lists = [theirs[name] for name in LISTS if name in theirs]

@@ -2,7 +2,6 @@
 set, then the hub at a pinned revision.
 """
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -36,7 +35,7 @@ from embedlab.data.file_name import is_hub_name, is_pair_file
 from embedlab.data.hub import is_local, read_hub
 from embedlab.data.manifest import empty_rows, is_partial
 from embedlab.data.starter import CORPORA, OFFER, is_starter, refuse_damage
-from embedlab.data.table_file import no_table
+from embedlab.data.table_file import refuse_file
 
 # The modules whose exceptions speak of what is in a file.
 _PARSERS = {
@@ -63,8 +62,8 @@ def dataset(name: str) -> Dataset:
     """The dataset called NAME, or by another of its names."""
     listing = "`embedlab data ls` lists all; for your own pairs give the path of their file"
     plugin = plugins.find("datasets", canonical := canonical_name(name))
-    if plugin is None and os.path.isfile(name):  # noqa: PTH113 - a text that no path can be is none
-        raise no_table(Path(name))
+    if plugin is None:
+        refuse_file(name)
     return _load(
         plugin or plugins.require("datasets", canonical, listing=listing, also=shipped_aliases())
     )

@@ -3,6 +3,7 @@ errors, or the sentences of one column as a stream.
 """
 
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -32,6 +33,7 @@ from embedlab.data.text_file import (
 
 TABLES = (".tsv", ".csv", ".jsonl", ".parquet")
 PLACE = "line of the file"  # a column that we add to the user's
+_KEY = r'"(?:[^"\\]|\\.)*"[ \t]*:'  # of an object, or what looks like one inside a text
 _ODD_ESCAPE = re.compile(
     r"\\u(?:[dD][89a-fA-F]|0000)"
 )  # polars reads half of a surrogate pair as a NUL character
@@ -87,6 +89,12 @@ def read_rows(path: Path, needed: Sequence[str] = _PAIR) -> pl.DataFrame:
             hint="correct the file",
         ) from error
     raise no_table(path)
+
+
+def refuse_file(name: str) -> None:
+    """Refuse a NAME of something else that is a file, which has no rows that can be read."""
+    if os.path.isfile(name):  # noqa: PTH113 - a text that no path can be is none
+        raise no_table(Path(name))
 
 
 def no_table(path: Path) -> MissingError:
@@ -168,11 +176,12 @@ def _read_jsonl(path: Path) -> pl.DataFrame:
         objects = [json_object(path, *each, reads_nan=True) for each in lines.items()]
         again = "\n".join(map(json.dumps, objects))
         frame = pl.read_ndjson(again.encode(), infer_schema_length=None)
-    texts = pl.Series([*lines.values()], dtype=pl.String)
-    for name in frame.columns:  # polars takes the first value of a key that occurs twice
-        count = texts.str.count_matches(json.dumps(name, ensure_ascii=False), literal=True)
-        for row in (count > 1).arg_true():
-            json_object(path, [*lines][row], texts[row])
+    # Polars takes the first value of a key that occurs twice.
+    keys = pl.Series([*lines.values()], dtype=pl.String).str.extract_all(_KEY)
+    bare = keys.list.eval(pl.element().str.strip_chars_end(": \t"))
+    numbers = [*lines]
+    for row in (bare.list.n_unique() < bare.list.len()).arg_true():
+        json_object(path, numbers[row], lines[numbers[row]])
     return frame.with_columns(pl.Series(PLACE, [*lines], dtype=pl.UInt32))
 
 

@@ -68,18 +68,14 @@ class ScoredItems:
             return None
         averages = {name: of for each in outcomes.averages.values() for name, of in each.items()}
         datasets = averages.get(measure.slice, (measure.slice,))
-        parts = []
+        parts, every, split = [], list(whole_blocks(outcomes)), measure.split
         for dataset in datasets:
-            split = measure.split
-            part = next(
-                (
-                    part
-                    for part in whole_blocks(outcomes)
-                    if part.key == (outcomes_name(dataset, split) if split else dataset)
-                    or (split is None and part.key.startswith(f"{dataset}:"))
-                ),
-                None,
+            key = outcomes_name(dataset, split) if split else dataset
+            other_splits = () if split else (f"{dataset}:",)
+            fitting = (
+                each for each in every if each.key == key or each.key.startswith(other_splits)
             )
+            part = next(fitting, None)
             if part is None or known.is_of_classes != bool(outcomes.blocks[part.block].classes):
                 return None
             parts.append(part)

@@ -285,8 +285,9 @@ def _answer(
         return
     if row_order is not None and row_order.pairs:
         outcomes = Counter(map(_outcome, row_order.pairs))
-        counts = ", ".join(f"{outcomes[each]} {each}" for each in _OUTCOMES if outcomes[each])
-        counts = counts.replace(" holds", " as printed")
+        counts = ", ".join(
+            f"{outcomes[each]} {said}" for each, said in _OUTCOMES.items() if outcomes[each]
+        )
         taus = [
             f"; Kendall's tau{f' of {ranking.group}' if ranking.group else ''} {_tau(ranking)}"
             for ranking in row_order.rankings
@@ -309,7 +310,10 @@ def _answer(
 
 
 # What is said of a pair of rows, in this order.
-_OUTCOMES = ("holds", "reversed", "open", "equal", "not tested", "not concluded")
+_OUTCOMES = {
+    "holds": "as printed",
+    **{each: each for each in ("reversed", "open", "equal", "not tested", "not concluded")},
+}
 
 
 def _outcome(pair: PairOrder) -> str:

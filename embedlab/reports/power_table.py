@@ -142,7 +142,7 @@ def _notes(
                 "first, with --seeds"
             )
     for note in hanging_note((each.slice_key, each.topic) for each in detectables):
-        yield (f"{note}; how much others would vary is unknown, so this figure is a guess")
+        yield f"{note}; how much others would vary is unknown, so this figure is a guess"
 
 
 def _facts(detectable: Detectable) -> Row:

@@ -163,7 +163,7 @@ def score_table(comparison: TaskComparison) -> Table:
         score_title(comparison),
         [*leading, *score_columns(comparison.titles, "left")],
         pivot(facts, leading, shows_intervals=True),
-        [*general_notes(comparison), *_slice_notes(comparison)],
+        [*general_notes(comparison), *slice_notes(comparison.slices)],
         tidy_frame(facts, EVALUATED),
         titles=comparison.titles,
         signatures=comparison.signatures,
@@ -209,7 +209,7 @@ def comparison_table(
             slices, comparison.models, slicing.margin, has_differences=rows == "slices"
         ),
         *_elsewhere_notes(comparison.elsewhere, titles),
-        *_slice_notes(comparison),
+        *slice_notes(comparison.slices),
         *(_printed_note(line, slicing.aggregate) for line in printed),
         *(note for model in stated for note in model.notes([each.key for _, each in ranked])),
     ]
@@ -535,10 +535,6 @@ def overlap_footnotes(shared: Mapping[str, Mapping[str, Overlap]]) -> Iterator[s
     """Yield what the marks mean, with the counts of each model."""
     for model, counts in shared.items():
         yield from (model_note(model, note) for note in overlap_notes(counts))
-
-
-def _slice_notes(comparison: TaskComparison) -> Iterator[str]:
-    yield from slice_notes(comparison.slices)
 
 
 def _evaluation_notes(evaluations: Mapping[str, Sequence[Evaluation]]) -> Iterator[str]:

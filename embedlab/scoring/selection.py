@@ -1,6 +1,5 @@
 """The evaluations that a user selects by the names of tasks and datasets."""
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -15,7 +14,7 @@ from embedlab.core.nearest import unknown
 from embedlab.data.aliases import canonical_names
 from embedlab.data.corpus_facts import shipped_aliases
 from embedlab.data.source import dataset
-from embedlab.data.table_file import no_table
+from embedlab.data.table_file import refuse_file
 from embedlab.tasks.task import Task, all_tasks
 from embedlab.tasks.task import task as find_task
 
@@ -170,8 +169,7 @@ def _task_of(name: str) -> str:
             f"no task scores {name!r}: it holds {held}",
             hint="train on it with --set data.datasets, or see `embedlab data ls`",
         )
-    if os.path.isfile(name):  # noqa: PTH113 - a text that no path can be is none
-        raise no_table(Path(name))
+    refuse_file(name)
     if "," in name:
         each = " ".join(f"--task {text.strip()}" for text in name.split(",") if text.strip())
         raise UsageError(f"no task or dataset named {name!r}", hint=f"name them one by one: {each}")

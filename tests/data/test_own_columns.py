@@ -15,9 +15,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.errors import EmbedlabError
 from embedlab.data.file_name import is_row_file, parse_file_name, with_said
-from embedlab.data.own_columns import ScoreScale, own_data, refuse_held_out
+from embedlab.data.own_columns import ScoreScale, own_data
 
 ROWS = 24
 TEXTS = {
@@ -474,21 +474,3 @@ def test_what_is_set_in_a_recipe_is_said_of_the_file_where_its_name_says_nothing
         {"label": "-1"},
     )
     assert with_said(plain := parse_file_name("p.csv"), ["optim.lr=1"]) is plain
-
-
-@pytest.mark.parametrize(
-    ("value", "is_refused"), [("test", True), ("Validation", True), ("train", False), ("a", False)]
-)
-def test_a_file_of_test_rows_alone_is_not_trained_on_unless_that_is_said(
-    tmp_path: Path, value: str, is_refused: bool
-) -> None:
-    path = tmp_path / "own.csv"
-    rows = [f"where is town {n},town {n} is in the north,{value}" for n in range(12)]
-    path.write_text("question,answer,split\n" + "\n".join(rows) + "\n", encoding="utf-8")
-    refuse_held_out(own_data(f"{path}?where=split:{value}"))
-    if not is_refused:
-        refuse_held_out(own_data(str(path)))
-        return
-    with pytest.raises(UsageError, match=f"every row says '{value}' in 'split'") as caught:
-        refuse_held_out(own_data(str(path)))
-    assert f"own.csv?where=split:{value}'" in caught.value.hint

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from embedlab.core.errors import EmbedlabError
+from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.data.own_columns import own_data
 from embedlab.data.own_files import (
     ColumnMap,
@@ -283,3 +283,22 @@ def test_a_stream_of_sentences_is_read_no_further_than_it_is_taken() -> None:
     with pytest.raises(EmbedlabError) as refused:
         list(sentences(Path("a.tsv")))
     assert re.search(r"--column id \| text", str(refused.value.hint))
+
+
+@pytest.mark.parametrize(
+    ("value", "is_refused"), [("test", True), ("Validation", True), ("train", False), ("a", False)]
+)
+def test_a_file_of_test_rows_alone_is_not_trained_on_unless_that_is_said(
+    value: str, is_refused: bool
+) -> None:
+    rows = [f"where is town {n},town {n} is in the north,{value}" for n in range(12)]
+    Path("own.csv").write_text("anchor,positive,split\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    shape = RowShape(texts=("anchor", "positive"))
+    said = ColumnMap(where={"split": value})
+    assert open_own_rows(Path("own.csv"), shape, said).frame.height == 12
+    if not is_refused:
+        assert open_own_rows(Path("own.csv"), shape, ColumnMap()).frame.height == 12
+        return
+    with pytest.raises(UsageError, match=f"every row says '{value}' in 'split'") as caught:
+        open_own_rows(Path("own.csv"), shape, ColumnMap())
+    assert f"data.where.split={value}" in caught.value.hint
