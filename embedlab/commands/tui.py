@@ -65,8 +65,6 @@ def tui(options: DashboardOptions, session: Terminal) -> None:
         return
     # It is above the commands, and textual takes time.
     driver = import_module("textual.constants").DRIVER  # of a server, whose browser is the terminal
-    if driver is not None:
-        threading.Thread(target=_end_with_server, name="end-with-server", daemon=True).start()
     if driver is None and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError(
             "the dashboard needs a terminal", hint="`embedlab tui --serve` shows it in a browser"
@@ -78,13 +76,15 @@ def tui(options: DashboardOptions, session: Terminal) -> None:
         )
 
     refuse_loading("the dashboard runs no plug-in")
+    app = import_module("embedlab.tui.app")
+    if driver is not None:
+        threading.Thread(target=_end_with_server, name="end-with-server", daemon=True).start()
+        import_module("embedlab.tui.served_driver").wait_for_browser()
 
     # A terminal that went away is neither read nor written again; what the dashboard remembers is
     # on disk already.
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    dashboard = import_module("embedlab.tui.app").Dashboard(
-        session.settings, pair_file=options.pairs
-    )
+    dashboard = app.Dashboard(session.settings, pair_file=options.pairs)
     dashboard.run()
     if dashboard.return_code:  # Textual has printed why
         raise EmbedlabError(

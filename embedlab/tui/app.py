@@ -19,7 +19,7 @@ from textual.content import Content
 from textual.events import Resize
 from textual.geometry import Size
 from textual.screen import Screen
-from textual.widgets import ContentSwitcher, Footer, Input, TextArea
+from textual.widgets import ContentSwitcher, Input, TextArea
 
 from embedlab.comparison.comparison import Comparison
 from embedlab.core.errors import EmbedlabError
@@ -33,7 +33,7 @@ from embedlab.tui.compare.model import compare_shown, model_scores
 from embedlab.tui.compare.room import CompareRoom
 from embedlab.tui.data.model import View, sort_orders
 from embedlab.tui.data.room import DataRoom
-from embedlab.tui.header import ROOMS, Header, chip
+from embedlab.tui.header import ROOMS, Header, Keys, chip
 from embedlab.tui.help import TextScreen, help_screen
 from embedlab.tui.plain import PlainDriver, is_plain
 from embedlab.tui.questions import Ask
@@ -162,7 +162,7 @@ class Dashboard(Working, Host):
                 yield DataRoom()
                 yield CompareRoom()
                 yield RunsRoom(self.settings)
-        yield Footer(compact=True)
+        yield Keys(with_find=True)
 
     def on_mount(self) -> None:
         """Begin in the room that was shown last, and read while it is drawn."""

@@ -1,8 +1,11 @@
-"""The header of all rooms: where one is, items, a chip a model, what limits the numbers."""
+"""The header of all rooms: where one is, items, a chip a model, what limits the numbers; and the
+footer: the keys of what has the focus.
+"""
 
 from collections.abc import Sequence
 
 from textual import events
+from textual.binding import Binding
 from textual.content import Content
 from textual.widget import Widget
 
@@ -45,6 +48,65 @@ class Header(Widget):
         """Open what limits the numbers."""
         if event.y == 0 and event.x > self.size.width - 12:
             await self.app.run_action("limits")
+
+
+class Keys(Widget):
+    """A line at the bottom with the keys of what has the focus; each can be clicked.
+
+    Textual's own has a widget a key, and makes all of them anew in every room.
+    """
+
+    DEFAULT_CSS = """
+    Keys { height: 1; dock: bottom; background: $surface; text-wrap: nowrap; }
+    """
+
+    def __init__(self, *, with_find: bool = False) -> None:
+        super().__init__(id="keys")
+        self._with_find = with_find  # the key that finds everything, at the right
+        self._places: Sequence[tuple[range, Binding]] = ()
+
+    def on_mount(self) -> None:
+        """Draw the keys whenever others act."""
+        self.screen.bindings_updated_signal.subscribe(self, lambda _: self.refresh())
+
+    def render(self) -> Content:
+        """The keys, in their order; the one that finds everything is at the right."""
+        active = self.screen.active_bindings
+        shown: dict[str, Binding] = {}  # an action's first key
+        for one in active.values():
+            if one.binding.show:
+                shown.setdefault(one.binding.action, one.binding)
+        gap = 1 if self.screen.has_class("-folded") else 2
+        line, places = Content(), []
+        for binding in shown.values():
+            label = self._label(binding)
+            places.append((range(line.cell_length, line.cell_length + label.cell_length), binding))
+            line += label + Content(" " * gap)
+        if self._with_find and gap > 1 and self.app.COMMAND_PALETTE_BINDING in active:
+            binding = active[self.app.COMMAND_PALETTE_BINDING].binding
+            label = Content.assemble(("│ ", "$rule"), self._label(binding))
+            start = self.size.width - label.cell_length
+            line = line.truncate(start, pad=True) + label
+            places.insert(0, (range(start, self.size.width), binding))
+        self._places = places
+        return line
+
+    def _label(self, binding: Binding) -> Content:
+        key = self.app.get_key_display(binding)
+        return Content.assemble((key, "bold"), (f" {binding.description}", "$faint"))
+
+    def _at(self, x: int) -> Binding | None:
+        return next((binding for cells, binding in self._places if x in cells), None)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Say what the key under the pointer does."""
+        binding = self._at(event.x)
+        self.tooltip = binding.tooltip or None if binding is not None else None
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Press the key under the pointer."""
+        if (binding := self._at(event.x)) is not None:
+            self.app.simulate_key(binding.key)
 
 
 def crumbs_of(room: str, path: Sequence[str]) -> Content:

@@ -155,9 +155,13 @@ class Lines(OptionList):
     class Resized(Message):
         """The lines have another width."""
 
+    _width = 0  # that of the lines that are drawn
+
     def on_resize(self) -> None:
-        """Say so."""
-        self.post_message(self.Resized())
+        """Say so; one that was hidden meanwhile may have the width it had."""
+        width, self._width = self._width, self.scrollable_content_region.width
+        if self._width != width:
+            self.post_message(self.Resized())
 
     def fill(self, lines: Sequence[Content]) -> None:
         """Show LINES; the cursor stays where it was, and those that are as before are not drawn."""

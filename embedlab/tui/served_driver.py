@@ -2,6 +2,9 @@
 is handled.
 """
 
+import json
+import os
+import sys
 from contextlib import suppress
 from typing import Any
 
@@ -12,6 +15,23 @@ from textual.message_pump import MessagePump
 
 WAITING_EVENTS = 64  # in the queue of any one of those that handle them
 LOOK_AGAIN_S = 0.01
+
+
+def wait_for_browser() -> None:
+    """Wait for the server's first packet: the size of the browser that opens this dashboard."""
+    packet = json.loads(_read(int.from_bytes(_read(5)[1:], "big")))
+    os.environ.update(COLUMNS=str(packet["width"]), ROWS=str(packet["height"]))
+
+
+def _read(size: int) -> bytes:
+    """SIZE bytes of stdin, and no more: the rest is for the driver."""
+    got = b""
+    while len(got) < size:
+        more = os.read(sys.__stdin__.fileno(), size - len(got))
+        if not more:
+            raise SystemExit  # the server has ended
+        got += more
+    return got
 
 
 class ServedDriver(WebDriver):

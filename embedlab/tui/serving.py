@@ -16,6 +16,7 @@ from string import Template
 from aiohttp import WSCloseCode, WSMsgType, web
 from textual.theme import BUILTIN_THEMES
 from textual_serve.app_service import AppService
+from textual_serve.download_manager import DownloadManager
 from textual_serve.server import Server
 
 from embedlab.core.errors import MissingError
@@ -29,15 +30,58 @@ USUAL_CELLS = {"width": 80, "height": 24}
 MOST_CELLS = {"width": 1000, "height": 400}
 MESSAGE_BYTES = 2**16  # of one message of a browser; nobody pastes more
 WAITING_BYTES = 2**20  # that a dashboard has not taken yet
+SPARE_AFTER_S = 5.0  # the next dashboard does not load while one begins
 END_WITHIN_S = 2.0  # before a dashboard whose browser has gone is killed
 
 
+async def _unopened(*_: object) -> None:
+    """What a dashboard sends before a browser opens it: nothing."""
+
+
 class _Dashboard(AppService):
-    """The process of one browser."""
+    """The process of one browser. It loads before there is one, and begins with a size."""
+
+    def __init__(self, command: str, downloads: DownloadManager) -> None:
+        super().__init__(
+            command,
+            write_bytes=_unopened,
+            write_str=_unopened,
+            close=_unopened,
+            download_manager=downloads,
+        )
+
+    async def load(self) -> None:
+        """Start the process, if it was not."""
+        if self._process is None:
+            await self._open_app_process()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the process is there; one that could not start has ended."""
+        return self._process is not None and self._process.returncode is None
+
+    async def open(self, websocket: web.WebSocketResponse, width: int, height: int) -> None:
+        """Begin in WIDTH x HEIGHT cells, for the browser at the other end of WEBSOCKET."""
+
+        async def closes() -> None:
+            await websocket.close()
+
+        self.remote_write_bytes, self.remote_write_str = websocket.send_bytes, websocket.send_str
+        self.remote_close = closes
+        await self.load()
+        await self.set_terminal_size(width, height)
+        self._task = asyncio.create_task(self.run())
 
     def _build_environment(self, width: int = 80, height: int = 24) -> dict[str, str]:
         driver = {"TEXTUAL_DRIVER": "embedlab.tui.served_driver:ServedDriver"}
         return {**super()._build_environment(width, height), **driver}
+
+    async def run(self) -> None:
+        """Show what the process draws; one that crashed or was killed closes its browser's page."""
+        await super().run()
+        process = self._process
+        if process is not None and process.stdout is not None and process.stdout.at_eof():
+            await self.remote_close()
 
     def take(self, message: str) -> bool:
         """Pass a MESSAGE of the browser on; returns whether it can be read and there is room for
@@ -87,6 +131,8 @@ class DashboardServer(Server):
     def __init__(self, command: str, *, host: str, port: int, theme: str | None = None) -> None:
         super().__init__(f"exec {command}", host=host, port=port, title="embedlab")
         self._open: set[web.WebSocketResponse] = set()
+        self._spare: _Dashboard | None = None  # loaded, for the next browser
+        self._loads: asyncio.Task[None] | None = None
         self._theme = theme
         self._token = secrets.token_urlsafe(32)
         self._page = Template(
@@ -130,7 +176,25 @@ class DashboardServer(Server):
         return app
 
     async def on_startup(self, app: web.Application) -> None:
-        """Print nothing: the command has printed the address, and stdout is for results."""
+        """Load the first dashboard; print nothing, for the command has printed the address."""
+        self._load_spare(0)
+
+    def _load_spare(self, after_s: float) -> None:
+        async def load() -> None:
+            await asyncio.sleep(after_s)
+            self._spare = _Dashboard(self.command, self.download_manager)
+            await self._spare.load()
+
+        if self._spare is None and (self._loads is None or self._loads.done()):
+            self._loads = asyncio.create_task(load())
+
+    def _next_dashboard(self) -> _Dashboard:
+        """One that has loaded, or a new one; the next will be loaded."""
+        dashboard, self._spare = self._spare, None
+        self._load_spare(SPARE_AFTER_S)
+        if dashboard is not None and dashboard.is_waiting:
+            return dashboard
+        return _Dashboard(self.command, self.download_manager)
 
     async def handle_index(self, request: web.Request) -> web.Response:
         """Serve the page to a request with the token."""
@@ -171,22 +235,11 @@ class DashboardServer(Server):
             )
         websocket = web.WebSocketResponse(heartbeat=15, max_msg_size=MESSAGE_BYTES)
         self._open.add(websocket)
-
-        async def closes() -> None:
-            await websocket.close()
-
-        dashboard = _Dashboard(
-            self.command,
-            write_bytes=websocket.send_bytes,
-            write_str=websocket.send_str,
-            close=closes,
-            download_manager=self.download_manager,
-        )
+        dashboard = self._next_dashboard()
         try:
             await websocket.prepare(request)
-            await dashboard.start(
-                *(_cells(request.query.get(side, ""), side) for side in MOST_CELLS)
-            )
+            cells = (_cells(request.query.get(side, ""), side) for side in MOST_CELLS)
+            await dashboard.open(websocket, *cells)
             async for message in websocket:
                 if message.type != WSMsgType.TEXT or not dashboard.take(message.data):
                     await websocket.close(code=WSCloseCode.POLICY_VIOLATION)
@@ -197,6 +250,11 @@ class DashboardServer(Server):
 
     async def on_shutdown(self, app: web.Application) -> None:
         """Close what is open, so that its dashboards end before the server does."""
+        if self._loads is not None:
+            self._loads.cancel()
+            await asyncio.wait([self._loads])
+        if self._spare is not None:
+            await self._spare.end()
         for websocket in list(self._open):
             await websocket.close(code=WSCloseCode.GOING_AWAY)
 

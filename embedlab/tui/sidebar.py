@@ -74,7 +74,7 @@ class Sidebar(Lines):
         if keys:
             self.highlighted = self.get_option_index(here if here in by_id else keys[0])
 
-    def on_resize(self) -> None:
+    def on_lines_resized(self) -> None:
         """Draw the lines anew."""
         lines, self._shown = self._shown, {}
         self.show(list(lines.values()))

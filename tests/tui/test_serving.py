@@ -244,9 +244,12 @@ def is_alive(process: psutil.Process) -> bool:
     return False
 
 
-async def ended(processes: Sequence[psutil.Process], patience_s: float = 30.0) -> None:
+async def ended(
+    processes: Sequence[psutil.Process], *, but: int = 0, patience_s: float = 30.0
+) -> None:
+    """Wait until all PROCESSES have ended, but so many that wait for a browser."""
     async with asyncio.timeout(patience_s):
-        while any(is_alive(process) for process in processes):  # noqa: ASYNC110
+        while sum(is_alive(process) for process in processes) > but:  # noqa: ASYNC110
             await asyncio.sleep(0.05)
 
 
@@ -290,20 +293,38 @@ async def test_dashboards_end_with_their_clients_and_with_a_server_that_is_stopp
         processes = dashboards_of(server)
         for terminal in cut:
             terminal._response.close()
-        await ended(processes)
+        await ended(processes, but=1)
         flooded = await connect(client, url)
         await shown(flooded, " items")
         for _ in range(8):
             await flooded.send_json(["stdin", "s" * 60_000])
         processes = dashboards_of(server)
         flooded._response.close()
-        await ended(processes)
+        await ended(processes, but=1)
         await shown(await connect(client, url), " items")
         processes = dashboards_of(server)
         server.terminate()
         await ended(processes)
         out, err = server.communicate(timeout=30)
         assert (out, err) == ("", "")
+
+
+async def test_a_dashboard_waits_loaded_for_the_next_browser_and_takes_its_size(
+    tmp_path: Path, client: Any
+) -> None:
+    with starter_server(tmp_path) as (server, url):
+        async with asyncio.timeout(60):
+            while not (waiting := dashboards_of(server)):  # noqa: ASYNC110 - it loads meanwhile
+                await asyncio.sleep(0.05)
+        terminal = await connect(client, url, "?width=97&height=31")
+        await shown(terminal, "\x1b[31;1H")
+        assert waiting[0] in dashboards_of(server)  # the one that waited, and no other
+        waiting[0].kill()
+        assert await closed_by(terminal)
+        (other,) = [process for process in dashboards_of(server) if is_alive(process)] or [None]
+        if other is not None:
+            other.kill()  # one that ended while it waited is not given to a browser
+        await shown(await connect(client, url), " items")
 
 
 async def closed_by(terminal: Any, patience_s: float = 60.0) -> int:
@@ -334,8 +355,7 @@ async def test_input_that_waits_and_sizes_and_dashboards_have_limits(
         await shown(huge, " items")
         await huge.send_json(["resize", {"width": 10**5, "height": 10**5}])
         await shown(huge, "\x1b[400;1H")
-        (process,) = dashboards_of(server)
-        assert process.memory_info().rss < 2**30
+        assert all(process.memory_info().rss < 2**30 for process in dashboards_of(server))
         others = [await connect(client, url) for _ in range(15)]
         with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
             await connect(client, url)
@@ -343,7 +363,7 @@ async def test_input_that_waits_and_sizes_and_dashboards_have_limits(
         processes = dashboards_of(server)
         for terminal in [huge, *others]:
             await terminal.close()
-        await ended(processes)
+        await ended(processes, but=1)
 
 
 async def test_a_dashboard_that_is_cut_before_anything_of_it_is_read_ends() -> None:
@@ -351,17 +371,8 @@ async def test_a_dashboard_that_is_cut_before_anything_of_it_is_read_ends() -> N
 
     from embedlab.tui.serving import _Dashboard
 
-    async def nothing(*_: object) -> None:
-        pass
-
-    dashboard = _Dashboard(
-        "exec sleep 600",
-        write_bytes=nothing,
-        write_str=nothing,
-        close=nothing,
-        download_manager=DownloadManager(),
-    )
-    await dashboard.start(80, 24)
+    dashboard = _Dashboard("exec sleep 600", DownloadManager())
+    await dashboard.load()
     await dashboard.end()
     assert dashboard._process is not None
     assert dashboard._process.returncode is not None

@@ -133,7 +133,6 @@ class CompareRoom(Room):
         self._is_stale = False  # something changed while another room was shown
         self._lines: Sequence[ForestLine] = ()
         self._title_width = _TITLE
-        self._drawn_width = 0
         self._explained: dict[tuple[str, str], Content] = {}
 
     def compose(self) -> ComposeResult:
@@ -242,13 +241,11 @@ class CompareRoom(Room):
 
     def on_lines_resized(self) -> None:
         """Draw the bars anew."""
-        if self.query_one("#forest").scrollable_content_region.width != self._drawn_width:
-            self._draw()
+        self._draw()
 
     def _draw(self) -> None:
         forest = self.query_one("#forest", Lines)
-        self._drawn_width = forest.scrollable_content_region.width
-        width = max(self._drawn_width, 40)
+        width = max(forest.scrollable_content_region.width, 40)
         longest = max((len(line.title) for line in self._lines), default=_TITLE)
         self._title_width = max(12, min(_TITLE, longest, width - _NUMBERS - 18))
         bar = max(width - self._title_width - _NUMBERS - 1, 6)

@@ -127,7 +127,7 @@ class DataRoom(Room):
     DataRoom #filter-sign { width: 3; padding: 0 1; text-style: bold; }
     DataRoom #filter-error { height: auto; max-height: 3; padding: 0 2; color: $text-error; display: none; }
     DataRoom #data-body { height: 1fr; layout: vertical; }
-    DataRoom ItemTable { width: 1fr; height: 2fr; }
+    DataRoom ItemTable { width: 1fr; height: 2fr; overflow-x: hidden; overflow-y: scroll; }
     DataRoom #item-card { width: 1fr; height: 1fr; min-height: 11; }
     DataRoom #item-card Static, DataRoom #item-card Horizontal { height: auto; }
     DataRoom #item-card #bars { width: auto; margin: 0 3 0 0; }

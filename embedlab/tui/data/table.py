@@ -41,7 +41,7 @@ class ItemTable(ScrollView, can_focus=True):
         Binding("enter", "open", "Details", tooltip="all about the item"),
     ]
 
-    cursor = reactive(0)
+    cursor = reactive(0, repaint=False)  # the lines that change are drawn
 
     class Reached(Message):
         """Another item is under the cursor."""
@@ -53,6 +53,9 @@ class ItemTable(ScrollView, can_focus=True):
         super().__init__(id=id, classes="panel")
         self.view: View | None = None
         self.marked: set[int] = set()  # rows of the frame
+        self._widths: Mapping[str, int] = {}  # cells of each column of numbers
+        self._text_width = 10
+        self.lines_each = 1  # of an item: two where one has too little room for both sentences
 
     def show(self, view: View) -> None:
         """Show VIEW, with the cursor on the same item where it is still there."""
@@ -61,15 +64,14 @@ class ItemTable(ScrollView, can_focus=True):
         if old is None or (old.sort, old.is_descending) != (view.sort, view.is_descending):
             before = None  # another order begins at its first item
         places = np.flatnonzero(view.rows == (-1 if before is None else before))
-        self._resize()
+        self._lay_out()
         self.set_reactive(ItemTable.cursor, int(places[0]) if len(places) else 0)
         self._keep_visible()
         self.refresh()
         self._say_reached()
 
     def _say_reached(self) -> None:
-        count = len(self.view.rows) if self.view is not None else 0
-        self.border_subtitle = f"{self.cursor + 1:,} of {count:,}" if count else ""
+        self.refresh_lines(self.scroll_offset.y, 1)  # the header, that says which item it is
         self.post_message(self.Reached())
 
     @property
@@ -83,32 +85,6 @@ class ItemTable(ScrollView, can_focus=True):
     def models(self) -> Sequence[str]:
         """The models with a column."""
         return [model.name for model in self.view.facts.shown.columns] if self.view else ()
-
-    @property
-    def _columns(self) -> list[str]:
-        """The numbers that have room: gold and Dice always, and each model's."""
-        dice = [] if DICE in self.models else [DICE]
-        return [GOLD, *dice, *([GAP] if len(self.models) > 1 else []), *self.models]
-
-    @property
-    def _text_width(self) -> int:
-        inside = self.scrollable_content_region.width
-        return max(inside - _GUTTER - self._numbers_width - 1, 10)
-
-    @property
-    def _numbers_width(self) -> int:
-        return sum(self._width(name) for name in self._columns)
-
-    def _width(self, name: str) -> int:
-        if name in self.models:
-            room = 14 if self.scrollable_content_region.width >= _WIDE else _NUMBER + 1
-            return max(_NUMBER + 1, min(len(name) + 3, room))
-        return _NUMBER + 1 if name == GOLD else _NUMBER
-
-    @property
-    def lines_each(self) -> int:
-        """Lines of an item: two where a line has too little room for both sentences."""
-        return 1 if self._text_width >= _LEAST_TEXT else 2
 
     # moving
 
@@ -154,13 +130,22 @@ class ItemTable(ScrollView, can_focus=True):
 
     def on_resize(self) -> None:
         """Lay the lines out anew."""
-        self._resize()
+        self._lay_out()
         self._keep_visible()
 
-    def _resize(self) -> None:
+    def _lay_out(self) -> None:
+        """Give gold, Dice and each model a column, and the sentences what is left."""
+        inside = self.scrollable_content_region.width
+        longest = 14 if inside >= _WIDE else _NUMBER + 1
+        models = self.models
+        columns = [GOLD, *([] if DICE in models else [DICE]), *([GAP] if len(models) > 1 else [])]
+        self._widths = {name: _NUMBER + (name == GOLD) for name in columns} | {
+            name: max(_NUMBER + 1, min(len(name) + 3, longest)) for name in models
+        }
+        self._text_width = max(inside - _GUTTER - sum(self._widths.values()) - 1, 10)
+        self.lines_each = 1 if self._text_width >= _LEAST_TEXT else 2
         count = len(self.view.rows) if self.view is not None else 0
-        width = self.scrollable_content_region.width
-        self.virtual_size = Size(width, count * self.lines_each + 1)
+        self.virtual_size = Size(inside, count * self.lines_each + 1)
 
     # drawing
 
@@ -207,17 +192,20 @@ class ItemTable(ScrollView, can_focus=True):
     def _header(self) -> list[Segment]:
         assert self.view is not None
         segments = [Segment(" " * _GUTTER)]
-        for name in self._columns:
+        for name, width in self._widths.items():
             title, colour = self._column(name)
             arrow = ("↓" if self.view.is_descending else "↑") * (name == self.view.sort)
-            width = self._width(name) - 1
-            room = width - len(arrow)
+            room = width - 1 - len(arrow)
             title = (title if len(title) <= room else f"{title[: room - 1]}…") + arrow
-            segments.append(Segment(f"{title:>{width}} ", self._style(colour, bold=True)))
+            segments.append(Segment(f"{title:>{width - 1}} ", self._style(colour, bold=True)))
         texts = " sentences"
         if self.lines_each == 1:
             texts = f"{' first sentence':<{self._text_width // 2 + 1}}second sentence"
-        return [*segments, Segment(texts, self._style("faint", bold=True))]
+        count = len(self.view.rows)
+        place = f"{self.cursor + 1:,} of {count:,}" if count else ""
+        texts = f"{texts:<{self._text_width - len(place)}} "
+        faint = self._style("faint", bold=True)
+        return [*segments, Segment(texts, faint), Segment(place, self._style("faint"))]
 
     def _line(self, row: int, part: int, *, is_here: bool) -> list[Segment]:
         assert self.view is not None
@@ -229,9 +217,9 @@ class ItemTable(ScrollView, can_focus=True):
             Segment("●" if row in self.marked and part == 0 else " ", Style(bold=True)),
         ]
         if part:
-            segments.append(Segment(" " * self._numbers_width))
+            segments.append(Segment(" " * sum(self._widths.values())))
         else:
-            segments += [self._number(name, row) for name in self._columns]
+            segments += [self._number(name, row) for name in self._widths]
         first, second = (
             safe_line(outcomes.column(name)[row] or "") for name in ("sentence1", "sentence2")
         )
@@ -252,7 +240,7 @@ class ItemTable(ScrollView, can_focus=True):
         assert self.view is not None
         facts = self.view.facts
         value = facts.numbers(name)[row]
-        width = self._width(name) - 1
+        width = self._widths[name] - 1
         if name == GOLD or name in self.models:
             text = facts.text(value, row, is_gold=name == GOLD)
         else:

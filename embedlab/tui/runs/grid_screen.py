@@ -11,13 +11,13 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Footer, OptionList, Static
+from textual.widgets import OptionList, Static
 
 from embedlab.commands.grid_plan import cancel_grid
 from embedlab.core.settings import Settings
 from embedlab.experiments.pivot import Pivot
 from embedlab.runs.curves import Curve
-from embedlab.tui.header import crumbs_of
+from embedlab.tui.header import Keys, crumbs_of
 from embedlab.tui.plain import faint
 from embedlab.tui.room import ROOM_KEYS, Guarded, Host, Lines, Working
 from embedlab.tui.runs.curves import Curves
@@ -85,7 +85,7 @@ class GridScreen(Guarded, Working, Screen[None]):
             yield Lines(id="places")
         yield Static(id="cells", classes="panel", markup=False)
         yield Curves(id="board-curves")
-        yield Footer(compact=True, show_command_palette=False)
+        yield Keys()
 
     def on_mount(self) -> None:
         """Follow the grid."""

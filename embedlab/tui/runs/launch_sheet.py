@@ -17,12 +17,13 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.timer import Timer
-from textual.widgets import Footer, Input, Label, OptionList, Static, TextArea
+from textual.widgets import Input, Label, OptionList, Static, TextArea
 from textual.widgets.option_list import Option
 
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.paths import state_folder
 from embedlab.core.settings import Settings
+from embedlab.tui.header import Keys
 from embedlab.tui.plain import faint
 from embedlab.tui.room import Working
 from embedlab.tui.runs.launching import (
@@ -115,7 +116,7 @@ class LaunchSheet(Working, ModalScreen[str | None]):
                         with VerticalScroll(id="tried") as tried:
                             tried.border_title = "dry run"
                             yield Static(markup=False)
-            yield Footer(compact=True, show_command_palette=False)
+            yield Keys()
 
     def on_mount(self) -> None:
         """List what can be launched."""
