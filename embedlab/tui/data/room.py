@@ -238,13 +238,15 @@ class DataRoom(Room):
         sort = self.sort if self.sort in sort_orders(facts) else FILE
         try:
             view = view_of(facts, expression, self.dataset, sort, is_descending=self.is_descending)
-            histograms = [bins_of(view, name) for name in (GOLD, DICE, GAP)]
         except EmbedlabError as error:
             self.hand_over(self._refuse, error)
         except re.error as error:
             self.hand_over(self._refuse, EmbedlabError(f"not a pattern: {error}"))
         else:
-            self.hand_over(self._take, view, histograms)
+            self.hand_over(self._take, view)
+            for name in (GOLD, DICE, GAP):  # they take longer than the items
+                histogram = self.query_one(f"#{name}-bins", Histogram)
+                self.hand_over(histogram.show, bins_of(view, name))
         self.hand_over(self.dashboard.compare_all)
 
     def _refuse(self, error: EmbedlabError) -> None:
@@ -252,13 +254,11 @@ class DataRoom(Room):
         line.display = True
         line.update(f"{error.message}" + (f"  hint: {error.hint}" if error.hint else ""))
 
-    def _take(self, view: View, histograms: Sequence[object]) -> None:
+    def _take(self, view: View) -> None:
         if view.facts is not self.facts:
             return
         self.view = view
         self.query_one("#filter-error", Static).display = False
-        for name, bins in zip((GOLD, DICE, GAP), histograms, strict=True):
-            self.query_one(f"#{name}-bins", Histogram).show(bins)  # type: ignore[arg-type]
         self.table.show(view)
         if not len(view.rows):
             self._refuse(EmbedlabError("no item matches", hint=why_none(view)))

@@ -3,6 +3,7 @@ visible lines are drawn.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import ClassVar, cast
 
 import numpy as np
@@ -11,7 +12,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
@@ -26,6 +27,11 @@ _NUMBER = 6  # cells of a number, with the blank before it
 _LEAST_TEXT = 140  # cells, below which the second sentence has a line of its own
 _GUTTER = 2
 _WIDE = 90  # cells, from which the columns have their names whole
+
+
+@cache
+def _style_of(colour: str, bold: bool) -> Style:
+    return Style(color=colour if colour.startswith("#") else None, bold=bold or None)
 
 
 class ItemTable(ScrollView, can_focus=True):
@@ -55,6 +61,7 @@ class ItemTable(ScrollView, can_focus=True):
         self.marked: set[int] = set()  # rows of the frame
         self._widths: Mapping[str, int] = {}  # cells of each column of numbers
         self._text_width = 10
+        self._base = Style()
         self.lines_each = 1  # of an item: two where one has too little room for both sentences
 
     def show(self, view: View) -> None:
@@ -155,23 +162,26 @@ class ItemTable(ScrollView, can_focus=True):
         return cast("Host", self.app).colours
 
     def _style(self, colour: str, *, bold: bool = False) -> Style:
-        value = self.colours.get(colour)
-        return Style(color=value if value and value.startswith("#") else None, bold=bold or None)
+        return _style_of(self.colours.get(colour, ""), bold)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The lines in CROP, on the colours that all of them have."""
+        self._base = self.rich_style
+        return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
         """The header, or a line of an item."""
         width = self.scrollable_content_region.width
+        base = self._base
         if self.view is None:
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, base)
         if y == 0:
-            strip = Strip(self._header()).adjust_cell_length(width, self.rich_style)
-            return strip.apply_style(self.rich_style)
+            return Strip(self._header()).adjust_cell_length(width, base).apply_style(base)
         place, part = divmod(y - 1 + self.scroll_offset.y, self.lines_each)
         if place >= len(self.view.rows):
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, base)
         row = int(self.view.rows[place])
         strip = Strip(self._line(row, part, is_here=place == self.cursor))
-        base = self.rich_style
         shade = "surface" if place % 2 and self.lines_each == 2 else ""
         if place == self.cursor:
             shade = "primary-muted" if self.has_focus else "panel"
