@@ -9,7 +9,7 @@ writing of a key, and ends when the program has written what answers it: the ite
 the item under the cursor, the new count, the title of the room. Textual writes 60 times a second,
 so that a key waits for up to 17 ms of its time whatever it does. A served dashboard is one that
 loaded before its browser came, and the next browser comes when another has. At rest: the processor
-time of ten seconds.
+time of ten seconds. The machine: a loop that takes as long each time on a machine of one's own.
 """
 
 import argparse
@@ -141,6 +141,17 @@ async def served_frames(words: list[str], environment: dict[str, str]) -> list[f
     return times
 
 
+def machine() -> list[float]:
+    """The seconds of the same piece of Python, as often as a key: how steady the machine is."""
+    times = []
+    for _ in range(KEYS):
+        since = time.perf_counter()
+        sum(number * number for number in range(200_000))
+        times.append(time.perf_counter() - since)
+        time.sleep(0.3)
+    return times
+
+
 def row(what: str, times: list[float], unit: str = "ms") -> tuple[str, str, str, str]:
     """The median, the 95th percentile or the largest of a few, and the limit."""
     scale = 1000 if unit == "ms" else 1
@@ -194,6 +205,7 @@ def main() -> None:
     terminal = Terminal(tui, environment)
     terminal.wait(READY, terminal.started)
     terminal.rest(5.0)
+    rows.append(row("the machine: the same loop", machine()))
     rows += [row(what, times) for what, times in answers(terminal).items()]
     terminal.press(b"\x1b\x1b1", READY)
     terminal.rest(3.0)

@@ -63,6 +63,8 @@ def tui(options: DashboardOptions, session: Terminal) -> None:
     if options.serve:
         _serve(options.host, options.port, session)
         return
+    # Textual draws what a key changed with its next frame, 60 times a second where nothing is said.
+    os.environ.setdefault("TEXTUAL_FPS", "120")
     # It is above the commands, and textual takes time.
     driver = import_module("textual.constants").DRIVER  # of a server, whose browser is the terminal
     if driver is None and not (sys.stdin.isatty() and sys.stdout.isatty()):

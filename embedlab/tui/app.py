@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from textual import work
 from textual.app import ComposeResult, SystemCommand
@@ -80,6 +80,7 @@ class MainScreen(Guarded, Screen[None]):
         if _is_small(event.size):
             self.app.push_screen(TooSmall())
         self.set_class(event.size.width < FOLD_BELOW, "-folded")
+        cast("Dashboard", self.app).place_sidebar()
 
 
 def _is_small(size: Size) -> bool:
@@ -446,7 +447,7 @@ class Dashboard(Working, Host):
         self.main.query_one(ContentSwitcher).current = name
         self.room.enter()
         self.remember("room", name)
-        self.main.query_one(Sidebar).set_class(name == "runs", "-away")
+        self.place_sidebar()
         self.refresh_header()
 
     def action_filter(self) -> None:
@@ -473,6 +474,13 @@ class Dashboard(Working, Host):
     def _show_sidebar_alone(self, is_shown: bool) -> None:
         """Show the sidebar where it has no room beside the others, or those again."""
         self.main.query_one("#body").set_class(is_shown, "-sidebar")
+        self.place_sidebar()
+
+    def place_sidebar(self) -> None:
+        """Show the sidebar when it is called, and beside a room that leaves it width."""
+        is_called = self.main.query_one("#body").has_class("-sidebar")
+        is_beside = not self.main.has_class("-folded") and not isinstance(self.room, RunsRoom)
+        self.main.query_one(Sidebar).display = is_called or is_beside
 
     def action_limits(self) -> None:
         """Show what limits the numbers."""

@@ -24,7 +24,6 @@ from embedlab.tui.plain import faint
 from embedlab.tui.room import Room
 from embedlab.tui.runs import detail
 from embedlab.tui.runs.curves import Curves
-from embedlab.tui.runs.launching import resume_grid
 from embedlab.tui.runs.model import SIGNS, SORTS, Entry, RunFollower, RunsLook, Training
 from embedlab.tui.runs.run_list import RunList, header
 from embedlab.tui.theme import model_colour
@@ -463,6 +462,8 @@ class RunsRoom(Room):
             return
         flags = processes.shared_flags(self.settings)
         if here.plan is not None:
+            from embedlab.tui.runs.launching import resume_grid
+
             grid = here.plan.name
             await self.do(lambda: resume_grid(grid, self.settings), f"resumed {grid}")
             return
