@@ -27,7 +27,7 @@ def _read(size: int) -> bytes:
     """SIZE bytes of stdin, and no more: the rest is for the driver."""
     got = b""
     while len(got) < size:
-        more = os.read(sys.__stdin__.fileno(), size - len(got))
+        more = os.read(sys.stdin.fileno(), size - len(got))
         if not more:
             raise SystemExit  # the server has ended
         got += more
