@@ -27,26 +27,6 @@ def test_what_is_left_is_compared_with_every_cell(left: int) -> None:
         assert range_tail(deviate, 16, left) == pytest.approx(np.mean(apart > deviate), abs=0.005)
 
 
-def test_an_equal_cell_is_denied_in_one_of_twenty_tables() -> None:
-    """All are equal; and where half of them are far below, the step down does not make it more."""
-    rng = np.random.default_rng(1)
-    for lower in (0, 3):
-        denied = 0
-        for _ in range(300):
-            values = rng.normal(size=8) - 50 * (np.arange(8) < lower)
-            best = int(values.argmax())
-            others = [place for place in range(8) if place != best]
-            corrected = chosen_p(
-                [2 * stats.norm.sf((values[best] - values[place]) / sqrt(2)) for place in others]
-            )
-            far = [p for place, p in zip(others, corrected, strict=True) if place < lower]
-            assert all(p < 1e-6 for p in far)
-            denied += any(
-                p < 0.05 for place, p in zip(others, corrected, strict=True) if place >= lower
-            )
-        assert 0.02 <= denied / 300 <= 0.085
-
-
 def test_corrected_p_rise_with_p_and_an_undefined_one_counts_as_a_cell() -> None:
     p = [1e-8, 0.2, 1e-4, 0.0]
     found = chosen_p(p)

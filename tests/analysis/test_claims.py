@@ -120,19 +120,6 @@ def test_an_open_equality_says_which_size_would_have_been_shown() -> None:
     )
 
 
-def test_equal_scores_get_a_verdict_in_at_most_five_of_a_hundred_families() -> None:
-    """Four claims that no difference is behind, and one of equality whose truth is exactly its
-    size.
-    """
-    rng, tables, wrong = np.random.default_rng(0), 1000, 0
-    claims = {**{name: claim() for name in "abcd"}, "e": claim("equal", 2.0)}
-    for drawn in rng.normal(0, 0.01, (tables, 5)):
-        values = dict(zip(claims, [*drawn[:4], 0.02 + drawn[4]], strict=True))
-        found = settle_claims(claims, {name: measured(value) for name, value in values.items()})
-        wrong += any(one.verdict in {"holds", "reversed"} for one in found)
-    assert wrong / tables < 0.05 + 2.6 * (0.05 * 0.95 / tables) ** 0.5
-
-
 def test_a_claim_is_measured_by_the_procedure_of_every_comparison() -> None:
     rng = np.random.default_rng(1)
     gold = rng.normal(size=60)

@@ -1,12 +1,9 @@
 """Classified and scored items as evidence, and what a comparison makes of them."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import pearsonr, spearmanr
 
 from embedlab.analysis.comparison import compare_evidence
 from embedlab.analysis.evidence import (
@@ -22,7 +19,6 @@ from embedlab.analysis.evidence import (
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.near_duplicates import Links, NearDuplicates
 from embedlab.analysis.scores import ModelColumns
-from embedlab.choices import Correlation
 
 
 def predictions(items: int = 200, rows: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -34,23 +30,6 @@ def predictions(items: int = 200, rows: int = 3, seed: int = 0) -> tuple[np.ndar
 
 def single(names: str) -> list[ModelColumns]:
     return [ModelColumns(name=name, members=(name,)) for name in names]
-
-
-def test_few_discordant_items_do_not_make_a_difference() -> None:
-    """Equal models that disagree on few items are found to differ in at most one of twenty samples,
-    as by McNemar's exact test.
-    """
-    rng, rejected = np.random.default_rng(0), 0
-    gold = np.zeros(200, np.int64)
-    for _ in range(600):
-        predicted = np.where(rng.random((2, 200)) < 0.02, 1, 0)
-        evidence = evidence_of(
-            "glue", "rte", gold, dict(enumerate(predicted)), 2, measure=MEASURES["accuracy"]
-        )
-        difference = compare_evidence([evidence], single("ab"))[0].differences["b"]
-        assert difference.low < difference.high
-        rejected += difference.p < 0.05
-    assert 0.004 < rejected / 600 <= 0.055
 
 
 def test_a_member_without_predictions_has_no_score_and_takes_nothing_from_the_others() -> None:
@@ -69,25 +48,6 @@ def test_a_member_without_predictions_has_no_score_and_takes_nothing_from_the_ot
     assert compare_evidence([alone], single("ac"))[0].differences["c"].p == pytest.approx(
         found.differences["c"].p
     )
-
-
-@pytest.mark.parametrize(("metric", "slow"), [("spearman", spearmanr), ("pearson", pearsonr)])
-def test_scores_are_correlated_and_a_member_without_any_is_absent(
-    metric: Correlation, slow: Callable[..., Any]
-) -> None:
-    rng = np.random.default_rng(0)
-    gold = rng.integers(0, 6, 60).astype(np.float64)
-    near, far = gold + rng.normal(0, 1, 60), rng.normal(0, 1, 60)
-    found = evidence_of(
-        "glue", "sts-benchmark", gold, {0: near, 2: far}, 3, measure=MEASURES[metric]
-    )
-    assert found.points[[0, 2]] == pytest.approx(
-        [slow(gold, near).statistic, slow(gold, far).statistic]
-    )
-    assert found.metric == metric
-    assert np.isnan(found.points[1])
-    (compared,) = compare_evidence([found], single("abc"))
-    assert compared.differences["c"].high < 0
 
 
 def test_a_number_without_items_is_shown_and_not_tested() -> None:

@@ -70,15 +70,6 @@ def test_the_probability_is_the_share_of_bootstrap_resamples_in_which_the_first_
     assert turned.probability == pytest.approx(1 - found.probability)
 
 
-def test_estimates_over_other_rows_are_independent(gold: np.ndarray) -> None:
-    one = estimate([noisy(gold, 2.0, 1)], gold)
-    other = estimate([noisy(gold[:300], 2.0, 1)], gold[:300])
-    apart = Ordering([one, other]).order(0, 1)
-    together = Ordering([one, estimate([noisy(gold, 2.0, 1)], gold)]).order(0, 1)
-    assert together.high - together.low == 0
-    assert apart.high - apart.low > 0.1
-
-
 def test_estimates_are_compared_row_by_row_next_to_others_of_other_rows(gold: np.ndarray) -> None:
     pair = [estimate([noisy(gold, noise, 1)], gold) for noise in (2.0, 2.2)]
     others = [estimate([noisy(gold[:300], noise, 5)], gold[:300]) for noise in (1.0, 3.0)]

@@ -7,8 +7,6 @@ from math import inf, log2
 import numpy as np
 import pytest
 
-from embedlab.analysis.dependence import SharedSentences
-from embedlab.analysis.evidence import evidence_of
 from embedlab.analysis.measures import CUTS, MEASURES, MOST_GRADES, query_gold
 
 NAMES = ("ndcg@10", "mrr@10", "map", "mrr", *(f"recall@{cut}" for cut in CUTS))
@@ -101,33 +99,3 @@ def test_the_influence_of_a_query_is_what_a_little_more_weight_of_it_changes(
         moved = sum(weights[other] * values[other] for other in values)
         slope = (moved - np.mean(list(values.values()))) / step
         assert found[query == one].sum() / len(query) == pytest.approx(slope / count, abs=1e-8)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_variance_is_that_of_independent_queries_where_they_share_no_text(name: str) -> None:
-    query, grades, ranks = ranked(7, queries=200)
-    texts = np.stack(
-        [query.astype(np.uint64), 10_000 + np.arange(len(query), dtype=np.uint64)], axis=1
-    )
-    evidence = evidence_of(
-        "retrieval",
-        "faq",
-        query_gold(query, grades),
-        {0: ranks},
-        1,
-        measure=MEASURES[name],
-        texts=texts,
-    )
-    assert evidence.rows is not None
-    found = evidence.rows.shared.sums(evidence.rows.contributions).variances().value[0]
-    values = np.array(list(by_query(name, query, grades, ranks).values()))
-    assert found == pytest.approx(values.var(ddof=1) / len(values), rel=0.03)
-
-
-def test_queries_that_share_a_relevant_text_are_dependent() -> None:
-    query, ranks = np.arange(20.0), np.repeat([1.0, 20.0], 10)
-    alone = SharedSentences.of(np.arange(20), 100 + np.arange(20))
-    joint = SharedSentences.of(np.arange(20), 100 + np.arange(20) // 2)
-    (moved,) = MEASURES["mrr"].influences(query, [ranks])
-    values = [shared.sums(moved[None] / 20).variances().value[0] for shared in (alone, joint)]
-    assert values[1] > 1.8 * values[0]

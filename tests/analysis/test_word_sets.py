@@ -1,6 +1,5 @@
 """Words of sentences as numbers, beside sets of Python."""
 
-import numpy as np
 import polars as pl
 import pytest
 
@@ -49,23 +48,3 @@ def test_each_sentence_has_its_distinct_words_once_in_their_order() -> None:
         == len({word for sentence in SENTENCES for word in distinct_words(sentence)})
     )
     assert found.sizes.tolist() == [len(distinct_words(sentence)) for sentence in SENTENCES]
-
-
-@pytest.mark.usefixtures("at_once")
-def test_the_overlap_of_every_two_sentences_is_dices() -> None:
-    found, rows = WordSets.of(pl.Series(SENTENCES)), range(len(SENTENCES))
-    first, second = (one.ravel() for one in np.meshgrid(rows, rows))
-    expected = []
-    for a, b in zip(first, second, strict=True):
-        own, other = distinct_words(SENTENCES[a]), distinct_words(SENTENCES[b])
-        expected.append(2 * len(own & other) / (len(own) + len(other)) if own or other else 0.0)
-    assert found.dice(first, second).tolist() == pytest.approx(expected)
-    assert found.dice(first[:0], second[:0]).shape == (0,)
-
-
-@pytest.mark.parametrize("sentences", [[], [""], ["...", "!"]])
-def test_sentences_without_words_have_none(sentences: list[str]) -> None:
-    found = WordSets.of(pl.Series(sentences, dtype=pl.String))
-    assert (found.distinct, found.sizes.tolist()) == (0, [0] * len(sentences))
-    places = np.arange(len(sentences))
-    assert found.dice(places, places).tolist() == [0.0] * len(sentences)
