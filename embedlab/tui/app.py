@@ -111,13 +111,11 @@ class Dashboard(Working, Host):
             tooltip="open CSV, folder, model",
         ),
         Binding("question_mark", "help", "Help", tooltip="this page"),
-        Binding("q", "quit", "Quit", show=False, tooltip="quit; runs continue"),
-        Binding("ctrl+q", "quit", "Quit", show=False, tooltip="quit; runs continue"),
+        Binding("q,ctrl+q", "quit", "Quit", show=False, tooltip="quit; runs continue"),
         Binding(
             "ctrl+p",
             "command_palette",
             "Find",
-            show=False,
             priority=True,
             tooltip="find anything by its name",
         ),
@@ -163,7 +161,7 @@ class Dashboard(Working, Host):
                 yield DataRoom()
                 yield CompareRoom()
                 yield RunsRoom(self.settings)
-        yield Keys(with_find=True)
+        yield Keys()
 
     def on_mount(self) -> None:
         """Begin in the room that was shown last, and read while it is drawn."""

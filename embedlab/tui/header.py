@@ -60,40 +60,27 @@ class Keys(Widget):
     Keys { height: 1; dock: bottom; background: $surface; text-wrap: nowrap; }
     """
 
-    def __init__(self, *, with_find: bool = False) -> None:
-        super().__init__(id="keys")
-        self._with_find = with_find  # the key that finds everything, at the right
-        self._places: Sequence[tuple[range, Binding]] = ()
+    _places: Sequence[tuple[range, Binding]] = ()
 
     def on_mount(self) -> None:
         """Draw the keys whenever others act."""
         self.screen.bindings_updated_signal.subscribe(self, lambda _: self.refresh())
 
     def render(self) -> Content:
-        """The keys, in their order; the one that finds everything is at the right."""
-        active = self.screen.active_bindings
+        """The keys, in their order."""
         shown: dict[str, Binding] = {}  # an action's first key
-        for one in active.values():
+        for one in self.screen.active_bindings.values():
             if one.binding.show:
                 shown.setdefault(one.binding.action, one.binding)
-        gap = 1 if self.screen.has_class("-folded") else 2
+        gap = " " if self.screen.has_class("-folded") else "  "
         line, places = Content(), []
         for binding in shown.values():
-            label = self._label(binding)
-            places.append((range(line.cell_length, line.cell_length + label.cell_length), binding))
-            line += label + Content(" " * gap)
-        if self._with_find and gap > 1 and self.app.COMMAND_PALETTE_BINDING in active:
-            binding = active[self.app.COMMAND_PALETTE_BINDING].binding
-            label = Content.assemble(("│ ", "$rule"), self._label(binding))
-            start = self.size.width - label.cell_length
-            line = line.truncate(start, pad=True) + label
-            places.insert(0, (range(start, self.size.width), binding))
+            key = self.app.get_key_display(binding)
+            label = Content.assemble((key, "bold"), (f" {binding.description}", "$faint"), gap)
+            places.append((range(line.cell_length, (line + label).cell_length), binding))
+            line += label
         self._places = places
         return line
-
-    def _label(self, binding: Binding) -> Content:
-        key = self.app.get_key_display(binding)
-        return Content.assemble((key, "bold"), (f" {binding.description}", "$faint"))
 
     def _at(self, x: int) -> Binding | None:
         return next((binding for cells, binding in self._places if x in cells), None)

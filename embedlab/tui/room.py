@@ -94,10 +94,15 @@ class Working:
     lost.
     """
 
+    @property
+    def dashboard(self) -> Host:
+        """The app, with what all rooms show."""
+        return cast("Host", cast("MessagePump", self).app)
+
     def hand_over(self, take: Callable[..., object], *values: object) -> None:
         """From a thread: let TAKE have VALUES, unless a newer worker has the thread's place."""
         if not get_current_worker().is_cancelled:
-            cast("MessagePump", self).app.call_from_thread(take, *values)
+            self.dashboard.call_from_thread(take, *values)
 
     def say(self, where: str, text: Content | str | Table) -> None:
         """Show TEXT in the part that WHERE selects."""
@@ -105,15 +110,14 @@ class Working:
 
     async def do(self, work: Callable[[], object], done: str) -> bool:
         """Do WORK in a thread and say that it is DONE, or report why not."""
-        app = cast("Host", cast("MessagePump", self).app)
         try:
             await asyncio.to_thread(work)
         except EmbedlabError as error:
-            app.report(error)
+            self.dashboard.report(error)
         except OSError as error:
-            app.report(EmbedlabError(f"this failed: {error}"))
+            self.dashboard.report(EmbedlabError(f"this failed: {error}"))
         else:
-            app.notify(done, markup=False)
+            self.dashboard.notify(done, markup=False)
             return True
         return False
 
@@ -122,7 +126,7 @@ class Working:
         if event.state is WorkerState.ERROR:
             error = event.worker.error
             text = f"unforeseen: {type(error).__name__}: {error}"
-            cast("Host", event.worker.node.app).report(EmbedlabError(text))
+            self.dashboard.report(EmbedlabError(text))
 
 
 class Guarded:
@@ -178,11 +182,6 @@ class Room(Working, Widget):
     """A part of the dashboard that takes the whole width; its keys act while it has the focus."""
 
     TITLE = ""
-
-    @property
-    def dashboard(self) -> Host:
-        """The app, with what all rooms show."""
-        return cast("Host", self.app)
 
     @property
     def crumbs(self) -> Sequence[str]:

@@ -19,19 +19,11 @@ LOOK_AGAIN_S = 0.01
 
 def wait_for_browser() -> None:
     """Wait for the server's first packet: the size of the browser that opens this dashboard."""
-    packet = json.loads(_read(int.from_bytes(_read(5)[1:], "big")))
+    stdin = sys.stdin.fileno()  # read by the driver afterwards; a packet is written as one
+    if not (head := os.read(stdin, 5)):
+        raise SystemExit  # the server has ended
+    packet = json.loads(os.read(stdin, int.from_bytes(head[1:], "big")))
     os.environ.update(COLUMNS=str(packet["width"]), ROWS=str(packet["height"]))
-
-
-def _read(size: int) -> bytes:
-    """SIZE bytes of stdin, and no more: the rest is for the driver."""
-    got = b""
-    while len(got) < size:
-        more = os.read(sys.stdin.fileno(), size - len(got))
-        if not more:
-            raise SystemExit  # the server has ended
-        got += more
-    return got
 
 
 class ServedDriver(WebDriver):

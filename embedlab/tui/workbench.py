@@ -97,7 +97,8 @@ def open_shown(models: Sequence[str], task: str, settings: Settings) -> Shown:
     try:
         outcomes = open_outcomes(folders, tasks, datasets, cache=settings.cache)
     except EmbedlabError as error:
-        return Shown(models=tuple(models), errors=(*errors, error))
+        errors.append(error)
+        outcomes = None
     if outcomes is None:
         return Shown(models=tuple(models), errors=tuple(errors))
     outcomes = replace(

@@ -14,7 +14,7 @@ from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.events import EventLog, Finished, Step
 from embedlab.runs.store import RunFolder
 from embedlab.tui.runs.curves import CurvePlot
-from embedlab.tui.runs.grid_model import board, read_scores
+from embedlab.tui.runs.grid_model import board, read_scores, spread_text
 from embedlab.tui.runs.grid_screen import GridScreen
 from embedlab.tui.runs.launch_sheet import LaunchSheet
 from embedlab.tui.runs.launching import DryRun
@@ -165,9 +165,9 @@ def test_places_of_two_axes_have_their_own_scores_and_dev_chooses(tmp_path: Path
     (entry,) = RunFollower(settings.runs).look().entries()
     found = board(entry, read_scores(plan, settings))
     assert found.columns == ("dev", "sts12")
-    texts = [[row.numbers[column].text for column in found.columns] for row in found.rows]
+    texts = [[spread_text(row.numbers[column]) for column in found.columns] for row in found.rows]
     assert texts == [
         [f"{51.5 + 10 * n:.2f} ± 0.71", f"{91.5 - 10 * n:.2f} ± 0.71"] for n in range(4)
     ]
-    assert [row.numbers["dev"].mark == "*" for row in found.rows] == [False, False, False, True]
+    assert [row.numbers["dev"].is_best for row in found.rows] == [False, False, False, True]
     assert found.verdict.startswith("dev chooses lr 2e-05, pooling mean with 81.50 ± 0.71; sts12")

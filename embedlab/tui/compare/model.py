@@ -214,10 +214,8 @@ def why_lines(explanation: Explanation) -> list[WhyLine]:
         text = f"points beside all other items; Holm over {kinds} kinds"
         lines.append(WhyLine(text=text, style="$faint"))
     for side in explanation.sides:
-        lines += [WhyLine(text="")]
-        lines += [
-            WhyLine(text=f"{side.model} alone is right on {side.items:,} items", style="bold")
-        ]
+        alone = f"{side.model} alone is right on {side.items:,} items"
+        lines += [WhyLine(text=""), WhyLine(text=alone, style="bold")]
         facts = [fact for fact in (*side.common, *side.words) if fact.significant][:_MOST_KINDS]
         for fact in facts:
             shares = f"{fact.share:.0%} of them, {fact.elsewhere:.0%} of all other items"
@@ -225,10 +223,8 @@ def why_lines(explanation: Explanation) -> list[WhyLine]:
         if not facts:
             lines.append(WhyLine(text="nothing sets them apart from other items", style="$faint"))
         for row in side.typical[:2]:
-            first, second = (
-                explanation.outcomes.column(name)[row] for name in ("sentence1", "sentence2")
-            )
-            texts = "\n  ".join(safe_line(text) for text in (first, second) if text)
+            columns = map(explanation.outcomes.column, ("sentence1", "sentence2"))
+            texts = "\n  ".join(safe_line(column[row]) for column in columns if column[row])
             lines.append(WhyLine(text=f"• {texts}", style="italic $faint"))
     return lines
 

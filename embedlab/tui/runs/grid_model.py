@@ -3,27 +3,16 @@
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from statistics import fmean
 
 from embedlab.commands.grid import ScoresOptions, grid_scores
 from embedlab.core.durations import duration
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.settings import Settings
-from embedlab.experiments.pivot import DEV_SCORE, Pivot
+from embedlab.experiments.pivot import DEV_SCORE, Pivot, Spread
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.progress import GridFollower
 from embedlab.tui.runs.model import ENDED, Entry, Training, short_labels
-
-Mark = Literal["*", "=", ""]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Number:
-    """A score in the board, over the seeds that have it."""
-
-    text: str
-    mean: float
-    mark: Mark = ""  # the best; not distinguishable from it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +22,7 @@ class BoardRow:
     run: str
     labels: Mapping[str, str]
     seeds: Mapping[int, Training | None]  # None: it waits
-    numbers: Mapping[str, Number] = field(default_factory=dict)  # by column
+    numbers: Mapping[str, Spread] = field(default_factory=dict)  # by column
 
     @property
     def share(self) -> float:
@@ -104,45 +93,42 @@ def board(entry: Entry, pivot: Pivot | None, left: str = "") -> Board:
         axes=tuple(plan.axes),
         rows=rows,
         columns=columns,
-        verdict=_verdict(rows, columns, pivot),
+        verdict=_verdict(rows, columns),
         counts=entry.states,
         is_active=entry.is_active,
         left=left,
     )
 
 
-def _numbers(pivot: Pivot, labels: Mapping[str, str]) -> Mapping[str, Number]:
+def _numbers(pivot: Pivot, labels: Mapping[str, str]) -> Mapping[str, Spread]:
     place = tuple(labels.get(axis, "") for axis in pivot.row_axes)
-    numbers = {}
-    for column in pivot.columns:
-        if (spread := pivot.spreads.get((place, column))) is not None:
-            text = f"{spread.mean:z.2f}" + (f" ± {spread.sd:z.2f}" if spread.sd is not None else "")
-            mark: Mark = "*" if spread.is_best else "=" if spread.is_tied else ""
-            numbers[column] = Number(text=text, mean=spread.mean, mark=mark)
-    return numbers
+    found = {column: pivot.spreads.get((place, column)) for column in pivot.columns}
+    return {column: spread for column, spread in found.items() if spread is not None}
 
 
-def _dev_so_far(row: BoardRow) -> Number | None:
-    """The newest dev scores of cells that have no result yet."""
+def _dev_so_far(row: BoardRow) -> Spread | None:
+    """The mean of the newest dev scores of cells that have no result yet."""
     devs = [one.status.dev.score for one in row.seeds.values() if one and one.status.dev]
-    if not devs:
-        return None
-    mean = sum(devs) / len(devs)
-    return Number(text=f"{mean:z.2f}", mean=mean)
+    return Spread(values=(fmean(devs),)) if devs else None
 
 
-def _verdict(rows: Sequence[BoardRow], columns: Sequence[str], pivot: Pivot | None) -> str:
+def spread_text(spread: Spread) -> str:
+    """The mean, with the deviation over seeds where there are several."""
+    return f"{spread.mean:z.2f}" + (f" ± {spread.sd:z.2f}" if spread.sd is not None else "")
+
+
+def _verdict(rows: Sequence[BoardRow], columns: Sequence[str]) -> str:
     """Which place the dev score chooses, else the last column, and what may be as good."""
     column = DEV_SCORE if DEV_SCORE in columns else columns[-1] if columns else ""
     marked = [(row, row.numbers[column]) for row in rows if column in row.numbers]
-    tied = [short_labels(row.labels) for row, number in marked if number.mark == "="]
-    best = next(((row, number) for row, number in marked if number.mark == "*"), None)
+    tied = [short_labels(row.labels) for row, spread in marked if spread.is_tied]
+    best = next((one for one in marked if one[1].is_best), None)
     if best is None:
         return "all are equal to the last digit: none is the best" if tied else ""
     if (others := len(marked) - 1) < 1:
         return ""
-    row, number = best
-    if " ± " not in number.text:
+    row, spread = best
+    if spread.sd is None:
         rest = "of one seed each, so this may be chance"
     elif not tied:
         rest = "it is clearly above every other setting"
@@ -152,13 +138,10 @@ def _verdict(rows: Sequence[BoardRow], columns: Sequence[str], pivot: Pivot | No
         more = f" and {len(tied) - 3} more" if len(tied) > 3 else ""
         rest = f"as good may be {', '.join(tied[:3])}{more}"
     test = row.numbers.get(columns[-1]) if len(columns) > 1 else None
-    tested = f"; {columns[-1]} {test.text}" if test is not None else ""
-    said = f"{column} chooses {short_labels(row.labels)} with {number.text}{tested}; {rest}"
-    if pivot is not None:
-        place = tuple(row.labels.get(axis, "") for axis in pivot.row_axes)
-        spread = pivot.spreads.get((place, column))
-        if spread is not None and (luck := spread.optimism or 0.0) >= 0.005:
-            said += f". The best of {len(marked)} has luck too: expect about {luck:z.2f} less"
+    tested = f"; {columns[-1]} {spread_text(test)}" if test is not None else ""
+    said = f"{column} chooses {short_labels(row.labels)} with {spread_text(spread)}{tested}; {rest}"
+    if (luck := spread.optimism or 0.0) >= 0.005:
+        said += f". The best of {len(marked)} has luck too: expect about {luck:z.2f} less"
     return said
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import ClassVar, cast
+from typing import ClassVar
 
 from rich.table import Table
 from textual import work
@@ -19,7 +19,7 @@ from embedlab.experiments.pivot import Pivot
 from embedlab.runs.curves import Curve
 from embedlab.tui.header import Keys, crumbs_of
 from embedlab.tui.plain import faint
-from embedlab.tui.room import ROOM_KEYS, Guarded, Host, Lines, Working
+from embedlab.tui.room import ROOM_KEYS, Guarded, Lines, Working
 from embedlab.tui.runs.curves import Curves
 from embedlab.tui.runs.grid_model import (
     Board,
@@ -27,6 +27,7 @@ from embedlab.tui.runs.grid_model import (
     board,
     read_scores,
     score_key,
+    spread_text,
     time_left,
 )
 from embedlab.tui.runs.launching import resume_grid
@@ -71,11 +72,6 @@ class GridScreen(Guarded, Working, Screen[None]):
         self._left = ""
         self._looks = 0
         self._curves: dict[str, Curve] = {}
-
-    @property
-    def dashboard(self) -> Host:
-        """The app."""
-        return cast("Host", self.app)
 
     def compose(self) -> ComposeResult:
         """Yield the head, the settings, and the cells of one setting with their curves."""
@@ -311,8 +307,10 @@ def _losses(row: BoardRow) -> Content:
 
 
 def _number(column: str, row: BoardRow) -> Content:
-    number = row.numbers.get(column)
-    if number is None:
+    spread = row.numbers.get(column)
+    if spread is None:
         return faint("·")
-    styles = {"*": "bold", "=": "", "": "$faint"}
-    return Content.styled(f"{number.text} {number.mark}", styles[number.mark])
+    mark, style = (
+        ("*", "bold") if spread.is_best else ("=", "") if spread.is_tied else ("", "$faint")
+    )
+    return Content.styled(f"{spread_text(spread)} {mark}", style)

@@ -143,10 +143,10 @@ class LaunchSheet(Working, ModalScreen[str | None]):
         self.hand_over(self._list, [*own, *found])
 
     def _list(self, found: list[Choice]) -> None:
-        self._choices = {f"{one.kind} {one.name}": one for one in found}
+        self._choices = {one.key: one for one in found}
         last = self._memory.get("launch", "")
         if self._typed and found:
-            last = f"{found[0].kind} {found[0].name}"
+            last = found[0].key
         self._show_choices()
         if last in self._choices:
             options = self.query_one("#choices", OptionList)
@@ -198,9 +198,9 @@ class LaunchSheet(Working, ModalScreen[str | None]):
         try:
             choice = await asyncio.to_thread(choice_of_file, path)
         except EmbedlabError as error:
-            self._show_trial(DryRun(lines=(), error=error.message, hint=str(error.hint)))
+            self._show_trial(DryRun.refused(error))
             return
-        self._choices = {f"{choice.kind} {choice.name}": choice, **self._choices}
+        self._choices = {choice.key: choice, **self._choices}
         files = [
             choice.name,
             *(one for one in self._memory.get("own files", []) if one != choice.name),
@@ -238,7 +238,7 @@ class LaunchSheet(Working, ModalScreen[str | None]):
             return
         if choice != self._choice:
             return
-        typed = self._drafts.get(f"{choice.kind} {choice.name}")
+        typed = self._drafts.get(choice.key)
         form = own
         if isinstance(typed, dict) and set(typed.get("values", {})) == set(own.values):
             form = Form(values=typed["values"], text=typed.get("text", own.text))
@@ -298,13 +298,12 @@ class LaunchSheet(Working, ModalScreen[str | None]):
         form = self.form
         draft = {"values": dict(form.values), "text": form.text} if form != self._own else None
         self._keep_draft(self._choice, draft)
-        self._memory.set("launch", f"{self._choice.kind} {self._choice.name}")
+        self._memory.set("launch", self._choice.key)
 
     def _keep_draft(self, choice: Choice, draft: object = None) -> None:
         """Remember what was typed for CHOICE, or forget it."""
-        key = f"{choice.kind} {choice.name}"
-        drafts = {one: it for one, it in self._drafts.items() if one != key}
-        self._memory.set("forms", {**drafts, key: draft} if draft else drafts)
+        drafts = {key: kept for key, kept in self._drafts.items() if key != choice.key}
+        self._memory.set("forms", {**drafts, choice.key: draft} if draft else drafts)
 
     @work(exclusive=True, group="try", exit_on_error=False)
     async def _try(self) -> None:
@@ -321,7 +320,7 @@ class LaunchSheet(Working, ModalScreen[str | None]):
             )
             trial = await dry_run(words)
         except EmbedlabError as error:
-            return DryRun(lines=(), error=error.message, hint=str(error.hint))
+            return DryRun.refused(error)
         return replace(
             trial,
             lines=(*trial.lines, "", f"$ embedlab {shlex.join(words)}"),
@@ -373,7 +372,7 @@ class LaunchSheet(Working, ModalScreen[str | None]):
                 return
             await start(choice, trial.words, self._settings)
         except EmbedlabError as error:
-            self._show_trial(DryRun(lines=(), error=error.message, hint=str(error.hint)))
+            self._show_trial(DryRun.refused(error))
             return
         finally:
             self._is_starting = False

@@ -51,6 +51,11 @@ class Choice:
     summary: str = ""
 
     @property
+    def key(self) -> str:
+        """What it is remembered by."""
+        return f"{self.kind} {self.name}"
+
+    @property
     def title(self) -> str:
         """Its name as lists show it."""
         return Path(self.name).stem if self.name.endswith(".toml") else Path(self.name).name
@@ -73,6 +78,11 @@ class DryRun:
     error: str = ""
     hint: str = ""
     words: tuple[str, ...] = ()  # behind `embedlab`
+
+    @classmethod
+    def refused(cls, error: EmbedlabError) -> "DryRun":
+        """What cannot start because of ERROR."""
+        return cls(lines=(), error=error.message, hint=str(error.hint))
 
 
 def choices() -> list[Choice]:

@@ -21,7 +21,7 @@ from embedlab.runs import launch as processes
 from embedlab.runs.curves import Curve
 from embedlab.runs.store import RunFolder, remove_runs, rename_runs
 from embedlab.tui.plain import faint
-from embedlab.tui.room import Room
+from embedlab.tui.room import PANE_KEYS, Room
 from embedlab.tui.runs import detail
 from embedlab.tui.runs.curves import Curves
 from embedlab.tui.runs.model import SIGNS, SORTS, Entry, RunFollower, RunsLook, Training
@@ -88,8 +88,7 @@ class RunsRoom(Room):
     RunsRoom.-empty #run-panes { display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("tab", "next_pane(1)", "Pane", show=False, tooltip="the next pane"),
-        Binding("shift+tab", "next_pane(-1)", "Pane", show=False),
+        *PANE_KEYS,
         Binding("n", "launch", "New", tooltip="launch a recipe or a grid"),
         Binding("space", "mark", "Mark", tooltip="mark: curves of several"),
         Binding("s", "sort", "Sort", tooltip="newest, name, dev, score"),
@@ -325,7 +324,7 @@ class RunsRoom(Room):
             for text in _TEXTS:
                 self.set_class(text == name, f"-show-{text}")
 
-    def action_next_pane(self, step: int = 1) -> None:
+    def action_pane(self, step: int) -> None:
         """Go from the list to the panes, one after another, and back."""
         names = ("list", "curves", *_TEXTS)
         panes = [self.query_one(f"#run-{name}") for name in names]
@@ -413,7 +412,7 @@ class RunsRoom(Room):
             self.unfolded ^= {here.name}
             self._show_list()
         else:
-            self.action_next_pane()
+            self.action_pane(1)
 
     def open_grid(self, name: str) -> None:
         """Show the board of the grid called NAME."""
