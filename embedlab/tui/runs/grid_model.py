@@ -8,6 +8,7 @@ from statistics import fmean
 from embedlab.commands.grid import ScoresOptions, grid_scores
 from embedlab.core.durations import duration
 from embedlab.core.errors import EmbedlabError
+from embedlab.core.first_few import first_few
 from embedlab.core.settings import Settings
 from embedlab.experiments.pivot import DEV_SCORE, Pivot, Spread
 from embedlab.experiments.plan import GridFolder, GridPlan
@@ -135,8 +136,7 @@ def _verdict(rows: Sequence[BoardRow], columns: Sequence[str]) -> str:
     elif len(tied) == others:
         rest = "every other setting may be as good"
     else:
-        more = f" and {len(tied) - 3} more" if len(tied) > 3 else ""
-        rest = f"as good may be {', '.join(tied[:3])}{more}"
+        rest = f"as good may be {first_few(tied, 3)}"
     test = row.numbers.get(columns[-1]) if len(columns) > 1 else None
     tested = f"; {columns[-1]} {spread_text(test)}" if test is not None else ""
     said = f"{column} chooses {short_labels(row.labels)} with {spread_text(spread)}{tested}; {rest}"

@@ -190,7 +190,7 @@ class LaunchSheet(Working, ModalScreen[str | None]):
             self.screen.focus_next()
         elif "/" in event.value or event.value.endswith(".toml"):
             self._open(event.value.strip())
-        elif self._choice is not None:
+        else:
             self._to_form()
 
     @work(group="open", exit_on_error=False)
@@ -223,8 +223,10 @@ class LaunchSheet(Working, ModalScreen[str | None]):
         self._to_form()
 
     def _to_form(self) -> None:
-        """Go to the first field, as soon as the form is there."""
-        self._goes_on = self._own is None
+        """Go to the first field, as soon as the form of what the cursor is on is there."""
+        here = self.query_one("#choices", OptionList).highlighted_option
+        is_shown = here is not None and self._choice is not None and here.id == self._choice.key
+        self._goes_on = self._own is None or not is_shown
         if not self._goes_on:
             self.screen.set_focus(self.query("#fields Input").first())
 

@@ -15,6 +15,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 
+from embedlab.core.first_few import first_few
 from embedlab.core.printable import one_line
 from embedlab.core.settings import Settings
 from embedlab.runs import launch as processes
@@ -499,12 +500,11 @@ class RunsRoom(Room):
             return
         from embedlab.tui.questions import Confirm
 
-        names = ", ".join(run.id for run in runs[:6])
-        more = f" and {len(runs) - 6} more" if len(runs) > 6 else ""
-        question = f"Delete {names}{more} with models, checkpoints and scores?"
+        names = first_few((run.id for run in runs), 6)
+        question = f"Delete {names} with models, checkpoints and scores?"
         if await self.app.push_screen_wait(Confirm(question)):
             self.marked.clear()
-            await self.do(lambda: remove_runs(runs), f"deleted {names}{more}")
+            await self.do(lambda: remove_runs(runs), f"deleted {names}")
 
     async def do(self, work: Callable[[], object], done: str) -> bool:
         """Do WORK, then look what it did."""
