@@ -108,33 +108,13 @@ def test_every_command_ends_its_help_with_examples_of_itself(embedlab: Embedlab)
             "embedlab compare --help",
         ),
         (
-            ["pairs", "dice", "--limit", "0"],
-            "invalid value for '--limit': must be at least 1",
-            "embedlab pairs --help",
-        ),
-        (
             ["pairs", "dice", "--limit", "many"],
             "invalid value for '--limit': must be an integer",
             "embedlab pairs --help",
         ),
         (
-            ["train", "--seeds", "0"],
-            "invalid value for '--seeds': must be at least 1",
-            "embedlab train --help",
-        ),
-        (
-            ["grid", "run", "--workers", "0"],
-            "invalid value for '--workers': must be at least 1",
-            "embedlab grid run --help",
-        ),
-        (
             ["recipes", "--json", "--format", "csv"],
             "--format csv and --json exclude each other",
-            "choose one format",
-        ),
-        (
-            ["compare", "dice", "--json", "--latex"],
-            "--json and --latex exclude each other",
             "choose one format",
         ),
         (
@@ -145,8 +125,6 @@ def test_every_command_ends_its_help_with_examples_of_itself(embedlab: Embedlab)
         (["recipes", "snli-cee"], "no recipe named 'snli-cee'", "did you mean 'snli-ce'?"),
         (["runs", "show", "nothing"], "no run named 'nothing'", "embedlab runs ls"),
         (["score", "A cat.", " ", "-m", "dice"], "a sentence is blank: ' '", "in quotes"),
-        (["score", "A cat.", "\u200b", "-m", "dice"], "a sentence is blank:", "in quotes"),
-        (["nearest", "", "-m", "dice", "--data", "tiny"], "a sentence is blank: ''", "in quotes"),
         (
             ["score", "a", "b", "--model", "x" * 300],
             f"no file can be called '{'x' * 40}'…",

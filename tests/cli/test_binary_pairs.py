@@ -67,12 +67,3 @@ def test_columns_with_usual_names_are_noted_on_demand_and_guessed_ones_always(
     assert said not in embedlab("evaluate", "dice", "known.csv").err
     assert said in embedlab("evaluate", "dice", "known.csv", "--notes").err
     assert said in embedlab("evaluate", "dice", "guessed.csv").err
-
-
-def test_what_holds_for_every_measure_of_the_same_pairs_is_noted_once(
-    pairs: pl.DataFrame, embedlab: Embedlab
-) -> None:
-    pairs.head(20).select("sentence1", "sentence2", "is_duplicate").write_csv("few.csv")
-    answer = embedlab("compare", "scores:good.csv#good", "dice", "few.csv", "--notes")
-    assert answer.code == 0, answer.err
-    assert answer.out.count("only 20 rows, 40 distinct sentences: rough intervals") == 1

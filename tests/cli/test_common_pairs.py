@@ -56,25 +56,6 @@ def scores(embedlab: Embedlab, *words: str) -> dict[tuple[str, str], float | Non
     }
 
 
-@pytest.mark.usefixtures("part")
-@pytest.mark.parametrize("command", ["evaluate", "compare"])
-def test_a_part_has_no_number_and_costs_the_others_nothing(
-    embedlab: Embedlab, command: str
-) -> None:
-    alone = scores(embedlab, command, "dice")
-    both = scores(embedlab, command, BROUGHT, "dice")
-    assert {key: value for key, value in both.items() if key[1] == "dice"} == alone
-    assert [both[name, BROUGHT] is None for name in SETS] == [True, False, True]
-    words = (command, BROUGHT, "dice", *TASKS, "--data", "tiny")
-    shown, all_notes = (
-        " ".join(embedlab(*words, *more).out.split()) for more in ((), ("--notes",))
-    )
-    partly = r"sts12: no number of scores:part\.csv: 12 of \d+ items scored"
-    assert re.search(partly, shown)
-    assert re.search(partly, all_notes)
-    assert re.search(r"sts16: no number of scores:part\.csv: 0 of \d+ items scored", all_notes)
-
-
 @pytest.mark.parametrize("command", ["evaluate", "compare"])
 def test_common_pairs_are_those_of_an_independent_script(
     embedlab: Embedlab, part: pl.DataFrame, command: str

@@ -43,9 +43,3 @@ def test_the_page_holds_the_table_the_other_slices_and_the_plots(embedlab: Embed
     assert f"{float(first['score']):.2f}" in page
     assert page.count("<svg") >= 6
     assert "mine.tsv all, 6 rows" in page  # the data in the facts block
-
-
-def test_a_model_named_twice_is_refused(embedlab: Embedlab) -> None:
-    answer = embedlab("compare", "dice", "dice", "--data", "tiny")
-    assert answer.code == 2
-    assert "model 'dice' is named twice" in answer.err

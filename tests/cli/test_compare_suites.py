@@ -177,9 +177,6 @@ def test_a_score_that_chose_a_setting_is_compared_only_where_there_is_no_test_sc
             ["--suite", "geometry", "--where", "words>3"],
             "geometry has no items to pick by 'words>3'",
         ),
-        (["--by", "sourse"], "did you mean 'source'?"),
-        (["--task", "sts12", "--where", "sourse:MSRpar"], "unknown field 'sourse'"),
-        (["--suite", "transfers"], "did you mean 'transfer'?"),
     ],
 )
 def test_what_does_not_go_together_is_refused(

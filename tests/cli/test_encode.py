@@ -46,19 +46,6 @@ def test_npy_and_parquet_hold_the_same_vectors_in_order(
     assert not Path("v.npy.partial").exists()
 
 
-def test_vectors_are_read_from_the_cache_and_fill_it(
-    embedlab: Embedlab, lines: Path, model: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert embedlab("encode", model, "lines.txt", "-o", "v.npy").code == 0
-    Path("fewer.txt").write_text("".join(f"{sentence}\n" for sentence in SENTENCES[3:7]))
-    monkeypatch.setattr(
-        "embedlab.encoders.loading.load_plain", lambda *_, **__: pytest.fail("computed again")
-    )
-    answer = embedlab("encode", model, "fewer.txt", "-o", "fewer.npy")
-    assert answer.code == 0, answer.err
-    np.testing.assert_array_equal(np.load("fewer.npy"), np.load("v.npy")[3:7])
-
-
 def test_a_killed_encoding_goes_on_from_its_last_chunk(
     embedlab: Embedlab, lines: Path, model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -145,10 +132,10 @@ def test_an_encoding_that_is_killed_while_it_tidies_up_is_there(
     assert not interrupted.exists()
 
 
-@pytest.mark.parametrize("out", [pytest.param("v.npy", marks=pytest.mark.slow), "v.parquet"])
 def test_of_two_encodings_into_one_file_at_once_one_is_refused(
-    embedlab: Embedlab, words: str, out: str
+    embedlab: Embedlab, words: str
 ) -> None:
+    out = "v.parquet"
     Path("lines.txt").write_text(
         "".join(f"sentence {number % 7} runs\n" for number in range(20_000))
     )
@@ -246,18 +233,6 @@ def test_a_full_disk_is_one_error_and_the_chunks_stay(
     assert len(list(Path(f"{out}.partial").glob("*.parquet"))) == 2
 
 
-def test_another_input_or_model_is_not_gone_on_with(
-    embedlab: Embedlab, lines: Path, model: str, tiny_encoder: Path
-) -> None:
-    embedlab("encode", model, "lines.txt", "-o", "v.npy")
-    Path("v.npy.partial").mkdir()
-    (Path("v.npy.partial") / "job.json").write_text("{}")
-    (Path("v.npy.partial") / "000000000000.parquet").write_bytes(b"of another job")
-    again = embedlab("encode", model, "lines.txt", "-o", "v.npy", "--force")
-    assert again.code == 0
-    assert "going on" not in again.err
-
-
 def test_an_existing_file_is_replaced_only_on_request(
     embedlab: Embedlab, lines: Path, model: str
 ) -> None:
@@ -278,9 +253,7 @@ def test_an_existing_file_is_replaced_only_on_request(
         ("a.txt", b"good\n\xff\n", (), 3, "a.txt, line 2: byte 0xff is not UTF-8"),
         ("a.parquet", b"PAR1", (), 3, "is not a readable parquet file"),
         ("a.txt", b"good\n", ("--column", "x"), 2, "sentences have columns in"),
-        ("a.csv", b"", (), 3, "is empty"),
         ("a.csv", b"id,text\n1,a\n", (), 2, "no column 'sentence'"),
-        ("a.tsv", b"id\tsentence\n1\n", (), 3, "line 2: 1 field: the header has 2"),
         ("a.csv", b'sentence\na\n"b\nc\n', (), 3, "not readable as CSV: unexpected end of data"),
         (
             "a.csv",
@@ -290,7 +263,6 @@ def test_an_existing_file_is_replaced_only_on_request(
             "line 2: not readable as CSV: field larger than",
         ),
         ("/dev/zero", b"", (), 2, "can be read only once"),
-        ("a.jsonl", b'{"sentence": "a"}\n{"sente\n', (), 3, "line 2: broken JSON"),
         (
             "a.jsonl",
             b'{"sentence": "a"}\n{"sentence": ' + b"[" * 100_000,
@@ -305,16 +277,6 @@ def test_an_existing_file_is_replaced_only_on_request(
             3,
             "line 1: a number with too many digits",
         ),
-        (
-            "a.jsonl",
-            b'{"sentence": "\\ud800"}\n',
-            (),
-            3,
-            "line 1: half of a surrogate pair under 'sentence'",
-        ),
-        ("a.txt", b"a\nb\x00\n", (), 3, "line 2: a NUL character"),
-        ("a.tsv", b"sentence\na\x00\n", (), 3, "line 2: a NUL byte"),
-        ("a.txt", b"\xef\xbb\xbf", (), 3, "holds no sentence"),
         ("a.jsonl", b'{"sentence": 3}\n', (), 3, "line 1: 'sentence' is 3"),
         ("a.txt", b"good\n", ("-o", "v.bin"), 2, "neither .npy nor .parquet"),
         ("a.txt", b"good\n", ("-o", "nowhere/v.npy"), 2, "there is no folder 'nowhere'"),
@@ -366,8 +328,7 @@ def test_export_writes_a_folder_that_scores_alike(embedlab: Embedlab, model: str
     assert (done.code, done.json) == (0, {"folder": "out", "model": model, "pooling": "mean"})
     rows = embedlab("score", "one thing", "another thing", "-m", model, "-m", "out", "--json").rows
     assert rows[0]["similarity"] == pytest.approx(rows[1]["similarity"], abs=1e-6)
-    assert embedlab("export", model, "out").code == 2
-    assert embedlab("export", "dice", "other").code == 2
+
     combined = f"average:{model},{model}"
     assert f"{combined!r} is not a transformer" in embedlab("export", combined, "other").err
 

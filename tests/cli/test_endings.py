@@ -1,6 +1,5 @@
 """How a command ends when its answer is undefined, its disk is full, or it is stopped."""
 
-import json
 import os
 import signal
 import subprocess
@@ -10,9 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from embedlab.cli.app import main, program
+from embedlab.cli.app import main
 from tests.cli.conftest import Embedlab
 
 
@@ -74,44 +72,6 @@ def test_a_stop_is_not_lost_in_a_library_that_discards_exceptions(
     monkeypatch.setattr("embedlab.commands.recipes.recipe_names", probe)
     assert main(["recipes"]) == 130
     assert capsys.readouterr().err.startswith("embedlab: stopped by SIGTERM")
-
-
-def test_a_cache_that_cannot_be_written_costs_no_answer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    blocked = tmp_path / "blocked"
-    blocked.write_text("a file where the cache folder should be")
-    monkeypatch.setenv("EMBEDLAB_CACHE", str(blocked))
-    monkeypatch.setattr("embedlab.tasks.task.TaskResult.save", _full)
-    answer = CliRunner().invoke(
-        program(),
-        ["evaluate", "dice", "--task", "sts12", "--data", "tiny", "--json"],
-        catch_exceptions=False,
-    )
-    assert answer.exit_code == 0
-    assert json.loads(answer.stdout)["rows"][0]["score"] > 0
-
-
-def _full(*_: object) -> None:
-    from embedlab.core.errors import MissingError
-
-    raise MissingError("no space left to write 'scores.parquet'")
-
-
-def test_a_bug_is_two_lines_and_a_report_that_debug_shows_too(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def broken() -> list[str]:
-        raise TypeError("not foreseen")
-
-    monkeypatch.setattr("embedlab.commands.recipes.recipe_names", broken)
-    assert main(["recipes"]) == 1
-    first, second = capsys.readouterr().err.splitlines()
-    assert first == "embedlab: error: unforeseen: TypeError: not foreseen"
-    report = Path(second.rpartition(": ")[2])
-    assert "in broken" in report.read_text()
-    assert main(["recipes", "--debug"]) == 1
-    assert "in broken" in capsys.readouterr().err
 
 
 def test_memory_that_is_not_there_is_missing(

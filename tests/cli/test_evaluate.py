@@ -7,7 +7,6 @@ import pytest
 from scipy import stats
 
 from embedlab.analysis.overlap import dice
-from tests.analysis.test_golden_numbers import GOLDEN
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Embedlab
@@ -44,15 +43,6 @@ def test_the_numbers_are_those_of_an_independent_script(
     assert row["score"] == pytest.approx(100 * expected)
 
 
-def test_golden_numbers_of_word_overlap(embedlab: Embedlab, shared_data: Path) -> None:
-    rows = embedlab("evaluate", "dice", "--suite", "sts", "--data", str(shared_data), "--json").rows
-    scores = {(row["slice"], row["setting"]): row["score"] for row in rows}
-    for name, golden in GOLDEN.items():
-        for aggregate, value in zip(("all", "mean", "wmean"), golden, strict=True):
-            if value is not None and ":" not in name:
-                assert scores[name, aggregate] == pytest.approx(value, abs=0.01), name
-
-
 def test_what_is_missing_is_reported_after_the_others_are_done(
     embedlab: Embedlab, my_pairs: Path
 ) -> None:
@@ -62,13 +52,6 @@ def test_what_is_missing_is_reported_after_the_others_are_done(
     assert answer.code == 3
     assert "'sts12' (test) is missing" in answer.err
     assert [row["slice"] for row in answer.rows] == ["mine.tsv"]
-
-
-@pytest.mark.parametrize("command", ["evaluate", "compare", "pairs"])
-def test_an_unknown_model_is_refused_before_any_work(embedlab: Embedlab, command: str) -> None:
-    answer = embedlab(command, "sbrt", "--data", "tiny")
-    assert answer.code == 2
-    assert "did you mean 'sbert'?" in answer.err
 
 
 def test_pairs_filters_sorts_and_limits(embedlab: Embedlab, my_pairs: Path) -> None:

@@ -1,7 +1,5 @@
 """`embedlab explain` as people and programs read it."""
 
-from pathlib import Path
-
 import pytest
 
 from tests.cli.conftest import Embedlab
@@ -21,17 +19,6 @@ def test_json_has_every_number_of_each_part(embedlab: Embedlab) -> None:
     whole = tables[0]["rows"][0]
     for row in tables[2]["rows"]:
         assert row["effect"] == pytest.approx(whole["rank"] - row["rank"])
-
-
-def test_brought_scores_are_refused_in_two_lines(embedlab: Embedlab) -> None:
-    Path("scores.tsv").write_text("sentence1\tsentence2\tmine\na dog\ta cat\t0.5\n")
-    found = embedlab("explain", "a dog", "a cat", "-m", "scores:scores.tsv")
-    assert found.code == 2
-    assert found.err.splitlines() == [
-        "embedlab: error: 'scores:scores.tsv' has only the scores in its file, and none of "
-        "sentences that lack a word",
-        "hint: name the model itself, which can compute them",
-    ]
 
 
 @pytest.mark.parametrize(

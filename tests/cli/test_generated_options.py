@@ -1,7 +1,5 @@
 """The options of a command are written once, in a dataclass: the command line is made from it."""
 
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -82,20 +80,3 @@ def test_a_command_gets_its_options_as_values(words: list[str], expected: Option
     received: list[Any] = []
     assert CliRunner().invoke(made(received), words).exit_code == 0
     assert received == [expected]
-
-
-def test_what_is_beyond_a_limit_is_refused() -> None:
-    received: list[Any] = []
-    assert CliRunner().invoke(made(received), ["a", "--size", "10"]).exit_code == 2
-    assert received == []
-
-
-def test_the_options_load_nothing_that_takes_time() -> None:
-    program = (
-        "import sys, embedlab.cli.app as cli; cli.program(); print(sorted({'polars', "
-        "'numpy', 'torch'} & set(sys.modules)))"
-    )
-    found = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert found.stdout.strip() == "[]"

@@ -89,10 +89,7 @@ def test_status_shows_every_cell_and_lists_all_grids(
         (("run", __file__), ExitCode.USAGE, "is not a .toml file"),
         (("run", "mine.toml", "--budget", "0.5"), ExitCode.USAGE, "no such option: --budget"),
         (("run", "mine.toml", "--cell", "9"), ExitCode.USAGE, "no cell 9"),
-        (("run", "mine.toml", "--set", "optim.lr=1"), ExitCode.USAGE, "'optim.lr' is the axis"),
         (("status", "mine"), ExitCode.USAGE, "no grid 'mine' has been started"),
-        (("table", "mine"), ExitCode.USAGE, "no grid 'mine' has been started"),
-        (("cancel", "mine"), ExitCode.USAGE, "no grid 'mine' has been started"),
     ],
 )
 def test_what_is_typed_wrong_is_said_in_two_lines(
@@ -130,12 +127,6 @@ def test_cells_that_fail_are_reported_with_their_reasons_and_end_the_grid_with_1
         3: ("failed", "out of memory: MemoryError: cannot allocate 4 TiB"),
     }
     assert table["notes"][0].startswith("1 of 3 cells are done")
-
-
-def test_a_finished_grid_is_not_running(plan: GridPlan, capsys: pytest.CaptureFixture[str]) -> None:
-    run_stand_in(plan)
-    assert main(["grid", "cancel", "mine", "--data", "tiny"]) == ExitCode.USAGE
-    assert "is not running" in capsys.readouterr().err
 
 
 def test_a_started_grid_goes_on_by_its_name_without_its_file(
@@ -261,28 +252,6 @@ def test_a_sparkline_goes_from_low_to_high() -> None:
     assert sparkline([float("nan"), 5.0]) == "▁"
     assert sparkline([]) == ""
     assert len(sparkline(list(range(1000)), width=24)) == 24
-
-
-@pytest.mark.slow
-def test_a_small_grid_runs_to_its_table(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "real.toml").write_text(
-        'summary = "Real."\nbase = "snli-ce"\nseeds = [1, 2]\n[set]\n"data.rows" = '
-        '64\n"optim.lr" = 1e-3\n'
-        '[axes]\n"encoder.pooling" = ["cls", "mean"]\n'
-    )
-    answer(capsys, "run", "real.toml", "--data", "tiny", "--workers", "2")
-    rows = json.loads(
-        answer(capsys, "table", "real", "--data", "tiny", "--json", "--aggregate", "wmean")
-    )["rows"]
-    assert [row["sts12-16.seeds"] for row in rows] == [2, 2]
-    latex = answer(capsys, "table", "real", "--data", "tiny", "--latex")
-    assert sum(line.endswith(r" \\") for line in latex.splitlines()) == 3 * latex.count(
-        r"\begin{tabular}"
-    )
-    assert json.loads(answer(capsys, "run", "real.toml", "--data", "tiny", "--json"))["rows"] == []
 
 
 def test_a_grid_whose_encoder_is_missing_is_refused_before_any_cell(

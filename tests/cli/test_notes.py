@@ -102,20 +102,15 @@ def test_pairs_say_which_of_them_a_model_was_trained_on(
     PairNotes.load().change("A man.", "A sun.", "odd one")
     call = ("pairs", mine, "dice", "--dataset", my_pairs, *BF16, "--where")
     assert {row["pair"] for row in embedlab(*call, "trained:†mine", "--json").rows} == {0}
-    assert {row["pair"] for row in embedlab(*call, "trained:* -note:*", "--json").rows} == {0, 1}
     assert {row["pair"] for row in embedlab(*call, "note:*odd* -trained:*", "--json").rows} == {2}
-    assert {row["pair"] for row in embedlab(*call, "-trained:*", "--json").rows} == {2}
     assert {row["pair"] for row in embedlab(*call[:-1], "--unseen", "--json").rows} == {2}
-    assert {
-        row["pair"] for row in embedlab(*call, "gold>=0 or dice>2", "--unseen", "--json").rows
-    } == {2}
     unseen = embedlab("compare", mine, "dice", "--task", my_pairs, *BF16, "--unseen", "--json")
     assert unseen.code == 0, unseen.err
     assert [row["items"] for row in unseen.rows if row["model"] == mine] == [
         1,
         2,
     ]  # and the rest, below it
-    assert embedlab(*call, "note:*typo*", "--json").rows == []
+
     assert "odd one" in embedlab(*call, "note:*").out
     assert any("[overlap] in the training data: † test pairs" in line for line in lines)
     assert (
@@ -124,34 +119,16 @@ def test_pairs_say_which_of_them_a_model_was_trained_on(
     )
 
 
-@pytest.mark.parametrize(
-    ("rows", "reason"),
-    [
-        (["a dog\ta cat\t2"], "a correlation needs two pairs, and it has 1"),
-        (["a dog\ta cat\t3", "a cat\tthe cat sat\t3"], "all gold scores are 3"),
-        (
-            ["a dog\ta dog\t3", "a cat\ta cat\t4", "cat\tcat\t5"],
-            "all its pairs have the same similarity",
-        ),
-    ],
-)
 @pytest.mark.parametrize("command", ["evaluate", "compare"])
 def test_an_absent_correlation_has_its_reason(
-    embedlab: Embedlab, tmp_path: Path, command: str, rows: list[str], reason: str
+    embedlab: Embedlab, tmp_path: Path, command: str
 ) -> None:
-    (tmp_path / "own.tsv").write_text("\n".join(["sentence1\tsentence2\tscore", *rows]) + "\n")
-    (tmp_path / "words.txt").write_text("a 1 0\ndog 0 1\ncat 1 1\n")
-    models = ["dice"] if command == "evaluate" else ["dice", "word-vectors:words.txt"]
-    words = [command, *models, "--aggregate", "all", "--task", "./own.tsv"]
+    (tmp_path / "own.tsv").write_text("sentence1\tsentence2\tscore\na dog\ta cat\t2\n")
+    words = [command, "dice", "--aggregate", "all", "--task", "./own.tsv"]
     answer = embedlab(*words, "--json")
     assert answer.code == 0, answer.err
-    assert (answer.rows[0]["slice"], answer.rows[0]["model"], answer.rows[0]["score"]) == (
-        "own.tsv",
-        "dice",
-        None,
-    )
-    of_models = f" of {', '.join(models)}" if "similarity" in reason else ""
-    note = f"own.tsv: no number{of_models}: {reason}"  # the same words in both
+    assert (answer.rows[0]["slice"], answer.rows[0]["score"]) == ("own.tsv", None)
+    note = "own.tsv: no number: a correlation needs two pairs, and it has 1"  # the same in both
     assert note in answer.json["notes"]
     shown = embedlab(*words).out
     assert " – " in shown.replace("\n", "  ")

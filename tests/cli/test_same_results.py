@@ -105,16 +105,6 @@ def cells(answer: Answer) -> dict[str, tuple[Any, Any]]:
     return {row["what"]: (row["first"], row["second"]) for row in answer.rows}
 
 
-def test_a_result_is_of_the_same_thing_as_itself_scored_again_from_stored_scores(
-    embedlab: Embedlab, model: str
-) -> None:
-    command = ["evaluate", model, "--task", "mine.tsv", "--json"]
-    first, again = (save(embedlab(*command), name) for name in ("first.json", "again.json"))
-    answer = embedlab("same", first, again)
-    assert (answer.code, answer.err) == (0, "")
-    assert answer.out == "tiny on sts: of the same thing; all 3 scores agree\n"
-
-
 def test_another_pooling_is_another_thing_and_the_difference_has_the_interval_of_compare(
     embedlab: Embedlab, model: str
 ) -> None:
@@ -289,15 +279,6 @@ def test_a_score_that_differs_by_less_than_the_last_printed_digit_agrees(
         assert embedlab("same", path, "near.json").code == code, distance
 
 
-def test_what_one_file_does_not_know_is_not_a_difference(embedlab: Embedlab) -> None:
-    path = save(embedlab("evaluate", "dice", "--task", "mine.tsv", "--json"), "first.json")
-    other = edited(path, "other.json", ("|backend:python", "|backend:unknown"))
-    answer = embedlab("same", other, path)
-    assert answer.code == 0
-    assert "of the same thing, as far as both say" in answer.out
-    assert "backend cannot be compared: unknown in other.json, python in first.json" in answer.out
-
-
 def test_several_models_are_matched_by_name_and_the_others_are_noted(
     embedlab: Embedlab, model: str
 ) -> None:
@@ -328,7 +309,7 @@ def test_files_without_a_common_model_or_without_a_result_end_with_two_lines(
         ),
         "second.json",
     )
-    Path("prose.json").write_text("no JSON")
+
     for other, code, wrong in (
         (
             second,
@@ -336,8 +317,6 @@ def test_files_without_a_common_model_or_without_a_result_end_with_two_lines(
             "no model and task is in both files: 'first.json' has dice on sts, tiny on sts, "
             "'second.json' has tiny?pooling=cls",
         ),
-        ("prose.json", 3, "'prose.json' is not JSON"),
-        ("absent.json", 3, "cannot read 'absent.json'"),
         (
             edited(first, "newer.json", ("|version:", "|vocabulary:many|version:")),
             3,

@@ -58,27 +58,6 @@ def test_named_tasks_of_several_suites_are_shown_together_with_their_setting(
     assert not any("senteval" in title.lower() for title in tables)
 
 
-def test_a_second_evaluation_on_the_same_data_shows_the_stored_scores(
-    embedlab: Embedlab, tiny_encoder: Path
-) -> None:
-    write_probing(Path("data/probing_own/tree_depth.txt"))
-    words = (
-        "evaluate",
-        f"{tiny_encoder}?pooling=mean",
-        "--task",
-        "own-probing",
-        "--setting",
-        "exact",
-        *QUIET[:-1],
-    )
-    first, second = embedlab(*words), embedlab(*words)
-    assert second.rows == first.rows
-    assert "was evaluated before" in second.err
-    assert "was evaluated before" not in embedlab(*words, "--again").err
-    write_probing(Path("data/probing_own/tree_depth.txt"), 63)
-    assert "was evaluated before" not in embedlab(*words).err
-
-
 SELECTIONS = (
     "--suite transfer",
     "--task own-probing",
@@ -144,18 +123,6 @@ def test_a_disk_that_takes_nothing_costs_the_file_not_the_answer(
     assert "shown, not stored" in answer.err
 
 
-def test_an_evaluation_of_named_datasets_leaves_that_of_the_whole_task_alone(
-    embedlab: Embedlab, tiny_encoder: Path
-) -> None:
-    write_mr(Path("data"))
-    model, quiet = f"{tiny_encoder}?pooling=mean", ("--setting", "exact", *QUIET[:-1])
-    whole = embedlab("evaluate", model, "--suite", "transfer", *quiet)
-    embedlab("evaluate", model, "--task", "mr", *quiet)
-    again = embedlab("evaluate", model, "--suite", "transfer", *quiet)
-    assert "was evaluated before" in again.err
-    assert again.rows == whole.rows
-
-
 def test_a_copy_of_a_model_does_not_inherit_its_evaluations(
     embedlab: Embedlab, tiny_encoder: Path
 ) -> None:
@@ -180,23 +147,3 @@ def test_a_task_that_a_model_cannot_do_is_one_clear_error(
 ) -> None:
     assert main(["evaluate", "dice", "--suite", "glue", "--data", "tiny"]) == 2
     assert "is not a run" in capsys.readouterr().err
-
-
-def test_predictions_are_of_glue_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for selected in (["--suite", "sts"], ["--suite", "geometry"]):
-        assert (
-            main(
-                [
-                    "evaluate",
-                    "dice",
-                    *selected,
-                    "--data",
-                    "tiny",
-                    "--submission",
-                    str(tmp_path / "out"),
-                ]
-            )
-            == 2
-        )
-        assert "predictions of the task glue alone" in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()

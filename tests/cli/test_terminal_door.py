@@ -1,7 +1,5 @@
 """What sentences, names and messages can do to a terminal: nothing."""
 
-import csv
-import io
 import json
 import os
 import pty
@@ -81,19 +79,6 @@ def test_no_format_lets_an_escape_sequence_out(
     assert answer.code == 0
     assert SHOWN in answer.out.replace("\\\\", "\\")
     assert not OBEYED & set(answer.out + answer.err)
-
-
-def test_csv_text_is_not_a_formula_and_its_numbers_stay_numbers(
-    embedlab: Embedlab, sentences: Path
-) -> None:
-    answer = embedlab("nearest", "dog", str(sentences), "-m", "dice", "--format", "csv")
-    rows = list(csv.DictReader(io.StringIO(answer.out)))
-    assert {row["sentence"] for row in rows} == {
-        f"a dog {SHOWN}",
-        "'=HYPERLINK(1) dog",
-        "'-negated\tdog",
-    }
-    assert all(0 <= float(row["similarity"]) <= 1 for row in rows)
 
 
 def test_headings_sources_and_columns_are_shown_harmlessly(

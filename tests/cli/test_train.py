@@ -170,19 +170,12 @@ def test_resume_computes_as_the_run_was_begun(
     ("arguments", "code", "message"),
     [
         (["snli-cee"], 2, "did you mean 'snli-ce'"),
-        (["missing.toml"], 2, "no recipe file 'missing.toml'"),
-        (["/"], 2, "'/' is a folder, not a recipe"),
         ([__file__], 2, "is not a .toml file"),
-        (["snli-ce", "--data", __file__], 3, "is not a folder"),
         (["snli-ce", "--set", "optim.lrr=1"], 2, "did you mean 'lr'?"),
-        (["snli-ce", "--set", "optim.lr=fast"], 2, "'stage.0.optim.lr' is 'fast'"),
-        (["snli-ce", "--set", "optim.batch_size=0"], 2, "stage.0.optim.batch_size"),
-        (["snli-ce", "--set", "lr"], 2, "'lr' is not KEY=VALUE"),
         (["snli-ce", "--set", 'data.datasets=["sts12"]'], 2, "needs column 'premise'"),
         (["snli-ce", "--encoder", "nobody"], 2, "no model named 'nobody'"),
         (["snli-ce", "--encoder", "dice"], 2, "not a transformer"),
         (["snli-ce", "--name", "a/b"], 2, "cannot name a run"),
-        (["snli-ce", "--data", "nowhere"], 3, "no data folder 'nowhere'"),
         (["snli-ce", "--offline"], 3, "dataset 'snli' (train) is missing"),
     ],
 )
@@ -246,19 +239,3 @@ def test_a_detached_run_is_followed_and_cancelled(
     process.wait()
     assert run_status(run).state == "cancelled"
     assert "training snli-ce" in run.log_file.read_text()
-
-
-def test_a_full_disk_costs_the_checkpoint_and_without_the_model_ends_training_with_3(
-    embedlab: Embedlab, quick: Embedlab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object, **__: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("embedlab.training.checkpointing.save_file", full)
-    answer = quick()
-    assert answer.code == 0
-    assert "no checkpoint after step" in answer.err
-    monkeypatch.setattr("embedlab.encoders.checkpoint.write_layout", full)
-    answer = quick("--name", "other")
-    assert answer.code == 3
-    assert "no space left to write" in answer.err

@@ -128,14 +128,6 @@ def test_a_combination_that_a_model_was_damaged_on_is_confirmed() -> None:
     assert found.items == (800, 800)
 
 
-def test_of_equal_models_nothing_is_confirmed_in_these_draws() -> None:
-    for seed in range(20, 24):  # these draws are fixed; research/programs/slices.py has many
-        outcomes = made_pairs(500, seed)
-        found = search_combinations(outcomes, item_topics(outcomes), MODELS, None, rng(seed))
-        assert len(found.tested) > 5
-        assert not found.confirmed
-
-
 def test_what_half_of_the_seeds_show_is_tested_on_the_others() -> None:
     outcomes, models = with_seeds(made_pairs(400, 5), FEWEST_SEEDS)
     halves = halved(outcomes, item_topics(outcomes), models, None, rng())

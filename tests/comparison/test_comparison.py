@@ -8,13 +8,11 @@ import polars as pl
 import pytest
 import scipy.stats
 
-from benchmarks.pair_frames import pair_outcomes, pair_table
+from benchmarks.pair_frames import pair_table
 from embedlab.analysis.scores import ModelColumns, weakest
-from embedlab.comparison.comparison import compare_outcomes
 from embedlab.core.errors import UsageError
 from embedlab.data.dataset import DatasetState, Part
-from embedlab.data.sts import STS_YEARS
-from tests.pair_tables import compare_models, correlate
+from tests.pair_tables import compare_models
 
 NOISE = {
     "good@1": 1.0,
@@ -94,21 +92,6 @@ def test_a_model_compared_with_itself_does_not_differ(scored: pl.DataFrame) -> N
         assert (difference.delta, difference.low, difference.high, difference.p) == (0, 0, 0, 1)
 
 
-@pytest.mark.parametrize("aggregate", ["mean", "wmean"])
-def test_sources_are_aggregated_and_a_dataset_without_them_is_not(
-    aggregate: str, scored: pl.DataFrame
-) -> None:
-    years, mine = compare_models(scored, [TWIN, BAD], aggregate=aggregate).slices
-    assert years.scores["twin"].value == pytest.approx(
-        correlate(scored.filter(dataset="sts12"), "twin", aggregate)
-    )
-    assert years.scores["twin"].low < years.scores["twin"].value < years.scores["twin"].high
-    assert np.isnan([mine.scores["twin"].value, mine.differences["bad"].p_holm]).all()
-    assert mine.scores["twin"].letters == ""
-    assert not mine.differences["bad"].significant
-    assert f"no {aggregate}: its items name no source" in mine.notes
-
-
 def test_a_rows_numbers_do_not_depend_on_the_rows_and_models_beside_it(
     scored: pl.DataFrame,
 ) -> None:
@@ -118,55 +101,11 @@ def test_a_rows_numbers_do_not_depend_on_the_rows_and_models_beside_it(
     assert both.differences["good"].p == alone.differences["good"].p
 
 
-def test_averages_are_given_where_all_their_datasets_are(
-    make_part: Callable[..., Part], add_model: Callable[..., pl.DataFrame]
-) -> None:
-    names = [*STS_YEARS, "sts-benchmark", "sick-r"]
-    parts = [make_part(name, {"one": 20 + 5 * seed}, seed=seed) for seed, name in enumerate(names)]
-    scored = add_model(add_model(pair_table(parts), "twin", 1.0, 0), "other", 2.0, 1)
-    models = [TWIN, ModelColumns(name="other", members=("other",))]
-    found = {one.key: one for one in compare_models(scored, models).slices}
-    assert list(found) == [*names, "sts12-16", "average of seven"]
-    for key, members in (("sts12-16", STS_YEARS), ("average of seven", tuple(names))):
-        average = found[key]
-        assert average.average_of == members
-        assert average.items == sum(found[name].items for name in members)
-        assert average.scores["twin"].value == pytest.approx(
-            np.mean([found[name].scores["twin"].value for name in members])
-        )
-        widths = [
-            found[name].scores["twin"].high - found[name].scores["twin"].low for name in members
-        ]
-        assert average.scores["twin"].high - average.scores["twin"].low < np.mean(widths) / 1.5
-    five = compare_models(scored.filter(pl.col("dataset") != "sick-r"), models).slices
-    assert [one.key for one in five][-2:] == ["sts-benchmark", "sts12-16"]
-
-
 def test_fifths_are_compared_like_any_slice(scored: pl.DataFrame) -> None:
     found = compare_models(scored, [TWIN, BAD], by="dice")
     assert [one.items for one in found.slices] == [20] * 5 + [6] * 5
     with pytest.raises(UsageError, match="not aggregated over sources: 'wmean'"):
         compare_models(scored, [TWIN], by="dice", aggregate="wmean")
-
-
-def test_a_model_that_scores_part_of_a_slice_has_no_number_there_and_the_others_keep_theirs(
-    scored: pl.DataFrame,
-) -> None:
-    holes = scored.with_columns(twin=pl.when(pl.col("pair") > 9).then("twin"))
-    found, alone = compare_models(holes, [TWIN, GOOD, BAD]), compare_models(scored, [GOOD, BAD])
-    for one, other in zip(found.slices, alone.slices, strict=True):
-        assert one.items == other.items
-        assert np.isnan(one.scores["twin"].value)
-        assert (one.scores["good"].value, one.scores["bad"].value) == (
-            other.scores["good"].value,
-            other.scores["bad"].value,
-        )
-        assert np.isnan(one.differences["bad"].delta)  # from twin
-        assert f"no number of twin: {one.items - 10} of {one.items} items scored" in one.notes
-    reference = compare_models(holes, [GOOD, BAD, TWIN])
-    assert [one.differences["bad"] for one in reference.slices] == [
-        one.differences["bad"] for one in alone.slices
-    ]
 
 
 def test_no_number_of_a_part_enters_an_average(scored: pl.DataFrame) -> None:
@@ -180,32 +119,6 @@ def test_no_number_of_a_part_enters_an_average(scored: pl.DataFrame) -> None:
     )
     assert np.isnan(both.scores["twin"].value)
     assert both.scores["good"].value == alone.scores["good"].value
-
-
-def test_pairs_that_a_model_did_not_score_are_left_out_for_all_in_common_ones(
-    scored: pl.DataFrame,
-) -> None:
-    holes = scored.with_columns(
-        pl.when(pl.col("pair") > 9).then("bad@2"),
-        twin=pl.when(pl.col("pair") == 50).then(float("nan")).otherwise("twin"),
-    )
-    one = compare_models(holes, [TWIN, BAD], common=True).slices[0]
-    remaining = scored.filter(
-        pl.col("dataset") == "sts12", pl.col("pair") > 9, pl.col("pair") != 50
-    )
-    assert (one.items, one.title, one.notes) == (89, "sts12, 89 of 100", ())
-    assert one.scores["twin"].value == pytest.approx(correlate(remaining, "twin", "all"))
-    assert one.scores["bad"].value == pytest.approx(
-        np.mean([correlate(remaining, name, "all") for name in BAD.members])
-    )
-
-
-def test_a_slice_that_no_model_scored_is_undefined(scored: pl.DataFrame) -> None:
-    absent = {name: pl.lit(None, dtype=pl.Float64) for name in ("twin", *BAD.members)}
-    one = compare_models(scored.with_columns(**absent), [TWIN, BAD]).slices[0]
-    assert one.items == 100
-    assert np.isnan([one.scores[name].value for name in ("twin", "bad")]).all()
-    assert one.notes == ("no number of twin, bad@1, bad@2: 0 of 100 items scored",)
 
 
 def test_p_is_corrected_over_the_differences_from_the_reference_on_all_slices(
@@ -231,63 +144,6 @@ def test_letters_never_contradict_stars_or_intervals(scored: pl.DataFrame, by: s
                 assert difference.significant or is_shared or np.isnan(difference.p)
                 if not np.isnan(difference.low):
                     assert (difference.p < 0.05) == (not difference.low <= 0 <= difference.high)
-
-
-def test_models_that_share_runs_are_compared_seed_by_seed(scored: pl.DataFrame) -> None:
-    shifted = scored.with_columns(
-        *(pl.col(f"good@{seed}").alias(f"mix@{seed}") for seed in (1, 2, 3))
-    )
-    runs = tuple(frozenset({f"good@{seed}"}) for seed in (1, 2, 3))
-    good = ModelColumns(name="good", members=GOOD.members, seeds=GOOD.seeds, runs=runs)
-    mix = ModelColumns(name="mix", members=("mix@1", "mix@2", "mix@3"), seeds=(1, 2, 3), runs=runs)
-    stranger = ModelColumns(
-        name="mix",
-        members=mix.members,
-        seeds=(4, 5, 6),
-        runs=tuple(frozenset({f"x@{seed}"}) for seed in (1, 2, 3)),
-    )
-    assert compare_models(shifted, [good, mix]).slices[0].differences["mix"].uncertainty.seeds == 0
-    assert (
-        compare_models(shifted, [good, stranger]).slices[0].differences["mix"].uncertainty.seeds
-        >= 0
-    )
-
-
-def test_equivalence_needs_an_interval_within_the_margin(scored: pl.DataFrame) -> None:
-    near = scored.with_columns(
-        near=pl.col("twin") + pl.Series(np.random.default_rng(3).normal(scale=0.004, size=130))
-    )
-    models = [
-        TWIN,
-        ModelColumns(name="near", members=("near",)),
-        ModelColumns(name="bad", members=("bad@1",)),
-    ]
-    one = compare_models(near, models, margin=0.02).slices[0]
-    assert one.differences["near"].equivalent
-    assert not one.differences["near"].significant
-    assert not one.differences["bad"].equivalent
-    assert not compare_models(near, models, margin=1e-5).slices[0].differences["near"].equivalent
-    assert np.isnan(compare_models(near, models).slices[0].differences["near"].p_equivalent)
-
-
-def test_single_seeds_and_two_seeds_are_named_in_the_notes(scored: pl.DataFrame) -> None:
-    single = ModelColumns(name="good", members=("good@1",), seeds=(1,))
-    notes = compare_models(scored, [single, BAD]).remarks
-    borrowed = (
-        "a difference from a model of several seeds takes that one's spread, equal spread assumed"
-    )
-    assert (
-        f"one seed: the interval is about this checkpoint, not the recipe; {borrowed}: good"
-        in notes
-    )
-    two = "two seeds: they say little about the spread over seeds, which makes intervals wide"
-    assert f"{two}: bad" in notes
-    other = ModelColumns(name="good", members=GOOD.members[:2], seeds=(1, 2))
-    pooled = "between two such recipes it is pooled, equal spread assumed"
-    assert (
-        f"{two}; {pooled}: other, bad"
-        in compare_models(scored, [replace(other, name="other"), BAD]).remarks
-    )
 
 
 @pytest.mark.parametrize(("size", "is_noted"), [(2, False), (3, True), (40, False)])
@@ -339,29 +195,6 @@ def test_a_difference_that_hangs_on_one_topic_is_noted_where_it_is_more_than_two
     )
 
 
-def test_few_topics_have_no_interval(
-    make_part: Callable[..., Part], add_model: Callable[..., pl.DataFrame]
-) -> None:
-    """Forty rows of five texts are five topics, and are not tested; with a sixth they are, whatever
-    they show.
-    """
-    table = add_model(
-        add_model(pair_table([make_part("mine", {None: 40})]), "one", 1.0, 0), "other", 3.0, 1
-    )
-    models = [ModelColumns(name=name, members=(name,)) for name in ("one", "other")]
-    for texts, is_tested in ((5, False), (6, True)):
-        same = [f"text {row % texts}" for row in range(40)]
-        repeated = table.with_columns(
-            sentence1=pl.Series(same), sentence2=pl.Series([f"{text} again" for text in same])
-        )
-        found = compare_models(repeated, models).slices[0]
-        assert np.isnan(found.differences["other"].p) != is_tested
-        assert found.tests == is_tested
-        assert (
-            found.topics == pytest.approx(texts, rel=0.01) if is_tested else np.isnan(found.topics)
-        )
-
-
 def test_a_star_reaches_as_far_as_the_seeds_of_both_models(scored: pl.DataFrame) -> None:
     recipe = ModelColumns(name="bad", members=BAD.members, seeds=(1, 2))
     published = replace(TWIN, is_published=True)
@@ -382,19 +215,6 @@ def test_a_star_reaches_as_far_as_the_seeds_of_both_models(scored: pl.DataFrame)
     assert not any(
         note.startswith("°") for note in compare_models(scored, [published, recipe]).remarks
     )
-
-
-def test_every_item_of_a_slice_counts_where_common_ones_are_not_requested(
-    scored: pl.DataFrame,
-) -> None:
-    holes = scored.with_columns(twin=pl.when(pl.col("pair") != 50).then("twin"))
-    outcomes = pair_outcomes(holes, ["twin", "bad@1"], task="sts", averages={})
-    found = compare_outcomes(outcomes, [TWIN, ModelColumns(name="bad", members=("bad@1",))])
-    assert [one.items for one in found.slices] == [100, 30]
-
-
-def single(*names: str) -> list[ModelColumns]:
-    return [ModelColumns(name=name, members=(name,)) for name in names]
 
 
 def test_five_datasets_say_what_is_expected_on_another_one(

@@ -398,22 +398,6 @@ def test_slices_that_a_selection_leaves_empty_are_none_and_notes_on_whole_slices
     assert slices_of(outcomes, MEMBERS, by="source")[-1].notes == ("it names no source",)
 
 
-def test_all_items_are_compared_unless_common_ones_are_requested(outcomes: Outcomes) -> None:
-    holes = replace(
-        outcomes,
-        predictions=outcomes.predictions.with_columns(
-            bad=pl.when(pl.int_range(pl.len()) != 5).then("bad")
-        ),
-    )
-    assert [len(part.rows) for part in slices_of(holes, MEMBERS)] == [90, 60, 80]
-    common = slices_of(holes, MEMBERS, common=True)
-    assert [(part.title, len(part.rows)) for part in common] == [
-        ("first, 89 of 90", 89),
-        ("second", 60),
-        ("mrpc", 80),
-    ]
-
-
 @pytest.mark.parametrize("name", ["", "mean of both"])
 def test_an_average_over_different_measures_is_called_as_its_suite_says(
     name: str, outcomes: Outcomes
@@ -427,14 +411,3 @@ def test_an_average_over_different_measures_is_called_as_its_suite_says(
         "mean of two"
     ].metric == (name or "mean")
     assert evidence(replace(outcomes, mixed_metrics=mixed))["mean of two"].metric == "spearman"
-
-
-def test_a_member_that_lacks_a_class_has_no_accuracy(outcomes: Outcomes) -> None:
-    holes = outcomes.predictions.with_columns(
-        bad=pl.when(pl.int_range(pl.len()) != 200).then("bad")
-    )
-    found = evidence(replace(outcomes, predictions=holes))["mrpc"]
-    good, bad = found.points
-    assert good == pytest.approx(evidence(outcomes)["mrpc"].points[0])
-    assert np.isnan(bad)
-    assert found.notes == ("no number of bad: 79 of 80 items scored",)

@@ -55,15 +55,6 @@ def test_a_difference_of_shares_of_independent_items_has_the_interval_of_two_pro
     assert found.significant
 
 
-def test_p_is_corrected_over_the_facts_and_the_surest_is_first(outcomes: Outcomes) -> None:
-    known = facts(outcomes)
-    side = known["question"].holds ^ (np.random.default_rng(3).random(300) < 0.1)
-    found = in_common(outcomes, side, ALL, [*known.values()])
-    assert [one.by for one in found] == ["question", "long"]
-    assert found[0].p_corrected == pytest.approx(min(1, 2 * found[0].p))
-    assert not found[1].significant
-
-
 def test_a_fact_of_no_item_of_a_small_side_has_a_variance_all_the_same() -> None:
     side = np.arange(40) < 10
     holds = np.arange(40) >= 34  # six of thirty others
@@ -237,21 +228,3 @@ def test_a_word_that_a_side_has_less_often_is_not_one_of_its_words(
         [np.arange(side_size // 6), np.arange(side_size, 300)[: 2 * (300 - side_size) // 3]]
     )
     assert "word 'zebra'" not in found_words(with_word(outcomes, fewer), side)
-
-
-def test_the_p_of_a_word_is_multiplied_by_the_words_that_were_tested(outcomes: Outcomes) -> None:
-    side = np.arange(300) < 100
-    rows = np.concatenate([np.arange(45), np.arange(100, 140)])
-    one = found_words(with_word(outcomes, rows), side)["word 'zebra'"]
-    assert (one.share, one.elsewhere) == (0.45, 0.2)
-    texts = [
-        f"{a} {b}".replace("?", "").lower().split()
-        for a, b in with_word(outcomes, rows).sentences.iter_rows()
-    ]
-    counts = [
-        sum(word in text for text in texts) for word in {word for text in texts for word in text}
-    ]
-    assert one.p_corrected == pytest.approx(
-        min(1, sum(20 <= count < 300 for count in counts) * one.p)
-    )
-    assert one.p < one.p_corrected < 1

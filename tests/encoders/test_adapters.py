@@ -20,7 +20,6 @@ from embedlab.core.errors import MissingError
 from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_encoder
 from embedlab.models.catalog import resolve
-from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.models.folder import read_usage
 from embedlab.scoring.stated_text import is_text_unknown
 from tests.encoders.layouts import (
@@ -82,16 +81,6 @@ def test_an_adapter_alone_is_used_as_its_base_states(
     shutil.rmtree(adapter / "1_Pooling")
     assert read_usage(adapter).pooling == "cls"
     np.testing.assert_allclose(vectors(adapter, cpu), expected, atol=1e-6)
-
-
-def test_the_fingerprint_changes_with_adapter_and_base(adapter: Path, tmp_path: Path) -> None:
-    def fingerprint(name: str) -> str:
-        return spec_fingerprint(resolve(name, Path("none")).members[0], precision="float32")
-
-    before = fingerprint(str(adapter))
-    tensors = load_file(adapter / WEIGHTS)
-    save_file({name: value * 2 for name, value in tensors.items()}, adapter / WEIGHTS)
-    assert len({before, fingerprint(str(adapter)), fingerprint(base_of(adapter))}) == 3
 
 
 def test_the_magnitudes_of_dora_are_read(cpu: Machine, tmp_path: Path) -> None:

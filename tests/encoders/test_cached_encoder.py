@@ -8,14 +8,12 @@ import pytest
 from embedlab.core.errors import MissingError
 from embedlab.core.progress import ProgressCallback
 from embedlab.encoders import cached_encoder, loading
-from embedlab.encoders.cached_encoder import CachedEncoder
-from embedlab.encoders.checkpoint import load_transformer, save_model
+from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import Encoder, TextPair
 from embedlab.encoders.loading import load_encoder
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.models.catalog import resolve
-from embedlab.models.reading import Wishes
 
 
 @pytest.fixture
@@ -70,44 +68,6 @@ def test_only_new_sentences_are_computed_in_pieces_that_are_cached(
     assert computed == [8, 8, 4, 8, 8, 4]
     (spec,) = resolve(str(small_bert), tmp_path).members
     np.testing.assert_allclose(whole, load_encoder(spec, cpu).encode(sentences), atol=1e-5)
-
-
-def test_other_weights_pooling_normalisation_or_precision_are_never_served(
-    architectures: dict[str, Path],
-    cpu: Machine,
-    sentences: list[str],
-    tmp_path: Path,
-    computed: list[int],
-) -> None:
-    bert, distilbert = str(architectures["bert"]), str(architectures["distilbert"])
-    normalising = load_transformer(bert, cpu, wishes=Wishes(pooling="mean"))
-    normalising.usage = replace(normalising.usage, is_normalised=True)
-    save_model(tmp_path / "normalising", normalising, card="")
-    variants = [
-        (bert, "float32"),
-        (f"{bert}?pooling=cls", "float32"),
-        (str(tmp_path / "normalising"), "float32"),
-        (distilbert, "float32"),
-        (bert, "bf16"),
-    ]
-    for name, precision in variants:
-        load(name, cpu, tmp_path, precision).encode(sentences[:5])
-    assert computed == [5] * len(variants)
-    assert len(
-        {load(name, cpu, tmp_path, precision).fingerprint for name, precision in variants}
-    ) == len(variants)
-
-
-def test_sentences_are_cached_longest_first_without_being_read_again(
-    small_bert: Path, cpu: Machine, sentences: list[str], tmp_path: Path, computed: list[int]
-) -> None:
-    first, second = load(str(small_bert), cpu, tmp_path), load(str(small_bert), cpu, tmp_path)
-    assert isinstance(first, CachedEncoder)
-    first.store(sentences)
-    assert first.facts.truncated == 0  # no caller has used a vector yet
-    second.encode(sentences)
-    assert computed == [len(sentences)]
-    assert second.facts.truncated >= 1
 
 
 def test_weights_are_read_only_when_a_sentence_is_new(

@@ -101,13 +101,6 @@ def test_a_prompt_is_chosen_by_name_or_typed(
     np.testing.assert_allclose(ours(f"{folder}{option}", cpu), theirs(folder, **named), atol=1e-5)
 
 
-def test_vectors_are_cut_to_the_first_numbers_that_were_typed(
-    folders: dict[str, Path], cpu: Machine
-) -> None:
-    whole = ours(str(folders["mean"]), cpu)
-    assert (ours(f"{folders['mean']}?dim=5", cpu) == whole[:, :5]).all()
-
-
 def test_poolings_joined_by_plus_are_concatenated(folders: dict[str, Path], cpu: Machine) -> None:
     parts = [ours(f"{folders['mean']}?pooling={name}", cpu) for name in ("last", "mean")]
     np.testing.assert_allclose(

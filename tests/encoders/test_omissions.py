@@ -75,16 +75,22 @@ def theirs(folder: Path, texts: tuple[str, ...] = SENTENCES, **options: Any) -> 
 
 
 @pytest.mark.parametrize(
-    ("layout", "file"),
+    ("layout", "file", "code"),
     [
-        ("mean", "config.json"),
-        ("mean", "tokenizer_config.json"),
-        ("files of version 2", "0_Transformer/config.json"),
-        ("LoRA on BERT", "BASE/config.json"),
+        ("mean", "config.json", CODE),
+        ("mean", "tokenizer_config.json", {"AutoTokenizer": ["mine.Slow", None]}),
+        ("mean", "tokenizer_config.json", ["mine.Slow", None]),  # as old tokenizers name it
+        ("files of version 2", "0_Transformer/config.json", CODE),
+        ("LoRA on BERT", "BASE/config.json", CODE),
     ],
 )
 def test_a_folder_with_code_of_its_own_is_refused_before_any_of_it_is_loaded(
-    folder_of: Callable[[str], Path], cpu: Machine, layout: str, file: str, tmp_path: Path
+    folder_of: Callable[[str], Path],
+    cpu: Machine,
+    layout: str,
+    file: str,
+    code: object,
+    tmp_path: Path,
 ) -> None:
     folder = folder_of(layout)
     before = opened(str(folder), cpu, tmp_path / "cache").encode(SENTENCES)
@@ -94,12 +100,9 @@ def test_a_folder_with_code_of_its_own_is_refused_before_any_of_it_is_loaded(
             tmp_path / "base",
         )
         change(folder / "adapter_config.json", base_model_name_or_path=str(base))
-        change(base / "config.json", auto_map=CODE)
+        change(base / "config.json", auto_map=code)
     else:
-        change(
-            folder / file,
-            auto_map={"AutoTokenizer": ["mine.Slow", None]} if "tokenizer" in file else CODE,
-        )
+        change(folder / file, auto_map=code)
     with pytest.raises(
         MissingError,
         match="needs its own code for the model type 'bert', which embedlab does not run",
@@ -110,28 +113,6 @@ def test_a_folder_with_code_of_its_own_is_refused_before_any_of_it_is_loaded(
     native = opened(f"{folder}?code=native", cpu)
     np.testing.assert_array_equal(native.encode(SENTENCES), before)
     assert NATIVE_NOTE in native.facts.notes
-
-
-def test_code_of_an_old_tokenizer_named_in_a_list_is_refused_and_read_in_the_same_way(
-    folder_of: Callable[[str], Path], cpu: Machine
-) -> None:
-    folder = folder_of("mean")
-    before = opened(str(folder), cpu).encode(SENTENCES)
-    change(folder / "tokenizer_config.json", auto_map=["mine.Slow", None])
-    with pytest.raises(
-        MissingError,
-        match="needs its own code for the model type 'bert', which embedlab does not run",
-    ):
-        opened(str(folder), cpu)
-    native = opened(f"{folder}?code=native", cpu)
-    np.testing.assert_array_equal(native.encode(SENTENCES), before)
-    assert NATIVE_NOTE in native.facts.notes
-    change(folder / "config.json", model_type="mine")
-    with pytest.raises(
-        MissingError,
-        match="needs its own code for the model type 'mine', which embedlab does not run",
-    ):
-        opened(f"{folder}?code=native", cpu)
 
 
 def test_what_is_trained_from_a_folder_with_code_names_none_and_opens_as_any_other(

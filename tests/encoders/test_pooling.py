@@ -25,17 +25,6 @@ SLOW: Mapping[
 }
 
 
-@pytest.mark.parametrize("name", shipped_names("poolings"))
-def test_a_row_is_pooled_as_it_is_without_the_others_and_without_padding(name: Pooling) -> None:
-    tokens, lengths = torch.randn(3, 9, 4), (2, 5, 9)
-    mask = torch.tensor([[1] * length + [0] * (9 - length) for length in lengths])
-    alone = [
-        pooling_method(name).pool(row[None, :length], mask[:1, :1].expand(1, length))
-        for row, length in zip(tokens, lengths, strict=True)
-    ]
-    torch.testing.assert_close(pooling_method(name).pool(tokens, mask), torch.cat(alone))
-
-
 @pytest.mark.parametrize("name", SLOW)
 def test_pooling_equals_a_loop_over_the_tokens_that_are_there(name: Pooling) -> None:
     rng = np.random.default_rng(0)

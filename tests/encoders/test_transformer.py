@@ -13,7 +13,6 @@ from embedlab.core.recipe import Pooling
 from embedlab.encoders import transformer
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
-from embedlab.encoders.weight_checks import silence_transformers
 from embedlab.models.reading import Wishes
 
 ARCHITECTURES = ("bert", "roberta", "distilbert", "modernbert")
@@ -116,7 +115,6 @@ def test_many_batches_are_encoded_in_parallel_to_the_same_vectors(
 def test_vectors_equal_the_plain_use_of_transformers(
     small_bert: Path, cpu: Machine, sentences: list[str], has_cpu_engine: bool
 ) -> None:
-    from transformers import AutoModel, AutoTokenizer
 
     tokenizer, model = (
         AutoTokenizer.from_pretrained(small_bert, trust_remote_code=False),
@@ -210,49 +208,3 @@ def test_forward_tokens_carries_gradients_and_drops_out_only_in_training(
     assert not torch.allclose(still, moving)
     moving.sum().backward()
     assert all(parameter.grad is not None for parameter in encoder.backbone.parameters())
-
-
-def test_bf16_is_near_float32_and_has_another_fingerprint(
-    small_bert: Path, cpu: Machine, sentences: list[str]
-) -> None:
-    from dataclasses import replace
-
-    exact = load_transformer(str(small_bert), cpu)
-    coarse = load_transformer(str(small_bert), replace(cpu, precision="bf16"))
-    assert coarse.facts.precision == "bf16"
-    assert coarse.fingerprint != exact.fingerprint
-    difference = np.abs(coarse.encode(sentences) - exact.encode(sentences)).max()
-    assert 0 < difference < 0.1
-
-
-@pytest.mark.parametrize("architecture", ["bert", "roberta", "modernbert"])
-def test_a_sentence_is_what_transformers_makes_of_it_whatever_it_holds(
-    architectures: dict[str, Path], cpu: Machine, architecture: str
-) -> None:
-    texts = [
-        "a dog\x1fthe cat runs",
-        "a dog [SEP] the cat runs",
-        "[SEP]",
-        "a [CLS] dog </s> the [MASK] cat",
-        "a dog\x1f",
-    ]
-    with silence_transformers():
-        model = AutoModel.from_pretrained(
-            architectures[architecture], trust_remote_code=False
-        ).eval()
-        tokenizer = AutoTokenizer.from_pretrained(
-            architectures[architecture], trust_remote_code=False
-        )
-    with torch.no_grad():
-        expected = torch.cat(
-            [
-                model(**tokenizer(text, return_tensors="pt")).last_hidden_state[:, 0]
-                for text in texts
-            ]
-        )
-    encoder = load_transformer(str(architectures[architecture]), cpu, wishes=Wishes(pooling="cls"))
-    for start in range(len(texts)):  # in any company, and at any place in it
-        order = [*range(start, len(texts)), *range(start)]
-        np.testing.assert_allclose(
-            encoder.encode([texts[place] for place in order]), expected[order], atol=1e-5
-        )

@@ -3,7 +3,7 @@ exit codes in a fraction of a second.
 
 It imports nothing of the package, and of Python only what loads at once: anything more would take
 longer than a cell. FAULTS in the environment is JSON: a part of the run's id → "raise", "diverge",
-"memory", "usage", "once" (fails the first time) or "suicide".
+"memory", "usage" or "suicide".
 """
 
 import fcntl
@@ -42,7 +42,7 @@ def next_value(value: str) -> str:
     return f"{zlib.crc32(value.encode()):08x}"
 
 
-def misbehave(run: str, cell: str) -> None:
+def misbehave(cell: str) -> None:
     if "FAULTS" not in os.environ:
         return
     import json
@@ -57,9 +57,7 @@ def misbehave(run: str, cell: str) -> None:
             raise MemoryError("cannot allocate 4 TiB")
         case "usage":
             fail("what was typed is wrong", 2)
-        case "once" if not os.path.exists(f"{run}/failed-before"):  # noqa: PTH110
-            write(f"{run}/failed-before", "")
-            fail("a passing trouble", 1)
+
         case "suicide":
             os.kill(os.getpid(), signal.SIGKILL)
 
@@ -114,7 +112,7 @@ def train(recipe: str, run: str, name: str, seed: str) -> None:
             append(log, "interrupted", step=step)
             sys.exit(130)
         if step == 3:
-            misbehave(run, f"{name}@{seed}")
+            misbehave(f"{name}@{seed}")
         time.sleep(STEP_S)
         step, value = step + 1, next_value(f"{value} {seed} {step + 1}")
         rates = {"loss": 1 / step, "lr": lr, "rows_per_s": 9.0, "eta_s": 1.0, "memory_mib": 1.0}

@@ -147,15 +147,6 @@ def test_a_claim_is_said_with_its_group_or_key_once() -> None:
     assert said["over-standard-cola-mcc"] == "SupCL-Seq above Standard (CoLA_mcc)"
 
 
-def test_a_wrong_name_suggests_the_nearest() -> None:
-    with pytest.raises(UsageError) as paper:
-        select_tables("laio", None)
-    assert "'liao'" in paper.value.hint
-    with pytest.raises(UsageError) as table:
-        select_tables("liao", "tabel7")
-    assert "'table7'" in table.value.hint
-
-
 ROW = 'rows = { "0.1" = { recipe = "snli-supcl" } }'
 CLAIM = (
     'summary = "s"\n[tables.table6_lambda_sts]\nsummary = "t"\nkey = ["lambda"]\ncolumns = { '

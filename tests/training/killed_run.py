@@ -106,9 +106,7 @@ def with_lora(recipe: Recipe) -> Recipe:
     return replace(recipe, encoder=replace(recipe.encoder, lora=LoraSection(rank=4, dropout=0.1)))
 
 
-def train_until(
-    moment: str, step: int, encoder: Path, folder: Path, resume: bool, has_lora: bool = False
-) -> None:
+def train_until(moment: str, step: int, encoder: Path, folder: Path, resume: bool) -> None:
     torch.set_num_threads(1)
     if moment == "while a checkpoint is written":
         kill_while_a_checkpoint_is_written()
@@ -120,9 +118,8 @@ def train_until(
             with (folder / COMPLETE).open("a") as file:
                 file.write(f"{event.step}\n")
 
-    recipe = with_lora(two_stages(encoder)) if has_lora else two_stages(encoder)
     train_run(
-        recipe,
+        two_stages(encoder),
         SAMPLE,
         MACHINE,
         RunFolder(folder),

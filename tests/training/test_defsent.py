@@ -1,16 +1,13 @@
 """DefSent: what stays, what moves, which words are targets, and its turn among other signals."""
 
 from collections.abc import Callable
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from safetensors.torch import load_file
 
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.models.reading import Wishes
-from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 from embedlab.training.stage_data import open_stage
 from tests.training.small_runs import MACHINE, SAMPLE, recipe_of, stage
@@ -75,22 +72,6 @@ def test_a_word_of_a_byte_level_tokenizer_is_taken_with_its_leading_space(
     encoder = load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean"))
     encoder.tokenizer = PreTrainedTokenizerFast(tokenizer_object=made)
     assert encoder.word_ids(["ab", "a", "b"]).tolist() == [4, 3, -1]
-
-
-def test_the_steps_of_multi_are_exactly_as_stated(train: Train, tiny_encoder: Path) -> None:
-    run = train(
-        recipe_of(
-            tiny_encoder, stage("nli_softmax", rows=700, optim={"turn": 19}), definitions(turn=1)
-        )
-    )
-    logged = [
-        event for event in events.events_after(run.events_file)[0] if isinstance(event, events.Step)
-    ]
-    ends = np.array([0, *(event.step for event in logged)])
-    kinds = np.repeat([event.stage for event in logged], np.diff(ends))
-    lengths = [(kind, len(list(steps))) for kind, steps in groupby(kinds.tolist())]
-    assert lengths[:4] == [(0, 19), (1, 1), (0, 19), (1, 1)]
-    assert all(length == (19, 1)[kind] for kind, length in lengths[:-1])
 
 
 def test_a_definition_step_between_others_does_not_move_the_word_vectors(

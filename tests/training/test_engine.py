@@ -4,12 +4,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 import torch
 from safetensors.torch import load_file
 
 from embedlab.runs.store import RunFolder
-from tests.training.small_runs import MACHINE, interrupted, recipe_of, saved_bytes, stage
+from tests.training.small_runs import MACHINE, recipe_of
 
 Train = Callable[..., RunFolder]
 
@@ -39,12 +38,3 @@ def test_a_run_ends_with_the_same_weights_either_way(train: Train, tiny_encoder:
     assert moved > 1e-3
     torch.testing.assert_close(on, off, rtol=1e-4, atol=1e-5)
     assert [run.environment().device for run in runs] == ["cpu", "cpu, engine off"]
-
-
-def test_a_run_without_the_engine_that_was_stopped_ends_as_if_it_had_not_been(
-    train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    recipe = recipe_of(tiny_encoder, stage(rows=48))
-    whole = train(recipe, "whole", machine=OFF)
-    interrupted(train, recipe, 2, monkeypatch, machine=OFF)
-    assert saved_bytes(train(recipe, resume=True, machine=OFF)) == saved_bytes(whole)

@@ -2,9 +2,7 @@
 sentence-transformers computes too.
 """
 
-import multiprocessing
 import shutil
-import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,7 +24,6 @@ from embedlab.runs.store import RunFolder
 from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.meter import Meter
 from tests.encoders.layouts import DECODERS, SENTENCES, WIDTH, adapted, lora, save, transformer
-from tests.training import killed_run
 from tests.training.small_runs import (
     MACHINE,
     KilledError,
@@ -35,7 +32,6 @@ from tests.training.small_runs import (
     save_checkpoints,
     saved_bytes,
     stage,
-    two_stages,
 )
 
 Train = Callable[..., RunFolder]
@@ -152,26 +148,6 @@ def test_two_steps_resume_to_the_bit_and_export_equal_vectors(
             str(run.model), device="cpu", local_files_only=True, trust_remote_code=False
         )
         np.testing.assert_allclose(theirs.encode(list(SENTENCES)), exported, atol=1e-5)
-
-
-@pytest.mark.slow
-def test_a_killed_process_that_trains_with_lora_loses_nothing(
-    train: Train, tiny_encoder: Path, tmp_path: Path
-) -> None:
-    whole = train(
-        killed_run.with_lora(two_stages(tiny_encoder)), "whole", dev_score=length_of_a_vector
-    )
-    run = RunFolder.of(tmp_path / "runs", "small", 1)
-    child = multiprocessing.get_context("spawn").Process(
-        target=killed_run.train_until,
-        args=("between two checkpoints", 4, tiny_encoder, run.path, False, True),
-    )
-    child.start()
-    child.join()
-    assert child.exitcode == -signal.SIGKILL
-    assert Checkpoints(run.checkpoints).steps()
-    train(killed_run.with_lora(two_stages(tiny_encoder)), resume=True, dev_score=length_of_a_vector)
-    assert saved_bytes(run) == saved_bytes(whole)
 
 
 def test_lora_trains_and_stores_its_changes_alone(folders: dict[str, Path], train: Train) -> None:

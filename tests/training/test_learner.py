@@ -10,8 +10,6 @@ import torch
 from torch import Tensor, nn
 
 from embedlab.core.errors import UsageError
-from embedlab.cpu import attention as filled_attention
-from embedlab.cpu import dropout
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
 from embedlab.encoders.random_encoder import build_random_encoder
@@ -209,41 +207,6 @@ def test_after_a_cached_step_the_generator_has_the_state_that_a_plain_one_leaves
     torch.manual_seed(7)
     cached_backward(learner, batch, LossScale(MACHINE))
     assert torch.get_rng_state().equal(expected)
-
-
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_a_rate_reaches_every_dropout_and_is_taken_back(
-    architecture: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    build_random_encoder(
-        tmp_path / "model", seed=0, hidden=16, vocabulary=["a", "man"], architecture=architecture
-    )
-    encoder = encoder_of(tmp_path / "model")
-    encoder.backbone.train()
-    before = [getattr(module, name) for module, name in dropout_places(encoder.backbone)]
-    assert (
-        len(before) >= 1 + 2 * 2
-    )  # after the embeddings; in each layer attention's own and one or two more
-    applied: list[float] = []
-    mask_of = dropout.dropout_mask
-
-    def record(states: torch.Tensor, rate: float) -> torch.Tensor:
-        applied.append(rate)
-        return mask_of(states, rate)
-
-    monkeypatch.setattr(dropout, "dropout_mask", record)
-    monkeypatch.setattr(filled_attention, "dropout_mask", record)
-    ids, mask = torch.tensor([[2, 5, 6, 3]]), torch.ones(1, 4, dtype=torch.long)
-    for rate in (0.2, 0.1):
-        with dropout_rate(dropout_places(encoder.backbone), rate):
-            encoder.forward_tokens(ids, mask)
-        assert len(applied) == len(before)
-        assert set(applied) == {rate}
-        applied.clear()
-    with dropout_rate(dropout_places(encoder.backbone), 0.0):
-        assert torch.equal(encoder.forward_tokens(ids, mask), encoder.forward_tokens(ids, mask))
-    assert [getattr(module, name) for module, name in dropout_places(encoder.backbone)] == before
-    assert set(before) == {0.1}
 
 
 def test_a_rate_stored_as_a_plain_number_is_found() -> None:

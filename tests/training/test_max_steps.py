@@ -93,27 +93,6 @@ def test_a_training_that_ends_in_its_first_stage_is_resumed_as_any_other(
     assert run_is_refused(train, two_stages(tiny_encoder))
 
 
-@pytest.mark.parametrize(
-    ("of", "stages"), [(fusion_stages, [0, 1, 0, 1, 1]), (given_stages, [0, 0, 1, 1, 1])]
-)
-def test_stages_that_alternate_are_shortened_and_resumed_in_mid_epoch(
-    of: Callable[[Path], Recipe],
-    stages: list[int],
-    train: Train,
-    tiny_encoder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    recipe = replace(of(tiny_encoder), max_steps=len(stages))
-    whole = train(recipe, "whole", dev_score=length_of_a_vector)
-    assert [event.stage for event in steps_of(whole)] == stages
-    assert whole.environment().is_shortened
-    stop = interrupted(train, recipe, 3, monkeypatch, dev_score=length_of_a_vector)
-    assert f"after step 3 of {len(stages)}" in stop.message
-    assert saved_bytes(train(recipe, resume=True, dev_score=length_of_a_vector)) == saved_bytes(
-        whole
-    )
-
-
 def run_is_refused(train: Train, recipe: Recipe) -> bool:
     with pytest.raises(UsageError, match="max_steps was 6, now None"):
         train(recipe, resume=True)

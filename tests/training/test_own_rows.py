@@ -14,7 +14,7 @@ from embedlab.runs import events
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
 from embedlab.training.stage_data import open_stages
-from tests.training.small_runs import SAMPLE, interrupted, length_of_a_vector, saved_bytes
+from tests.training.small_runs import SAMPLE, interrupted, length_of_a_vector
 
 Train = Callable[..., RunFolder]
 TEXTS = [
@@ -101,14 +101,6 @@ def test_every_recipe_for_own_rows_trains_on_them_with_a_dev_score(
     card = (run.model / "README.md").read_text()
     assert f"* {KINDS[name][0]}, all: 16 rows" in card
     assert str(tmp_path) not in card.partition("Recipe:")[2].replace(str(tiny_encoder), "")
-
-
-def test_training_on_own_rows_resumes_to_the_bit(
-    train: Train, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    recipe = own_recipe("own-triplets", tiny_encoder, tmp_path)
-    interrupted(train, recipe, 1, monkeypatch)
-    assert saved_bytes(train(recipe, resume=True)) == saved_bytes(train(recipe, "whole"))
 
 
 def test_a_file_that_has_changed_is_not_trained_on_further(

@@ -289,22 +289,6 @@ def test_a_damaged_checkpoint_gives_way_to_the_one_before_with_a_note(
     assert saved_bytes(run) == saved_bytes(RunFolder.of(stopped_run, "whole", 1))
 
 
-def test_training_starts_from_the_beginning_when_no_checkpoint_is_intact(
-    train: Train, stopped_run: Path, tiny_encoder: Path, tmp_path: Path
-) -> None:
-    shutil.copytree(stopped_run, tmp_path / "runs")
-    run = RunFolder.of(tmp_path / "runs", "small", 1)
-    for step in (6, 7):
-        flip(Checkpoints(run.checkpoints).path(step) / "optimizer.safetensors", -1)
-    reported: list[events.Event] = []
-    train(four_scores(tiny_encoder), resume=True, dev_score=lambda _: 1.0, report=reported.append)
-    assert next(event.step for event in reported if isinstance(event, events.Started)) == 0
-    notes = [event.text for event in reported if isinstance(event, events.Noted)]
-    assert len(notes) == 2
-    assert all(note.endswith("; training starts from the beginning") for note in notes)
-    assert saved_bytes(run) == saved_bytes(RunFolder.of(stopped_run, "whole", 1))
-
-
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
@@ -444,12 +428,6 @@ def scores_in_turn(*scores: float) -> Callable[[Trained], float]:
     """Return a dev score that gives SCORES, whatever the model."""
     left = iter(scores)
     return lambda _: next(left)
-
-
-def test_another_recipe_is_not_resumed(train: Train, tiny_encoder: Path) -> None:
-    train(recipe_of(tiny_encoder, stage(rows=16)))
-    with pytest.raises(UsageError, match="another recipe"):
-        train(recipe_of(tiny_encoder, stage(rows=32)), resume=True)
 
 
 def test_resuming_what_was_never_begun_begins_it(train: Train, tiny_encoder: Path) -> None:

@@ -71,7 +71,7 @@ def test_room_is_estimated_before_the_first_step(
     assert not any(isinstance(event, events.Step) for event in taken)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU])
+@pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU])
 def test_signals_that_say_that_time_is_up_save_a_checkpoint(
     number: signal.Signals, recipe: Recipe, run: RunFolder, tmp_path: Path
 ) -> None:

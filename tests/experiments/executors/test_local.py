@@ -114,18 +114,6 @@ def test_a_finished_grid_starts_nothing_again(
     assert {entry.state for entry in entries(short_folder)} == {"done"}
 
 
-def test_a_removed_run_is_made_again_alone(short_plan: GridPlan, short_folder: GridFolder) -> None:
-    from embedlab.runs.store import remove_runs
-
-    prepare_grid(short_plan, short_folder)
-    work_here(short_folder)
-    remove_runs([short_plan.run(short_plan.cell(2))])
-    prepare_grid(short_plan, short_folder)
-    assert [entry.number for entry in entries(short_folder) if entry.state == "waiting"] == [2]
-    work_here(short_folder)
-    assert_each_done_once(short_plan, short_folder)
-
-
 @pytest.mark.slow
 def test_kills_at_random_times_leave_every_cell_done_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -226,16 +214,6 @@ def test_bad_cells_are_marked_with_their_reasons_and_the_others_finish(
     prepare_grid(plan, folder)  # a new start is a new chance
     work_here(folder)
     assert_each_done_once(plan, folder)
-
-
-def test_a_passing_trouble_is_tried_again(
-    short_plan: GridPlan, short_folder: GridFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FAULTS", json.dumps({short_plan.cell(3).id: "once"}))
-    prepare_grid(short_plan, short_folder)
-    work_here(short_folder)
-    assert_each_done_once(short_plan, short_folder)
-    assert next(entry for entry in entries(short_folder) if entry.number == 3).errors == 1
 
 
 def test_a_cancelled_grid_saves_its_cells_and_goes_on_later(
@@ -418,15 +396,3 @@ def test_a_cell_whose_run_cannot_be_written_fails_with_its_reason_alone(
     prepare_grid(short_plan, short_folder)
     work_here(short_folder)
     assert_each_done_once(short_plan, short_folder)
-
-
-def test_a_read_only_folder_is_refused_in_one_line(
-    plan: GridPlan, folder: GridFolder, tmp_path: Path
-) -> None:
-    if os.geteuid() == 0:
-        (tmp_path / "runs").write_text("root may write anywhere but here")
-    else:
-        tmp_path.chmod(0o500)
-    with pytest.raises(MissingError, match="cannot write"):
-        prepare_grid(plan, folder)
-    tmp_path.chmod(0o700)
