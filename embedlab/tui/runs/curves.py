@@ -170,7 +170,7 @@ class CurvePlot(Widget):
             floor_at=self._floor_at,
         )
         if not lines:
-            return faint("nothing recorded yet")
+            return faint("nothing recorded")
         return Content("\n").join(joined_runs(line) for line in lines)
 
 
