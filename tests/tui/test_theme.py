@@ -11,7 +11,7 @@ from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
 
 MEANINGS = (*(f"model-{place}" for place in range(6)), "gold", "faint", "text-warning")
-THEMES = [name for name in BUILTIN_THEMES if not name.startswith("ansi")]  # the terminal's own
+THEMES = [name for name in BUILTIN_THEMES if "ansi" not in name]  # the terminal's own
 LEAST_APART = 20  # in CIELAB
 LEAST_CONTRAST = 4
 
