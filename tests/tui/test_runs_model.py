@@ -164,6 +164,8 @@ def test_curves_are_drawn_between_their_ends() -> None:
     assert bottom
     assert drawn_curves([Series(x=[1], y=[math.nan], colour="x")], 60, 10) == []
     assert drawn_curves([], 60, 10) == []
+    long = Series(x=range(100), y=range(100), colour="x")
+    assert [drawn_curves([long], width, 10) for width in (0, 8, 9)] == [[], [], []]  # no room
     assert drawn_curves([Series(x=[1], y=[2.0], colour="x")], 60, 10)
 
 

@@ -45,9 +45,11 @@ def drawn_curves(
     IS_LOG: the y axis; values that are not positive are left out. FLOOR_AT: the y axis begins here.
     """
     columns, rows = width - _LABEL - 1, height - 1
+    if columns < 8 or rows < 2:
+        return []
     curves = [_points(one, 2 * columns, is_log=is_log, smoothing=smoothing) for one in series]
     curves = [(x, y, colour) for x, y, colour in curves if len(x)]
-    if not curves or columns < 8 or rows < 2:
+    if not curves:
         return []
     x_low, x_high = _ends([x for x, _, _ in curves])
     y_low, y_high = _ends([y for _, y, _ in curves], floor_at)
