@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from embedlab.analysis import another_dataset
 from embedlab.analysis.another_dataset import apart, elsewhere, predicted
 from embedlab.analysis.comparison import compare_evidence
-from embedlab.analysis.evidence import Evidence, evidence_of
+from embedlab.analysis.evidence import Evidence, average_evidence, evidence_of
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.scores import ModelColumns
 
@@ -146,6 +146,18 @@ def test_five_datasets_say_something_of_another_one() -> None:
     assert elsewhere(evidence[:4], slices[:4], [A, B]) == ()
     fewer = datasets(5, repeated=2)
     assert elsewhere(fewer, compare_evidence(fewer, [A, B]), [A, B]) == ()
+
+
+def test_another_dataset_is_no_surer_than_the_average_over_those_at_hand() -> None:
+    evidence = datasets(5)
+    evidence.append(average_evidence("all", evidence))
+    *slices, average = compare_evidence(evidence, [A, B])
+    own = average.differences["b"]
+    wide = replace(own, low=own.delta - 50, high=own.delta + 60)
+    average = replace(average, differences={"b": wide})
+    (found,) = elsewhere(evidence, [*slices, average], [A, B])
+    assert (found.low, found.high) == pytest.approx((found.mean - 50, found.mean + 60))
+    assert (found.new_low, found.new_high) == (found.low, found.high)
 
 
 def test_two_models_that_share_runs_vary_by_their_differences_seed_by_seed() -> None:

@@ -5,7 +5,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from embedlab.classifiers.batched_sgd import fit_classifiers, plan_pass, shuffle_rows
+from embedlab.classifiers.batched_sgd import fit_classifiers
 from embedlab.classifiers.fits import Fits, Problem
 from embedlab.classifiers.folds import Fold, hold_back, stratified_folds
 from embedlab.classifiers.logistic import fit_exactly
@@ -55,15 +55,6 @@ def test_the_batch_of_fits_equals_one_fit_at_a_time(schedule: FitSchedule, class
         )
 
 
-def test_fits_that_stop_early_do_not_disturb_the_others() -> None:
-    task = problem()
-    fits = Fits.grid(stratified_folds(task.labels.numpy(), 5), L2)
-    together = fit_classifiers(task, fits, ADAM, seed=0)
-    for number in (0, 7, 19):
-        alone = fit_classifiers(task, fits.take(np.array([number])), ADAM, seed=0)
-        torch.testing.assert_close(alone.weights[:, :, 0], together.weights[:, :, number])
-
-
 def test_little_memory_splits_the_fits_and_changes_nothing() -> None:
     task = problem()
     fits = Fits.grid(stratified_folds(task.labels.numpy(), 4), L2)
@@ -103,19 +94,6 @@ def test_single_precision_gets_as_many_right() -> None:
         assert (
             fitted.predict(task, number, rows) == layer(task.features[rows]).argmax(1).numpy()
         ).all()
-
-
-def test_a_plan_gives_each_fold_its_rows_in_order_in_full_minibatches() -> None:
-    folds = stratified_folds(blobs(101, 2, 3)[1], 4)
-    order = shuffle_rows(101, 0, 0)
-    members = np.array([np.isin(order, fold.train) for fold in folds]).T
-    plan = plan_pass(members, 10)
-    for number, fold in enumerate(folds):
-        mine = [row for row in order if row in set(fold.train)]
-        for step, (start, end) in enumerate(plan.windows):
-            found = order[start:end][plan.minibatch[start:end, number] == step]
-            assert found.tolist() == mine[10 * step : 10 * step + 10]
-            assert plan.sizes[step, number] == len(found)
 
 
 @pytest.mark.parametrize(("rows", "classes", "folds"), [(100, 2, 10), (203, 3, 5), (57, 6, 4)])

@@ -27,11 +27,6 @@ def test_a_score_becomes_the_two_grades_beside_it_as_in_tai() -> None:
     np.testing.assert_allclose(score_distributions(SCORES), expected, atol=1e-6)
 
 
-def test_a_whole_distribution_has_the_score_as_its_mean() -> None:
-    scores = np.linspace(1, 5, 41)
-    np.testing.assert_allclose(score_distributions(scores) @ np.arange(1, 6), scores, atol=1e-6)
-
-
 def rated(rows: int = 150, dim: int = 6) -> tuple[torch.Tensor, np.ndarray]:
     rng = np.random.default_rng(0)
     features = rng.normal(size=(rows, dim))

@@ -1,5 +1,6 @@
 """How a command ends when its answer is undefined, its disk is full, or it is stopped."""
 
+import json
 import os
 import signal
 import subprocess
@@ -9,8 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from embedlab.cli.app import main
+from embedlab.cli.app import main, program
 from tests.cli.conftest import Embedlab
 
 
@@ -126,3 +128,25 @@ def test_an_argument_that_is_not_text_is_refused(embedlab: Embedlab, word: str, 
         assert answer.code == 2
         assert "cannot be read as text" in answer.err
         assert hint in answer.err
+
+
+def test_a_cache_that_cannot_be_written_costs_no_answer(
+    tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocked = tmp_path / "blocked"
+    blocked.write_text("a file where the cache folder should be")
+    monkeypatch.setenv("EMBEDLAB_CACHE", str(blocked))
+    monkeypatch.setattr("embedlab.tasks.task.TaskResult.save", _full)
+    answer = CliRunner().invoke(
+        program(),
+        ["evaluate", str(tiny_encoder), "--task", "sts12", "--data", "tiny", "--json"],
+        catch_exceptions=False,
+    )
+    assert answer.exit_code == 0
+    assert json.loads(answer.stdout)["rows"][0]["score"] > 0
+
+
+def _full(*_: object) -> None:
+    from embedlab.core.errors import MissingError
+
+    raise MissingError("no space left to write 'scores.parquet'")

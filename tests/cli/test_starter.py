@@ -17,16 +17,6 @@ def test_a_command_on_the_starter_set_is_whole_and_marked(embedlab: Embedlab) ->
     assert "sts-benchmark is partial: 375 of 1379 rows (starter set)" in answer.json["notes"]
 
 
-def test_all_its_pairs_are_a_dataset_that_needs_no_option(embedlab: Embedlab) -> None:
-    (row,) = embedlab("evaluate", "dice", "--task", "starter", "--aggregate", "all", "--json").rows
-    assert (row["slice"], row["items"], row["marks"]) == ("starter", 1_750, "partial")
-    found = embedlab("evaluate", "dice", "--task", "starter", "--by", "source", "--json").rows
-    assert {row["slice"]: row["items"] for row in found} == {
-        "starter/images": 1_500,
-        "starter/track5.en-en": 250,
-    }
-
-
 def test_models_of_packages_are_listed_and_what_an_extra_installs_is_not_fetched(
     embedlab: Embedlab,
 ) -> None:

@@ -34,27 +34,6 @@ def test_a_pair_is_on_the_side_of_the_model_that_is_right(scored: int) -> None:
     assert not (found.only_a | found.only_b)[~found.known].any()
 
 
-def test_two_models_and_gold_are_ranked_among_the_pairs_that_both_have_scored() -> None:
-    outcomes = made_pairs(200, 2, noise=2.5)
-    gold = outcomes.rows["gold"].to_numpy()
-    part = np.argsort(-gold, kind="stable")[:60]
-    first = [gold[row] if row in part else None for row in range(200)]
-    outcomes = replace(
-        outcomes,
-        predictions=outcomes.predictions.with_columns(first=pl.Series(first, dtype=pl.Float64)),
-    )
-    sides = sides_of(outcomes, ["first"], ["second"])
-    assert np.flatnonzero(~np.isnan(sides.errors[0])).tolist() == sorted(part.tolist())
-    assert sides.errors[0][part].tolist() == [0.0] * 60
-    second = outcomes.predictions["second"].to_numpy()[part]
-    assert sides.ranks is not None
-    assert sides.ranks[1][part] == pytest.approx(100 * (rankdata(second) - 0.5) / 60)
-    assert sides.errors[1][part] == pytest.approx(
-        100 * (rankdata(second) - rankdata(gold[part])) / 60
-    )
-    assert not sides.known.all()
-
-
 def test_of_two_values_of_gold_the_side_of_the_best_threshold_is_right() -> None:
     outcomes = made_pairs(300, 3, noise=2.0)
     is_high = outcomes.rows["gold"] > outcomes.rows["gold"].quantile(0.7)

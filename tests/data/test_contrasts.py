@@ -110,15 +110,3 @@ def test_many_contrasts_are_in_the_order_of_a_loop() -> None:
     frame = pl.DataFrame(pairs, schema=["first", "second", "label"], orient="row")
     for is_either in (False, True):
         assert contrasts_of(frame, is_either=is_either).rows() == slow(pairs, is_either=is_either)
-
-
-def test_a_row_with_a_blank_sentence_is_left_out_with_its_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("mine.csv").write_text(
-        "anchor,entailed,contradicted\nA dog runs.,An animal runs.,No dog runs.\nA cat "
-        "sits., ,No.\n"
-    )
-    state = open_contrasts(Source(), "mine.csv").state
-    assert (state.rows, state.skipped) == (1, {"empty entailed at mine.csv:3": 1})

@@ -171,11 +171,6 @@ def test_a_pair_without_a_score_is_skipped_and_counted(repository: Repository) -
     assert (part.state.rows, part.state.skipped) == (1, {"blank score at row 1": 1})
 
 
-def test_a_pair_without_a_sentence_is_skipped_and_counted(repository: Repository) -> None:
-    part = Source().open(f"hub:{repository({**ROWS, 'answer': ['b', ' ']})}?{NAMED}")
-    assert (part.state.rows, part.state.skipped) == (1, {"empty sentence2 at row 2": 1})
-
-
 @pytest.mark.parametrize(
     ("name", "fault"),
     [

@@ -150,39 +150,6 @@ def test_a_text_that_a_server_fails_on_is_named_and_the_others_keep_their_vector
     np.testing.assert_allclose(kept, np.array([vector(text) for text in others], np.float32))
 
 
-def test_a_text_that_one_model_cannot_encode_is_left_out_of_search_and_classes_for_all(
-    server: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
-    rows = [f"what is {n},it is the {n * n}\n" for n in range(30)]
-    bad = ["a bad question,an answer\n", "a question,a bad answer\n"]
-    (tmp_path / "all.csv").write_text("".join(["question,answer\n", *rows[:9], *bad, *rows[9:]]))
-
-    def scores(other: str, *words: str) -> dict[tuple[str, str], tuple[float, int]]:
-        line = ["compare", other, f"{server}#nan", *words, "--json"]
-        assert main([*line, "--runs", str(tmp_path / "runs")]) == 0
-        answer = json.loads(capsys.readouterr().out)
-        assert any("left out, without a vector" in note for note in answer["notes"])
-        rows = answer["rows"]
-        return {(row["model"], row["metric"]): (row["score"], row["items"]) for row in rows}
-
-    found = scores("dice", str(tmp_path / "all.csv"))
-    assert {items for _, items in found.values()} == {30}
-    assert main(["evaluate", f"{server}#nan", str(tmp_path / "all.csv"), "--notes"]) == 0
-    assert "2 of 32 queries and 1 of 32 documents left out" in "".join(capsys.readouterr())
-    folder = tmp_path / "data" / "SentEval" / "downstream" / "CR"
-    folder.mkdir(parents=True)
-    for name, words in (("custrev.pos", "good fine"), ("custrev.neg", "poor weak")):
-        texts = [f"{words.split()[n % 2]} thing {n}" for n in range(40)]
-        (folder / name).write_text("\n".join([*texts[:7], f"a bad one {name}", *texts[7:], ""]))
-    data = ["--data", str(tmp_path / "data"), "--allow-partial", "--task", "cr"]
-    found = scores("wordllama", *data)
-    assert {items for _, items in found.values()} == {80}
-
-
 def test_a_server_that_fails_on_every_text_blames_none(server: str, cpu: Machine) -> None:
     with pytest.raises(MissingError, match="did not answer after 6 attempts: status 500"):
         load(f"{server}#broken", cpu).encode(["a", "b"])

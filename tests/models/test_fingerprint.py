@@ -1,5 +1,6 @@
 import hashlib
 import itertools
+import json
 import os
 import shutil
 from dataclasses import replace
@@ -19,11 +20,14 @@ from embedlab.models import hub
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.models.fingerprint import spec_fingerprint, transformed_fingerprint
 from embedlab.models.folder import Usage
+from embedlab.models.folder_files import ADAPTER, ADAPTER_WEIGHTS
 from embedlab.models.folder_identity import (
     folder_parts,
+    missed_files,
     used_fingerprint,
     weights_fingerprint,
 )
+from embedlab.models.modules import Layer
 from embedlab.models.reading import Reading
 
 SHORT = Reading(max_tokens=64)
@@ -180,6 +184,23 @@ def test_what_an_identity_is_hashed_from_stays_the_same_in_every_version(
     assert used_fingerprint(usage, precision="int8") == hashed(
         "folder", before, *folder_parts(small_bert)
     )
+    for name in ("config.json", "model.safetensors", ADAPTER, ADAPTER_WEIGHTS):
+        (tmp_path / name).write_text(name, encoding="utf-8")
+    more = replace(
+        usage,
+        reading=replace(SHORT, case="lower"),
+        is_normalised=True,
+        adapter=tmp_path,
+        layers=(Layer(kind="dense", folder=tmp_path),),
+    )
+    adapter, layer = (
+        [f"{name}={file_hash(tmp_path / name)}" for name in names]
+        for names in ((ADAPTER, ADAPTER_WEIGHTS), ("config.json", "model.safetensors"))
+    )
+    changes = ["normalised", "lower-cased", "dense", *layer, "weights in bf16"]
+    assert weights_fingerprint(more, precision="bf16") == hashed(
+        "transformer", *weights, *tokenizer, *adapter, "mean", "64", "bf16", *changes
+    )
     (tmp_path / "words.txt").write_text("a\nb\n", encoding="utf-8")
     spec = ModelSpec(name="", kind="folder", location=str(small_bert))
     for changed, steps in {
@@ -207,3 +228,27 @@ def test_token_vectors_of_model2vec_are_distinguished_from_those_of_sentence_tra
         *(["as model2vec"] if table == "embeddings" else []),
     ]
     assert weights_fingerprint(usage, precision="float32") == hashed("static", *parts)
+
+
+def test_further_files_are_what_neither_weights_nor_settings_of_modules_are(
+    small_bert: Path, tmp_path: Path
+) -> None:
+    folder = shutil.copytree(small_bert, tmp_path / "model")
+    modules = ("1_Pooling", "2_WordWeights", "3_Normalize")
+    for name in (*modules, "other"):
+        (folder / name).mkdir()
+        for file in ("config.json", "more.json"):
+            (folder / name / file).write_text("{}", encoding="utf-8")
+    listed = [
+        {"type": f"sentence_transformers.models.{name.partition('_')[2]}", "path": name}
+        for name in ("", *modules)
+    ]
+    (folder / "modules.json").write_text(json.dumps(listed), encoding="utf-8")
+    usage = Usage(
+        pooling="mean",
+        reading=SHORT,
+        source=folder,
+        folders=(folder,),
+    )
+    expected = [*(f"{name}/more.json" for name in modules), "other/config.json", "other/more.json"]
+    assert [path.relative_to(folder).as_posix() for path in missed_files(usage)] == expected

@@ -94,12 +94,6 @@ def test_every_rate_is_a_view_and_all_views_of_a_class_are_positives() -> None:
     )
 
 
-def test_a_joint_pair_is_one_text() -> None:
-    selected = needs(Options(joint=True))
-    assert selected.columns == ("sentence1", "sentence2", "label")
-    assert selected.encoded == ("joint",)
-
-
 def test_a_frozen_classifier_sees_its_encoder_once_without_dropout() -> None:
     frozen, plain = (
         Classification(ClassificationOptions(frozen=value), 8) for value in (True, False)

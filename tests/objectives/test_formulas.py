@@ -15,7 +15,7 @@ from embedlab.core.recipe import ObjectiveSection
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.models.reading import Wishes
 from embedlab.objectives.losses.in_batch_contrastive import projection
-from embedlab.objectives.needs import index_rows, sample_subset
+from embedlab.objectives.needs import index_rows
 from embedlab.objectives.objective import Objective, build_objective
 from tests.objectives.test_contract import MACHINE, frame_for
 
@@ -66,11 +66,3 @@ def test_layers_before_a_loss_are_those_of_their_paper() -> None:
         "activation": nn.ReLU,
         "output": nn.Linear,
     }
-
-
-@pytest.mark.parametrize("limit", [1, 2, 7, 60])
-def test_of_many_entries_exactly_as_many_are_drawn_as_there_may_be(limit: int) -> None:
-    mask = np.random.default_rng(3).random((40, 300)) < 0.5
-    found = sample_subset(mask, limit, np.random.default_rng(4))
-    assert (found.sum(axis=1) == limit).all()
-    assert (found <= mask).all()

@@ -4,7 +4,6 @@ import math
 
 import pytest
 import torch
-from torch import Tensor
 
 from embedlab.objectives.losses import in_batch_contrastive
 from embedlab.objectives.losses.in_batch_contrastive import Options, in_batch_loss, needs
@@ -12,40 +11,46 @@ from embedlab.objectives.losses.in_batch_contrastive import Options, in_batch_lo
 InBatchContrastive = in_batch_contrastive.objective()
 
 
-def by_loop(anchors: Tensor, positives: Tensor, negatives: Tensor | None, tau: float) -> float:
-    """Eq. 5 word by word."""
+def by_loop(
+    vectors: torch.Tensor, rows: list[tuple[int, ...]], tau: float, *, is_masked: bool
+) -> float:
+    """Eq. 5 word by word; a row is its anchor, its positive and perhaps a negative."""
+    unit = vectors / vectors.norm(dim=1, keepdim=True)
 
-    def score(a: Tensor, b: Tensor) -> float:
-        return math.exp((a @ b / (a.norm() * b.norm())).item() / tau)
+    def score(first: int, second: int) -> float:
+        return math.exp(float(unit[first] @ unit[second]) / tau)
 
     losses = []
-    for anchor, own in zip(anchors, positives, strict=True):
-        total = sum(score(anchor, other) for other in positives)
-        total += sum(score(anchor, other) for other in negatives) if negatives is not None else 0.0
-        losses.append(-math.log(score(anchor, own) / total))
+    for number, (anchor, positive, *_) in enumerate(rows):
+        relatives = {anchor, *(row[1] for row in rows if row[0] == anchor)} if is_masked else ()
+        others = [row[1] for other, row in enumerate(rows) if other != number]
+        others += [row[2] for row in rows if len(row) == 3]
+        total = score(anchor, positive)
+        total += sum(score(anchor, other) for other in others if other not in relatives)
+        losses.append(-math.log(score(anchor, positive) / total))
     return sum(losses) / len(losses)
 
 
-@pytest.mark.parametrize("tau", [0.05, 1.0])
-@pytest.mark.parametrize("is_hard", [False, True])
-def test_the_loss_equals_the_loop(tau: float, is_hard: bool) -> None:
-    anchors, positives, negatives = torch.randn(3, 6, 8, dtype=torch.float64).unbind()
-    candidates = torch.cat([positives, negatives]) if is_hard else positives
-    expected = by_loop(anchors, positives, negatives if is_hard else None, tau)
-    assert in_batch_loss(anchors, candidates, temperature=tau).item() == pytest.approx(
-        expected, abs=1e-9
-    )
+ROWS: list[tuple[int, ...]] = [(0, 1, 4), (2, 1, 5), (0, 3, 5), (5, 0, 1)]
 
 
-def test_the_loss_equals_sentence_transformers() -> None:
-    from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
-
-    columns = list(torch.randn(3, 6, 8).unbind())
-    theirs = MultipleNegativesRankingLoss(model=torch.nn.Identity(), scale=20.0)  # type: ignore[arg-type]
-    expected = theirs.compute_loss_from_embeddings(columns, labels=None)
-    assert in_batch_loss(
-        columns[0], torch.cat(columns[1:]), temperature=0.05
-    ).item() == pytest.approx(expected.item(), abs=1e-5)
+@pytest.mark.parametrize("repeats", ["masked", "negatives"])
+@pytest.mark.parametrize("positives", ["pairs", "triplets"])
+def test_texts_that_repeat_are_no_negatives_where_they_are_masked(
+    repeats: str, positives: str
+) -> None:
+    vectors = torch.randn(6, 8, dtype=torch.float64)
+    used = ROWS if positives == "triplets" else [row[:2] for row in ROWS]
+    options = Options(positives=positives, repeats=repeats)  # type: ignore[arg-type]
+    columns = {
+        name: torch.tensor(column)
+        for name, column in zip(
+            ("anchor", "positive", "negative"), zip(*used, strict=True), strict=False
+        )
+    }
+    expected = by_loop(vectors, used, 0.05, is_masked=repeats == "masked")
+    loss = InBatchContrastive(options, 8)(vectors, columns)
+    assert loss.item() == pytest.approx(expected, abs=1e-9)
 
 
 def test_dropout_positives_are_the_same_rows_of_the_second_view() -> None:

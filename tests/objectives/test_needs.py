@@ -22,7 +22,6 @@ def needs_of(name: str, options: Mapping[str, Any]) -> Needs:
 @pytest.mark.parametrize(
     ("name", "options", "columns"),
     [
-        ("nli_softmax", {}, ("premise", "hypothesis", "label")),
         ("class_contrastive", {"classes": "none"}, ("sentence",)),
         ("class_contrastive", {"classes": "none", "joint": True}, ("sentence1", "sentence2")),
         ("class_contrastive", {"classes": ("a", "b")}, ("sentence", "label")),
@@ -36,21 +35,16 @@ def needs_of(name: str, options: Mapping[str, Any]) -> Needs:
             {"classes": "tenths", "joint": True},
             ("sentence1", "sentence2", "gold"),
         ),
-        ("classification", {}, ("sentence", "label")),
         ("classification", {"joint": True}, ("sentence1", "sentence2", "label")),
         ("classification", {"classes": "score", "joint": True}, ("sentence1", "sentence2", "gold")),
-        ("duplicate_contrastive", {}, ("sentence1", "sentence2", "is_duplicate")),
         (
             "duplicate_contrastive",
             {"others": "leave-out"},
             ("sentence1", "sentence2", "is_duplicate"),
         ),
-        ("definition_to_word", {}, ("definition", "word")),
-        ("in_batch_contrastive", {}, ("sentence",)),
         ("in_batch_contrastive", {"joint": True}, ("sentence1", "sentence2")),
         ("in_batch_contrastive", {"positives": "triplets"}, ("anchor", "positive", "negative")),
         ("in_batch_contrastive", {"positives": "pairs"}, ("anchor", "positive")),
-        ("similarity_head", {}, ("sentence1", "sentence2", "gold")),
     ],
 )
 def test_the_columns_follow_from_the_options(
@@ -63,91 +57,10 @@ def test_the_columns_follow_from_the_options(
     assert {*found.shape.columns} == {*columns}
 
 
-# What the papers say, as the comments beside the options quote them.
-DEFAULTS: Mapping[str, Mapping[str, Any]] = {
-    "class_contrastive": {
-        "classes": ("0", "1"),
-        "joint": False,
-        "dropout": (0.0, 0.1, 0.2),
-        "temperature": 0.05,
-        "reduction": None,
-    }
-    | {"rates": None, "scale": None},
-    "classification": {
-        "classes": ("0", "1"),
-        "joint": False,
-        "frozen": False,
-        "dropout": (),
-        "head_dropout": 0.1,
-        "standardise": None,
-    },
-    "definition_to_word": {"head": "mlm"},
-    "duplicate_contrastive": {
-        "others": "maximise",
-        "temperature": 0.05,
-        "projection": "two-layer",
-        "repeats": "masked",
-    },
-    "in_batch_contrastive": {
-        "positives": "dropout",
-        "joint": False,
-        "temperature": 0.05,
-        "projection": "none",
-        "repeats": "masked",
-    },
-    "nli_softmax": {"head": "linear", "augment": None, "premises": "together"},
-    "paraphrase_head": {"layers": "two-layer", "dropout": 0.3},
-    "sentiment_head": {"layers": "two-layer", "dropout": 0.3},
-    "similarity_head": {
-        "layers": "two-layer",
-        "dropout": 0.3,
-        "sharing": "separate",
-        "highest": 5.0,
-    },
-    "supervised_contrastive": {
-        "weight": 0.3,
-        "temperature": 1.0,
-        "similarity": "dot",
-        "head": "two-layer",
-    }
-    | {"positives": "all", "negatives": "all", "anchors": None},
-}
-
-
-@pytest.mark.parametrize("name", DEFAULTS)
-def test_an_option_that_a_recipe_does_not_state_is_that_of_the_paper(name: str) -> None:
-    assert vars(objective_options(name).Options()) == DEFAULTS[name]
-
-
-@pytest.mark.parametrize(
-    ("name", "classes"),
-    [
-        ("nli_softmax", {"label": ("entailment", "neutral", "contradiction")}),
-        ("supervised_contrastive", {"label": ("entailment", "neutral", "contradiction")}),
-        ("classification", {"label": ("0", "1")}),
-        ("class_contrastive", {"label": ("0", "1")}),
-        ("duplicate_contrastive", {"is_duplicate": ("0", "1")}),
-        ("paraphrase_head", {"is_duplicate": ("0", "1")}),
-        ("sentiment_head", {"label": ("0", "1", "2", "3", "4")}),
-        ("similarity_head", {}),
-        ("in_batch_contrastive", {}),
-    ],
-)
-def test_classes_are_numbered_in_their_usual_order(
-    name: str, classes: Mapping[str, tuple[str, ...]]
-) -> None:
-    assert needs_of(name, {}).classes == classes
-
-
 def test_similarities_name_the_option_that_says_how_large_a_gold_score_can_be() -> None:
     needs = needs_of("similarity_head", {"highest": 4.0})
     assert (needs.largest, needs.scale_option, needs.numbers) == (4.0, "highest", ("gold",))
     assert needs.shape.numbers == {"gold": 4.0}
-
-
-def test_duplicates_alone_are_read_where_others_are_left_out() -> None:
-    assert needs_of("duplicate_contrastive", {"others": "leave-out"}).only == {"is_duplicate": "1"}
-    assert needs_of("duplicate_contrastive", {}).only == {}
 
 
 def test_rows_of_a_premise_stay_together_unless_they_may_be_parted() -> None:
@@ -219,12 +132,6 @@ def test_a_recipe_whose_data_lacks_a_column_is_refused_before_it_is_read() -> No
     check_columns(
         load_recipe("snli-ce", ["data.datasets=my/own.tsv"])
     )  # is checked when it is opened
-
-
-def test_a_recipe_with_an_ineffective_option_is_refused_with_the_value_to_give() -> None:
-    with pytest.raises(UsageError, match="has no effect on 'similarity_head'") as refused:
-        check_columns(load_recipe("multitask", ["stage.2.objective.layers=none"]))
-    assert refused.value.hint.endswith("objective.dropout=0.0")
 
 
 def test_a_recipe_for_own_rows_without_any_is_refused_with_its_columns() -> None:

@@ -88,13 +88,6 @@ def test_augment_keeps_to_its_numbers() -> None:
     assert (pairs["label"] == ENTAILMENT).sum() == 2
 
 
-def test_rows_of_a_premise_are_parted_only_where_the_recipe_says_so() -> None:
-    assert needs(Options()).together == "premise"
-    apart = needs(Options(premises="apart"))
-    assert apart.together is None
-    assert apart.columns == needs(Options()).columns
-
-
 def test_augmented_pairs_keep_the_premises_together() -> None:
     with pytest.raises(UsageError, match="leaves augment no sets to draw from"):
         needs(Options(premises="apart", augment=Augment()))

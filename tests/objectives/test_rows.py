@@ -91,15 +91,3 @@ def test_scores_are_float32_and_every_column_can_be_written_to() -> None:
     for name, column in (rows.columns | words.columns).items():
         assert column.flags.writeable, name  # torch takes it without a copy
         assert name == "gold" or column.dtype == np.int64
-
-
-def test_the_pairs_of_texts_are_as_many_as_they_are_distinct_and_in_order() -> None:
-    frame = pl.DataFrame({"sentence1": ["b", "a", "b", "a"], "sentence2": ["x", "y", "x", "x"]})
-    rows = index_rows(frame, Needs(sentences=("sentence1", "sentence2"), joint=True))
-    assert rows.texts == [
-        TextPair(first="b", second="x"),
-        TextPair(first="a", second="y"),
-        TextPair(first="a", second="x"),
-    ]
-    assert rows.columns["joint"].tolist() == [0, 1, 0, 2]
-    assert rows.frame.equals(frame)

@@ -134,16 +134,6 @@ def test_a_head_without_layers_to_share_is_refused(
     assert error.value.hint == "set the option sharing of similarity_head to separate"
 
 
-def test_a_separate_head_has_its_own_layers_whatever_others_have() -> None:
-    similarity = SimilarityHead(SimilarityOptions(sharing="separate"), 8)
-    before = [*similarity.parameters()]
-    similarity.share([ParaphraseHead(ParaphraseOptions(), 8)])
-    similarity.share([])
-    assert [one is other for one, other in zip(similarity.parameters(), before, strict=True)] == [
-        True
-    ] * 4
-
-
 def test_a_dropout_that_would_do_nothing_is_refused() -> None:
     recipe = load_recipe(
         "multitask", ["stages.objective.layers=none", "stage.2.objective.sharing=separate"]
@@ -159,17 +149,3 @@ def test_a_dropout_that_would_do_nothing_is_refused() -> None:
             ["stages.objective.layers=none", "stage.2.objective.sharing=separate", hint],
         )
     )
-
-
-@pytest.mark.parametrize(
-    ("recipe", "change", "key"),
-    [
-        ("simcse-nli", "objective.joint=true", "stage.0.objective.joint"),
-        ("supcl-seq", "stage.1.objective.dropout=[0.1]", "stage.1.objective.dropout"),
-    ],
-)
-def test_an_option_that_another_one_switches_off_is_refused(
-    recipe: str, change: str, key: str
-) -> None:
-    with pytest.raises(UsageError, match=key):
-        check_columns(load_recipe(recipe, [change]))

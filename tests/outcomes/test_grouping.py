@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from embedlab.core.errors import UsageError
-from embedlab.outcomes.frame import Outcomes, is_expression
+from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.grouping import grouped, groupings_of, lacking_datasets
 from embedlab.outcomes.property import property_named
 from tests.comparison.planted import made_pairs
@@ -65,20 +65,6 @@ def test_two_properties_are_crossed(outcomes: Outcomes) -> None:
 def test_what_cannot_be_grouped_is_refused(by: str, reason: str) -> None:
     with pytest.raises(UsageError, match=reason):
         groupings_of(by)
-
-
-def test_the_names_of_properties_are_not_an_expression() -> None:
-    assert [
-        is_expression(by)
-        for by in ("words", "words:3", "words:3,negation", "tag:negation", "dice>0.5", "@mine")
-    ] == [
-        False,
-        False,
-        False,
-        True,
-        True,
-        True,
-    ]
 
 
 def test_a_dataset_that_lacks_one_of_two_properties_is_named(both: Outcomes) -> None:

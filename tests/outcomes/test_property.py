@@ -66,15 +66,6 @@ def test_a_single_sentence_has_what_needs_one_sentence_alone(both: Outcomes) -> 
         assert property_named(name).values(both).to_list()[6:] == [None] * 4
 
 
-def test_datasets_that_lack_a_property_are_named_and_refused_where_none_has_it(
-    both: Outcomes, items: Outcomes
-) -> None:
-    dice = property_named("dice")
-    assert refuse_lacking("dice", both, dice.values(both)) == ["mood"]
-    with pytest.raises(UsageError, match="no item of mood has the property 'dice'"):
-        refuse_lacking("dice", items, dice.values(items))
-
-
 def test_constant_gold_scores_are_one_band(pairs: Outcomes) -> None:
     constant = replace(pairs, rows=pairs.rows.with_columns(gold=pl.lit(3.0)))
     assert property_named("gold").values(constant).n_unique() == 1

@@ -35,15 +35,6 @@ def test_an_expression_picks_items_by_facts_of_any_task(
     assert not found.is_by_results
 
 
-def test_a_selection_that_reads_a_score_says_so(pairs: Outcomes) -> None:
-    found = select_items(pairs, "mean>0.5", MODELS)
-    assert found.is_by_results
-    assert found.holds.nonzero()[0].tolist() == [
-        1,
-        2,
-    ]  # a pair that a member lacks has no mean; a mean of 0.5 is not above it
-
-
 def slow_rank(values: list[float | None], own: float) -> float:
     known = [value for value in values if value is not None]
     return (
@@ -125,6 +116,8 @@ def test_an_unknown_field_and_an_empty_selection_are_refused(pairs: Outcomes) ->
     [
         ("dice", False),
         ("my-own_1", False),
+        ("words:3,negation", False),
+        ("tag:negation", True),
         ("dice>0.5", True),
         ("@mine", True),
         ("a word", True),
@@ -134,16 +127,6 @@ def test_an_unknown_field_and_an_empty_selection_are_refused(pairs: Outcomes) ->
 )
 def test_what_is_more_than_a_name_is_an_expression(by: str, expected: bool) -> None:
     assert is_expression(by) is expected
-
-
-def test_a_selection_says_what_it_was_made_by(both: Outcomes) -> None:
-    found = select_items(both, "dice>0.2 length<9", MODELS)
-    assert (found.expression, found.lacking) == (
-        "dice>0.2 length<9",
-        ("mood",),
-    )  # a dataset is named once
-    assert found.holds.dtype == bool
-    assert len(found.holds) == both.rows.height
 
 
 def test_the_score_of_a_model_is_the_mean_of_its_members(pairs: Outcomes) -> None:

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from scipy.stats import rankdata
 
-from embedlab.outcomes.frame import Outcomes, whole_blocks
+from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.grouping import cut, halves
 from embedlab.outcomes.property import Property, property_named
 from embedlab.outcomes.selection import select_items
@@ -41,7 +41,7 @@ def test_names_are_cut_by_value_in_an_order_that_is_stated(both: Outcomes) -> No
     ]
 
 
-def test_fifths_of_dice_are_of_equal_size_and_others_keep_equal_numbers_together(
+def test_fifths_of_dice_are_of_equal_size(
     pairs: Outcomes,
 ) -> None:
     many = replace(
@@ -51,22 +51,6 @@ def test_fifths_of_dice_are_of_equal_size_and_others_keep_equal_numbers_together
         sentences=pl.concat([pairs.sentences] * 10),
     )
     assert list(sizes(many, "dice").values()) == [12] * 5
-    by = property_named("length")
-    values = by.values(many).to_numpy()
-    seen: set[float] = set()
-    for part in cut(many, by, by.values(many)):
-        own = {*values[part.rows].tolist()}
-        assert not own & seen
-        seen |= own
-    assert seen == {*values.tolist()}
-
-
-def test_slices_of_a_dataset_are_disjoint_and_whole(both: Outcomes) -> None:
-    for name in ("negation", "words", "question"):
-        by = property_named(name)
-        rows = np.concatenate([part.rows for part in cut(both, by, by.values(both))])
-        assert sorted(rows.tolist()) == list(range(both.rows.height))
-    assert [len(part.rows) for part in whole_blocks(both)] == [6, 4]
 
 
 @pytest.mark.parametrize("kind", ["number", "name"])

@@ -283,18 +283,3 @@ def test_a_damaged_count_is_made_again_and_without_its_data_refused_by_name(tmp_
         json.dumps({key: value for key, value in values.items() if key != KEY})
     )
     assert "learnt.parquet" in training_text(member(run), SETTINGS).notes[0]
-
-
-def test_a_run_on_sts_benchmark_shares_4760_pairs_with_the_years(
-    shared_data: Path, tmp_path: Path
-) -> None:
-    source = Source(folder=shared_data, offline=True)
-    sts = pytest.importorskip("embedlab.objectives.losses.similarity_head") and recipe(
-        "sts-benchmark", "similarity_head"
-    )
-    run = finished(tmp_path, "b", sts, source)
-    text = training_text(member(run), Settings(data=shared_data, offline=True)).text
-    assert text is not None
-    years = [text.overlap(source.open(f"sts{year}").frame).shared_pairs for year in range(12, 17)]
-    assert sum(years) == 4760
-    assert text.overlap(source.open("sts-benchmark", "train").frame).shared_pairs == 5749

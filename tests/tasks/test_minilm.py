@@ -2,7 +2,7 @@
 own numbers.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -16,8 +16,6 @@ from embedlab.analysis.correlations import spearman
 from embedlab.classifiers.fits import Fits, Problem
 from embedlab.classifiers.folds import Fold, stratified_folds
 from embedlab.classifiers.logistic import fit_exactly
-from embedlab.classifiers.protocols import Protocol
-from embedlab.classifiers.settings import SETTINGS
 from embedlab.data.pair_parts import open_parts
 from embedlab.data.source import Source
 from embedlab.encoders.cached_encoder import CachedEncoder
@@ -28,7 +26,6 @@ from embedlab.models.catalog import resolve
 from embedlab.tasks._labelled import task_features
 from embedlab.tasks.sts import STS_DATASETS
 from embedlab.tasks.transfer import TASK, open_transfer
-from tests.tasks.slow_protocol import SlowProtocol
 
 pytestmark = pytest.mark.slow
 
@@ -75,44 +72,6 @@ def tasks(minilm: Encoder, shared_data: Path) -> dict[str, Task]:
             {split: task.rows(split) for split in task.parts},
         )
     return found
-
-
-@pytest.mark.parametrize("name", TASKS)
-def test_the_literature_setting_gets_as_many_right_as_one_slow_fit_after_the_other(
-    name: str, tasks: dict[str, Task]
-) -> None:
-    task, rng = tasks[name], np.random.default_rng(0)
-    # Float64, so that both sides sum to the same and no prediction hangs on a rounding.
-    chosen = {
-        split: rng.permutation(rows)[: {"train": 240, "all": 150}.get(split, 120)]
-        for split, rows in task.rows.items()
-    }
-    drawn = np.concatenate(list(chosen.values()))
-    ends = np.cumsum([len(rows) for rows in chosen.values()])
-    rows = {
-        split: np.arange(end - len(own), end)
-        for (split, own), end in zip(chosen.items(), ends, strict=True)
-    }
-    features, labels = (
-        task.features[drawn].astype(np.float64),
-        np.unique(task.labels[drawn], return_inverse=True)[1],
-    )
-    setting = replace(SETTINGS["literature"], folds=3)
-    real = Protocol(problem=Problem.of(features, labels), setting=setting, seed=5)
-    slow = SlowProtocol(torch.from_numpy(features), labels, setting, seed=5)
-    if "dev" in rows:
-        outcome, expected = (
-            real.tune_by_dev(rows["train"], rows["dev"], rows["test"]),
-            slow.tune_by_dev(rows["train"], rows["dev"], rows["test"]),
-        )
-    elif "test" in rows:
-        outcome, expected = (
-            real.tune_by_folds(rows["train"], rows["test"]),
-            slow.tune_by_folds(rows["train"], rows["test"]),
-        )
-    else:
-        outcome, expected = real.cross_validate(), slow.cross_validate()
-    assert int((outcome.predicted == labels[outcome.rows]).sum()) == expected.right
 
 
 @pytest.mark.parametrize("l2", [1e-4, 1e-2])

@@ -18,13 +18,16 @@ REFUSED = PAIRS["sentence1"][3]
 class Refusing:
     """Lengths as vectors, of all texts but one."""
 
+    def __init__(self, refused: str = REFUSED) -> None:
+        self._refused = refused
+
     def encode(self, sentences: list[str]) -> Vectors:
         rows = [[len(text.split()), text.count("a") + 1, text.count("e")] for text in sentences]
-        places = [place for place, text in enumerate(sentences) if text == REFUSED]
+        places = [place for place, text in enumerate(sentences) if text == self._refused]
         vectors = np.array(rows, np.float32)
         if places:
             others = np.delete(vectors, places, axis=0)
-            raise RefusedTextsError("it", [(REFUSED, "too odd")] * len(places), others)
+            raise RefusedTextsError("it", [(self._refused, "too odd")] * len(places), others)
         return vectors
 
 
@@ -55,3 +58,24 @@ def test_a_document_that_one_model_refuses_is_no_candidate_of_the_others(tmp_pat
         measures = frame.filter(pl.col("model") == "dice").sort("metric")
         found.append(measures.select("metric", "score", "items").rows())
     assert found[0] == found[1]
+
+
+def test_a_classified_sentence_that_one_model_refuses_counts_for_none(
+    tiny_encoder: Path, tmp_path: Path
+) -> None:
+    rows = tiny_rows(dataset("trec"), "test")["sentence"]
+    models = [str(tiny_encoder), Refusing(rows[3])]
+    options = {"tasks": ["trec"], "data": "tiny", "setting": "exact", "cache": tmp_path / "cache"}
+    found = embedlab.compare(models, **options)  # type: ignore[arg-type]
+    left = (rows != rows[3]).sum()
+    assert found.frame["items"].to_list() == [left] * 2
+    assert any("left out, without a vector" in note for note in found.notes)
+
+
+def test_queries_and_documents_that_a_model_refuses_are_counted(tmp_path: Path) -> None:
+    rows = [f"question of {n},answer {n} of it" for n in range(1, 12)]
+    (tmp_path / "faq.csv").write_text(
+        "\n".join(["anchor,positive", f"{REFUSED},answer 0", f"question 0,{REFUSED}", *rows, ""])
+    )
+    found = embedlab.evaluate([Refusing()], tasks=[str(tmp_path / "faq.csv")])  # type: ignore[arg-type]
+    assert any("2 of 13 queries and 1 of 13 documents left out" in note for note in found.notes)

@@ -10,9 +10,8 @@ import torch
 from embedlab.core.errors import UsageError
 from embedlab.core.recipe import Recipe, load_recipe
 from embedlab.data.source import Source
-from embedlab.objectives.losses import duplicate_contrastive, in_batch_contrastive
+from embedlab.objectives.losses import duplicate_contrastive
 from embedlab.objectives.losses.duplicate_contrastive import Options as DuplicateOptions
-from embedlab.objectives.losses.in_batch_contrastive import Options
 from embedlab.objectives.needs import check_columns
 from embedlab.runs import events
 from embedlab.runs.status import flaw_of
@@ -20,7 +19,6 @@ from embedlab.training.order import parted_batches
 from embedlab.training.stage_data import StageData, check_own_rows, open_stage
 
 DuplicateContrastive = duplicate_contrastive.objective()
-InBatchContrastive = in_batch_contrastive.objective()
 
 
 def recipe_of(name: str, file: Path, *overrides: str) -> Recipe:
@@ -135,48 +133,6 @@ def test_a_loss_above_its_start_is_no_flaw_while_it_is_below_chance() -> None:
     spread = events.VectorSpread(step=4, stage=0, mean_cosine=0.3, before=0.4, chance=4.2)
     assert flaw_of([*steps(0.1, 0.4, 0.4, 0.4), spread], keeps_best=False) == ""
     assert "rose" in flaw_of([*steps(0.1, 5.0, 5.0, 5.0), spread], keeps_best=False)
-
-
-def in_batch_by_hand(
-    vectors: torch.Tensor, rows: list[tuple[int, ...]], tau: float, *, is_masked: bool
-) -> float:
-    """The loss word by word; a row is its anchor, its positive and perhaps a negative."""
-    unit = vectors / vectors.norm(dim=1, keepdim=True)
-
-    def score(first: int, second: int) -> float:
-        return math.exp(float(unit[first] @ unit[second]) / tau)
-
-    losses = []
-    for number, (anchor, positive, *_) in enumerate(rows):
-        relatives = {anchor, *(row[1] for row in rows if row[0] == anchor)} if is_masked else ()
-        others = [row[1] for other, row in enumerate(rows) if other != number]
-        others += [row[2] for row in rows if len(row) == 3]
-        total = score(anchor, positive)
-        total += sum(score(anchor, other) for other in others if other not in relatives)
-        losses.append(-math.log(score(anchor, positive) / total))
-    return sum(losses) / len(losses)
-
-
-ROWS: list[tuple[int, ...]] = [(0, 1, 4), (2, 1, 5), (0, 3, 5), (5, 0, 1)]
-
-
-@pytest.mark.parametrize("repeats", ["masked", "negatives"])
-@pytest.mark.parametrize("positives", ["pairs", "triplets"])
-def test_texts_that_repeat_are_no_negatives_where_they_are_masked(
-    repeats: str, positives: str
-) -> None:
-    vectors = torch.randn(6, 8, dtype=torch.float64)
-    used = ROWS if positives == "triplets" else [row[:2] for row in ROWS]
-    options = Options(positives=positives, repeats=repeats)  # type: ignore[arg-type]
-    columns = {
-        name: torch.tensor(column)
-        for name, column in zip(
-            ("anchor", "positive", "negative"), zip(*used, strict=True), strict=False
-        )
-    }
-    expected = in_batch_by_hand(vectors, used, 0.05, is_masked=repeats == "masked")
-    loss = InBatchContrastive(options, 8)(vectors, columns)
-    assert loss.item() == pytest.approx(expected, abs=1e-9)
 
 
 def test_a_duplicate_that_repeats_is_masked_and_a_non_duplicate_is_not() -> None:
