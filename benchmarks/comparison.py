@@ -35,8 +35,7 @@ def scored_table(data: Path, models: int) -> tuple[pl.DataFrame, list[str]]:
     """The pairs of the seven sets with a column of scores a model."""
     from pair_frames import pair_table
 
-    from embedlab.data.pair_parts import open_parts
-    from embedlab.data.source import Source
+    from embedlab.data.source import Source, open_parts
 
     table = pair_table(open_parts(Source(folder=data, offline=True), DATASETS)[0])
     rng, names = np.random.default_rng(0), [f"model{number}" for number in range(models)]
@@ -53,9 +52,9 @@ def compare_once(table: pl.DataFrame, names: list[str]) -> float:
     """Seconds of a whole comparison."""
     from pair_frames import pair_outcomes
 
-    from embedlab.analysis.scores import ModelColumns
+    from embedlab.analysis.evidence import ModelColumns
     from embedlab.comparison.comparison import compare_outcomes
-    from embedlab.data.sts import STS_AVERAGES
+    from embedlab.data.aliases import STS_AVERAGES
 
     start = time.perf_counter()
     outcomes = pair_outcomes(table, names, task="sts", averages=STS_AVERAGES)
@@ -138,7 +137,7 @@ def parts_of(table: pl.DataFrame, names: list[str], turns: int) -> list[Measured
     from embedlab.analysis.near_duplicates import similar_pairs
     from embedlab.analysis.topics import join_topics
     from embedlab.comparison.evidence import outcome_evidence
-    from embedlab.data.sts import STS_AVERAGES
+    from embedlab.data.aliases import STS_AVERAGES
 
     numbered = table.with_columns(sentence_numbers(table))
     found = {
@@ -178,10 +177,10 @@ def intervals_of(table: pl.DataFrame, names: list[str], turns: int) -> list[Meas
     """What a difference takes when topics are known."""
     from pair_frames import pair_outcomes
 
-    from embedlab.analysis.scores import ModelColumns
+    from embedlab.analysis.evidence import ModelColumns
     from embedlab.analysis.weighing import Weighed
     from embedlab.comparison.evidence import outcome_evidence
-    from embedlab.data.sts import STS_AVERAGES
+    from embedlab.data.aliases import STS_AVERAGES
 
     evidence = outcome_evidence(
         pair_outcomes(table, names, task="sts", averages=STS_AVERAGES), names

@@ -20,8 +20,7 @@ from pathlib import Path
 from record import Measured, write
 
 from embedlab.core.paths import TINY_FOLDER
-from embedlab.data.pair_parts import open_parts
-from embedlab.data.source import Source
+from embedlab.data.source import Source, open_parts
 from embedlab.experiments.grid_file import load_grid
 from embedlab.experiments.grid_trainings import expand_grid
 from embedlab.experiments.plan import GridFolder, GridPlace, GridPlan

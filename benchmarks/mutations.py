@@ -71,7 +71,7 @@ AREAS = {
     "readers": "embedlab/data/**/*.py",
     "checkpointing": "embedlab/training/checkpointing.py",
     "grammar": "embedlab/models/grammar.py",
-    "fingerprints": "embedlab/models/fingerprint.py",
+    "fingerprints": "embedlab/models/location.py",
     "commands": "embedlab/commands/*.py",
     "command line": "embedlab/cli/*.py",
     "reports": "embedlab/reports/**/*.py",

@@ -157,8 +157,7 @@ def main() -> None:
 
     import torch
 
-    from embedlab.data.pair_parts import open_parts
-    from embedlab.data.source import Source
+    from embedlab.data.source import Source, open_parts
     from embedlab.tasks.sts import STS_DATASETS
 
     if arguments.threads:

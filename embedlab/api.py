@@ -26,14 +26,12 @@ from tqdm.auto import tqdm
 
 from embedlab.commands.command import answer, help_of
 from embedlab.commands.options import Option, options_of
-from embedlab.core.errors import EmbedlabError, UsageError
-from embedlab.core.hints import NamedOption, RecipeValue
+from embedlab.core.errors import EmbedlabError, NamedOption, RecipeValue, UsageError
 from embedlab.core.nearest import unknown
 from embedlab.core.overrides import overrides_of
-from embedlab.core.plain_values import quote
 from embedlab.core.printable import one_line
-from embedlab.core.progress import ProgressDisplay
-from embedlab.core.session import successive
+from embedlab.core.schema import quote
+from embedlab.core.session import ProgressDisplay, successive
 from embedlab.core.settings import Settings, load_settings
 from embedlab.encoders.encoder import PairScorer, Vectors
 from embedlab.encoders.kinds.live import live_name, session_folder
@@ -331,9 +329,10 @@ def session_of(
     """
     _refuse_unknown_keywords(settings, function)
     if is_notebook():
-        _import_quietly(
-            "tqdm.auto"
-        )  # it warns of a missing extension, which no bar here needs, when a library first imports it
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            # when a library first imports it, it warns of an extension that no bar here needs
+            import_module("tqdm.auto")
     effective, _ = load_settings(settings, given_as="keyword")
     return NotebookSession(settings=effective, shows_progress=progress)
 
@@ -343,12 +342,6 @@ def is_notebook() -> bool:
     ipython = sys.modules.get("IPython")  # which a kernel has imported before
     shell = ipython.get_ipython() if ipython is not None else None
     return getattr(shell, "kernel", None) is not None
-
-
-def _import_quietly(module: str) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import_module(module)
 
 
 @contextmanager

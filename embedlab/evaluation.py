@@ -13,11 +13,10 @@ import polars as pl
 
 from embedlab.analysis.evidence import member_columns
 from embedlab.comparison.comparison import Slicing
-from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.first_few import first_few
-from embedlab.core.hints import Hint, NamedOption
+from embedlab.core.errors import Hint, MissingError, NamedOption, UsageError
 from embedlab.core.names import recipe_names
 from embedlab.core.paths import STARTER
+from embedlab.core.printable import first_few
 from embedlab.data.source import Source
 from embedlab.data.text_file import is_seen
 from embedlab.encoders.encoder import EncoderFacts
@@ -37,7 +36,6 @@ from embedlab.runs.outcomes import PREDICTED
 from embedlab.runs.signature import UNKNOWN, Signature
 from embedlab.scoring.member import evaluate_task, model_facts, with_training
 from embedlab.scoring.outcomes import (
-    Answers,
     MemberOutcomes,
     figure_evidence,
     has_all_items,
@@ -45,7 +43,6 @@ from embedlab.scoring.outcomes import (
 )
 from embedlab.scoring.prefetch import encode_once, stored_evaluation
 from embedlab.scoring.readiness import Readiness, check_all
-from embedlab.scoring.stated_text import UNCOUNTED, is_text_uncounted
 from embedlab.scoring.task_comparison import (
     Facts,
     Gathered,
@@ -54,13 +51,12 @@ from embedlab.scoring.task_comparison import (
     item_outcomes,
     model_columns,
 )
-from embedlab.scoring.training_text import training_text
+from embedlab.scoring.training_text import UNCOUNTED, is_text_uncounted, training_text
 from embedlab.tasks.task import Texts, evaluation_without_scores, task
 
 if TYPE_CHECKING:
     from embedlab.choices import SettingName
-    from embedlab.core.progress import StartProgress
-    from embedlab.core.session import Session
+    from embedlab.core.session import Session, StartProgress
     from embedlab.core.settings import Settings
     from embedlab.encoders.encoder import PairScorer
     from embedlab.outcomes.frame import Outcomes
@@ -186,16 +182,6 @@ def load_members(model: Model, session: Session, *, cached: bool) -> list[PairSc
     ]
 
 
-def check_device(settings: Settings) -> None:
-    """Refuse a device that is selected by name and is not there, also where all scores are stored
-    and nothing is to compute.
-    """
-    if settings.device in {"cuda", "mps"}:
-        from embedlab.encoders.device import machine
-
-        machine(settings)
-
-
 def without_stated(names: Sequence[str], session: Session) -> tuple[list[str], list[StatedModel]]:
     """Return the NAMES of models that score pairs, and the others with their figures."""
     stated = []
@@ -227,7 +213,7 @@ class Work:
 
     def stored_name(self, selected: SelectedTask) -> str:
         """The name of the stored evaluation of ONE of them in a member's folder."""
-        return selected.stored_name(task(selected.task).setting(self.setting))
+        return selected.stored_name(selected.definition.setting(self.setting))
 
 
 def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Readiness:
@@ -255,12 +241,12 @@ def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Rea
             and not (
                 work.wants_items
                 and has_all_items(
-                    place, selected, text, task(selected.task).setting(work.setting), source
+                    place, selected, text, selected.definition.setting(work.setting), source
                 )
             )
         }
         for selected in todo:
-            for text in task(selected.task).cost(spec, source, selected.names):
+            for text in selected.definition.cost(spec, source, selected.names):
                 session.note(f"{title_of(spec.name)}: {text}")
         if not all(text.is_encoded_at_once for text in todo.values()):
             with session.progresses() as progress:
@@ -332,7 +318,10 @@ def labelled(progress: StartProgress, spec: ModelSpec) -> StartProgress:
 
 def _ready(models: Sequence[Model], work: Work, session: Session) -> Readiness:
     """What can be done; the error of a single task, or of the last that cannot, is raised."""
-    check_device(session.settings)
+    if session.settings.device in {"cuda", "mps"}:  # refused also where all scores are stored
+        from embedlab.encoders.device import machine
+
+        machine(session.settings)
     ready = check_all(
         [spec for model in models for spec in model.members],
         work.selected,
@@ -490,7 +479,13 @@ def _add_answers(
         of_model = gathered.known[model.name]
         for spec in model.members if answered else ():
             answer = answered[spec.name]
-            answers[spec.name] = _without_texts(answer, answers)
+            known = {dataset for other in answers.values() for dataset in other.outcomes}
+            bare = {
+                name: replace(found, items=found.items.select("item", "gold", PREDICTED))
+                for name, found in answer.outcomes.items()
+                if name in known
+            }
+            answers[spec.name] = replace(answer, outcomes={**answer.outcomes, **bare})
             of_model.overlaps |= answer.overlaps
             gathered.marks |= set(answer.marks)
             gathered.notes += [model_note(model.name, note) for note in answer.notes]
@@ -501,7 +496,7 @@ def _add_answers(
             )
             of_model.signatures.append(signature)
         gathered.notes += [note for note in said if note not in gathered.notes]
-    if answers and task(selected.task).trains_classifiers:
+    if answers and selected.definition.trains_classifiers:
         gathered.notes.append(f"{selected.task}: classifiers in the setting {setting!r}")
     if (
         outcomes := item_outcomes(
@@ -536,17 +531,6 @@ def _answered(
             _note_unfit(model, selected, error, session)
             return {}
     return answers
-
-
-def _without_texts(answer: MemberOutcomes, others: Answers) -> MemberOutcomes:
-    """Return ANSWER without the sentences of datasets that OTHERS have."""
-    known = {dataset for other in others.values() for dataset in other.outcomes}
-    bare = {
-        name: replace(found, items=found.items.select("item", "gold", PREDICTED))
-        for name, found in answer.outcomes.items()
-        if name in known
-    }
-    return replace(answer, outcomes={**answer.outcomes, **bare})
 
 
 def _facts(spec: ModelSpec, answer: MemberOutcomes, settings: Settings) -> Facts:

@@ -185,7 +185,7 @@ def thin_out(patch: pytest.MonkeyPatch, every: int) -> None:
     """Leave one in so many pairs of the STS datasets of `--data tiny`; what grids know of the
     whole one is known again afterwards.
     """
-    from embedlab.experiments.data_state import part_state
+    from embedlab.experiments.planner import part_state
     from tests.thinned import thinned
 
     patch.setattr("embedlab.data.source._tiny_frame", functools.partial(thinned, every))

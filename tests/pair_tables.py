@@ -9,12 +9,11 @@ import pytest
 
 from benchmarks.pair_frames import pair_outcomes, pair_table
 from embedlab.analysis.correlations import combine, correlated_groups, pearson, spearman
-from embedlab.analysis.evidence import member_columns
-from embedlab.analysis.scores import ModelColumns
+from embedlab.analysis.evidence import ModelColumns, member_columns
 from embedlab.choices import Aggregate, Correlation
 from embedlab.comparison.comparison import Comparison, Slicing, compare_outcomes
+from embedlab.data.aliases import STS_AVERAGES
 from embedlab.data.dataset import DatasetState, Part
-from embedlab.data.sts import STS_AVERAGES
 from embedlab.outcomes.selection import ItemSelection
 
 

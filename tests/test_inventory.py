@@ -7,8 +7,8 @@ import pytest
 
 from docs.upgrading import FILE as UPGRADING
 from docs.upgrading import page
+from embedlab.cli import app
 from embedlab.cli.app import main
-from embedlab.core import removed
 from tests.inventory import Removal, inventory, lines, recorded, removals
 
 TYPED = [one for one in removals() if any(line.startswith("commands /") for line in one.lines)]
@@ -45,7 +45,7 @@ def test_what_is_signed_was_there_and_is_gone_unless_pending(
 
 
 def test_the_answers_of_the_command_line_are_those_of_the_signed_list() -> None:
-    assert {one.name: one.instead for one in TYPED} == removed.INSTEAD
+    assert {one.name: one.instead for one in TYPED} == app.INSTEAD
 
 
 @pytest.mark.parametrize("one", [one for one in TYPED if not one.pending], ids=lambda one: one.name)
@@ -74,7 +74,7 @@ def test_a_removed_word_answers_with_what_to_use(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(removed, "INSTEAD", {name: "use that one"})
+    monkeypatch.setattr(app, "INSTEAD", {name: "use that one"})
     assert main(words) == 2
     assert capsys.readouterr().err.endswith("hint: use that one\n")
     assert main(["evaluate", "gone", "--old"]) == 2  # a model of this name, another option

@@ -20,7 +20,7 @@ from embedlab.cli.app import main
 from embedlab.core.disk import atomic_folder, check_folder, is_locked, sole_holder, write_atomic
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.paths import TINY_FOLDER
-from embedlab.data.fetched import record, revision_of
+from embedlab.data.manifest import record, revision_of
 from embedlab.data.source import Source
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine

@@ -31,8 +31,7 @@ from embedlab.encoders.device import Machine
 from embedlab.encoders.pretrained import load_language_model
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.models.catalog import ModelSpec
-from embedlab.models.fingerprint import spec_fingerprint
-from embedlab.models.location import vector_length
+from embedlab.models.location import spec_fingerprint, vector_length
 from embedlab.models.reading import Wishes
 
 WORDS = ("a", "dog", "runs", "in", "the", "park", "cat", "sleeps")

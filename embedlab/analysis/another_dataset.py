@@ -25,8 +25,8 @@ from embedlab.analysis.uncertainty import LEVEL, SeedSpread, seed_noise, share_r
 
 if TYPE_CHECKING:
     from embedlab.analysis.comparison import ComparedSlice
+    from embedlab.analysis.evidence import ModelColumns
     from embedlab.analysis.influence import Floats
-    from embedlab.analysis.scores import ModelColumns
 
 FEWEST_DATASETS = 5
 # of the pairs of the smaller of two datasets: their errors then correlate by less than this

@@ -39,7 +39,9 @@ def chosen_p(p: Sequence[float]) -> list[float]:
         (index for index, value in enumerate(p) if not math.isnan(value)),
         key=lambda index: p[index],
     ):
-        largest = max(largest, range_tail(_deviate(p[index]), cells, left))
+        largest = max(
+            largest, range_tail(-_NORMAL.inv_cdf(max(p[index], _SMALLEST) / 2), cells, left)
+        )
         corrected[index] = largest
         left -= 1
     return corrected
@@ -91,10 +93,6 @@ def _expected_error(truths: Sequence[float]) -> float:
             for truth, log_cdf in zip(truths, below, strict=True)
         )
     return _STEP * total
-
-
-def _deviate(p: float) -> float:
-    return -_NORMAL.inv_cdf(max(p, _SMALLEST) / 2)
 
 
 def _below(z: float) -> float:

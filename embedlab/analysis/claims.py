@@ -13,8 +13,8 @@ from math import isnan, nan
 from typing import Literal, Self
 
 from embedlab.analysis.comparison import SIGNIFICANT
+from embedlab.analysis.evidence import Reach, weakest
 from embedlab.analysis.power import smallest_difference, smallest_margin
-from embedlab.analysis.scores import Reach, weakest
 from embedlab.analysis.seed_notes import REACHES
 from embedlab.analysis.seed_tests import holm
 from embedlab.analysis.uncertainty import UNKNOWN, Uncertainty, difference_interval
@@ -214,19 +214,14 @@ def _tested(claim: Claim, claimed: ClaimedDifference) -> tuple[float, Verdict]:
         assert claim.size is not None, "refused when it is read"
         margin = claim.size / claimed.scale
         within = claimed.uncertainty.equivalence(claimed.value, margin)
-        beyond = _beyond(claimed, margin)
+        away = (
+            claimed.uncertainty.tail(claimed.value - margin)
+            if claimed.value >= 0
+            else claimed.uncertainty.reversed.tail(-claimed.value - margin)
+        )
+        beyond = min(2 * away, 1.0)
         return (within, "holds") if not beyond < within else (beyond, "reversed")
     return claimed.p, "holds" if (claimed.value > 0) == (claim.direction == "above") else "reversed"
-
-
-def _beyond(claimed: ClaimedDifference, margin: float) -> float:
-    """Return the two-sided p of "the difference is at most MARGIN"."""
-    away = (
-        claimed.uncertainty.tail(claimed.value - margin)
-        if claimed.value >= 0
-        else claimed.uncertainty.reversed.tail(-claimed.value - margin)
-    )
-    return min(2 * away, 1.0)
 
 
 def _visible(claim: Claim, claimed: ClaimedDifference, level: float) -> float:

@@ -14,8 +14,7 @@ from math import isnan, nan
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.analysis.evidence import Evidence, NamedSlice
-from embedlab.analysis.scores import ModelColumns, Reach, weakest
+from embedlab.analysis.evidence import Evidence, ModelColumns, NamedSlice, Reach, weakest
 from embedlab.analysis.seed_notes import CHECKPOINT_NOTE, HANGS, REACHES, seed_notes
 from embedlab.analysis.seed_tests import holm
 from embedlab.analysis.uncertainty import (

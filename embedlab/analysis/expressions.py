@@ -222,19 +222,16 @@ class _Term:
                 hint=f"write for example {_EXAMPLES.get(name, f'{field}:headlines,MSR*')}",
             )
         if name == TAG:
-            return self._tags(wanted)
+            if unknown := next((tag for tag in wanted if tag.lower() not in TAGS), None):
+                raise self.error(
+                    f"unknown tag {unknown!r}",
+                    group="patterns",
+                    hint=f"known: {', '.join(TAGS)}",
+                    kind=UnknownFieldError,
+                )
+            return has_any([tag.lower() for tag in wanted])
         alternatives = "|".join(pl.escape_regex(pattern).replace(r"\*", ".*") for pattern in wanted)
         return pl.col(name).str.contains(f"(?i)^(?:{alternatives})$")
-
-    def _tags(self, wanted: Sequence[str]) -> pl.Expr:
-        if unknown := next((tag for tag in wanted if tag.lower() not in TAGS), None):
-            raise self.error(
-                f"unknown tag {unknown!r}",
-                group="patterns",
-                hint=f"known: {', '.join(TAGS)}",
-                kind=UnknownFieldError,
-            )
-        return has_any([tag.lower() for tag in wanted])
 
     def _phrase(self, phrase: str, fields: Sequence[str] = TEXT_FIELDS) -> pl.Expr:
         if not phrase.isascii():

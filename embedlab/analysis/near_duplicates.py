@@ -139,7 +139,9 @@ def similar_pairs(sentences: Sequence[str] | pl.Series) -> Links:
     is_rare = _rare_entries(weighted, rank)
     work = _occurrences(words, is_rare).astype(np.float64) ** 2
     is_cheap = _cheapest(work, MOST_COMPARISONS)
-    _all_of(words, is_rare, is_cheap)
+    for start in range(0, len(is_rare), _ENTRIES_AT_ONCE):
+        own = slice(start, start + _ENTRIES_AT_ONCE)
+        is_rare[own] &= is_cheap[words.numbers[own]]
     is_uncommon = _cheapest(
         frequency.astype(np.float64) ** 2, max(float(work[is_cheap].sum()), _COMPARISONS_AT_ONCE)
     )
@@ -223,13 +225,6 @@ def _occurrences(words: WordSets, counts: NDArray[np.bool_]) -> NDArray[np.intp]
         own = slice(start, start + _ENTRIES_AT_ONCE)
         found += np.bincount(words.numbers[own][counts[own]], minlength=words.distinct)
     return found
-
-
-def _all_of(words: WordSets, entries: NDArray[np.bool_], is_taken: NDArray[np.bool_]) -> None:
-    """Leave those ENTRIES true whose word IS_TAKEN."""
-    for start in range(0, len(entries), _ENTRIES_AT_ONCE):
-        own = slice(start, start + _ENTRIES_AT_ONCE)
-        entries[own] &= is_taken[words.numbers[own]]
 
 
 def _cheapest(work: Floats, most: float) -> NDArray[np.bool_]:

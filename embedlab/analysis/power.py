@@ -17,9 +17,8 @@ from math import inf, isnan, nan, sqrt
 import numpy as np
 
 from embedlab.analysis.comparison import SIGNIFICANT
-from embedlab.analysis.evidence import Evidence, NamedSlice
+from embedlab.analysis.evidence import Evidence, ModelColumns, NamedSlice
 from embedlab.analysis.influence import Floats
-from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.uncertainty import (
     LEVEL,
     SeedSpread,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from embedlab.analysis.scores import ModelColumns
+from embedlab.analysis.evidence import ModelColumns
 
 # points: a model with at most this rank error, of either sign, is right on a pair; with at least
 # the other one it is wrong

@@ -9,7 +9,7 @@ from embedlab.core.note import Note
 from embedlab.core.signs import CHECKPOINTS, MODELS, ONE_TOPIC
 
 if TYPE_CHECKING:
-    from embedlab.analysis.scores import ModelColumns, Reach
+    from embedlab.analysis.evidence import ModelColumns, Reach
 
 ASSUMED = "equal spread assumed"
 REACHES: Mapping[Reach, str] = {

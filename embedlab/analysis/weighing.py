@@ -6,13 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import combinations
 from math import inf, isnan, nan
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embedlab.analysis.dependence import ContributionSums, combined, independent_variances
 from embedlab.analysis.evidence import Evidence, member_columns
@@ -31,9 +29,8 @@ from embedlab.analysis.uncertainty import (
 )
 
 if TYPE_CHECKING:
-    from embedlab.analysis.evidence import SliceRows
+    from embedlab.analysis.evidence import ModelColumns, SliceRows
     from embedlab.analysis.influence import Floats
-    from embedlab.analysis.scores import ModelColumns
 
 Pair = tuple[str, str]
 
@@ -147,14 +144,15 @@ class Weighed:
         squares = (weights @ self.topics.sums) ** 2
         largest = int(squares.argmax())
         total = float(squares.sum())
+        own = self.rows.row_topics == largest
         topic = Topic(
-            rows=int(self._topic_rows[largest]),
+            rows=int(own.sum()),
             share=float(squares[largest]) / total if total > 0 else 0.0,
         )
         if self.rows.leaving is None or not topic.is_large(len(self.rows.texts)):
             return topic
         there = weights != 0
-        without = weights[there] @ self.rows.leaving(self.rows.row_topics == largest)[0][there]
+        without = weights[there] @ self.rows.leaving(own)[0][there]
         return replace(topic, without=float(without))
 
     def largest_topic(self, reference: str) -> Topic | None:
@@ -171,11 +169,6 @@ class Weighed:
             key=lambda topic: topic.share,
             default=None,
         )
-
-    @cached_property
-    def _topic_rows(self) -> NDArray[np.intp]:
-        """The number of rows of each topic."""
-        return np.bincount(self.rows.row_topics) if self.rows is not None else np.zeros(0, np.intp)
 
     def _weigh(self, rows: SliceRows, topics: TopicSums) -> None:
         """Fill in the uncertainties, and each p."""

@@ -27,7 +27,7 @@ from embedlab.classifiers.fits import (
 )
 from embedlab.classifiers.folds import RowIndices
 from embedlab.classifiers.settings import FitSchedule
-from embedlab.core.progress import ProgressCallback
+from embedlab.core.session import ProgressCallback
 from embedlab.cpu.engine import run_in_threads
 
 # of a fit's weights: gradient, two moments, the best ones, and a copy while finished fits are

@@ -26,7 +26,7 @@ from embedlab.classifiers.fits import (
     fits_at_once,
 )
 from embedlab.classifiers.folds import RowIndices
-from embedlab.core.progress import ProgressCallback
+from embedlab.core.session import ProgressCallback
 from embedlab.cpu.engine import run_in_threads
 
 MIN_GAIN = 1e-7  # of the mean loss: a fit is done when its next step promises a smaller gain
@@ -145,7 +145,8 @@ class _Descent:
                     promised[is_going],
                 )
                 memory.restrict(is_going)
-                self._restrict(is_going)
+                self.decay, self.curvature = self.decay[:, is_going], self.curvature[:, is_going]
+                self.share, self.fold = self.share[is_going], self.fold[is_going]
             yield len(is_going) - len(running)
             if not len(running):
                 return
@@ -161,10 +162,6 @@ class _Descent:
             length = torch.where(is_gain, torch.ones_like(length), length / 2)
         self.solved[:, :, running] = here
         yield len(running)
-
-    def _restrict(self, places: Tensor) -> None:
-        self.decay, self.curvature = self.decay[:, places], self.curvature[:, places]
-        self.share, self.fold = self.share[places], self.fold[places]
 
     def _evaluate(self, weights: Tensor) -> tuple[Tensor, Tensor]:
         """The loss of each fit, and its gradient."""

@@ -19,7 +19,7 @@ from embedlab.classifiers.folds import (
 )
 from embedlab.classifiers.logistic import fit_exactly
 from embedlab.classifiers.settings import Setting
-from embedlab.core.progress import ProgressCallback
+from embedlab.core.session import ProgressCallback
 
 ScoredOn = Literal["cv", "test"]
 

@@ -20,7 +20,7 @@ from torch import Tensor
 from embedlab.analysis.correlations import pearson
 from embedlab.classifiers.batched_sgd import shuffle_rows, start_weights
 from embedlab.classifiers.folds import RowIndices
-from embedlab.core.progress import ProgressCallback
+from embedlab.core.session import ProgressCallback
 
 GRADES = 5
 BATCH = 64
@@ -38,8 +38,8 @@ class Regression:
 
     def predict(self, features: Tensor) -> NDArray[np.float64]:
         """The expected grade of each row, 1–5."""
-        grades: NDArray[np.float64] = _distributions(
-            features, self.weights
+        grades: NDArray[np.float64] = torch.softmax(
+            torch.addmm(self.weights[-1], features, self.weights[:-1]), dim=1
         ).double().cpu().numpy() @ np.arange(1, GRADES + 1)
         return grades
 
@@ -100,10 +100,6 @@ def _gradient(features: Tensor, goals: Tensor, weights: Tensor) -> Tensor:
     shares = torch.softmax(features @ weights, dim=1)
     errors = (shares - goals) * (2 / goals.numel())
     return features.T @ (shares * (errors - (errors * shares).sum(1, keepdim=True)))
-
-
-def _distributions(features: Tensor, weights: Tensor) -> Tensor:
-    return torch.softmax(torch.addmm(weights[-1], features, weights[:-1]), dim=1)
 
 
 def _index(rows: RowIndices, like: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""The program: its commands, and how it ends."""
+"""The program: its commands, what could once be typed, and how it ends."""
 
 import errno
 import os
@@ -6,7 +6,7 @@ import shlex
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -21,9 +21,8 @@ from embedlab.commands.terminal import open_door, report, reported_errors, to_st
 from embedlab.core.crash_reports import run_guarded
 from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, MissingError, UsageError
 from embedlab.core.interrupts import STOPS, interrupts
-from embedlab.core.removed import instead_of
-from embedlab.core.settings import errors_to
-from embedlab.core.value_errors import reason_of
+from embedlab.core.schema import reason_of
+from embedlab.core.settings import ERRORS_TO
 from embedlab.core.version import __version__
 
 # What the system answers where rights, a disk or the kind of a file are not as needed: nothing that
@@ -85,11 +84,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     said.
     """
     open_door()
-    if (file := errors_to()) is None:
+    if not (file := os.environ.get(ERRORS_TO)):
         return run_guarded(lambda: _run(arguments), report)
     from embedlab.runs.endings import EndingReport
 
-    ending = EndingReport(file)
+    ending = EndingReport(Path(file))
     with reported_errors() as errors:
         code = run_guarded(lambda: _run(arguments), report)
     if code != ExitCode.OK:
@@ -224,7 +223,10 @@ def _usage_error(error: typer.TyperException, words: Sequence[str]) -> ExitCode:
     """
     context = getattr(error, "ctx", None)
     if isinstance(error, typer.BadParameter):
-        _in_our_words(error)
+        from pydantic import ValidationError
+
+        if isinstance(error.__cause__, ValidationError):
+            error.message = reason_of(error.__cause__.errors(include_url=False)[0])
     command = context.command_path if context else "embedlab"
     text = error.format_message()
     if type(error).__name__ == "NoArgsIsHelpError":  # its text is the help of the command
@@ -264,9 +266,34 @@ def _with_texts_last(context: Any, words: Sequence[str]) -> str:
     return shlex.join([*command, *options, "--", *texts])
 
 
-def _in_our_words(error: typer.BadParameter) -> None:
-    """Say of a value what is wrong in the words of all other errors, where pydantic refused it."""
-    from pydantic import ValidationError
+_DATA = "--data starter, real pairs inside embedlab, or --data tiny, a generated corpus"
+_SETTINGS = (
+    "put settings into the file that `embedlab config` names, or into one that --config names"
+)
 
-    if isinstance(error.__cause__, ValidationError):
-        error.message = reason_of(error.__cause__.errors(include_url=False)[0])
+# What to use instead of what could once be typed: a command, an option, an option with a value, or
+# an option of one command. tests/test_inventory.py compares it with the list of signed removals.
+INSTEAD: Mapping[str, str] = {
+    "trust": _SETTINGS,
+    "plugins trust": "name the file in the user's settings, or give it with --plugin",
+    "plugins ls": "embedlab doctor --plugins",
+    "data items": "embedlab data ls DATASET --items",
+    "data selections": "embedlab data ls --selections",
+    "verify": "embedlab same A.json B.json",
+    "--sample": _DATA,
+    "compare --test": "remove --test: dyadic is the test of every task",
+    "grid run --budget": "remove --budget: every cell trains to its end; fewer cells take less",
+}
+
+
+def instead_of(words: Sequence[str]) -> str:
+    """Return what to use instead of the first removed thing among typed WORDS; empty where there is
+    none.
+    """
+    line = f"{' '.join(words)} ".replace("=", " ")
+    for name, use in INSTEAD.items():
+        command, mark, option = name.partition("--")
+        begins = line.startswith(command if mark else f"{command} ")
+        if begins and (not mark or f" {mark}{option} " in f" {line}"):
+            return use
+    return ""

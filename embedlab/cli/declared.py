@@ -1,17 +1,17 @@
-"""The command line made from the commands: their options, those that they share, and what is done
-with an answer.
+"""The command line made from the commands: their options, those that they share, what a shell may
+complete, and what is done with an answer.
 """
 
 import inspect
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, replace
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from embedlab.cli.completion import completer
 from embedlab.cli.help_pages import EXPERT, SHARED_PANEL, HelpedCommand, command_names
 from embedlab.commands.command import SHARED, Command, answer, commands_of, help_of
 from embedlab.commands.options import Option, options_of
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from embedlab.reports.report import Report
 
 
-def add_commands(app: typer.Typer, typed: str = "") -> None:
+def add_commands(app: typer.Typer, typed: str) -> None:
     """Add all commands to APP, in the order of the help; where one is called as was TYPED, it
     alone, because the options of all take longer than its help.
     """
@@ -177,7 +177,8 @@ def _end(report: "Report | ExitCode | None", terminal: Terminal) -> None:
     code = report or ExitCode.OK
     if not isinstance(code, ExitCode):
         if code.last:
-            terminal.note_lines(code.last)
+            for line in code.last.splitlines():
+                terminal.note(line)
         code = code.exit_code or (ExitCode.OK if code.is_whole else ExitCode.MISSING)
     if code:
         raise typer.Exit(code)
@@ -193,3 +194,63 @@ def shared_page() -> str:
             words = f"{', '.join(option.flag.names)} {option.flag.metavar or ''}"
             lines += [f"  {words:<18}  {option.flag.help}"]
     return "\n".join([*lines, ""])
+
+
+def completer(kind: str) -> Callable[..., list[str]]:
+    """Return the function that completes names of a KIND."""
+    if kind == "tables":
+        return complete_tables
+
+    def complete(incomplete: str) -> list[str]:
+        names = _models(incomplete) if kind == "models" else _names(kind)
+        return sorted({name for name in names if name.startswith(incomplete)})
+
+    return complete
+
+
+# where the names of a kind are listed
+_LISTED = {
+    "recipes": "core.names.recipe_names",
+    "tasks": "core.names.task_names",
+    "aliases": "models.aliases.aliases",
+    "grids": "experiments.grid_file.grid_names",
+    "papers": "experiments.printed.paper_names",
+    "datasets": "data.source.dataset_names",
+}
+
+
+def _names(kind: str) -> Iterator[str]:
+    if kind == "properties":
+        from embedlab.core.plugins import names
+
+        yield from ("dataset", *names("properties"))
+    elif kind == "runs":
+        from embedlab.runs.store import find_runs
+
+        for run in find_runs(load_settings({})[0].runs):
+            yield from (run.name, run.id)
+    else:
+        module, _, function = _LISTED[kind].rpartition(".")
+        listed: Iterable[str] = getattr(import_module(f"embedlab.{module}"), function)()
+        yield from listed
+        yield from ["all"] * (kind == "tasks")
+
+
+def _models(incomplete: str) -> Iterator[str]:
+    """Yield runs, folders, the names of the catalog and the prefixes of encoders."""
+    from embedlab.core.plugins import names
+    from embedlab.models.published import CATALOG
+
+    parent = Path(incomplete).parent
+    yield from (*_names("runs"), *CATALOG, "dice", *(f"{each}:" for each in names("encoders")))
+    if parent.is_dir():
+        yield from (str(path) for path in parent.iterdir() if path.is_dir())
+
+
+def complete_tables(context: typer.Context, incomplete: str) -> list[str]:
+    """The tables of the paper that was typed, in its own order."""
+    from embedlab.experiments.paper_file import load_paper
+
+    paper = str(context.params.get("paper"))
+    tables = load_paper(paper) if paper in _names("papers") else ()
+    return [name for name in tables if name.startswith(incomplete)]

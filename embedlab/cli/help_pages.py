@@ -59,7 +59,7 @@ def front_page() -> str:
         "  --install-completion, --show-completion",
         "",
     ]
-    return "\n".join([*lines, *_wrapped(EXIT_CODES), ""])
+    return "\n".join([*lines, *textwrap.wrap(EXIT_CODES, 78), ""])
 
 
 def command_names() -> list[str]:
@@ -69,10 +69,6 @@ def command_names() -> list[str]:
     folder = Path(__file__).parents[1] / "commands"
     names = {path.stem for path in folder.glob("*.py") if "\n@command(" in path.read_text("utf-8")}
     return sorted(names, key=lambda name: (ORDER.index(name) if name in ORDER else 99, name))
-
-
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, 78)
 
 
 class HelpedCommand(TyperCommand):

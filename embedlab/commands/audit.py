@@ -164,7 +164,7 @@ def _rows(
     import polars as pl
 
     from embedlab.analysis.reading_effect import reading_effect
-    from embedlab.comparison.topics import item_topics
+    from embedlab.comparison.evidence import item_topics
     from embedlab.outcomes.property import property_named
 
     topics = item_topics(outcomes)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from math import ceil, isfinite, isnan, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from embedlab.choices import Aggregate
 from embedlab.commands.command import command, refuse
 from embedlab.commands.options import HTML, Flag, GroupedItems, ModelsAndFiles, Signed
-from embedlab.core.errors import UsageError
+from embedlab.core.errors import ExitCode, UsageError
 from embedlab.core.session import Session
 from embedlab.reports.report import Report
 
@@ -145,7 +146,24 @@ def compare(options: CompareOptions, session: Session) -> Report:
         selection="",
         unseen=False,
     )
-    _check_gate(options, names)
+    if (margin := options.margin) is not None:
+        refuse(
+            (
+                options.require_better and options.fail_if_worse is not None,
+                "--fail-if-worse and --require-better are two gates",
+                "give one of them",
+            ),
+            (
+                not 0 <= margin < 100,
+                f"the margin is {margin:g} points",
+                "give 0 to 100, for example 0.5",
+            ),
+            (
+                len(names) != 2,
+                f"a gate is for two models, and {len(names)} are named",
+                "embedlab compare CANDIDATE BASE --fail-if-worse MARGIN",
+            ),
+        )
     if options.html is not None:
         from embedlab.reports.pages import check_page_path
 
@@ -177,7 +195,7 @@ def compare(options: CompareOptions, session: Session) -> Report:
     comparison = compare_gathered(gathered, slicing, session)
     printed = {}
     if options.published:
-        from embedlab.experiments.published_rows import published_row
+        from embedlab.experiments.paper_file import published_row
 
         printed = {name: published_row(name) for name in scored}
         if absent := [name for name, row in printed.items() if row is None]:
@@ -211,7 +229,6 @@ def compare(options: CompareOptions, session: Session) -> Report:
         write_comparison_page(options.html, report, session)
     if options.margin is None:
         return report
-    from embedlab.commands.gate import gated
 
     return gated(report, options.margin)
 
@@ -273,23 +290,93 @@ def _refuse_options(options: CompareOptions, selected: Sequence[SelectedTask]) -
 SELECT_STS = "remove it, or select the task sts"
 
 
-def _check_gate(options: CompareOptions, models: Sequence[str]) -> None:
-    """Refuse a gate that cannot be."""
-    if (margin := options.margin) is not None:
-        refuse(
-            (
-                options.require_better and options.fail_if_worse is not None,
-                "--fail-if-worse and --require-better are two gates",
-                "give one of them",
-            ),
-            (
-                not 0 <= margin < 100,
-                f"the margin is {margin:g} points",
-                "give 0 to 100, for example 0.5",
-            ),
-            (
-                len(models) != 2,
-                f"a gate is for two models, and {len(models)} are named",
-                "embedlab compare CANDIDATE BASE --fail-if-worse MARGIN",
-            ),
+_ENDS = {
+    ExitCode.OK: "passes",
+    ExitCode.DIFFERENT: "fails",
+    ExitCode.UNKNOWN: "undecided",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateRow:
+    """One row of a comparison, in the units of its table: CANDIDATE − BASE."""
+
+    row: str
+    difference: float
+    low: float  # of the 95% interval
+    high: float
+    items: int
+    margin: float
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """0 where the whole interval is above −margin, 4 where it is below, 5 otherwise."""
+        if self.low > -self.margin:
+            return ExitCode.OK
+        return ExitCode.DIFFERENT if self.high < -self.margin else ExitCode.UNKNOWN
+
+    @property
+    def items_needed(self) -> float:
+        """About how many items would decide, if the difference stayed; nan where none would."""
+        apart = self.difference + self.margin
+        reach = self.difference - self.low if apart > 0 else self.high - self.difference
+        return nan if not apart or isnan(reach) else self.items * (reach / apart) ** 2
+
+    @property
+    def text(self) -> str:
+        """The row in words."""
+        points = f"{self.difference:+.2f} [{self.low:+.2f}, {self.high:+.2f}]"
+        is_open = self.exit_code == ExitCode.UNKNOWN
+        needed = ""
+        if is_open and isfinite(self.items_needed):
+            needed = f" (about {ceil(self.items_needed):,} items would decide, not {self.items:,})"
+        return f"{points} on {self.row}{needed}"
+
+
+def gate_rows(report: Report, margin: float) -> list[GateRow]:
+    """The rows that a gate of MARGIN points decides by: the averages where there are any."""
+    from embedlab.reports.tables import attributes
+    from embedlab.tasks.task import scale_of
+
+    slices = report.compared.slices
+    candidate = report.compared.models[1].name
+    chosen = [each for each in slices if each.average_of] or slices
+    rows = []
+    for compared in chosen:
+        ends = attributes(
+            compared.differences[candidate],
+            "delta low high",
+            scale_of(compared.task, compared.metric),
         )
+        difference = ends.pop("delta")
+        row = GateRow(
+            row=compared.title, difference=difference, items=compared.items, margin=margin, **ends
+        )
+        rows.append(row)
+    return rows
+
+
+def gated(report: Report, margin: float) -> Report:
+    """REPORT with the gate in its JSON, the line for logs, and the exit code: the worst of the
+    rows'.
+    """
+    rows = gate_rows(report, margin)
+    severity = [ExitCode.OK, ExitCode.UNKNOWN, ExitCode.DIFFERENT]
+    code = max((row.exit_code for row in rows), key=severity.index, default=ExitCode.UNKNOWN)
+    base, candidate = (model.name for model in report.compared.models)
+    decisive = [row.text for row in rows if row.exit_code == code]
+    line = (
+        f"gate {_ENDS[code]}, margin {margin:g}: {candidate} minus {base} is "
+        f"{'; '.join(decisive) or 'not known'}"
+    )
+    table, *others = report.tables
+    records = []
+    for row in rows:
+        values = {**asdict(row), "items_needed": row.items_needed}
+        plain = {
+            key: value if isinstance(value, str) or isfinite(value) else None
+            for key, value in values.items()
+        }
+        records.append({"result": _ENDS[row.exit_code], **plain})
+    first = replace(table, records={**table.records, "gate": records})
+    return replace(report, tables=(first, *others), last=line, exit_code=code)

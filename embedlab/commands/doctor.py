@@ -182,7 +182,7 @@ def _plugins() -> Iterator[Finding]:
         description = (
             f"{state.kind} {state.name} of {state.origin}".strip() if state.name else state.origin
         )
-        yield Finding("plug-in", description, problem="" if state.is_usable else state.state)
+        yield Finding("plug-in", description, problem="" if state.state == "ok" else state.state)
 
 
 def _hub(settings: Settings) -> Iterator[Finding]:
@@ -226,11 +226,6 @@ class PluginState:
     name: str
     origin: str
     state: str  # "ok", or why it cannot be used
-
-    @property
-    def is_usable(self) -> bool:
-        """Whether it works."""
-        return self.state == "ok"
 
 
 def plugin_states(*, shipped: bool = False) -> list[PluginState]:

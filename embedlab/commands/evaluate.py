@@ -91,7 +91,7 @@ def evaluate(options: EvaluateOptions, session: Session) -> Report:
     """
     from embedlab.commands.own_rows import models_and_files, note_files
     from embedlab.outcomes.frame import DATASET
-    from embedlab.runs.scoring import being_scored
+    from embedlab.runs.status import being_scored
     from embedlab.scoring.selection import select_from
 
     names, files = models_and_files(options, session.settings)

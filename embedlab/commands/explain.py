@@ -14,8 +14,7 @@ from embedlab.commands.options import Flag
 from embedlab.commands.score import TwoSentences
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import unknown
-from embedlab.core.progress import ProgressCallback
-from embedlab.core.session import Session
+from embedlab.core.session import ProgressCallback, Session
 from embedlab.core.settings import Settings
 from embedlab.reports.report import Report
 
@@ -296,8 +295,7 @@ def _reference(options: ExplainOptions, session: Session) -> Part:
     """Return the pairs that similarities are ranked among."""
     from embedlab.data.aliases import canonical_name
     from embedlab.data.own_files import holds_queries, open_query_file
-    from embedlab.data.pair_parts import open_scored
-    from embedlab.data.source import Source
+    from embedlab.data.source import Source, open_scored
     from embedlab.tasks.task import task
 
     source = Source.from_settings(session.settings)
@@ -310,15 +308,11 @@ def _reference(options: ExplainOptions, session: Session) -> Part:
             part = at_hand.open(name)
         except MissingError:  # it is not needed
             continue
-        if _holds(part, options):
+        first, second = part.frame["sentence1"], part.frame["sentence2"]
+        one, other = options.first, options.second
+        if (((first == one) & (second == other)) | ((first == other) & (second == one))).any():
             return part
     return source.open(DEFAULT_REFERENCE)
-
-
-def _holds(part: Part, options: ExplainOptions) -> bool:
-    first, second = part.frame["sentence1"], part.frame["sentence2"]
-    one, other = options.first, options.second
-    return bool((((first == one) & (second == other)) | ((first == other) & (second == one))).any())
 
 
 def _say_cost(

@@ -183,7 +183,7 @@ def status(options: StatusOptions, session: Session) -> Report:
 
     """
     from embedlab.commands.grid_run import look_at_grid
-    from embedlab.experiments.listing import list_grids
+    from embedlab.experiments.grid_file import list_grids
     from embedlab.reports.grids import grids_table, status_table
 
     if options.grid is None:

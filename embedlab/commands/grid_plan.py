@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from embedlab.commands.options import Flag, Trainings
 from embedlab.commands.training_plan import starting_encoder
-from embedlab.core.durations import duration
 from embedlab.core.errors import (
     MissingError,
     NotDownloadedError,
     NotLoadedError,
     UsageError,
 )
+from embedlab.core.printable import duration
 from embedlab.core.settings import Settings
 
 if TYPE_CHECKING:

@@ -29,8 +29,7 @@ from embedlab.commands.grid_plan import (
 )
 from embedlab.commands.terminal import Terminal, Visible
 from embedlab.commands.training_plan import build_tiny_encoder
-from embedlab.core.durations import duration
-from embedlab.core.printable import one_line
+from embedlab.core.printable import duration, one_line
 from embedlab.core.session import Session
 from embedlab.core.settings import Settings
 from embedlab.experiments.attempts import CellEntry
@@ -83,8 +82,15 @@ def run_grid(planned: PlannedGrid, session: Session, board: Board | None = None)
         session.note(expected.text)
         if expected.cost.cells:
             _check_cells(planned, follower.look().entries, session)
-            with (board or _plain_board(session))(planned.plan.name) as show:
-                _run_cells(planned, expected, lambda: show(follower.look()))
+            shown = (board or _plain_board(session))(planned.plan.name)
+            with shown as show, stop_requests() as stop:
+                run_cells(
+                    planned.plan,
+                    planned.folder,
+                    _executor(planned, expected),
+                    show=lambda: show(follower.look()),
+                    is_stopping=lambda: stop.signal is not None,
+                )
         return GridResult(plan=planned.plan, entries=follower.look().entries)
 
 
@@ -113,17 +119,6 @@ def _check_cells(planned: PlannedGrid, entries: Sequence[CellEntry], session: Se
         for error in check_variants(variants, session.settings):
             session.report(error)
         check_variant_rows(planned.plan, session.settings)
-
-
-def _run_cells(planned: PlannedGrid, expected: GridEstimate, look: Callable[[], None]) -> None:
-    with stop_requests() as stop:
-        run_cells(
-            planned.plan,
-            planned.folder,
-            _executor(planned, expected),
-            show=look,
-            is_stopping=lambda: stop.signal is not None,
-        )
 
 
 def _executor(

@@ -13,8 +13,7 @@ from embedlab.commands.command import command
 from embedlab.commands.options import COLUMN, NAMED_MODELS, Flag
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import DEFAULT_TASK
-from embedlab.core.progress import ProgressCallback
-from embedlab.core.session import Session
+from embedlab.core.session import ProgressCallback, Session
 from embedlab.reports.report import Report
 from embedlab.reports.tables import Table, Value, columns_of
 
@@ -134,8 +133,7 @@ def _of_file(options: NearestOptions) -> dict[str, int | str]:
 
 def _of_datasets(session: Session) -> dict[str, int | str]:
     """Return the sentences of the test splits of the STS datasets that are available."""
-    from embedlab.data.pair_parts import open_parts
-    from embedlab.data.source import Source
+    from embedlab.data.source import Source, open_parts
     from embedlab.tasks.task import task
 
     source = Source.from_settings(session.settings)

@@ -113,9 +113,7 @@ MODEL_HELP = (
 )
 
 
-def model_flag(
-    help: str = MODEL_HELP, *names: str, metavar: str = "MODEL", is_expert: bool = False
-) -> Flag:
+def model_flag(help: str = MODEL_HELP, *names: str, metavar: str = "MODEL") -> Flag:
     """Return the flag of a field that names models."""
     return Flag(
         names=names,
@@ -123,7 +121,6 @@ def model_flag(
         help=help,
         completes="models",
         reads=take_aliases,
-        is_expert=is_expert,
     )
 
 

@@ -62,7 +62,11 @@ def models_and_files(
     """
     arguments = options.models
     has_tasks = any(getattr(options, name, ()) for name in ("tasks", "suites"))
-    files = [name for name in arguments if _is_table(name)]
+    files = [
+        name
+        for name in arguments
+        if (is_row_file(name) and parse_file_name(name).is_table) or is_query_folder(name)
+    ]
     models = [name for name in arguments if name not in files]
     for name in files:
         from embedlab.models.catalog import finished_runs
@@ -119,7 +123,3 @@ def note_files(names: Sequence[str], session: Session) -> None:
             if is_shown and not data.said.is_plain and data.file.held_out is None:
                 for line in data.lines(has_examples=False):
                     session.note(line)
-
-
-def _is_table(name: str) -> bool:
-    return (is_row_file(name) and parse_file_name(name).is_table) or is_query_folder(name)

@@ -1,5 +1,5 @@
-"""Pages: what each says of itself, and the page of a comparison: of pairs also by other properties,
-and pair by pair.
+"""Pages: what each says of itself, and its sections: models by a property with plots of each task,
+pair by pair, and tables of a paper next to ours.
 """
 
 from __future__ import annotations
@@ -7,19 +7,34 @@ from __future__ import annotations
 import platform
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from embedlab.core.session import Session
 from embedlab.core.version import __version__
+from embedlab.data.dataset import DatasetState
+from embedlab.experiments.paper_file import PublishedRow
+from embedlab.models.grammar import title_of
+from embedlab.outcomes.frame import DATASET
+from embedlab.reports.figures import (
+    AXIS,
+    difference_plots,
+    gold_scatter,
+    metric_of,
+    reproduction_plots,
+    score_plots,
+    scores_of,
+    tasks_of,
+)
+from embedlab.reports.pages import Section, write_page
+from embedlab.reports.papers import Reproduction
 from embedlab.reports.report import Report
-
-if TYPE_CHECKING:
-    from embedlab.data.dataset import DatasetState
-    from embedlab.reports.pages import Section
+from embedlab.reports.scores import comparison_table
+from embedlab.reports.series import Plot, Series
+from embedlab.reports.tables import Table
+from embedlab.scoring.task_comparison import TaskComparison
 
 
 def page_facts(states: Iterable[DatasetState]) -> dict[str, str]:
@@ -76,7 +91,6 @@ def write_comparison_page(path: Path, report: Report, session: Session) -> None:
 
 def _sections(report: Report) -> Iterator[Section]:
     from embedlab.outcomes.frame import DATASET
-    from embedlab.reports.sections import comparison_section, scatter_section
 
     compared = report.compared
     yield comparison_section(compared, report.printed)
@@ -90,7 +104,7 @@ def _sections(report: Report) -> Iterator[Section]:
                 report.gathered.compare(slicing), report.printed if by == DATASET else ()
             )
     for outcomes in gathered.scored:
-        yield scatter_section(outcomes, gathered.models)
+        yield Section(title="Pair by pair", plots=(gold_scatter(outcomes, gathered.models),))
 
 
 def _title(models: Sequence[str]) -> str:
@@ -98,3 +112,68 @@ def _title(models: Sequence[str]) -> str:
 
     titles = [title_of(model) for model in models]
     return " and ".join([", ".join(titles[:-1]), titles[-1]] if len(titles) > 1 else titles)
+
+
+TITLES = {DATASET: "By dataset", "dice": "By word overlap"}
+
+PageFacts = Callable[[Sequence[DatasetState]], Mapping[str, str]]
+"""What a page states about itself, by the data that was read."""
+
+
+def comparison_section(comparison: TaskComparison, printed: Sequence[PublishedRow] = ()) -> Section:
+    """Return the models by one property: the table, then of each task their scores, the
+    differences, and each next to its published row.
+
+    A task with units of its own has only its rows in the table.
+    """
+    plots: list[Plot] = []
+    for slices in tasks_of(comparison).values():
+        of_task = replace(comparison, slices=slices)
+        plots += [*score_plots(of_task), *difference_plots(of_task)]
+        if any(compared.metric == "spearman" for compared in slices):
+            plots += [_next_to_published(of_task, row) for row in printed]
+    by = comparison.slicing.by
+    table = comparison_table(comparison, printed)
+    return Section(title=TITLES.get(by, f"By {by}"), table=table, plots=tuple(plots))
+
+
+def _next_to_published(comparison: TaskComparison, row: PublishedRow) -> Plot:
+    """Return a model's scores next to those that a paper prints for it."""
+    slices = [each for each in comparison.slices if each.key in row.scores]
+    names = [model.name for model in comparison.models]
+    ours = scores_of(comparison, slices)[names.index(row.model)]
+    values = [row.scores[compared.key] for compared in slices]
+    title, axis = f"{title_of(row.model)}: published and ours", f"{metric_of(slices)}{AXIS}"
+    series = [Series(f"{row.paper}, {row.table}", values), ours]
+    return Plot("dots", title, series, axis, labels=[compared.key for compared in slices])
+
+
+def write_reproduction_page(
+    path: Path, reproductions: Sequence[Reproduction], facts: PageFacts
+) -> None:
+    """Write the page of all reproduced tables to PATH: each next to the published values, with
+    plots and what deviates below it.
+    """
+    scored = [each.scored for each in reproductions if each.scored is not None]
+    states = [state for gathered in scored for state in gathered.states]
+    sections = [section for each in reproductions for section in _reproduced(each)]
+    write_page(path, f"{reproductions[0].table.paper}, reproduced", sections, facts=facts(states))
+
+
+def write_claims_page(path: Path, paper: str, claims: Table, facts: Mapping[str, str]) -> None:
+    """Write the page of a paper's claims to PATH."""
+    write_page(path, f"{paper}, its claims", [_titled(claims)], facts=facts)
+
+
+def _titled(table: Table, *plots: Plot) -> Section:
+    return Section(title=table.title, table=replace(table, title=""), plots=plots)
+
+
+def _reproduced(reproduction: Reproduction) -> Iterator[Section]:
+    for place, answer in enumerate(reproduction.answers):
+        if reproduction.compared:
+            plots = comparison_section(reproduction.compared[place]).plots
+        else:
+            plots = () if place else tuple(reproduction_plots(reproduction))
+        yield _titled(answer, *plots)
+    yield _titled(reproduction.deviations)

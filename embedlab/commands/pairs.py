@@ -134,7 +134,7 @@ def _numbers(gathered: Gathered, selection: ItemSelection) -> Iterator[str]:
     """Yield the score of each model on the pairs that match, and on the rest; with intervals where
     results took no part in picking them.
     """
-    from embedlab.comparison.selected import selected_and_rest
+    from embedlab.comparison.comparison import selected_and_rest
     from embedlab.reports.pairs import selection_notes
 
     halves = None

@@ -79,10 +79,9 @@ def _claims(chosen: Sequence[PaperTable], options: ReproductionOptions, session:
     """The verdicts on a paper's claims; the frame has one row a claim."""
     import polars as pl
 
-    from embedlab.commands.pages import page_facts
+    from embedlab.commands.pages import page_facts, write_claims_page
     from embedlab.commands.reproduce_run import measure_claims
     from embedlab.reports.claims_table import KEYS, claims_table
-    from embedlab.reports.sections import write_claims_page
 
     claims = measure_claims(chosen, options, session)
     shown = claims_table(
@@ -105,9 +104,8 @@ def _reproduced(
     import polars as pl
 
     from embedlab.commands.grid_run import board
-    from embedlab.commands.pages import page_facts
+    from embedlab.commands.pages import page_facts, write_reproduction_page
     from embedlab.commands.reproduce_run import reproduce_tables, shown_tables
-    from embedlab.reports.sections import write_reproduction_page
 
     is_typed = isinstance(session, Terminal)
     shows = partial(board, terminal=session) if isinstance(session, Terminal) else None

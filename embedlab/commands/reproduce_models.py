@@ -18,13 +18,12 @@ from embedlab.core.paths import data_name
 from embedlab.core.session import Session
 from embedlab.core.settings import Settings
 from embedlab.core.signs import OVERLAP
-from embedlab.data.pair_parts import FIFTHS_OF, OTHER_SPLITS
-from embedlab.data.source import Source
+from embedlab.data.source import FIFTHS_OF, OTHER_SPLITS, Source
 from embedlab.encoders.score_place import ScorePlace
 from embedlab.evaluation import gather, resolve_model
+from embedlab.experiments.item_ties import AnswersByCell, ScoredItems
 from embedlab.experiments.matching_runs import CellKey, Member
 from embedlab.experiments.paper_table import PaperTable
-from embedlab.experiments.scored_items import AnswersByCell, ScoredItems
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.outcomes.frame import chosen_items, joined_splits
 from embedlab.runs.evaluations import Evaluation

@@ -352,7 +352,7 @@ def plan_table(
     start: str | None,
     settings: Settings,
     *,
-    leaves_out: bool = False,
+    leaves_out: bool,
 ) -> TablePlan:
     """Return the trainings of a table whose rows all begin from START, where that is stated.
 

@@ -191,7 +191,7 @@ def shown_tables(
     tables: Sequence[PaperTable],
     reproductions: Sequence[Reproduction],
     *,
-    is_brief: bool = False,
+    is_brief: bool,
 ) -> list[Table]:
     """Return what is shown of TABLES, all of it or what answers; one that is not reproduced is
     shown as published.

@@ -399,7 +399,10 @@ def _matched(
     if len(mine) == len(theirs) == 1:
         return [(mine[0], theirs[0])]
     matched = [
-        (result, other) for result in mine for other in theirs if _is_counterpart(result, other)
+        (result, other)
+        for result in mine
+        for other in theirs
+        if result.model == other.model and {*result.signature.task} & {*other.signature.task}
     ]
     if not matched:
         ours, other = (", ".join(dict.fromkeys(map(_name, results))) for results in (mine, theirs))
@@ -409,10 +412,6 @@ def _matched(
             hint="give files with one result each, or of the same models and tasks",
         )
     return matched
-
-
-def _is_counterpart(result: StoredResult, other: StoredResult) -> bool:
-    return result.model == other.model and bool({*result.signature.task} & {*other.signature.task})
 
 
 def _name(result: StoredResult) -> str:

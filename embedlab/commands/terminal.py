@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from embedlab.core import printable
 from embedlab.core.errors import EmbedlabError, ExitCode
@@ -27,7 +27,7 @@ from embedlab.core.session import successive
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
-    from embedlab.core.progress import ProgressDisplay
+    from embedlab.core.session import ProgressDisplay
     from embedlab.core.settings import Settings
     from embedlab.reports.tables import Table
 
@@ -65,7 +65,12 @@ class Terminal:
         tables = tuple(
             replace(
                 table,
-                notes=[self._placed_note(note) for note in table.notes],
+                notes=[
+                    note.with_text(self.placed(note))
+                    if isinstance(note, Note)
+                    else self.placed(note)
+                    for note in table.notes
+                ],
                 has_all_notes=has_all,
             )
             for table in tables
@@ -119,7 +124,11 @@ class Terminal:
         """Write JSON text as the answer, with escapes for characters that the encoding of stdout
         lacks.
         """
-        self.write(text if _holds_unicode(sys.stdout) else printable.ascii_json(text))
+        self.write(
+            text
+            if codecs.lookup(sys.stdout.encoding or "utf-8").name.startswith("utf")
+            else printable.ascii_json(text)
+        )
 
     def done(self, text: str, **facts: Any) -> None:
         """Report what was done, and with `--json` its FACTS as the answer."""
@@ -132,11 +141,6 @@ class Terminal:
         if not self.settings.quiet and not (text and text in self._noted):
             self._noted.add(text)
             self.error(printable.one_line(self.placed(text)))
-
-    def note_lines(self, text: str) -> None:
-        """Write a note of several lines to stderr, unless `--quiet`."""
-        for line in text.splitlines():
-            self.note(line)
 
     def warn(self, text: str) -> None:
         """Write a warning to stderr, even with `--quiet`."""
@@ -155,9 +159,6 @@ class Terminal:
         …` and `embedlab grid …` in it.
         """
         return RUN_COMMAND.sub(self._typed, text)
-
-    def _placed_note(self, note: str) -> str:
-        return note.with_text(self.placed(note)) if isinstance(note, Note) else self.placed(note)
 
     def _typed(self, command: re.Match[str]) -> str:
         data = self._data if command[0] == "embedlab grid run" else ()
@@ -285,10 +286,6 @@ def open_door() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=printable.ERROR_HANDLER)
-
-
-def _holds_unicode(stream: TextIO) -> bool:
-    return codecs.lookup(stream.encoding or "utf-8").name.startswith("utf")
 
 
 def _to_stdout(text: str) -> None:

@@ -26,20 +26,20 @@ from embedlab.core.cache import trim
 from embedlab.core.disk import disk_errors
 from embedlab.core.errors import (
     EmbedlabError,
+    Hint,
     MissingError,
+    NamedOption,
     NotDownloadedError,
     NotLoadedError,
     UsageError,
 )
 from embedlab.core.foreign_files import open_own
-from embedlab.core.hints import Hint, NamedOption
 from embedlab.core.network import is_reachable
 from embedlab.core.note import kind_of
 from embedlab.core.paths import STARTER_FOLDER
-from embedlab.core.progress import ProgressDisplay
 from embedlab.core.python_processes import python_command
 from embedlab.core.recipe import Recipe
-from embedlab.core.session import Session
+from embedlab.core.session import ProgressDisplay, Session
 from embedlab.core.settings import Precision, Settings, process_rank
 from embedlab.data.file_name import file_path, is_hub_name, is_pair_file
 from embedlab.data.hub import is_local

@@ -183,11 +183,6 @@ class TrainOptions(RecipeValues):
         """The seeds to train with."""
         return self.seeds or (self.seed if self.seed is not None else 1,)
 
-    @property
-    def names_seeds(self) -> bool:
-        """Whether the seeds were given, and not left to what is there already."""
-        return self.seed is not None or bool(self.seeds)
-
 
 PlannedState = Literal["new", "unfinished", "running", "finished"]
 
@@ -242,7 +237,7 @@ def plan_training(options: TrainOptions, settings: Settings) -> TrainPlan:
 
     recipe, start, training = selected_recipe(options, settings)
     runs = planned_folders(options, recipe, settings)
-    if options.resume and not options.names_seeds:
+    if options.resume and options.seed is None and not options.seeds:
         runs = _to_resume(settings.runs, runs[0].name) or runs
         if not options.all_overrides and options.encoder is None and runs[0].recipe_file.exists():
             recipe = _stored_recipe(runs[0], recipe, is_named=options.name is not None)
@@ -552,7 +547,7 @@ def _dev_rows(data: OwnData, dev: str | None) -> _DevRows:
 def _held_out(data: OwnData) -> _DevRows:
     """Return the part of the file that is held out, whole topics of it."""
     from embedlab.data.own_columns import SENTENCES
-    from embedlab.data.topics import SEED
+    from embedlab.data.words import SEED
 
     if data.kind == SENTENCES:
         return "no dev score: single sentences have none; --dev FILE names pairs", None, None
@@ -575,7 +570,7 @@ def _held_out(data: OwnData) -> _DevRows:
 def _held_out_rows(name: str, _size: int, _modified_ns: int) -> int:
     from embedlab.data.own_columns import own_data
     from embedlab.data.own_files import read_texts
-    from embedlab.data.topics import is_held_out
+    from embedlab.data.words import is_held_out
 
     data = own_data(name)
     return int(is_held_out(read_texts(data).frame, data.texts, SHARE).sum())

@@ -39,11 +39,11 @@ from embedlab.outcomes.grouping import FIFTHS
 from embedlab.outcomes.property import all_properties
 
 if TYPE_CHECKING:
+    from embedlab.analysis.evidence import ModelColumns, Reach
     from embedlab.analysis.influence import Floats
     from embedlab.analysis.leaving_out import Without
-    from embedlab.analysis.scores import ModelColumns, Reach
-    from embedlab.comparison.topics import Topics
-    from embedlab.core.progress import ProgressCallback
+    from embedlab.comparison.evidence import Topics
+    from embedlab.core.session import ProgressCallback
     from embedlab.outcomes.frame import Outcomes
     from embedlab.outcomes.selection import ItemSelection
 
@@ -249,14 +249,9 @@ def halved_topics(
     return is_first
 
 
-def is_halved(model: ModelColumns) -> bool:
-    """Whether a model has enough seeds for two halves."""
-    return model.is_recipe and len(model.members) >= FEWEST_SEEDS
-
-
 def _halved_members(model: ModelColumns, order: Sequence[int]) -> tuple[ModelColumns, ModelColumns]:
     """Return two models of half of the members each; both of all of them where these are few."""
-    if not is_halved(model):
+    if not (model.is_recipe and len(model.members) >= FEWEST_SEEDS):
         return model, model
     middle = len(order) // 2
     return _of_members(model, sorted(order[:middle])), _of_members(model, sorted(order[middle:]))

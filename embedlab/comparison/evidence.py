@@ -1,5 +1,5 @@
 """The evidence of outcomes, slice by slice and measure by measure, with the averages over
-datasets.
+datasets and the topics of items, which intervals count as dependent.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from embedlab.analysis.measures import MEASURES, Measure, classes_by_threshold, 
 from embedlab.analysis.near_duplicates import NearDuplicates
 from embedlab.analysis.topics import topics_of_texts
 from embedlab.core.note import Note
-from embedlab.outcomes.frame import DATASET, ItemSlice, whole_blocks
+from embedlab.outcomes.frame import DATASET, ItemSlice, Outcomes, text_numbers, whole_blocks
 from embedlab.runs.outcomes import TEXT_IDS
 
 if TYPE_CHECKING:
     from embedlab.choices import Aggregate
     from embedlab.outcomes.frame import Block, Outcomes
     from embedlab.outcomes.selection import ItemSelection
+
 
 CHOSEN = "chosen by results: no interval, no test"
 
@@ -281,3 +282,25 @@ def _undefined(
         ]:
             yield f"no number of {', '.join(constant)}: {SAME_SIMILARITY}{where}"
             return
+
+
+Topics = NDArray[np.intp]  # (rows,) the number of each row's topic
+
+
+def near_sentences(outcomes: Outcomes) -> NearDuplicates:
+    """Return which sentences of each dataset are nearly the same; none where words are not at
+    hand.
+    """
+    known = [block.near() for block in outcomes.blocks if block.near is not None]
+    if len(known) == 1:
+        return known[0]
+    return NearDuplicates.joined(known) if known else NearDuplicates.none()
+
+
+def item_topics(outcomes: Outcomes) -> Topics:
+    """Return the number of each row's topic, as intervals find them: rows that share sentences, or
+    have similar ones; (rows,).
+
+    A row of unknown text is a topic of its own.
+    """
+    return topics_of_texts(text_numbers(outcomes), near_sentences(outcomes))

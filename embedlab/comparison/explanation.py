@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 from embedlab.analysis.comparison import ComparedSlice, compare_evidence
 from embedlab.analysis.evidence import Evidence, average_evidence
 from embedlab.comparison.combinations import CombinationSearch, search_combinations
+from embedlab.comparison.evidence import Topics, item_topics
 from embedlab.comparison.in_common import Common, Fact, in_common, words_in_common
 from embedlab.comparison.sides import Sides, Steadiness, sides_of, steadiness, typical
-from embedlab.comparison.topics import Topics, item_topics
 from embedlab.comparison.uneven import Kind, Uneven, item_kinds, refuse_mixed, where_they_differ
 from embedlab.core.errors import UsageError
-from embedlab.core.progress import StartProgress, unseen
+from embedlab.core.session import StartProgress, unseen
 
 if TYPE_CHECKING:
-    from embedlab.analysis.scores import ModelColumns
+    from embedlab.analysis.evidence import ModelColumns
     from embedlab.outcomes.frame import Outcomes
     from embedlab.outcomes.selection import ItemSelection
 

@@ -13,11 +13,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.analysis.evidence import Evidence, SliceRows
-from embedlab.analysis.scores import ModelColumns
+from embedlab.analysis.evidence import Evidence, ModelColumns, SliceRows
 from embedlab.analysis.seed_tests import holm
 from embedlab.analysis.weighing import Weighed
-from embedlab.comparison.topics import near_sentences
+from embedlab.comparison.evidence import near_sentences
 from embedlab.outcomes.frame import Outcomes, text_numbers
 from embedlab.runs.outcomes import SENTENCES
 
@@ -198,7 +197,14 @@ class _Behind:
         difference = share - elsewhere
         key = rows.tobytes()
         if key not in self._known:
-            self._known[key] = self._of(rows)
+            count = int(rows.sum())
+            nothing = np.zeros((1, count))
+            self._known[key] = SliceRows(
+                contributions=nothing,
+                texts=self._texts[rows],
+                groups=np.zeros(count, np.intp),
+                near=self._near,
+            )
         evidence = Evidence(
             key=fact.title,
             title=fact.title,
@@ -219,14 +225,4 @@ class _Behind:
             high=min(high, 1.0),
             p=p,
             p_corrected=p,
-        )
-
-    def _of(self, rows: Rows) -> SliceRows:
-        count = int(rows.sum())
-        nothing = np.zeros((1, count))
-        return SliceRows(
-            contributions=nothing,
-            texts=self._texts[rows],
-            groups=np.zeros(count, np.intp),
-            near=self._near,
         )

@@ -19,9 +19,9 @@ from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.rank_errors import RIGHT, WRONG, percentile
 
 if TYPE_CHECKING:
+    from embedlab.analysis.evidence import ModelColumns
     from embedlab.analysis.influence import Floats
-    from embedlab.analysis.scores import ModelColumns
-    from embedlab.comparison.topics import Topics
+    from embedlab.comparison.evidence import Topics
     from embedlab.outcomes.frame import Outcomes
 
 _FAR = 10  # a relevant text at a worse rank is missed

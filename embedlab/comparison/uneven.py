@@ -22,7 +22,7 @@ from embedlab.outcomes.grouping import cut, quantile_name
 from embedlab.outcomes.property import Property, all_properties
 
 if TYPE_CHECKING:
-    from embedlab.analysis.scores import ModelColumns
+    from embedlab.analysis.evidence import ModelColumns
     from embedlab.outcomes.frame import Outcomes
     from embedlab.outcomes.selection import ItemSelection
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from embedlab.core.errors import UsageError
 from embedlab.core.nearest import nearest_name
-from embedlab.core.plain_values import quote
-from embedlab.core.schema import TomlTable, build, table
+from embedlab.core.schema import TomlTable, build, quote, table
 
 IN_STAGE = ("data", "objective", "optim")  # sections of a stage
 

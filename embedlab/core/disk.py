@@ -154,11 +154,11 @@ def atomic_folder(path: Path, *, hint: str = ELSEWHERE, is_new: bool = False) ->
 
 
 @contextmanager
-def sealed_folder(path: Path, *, hint: str = ELSEWHERE) -> Iterator[Path]:
+def sealed_folder(path: Path) -> Iterator[Path]:
     """Yield an empty folder that replaces PATH, with the checksums of its files, when the block
     ends without an error.
     """
-    with atomic_folder(path, hint=hint) as folder:
+    with atomic_folder(path) as folder:
         yield folder
         write_checksums(folder)
 

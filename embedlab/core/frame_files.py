@@ -1,21 +1,28 @@
-"""Read and write files that polars opens by path; a path is never a pattern, whatever brackets and
-stars it contains.
+"""Read and write files of frames and of arrays: parquet and CSV by polars, where a path is never a
+pattern, and .npy files.
 """
 
+import math
 import os
 import re
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
+from tokenize import TokenError
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.lib import format as npy
+from numpy.typing import NDArray
 
 from embedlab.core.disk import ELSEWHERE, KEY, UNSEALED, read_sealed, write_sealed
+from embedlab.core.foreign_files import refuse_foreign
 from embedlab.core.paths import file_hash, state_folder
-from embedlab.core.python_processes import run_module
+from embedlab.core.python_processes import output_of_module
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 _SYSTEM_ERROR = re.compile(r"\(os error (\d+)\)")
@@ -68,7 +75,8 @@ def read_foreign_parquet(path: Path) -> pl.DataFrame:
     """
     mark = state_folder() / "readable-parquet" / f"{file_hash(path)}-polars-{pl.__version__}"
     if not mark.exists():
-        if run_module("embedlab.core.parquet_check", str(path.absolute())) != 0:
+        code, _ = output_of_module("embedlab.core.parquet_check", str(path.absolute()))
+        if code != 0:
             raise pl.exceptions.ComputeError("it is damaged: the reader crashes on it")
         with suppress(OSError):  # it is checked again
             mark.parent.mkdir(parents=True, exist_ok=True)
@@ -101,3 +109,47 @@ def system_errors(path: Path) -> Iterator[None]:
         if getattr(error, "errno", None) is None and (order := _SYSTEM_ERROR.search(str(error))):
             raise OSError(int(order[1]), os.strerror(int(order[1])), str(path)) from error
         raise
+
+
+_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+_KINDS = "biufc"  # booleans, whole, real and complex numbers
+
+
+def map_array(path: Path) -> NDArray[Any]:
+    """Memory-map the array in the npy file PATH; a file without a complete array is a
+    ValueError.
+    """
+    try:
+        # numpy reads a damaged header as one of Python 2
+        with warnings.catch_warnings(action="ignore"):
+            return np.load(path, mmap_mode="r")  # type: ignore[no-any-return]
+    # raised by numpy for damaged headers
+    except (EOFError, SyntaxError, TokenError, TypeError, OverflowError) as error:
+        raise ValueError(f"{path}: not an array: {error}") from error
+
+
+def read_npy(path: Path) -> NDArray[Any]:
+    """Return the numbers of the .npy file at PATH; a file that does not hold those that its header
+    states is a ValueError.
+    """
+    refuse_foreign(path)
+    with path.open("rb") as file:
+        try:
+            with warnings.catch_warnings(
+                action="ignore"
+            ):  # numpy reads a damaged header as one of Python 2
+                shape, is_fortran, dtype = _HEADERS[npy.read_magic(file)](file)
+        except OSError:
+            raise
+        # numpy evaluates the header as Python, and a damaged one can be any kind of error
+        except Exception as error:
+            raise ValueError("not an array of numbers, or a damaged one") from error
+        if dtype.kind not in _KINDS or dtype.hasobject or any(length < 0 for length in shape):
+            raise ValueError(f"an array of {dtype} of shape {shape}, not of numbers")
+        count = math.prod(shape)
+        there = path.stat().st_size - file.seek(0, os.SEEK_CUR)
+        if count * dtype.itemsize > there:
+            raise ValueError(
+                f"its header states {count} numbers, and the file holds {there // dtype.itemsize}"
+            )
+        return np.fromfile(file, dtype, count).reshape(shape, order="F" if is_fortran else "C")

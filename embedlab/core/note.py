@@ -128,10 +128,11 @@ def shown_notes(
         key = tuple(dict.fromkeys(names))
         # a phrase about the whole table is a line of its own
         phrases.setdefault((kind, key or (phrase,)), []).append(phrase)
-    lines = [
-        (kind, ("" if {*names} == {*titles} else _named(names, phrase, titles)) + "; ".join(phrase))
-        for (kind, names), phrase in phrases.items()
-    ]
+    lines = []
+    for (kind, about), texts in phrases.items():
+        is_of_all = {*about} == {*titles} or about == tuple(texts)
+        whose = "" if is_of_all else f"{', '.join(titles.get(name, name) for name in about)}: "
+        lines.append((kind, whose + "; ".join(texts)))
     kinds = {kind_of(note) for note in notes}
     shared = [kind for kind in get_args(NoteKind) if "shared" in kind and kind in kinds]
     if shared:
@@ -142,20 +143,12 @@ def shown_notes(
         lines.append((shared[0], overlap_line(pairs, sentences, few)))
     lines.sort(key=lambda line: _WEIGHTS[line[0]])
     signs = [text for kind, text in lines if kind == "sign"]
-    others = [
-        one_line(_marked(kind, text)) for kind, text in lines[len(signs) :][: most or len(lines)]
-    ]
+    others = []
+    for kind, text in lines[len(signs) :][: most or len(lines)]:
+        limit = "! " if _WEIGHTS[kind] in _LIMITS else ""
+        advice = f" ({_ADVICE[kind]})" if kind in _ADVICE else ""  # what to do about it
+        others.append(one_line(f"{limit}{text}{advice}"))
     hidden = sum(isinstance(note, Note) and not note.short for note in notes)
     hidden += len(lines) - len(signs) - len(others)
     left_out = [more.format(count=hidden, notes="note" if hidden == 1 else "notes")]
     return [*signs, *others, *(left_out if hidden else [])]
-
-
-def _named(names: Sequence[str], phrases: Sequence[str], titles: Mapping[str, str]) -> str:
-    return "" if names == tuple(phrases) else f"{', '.join(titles.get(n, n) for n in names)}: "
-
-
-def _marked(kind: NoteKind, text: str) -> str:
-    """Return a line with the sign of what limits numbers, and what to do about it."""
-    advice = f" ({_ADVICE[kind]})" if kind in _ADVICE else ""
-    return f"{'! ' if _WEIGHTS[kind] in _LIMITS else ''}{text}{advice}"

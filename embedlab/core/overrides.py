@@ -9,11 +9,19 @@ from pathlib import PurePath
 from typing import Any
 
 from embedlab.core.deviations import full_keys
-from embedlab.core.errors import UsageError
-from embedlab.core.hints import Hint, RecipeValue
+from embedlab.core.errors import Hint, RecipeValue, UsageError
 from embedlab.core.nearest import unknown
-from embedlab.core.plain_values import DEEPEST, dotted, quote
-from embedlab.core.schema import CORRECT, TomlTable, build, parse_value, refuse_flaws, table
+from embedlab.core.schema import (
+    CORRECT,
+    DEEPEST,
+    TomlTable,
+    build,
+    dotted,
+    parse_value,
+    quote,
+    refuse_flaws,
+    table,
+)
 
 TASK = "data.task"  # what `--set` calls the choice among a recipe's [tasks]
 PROFILE = "profile"  # what `--set` calls the choice among a recipe's [profiles]

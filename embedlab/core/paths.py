@@ -8,9 +8,8 @@ from pathlib import Path
 
 import platformdirs
 
-from embedlab.core.errors import UsageError
+from embedlab.core.errors import Hint, NamedOption, UsageError
 from embedlab.core.foreign_files import refuse_foreign
-from embedlab.core.hints import Hint, NamedOption
 
 PACKAGE = Path(__file__).parents[1]
 STARTER = "starter"  # names the real data inside the package where a data folder is named

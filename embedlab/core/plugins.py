@@ -17,15 +17,21 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar, get_args
 
 from embedlab.core.errors import EmbedlabError, MissingError, NotLoadedError
 from embedlab.core.nearest import nearest_name, unknown
 from embedlab.core.paths import CORPORA_FOLDER, PACKAGE
-from embedlab.core.plugin_files import DECLARATION, PluginFile, digest, error_line, plugin_files
-from embedlab.core.plugin_packages import package_entries
+from embedlab.core.plugin_files import (
+    DECLARATION,
+    PluginFile,
+    digest,
+    error_line,
+    package_entries,
+    package_identity,
+    plugin_files,
+)
 
 T = TypeVar("T")
 Kind = Literal["objectives", "tasks", "datasets", "poolings", "encoders", "properties"]
@@ -158,7 +164,9 @@ def added(kind: Kind) -> tuple[Plugin, ...]:
     """Return what packages and files add to a KIND, without looking for other things of the same
     names.
     """
-    return (*_of_packages(kind), *_of_files(kind))
+    # "" is the working folder, where nothing is installed: prompts have it
+    path = tuple(folder for folder in sys.path if folder)
+    return (*_of_packages(kind, path), *_of_files(kind))
 
 
 def names(kind: Kind) -> list[str]:
@@ -318,19 +326,24 @@ def _name_fault(plugin: Plugin, before: Plugin | None) -> EmbedlabError | None:
     return MissingError(f"{plugin.title} is not used: {first}", hint="rename it")
 
 
-def _of_packages(kind: Kind) -> Iterator[Plugin]:
-    path = tuple(
-        folder for folder in sys.path if folder
-    )  # "" is the working folder, where nothing is installed: prompts have it
+@cache
+def _of_packages(kind: Kind, path: tuple[str, ...]) -> tuple[Plugin, ...]:
+    """Return what packages on PATH add to a KIND."""
+    added = []
     for entry in package_entries(f"{SHIPPED}.{kind}", path):
-        yield Plugin(
+        package = (
+            f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else entry.module
+        )
+        plugin = Plugin(
             kind=kind,
             name=entry.name,
-            origin=entry.package,
+            origin=package,
             module=entry.module,
-            attribute=entry.attribute,
-            identity=entry.identity,
+            attribute=entry.attr,
+            identity=package_identity(entry, package),
         )
+        added.append(plugin)
+    return tuple(added)
 
 
 def _of_files(kind: Kind) -> Iterator[Plugin]:
@@ -358,7 +371,14 @@ def _of_files(kind: Kind) -> Iterator[Plugin]:
 @cache
 def _shipped(kind: Kind) -> Mapping[str, Plugin]:
     """What embedlab ships of a KIND, by name."""
-    shipped = _shipped_datasets() if kind == "datasets" else _shipped_modules(kind)
+    if kind == "datasets":
+        corpora = [PluginFile(path=path) for path in CORPORA_FOLDER.glob("*.toml")]
+        shipped = [
+            Plugin(kind=kind, name=corpus.path.stem, origin=SHIPPED, file=corpus)
+            for corpus in corpora
+        ]
+    else:
+        shipped = [*_shipped_modules(kind)]
     plugins = sorted(shipped, key=lambda plugin: plugin.name)
     return MappingProxyType({plugin.name: plugin for plugin in plugins})
 
@@ -382,28 +402,12 @@ def _shipped_modules(kind: Kind) -> Iterator[Plugin]:
     folder, attribute, hyphen = _FOLDERS[kind]
     for path in sorted((PACKAGE / folder).glob("[!_]*.py")):
         if path.name != "task.py":
-            own = {path.stem.replace("_", hyphen): attribute}
-            for name, variable in (_declared(kind, path) or own).items():
-                yield _own(kind, name, f"{folder.replace('/', '.')}.{path.stem}", variable)
-
-
-def _declared(kind: Kind, path: Path) -> Mapping[str, str]:
-    """Return what a file of the package declares of a KIND, as files outside do."""
-    file = PluginFile(path=path)
-    return file.declared.get(kind, {}) if f"\n{DECLARATION}".encode() in file.read() else {}
-
-
-def _shipped_datasets() -> Iterator[Plugin]:
-    for path in sorted(CORPORA_FOLDER.glob("*.toml")):
-        yield Plugin(
-            kind="datasets",
-            name=path.stem,
-            origin=SHIPPED,
-            file=PluginFile(path=path),
-        )
-
-
-def _own(kind: Kind, name: str, module: str, attribute: str = "") -> Plugin:
-    return Plugin(
-        kind=kind, name=name, origin=SHIPPED, module=f"{SHIPPED}.{module}", attribute=attribute
-    )
+            names: Mapping[str, str] = {path.stem.replace("_", hyphen): attribute}
+            file = PluginFile(path=path)
+            if f"\n{DECLARATION}".encode() in file.read():
+                names = file.declared.get(kind) or names
+            module = f"{SHIPPED}.{folder.replace('/', '.')}.{path.stem}"
+            for name, variable in names.items():
+                yield Plugin(
+                    kind=kind, name=name, origin=SHIPPED, module=module, attribute=variable
+                )

@@ -1,12 +1,13 @@
-r"""Make text from outside safe to show: sentences, names and messages may contain control
-characters that a terminal obeys.
+r"""Text for a terminal: made safe to show, and short.
 
-Such a character is shown as its Unicode escape, such as `\u001b`, which is also how JSON writes it:
-escaped JSON stays exact.
+Sentences, names and messages may contain control characters that a terminal obeys. Such a character
+is shown as its Unicode escape, such as `\u001b`, which is also how JSON writes it: escaped JSON
+stays exact.
 """
 
 import codecs
 import re
+from collections.abc import Iterable
 
 from embedlab.core.signs import SIGNS
 
@@ -113,3 +114,30 @@ def _replace(error: UnicodeError) -> tuple[str, int]:
 
 
 codecs.register_error(ERROR_HANDLER, _replace)
+
+
+MOST_COLUMNS = 12  # that a message names
+
+
+def first_few(names: Iterable[object], most: int = MOST_COLUMNS, *, separator: str = ", ") -> str:
+    """Return the first MOST of NAMES, and how many more there are."""
+    known = [f"{name}" for name in names]
+    more = f" and {len(known) - most} more" if len(known) > most else ""
+    return f"{separator.join(known[:most])}{more}"
+
+
+def duration(seconds: float) -> str:
+    """Return a duration in its largest unit and the one below, such as "42s", "3m10s", "2h05m" or
+    "3d04h"; empty for NaN.
+    """
+    if seconds != seconds:
+        return ""
+    whole = max(0, round(seconds))
+    for size, unit, smaller, below in (
+        (86400, "d", 3600, "h"),
+        (3600, "h", 60, "m"),
+        (60, "m", 1, "s"),
+    ):
+        if whole >= size:
+            return f"{whole // size}{unit}{whole % size // smaller:02d}{below}"
+    return f"{whole}s"

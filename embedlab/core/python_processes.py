@@ -57,21 +57,6 @@ def start(
     )
 
 
-def run_module(module: str, *arguments: str, timeout_s: float | None = None) -> int:
-    """Run MODULE with ARGUMENTS without input and output, killed after TIMEOUT_S; return its exit
-    code, negative for a signal.
-    """
-    import subprocess
-
-    command, nothing = python_command(*arguments, module=module), subprocess.DEVNULL
-    with start(command, stdin=nothing, stdout=nothing, stderr=nothing) as process:
-        try:
-            return process.wait(timeout_s)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            return process.wait()
-
-
 def output_of_module(module: str, *arguments: str) -> tuple[int, str]:
     """Run MODULE with ARGUMENTS without input; return its exit code and all that it wrote."""
     import subprocess

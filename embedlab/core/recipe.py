@@ -19,9 +19,7 @@ from embedlab.core.deviations import (
     merge_declared,
     short_keys,
 )
-from embedlab.core.errors import UsageError
-from embedlab.core.hints import Hint, RecipeValue
-from embedlab.core.lora import LoraSection
+from embedlab.core.errors import Hint, RecipeValue, UsageError
 from embedlab.core.names import (
     DEFAULT_TASK,
     can_load_objective,
@@ -32,8 +30,23 @@ from embedlab.core.names import (
 )
 from embedlab.core.overrides import PAPER, PROFILE, set_values
 from embedlab.core.own_files import absolute, place_files, published_name
-from embedlab.core.plain_values import quote
-from embedlab.core.schema import TomlTable, build, known_keys, read_toml, table, unbuild
+from embedlab.core.schema import TomlTable, build, known_keys, quote, read_toml, table, unbuild
+
+
+@table
+class LoraSection:
+    """Low-rank changes that are trained in place of the encoder's own weights (Hu et al. 2021), by
+    peft.
+    """
+
+    rank: Annotated[int, Ge(1), Le(4096)] = 8
+    alpha: Annotated[float, Gt(0), Le(1_000_000)] = 16.0  # changes are scaled by alpha / rank
+    dropout: Annotated[float, Ge(0), Lt(1)] = 0.0  # of their input
+    # ends of the names of linear layers; absent = all linear layers
+    targets: tuple[str, ...] | None = None
+    # the model as a whole, or the changes alone, on the base that they name
+    save: Literal["merged", "adapter"] = "merged"
+
 
 Pooling = str  # one of `pooling_names()`, or several joined by "+"
 Schedule = Literal["linear", "constant"]

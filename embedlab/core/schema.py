@@ -1,5 +1,5 @@
 """Read typed tables strictly: TOML and stored JSON become frozen dataclasses or one clear error
-that names file and key.
+that names file and key. No table may contain invalid text, too long integers, unlimited nesting.
 """
 
 import dataclasses
@@ -8,7 +8,7 @@ import json
 import tomllib
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,8 +16,69 @@ from typing import Any, TypeVar
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.foreign_files import read_foreign
 from embedlab.core.nearest import nearest_name
-from embedlab.core.plain_values import Key, dotted, find_flaw, quote
-from embedlab.core.value_errors import reason_of
+
+V = TypeVar("V")
+Key = tuple[str | int, ...]
+
+DEEPEST = 64  # levels of tables and lists; the deepest file of our own has seven
+LARGEST = 2**64  # larger integers fit no column, no seed and no C function
+LONGEST_QUOTE = 120  # characters of a value in a message
+
+
+def find_flaw(values: Any) -> tuple[Key, str] | None:
+    """Return the key of the first unusable value and the reason, or None; tables of any depth are
+    checked.
+    """
+    waiting: list[tuple[Key, Any]] = [((), values)]
+    while waiting:
+        key, value = waiting.pop()
+        if reason := _flaw(key, value):
+            return key, reason
+        if len(key) < DEEPEST:
+            waiting.extend(reversed([((*key, step), item) for step, item in _members(value)]))
+        elif any(True for _ in _members(value)):
+            return key[:3], f"nested more than {DEEPEST} deep"
+    return None
+
+
+def shorten(text: str) -> str:
+    """Return TEXT, cut where it is too long for a message."""
+    return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
+
+
+def quote(value: Any) -> str:
+    """Return VALUE as a message shows it: shortened, whatever it contains."""
+    try:
+        return shorten(
+            repr(value[: LONGEST_QUOTE + 1] if isinstance(value, str | bytes) else value)
+        )
+    except (ValueError, RecursionError):  # an integer of thousands of digits, or lists in lists
+        return f"a value of type {type(value).__name__}"
+
+
+def dotted(key: Key, prefix: str = "") -> str:
+    """Return a key as `--set` writes it: "stage.0.optim.lr"."""
+    steps = (prefix, *key) if prefix else key
+    return ".".join(shorten(str(step)) for step in steps)
+
+
+def _flaw(key: Key, value: Any) -> str:
+    text = value if isinstance(value, str) else key[-1] if key and isinstance(key[-1], str) else ""
+    if "\0" in text:
+        return "holds a NUL character"
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        return "is not valid text: its bytes are not UTF-8"
+    if isinstance(value, int) and abs(value) >= LARGEST:
+        return f"is an integer of {value.bit_length()} bits: at most 64 fit"
+    return ""
+
+
+def _members(value: Any) -> Iterator[tuple[str | int, Any]]:
+    if isinstance(value, Mapping):
+        yield from value.items()
+    elif isinstance(value, list | tuple):
+        yield from enumerate(value)
+
 
 T = TypeVar("T")
 TomlTable = dict[str, Any]
@@ -324,3 +385,44 @@ class Shaped:
             return values
 
         return core_schema.no_info_wrap_validator_function(check, handler(self.shape))
+
+
+_WORDS = {
+    "greater_than_equal": "must be at least {ge}",
+    "greater_than": "must be above {gt}",
+    "less_than_equal": "must be at most {le}",
+    "less_than": "must be below {lt}",
+    "int_type": "must be an integer",
+    "int_parsing": "must be an integer",
+    "int_from_float": "must be an integer",
+    "int_parsing_size": "must be an integer of fewer digits",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "finite_number": "must be a finite number",
+    "string_type": "must be a text",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "list_type": "must be a list",
+    "tuple_type": "must be a list",
+    "dict_type": "not a table",
+    "dataclass_type": "not a table",
+}
+
+
+def reason_of(error: Mapping[str, Any]) -> str:
+    """Return what is wrong: as a check of ours says it, in words of ours, or for what is rare in
+    those of pydantic.
+    """
+    kind, context = error["type"], error.get("ctx", {})
+    if kind in _WORDS:
+        return _WORDS[kind].format(
+            **{
+                name: f"{value:g}" if isinstance(value, float) else value
+                for name, value in context.items()
+            }
+        )
+    if kind == "too_short":
+        least = context["min_length"]
+        return f"list should have at least {least} item{'s' if least > 1 else ''}"
+    text = str(context["error"] if kind == "value_error" else error["msg"])
+    return text[:1].lower() + text[1:]

@@ -1,4 +1,6 @@
-"""One invocation of a command: its settings, and where notes, errors and progress go."""
+"""One invocation of a command: its settings, where notes and errors go, and how work reports its
+progress.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,26 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from embedlab.core.errors import EmbedlabError
-    from embedlab.core.progress import ProgressDisplay
     from embedlab.core.settings import Settings
+
+
+ProgressCallback = Callable[[int, int], None]
+"""Receives the number of finished steps and the total."""
+
+StartProgress = Callable[[str], ProgressCallback]
+"""Returns the progress callback for a named piece of work."""
+
+
+def unseen(_: str) -> ProgressCallback:
+    """Start the progress of a piece of work without showing it."""
+    return lambda _done, _total: None
+
+
+class ProgressDisplay(Protocol):
+    """A progress callback that also shows a text."""
+
+    def __call__(self, done: int, total: int, /, text: str = "") -> None:
+        """Show that DONE of TOTAL steps are finished, with TEXT next to it."""
 
 
 class Session(Protocol):

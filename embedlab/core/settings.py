@@ -15,8 +15,7 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge, Le
 
 from embedlab.core.cache import cache_folder
-from embedlab.core.errors import UsageError
-from embedlab.core.hints import Hint, NamedOption
+from embedlab.core.errors import Hint, NamedOption, UsageError
 from embedlab.core.nearest import nearest_name
 from embedlab.core.paths import data_folder, default_cache_folder, user_config_file
 from embedlab.core.schema import build, read_toml, table
@@ -283,14 +282,6 @@ def _added(before: SettingOrigin, more: PluginSettings, label: str) -> tuple[Plu
     return PluginSettings(
         files=files
     ), label if before.source == "default" else f"{before.source}, {label}"
-
-
-def errors_to(environment: Mapping[str, str] | None = None) -> Path | None:
-    """The file in which the process that started this one expects its error as a JSON event; None
-    where there is none.
-    """
-    named = (os.environ if environment is None else environment).get(ERRORS_TO)
-    return Path(named) if named else None
 
 
 def process_rank(environment: Mapping[str, str] | None = None) -> int:

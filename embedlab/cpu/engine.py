@@ -2,16 +2,19 @@
 file here is private.
 """
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
+from threading import Event
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import torch
-
-from embedlab.cpu.thread_pool import run_in_threads
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
     from embedlab.cpu.forward import Forward, Pool
+
 
 __all__ = ["EngineMachine", "describe_engine", "prepare_backbone", "run_in_threads"]
 
@@ -39,9 +42,9 @@ def prepare_backbone(
     machine: EngineMachine,
     *,
     pool: "Pool",
-    is_first_only: bool = False,
-    layer: int | None = None,
-    is_padded: bool = False,
+    is_first_only: bool,
+    layer: int | None,
+    is_padded: bool,
 ) -> "Forward":
     """Change BACKBONE in place to run fastest on MACHINE, and return its forward; parameters keep
     their names and values.
@@ -90,3 +93,62 @@ def describe_engine(*, is_on: bool) -> str:
     unused = [f"not {name}: {reason}" for name, reason in reasons.items() if reason]
     does = f"oneDNN multiplies {used}" if used else "without oneDNN's linear layers"
     return "; ".join([f"on, {does}", *unused])
+
+
+Piece = TypeVar("Piece")
+
+
+def run_in_threads(
+    work: Callable[[Piece], Iterator[int]],
+    pieces: Sequence[Piece],
+    count: Callable[[int], None],
+    device: torch.device | None = None,
+    most: int | None = None,
+) -> None:
+    """Run WORK on all PIECES, as many at once as torch has threads, or MOST; COUNT receives, in the
+    caller's thread, what it yields.
+
+    Many small matrix products are faster in separate threads than split among threads that
+    synchronise at each. An interrupt or an error stops the other pieces when they next yield. On
+    other DEVICEs than a CPU the pieces run one after the other.
+    """
+    threads = torch.get_num_threads()
+    at_once = threads if most is None else min(threads, most)
+    if at_once <= 1 or (device is not None and device.type != "cpu"):
+        for piece in pieces:
+            for done in work(piece):
+                count(done)
+        return
+    heard: SimpleQueue[int | None] = SimpleQueue()  # each piece puts None at its end
+    stop = Event()
+
+    def run(piece: Piece) -> None:
+        try:
+            for done in work(piece):
+                heard.put(done)
+                if stop.is_set():
+                    return
+        except BaseException:
+            stop.set()
+            raise
+        finally:
+            heard.put(None)
+
+    # New threads inherit the last number that was set, so that it is restored.
+    share = (threads // at_once,)
+    try:
+        with ThreadPoolExecutor(at_once, "piece", torch.set_num_threads, share) as pool:
+            jobs = [pool.submit(run, piece) for piece in pieces]
+            try:
+                for _ in jobs:
+                    while (news := heard.get()) is not None:
+                        count(news)
+                    if stop.is_set():
+                        break
+            finally:
+                stop.set()
+                pool.shutdown(cancel_futures=True)
+        for job in jobs:
+            job.result()
+    finally:
+        torch.set_num_threads(threads)

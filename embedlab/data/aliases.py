@@ -1,12 +1,20 @@
-"""The names under which people type datasets, such as `stsb`, `STS2012` and `sickr`, and those of
-several datasets.
+"""The names under which people type datasets, such as `stsb`, `STS2012` and `sickr`, those of
+several datasets, and those of averages over some.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from embedlab.core import plugins
-from embedlab.data.corpus_facts import shipped_aliases
+from embedlab.data.published import shipped_aliases
+
+STS_YEARS = ("sts12", "sts13", "sts14", "sts15", "sts16")
+STS_AVERAGES: Mapping[str, tuple[str, ...]] = {
+    "sts12-16": STS_YEARS,
+    "average of seven": (*STS_YEARS, "sts-benchmark", "sick-r"),
+}
+OFFICIAL_FOLDER = "STS"  # in a data folder; SentEval's copies are in another
+
 
 SETS = {  # datasets that have a name together
     "multitask": ("sentiment", "paraphrases", "sts-course"),

@@ -118,15 +118,6 @@ def _called(pairs: pl.DataFrame, label: str, second: str) -> pl.DataFrame:
     return pairs.filter(is_called).select(sentence1="first", **{second: "second"})
 
 
-def _made(pairs: pl.DataFrame, rule: EditRule) -> pl.DataFrame:
-    """Return the contrasts that a RULE makes of the labelled PAIRS of entailment that it is safe
-    for, in their order.
-    """
-    entailed = _called(pairs, "entailment", "sentence2")
-    changed = [edited(sentence, rule) for sentence in entailed["sentence2"].to_list()]
-    return entailed.with_columns(pl.Series("contradicted", changed, dtype=pl.String)).drop_nulls()
-
-
 def _of_corpus(source: Source, name: str) -> Part:
     labelled_source = SOURCES[name]
     # generated pairs of SICK share no anchor
@@ -147,7 +138,13 @@ def _of_corpus(source: Source, name: str) -> Part:
     if labelled_source.rule is None:
         rows = _distinct(contrasts_of(pairs, is_either=labelled_source.is_either))
     else:
-        rows = _distinct(_made(pairs, labelled_source.rule))
+        entailed = _called(pairs, "entailment", "sentence2")
+        changed = [
+            edited(sentence, labelled_source.rule) for sentence in entailed["sentence2"].to_list()
+        ]
+        rows = _distinct(
+            entailed.with_columns(pl.Series("contradicted", changed, dtype=pl.String)).drop_nulls()
+        )
     states = [part.state for part in parts]
     expected = [state.expected_rows for state in states if state.expected_rows is not None]
     state = replace(

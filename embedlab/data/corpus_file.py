@@ -1,10 +1,10 @@
 """A corpus in one TOML file, called after it: the kind of its rows, its splits and their published
-counts, its files, their reader.
+counts, its files, their reader; embedlab ships some.
 """
 
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -224,3 +224,16 @@ def _layouts(corpus: _Corpus, split: str, where: str) -> Iterator[FileLayout]:
                 read=partial(reader.read, options=options, split=read_split),
                 write=write if layout.written else None,
             )
+
+
+def shipped(name: str) -> Dataset:
+    """Return the shipped corpus called NAME, or the one of a suite, SUITE/NAME."""
+    return read_corpus(CORPORA_FOLDER / f"{name}.toml", name)
+
+
+def shipped_tasks(suite: str) -> Mapping[str, Dataset]:
+    """Return the corpora of a SUITE by their names in it: none where no folder is called so."""
+    return {
+        path.stem: shipped(f"{suite}/{path.stem}")
+        for path in sorted((CORPORA_FOLDER / suite).glob("*.toml"))
+    }

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Self
 
 from embedlab.core.errors import UsageError
-from embedlab.core.name_options import option_values, split_name
+from embedlab.core.names import option_values, split_name
 from embedlab.core.paths import typed_path
 from embedlab.data.table_file import TABLES
 

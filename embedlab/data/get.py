@@ -7,9 +7,8 @@ from embedlab.core.errors import MissingError
 from embedlab.core.network import OFFLINE, ONLINE
 from embedlab.core.paths import file_hash
 from embedlab.data.dataset import Dataset, Split
-from embedlab.data.fetched import record
 from embedlab.data.hub import read_hub
-from embedlab.data.manifest import is_partial
+from embedlab.data.manifest import is_partial, record
 
 
 def is_in_folder(split: Split, folder: Path) -> bool:

@@ -9,11 +9,10 @@ from tempfile import TemporaryDirectory
 
 import polars as pl
 
-from embedlab.core.errors import MissingError
-from embedlab.core.first_few import first_few
-from embedlab.core.hints import Hint, NamedOption
+from embedlab.core.errors import Hint, MissingError, NamedOption
 from embedlab.core.network import is_reachable
 from embedlab.core.paths import file_hash
+from embedlab.core.printable import first_few
 from embedlab.data.dataset import CLASS_COLUMN, COLUMNS, DatasetKind, HubSource, ParsedRows
 
 NO_HUB = "give a file of pairs, or hub:FOLDER with a copy of the repository"

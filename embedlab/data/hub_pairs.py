@@ -14,7 +14,7 @@ from pathlib import Path
 import polars as pl
 
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.name_options import option_values, split_name
+from embedlab.core.names import option_values, split_name
 from embedlab.core.network import OFFLINE, ONLINE
 from embedlab.core.paths import typed_path
 from embedlab.data.dataset import DatasetState, HubSource, Part
@@ -74,7 +74,7 @@ def parse_hub_name(name: str) -> HubPairs:
     return HubPairs(name=name, source=source, scale=stated_scale(name, values.get("scale")))
 
 
-def open_hub_pairs(name: str, *, offline: bool = False) -> Part:
+def open_hub_pairs(name: str, *, offline: bool) -> Part:
     """Return the pairs that NAME says; what cannot be read is one error that names the columns, or
     the row counted from 1.
     """

@@ -1,11 +1,14 @@
-"""Check that rows are the whole corpus: counts, class balance and hashes of the files."""
+"""What the files of a data folder are: whether their rows are the whole corpus, by counts and class
+balance, and from which hub revision `data get` wrote them, which identifies their content.
+"""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import polars as pl
 
-from embedlab.core.errors import PartialDataError
-from embedlab.core.hints import Hint, NamedOption
+from embedlab.core.disk import disk_errors, sole_writer, write_atomic
+from embedlab.core.errors import Hint, NamedOption, PartialDataError
 from embedlab.data.dataset import CLASS_COLUMN, COLUMNS, LABELS, DatasetKind, Expected
 
 
@@ -80,3 +83,42 @@ def is_partial(
 
 def _listed(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {rows:,}" for name, rows in sorted(counts.items()))
+
+
+DATA_HINT = "choose another folder with --data"
+RECORD = "embedlab-get.tsv"  # file, sha256 and repository@revision on each line
+
+
+def record(folder: Path, sha256: Mapping[str, str], revision: str) -> None:
+    """Record in FOLDER that the files with these hashes come from a REVISION on the hub."""
+    with (
+        disk_errors(folder / RECORD, hint=DATA_HINT),
+        sole_writer(folder / RECORD),
+    ):  # several processes may fetch
+        known = {
+            file: line for line in _lines(folder) if (file := line.partition("\t")[0]) not in sha256
+        }
+        known |= {file: f"{file}\t{digest}\t{revision}" for file, digest in sha256.items()}
+        write_atomic(
+            folder / RECORD, "".join(f"{known[file]}\n" for file in sorted(known)), hint=DATA_HINT
+        )
+
+
+def revision_of(folder: Path, sha256: Mapping[str, str]) -> str | None:
+    """Return the revision that all files with these hashes come from; None if one has changed
+    since, or came from elsewhere.
+    """
+    known = {
+        tuple(line.split("\t")[:2]): line.rpartition("\t")[2]
+        for line in _lines(folder)
+        if line.count("\t") == 2
+    }
+    revisions = {known.get((file, digest)) for file, digest in sha256.items()}
+    return revisions.pop() if len(revisions) == 1 else None
+
+
+def _lines(folder: Path) -> list[str]:
+    try:
+        return (folder / RECORD).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:  # nothing was fetched into this folder
+        return []

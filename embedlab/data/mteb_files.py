@@ -14,7 +14,7 @@ from typing import Any
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.foreign_files import refuse_foreign
-from embedlab.core.plain_values import quote
+from embedlab.core.schema import quote
 
 PREDICTIONS = "_predictions.json"
 _LARGEST = 3.4e38  # in float32
@@ -125,10 +125,13 @@ def read_predictions(path: Path, split: str) -> Predictions | None:
             hint="predict again",
         )
     meta = content[_META] if isinstance(content[_META], dict) else {}
+    revision = str(meta.get("revision"))
     return Predictions(
         path=path,
         task=path.name.removesuffix(PREDICTIONS),
-        model=_model(meta),
+        model=f"{meta.get('model_name')} at {revision[:8]}"
+        if len(revision) == 40
+        else str(meta.get("model_name")),
         values=tuple(values),
     )
 
@@ -174,16 +177,6 @@ def read_figures(path: Path, split: str = "test") -> StatedFigures | None:
         split=next(name for name, subsets in by_split.items() if subsets is of_split),
         subset=str(of_subset["hf_subset"]),
         figures=figures,
-    )
-
-
-def _model(meta: Mapping[str, Any]) -> str:
-    """Return the model that mteb names, with its revision where there is one."""
-    revision = str(meta.get("revision"))
-    return (
-        f"{meta.get('model_name')} at {revision[:8]}"
-        if len(revision) == 40
-        else str(meta.get("model_name"))
     )
 
 

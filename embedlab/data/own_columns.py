@@ -17,11 +17,10 @@ from typing import Any
 import polars as pl
 
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.first_few import first_few
-from embedlab.core.name_options import outside_quotes
+from embedlab.core.names import outside_quotes
 from embedlab.core.nearest import nearest_hint
 from embedlab.core.note import Note
-from embedlab.core.printable import one_line
+from embedlab.core.printable import first_few, one_line
 from embedlab.data.dataset import NLI_LABELS, ParsedRows
 from embedlab.data.file_name import LOW_SCORES, ROLES, TEXT_FILE, FileName, parse_file_name
 from embedlab.data.table_file import (

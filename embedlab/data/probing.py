@@ -13,8 +13,8 @@ from pathlib import Path
 from embedlab.core.errors import MissingError
 from embedlab.core.nearest import unknown
 from embedlab.core.paths import typed_path
+from embedlab.data.corpus_file import shipped, shipped_tasks
 from embedlab.data.dataset import Dataset, Split
-from embedlab.data.shipped import shipped, shipped_tasks
 
 SENTEVAL = "probing"
 SENTEVAL_TASKS = (

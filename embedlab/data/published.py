@@ -1,9 +1,46 @@
-"""Hashes of the published corpora's files, and the remarks about data that differs from them."""
+"""What is known of the published corpora: their other names, hashes of their files, and the remarks
+about data that differs from them.
+"""
 
 from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
-from embedlab.data.corpus_facts import shipped_hashes
+from embedlab.core.paths import CORPORA_FOLDER
+from embedlab.core.schema import TomlTable, read_toml
+
+
+@cache
+def shipped_aliases() -> Mapping[str, str]:
+    """Return the other names under which people type corpora, written without signs between their
+    parts: name → corpus.
+    """
+    return MappingProxyType(
+        {alias: path.stem for path, values in _all_values() for alias in values.get("aliases", ())}
+    )
+
+
+@cache
+def shipped_hashes() -> Mapping[str, str]:
+    """Return the sha256 of each published file by its path in a data folder."""
+    return MappingProxyType(
+        {
+            file: digest
+            for _, values in _all_values()
+            for file, digest in values.get("sha256", {}).items()
+        }
+    )
+
+
+def _all_values() -> Iterator[tuple[Path, TomlTable]]:
+    """Yield what each file says, unchecked: to read all of them is a matter of milliseconds, to
+    check all is not.
+    """
+    for path in sorted(CORPORA_FOLDER.rglob("*.toml")):
+        yield path, read_toml(path)
+
 
 Content = Literal["published", "unknown", "unrecorded"]
 

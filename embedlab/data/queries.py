@@ -23,7 +23,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.core.errors import MissingError
-from embedlab.core.name_options import option_values, split_name
+from embedlab.core.names import option_values, split_name
 from embedlab.core.paths import file_hash, typed_path
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.file_name import CORPUS, PREFIX, QUERIES

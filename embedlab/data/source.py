@@ -1,6 +1,8 @@
 """Where data comes from: the generated corpora, a user's own file, the data folder or the starter
-set, then the hub at a pinned revision.
+set, then the hub at a pinned revision; also the scored pairs of several datasets together.
 """
+
+from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,14 +13,12 @@ from typing import Self, TypeVar
 import polars as pl
 
 from embedlab.core import plugins
-from embedlab.core.errors import MissingError, NotDownloadedError, UsageError
-from embedlab.core.hints import Hint, NamedOption
+from embedlab.core.errors import Hint, MissingError, NamedOption, NotDownloadedError, UsageError
 from embedlab.core.network import OFFLINE
 from embedlab.core.paths import TINY_FOLDER, file_hash
 from embedlab.core.plugins import Plugin
 from embedlab.core.settings import Settings
 from embedlab.data.aliases import canonical_name
-from embedlab.data.corpus_facts import shipped_aliases
 from embedlab.data.corpus_file import read_corpus
 from embedlab.data.dataset import (
     Dataset,
@@ -30,10 +30,10 @@ from embedlab.data.dataset import (
     ParsedRows,
     Part,
 )
-from embedlab.data.fetched import revision_of
 from embedlab.data.file_name import is_hub_name, is_pair_file
 from embedlab.data.hub import is_local, read_hub
-from embedlab.data.manifest import empty_rows, is_partial
+from embedlab.data.manifest import empty_rows, is_partial, revision_of
+from embedlab.data.published import shipped_aliases
 from embedlab.data.starter import CORPORA, OFFER, is_starter, refuse_damage
 from embedlab.data.table_file import refuse_file
 
@@ -317,3 +317,36 @@ def available(
     if not opened:
         raise missing[0]
     return opened, missing
+
+
+# a figure of tsukagoshi divides all its pairs (train, dev and test) into fifths by Dice
+FIFTHS_OF = "sts-benchmark"
+OTHER_SPLITS = ("train", "dev")
+
+
+def open_parts(source: Source, datasets: Sequence[str]) -> tuple[list[Part], list[MissingError]]:
+    """Open the test pairs of DATASETS; missing ones are returned, not raised.
+
+    Raises the first error when nothing could be opened.
+    """
+    return available(datasets, lambda name: open_scored(source, name))
+
+
+def open_scored(source: Source, name: str, split: str | None = None) -> Part:
+    """Open the pairs of one dataset, the test split without another; a dataset whose rows have no
+    gold score is a UsageError.
+    """
+    if plugins.find("datasets", name) is not None and dataset(name).kind != "sts":
+        hint = (
+            "name a dataset of scored pairs, such as sts12; `embedlab data ls` lists what "
+            "each holds"
+        )
+        raise UsageError(f"{name!r} has no pairs with a gold score", hint=hint)
+    return source.open(name, split)
+
+
+def is_scored(candidate: Dataset) -> bool:
+    """Return whether a dataset has scored pairs with a test split, or one split alone: another dev
+    split chooses settings.
+    """
+    return candidate.kind == "sts" and ("test" in candidate.splits or len(candidate.splits) == 1)

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from embedlab.core.errors import MissingError
-from embedlab.core.hints import Hint, NamedOption
+from embedlab.core.errors import Hint, MissingError, NamedOption
 from embedlab.core.paths import STARTER_FOLDER
 
 MANIFEST = "MANIFEST.tsv"  # path, lines and sha256 of each file

@@ -12,12 +12,11 @@ from pathlib import Path
 
 import polars as pl
 
-from embedlab.core.errors import EmbedlabError, MissingError, UsageError
-from embedlab.core.first_few import first_few
+from embedlab.core.errors import EmbedlabError, Hint, MissingError, NamedOption, UsageError
 from embedlab.core.foreign_files import other_content, refuse_foreign
 from embedlab.core.frame_files import read_foreign_parquet
-from embedlab.core.hints import Hint, NamedOption
-from embedlab.core.name_options import outside_quotes
+from embedlab.core.names import outside_quotes
+from embedlab.core.printable import first_few
 from embedlab.data.text_file import (
     bad_line,
     csv_rows,
@@ -360,7 +359,7 @@ def full_rows(
 
 
 def rows_with(
-    title: Path | str, rows: pl.DataFrame, column: str, *, without: Sequence[str] = ()
+    title: Path | str, rows: pl.DataFrame, column: str, *, without: Sequence[str]
 ) -> tuple[pl.DataFrame, dict[str, int]]:
     """Return the ROWS with a label or score in a COLUMN, and how many others there are and where;
     blank and WITHOUT, in small letters, are none.

@@ -11,9 +11,9 @@ from typing import Any, Literal
 import polars as pl
 
 from embedlab.core.errors import MissingError
-from embedlab.core.first_few import first_few
 from embedlab.core.foreign_files import other_content, refuse_foreign
-from embedlab.core.plain_values import quote
+from embedlab.core.printable import first_few
+from embedlab.core.schema import quote
 from embedlab.data.dataset import COLUMNS, ParsedRows
 
 Encoding = Literal["utf-8", "latin-1"]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from embedlab.choices import Similarity
 from embedlab.core.errors import EmbedlabError, MissingError
-from embedlab.core.progress import ProgressCallback
+from embedlab.core.session import ProgressCallback
 from embedlab.encoders.encoder import (
     EncoderFacts,
     RefusedTextsError,

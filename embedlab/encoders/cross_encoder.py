@@ -18,7 +18,7 @@ from transformers import (
 
 from embedlab.core.disk import CHECKSUMS, check_folder
 from embedlab.core.errors import EmbedlabError, UsageError
-from embedlab.core.progress import ProgressCallback
+from embedlab.core.session import ProgressCallback
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import Counting, EncoderFacts, TextPair, distinct
 from embedlab.encoders.pretrained import load_tokenizer, load_with_head

@@ -15,14 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embedlab.core.errors import EmbedlabError, UsageError
-from embedlab.core.first_few import first_few
 from embedlab.core.note import Note
-from embedlab.core.printable import one_line
+from embedlab.core.printable import first_few, one_line
 from embedlab.core.text_bytes import APART, text_bytes
 
 if TYPE_CHECKING:
     from embedlab.choices import Similarity
-    from embedlab.core.progress import ProgressCallback
+    from embedlab.core.session import ProgressCallback
     from embedlab.encoders.vector_cache import TextKeys
 
 
@@ -369,7 +368,7 @@ def similarity_rows(first: Vectors, second: Vectors, similarity: Similarity) -> 
 
 
 def encode_accepted(
-    encoder: Any, sentences: Sequence[str], progress: ProgressCallback | None = None
+    encoder: Any, sentences: Sequence[str], progress: ProgressCallback | None
 ) -> tuple[Vectors, NDArray[np.bool_]]:
     """Return a vector of each sentence, zeros where the encoder refuses it alone, and which it
     accepts; that it refuses all is an error.

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from embedlab.choices import Similarity
 from embedlab.core.errors import UsageError
-from embedlab.core.progress import ProgressCallback
+from embedlab.core.session import ProgressCallback
 from embedlab.encoders.encoder import PairScorer, Vectors, similarities, similarity_rows
 
 if TYPE_CHECKING:

@@ -174,7 +174,7 @@ def write_layout(
     usage: Usage,
     width: int,
     layers: nn.Sequential,
-    has_pooler: bool = True,
+    has_pooler: bool,
 ) -> None:
     """Add our own statement and sentence-transformers' module files to a folder that holds a saved
     transformer used as USAGE says.
@@ -212,7 +212,19 @@ def write_layout(
         {"max_seq_length": usage.reading.max_tokens, "do_lower_case": False, **arguments},
     )
     if usage.details:
-        _write_json(folder / OPTIONS, _options(usage))
+        prompt = (
+            {"prompts": {"default": usage.reading.prompt}, "default_prompt_name": "default"}
+            if usage.reading.prompt
+            else {}
+        )
+        _write_json(
+            folder / OPTIONS,
+            {
+                **prompt,
+                "similarity_fn_name": usage.similarity,
+                **({"truncate_dim": usage.dim} if usage.dim is not None else {}),
+            },
+        )
     known = {} if usage.training_text is None else {"training_text": list(usage.training_text)}
     _write_json(
         folder / STATEMENT,
@@ -233,22 +245,6 @@ def _pooling(usage: Usage, modes: Sequence[str], width: int) -> dict[str, Any]:
     prompt = {} if usage.includes_prompt else {"include_prompt": False}
     order = {} if list(modes) == ordered else {"pooling_mode": list(modes)}
     return {"word_embedding_dimension": width, **switches, **prompt, **order}
-
-
-def _options(usage: Usage) -> dict[str, Any]:
-    """config_sentence_transformers.json: the prompt before each text, the length vectors are cut
-    to, and their similarity.
-    """
-    prompt = (
-        {"prompts": {"default": usage.reading.prompt}, "default_prompt_name": "default"}
-        if usage.reading.prompt
-        else {}
-    )
-    return {
-        **prompt,
-        "similarity_fn_name": usage.similarity,
-        **({"truncate_dim": usage.dim} if usage.dim is not None else {}),
-    }
 
 
 def _write_layer(folder: Path, layer: nn.Module) -> None:

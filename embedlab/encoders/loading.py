@@ -15,7 +15,7 @@ from embedlab.analysis.overlap import dice_of_rows, dice_table
 from embedlab.analysis.word_effects import WeightedTokens
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.network import OFFLINE, ONLINE
-from embedlab.core.progress import ProgressCallback
+from embedlab.core.session import ProgressCallback
 from embedlab.core.settings import Settings
 from embedlab.encoders.cached_encoder import CachedEncoder
 from embedlab.encoders.encoder import (
@@ -38,11 +38,10 @@ from embedlab.models.encoder_kind import (
     combined_fingerprint,
     encoder_kind,
 )
-from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.models.folder import pooling_label, read_intact_usage, read_usage, vector_dim
 from embedlab.models.folder_identity import used_fingerprint
 from embedlab.models.grammar import COMBINATION_NAMES, RERANK
-from embedlab.models.location import model_folder
+from embedlab.models.location import model_folder, spec_fingerprint
 
 if TYPE_CHECKING:
     from embedlab.encoders.checkpoint import Lora
@@ -185,7 +184,7 @@ def load_prefixed(
     cache: Path | None,
     limit_bytes: int,
     *,
-    offline: bool = False,
+    offline: bool,
 ) -> Encoder:
     """Load the encoder of SPEC; over the cache in the folder CACHE, if there is one and its kind is
     cached.

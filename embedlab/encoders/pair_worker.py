@@ -38,21 +38,22 @@ class PairWorker:
         for name in question["models"]:
             answer = {"number": question["number"], "model": name}
             try:
+                scores = np.array(
+                    [
+                        scorer.score(question["first"], question["second"])
+                        for scorer in self._load(name)
+                    ],
+                    np.float64,
+                )
                 yield {
                     **answer,
-                    "similarities": self._score(name, question["first"], question["second"]),
+                    "similarities": [float(mean) for mean in scores.mean(axis=0)],
                 }
             except EmbedlabError as error:
                 yield {**answer, "error": error.message, "hint": error.hint}
             except Exception as error:  # a bug in one model's code; the other models are scored
                 known = unforeseen(error)
                 yield {**answer, "error": known.message, "hint": known.hint}
-
-    def _score(self, name: str, first: Sequence[str], second: Sequence[str]) -> list[float]:
-        scores = np.array(
-            [scorer.score(first, second) for scorer in self._load(name)], np.float64
-        )  # (members, pairs)
-        return [float(mean) for mean in scores.mean(axis=0)]
 
     def _load_members(self, name: str) -> Sequence[PairScorer]:
         model = resolve(name, self._settings.runs)

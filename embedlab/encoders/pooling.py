@@ -45,7 +45,7 @@ def pooling_method(name: str) -> PoolingMethod:
     return plugin.checked(loaded, PoolingMethod)
 
 
-def combined_pooling(names: str, *, skips_prompt: bool = False) -> PoolingMethod:
+def combined_pooling(names: str, *, skips_prompt: bool) -> PoolingMethod:
     """Return one pooling, or several joined by "+" whose vectors are concatenated; SKIPS_PROMPT
     where a mask begins with zeros.
     """

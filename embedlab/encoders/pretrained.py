@@ -25,7 +25,7 @@ from transformers import (
 )
 
 from embedlab.core.errors import MissingError, UsageError, in_one_line
-from embedlab.core.lora import LoraSection
+from embedlab.core.recipe import LoraSection
 from embedlab.encoders.device import DeviceMap
 from embedlab.encoders.weight_checks import (
     POOLER,

@@ -9,15 +9,8 @@ from embedlab.core.paths import file_hash
 from embedlab.core.settings import Settings
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import combined_fingerprint
-from embedlab.models.fingerprint import spec_fingerprint
-from embedlab.models.location import backends
-
-
-def evaluation_precision(settings: Settings) -> str:
-    """Return the precision of evaluations: float32 unless selected otherwise, so that numbers do
-    not depend on the hardware.
-    """
-    return "float32" if settings.precision == "auto" else settings.precision
+from embedlab.models.location import backends, spec_fingerprint
+from embedlab.models.reading import Wishes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,10 +29,12 @@ class ScorePlace:
 
         In the cache the heads of runs count too: heads of one encoder may predict differently.
         """
-        precision = evaluation_precision(settings) if "torch" in backends(spec) else "float32"
-        precision = spec.dtype or precision
+        # float32 unless selected otherwise, so that numbers do not depend on the hardware
+        is_selected = settings.precision != "auto" and "torch" in backends(spec)
+        precision = spec.dtype or (settings.precision if is_selected else "float32")
         fingerprint = spec_fingerprint(spec, precision=precision)
-        is_plain_run = spec.is_run and not spec.has_options and precision == "float32"
+        is_as_stored = spec.wishes == Wishes() and not spec.is_transformed
+        is_plain_run = spec.is_run and is_as_stored and precision == "float32"
         heads = _heads(spec)
         name = combined_fingerprint(fingerprint, *heads) if heads else fingerprint
         folder = (
@@ -67,9 +62,7 @@ def _heads(spec: ModelSpec) -> list[str]:
     ]
 
 
-def member_folders(
-    fingerprint: str, settings: Settings, near: Path | None = None
-) -> Iterator[Path]:
+def member_folders(fingerprint: str, settings: Settings, near: Path | None) -> Iterator[Path]:
     """Yield the folders that may contain scores and evaluations of the encoder with this
     FINGERPRINT, first those near the file NEAR.
     """

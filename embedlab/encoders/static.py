@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from embedlab.analysis.word_effects import WeightedTokens
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.progress import ProgressCallback
+from embedlab.core.session import ProgressCallback
 from embedlab.encoders.encoder import EncoderFacts, Text, Vectors, VectorScorer, single_texts
 from embedlab.encoders.weight_checks import WHOLE, one_line_errors, read_tensors
 from embedlab.encoders.word_tokens import WordTokens
@@ -198,22 +198,17 @@ def load_table(folder: Path) -> TokenTable:
         tokenizer.get_vocab(),
     )
     typical = int(np.median([len(word) for word in words]))
+    model = json.loads(tokenizer.to_str())["model"]
+    unknown: int | None = (
+        model["unk_id"]
+        if "unk_id" in model
+        else tokenizer.token_to_id(model.get("unk_token") or "")
+    )
     return TokenTable(
         folder=folder,
         tokenizer=tokenizer,
         vectors=vectors,
         most_tokens=file.max_length,
         most_characters=None if file.max_length is None else file.max_length * typical,
-        ignored=_unknown(tokenizer),
+        ignored=unknown,
     )
-
-
-def _unknown(tokenizer: Tokenizer) -> int | None:
-    """The id of the token that replaces unknown words."""
-    model = json.loads(tokenizer.to_str())["model"]
-    token: int | None = (
-        model["unk_id"]
-        if "unk_id" in model
-        else tokenizer.token_to_id(model.get("unk_token") or "")
-    )
-    return token

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from embedlab.choices import Similarity
 from embedlab.core.errors import UsageError
-from embedlab.core.progress import ProgressCallback
+from embedlab.core.session import ProgressCallback
 from embedlab.data.table_file import sentences as sentences_in
 from embedlab.encoders.encoder import (
     TEXT_COUNTS,
@@ -31,8 +31,8 @@ from embedlab.encoders.encoder import (
 from embedlab.encoders.kinds.brought import read_vectors
 from embedlab.models.catalog import FIT, ModelSpec
 from embedlab.models.encoder_kind import combined_fingerprint
-from embedlab.models.fingerprint import transformed_fingerprint
 from embedlab.models.grammar import Combination
+from embedlab.models.location import transformed_fingerprint
 
 
 def average_vectors(parts: Sequence[Vectors]) -> Vectors:

@@ -15,7 +15,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from embedlab.analysis.word_effects import WeightedTokens
 from embedlab.core.errors import EmbedlabError, UsageError
-from embedlab.core.progress import ProgressCallback
+from embedlab.core.session import ProgressCallback
 from embedlab.cpu.engine import prepare_backbone, run_in_threads
 from embedlab.encoders.device import Machine, is_apart, sent
 from embedlab.encoders.encoder import EncoderFacts, Text, Vectors, VectorScorer

@@ -20,9 +20,9 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from embedlab.core.array_files import map_array
 from embedlab.core.cache import EMBEDDINGS, NAME_FILE, size_of, trim
 from embedlab.core.disk import write_atomic
+from embedlab.core.frame_files import map_array
 
 VectorRows = NDArray[np.float32]
 

@@ -21,8 +21,8 @@ from torch import Tensor
 from transformers import AutoConfig, PreTrainedModel, PreTrainedTokenizerFast
 
 from embedlab.core.errors import MissingError, in_one_line
-from embedlab.core.first_few import first_few
 from embedlab.core.note import Note
+from embedlab.core.printable import first_few
 from embedlab.models.config import brings_code, read_config
 from embedlab.models.folder_files import weight_files
 
@@ -173,7 +173,7 @@ def is_headless(model: PreTrainedModel, missing: Collection[str]) -> bool:
 
 
 def refuse_other_tensors(
-    folder: Path, model: PreTrainedModel, info: Mapping[str, Any], *, has_head: bool = False
+    folder: Path, model: PreTrainedModel, info: Mapping[str, Any], *, has_head: bool
 ) -> None:
     """Refuse missing, unknown and wrongly shaped tensors in the weights in FOLDER for MODEL.
 

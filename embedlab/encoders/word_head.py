@@ -11,8 +11,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
-from embedlab.core.errors import UsageError
-from embedlab.core.hints import Hint, RecipeValue
+from embedlab.core.errors import Hint, RecipeValue, UsageError
 from embedlab.encoders.pretrained import load_language_model
 from embedlab.encoders.transformer import TransformerEncoder
 

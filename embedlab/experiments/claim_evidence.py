@@ -13,6 +13,7 @@ from embedlab.analysis.evidence import Evidence, average_evidence
 from embedlab.analysis.weighing import Weighed
 from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.core.names import DEFAULT_TASK
+from embedlab.experiments.item_ties import ScoredItems
 from embedlab.experiments.matching_runs import Member
 from embedlab.experiments.paper_table import PaperMeasure, PaperTable
 from embedlab.experiments.row_order import (
@@ -21,7 +22,6 @@ from embedlab.experiments.row_order import (
     find_score,
     row_model,
 )
-from embedlab.experiments.scored_items import ScoredItems
 
 
 def measured_claims(

@@ -1,4 +1,6 @@
-"""The grid file: base recipes, axes over their keys, seeds, tasks, and combinations to skip."""
+"""The grid file: base recipes, axes over their keys, seeds, tasks, combinations to skip; and which
+grids there are, in the package and in a runs folder.
+"""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,14 +8,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from embedlab.core.errors import UsageError
+from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import refuse_path
 from embedlab.core.nearest import nearest_hint, unknown
 from embedlab.core.paths import recipes_folder
-from embedlab.core.plain_values import quote
 from embedlab.core.recipe import Seed, Threads
-from embedlab.core.schema import build, read_toml, table
-from embedlab.experiments.plan import GridFolder
+from embedlab.core.schema import build, quote, read_toml, table
+from embedlab.experiments.plan import GridFolder, GridPlan
+from embedlab.runs.store import GRIDS
 
 RECIPE_AXIS = "recipe"  # the axis of several base recipes
 SHORT_KEYS = {"encoder": "encoder.model", "data": "data.datasets"}
@@ -246,3 +248,40 @@ def _skip(
             hint='for example skip = [{ recipe = "sbert" }]',
         )
     return fitting
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListedGrid:
+    """A grid by its name, and what it is about."""
+
+    name: str
+    axes: tuple[tuple[str, int], ...]  # each axis with the number of its values
+    is_started: bool
+    summary: str  # of a plan that cannot be read, the reason
+
+
+def list_grids(runs: Path) -> list[ListedGrid]:
+    """Return the shipped grids, and those that were started in RUNS, by name."""
+    started = {path.parent.name for path in (runs / GRIDS).glob("*/plan.json")}
+    return [
+        _listed(name, GridFolder.of(runs, name), is_started=name in started)
+        for name in sorted({*grid_names(), *started})
+    ]
+
+
+def _listed(name: str, folder: GridFolder, *, is_started: bool) -> ListedGrid:
+    """A grid as its file describes it, or as its plan does where the file is the user's own; a
+    damaged plan costs its own line.
+    """
+    if name in grid_names():
+        values = read_toml(grid_path(name))
+        sizes = [(axis, len(choices)) for axis, choices in values.get("axes", {}).items()]
+        return ListedGrid(
+            name=name, axes=tuple(sizes), is_started=is_started, summary=values.get("summary", "")
+        )
+    try:
+        plan = GridPlan.load(folder.plan_file)
+    except MissingError as error:
+        return ListedGrid(name=name, axes=(), is_started=is_started, summary=error.message)
+    sizes = [(axis, len(labels)) for axis, labels in plan.axes.items()]
+    return ListedGrid(name=name, axes=tuple(sizes), is_started=is_started, summary=plan.summary)

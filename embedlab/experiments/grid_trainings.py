@@ -7,8 +7,8 @@ import math
 from collections.abc import Iterator, Sequence
 
 from embedlab.core.errors import UsageError
-from embedlab.core.first_few import first_few
 from embedlab.core.nearest import nearest_hint
+from embedlab.core.printable import first_few
 from embedlab.experiments.grid_file import RECIPE_AXIS, AxisValue, Grid
 from embedlab.experiments.plan import GridPlace, GridPlan
 from embedlab.experiments.planner import Planner, Training, with_existing_runs

@@ -281,7 +281,11 @@ class RowModels:
         if source.combine is None:
             return ()
         parts = [self.members(self.table.sources[row]) for row in source.of]
-        rows = _couples(parts[0]) if source.is_control else _by_seed(parts)
+        rows = (
+            list(zip(parts[0][::2], parts[0][1::2], strict=False))
+            if source.is_control
+            else _by_seed(parts)
+        )
         return tuple(_combined(source.combine, row) for row in rows)
 
     def all_members(self) -> dict[CellKey, tuple[Member, ...]]:
@@ -302,13 +306,6 @@ def _combined(combine: str, parts: Sequence[Member]) -> Member:
     return Member(
         name=name, seed=parts[0].seed, runs=frozenset().union(*(part.runs for part in parts))
     )
-
-
-def _couples(members: Sequence[Member]) -> list[tuple[Member, ...]]:
-    """Return the members in pairs; no seed occurs twice, so that the pairs vary as much as single
-    trainings do.
-    """
-    return list(zip(members[::2], members[1::2], strict=False))
 
 
 def _by_seed(parts: Sequence[Sequence[Member]]) -> list[tuple[Member, ...]]:

@@ -4,7 +4,7 @@ tables beside it and the existing names.
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
@@ -15,6 +15,7 @@ from embedlab.core.names import DEFAULT_TASK, pooling_names, task_names
 from embedlab.core.nearest import nearest_hint, unknown
 from embedlab.core.recipe import Count, Positive, Seeds
 from embedlab.core.schema import build, read_toml, table
+from embedlab.data.aliases import STS_AVERAGES
 from embedlab.experiments.paper_table import (
     ENCODER,
     Deviation,
@@ -29,6 +30,7 @@ from embedlab.experiments.printed import (
     by_number,
     is_own,
     paper_folder,
+    paper_names,
     published_pairs,
     published_scores,
     published_tables,
@@ -355,3 +357,39 @@ def _refuse_unknown(kind: str, names: Iterable[str], known: Collection[str], whe
         if name not in known:
             hint = nearest_hint(name, known, f"known: {', '.join(known)}")
             raise UsageError(f"{where}: no {kind} {name!r}", hint=hint)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedRow:
+    """One printed row of STS scores: Spearman x100, with its settings."""
+
+    model: str  # the name that a user types
+    paper: str
+    table: str
+    encoder: str
+    aggregate: str
+    scores: Mapping[str, float]  # dataset → printed score
+    average: float  # as printed, over the datasets of the row
+
+
+def published_row(model: str) -> PublishedRow | None:
+    """Return the printed STS row of a model name, or None where no paper prints one."""
+    for paper in paper_names():
+        if (entry := published_models(paper).get(model)) is not None:
+            table = load_paper(paper)[entry.table]
+            points = [point for point in table.points if point.row == entry.row]
+            values = {
+                point.measure.slice: table.printed[entry.row][point.column] for point in points
+            }
+            scores = {name: value for name, value in values.items() if value is not None}
+            average = next(name for name in scores if name in STS_AVERAGES)
+            return PublishedRow(
+                model=model,
+                paper=paper,
+                table=entry.table,
+                encoder=entry.encoder,
+                aggregate=points[0].measure.setting,
+                scores={name: value for name, value in scores.items() if name != average},
+                average=scores[average],
+            )
+    return None

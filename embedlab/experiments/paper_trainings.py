@@ -121,7 +121,7 @@ def other_profiles(
     """
     assert source.recipe is not None
     of_profile = {
-        name: _flat(expected_recipe(source, (f"{PROFILE}={name}",), encoder))
+        name: flatten(recipe_to_table(expected_recipe(source, (f"{PROFILE}={name}",), encoder)))
         for name in _profiles(source.recipe)
     }
     current = of_profile.pop(profile or PAPER)
@@ -129,10 +129,6 @@ def other_profiles(
         {key: other.get(key) for key in {*current, *other} if current.get(key) != other.get(key)}
         for other in of_profile.values()
     ]
-
-
-def _flat(recipe: Recipe) -> dict[str, Any]:
-    return flatten(recipe_to_table(recipe))
 
 
 def _profiles(recipe: str) -> tuple[str, ...]:

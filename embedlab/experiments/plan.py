@@ -158,20 +158,6 @@ class _StoredPlace(GridPlace):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Stored:
-    """The content of a plan's file."""
-
-    schema: int
-    name: str
-    summary: str
-    axes: Mapping[str, tuple[str, ...]]
-    variants: tuple[Variant, ...]
-    seeds: tuple[Seed, ...]
-    threads: Threads
-    place: _StoredPlace
-
-
-@dataclass(frozen=True, kw_only=True)
 class Cell:
     """One run of a grid."""
 
@@ -273,6 +259,14 @@ class GridPlan:
         with reading(path, hint=_ANEW):
             content = read_sealed(path, hint=_ANEW).decode()
             return cls.from_json(content, path.absolute().parents[2], where=path)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Stored(GridPlan):
+    """The content of a plan's file."""
+
+    schema: int
+    place: _StoredPlace
 
 
 def _variant(stored: Variant, runs_folder: Path) -> Variant:

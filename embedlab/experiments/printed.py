@@ -42,14 +42,14 @@ def paper_folder(paper: str) -> Path:
     listing = "`embedlab reproduce` lists all; ./FOLDER is one of your own"
     if paper in recipe_names():
         folder = recipes_folder() / "papers"
-        users = (name for name in paper_names() if _names_recipe(folder / name, paper))
+        users = (
+            name
+            for name in paper_names()
+            if f'"{paper}"' in (folder / name / PAPER_FILE).read_text("utf-8")
+        )
         shown = "".join(f", tables with it: `embedlab reproduce {name}`" for name in users)
         listing = f"{paper} is a recipe: `embedlab train {paper}`{shown}"
     raise unknown("paper", paper, paper_names(), listing=listing)
-
-
-def _names_recipe(folder: Path, recipe: str) -> bool:
-    return f'"{recipe}"' in (folder / PAPER_FILE).read_text("utf-8")
 
 
 def is_own(paper: str) -> bool:
@@ -82,7 +82,14 @@ def published_scores(
         if column not in frame.columns:
             raise unknown(f"column of {paper} {table}", column, frame.columns)
     try:
-        return _scores(frame, key)
+        return {
+            " ".join(row[column] for column in key): {
+                column: float(text) if text is not None else None
+                for column, text in row.items()
+                if column not in key
+            }
+            for row in frame.iter_rows(named=True)
+        }
     except ValueError as error:  # raised by float: a column of words that the key does not name
         raise UsageError(
             f"{paper} {table}: {error}",
@@ -109,17 +116,6 @@ def published_pairs(
         for model in models
     }
     return tuple(frame.select(sentences).rows()), scores
-
-
-def _scores(frame: pl.DataFrame, key: Sequence[str]) -> dict[str, dict[str, float | None]]:
-    return {
-        " ".join(row[column] for column in key): {
-            column: float(text) if text is not None else None
-            for column, text in row.items()
-            if column not in key
-        }
-        for row in frame.iter_rows(named=True)
-    }
 
 
 def published_tables(paper: str) -> list[str]:

@@ -12,17 +12,19 @@ import numpy as np
 from embedlab.analysis.claims import Verdict
 from embedlab.analysis.comparison import SIGNIFICANT
 from embedlab.analysis.evidence import (
+    ModelColumns,
+    Reach,
     SliceRows,
     joined,
+    weakest,
 )
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.ordering import Estimate, Order, Ordering, RankAgreement
-from embedlab.analysis.scores import ModelColumns, Reach, weakest
 from embedlab.analysis.seed_notes import REACHES
 from embedlab.analysis.seed_tests import holm
+from embedlab.experiments.item_ties import ScoredItems
 from embedlab.experiments.matching_runs import CellKey, Member
 from embedlab.experiments.paper_table import PaperMeasure, PaperTable, Point
-from embedlab.experiments.scored_items import ScoredItems
 from embedlab.runs.evaluations import Evaluation, StoredScore
 
 OF_ALL = "mean"  # the slice of a mean over the others

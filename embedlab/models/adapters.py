@@ -115,7 +115,7 @@ def read_adapter(adapter: Path) -> AdapterFile:
     return file
 
 
-def transformer_files(source: Path, adapter: Path | None = None) -> TransformerFiles:
+def transformer_files(source: Path, adapter: Path | None) -> TransformerFiles:
     """What the transformer in SOURCE is read from, with an ADAPTER that was typed or that the
     folder itself is.
     """

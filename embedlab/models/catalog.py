@@ -11,8 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
-from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.hints import Hint, RecipeValue
+from embedlab.core.errors import Hint, MissingError, RecipeValue, UsageError
 from embedlab.core.nearest import unknown
 from embedlab.core.paths import file_hash, typed_path
 from embedlab.data.table_file import TABLES
@@ -117,11 +116,6 @@ class ModelSpec(NameOptions):
     def wishes(self) -> Wishes:
         """How its folder is to be used, where that was typed."""
         return Wishes(**{field.name: getattr(self, field.name) for field in fields(Wishes)})
-
-    @property
-    def has_options(self) -> bool:
-        """Whether its vectors are other than its folder states."""
-        return self.wishes != Wishes() or self.is_transformed
 
     @property
     def is_transformed(self) -> bool:

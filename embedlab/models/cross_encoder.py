@@ -126,9 +126,9 @@ class _ModelType:
 def read_pair_usage(
     folder: Path,
     *,
-    label: str | None = None,
-    activation: str | None = None,
-    prompt: str | None = None,
+    label: str | None,
+    activation: str | None,
+    prompt: str | None,
 ) -> PairUsage:
     """Return how FOLDER scores pairs, except for what was typed.
 

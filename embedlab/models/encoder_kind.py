@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from embedlab.core import plugins
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.first_few import first_few
 from embedlab.core.foreign_files import refuse_foreign
 from embedlab.core.nearest import nearest_name
 from embedlab.core.paths import file_hash, files_below, typed_path
+from embedlab.core.printable import first_few
 
 if TYPE_CHECKING:
     from embedlab.data.dataset import Part

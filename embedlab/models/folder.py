@@ -154,7 +154,7 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
     return usage
 
 
-def read_intact_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
+def read_intact_usage(folder: Path, wishes: Wishes | None) -> Usage:
     """`read_usage` of a folder that is to be loaded: files that differ from the checksums it was
     written with are a MissingError.
     """

@@ -14,7 +14,7 @@ from annotated_types import Gt
 
 from embedlab.core.errors import MissingError
 from embedlab.core.foreign_files import MIB, read_foreign, refuse_foreign
-from embedlab.core.value_errors import reason_of
+from embedlab.core.schema import reason_of
 
 T = TypeVar("T")
 PositiveInt = Annotated[int, Gt(0)]

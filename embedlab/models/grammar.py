@@ -35,7 +35,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from embedlab.core.errors import UsageError
-from embedlab.core.name_options import option_values, outside_quotes, with_question_marks
+from embedlab.core.names import option_values, outside_quotes, with_question_marks
 from embedlab.core.nearest import unknown
 from embedlab.models.encoder_kind import names_file, prefix_of
 from embedlab.models.reading import CHOICES, NATIVE, Wishes
@@ -133,7 +133,13 @@ def parse_model(text: str) -> Single | Combined:
     if _exists(text):
         return Single(name=text, options=NameOptions())
     if (kind := _kind_of(text)) is None:
-        return _parse_single(text)
+        name, options = _split_options(text)
+        if not name:
+            raise UsageError(
+                f"{text!r} is not a model name",
+                hint="give a run, a folder, a hub id or a published model such as sbert",
+            )
+        return Single(name=name, options=_read_options(text, options), suffix=text[len(name) :])
     parts, depth = _reranked(text) if kind == RERANK else (_split_list(text, kind), None)
     return Combined(kind=kind, parts=tuple(map(parse_model, parts)), text=text, depth=depth)
 
@@ -198,16 +204,6 @@ def _reranked(text: str) -> tuple[list[str], int]:
 def _opens_list(part: str) -> bool:
     opening = _OPENING.match(part.lstrip())
     return opening is not None and opening[2] == ":"
-
-
-def _parse_single(text: str) -> Single:
-    name, options = _split_options(text)
-    if not name:
-        raise UsageError(
-            f"{text!r} is not a model name",
-            hint="give a run, a folder, a hub id or a published model such as sbert",
-        )
-    return Single(name=name, options=_read_options(text, options), suffix=text[len(name) :])
 
 
 def _split_options(text: str) -> tuple[str, list[str]]:

@@ -54,7 +54,7 @@ def cached_folder(repository: str, revision: str | None = None) -> Path | None:
     return folder if folder.is_dir() else None
 
 
-def downloaded_folder(repository: str, revision: str | None = None) -> Path | None:
+def downloaded_folder(repository: str, revision: str | None) -> Path | None:
     """Return the folder that `hub_folder` gives offline; None without one. The hub's own client,
     which is slow to import, is not used.
     """

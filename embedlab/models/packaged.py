@@ -23,7 +23,7 @@ from embedlab.core.paths import file_hash, user_models_folder
 from embedlab.core.python_processes import output_of_module
 
 if TYPE_CHECKING:
-    from embedlab.core.progress import ProgressCallback
+    from embedlab.core.session import ProgressCallback
 
 State = Literal["installed", "missing"]
 

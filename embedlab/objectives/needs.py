@@ -12,8 +12,7 @@ import polars as pl
 from annotated_types import Ge, Lt
 from numpy.typing import NDArray
 
-from embedlab.core.errors import UsageError
-from embedlab.core.hints import Hint, RecipeValue
+from embedlab.core.errors import Hint, RecipeValue, UsageError
 from embedlab.core.names import objective_options
 from embedlab.core.recipe import ObjectiveSection, RawOptions, Recipe, Stage
 from embedlab.data.dataset import COLUMNS, NLI_LABELS, DatasetKind

@@ -107,20 +107,15 @@ def grouped(outcomes: Outcomes, by: str) -> Iterator[ItemSlice]:
     for first in _with_values(parts[0]):
         for second in _with_values(parts[1]):
             if second.block == first.block and len(rows := np.intersect1d(first.rows, second.rows)):
-                yield _crossed(first, second, rows)
-
-
-def _crossed(first: ItemSlice, second: ItemSlice, rows: NDArray[np.intp]) -> ItemSlice:
-    """Return the ROWS that two slices of one dataset share, called by both."""
-    return replace(
-        first,
-        key=f"{first.key}/{second.value_key}",
-        title=f"{first.title}, {second.value_title}",
-        rows=rows,
-        value_key=f"{first.value_key}/{second.value_key}",
-        value_title=f"{first.value_title}, {second.value_title}",
-        notes=(*first.notes, *second.notes),
-    )
+                yield replace(
+                    first,
+                    key=f"{first.key}/{second.value_key}",
+                    title=f"{first.title}, {second.value_title}",
+                    rows=rows,
+                    value_key=f"{first.value_key}/{second.value_key}",
+                    value_title=f"{first.value_title}, {second.value_title}",
+                    notes=(*first.notes, *second.notes),
+                )
 
 
 def _with_values(parts: Sequence[ItemSlice]) -> Sequence[ItemSlice]:
@@ -277,7 +272,7 @@ def dice_fifths(values: ArrayLike) -> Fifths:
     return Fifths(fifth=fifth, sizes=tuple(sizes), cuts=tuple(above.tolist()), ties=tuple(ties))
 
 
-def tie_notes(fifths: Fifths, number: int, title: str = "Dice") -> tuple[str, ...]:
+def tie_notes(fifths: Fifths, number: int, title: str) -> tuple[str, ...]:
     """Return a remark if a tie is split between this fifth and the one above it."""
     cut = number - 1
     if cut >= len(fifths.cuts) or not fifths.ties[cut]:

@@ -26,7 +26,6 @@ from embedlab.runs.outcomes import (
     PREDICTED,
     SENTENCES,
     TEXT_IDS,
-    OutcomeFacts,
     StoredOutcomes,
     stored_facts,
     stored_outcomes,
@@ -74,7 +73,7 @@ Stored = Mapping[str, Mapping[str, StoredOutcomes]]  # by member, then by datase
 
 def open_outcomes(
     members: Mapping[str, Path],
-    tasks: Collection[str] = (),
+    tasks: Collection[str],
     datasets: Collection[str] = (),
     cache: Path | None = None,
 ) -> Outcomes | None:
@@ -128,7 +127,19 @@ def joined_members(
         )
         texts.append(sentences)
         rows.append(_rows(index, items))
-        blocks.append(_block(first, sentences, cache))
+        measures = first.measures or ("accuracy" if first.classes else "spearman",)
+        is_known = not sentences["sentence1"].null_count()
+        blocks.append(
+            Block(
+                task=first.base_task or first.task,
+                suite=first.task,
+                dataset=first.name,
+                measures=measures,
+                classes=first.classes,
+                is_aggregated=measures == ("spearman",) and not first.classes,
+                near=partial(near_sentences_of, sentences, cache) if is_known else None,
+            )
+        )
     return Outcomes(
         rows=pl.concat(rows),
         predictions=pl.concat(predictions),
@@ -177,20 +188,6 @@ def _rows(index: int, items: pl.DataFrame) -> pl.DataFrame:
     ]
     block = pl.Series("block", [index], dtype=pl.UInt16).new_from_index(0, items.height)
     return items.select("item", "gold", "source").with_columns(block, *numbers).select(*ROWS)
-
-
-def _block(first: OutcomeFacts, sentences: pl.DataFrame, cache: Path | None) -> Block:
-    measures = first.measures or ("accuracy" if first.classes else "spearman",)
-    is_known = not sentences["sentence1"].null_count()
-    return Block(
-        task=first.base_task or first.task,
-        suite=first.task,
-        dataset=first.name,
-        measures=measures,
-        classes=first.classes,
-        is_aggregated=measures == ("spearman",) and not first.classes,
-        near=partial(near_sentences_of, sentences, cache) if is_known else None,
-    )
 
 
 def near_sentences_of(sentences: pl.DataFrame, cache: Path | None = None) -> NearDuplicates:

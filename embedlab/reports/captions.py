@@ -19,8 +19,8 @@ from embedlab.scoring.provenance import SHORTENED, overlap_sign
 from embedlab.tasks.task import scale_of
 
 if TYPE_CHECKING:
+    from embedlab.analysis.evidence import ModelColumns
     from embedlab.analysis.power import Detectable
-    from embedlab.analysis.scores import ModelColumns
     from embedlab.data.shared_text import Overlap
     from embedlab.scoring.task_comparison import TaskComparison
 

@@ -17,11 +17,11 @@ from embedlab.analysis.trade_offs import undominated
 from embedlab.core.disk import write_atomic
 from embedlab.core.errors import UsageError
 from embedlab.core.foreign_files import check_output
-from embedlab.core.name_options import option_values, outside_quotes
+from embedlab.core.names import option_values, outside_quotes
 from embedlab.core.nearest import unknown
 from embedlab.core.own_files import published
 from embedlab.core.paths import typed_path
-from embedlab.data.pair_parts import FIFTHS_OF
+from embedlab.data.source import FIFTHS_OF
 from embedlab.models.grammar import title_of, titles_of
 from embedlab.outcomes.frame import DATASET, is_expression
 from embedlab.outcomes.property import property_named
@@ -39,7 +39,7 @@ from embedlab.runs.curves import Curve
 from embedlab.tasks.task import scale_of
 
 if TYPE_CHECKING:
-    from embedlab.analysis.scores import ModelColumns
+    from embedlab.analysis.evidence import ModelColumns
     from embedlab.comparison.explanation import Explanation
     from embedlab.experiments.pivot import Pivot
     from embedlab.experiments.plan import GridPlan

@@ -6,11 +6,11 @@ from dataclasses import replace
 from math import isnan
 from typing import Any
 
-from embedlab.core.durations import duration
 from embedlab.core.note import Note, phrases_of
+from embedlab.core.printable import duration
 from embedlab.data.published import remarks
 from embedlab.experiments.attempts import CellEntry, CellState
-from embedlab.experiments.listing import ListedGrid
+from embedlab.experiments.grid_file import ListedGrid
 from embedlab.experiments.pivot import Pivot, Spread, last_dev
 from embedlab.experiments.plan import Cell, GridPlan
 from embedlab.experiments.progress import GridProgress

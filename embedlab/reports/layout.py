@@ -266,7 +266,7 @@ def broken(text: str, width: int, kind: Kind) -> list[str]:
     return [line for line in lines if line] or [""]
 
 
-def _wrapped(text: str, width: int | None, indent: int = 0) -> list[str]:
+def _wrapped(text: str, width: int | None, indent: int) -> list[str]:
     """Return TEXT in lines of WIDTH cells, all but the first indented."""
     if width is None or cell_len(text) <= width:
         return [text]

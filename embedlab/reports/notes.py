@@ -14,7 +14,7 @@ from embedlab.scoring.provenance import training_notes
 
 if TYPE_CHECKING:
     from embedlab.analysis.comparison import ComparedSlice
-    from embedlab.analysis.scores import ModelColumns
+    from embedlab.analysis.evidence import ModelColumns
     from embedlab.data.dataset import DatasetState
     from embedlab.encoders.encoder import EncoderFacts, PairScorer
     from embedlab.models.catalog import Model, ModelSpec

@@ -8,8 +8,8 @@ from math import isnan
 import polars as pl
 
 from embedlab.analysis.comparison import ComparedSlice
+from embedlab.comparison.comparison import SelectedAndRest
 from embedlab.comparison.evidence import CHOSEN
-from embedlab.comparison.selected import SelectedAndRest
 from embedlab.core.signs import PAIRS_SHARED, SENTENCES_SHARED
 from embedlab.models.grammar import titles_of
 from embedlab.reports.frames import PAIRED, Row, tidy_frame
@@ -34,7 +34,7 @@ def listed_columns(models: Sequence[str]) -> list[str]:
 
 
 def pair_list(
-    gathered: Gathered, shown: pl.DataFrame, title: str, *, added: Sequence[str] = ()
+    gathered: Gathered, shown: pl.DataFrame, title: str, *, added: Sequence[str]
 ) -> Table:
     """One row a pair of SHOWN, which has the columns of `pair_columns` and those ADDED, of text;
     its frame has one row a pair and model. A similarity is marked where its model was trained on

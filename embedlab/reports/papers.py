@@ -8,8 +8,8 @@ from math import isnan
 from statistics import fmean, stdev
 
 from embedlab.analysis.seed_notes import REACH_SIGN, REACHES
-from embedlab.core.durations import duration
 from embedlab.core.names import DEFAULT_TASK
+from embedlab.core.printable import duration
 from embedlab.experiments.deviations import rows_text
 from embedlab.experiments.matching_runs import CellKey
 from embedlab.experiments.paper_file import ALL_TABLES, full_size_of, load_paper, summary_of

@@ -11,7 +11,7 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
 from embedlab.analysis.comparison import Difference, comparison_notes
-from embedlab.analysis.scores import is_checkpoint
+from embedlab.analysis.evidence import is_checkpoint
 from embedlab.analysis.seed_notes import HANGS
 from embedlab.core.note import Note
 from embedlab.core.signs import MODELS
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from embedlab.choices import TableRows
     from embedlab.data.mteb_files import StatedFigures
     from embedlab.data.shared_text import Overlap
-    from embedlab.experiments.published_rows import PublishedRow
+    from embedlab.experiments.paper_file import PublishedRow
     from embedlab.runs.evaluations import Evaluation, StoredScore
     from embedlab.scoring.selection import SelectedTask
 
@@ -74,11 +74,11 @@ def evaluation_table(
     selected: SelectedTask,
     evaluations: Mapping[str, Sequence[Evaluation]],
     *,
-    by: str | None = None,
-    metric: str | None = None,
-    settings: Sequence[str] | None = None,
-    intervals: Intervals | None = None,
-    notes: Sequence[str] = (),
+    by: str | None,
+    metric: str | None,
+    settings: Sequence[str] | None,
+    intervals: Intervals | None,
+    notes: Sequence[str],
 ) -> Table:
     """Return one row a number of the EVALUATIONS of each model's members, one column a model: mean
     ± standard deviation; of one model with several SETTINGS, or measures of each dataset, a column

@@ -44,7 +44,7 @@ _OTHER = "(other tokens)"
 
 
 def effect_tables(
-    effects: WordEffects, *, marks: Sequence[str] = (), notes: Sequence[str] = ()
+    effects: WordEffects, *, marks: Sequence[str], notes: Sequence[str]
 ) -> list[Table]:
     """Return the tables of leaving out words; NOTES are on the models."""
     tables = [_pair_table(effects, marks, [*generated_note(marks), *notes])]
@@ -274,7 +274,7 @@ def token_tables(
     views: Sequence[TokenView],
     words: tuple[Sequence[ShownWord], Sequence[ShownWord]],
     *,
-    marks: Sequence[str] = (),
+    marks: Sequence[str],
 ) -> list[Table]:
     """Return the parts of the cosine of each model by the words of each sentence; they add up to
     it.

@@ -1,4 +1,6 @@
-"""The environment of a run: hardware, versions and data, written once before step one."""
+"""The environment of a run: hardware, versions and the facts of its data, written once before step
+one.
+"""
 
 import os
 import platform
@@ -10,13 +12,35 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any, NotRequired
+
+from typing_extensions import TypedDict
 
 from embedlab.core.disk import read_sealed, reading
 from embedlab.core.plugins import plugin_versions
-from embedlab.core.schema import read_json
+from embedlab.core.schema import Shaped, read_json
 from embedlab.core.version import __version__
-from embedlab.runs.parts import StoredPart
+
+
+class _Stored(TypedDict):
+    """The keys that are read; others are preserved."""
+
+    __pydantic_config__ = {"extra": "allow"}  # type: ignore[misc]  # noqa: RUF012 - pydantic reads it, and takes long to import
+
+    name: str
+    split: NotRequired[str]
+    rows: NotRequired[int]
+    used: NotRequired[int]
+    expected_rows: NotRequired[int | None]
+    partial: NotRequired[bool]
+    sha256: NotRequired[dict[str, str]]
+    empty: NotRequired[int]
+
+
+# The fields of `embedlab.data.dataset.DatasetState`, and those that a run adds; checked where it is
+# read from JSON.
+StoredPart = Annotated[Mapping[str, Any], Shaped(_Stored)]
+
 
 SCHEMA = 1  # of the whole run folder; raised when older versions of embedlab can no longer read it
 

@@ -22,8 +22,7 @@ from embedlab.core.python_processes import python_command
 from embedlab.core.settings import Settings
 from embedlab.runs.endings import failure_after, length, with_errors_to
 from embedlab.runs.events import Cancelled, EventLog
-from embedlab.runs.processes import is_process
-from embedlab.runs.store import RunFolder
+from embedlab.runs.store import RunFolder, is_process
 
 POLL_S = 0.1
 GRACE_S = 5.0  # for processes whose team has lost one, before they are killed

@@ -21,7 +21,7 @@ from embedlab.core.note import NoteKind, stored_kinds, with_kinds
 from embedlab.core.schema import read_json
 from embedlab.core.version import __version__
 from embedlab.data.shared_text import NOTHING_SHARED, Overlap
-from embedlab.runs.parts import StoredPart
+from embedlab.runs.environment import StoredPart
 
 SCHEMA = 2
 SENTENCES = ("sentence1", "sentence2")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from embedlab.core.errors import MissingError
-from embedlab.core.plain_values import quote
+from embedlab.core.schema import quote
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import Signature
 
@@ -167,21 +167,20 @@ def _row_scores(
     """The number of MODEL in a row of one number, or its numbers in a row of a paper's table."""
     if row.keys() >= _OF_ONE_NUMBER:
         if row["model"] == model:
-            yield _number_key(row, signature), row["score"]
+            yield (
+                ScoreKey(
+                    task=str(row["task"]),
+                    by="dataset" if row["by"] == "average" else str(row["by"]),
+                    slice=without_folder(str(row["slice"]), signature),
+                    metric=str(row["metric"]),
+                    setting=str(row.get("setting") or ""),
+                    split=str(row.get("split") or ""),
+                    typed=str(row["slice"]),
+                ),
+                row["score"],
+            )
         return
     yield from _paper_scores(row, model, signature)
-
-
-def _number_key(row: Mapping[str, Any], signature: Signature) -> ScoreKey:
-    return ScoreKey(
-        task=str(row["task"]),
-        by="dataset" if row["by"] == "average" else str(row["by"]),
-        slice=without_folder(str(row["slice"]), signature),
-        metric=str(row["metric"]),
-        setting=str(row.get("setting") or ""),
-        split=str(row.get("split") or ""),
-        typed=str(row["slice"]),
-    )
 
 
 def _paper_scores(

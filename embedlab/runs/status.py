@@ -1,19 +1,53 @@
-"""The status of a run, from one cheap read of its folder."""
+"""The status of a run, from one cheap read of its folder, and whether it is being scored."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
 from statistics import fmean
 from typing import Literal
 
-from embedlab.core.errors import EmbedlabError, ExitCode, UsageError
-from embedlab.core.foreign_files import refuse_links
-from embedlab.core.hints import Hint, NamedOption
+from embedlab.core.disk import is_locked, take_lock
+from embedlab.core.errors import (
+    EmbedlabError,
+    ExitCode,
+    Hint,
+    MissingError,
+    NamedOption,
+    UsageError,
+)
+from embedlab.core.foreign_files import open_own, refuse_links
 from embedlab.runs import events
-from embedlab.runs.scoring import is_being_scored
 from embedlab.runs.store import RunFolder
+
+_FILE = "scoring"
+
+
+@contextmanager
+def being_scored(runs: Iterable[RunFolder]) -> Iterator[None]:
+    """Show the models of RUNS as being scored until the block ends; nothing waits for it, and a
+    folder that refuses it is scored too.
+    """
+    with ExitStack() as held:
+        for run in runs:
+            with suppress(OSError, MissingError):
+                path = run.path / _FILE
+                if take_lock(
+                    held.enter_context(open_own(path)).fileno()
+                ):  # else another process shows it
+                    held.callback(path.unlink, missing_ok=True)
+        yield
+
+
+def is_being_scored(run: RunFolder) -> bool:
+    """Return whether a process scores the model of RUN now."""
+    try:
+        return is_locked(run.path / _FILE)
+    except (OSError, MissingError):
+        return False
+
 
 RunState = Literal[
     "starting",
@@ -94,7 +128,11 @@ def run_status(run: RunFolder, now: float | None = None) -> Status:
     dev = _dev_scores(recorded)
     state = _state(recent, alive=holder is not None, now=time.time() if now is None else now)
     step = _newest_step(recent)
-    failed = _failure(recent) if state == "failed" else None
+    failed = (
+        next((event for event in reversed(recent) if isinstance(event, events.Failed)), None)
+        if state == "failed"
+        else None
+    )
     why = failed.message if failed is not None else _crash(step) if state == "crashed" else ""
     return Status(
         state=state,
@@ -199,10 +237,6 @@ def refuse_begun(run: RunFolder) -> None:
                 f", or remove it: embedlab runs rm {run.id}",
             ),
         )
-
-
-def _failure(recent: list[events.Event]) -> events.Failed | None:
-    return next((event for event in reversed(recent) if isinstance(event, events.Failed)), None)
 
 
 def _crash(step: events.Step | None) -> str:

@@ -1,5 +1,5 @@
 """Run folders: every fact of a run is a plain file; its state follows from these files and its
-process.
+process, known by id and start time.
 """
 
 import json
@@ -27,18 +27,42 @@ from embedlab.core.disk import (
     write_json,
     write_sealed,
 )
-from embedlab.core.errors import EmbedlabError, MissingError, UsageError
-from embedlab.core.first_few import first_few
+from embedlab.core.errors import EmbedlabError, Hint, MissingError, NamedOption, UsageError
 from embedlab.core.foreign_files import open_own, refuse_links
-from embedlab.core.hints import Hint, NamedOption
 from embedlab.core.nearest import unknown
+from embedlab.core.printable import first_few
 from embedlab.core.schema import read_json
-from embedlab.runs.processes import process_start
 
-# Listing runs, which the dashboard does before its first paint, reads no recipe and no environment.
 if TYPE_CHECKING:
     from embedlab.core.recipe import Recipe
     from embedlab.runs.environment import Environment
+
+
+# starts are counted in hundredths of a second; ids repeat after thousands of processes
+_TOLERANCE_S = 1.0
+
+
+def process_start(pid: int) -> float | None:
+    """Return the seconds between the starts of this machine and of the process PID, independent of
+    the clock; None if it has ended.
+    """
+    import psutil  # needed only for starting and stopping runs
+
+    try:
+        return float(psutil.Process(pid).create_time() - psutil.boot_time())
+    except psutil.Error:
+        return None
+
+
+def is_process(pid: int, started_s: float | None) -> bool:
+    """Return whether the process PID is the one that began STARTED_S after the machine; without
+    that time nobody knows.
+    """
+    start = process_start(pid)
+    if started_s is None or start is None:
+        return False
+    return abs(start - started_s) < _TOLERANCE_S
+
 
 _RESTORE = "remove the run, or restore the file"
 
@@ -302,8 +326,8 @@ class RunFolder:
 
         The lock decides, not the id in the pid file: the system reuses ids of dead processes.
         """
-        return (
-            self._starter() or self._locker()
+        return self._starter() or (
+            self._stated_holder() if is_locked(self.path / "lock") else None
         )  # in this order: a process takes the lock before its claim ends
 
     def _starter(self) -> Holder | None:
@@ -316,9 +340,6 @@ class RunFolder:
         if holder is None or (holder.pid, holder.host) == (os.getsid(0), socket.gethostname()):
             return None
         return replace(holder, is_starting=True)
-
-    def _locker(self) -> Holder | None:
-        return self._stated_holder() if is_locked(self.path / "lock") else None
 
     def _stated_holder(self) -> Holder | None:
         """Return the holder named in the pid file; None if the folder was renamed or removed

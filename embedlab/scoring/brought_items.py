@@ -99,7 +99,12 @@ def evaluate_items(
             f"{path}: {notes[0]}",
             hint="`embedlab data ls DATASET --items` lists all items of a dataset",
         )
-    return _result(task, spec, joined, notes)
+    states = [state for each in joined for state in each.gold.states]
+    evaluation = evaluation_of(task.name, Brought(spec), states, tuple(_scores(joined)), notes)
+    outcomes = tuple(_outcomes(evaluation, each) for each in joined)
+    return TaskResult(
+        evaluation=evaluation, tested=tuple(each.gold.part for each in joined), outcomes=outcomes
+    )
 
 
 def _gold(
@@ -172,17 +177,6 @@ def _refuse(path: str, index: int, fault: str) -> NoReturn:
     raise MissingError(
         f"{path}, line {index}: {fault}",
         hint="`embedlab data ls DATASET --items` lists the items of a dataset with their labels",
-    )
-
-
-def _result(
-    task: Task, spec: ModelSpec, joined: Sequence[_Joined], notes: Sequence[str]
-) -> TaskResult:
-    states = [state for each in joined for state in each.gold.states]
-    evaluation = evaluation_of(task.name, Brought(spec), states, tuple(_scores(joined)), notes)
-    outcomes = tuple(_outcomes(evaluation, each) for each in joined)
-    return TaskResult(
-        evaluation=evaluation, tested=tuple(each.gold.part for each in joined), outcomes=outcomes
     )
 
 

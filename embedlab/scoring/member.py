@@ -24,7 +24,7 @@ from embedlab.tasks.task import task as find_task
 
 if TYPE_CHECKING:
     from embedlab.choices import SettingName
-    from embedlab.core.progress import StartProgress
+    from embedlab.core.session import StartProgress
     from embedlab.core.settings import Settings
     from embedlab.data.dataset import Part
     from embedlab.data.overlaps import KnownText

@@ -28,11 +28,11 @@ from embedlab.tasks.task import task as find_task
 
 if TYPE_CHECKING:
     from embedlab.choices import SettingName
-    from embedlab.core.progress import StartProgress
+    from embedlab.core.session import StartProgress
     from embedlab.core.settings import Settings
     from embedlab.models.catalog import ModelSpec
+    from embedlab.runs.environment import StoredPart
     from embedlab.runs.evaluations import Evaluation, StoredScore
-    from embedlab.runs.parts import StoredPart
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -123,7 +123,7 @@ def member_outcomes(
     of it and still valid.
     """
     place = ScorePlace.of(spec, settings)
-    task = find_task(selected.task)
+    task = selected.definition
     setting = task.setting(setting)
     # a file is read as fast as what would be stored of it
     if spec.shipped.items is not None or spec.without:
@@ -216,7 +216,7 @@ def averages_of(selected: SelectedTask, datasets: Sequence[str]) -> Mapping[str,
     available.
     """
     return (
-        find_task(selected.task).averages(datasets, selected.evaluation_name())
+        selected.definition.averages(datasets, selected.evaluation_name())
         if selected.is_whole
         else {}
     )

@@ -16,7 +16,7 @@ from embedlab.runs.evaluations import Evaluation
 from embedlab.scoring.training_text import training_text
 
 if TYPE_CHECKING:
-    from embedlab.core.progress import StartProgress
+    from embedlab.core.session import StartProgress
     from embedlab.core.settings import Settings
     from embedlab.data.dataset import DatasetState
     from embedlab.encoders.score_place import ScorePlace

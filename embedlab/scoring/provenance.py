@@ -29,7 +29,7 @@ def training_marks(spec: ModelSpec) -> tuple[str, ...]:
     """Return the marks of every number of a model: those of its runs' training data, and of unknown
     training text.
     """
-    from embedlab.scoring.stated_text import is_text_unknown
+    from embedlab.scoring.training_text import is_text_unknown
 
     known = _environments(spec)
     marks = marks_of(
@@ -58,8 +58,7 @@ def training_notes(spec: ModelSpec) -> tuple[str, ...]:
     all, whether each seed drew its own, and what is known of training text that no run records.
     """
     from embedlab.runs.status import trained_flaw
-    from embedlab.scoring.stated_text import stated_text_notes
-    from embedlab.scoring.training_text import lineage
+    from embedlab.scoring.training_text import lineage, stated_text_notes
 
     runs = list(lineage(spec))
     known = [run.environment() for run in runs]
@@ -154,9 +153,10 @@ def overlap_notes(overlaps: Mapping[str, Overlap]) -> tuple[str, ...]:
     ]
     sentences, few = (
         [
-            _counted_sentences(name, overlap)
+            f"{name} {overlap.shared_sentences} of {overlap.sentences}"
             for name, overlap in overlaps.items()
-            if _shares_sentences_alone(overlap) and _is_few(overlap) is is_few
+            if overlap.shared_sentences and not overlap.shared_pairs
+            if _is_few(overlap) is is_few
         ]
         for is_few in (False, True)
     )
@@ -177,14 +177,6 @@ def overlap_notes(overlaps: Mapping[str, Overlap]) -> tuple[str, ...]:
         ),
         *([Note(stated, kind="shared sentences")] if declared else []),
     )
-
-
-def _shares_sentences_alone(overlap: Overlap) -> bool:
-    return bool(overlap.shared_sentences) and not overlap.shared_pairs
-
-
-def _counted_sentences(name: str, overlap: Overlap) -> str:
-    return f"{name} {overlap.shared_sentences} of {overlap.sentences}"
 
 
 def _in_training(sign: Sign | None, what: str, counts: Sequence[str]) -> str:

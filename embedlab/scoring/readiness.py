@@ -14,7 +14,7 @@ from embedlab.core.errors import MissingError, NotDownloadedError, UsageError
 from embedlab.data.file_name import is_pair_file
 from embedlab.data.source import Source
 from embedlab.scoring.selection import SelectedTask, recipe_evaluations
-from embedlab.tasks.task import Selection, Texts, task
+from embedlab.tasks.task import Selection, Texts
 
 if TYPE_CHECKING:
     from embedlab.choices import SettingName
@@ -144,6 +144,6 @@ def _with_hint(error: MissingError, otherwise: str) -> MissingError:
 def _texts(
     selected: SelectedTask, setting: SettingName, source: Source
 ) -> dict[SelectedTask, Texts]:
-    chosen = task(selected.task)
+    chosen = selected.definition
     texts = chosen.texts(source, Selection(names=selected.names, setting=chosen.setting(setting)))
     return {selected: texts} if texts is not None else {}

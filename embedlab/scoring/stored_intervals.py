@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from math import isnan
 from typing import TYPE_CHECKING
 
-from embedlab.analysis.scores import ModelColumns
+from embedlab.analysis.evidence import ModelColumns
 from embedlab.comparison.comparison import compare_outcomes
 from embedlab.outcomes.stored import joined_members
 from embedlab.runs.outcomes import stored_outcomes

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import xxhash
 
-from embedlab.analysis.evidence import Evidence, member_columns
-from embedlab.analysis.scores import ModelColumns
+from embedlab.analysis.evidence import Evidence, ModelColumns, member_columns
 from embedlab.analysis.uncertainty import METHOD
 from embedlab.comparison.comparison import Comparison, Slicing, compare_slices
 from embedlab.comparison.evidence import outcome_evidence, slices_of

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import get_args
 
 from embedlab.analysis.comparison import ComparedSlice
-from embedlab.analysis.scores import ModelColumns
+from embedlab.analysis.evidence import ModelColumns
 from embedlab.choices import Aggregate
 from embedlab.comparison.comparison import Slicing, compare_outcomes
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
 from embedlab.encoders.score_place import member_folders
 from embedlab.models.catalog import ModelSpec
-from embedlab.models.fingerprint import spec_fingerprint
+from embedlab.models.location import spec_fingerprint
 from embedlab.outcomes.frame import ALL_SPLITS, joined_splits
 from embedlab.outcomes.stored import joined_members
 from embedlab.runs.outcomes import StoredOutcomes, stored_outcomes

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from embedlab.core.errors import UsageError
 from embedlab.core.names import objective_options
-from embedlab.core.progress import ProgressCallback, StartProgress, unseen
 from embedlab.core.recipe import Recipe
+from embedlab.core.session import ProgressCallback, StartProgress, unseen
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source

@@ -16,7 +16,7 @@ from embedlab.choices import SettingName
 from embedlab.classifiers.folds import FOLD_SEED, HELD_BACK, RowIndices
 from embedlab.classifiers.settings import SETTINGS, Setting
 from embedlab.core.errors import MissingError
-from embedlab.core.progress import StartProgress, unseen
+from embedlab.core.session import StartProgress, unseen
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Dataset, Part
 from embedlab.data.source import Source

@@ -23,8 +23,14 @@ import polars as pl
 from numpy.typing import NDArray
 from tqdm.std import tqdm
 
-from embedlab.core.errors import EmbedlabError, MissingError, UsageError, in_one_line
-from embedlab.core.hints import Hint, NamedOption
+from embedlab.core.errors import (
+    EmbedlabError,
+    Hint,
+    MissingError,
+    NamedOption,
+    UsageError,
+    in_one_line,
+)
 from embedlab.core.nearest import unknown
 from embedlab.core.network import is_reachable
 from embedlab.core.paths import TINY_FOLDER, file_hash

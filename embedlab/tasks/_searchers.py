@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.progress import StartProgress
+from embedlab.core.session import StartProgress
 from embedlab.core.settings import Settings
 from embedlab.data.queries import Places, Queries, Run
 from embedlab.encoders.encoder import Encoder, EncoderFacts, PairScorer
@@ -31,9 +31,8 @@ from embedlab.encoders.exact_search import (
 )
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import combined_fingerprint
-from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.models.grammar import RERANK, title_of
-from embedlab.models.location import model_folder
+from embedlab.models.location import model_folder, spec_fingerprint
 from embedlab.models.modules import routes
 from embedlab.models.prompts import stated_prompts
 from embedlab.models.published import BY_REPOSITORY

@@ -14,14 +14,14 @@ from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.core.errors import MissingError
 from embedlab.encoders.encoder import Described, EncoderFacts, PairScorer
 from embedlab.models.encoder_kind import encoder_kind
-from embedlab.models.fingerprint import spec_fingerprint
+from embedlab.models.location import spec_fingerprint
 from embedlab.outcomes.frame import Outcomes, measured_by
 from embedlab.runs.evaluations import StoredScore
 
 if TYPE_CHECKING:
     from embedlab.analysis.evidence import Evidence
     from embedlab.choices import Aggregate, By
-    from embedlab.core.progress import ProgressCallback, StartProgress
+    from embedlab.core.session import ProgressCallback, StartProgress
     from embedlab.core.settings import Settings
     from embedlab.data.dataset import DatasetState, Part
     from embedlab.models.catalog import ModelSpec

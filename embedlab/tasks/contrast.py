@@ -21,14 +21,14 @@ from embedlab.analysis.overlap import dice_of_rows
 from embedlab.analysis.tags import word_counts
 from embedlab.choices import TableScale
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.progress import ProgressCallback, StartProgress
+from embedlab.core.session import ProgressCallback, StartProgress
 from embedlab.core.settings import Settings
 from embedlab.data.contrasts import COLUMNS, SOURCES, holds_contrasts, open_contrasts
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source, available
 from embedlab.encoders.encoder import PairScorer
 from embedlab.models.catalog import ModelSpec
-from embedlab.outcomes.properties.phenomenon import PROPERTY, phenomenon_of
+from embedlab.outcomes.properties.standard import PHENOMENON, phenomenon_of
 from embedlab.runs.evaluations import StoredScore
 from embedlab.tasks.task import (
     GoldItems,
@@ -153,9 +153,9 @@ def scores_of(part: Part, item_margins: Numbers) -> Iterator[StoredScore]:
     """Yield the measures of a dataset, then those of each of its phenomena."""
     anchors, name = anchor_numbers(part), part.state.name
     kinds = phenomenon_of(part.frame["sentence2"], part.frame["contradicted"])
-    values = sorted(kinds.unique().to_list(), key=PROPERTY.place)
+    values = sorted(kinds.unique().to_list(), key=PHENOMENON.place)
     groups = {f"{name} {value}": np.flatnonzero((kinds == value).to_numpy()) for value in values}
-    parts = {"dataset": {name: np.arange(len(item_margins))}, PROPERTY.name: groups}
+    parts = {"dataset": {name: np.arange(len(item_margins))}, PHENOMENON.name: groups}
     for by, slices in parts.items():
         for title, rows in slices.items():
             for metric in (CLOSER, MARGIN):

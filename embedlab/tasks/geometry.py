@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embedlab.choices import TableScale
-from embedlab.core.progress import StartProgress
+from embedlab.core.session import StartProgress
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
-from embedlab.data.pair_parts import open_parts
-from embedlab.data.source import Source
+from embedlab.data.source import Source, open_parts
 from embedlab.encoders.encoder import (
     Encoder,
     Vectors,

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from embedlab.analysis.correlations import pearson, spearman
 from embedlab.core.disk import write_atomic
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.progress import ProgressCallback, StartProgress
 from embedlab.core.recipe import Recipe, Stage
+from embedlab.core.session import ProgressCallback, StartProgress
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source, dataset

@@ -17,7 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError, in_one_line
-from embedlab.core.progress import StartProgress
+from embedlab.core.session import StartProgress
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.shared_text import NOTHING_SHARED

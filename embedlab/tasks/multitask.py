@@ -17,14 +17,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.analysis.correlations import pearson
-from embedlab.core.progress import StartProgress
 from embedlab.core.recipe import Recipe
+from embedlab.core.session import StartProgress
 from embedlab.core.settings import Settings
 from embedlab.data.aliases import datasets_of
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
-from embedlab.models.fingerprint import spec_fingerprint
+from embedlab.models.location import spec_fingerprint
 from embedlab.objectives.losses.sentiment_head import SENTIMENT_CLASSES
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import SENTENCES, StoredOutcomes

@@ -17,8 +17,8 @@ import polars as pl
 
 from embedlab.analysis.measures import MEASURES
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.progress import ProgressCallback, StartProgress
 from embedlab.core.recipe import RawOptions, Recipe
+from embedlab.core.session import ProgressCallback, StartProgress
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import NLI_LABELS, Part
 from embedlab.data.own_columns import LABELLED, own_data
@@ -137,7 +137,7 @@ class Nli(Task):
 
 
 def predicted_labels(
-    trained: "Trained", stage: int, frame: pl.DataFrame, progress: ProgressCallback | None = None
+    trained: "Trained", stage: int, frame: pl.DataFrame, progress: ProgressCallback | None
 ) -> list[str]:
     """Return the label that the head of STAGE gives to each pair; of equal logits the first in the
     order of the labels.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from embedlab.choices import SettingName
 from embedlab.core.nearest import unknown
-from embedlab.core.progress import StartProgress, unseen
+from embedlab.core.session import StartProgress, unseen
 from embedlab.data.probing import (
     SENTEVAL,
     SENTEVAL_TASKS,

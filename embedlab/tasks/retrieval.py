@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from embedlab.analysis.measures import CUTS, FIRST, MEASURES, query_gold
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.progress import StartProgress, unseen
+from embedlab.core.session import StartProgress, unseen
 from embedlab.core.settings import Settings
 from embedlab.data.own_files import holds_queries
 from embedlab.data.queries import Places, Queries

@@ -1,11 +1,9 @@
 """The task `sts`: how well similarities rank sentence pairs by human scores."""
 
 from embedlab.core import plugins
-from embedlab.data.aliases import datasets_of
+from embedlab.data.aliases import STS_AVERAGES, datasets_of
 from embedlab.data.file_name import is_pair_file
-from embedlab.data.pair_parts import is_scored
-from embedlab.data.source import dataset
-from embedlab.data.sts import STS_AVERAGES
+from embedlab.data.source import dataset, is_scored
 from embedlab.tasks.task import PairTask
 
 STS_DATASETS = datasets_of("sts")

@@ -23,9 +23,8 @@ from embedlab.core import plugins
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import code_version
 from embedlab.data.marks import data_marks
-from embedlab.data.pair_parts import open_scored
 from embedlab.data.published import remarks
-from embedlab.data.source import Source, available
+from embedlab.data.source import Source, available, open_scored
 from embedlab.encoders.encoder import Described, Encoder, EncoderFacts, VectorScorer
 from embedlab.outcomes.stored import joined_members
 from embedlab.runs.evaluations import Evaluation, StoredScore
@@ -56,13 +55,13 @@ if TYPE_CHECKING:
 
     from embedlab.choices import Aggregate, SettingName, TableScale
     from embedlab.core.plugins import Plugin
-    from embedlab.core.progress import StartProgress
     from embedlab.core.recipe import Recipe
+    from embedlab.core.session import StartProgress
     from embedlab.core.settings import Settings
     from embedlab.data.dataset import DatasetState, Part
     from embedlab.models.catalog import ModelSpec
     from embedlab.objectives.objective import Trained
-    from embedlab.runs.parts import StoredPart
+    from embedlab.runs.environment import StoredPart
 
 
 # of pairs whose gold has two values
@@ -433,17 +432,13 @@ def scale_of(name: str, metric: str) -> TableScale:
     """Return what tables multiply numbers of METRIC by that the task called NAME measures; of one
     that is gone they are shares.
     """
-    known = _known(name)
-    return known.scale_of(metric) if known is not None else 100
-
-
-def _known(name: str) -> Task | None:
     plugin = plugins.find("tasks", name)
-    return (
+    known = (
         _load(plugin)
         if plugin is not None and plugin.fault is None and plugins.can_load(plugin)
         else None
     )
+    return known.scale_of(metric) if known is not None else 100
 
 
 def _load(plugin: Plugin) -> Task:

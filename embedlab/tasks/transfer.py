@@ -12,7 +12,7 @@ from embedlab.choices import SettingName
 from embedlab.classifiers.folds import FOLD_SEED
 from embedlab.core.errors import UsageError
 from embedlab.core.nearest import unknown
-from embedlab.core.progress import StartProgress, unseen
+from embedlab.core.session import StartProgress, unseen
 from embedlab.data.source import Source, dataset
 from embedlab.encoders.encoder import Encoder
 from embedlab.runs.evaluations import StoredScore

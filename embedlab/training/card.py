@@ -12,7 +12,7 @@ _HUB_ID = re.compile(r"\w[\w.-]*/[\w.-]+")
 
 
 def model_card(
-    recipe: Recipe, seed: int, states: Sequence[DatasetState], *, is_normalised: bool = False
+    recipe: Recipe, seed: int, states: Sequence[DatasetState], *, is_normalised: bool
 ) -> str:
     """Return the card of a run's model, in the hub's Markdown with a YAML head."""
     normalised = ", vectors of length 1 as of the model it started from" if is_normalised else ""

@@ -174,12 +174,10 @@ class LossScale:
 
     def state(self) -> dict[str, float]:
         """Return what a training needs to go on; empty where the factor is always 1."""
-        return {
-            key: float(value) for key, value in (self._scaler.state_dict() | self._counts()).items()
-        }
-
-    def _counts(self) -> dict[str, int]:
-        return {_SKIPPED: self.skipped} if self._scaler.is_enabled() else {}
+        state = dict(self._scaler.state_dict())
+        if self._scaler.is_enabled():
+            state[_SKIPPED] = self.skipped
+        return {key: float(value) for key, value in state.items()}
 
     def restore(self, state: Mapping[str, float]) -> None:
         """Go on from the STATE of a checkpoint; one of a training without a factor leaves the first

@@ -287,14 +287,12 @@ def part_parameters(
         case "nothing":
             return []
         case "embeddings":
-            return list(_embedding_layer(backbone).parameters())
+            words = backbone.get_input_embeddings()
+            layer = next(  # whatever the architecture calls it
+                child
+                for child in backbone.children()
+                if any(module is words for module in child.modules())
+            )
+            return list(layer.parameters())
         case "encoder":
             return [*backbone.parameters(), *layers.parameters()]
-
-
-def _embedding_layer(backbone: PreTrainedModel) -> nn.Module:
-    """Return the child of BACKBONE that holds its word vectors, independent of the architecture."""
-    words = backbone.get_input_embeddings()
-    return next(
-        child for child in backbone.children() if any(module is words for module in child.modules())
-    )

@@ -78,7 +78,7 @@ def train_block(
     session: TrainingSession,
     block: StageBlock,
     collations: Sequence[Collation],
-    optimizer_state: dict[str, Tensor] | None = None,
+    optimizer_state: dict[str, Tensor] | None,
 ) -> None:
     """Take the remaining steps of a block; COLLATIONS are those of its stages.
 
@@ -138,7 +138,11 @@ def train_block(
         if done in due:
             _evaluate(session, block)
         if done in measured:
-            _measure_spread(session, spread, read)
+            for event in spread.measure(session.objectives, read, step=session.step):
+                session.emit(event)
+                session.accelerator.log(
+                    {"mean_cosine": event.mean_cosine, "chance": event.chance}, step=session.step
+                )
         if agreed.is_checkpoint_due or is_last:
             _checkpoint(
                 session, stepper.optimizer, stepper.parameters, stepper.lr, meter.unreported()
@@ -284,14 +288,6 @@ def _evaluate(session: TrainingSession, block: StageBlock) -> None:
             session.emit(
                 events.Noted(text=f"step {session.step} cannot become the model: {error.message}")
             )
-
-
-def _measure_spread(session: TrainingSession, meter: SpreadMeter, read: Sequence[Batch]) -> None:
-    for event in meter.measure(session.objectives, read, step=session.step):
-        session.emit(event)
-        session.accelerator.log(
-            {"mean_cosine": event.mean_cosine, "chance": event.chance}, step=session.step
-        )
 
 
 def _store_best(session: TrainingSession, best: Best) -> None:

@@ -70,17 +70,13 @@ def shuffled_batches(
     ends = np.cumsum(lengths)
     within = np.arange(lengths.sum()) - np.repeat(ends - lengths, lengths)
     rows = groups.rows[np.repeat(groups.bounds[:-1][order], lengths) + within]
-    return np.split(rows, _cuts(lengths, batch_size))
-
-
-def _cuts(lengths: Indices, batch_size: int) -> list[int]:
     cuts, start, end = [], 0, 0
     for length in lengths.tolist():
         if end + length - start > batch_size:
             cuts.append(end)
             start = end
         end += length
-    return cuts
+    return np.split(rows, cuts)
 
 
 def parted_batches(texts: Indices, batch_size: int, rng: np.random.Generator) -> list[Indices]:

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.hints import Hint, NamedOption, RecipeValue
+from embedlab.core.errors import Hint, MissingError, NamedOption, RecipeValue, UsageError
 from embedlab.core.names import objective_options
 from embedlab.core.recipe import JOINT_COMBINES, MixSection, RawOptions, Recipe, Stage
 from embedlab.data.aliases import canonical_name, datasets_of

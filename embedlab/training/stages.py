@@ -19,10 +19,17 @@ from torch import nn
 from embedlab.choices import Tracker
 from embedlab.core.crash_reports import UnforeseenError, cause_of, unforeseen
 from embedlab.core.disk import FullDiskError
-from embedlab.core.errors import EmbedlabError, Interrupted, MissingError, UsageError
-from embedlab.core.hints import Hint, NamedOption, RecipeValue
-from embedlab.core.progress import ProgressCallback
+from embedlab.core.errors import (
+    EmbedlabError,
+    Hint,
+    Interrupted,
+    MissingError,
+    NamedOption,
+    RecipeValue,
+    UsageError,
+)
 from embedlab.core.recipe import Recipe
+from embedlab.core.session import ProgressCallback
 from embedlab.data.dataset import DatasetState
 from embedlab.data.overlaps import KnownText
 from embedlab.data.source import Source
@@ -467,14 +474,11 @@ def _part(state: DatasetState, limit: int | None) -> dict[str, Any]:
     """The state of a part as environment.json keeps it; `used` where the recipe takes fewer rows
     than there are.
     """
-    part = _plain(vars(state))
-    return part if limit is None or limit >= state.rows else {**part, "used": limit}
-
-
-def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        key: dict(value) if isinstance(value, Mapping) else value for key, value in values.items()
+    part = {
+        key: dict(value) if isinstance(value, Mapping) else value
+        for key, value in vars(state).items()
     }
+    return part if limit is None or limit >= state.rows else {**part, "used": limit}
 
 
 def _begin(

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerFast
 
-from embedlab.core.array_files import map_array
 from embedlab.core.cache import TOKENS, cached
 from embedlab.core.disk import check_folder, sealed_folder, sole_writer
 from embedlab.core.errors import MissingError
-from embedlab.core.progress import ProgressCallback
+from embedlab.core.frame_files import map_array
+from embedlab.core.session import ProgressCallback
 from embedlab.encoders.encoder import Text, key_content
 from embedlab.encoders.tokens import TokenRows
 from embedlab.encoders.transformer import TOKENISED_AT_ONCE, TransformerEncoder

@@ -1,7 +1,6 @@
 """accelerate's Accelerator, set up for a machine and, if requested, with an experiment tracker."""
 
 import importlib.util
-from typing import Any
 
 from accelerate import Accelerator
 
@@ -37,12 +36,10 @@ def accelerator(
             run.name,
             config={
                 "seed": run.seed,
-                **{key: _plain(value) for key, value in flatten(recipe_to_table(recipe)).items()},
+                **{
+                    key: value if isinstance(value, bool | int | float | str) else str(value)
+                    for key, value in flatten(recipe_to_table(recipe)).items()
+                },
             },
         )
     return made
-
-
-def _plain(value: Any) -> Any:
-    """Return a value in a form that every tracker accepts."""
-    return value if isinstance(value, bool | int | float | str) else str(value)

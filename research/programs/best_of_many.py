@@ -24,7 +24,7 @@ from record import write_table
 from simulated_comparisons import evidence_of
 from simulated_scores import BEST, Floats, Graph, World
 
-from embedlab.analysis.scores import ModelColumns
+from embedlab.analysis.evidence import ModelColumns
 from embedlab.analysis.seed_tests import holm
 from embedlab.analysis.weighing import Weighed
 from embedlab.experiments.pivot import ALPHA, Apart, Spread, apart_over_seeds, marked_best

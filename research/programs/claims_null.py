@@ -25,9 +25,8 @@ import stored_tables
 
 from embedlab.analysis.claims import Claim, claimed_difference, settle_claims
 from embedlab.analysis.comparison import SIGNIFICANT
-from embedlab.analysis.evidence import Evidence
+from embedlab.analysis.evidence import Evidence, ModelColumns
 from embedlab.analysis.ordering import Estimate, Ordering
-from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.seed_tests import holm
 from embedlab.analysis.weighing import Weighed
 from embedlab.comparison.comparison import Slicing

@@ -441,8 +441,7 @@ def real_table(
     """
     from pair_frames import pair_table, with_scores
 
-    from embedlab.data.pair_parts import open_parts
-    from embedlab.data.source import Source
+    from embedlab.data.source import Source, open_parts
 
     table = pair_table(open_parts(Source(folder=arguments.data, offline=True), DATASETS)[0])
     files = {}
@@ -556,7 +555,7 @@ def show_seeds_null(arguments: argparse.Namespace) -> None:
     from pair_frames import pair_outcomes
 
     from embedlab.comparison.evidence import outcome_evidence
-    from embedlab.data.sts import STS_AVERAGES
+    from embedlab.data.aliases import STS_AVERAGES
 
     table, names = real_table(arguments)
     names = [name for name in names if "@" in name and "(" not in name]  # runs alone
@@ -634,7 +633,7 @@ def p_of_splits(
     """The p of each row of a table that compares two groups of seeds, for many SPLITS at once;
     (splits, rows).
     """
-    from embedlab.analysis.scores import ModelColumns
+    from embedlab.analysis.evidence import ModelColumns
     from embedlab.analysis.weighing import Weighed
 
     groups = dict.fromkeys(group for split in splits for group in split)

@@ -18,11 +18,10 @@ from statistics import NormalDist
 import numpy as np
 
 from embedlab.analysis.comparison import compare_evidence
-from embedlab.analysis.evidence import Evidence, evidence_of
+from embedlab.analysis.evidence import Evidence, ModelColumns, evidence_of
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.power import detectable
-from embedlab.analysis.scores import ModelColumns
-from embedlab.commands.gate import GateRow
+from embedlab.commands.compare import GateRow
 
 MODELS = [ModelColumns(name=name, members=(name,)) for name in ("candidate", "base")]
 BEST, SHARED = 0.75, 0.5  # the base's score, and the correlation of the two models' errors

@@ -26,14 +26,12 @@ from pair_frames import pair_outcomes, pair_table
 from record import write_table
 from simulated_scores import DATASETS
 
-from embedlab.analysis.evidence import member_columns
-from embedlab.analysis.scores import ModelColumns
+from embedlab.analysis.evidence import ModelColumns, member_columns
 from embedlab.analysis.uncertainty import Uncertainty
 from embedlab.analysis.weighing import Weighed
 from embedlab.comparison.evidence import outcome_evidence
-from embedlab.data.pair_parts import open_parts
-from embedlab.data.source import Source
-from embedlab.data.sts import STS_AVERAGES
+from embedlab.data.aliases import STS_AVERAGES
+from embedlab.data.source import Source, open_parts
 from embedlab.outcomes.frame import ItemSlice, Outcomes
 
 SCORES = Path(__file__).parents[1] / "scores"

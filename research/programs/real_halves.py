@@ -23,9 +23,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 from pair_frames import evidence_of_pairs, near_pairs
 
-from embedlab.analysis.evidence import Evidence, average_evidence
+from embedlab.analysis.evidence import Evidence, ModelColumns, average_evidence
 from embedlab.analysis.near_duplicates import LEAST_COSINE, Links, NearDuplicates, links_of
-from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.weighing import Weighed
 
 PAIRS_OF_A_TOPIC = 20

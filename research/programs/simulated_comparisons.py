@@ -125,7 +125,7 @@ def _spearman(gold: Floats, members: Floats) -> Floats:
 
 def columns_of(seeds: Sequence[int], before: str = "", of: str = "") -> list:  # of ModelColumns
     """A model for each number of seeds; what is BEFORE its name and of which its members are."""
-    from embedlab.analysis.scores import ModelColumns
+    from embedlab.analysis.evidence import ModelColumns
 
     return [
         ModelColumns(

@@ -53,8 +53,7 @@ class Graph:
         """
         from pair_frames import pair_table
 
-        from embedlab.data.pair_parts import open_parts
-        from embedlab.data.source import Source
+        from embedlab.data.source import Source, open_parts
 
         parts, _ = open_parts(Source(folder=data, offline=True), tuple(names))
         table = pair_table(parts)

@@ -38,14 +38,12 @@ from pair_frames import pair_outcomes, pair_table
 from record import write_table
 
 from embedlab.analysis.comparison import compare_evidence
-from embedlab.analysis.evidence import Evidence, contrast_evidence, member_columns
-from embedlab.analysis.scores import ModelColumns
+from embedlab.analysis.evidence import Evidence, ModelColumns, contrast_evidence, member_columns
 from embedlab.comparison.combinations import FEWEST_SEEDS, search_combinations
-from embedlab.comparison.topics import Topics, item_topics
+from embedlab.comparison.evidence import Topics, item_topics
 from embedlab.comparison.uneven import Kind, compared_contrasts, item_kinds, measured_kinds
 from embedlab.core.settings import Settings
-from embedlab.data.pair_parts import open_parts
-from embedlab.data.source import Source
+from embedlab.data.source import Source, open_parts
 from embedlab.outcomes.frame import Outcomes
 from embedlab.tasks.sts import STS_DATASETS
 

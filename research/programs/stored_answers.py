@@ -34,9 +34,8 @@ from pydantic import TypeAdapter
 from stored_runs import UNTRAINED, StoredTraining, stored_training
 
 from embedlab.analysis.comparison import compare_evidence
-from embedlab.analysis.evidence import Evidence, member_columns
+from embedlab.analysis.evidence import Evidence, ModelColumns, member_columns
 from embedlab.analysis.near_duplicates import Links, NearDuplicates
-from embedlab.analysis.scores import ModelColumns
 from embedlab.commands.options import take_aliases
 from embedlab.comparison.comparison import Slicing
 from embedlab.comparison.evidence import outcome_evidence
@@ -50,9 +49,9 @@ from embedlab.outcomes.frame import DATASET, ItemSlice, Outcomes, joined_outcome
 from embedlab.outcomes.grouping import cut
 from embedlab.outcomes.property import property_named
 from embedlab.outcomes.stored import joined_members
+from embedlab.runs.environment import StoredPart
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import PREDICTED, TEXT_IDS, StoredOutcomes, class_indices, items_frame
-from embedlab.runs.parts import StoredPart
 from embedlab.scoring.outcomes import MemberOutcomes, figure_evidence, member_outcomes
 from embedlab.scoring.prefetch import stored_evaluation
 from embedlab.scoring.selection import SelectedTask

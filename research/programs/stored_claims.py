@@ -44,8 +44,7 @@ from embedlab.analysis.claims import (
     claimed_difference,
     settle_claims,
 )
-from embedlab.analysis.evidence import Evidence, average_evidence, member_columns
-from embedlab.analysis.scores import ModelColumns
+from embedlab.analysis.evidence import Evidence, ModelColumns, average_evidence, member_columns
 from embedlab.analysis.weighing import Weighed
 from embedlab.choices import Aggregate
 from embedlab.commands.reproduce_run import settled_rows

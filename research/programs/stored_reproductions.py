@@ -23,7 +23,7 @@ import stored_tables
 import table_pages
 from stored_runs import UNTRAINED, StoredTraining
 
-from embedlab.analysis.scores import ModelColumns
+from embedlab.analysis.evidence import ModelColumns
 from embedlab.api import NotebookSession
 from embedlab.commands.reproduce_models import EvaluatedRows
 from embedlab.commands.reproduce_run import KnownRows, compare_rows

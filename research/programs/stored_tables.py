@@ -32,10 +32,9 @@ import table_pages
 from pydantic import TypeAdapter
 from stored_runs import UNTRAINED, StoredTraining, stored_training
 
-from embedlab.analysis.evidence import member_columns
+from embedlab.analysis.evidence import ModelColumns, member_columns
 from embedlab.analysis.overlap import dice_of_rows
 from embedlab.analysis.pair_notes import pair_keys
-from embedlab.analysis.scores import ModelColumns
 from embedlab.choices import Aggregate
 from embedlab.comparison.comparison import Slicing
 from embedlab.comparison.evidence import slices_of
@@ -45,9 +44,8 @@ from embedlab.core.settings import Settings, load_settings
 from embedlab.core.signs import OVERLAP
 from embedlab.data.marks import data_marks
 from embedlab.data.overlaps import KnownText
-from embedlab.data.pair_parts import FIFTHS_OF, OTHER_SPLITS
 from embedlab.data.shared_text import Overlap
-from embedlab.data.source import Source
+from embedlab.data.source import FIFTHS_OF, OTHER_SPLITS, Source
 from embedlab.encoders.encoder import EncoderFacts
 from embedlab.encoders.score_place import ScorePlace
 from embedlab.models.catalog import Model
@@ -61,9 +59,8 @@ from embedlab.scoring.member import model_facts
 from embedlab.scoring.outcomes import averages_of, shared_rows
 from embedlab.scoring.provenance import training_marks, training_notes
 from embedlab.scoring.selection import SelectedTask
-from embedlab.scoring.stated_text import START_UNKNOWN
 from embedlab.scoring.task_comparison import Gathered, KnownModel, Progress, TaskComparison
-from embedlab.scoring.training_text import keyed_items
+from embedlab.scoring.training_text import START_UNKNOWN, keyed_items
 from embedlab.tasks.task import Selection, Texts, evaluation_without_scores
 from embedlab.tasks.task import task as find_task
 from embedlab.training.stage_data import StageData, open_stages

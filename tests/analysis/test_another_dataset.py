@@ -16,7 +16,6 @@ from embedlab.analysis.another_dataset import apart, elsewhere, predicted
 from embedlab.analysis.comparison import compare_evidence
 from embedlab.analysis.evidence import Evidence, average_evidence, evidence_of
 from embedlab.analysis.measures import MEASURES
-from embedlab.analysis.scores import ModelColumns
 
 DIFFERENCES = np.array([1.0, 4.0, -3.0, 2.0, 6.0])
 

@@ -17,9 +17,8 @@ from embedlab.analysis.claims import (
     settle_claims,
 )
 from embedlab.analysis.comparison import compare_evidence
-from embedlab.analysis.evidence import evidence_of
+from embedlab.analysis.evidence import ModelColumns, evidence_of
 from embedlab.analysis.measures import MEASURES
-from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.uncertainty import Uncertainty
 from embedlab.analysis.weighing import Weighed
 from embedlab.core.errors import UsageError

@@ -18,9 +18,8 @@ from embedlab.analysis.comparison import (
     comparison_notes,
     reach_signs,
 )
-from embedlab.analysis.evidence import evidence_of
+from embedlab.analysis.evidence import ModelColumns, evidence_of
 from embedlab.analysis.measures import MEASURES
-from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.seed_notes import REACHES
 from embedlab.analysis.uncertainty import Uncertainty
 

@@ -9,6 +9,7 @@ from embedlab.analysis.comparison import compare_evidence
 from embedlab.analysis.evidence import (
     Evidence,
     ItemGroups,
+    ModelColumns,
     SliceRows,
     average_evidence,
     contrast_evidence,
@@ -18,7 +19,6 @@ from embedlab.analysis.evidence import (
 )
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.near_duplicates import Links, NearDuplicates
-from embedlab.analysis.scores import ModelColumns
 
 
 def predictions(items: int = 200, rows: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -9,7 +9,7 @@ import pytest
 import scipy.stats
 
 from benchmarks.pair_frames import pair_outcomes, pair_table
-from embedlab.analysis.scores import ModelColumns
+from embedlab.analysis.evidence import ModelColumns
 from embedlab.comparison.comparison import Slicing, compare_outcomes
 from embedlab.data.source import Source
 from embedlab.outcomes.frame import joined_splits

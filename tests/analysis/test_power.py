@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from scipy.stats import chi2, norm, t, ttest_ind
 
 from embedlab.analysis.dependence import Variances
-from embedlab.analysis.evidence import Evidence, evidence_of
+from embedlab.analysis.evidence import Evidence, ModelColumns, evidence_of
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.power import Plan, detectable, smallest_difference, smallest_margin
-from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.sign_flips import TopicSums
 from embedlab.analysis.uncertainty import SeedSpread, Uncertainty, with_seeds
 

@@ -4,8 +4,8 @@ import polars as pl
 import pytest
 import scipy.stats
 
+from embedlab.analysis.evidence import ModelColumns
 from embedlab.analysis.rank_errors import with_rank_errors
-from embedlab.analysis.scores import ModelColumns
 
 
 def points(values: pl.Series) -> list[float]:

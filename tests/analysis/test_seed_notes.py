@@ -2,7 +2,7 @@
 be another's.
 """
 
-from embedlab.analysis.scores import ModelColumns
+from embedlab.analysis.evidence import ModelColumns
 from embedlab.analysis.seed_notes import ASSUMED, seed_notes
 from embedlab.core.note import Note
 

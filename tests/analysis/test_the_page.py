@@ -7,10 +7,9 @@ import polars as pl
 import pytest
 
 from embedlab.analysis.comparison import ComparedSlice, compare_evidence
-from embedlab.analysis.evidence import Evidence, average_evidence, evidence_of
+from embedlab.analysis.evidence import Evidence, ModelColumns, average_evidence, evidence_of
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.near_duplicates import near_duplicates
-from embedlab.analysis.scores import ModelColumns
 from tests.analysis.the_page import Compared, Part, Result, holm, links
 
 RECIPES = {

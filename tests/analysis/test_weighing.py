@@ -7,9 +7,8 @@ from math import isnan
 import numpy as np
 import pytest
 
-from embedlab.analysis.evidence import Evidence, evidence_of
+from embedlab.analysis.evidence import Evidence, ModelColumns, evidence_of
 from embedlab.analysis.measures import MEASURES
-from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.sign_flips import FEWEST_TOPICS
 from embedlab.analysis.uncertainty import FEWEST_ROWS
 from embedlab.analysis.weighing import DECIDING, LARGE_TOPIC, Topic, Weighed

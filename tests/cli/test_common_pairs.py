@@ -11,8 +11,7 @@ from scipy import stats
 
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
-from embedlab.data.pair_parts import open_parts
-from embedlab.data.source import Source
+from embedlab.data.source import Source, open_parts
 from tests.cli.conftest import Embedlab
 from tests.conftest import thin_out
 

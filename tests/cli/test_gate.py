@@ -2,7 +2,7 @@
 
 import pytest
 
-from embedlab.commands.gate import GateRow
+from embedlab.commands.compare import GateRow
 from embedlab.core.errors import ExitCode
 from tests.cli.conftest import Embedlab
 

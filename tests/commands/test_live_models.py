@@ -9,8 +9,7 @@ import pytest
 
 import embedlab
 import embedlab.api
-from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.hints import Hint, NamedOption, RecipeValue
+from embedlab.core.errors import Hint, MissingError, NamedOption, RecipeValue, UsageError
 
 PAIRS = [
     (f"{'abc'[n % 3] * (n + 1)} is here", f"{'abcd'[n % 4] * (n + 2)} was there", n % 6)

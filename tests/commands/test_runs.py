@@ -15,7 +15,7 @@ from embedlab.core.errors import UsageError
 from embedlab.core.session import Session
 from embedlab.core.settings import Settings
 from embedlab.runs import events
-from embedlab.runs.scoring import is_being_scored
+from embedlab.runs.status import is_being_scored
 from embedlab.runs.store import RunFolder
 
 STARTED = events.Started(time=1.0, pid=1, host="here", steps=9)

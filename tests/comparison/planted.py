@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from benchmarks.pair_frames import pair_outcomes
-from embedlab.analysis.scores import ModelColumns
+from embedlab.analysis.evidence import ModelColumns
 from embedlab.outcomes.frame import Outcomes
 
 FIRST = ModelColumns(name="first", members=("first",))

@@ -10,8 +10,7 @@ import pytest
 from scipy.stats import false_discovery_control, spearmanr
 
 from benchmarks.pair_frames import pair_outcomes
-from embedlab.analysis.evidence import member_columns
-from embedlab.analysis.scores import ModelColumns
+from embedlab.analysis.evidence import ModelColumns, member_columns
 from embedlab.analysis.seed_tests import benjamini_hochberg
 from embedlab.comparison.combinations import (
     FEWEST_OF_HALF,
@@ -23,7 +22,7 @@ from embedlab.comparison.combinations import (
     search_combinations,
     surest,
 )
-from embedlab.comparison.topics import item_topics
+from embedlab.comparison.evidence import item_topics
 from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.selection import select_items
 from tests.comparison.planted import MODELS, made_pairs, negated, questions

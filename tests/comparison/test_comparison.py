@@ -9,7 +9,7 @@ import pytest
 import scipy.stats
 
 from benchmarks.pair_frames import pair_table
-from embedlab.analysis.scores import ModelColumns, weakest
+from embedlab.analysis.evidence import ModelColumns, weakest
 from embedlab.core.errors import UsageError
 from embedlab.data.dataset import DatasetState, Part
 from tests.pair_tables import compare_models

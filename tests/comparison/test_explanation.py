@@ -9,12 +9,11 @@ from scipy.stats import spearmanr
 
 from embedlab.analysis.evidence import member_columns
 from embedlab.comparison import explanation as tested
-from embedlab.comparison.evidence import outcome_evidence, slices_of
+from embedlab.comparison.evidence import item_topics, outcome_evidence, slices_of
 from embedlab.comparison.explanation import FEWEST, Explanation
 from embedlab.comparison.sides import sides_of, typical
-from embedlab.comparison.topics import item_topics
 from embedlab.comparison.uneven import item_kinds
-from embedlab.core.progress import StartProgress, unseen
+from embedlab.core.session import StartProgress, unseen
 from embedlab.outcomes.frame import ROWS, Block, Outcomes, joined_outcomes
 from embedlab.outcomes.selection import ItemSelection
 from tests.comparison.planted import MODELS, made_pairs

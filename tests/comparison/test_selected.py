@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from embedlab.comparison.selected import selected_and_rest
+from embedlab.comparison.comparison import selected_and_rest
 from embedlab.outcomes.frame import joined_outcomes
 from embedlab.outcomes.selection import select_items
 from embedlab.reports.pairs import selection_notes

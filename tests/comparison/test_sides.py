@@ -8,10 +8,10 @@ import pytest
 from scipy.stats import rankdata
 
 from benchmarks.pair_frames import pair_outcomes
+from embedlab.analysis.evidence import ModelColumns
 from embedlab.analysis.rank_errors import with_rank_errors
-from embedlab.analysis.scores import ModelColumns
+from embedlab.comparison.evidence import item_topics
 from embedlab.comparison.sides import Sides, sides_of, steadiness, typical
-from embedlab.comparison.topics import item_topics
 from embedlab.outcomes.frame import Outcomes
 from tests.comparison.planted import MODELS, made_pairs
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from embedlab.core.array_files import read_npy
+from embedlab.core.frame_files import read_npy
 
 
 @pytest.mark.parametrize("version", [(1, 0), (2, 0)])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from embedlab.core.durations import duration
+from embedlab.core.printable import duration
 
 
 @pytest.mark.parametrize(

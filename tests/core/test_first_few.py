@@ -2,7 +2,7 @@
 
 import pytest
 
-from embedlab.core.first_few import first_few
+from embedlab.core.printable import first_few
 
 
 @pytest.mark.parametrize(

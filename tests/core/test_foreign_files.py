@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.core.array_files import read_npy
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.foreign_files import read_foreign
+from embedlab.core.frame_files import read_npy
 from embedlab.core.paths import file_hash
 from embedlab.core.plugin_files import PluginFile
 from embedlab.core.schema import read_toml
@@ -17,8 +17,8 @@ from embedlab.data.own_columns import own_data
 from embedlab.data.table_file import read_rows, sentences
 from embedlab.data.text_file import read_text
 from embedlab.models.catalog import ModelSpec, resolve
-from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.models.folder import read_usage
+from embedlab.models.location import spec_fingerprint
 
 
 def device(path: Path) -> None:

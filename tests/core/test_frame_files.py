@@ -61,7 +61,7 @@ def test_a_file_that_breaks_its_reader_down_is_an_error(
 ) -> None:
     file = tmp_path / "mine.parquet"
     pl.DataFrame(PAIRS).write_parquet(file)
-    monkeypatch.setattr("embedlab.core.frame_files.run_module", lambda *_: code)
+    monkeypatch.setattr("embedlab.core.frame_files.output_of_module", lambda *_: (code, ""))
     with pytest.raises(pl.exceptions.ComputeError, match="the reader crashes on it"):
         read_foreign_parquet(file)
 
@@ -71,7 +71,8 @@ def test_another_process_reads_a_foreign_file_once(
 ) -> None:
     file, started = tmp_path / "mine.parquet", []
     monkeypatch.setattr(
-        "embedlab.core.frame_files.run_module", lambda *words: started.append(words) or 0
+        "embedlab.core.frame_files.output_of_module",
+        lambda *words: (started.append(words) or 0, ""),
     )
     for rows in (PAIRS, PAIRS, {**PAIRS, "sentence2": ["other"] * 4}, PAIRS):
         pl.DataFrame(rows).write_parquet(file)

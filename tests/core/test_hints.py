@@ -1,7 +1,6 @@
 """The options in a hint are data, which each surface shows in its own way."""
 
-from embedlab.core.errors import UsageError
-from embedlab.core.hints import Hint, NamedOption, RecipeValue
+from embedlab.core.errors import Hint, NamedOption, RecipeValue, UsageError
 
 
 def test_a_command_line_shows_options_as_they_are_typed() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.core import plugin_packages, plugins
+from embedlab.core import plugin_files, plugins
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.names import can_load_objective
 from embedlab.core.paths import user_config_file
@@ -271,8 +271,8 @@ def test_an_installed_package_adds_by_entry_points(
     assert found.load()(_Tokens(), None) == 6
     before = found.identity
     (folder / "site" / "their_pooling.py").write_text(POOLING + "# more\n", encoding="utf-8")
-    plugin_packages.package_entries.cache_clear()  # as another process would begin
-    plugin_packages._declarations.cache_clear()
+    plugins._of_packages.cache_clear()  # as another process would begin
+    plugin_files._declarations.cache_clear()
     assert plugins.require("poolings", "twice").identity != before
     with pytest.raises(
         MissingError,
@@ -293,8 +293,8 @@ def test_what_looks_like_a_package_in_the_working_folder_is_not_installed(
         "[embedlab.poolings]\nevil = evil:pool\n", encoding="utf-8"
     )
     monkeypatch.setattr(sys, "path", ["", *sys.path])  # as at a prompt
-    plugin_packages.package_entries.cache_clear()
-    plugin_packages._declarations.cache_clear()
+    plugins._of_packages.cache_clear()
+    plugin_files._declarations.cache_clear()
     assert "evil" not in [one.name for one in plugins.discover("poolings")]
 
 

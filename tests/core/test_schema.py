@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
-from embedlab.core.plain_values import DEEPEST, find_flaw
 from embedlab.core.schema import (
     CORRECT,
+    DEEPEST,
     build,
+    find_flaw,
     known_keys,
     parse_value,
     read_json,

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from embedlab.core.plugins import shipped_names
 from embedlab.core.settings import Settings
-from embedlab.cpu import engine, thread_pool
+from embedlab.cpu import engine
 from embedlab.cpu.dropout import BitDropout
 from embedlab.cpu.engine import describe_engine
 from embedlab.cpu.linear import FastLinear
@@ -117,10 +117,6 @@ def test_the_setting_decides() -> None:
 
 def test_the_door_alone_does_not_load_transformers() -> None:
     """Classifiers, which need the thread pool alone, would wait seconds for it."""
-    for module in (engine, thread_pool):
-        tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
-        wanted = {node.module for node in tree.body if isinstance(node, ast.ImportFrom)}
-        assert not any(
-            str(name).startswith(("transformers", "embedlab"))
-            for name in wanted - {"embedlab.cpu.thread_pool"}
-        )
+    tree = ast.parse(Path(str(engine.__file__)).read_text(encoding="utf-8"))
+    wanted = {node.module for node in tree.body if isinstance(node, ast.ImportFrom)}
+    assert not any(str(name).startswith(("transformers", "embedlab")) for name in wanted)

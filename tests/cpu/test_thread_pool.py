@@ -8,7 +8,7 @@ from threading import Barrier, get_ident
 import pytest
 import torch
 
-from embedlab.cpu.thread_pool import run_in_threads
+from embedlab.cpu.engine import run_in_threads
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from embedlab.data.fetched import RECORD, record, revision_of
+from embedlab.data.manifest import RECORD, record, revision_of
 
 
 def test_a_record_is_one_line_a_file_in_their_order_whoever_wrote_first(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ READERS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
 def test_a_column_of_any_type_is_taken_or_refused_in_two_lines(
     reader: str, values: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("embedlab.core.frame_files.run_module", lambda *_: 0)
+    monkeypatch.setattr("embedlab.core.frame_files.output_of_module", lambda *_: (0, ""))
     read, columns = READERS[reader]
     refused: list[EmbedlabError] = []
     path = tmp_path / "mine.parquet"

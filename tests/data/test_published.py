@@ -3,9 +3,8 @@
 from dataclasses import asdict
 from pathlib import Path
 
-from embedlab.data.corpus_facts import shipped_hashes
 from embedlab.data.dataset import DatasetState
-from embedlab.data.published import content_of, other_files, published_hash, remarks
+from embedlab.data.published import content_of, other_files, published_hash, remarks, shipped_hashes
 from embedlab.data.source import Source
 
 SICK = "SICK/SICK_trial.txt"

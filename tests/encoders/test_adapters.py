@@ -21,7 +21,7 @@ from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_encoder
 from embedlab.models.catalog import resolve
 from embedlab.models.folder import read_usage
-from embedlab.scoring.stated_text import is_text_unknown
+from embedlab.scoring.training_text import is_text_unknown
 from tests.encoders.layouts import (
     DECODERS,
     SENTENCES,

@@ -13,7 +13,7 @@ from embedlab.encoders.loading import load_cached, load_encoder
 from embedlab.encoders.transformed import in_bits
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.models.catalog import resolve
-from embedlab.models.fingerprint import spec_fingerprint
+from embedlab.models.location import spec_fingerprint
 
 VECTORS = np.random.default_rng(0).normal(size=(40, 16)).astype(np.float32)
 VECTORS[3], VECTORS[4, 5] = 0, 0

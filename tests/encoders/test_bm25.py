@@ -13,7 +13,7 @@ from embedlab.core.errors import UsageError
 from embedlab.encoders.kinds import bm25
 from embedlab.encoders.kinds.bm25 import Bm25Index
 from embedlab.models.catalog import resolve
-from embedlab.scoring.stated_text import is_text_unknown
+from embedlab.scoring.training_text import is_text_unknown
 
 DOCUMENTS = [
     "A dog barks at night, the dog.",

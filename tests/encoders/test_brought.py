@@ -11,7 +11,7 @@ from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import RefusedTextsError
 from embedlab.encoders.loading import load_encoder, load_scorer
 from embedlab.models.catalog import ModelSpec, resolve
-from embedlab.models.fingerprint import spec_fingerprint
+from embedlab.models.location import spec_fingerprint
 
 PAIRS = pl.DataFrame(
     {"sentence1": ["a man", "a dog", "snow"], "sentence2": ["a woman", "two dogs", "rain"]}

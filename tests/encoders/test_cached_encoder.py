@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from embedlab.core.errors import MissingError
-from embedlab.core.progress import ProgressCallback
+from embedlab.core.session import ProgressCallback
 from embedlab.encoders import cached_encoder, loading
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine

@@ -24,8 +24,7 @@ from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_encoder, load_scorer
 from embedlab.encoders.weight_checks import silence_transformers
 from embedlab.models.catalog import Model, resolve
-from embedlab.models.fingerprint import spec_fingerprint
-from embedlab.models.location import pinned
+from embedlab.models.location import pinned, spec_fingerprint
 from embedlab.scoring.task_comparison import model_columns
 from tests.encoders.layouts import DECODERS, WIDTH, byte_level, tokenizer
 

@@ -12,7 +12,7 @@ from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_encoder
 from embedlab.encoders.weight_checks import silence_transformers
 from embedlab.models.catalog import resolve, trainable
-from embedlab.models.fingerprint import spec_fingerprint
+from embedlab.models.location import spec_fingerprint
 from tests.encoders.layouts import DECODERS, SENTENCES, write_backbone
 
 ARCHITECTURES = {

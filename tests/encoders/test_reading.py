@@ -12,8 +12,8 @@ from embedlab.core.settings import Settings
 from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_encoder, scorer_for
 from embedlab.models.catalog import resolve
-from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.models.folder import read_usage
+from embedlab.models.location import spec_fingerprint
 
 TEXTS = ["A Man runs", "the dog", "a man a dog a man a dog a man a dog", "run"]
 CPU = Machine(device=torch.device("cpu"), precision="float32", threads=1)

@@ -9,11 +9,10 @@ import pytest
 from embedlab.core.recipe import from_table
 from embedlab.experiments.attempts import CellEntry
 from embedlab.experiments.cell import CellLock
-from embedlab.experiments.estimate import CellTimes
+from embedlab.experiments.estimate import START_UP, CellTimes
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.preparation import prepare_grid
 from embedlab.experiments.progress import GridFollower
-from embedlab.experiments.scoring_times import START_UP
 from embedlab.reports.grids import cells_table
 from embedlab.reports.layout import plain_text
 from embedlab.runs import events

@@ -222,9 +222,9 @@ def test_the_identity_follows_the_rows_of_a_pair_file(tmp_path: Path) -> None:
     for label in ("entailment", "neutral"):
         pairs.write_text(f"premise\thypothesis\tlabel\na\tb\t{label}\n")
         found.append({variant.run for variant in plan_of(tmp_path, text).variants})
-        from embedlab.experiments import data_state
+        from embedlab.experiments import planner
 
-        data_state.part_state.cache_clear()
+        planner.part_state.cache_clear()
     assert not found[0] & found[1]
 
 

@@ -11,13 +11,12 @@ import pytest
 import scipy.stats
 
 from benchmarks.pair_frames import pair_table
-from embedlab.analysis.scores import ModelColumns
+from embedlab.analysis.evidence import ModelColumns
 from embedlab.commands.grid import ScoresOptions, grid_scores
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.recipe import from_table
 from embedlab.core.settings import Settings
-from embedlab.data.pair_parts import open_parts
-from embedlab.data.source import Source
+from embedlab.data.source import Source, open_parts
 from embedlab.experiments.item_ties import ItemTies
 from embedlab.experiments.pivot import Pivot, ScoreFilter, pivot
 from embedlab.experiments.plan import GridFolder, GridPlan

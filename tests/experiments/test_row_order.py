@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 
 from benchmarks.pair_frames import pair_outcomes
+from embedlab.experiments.item_ties import ScoredItems
 from embedlab.experiments.matching_runs import Member
 from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.paper_table import PaperMeasure, PaperTable
 from embedlab.experiments.row_order import find_row_order, find_score, table_numbers
-from embedlab.experiments.scored_items import ScoredItems
 from embedlab.outcomes.frame import Outcomes
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import StoredOutcomes, items_frame

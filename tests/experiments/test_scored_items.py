@@ -8,8 +8,8 @@ from scipy.stats import pearsonr, spearmanr
 
 from embedlab.analysis.evidence import SliceRows
 from embedlab.choices import Correlation
+from embedlab.experiments.item_ties import ScoredItems
 from embedlab.experiments.paper_table import PaperMeasure
-from embedlab.experiments.scored_items import ScoredItems
 from embedlab.runs.outcomes import StoredOutcomes, class_indices, items_frame
 
 RTE = PaperMeasure(

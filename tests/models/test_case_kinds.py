@@ -16,7 +16,7 @@ from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_encoder
 from embedlab.models.aliases import take_alias
 from embedlab.models.catalog import refuse_other_meaning, resolve
-from embedlab.models.fingerprint import spec_fingerprint
+from embedlab.models.location import spec_fingerprint
 from embedlab.reports.notes import model_note
 from tests.data.query_folders import write_folder
 

@@ -18,7 +18,6 @@ from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_scorer
 from embedlab.models import hub
 from embedlab.models.catalog import ModelSpec, resolve
-from embedlab.models.fingerprint import spec_fingerprint, transformed_fingerprint
 from embedlab.models.folder import Usage
 from embedlab.models.folder_files import ADAPTER, ADAPTER_WEIGHTS
 from embedlab.models.folder_identity import (

@@ -18,10 +18,10 @@ from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_encoder
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.models.catalog import resolve
-from embedlab.models.fingerprint import (
+from embedlab.models.folder_identity import decisive_files, is_never_read
+from embedlab.models.location import (
     spec_fingerprint,
 )
-from embedlab.models.folder_identity import decisive_files, is_never_read
 from tests.encoders.layouts import LAYOUTS
 
 PAIRS = pl.DataFrame(

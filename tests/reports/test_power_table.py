@@ -7,10 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from embedlab.analysis.evidence import evidence_of
+from embedlab.analysis.evidence import ModelColumns, evidence_of
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.power import detectable
-from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.seed_notes import HANGS
 from embedlab.analysis.weighing import Topic
 from embedlab.comparison.comparison import Slicing

@@ -15,9 +15,8 @@ from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.runs import launch
-from embedlab.runs.processes import process_start
 from embedlab.runs.status import run_status
-from embedlab.runs.store import Holder, RunFolder, remove_runs, rename_runs
+from embedlab.runs.store import Holder, RunFolder, process_start, remove_runs, rename_runs
 
 TRAIN = """
 import signal, sys, time

@@ -5,14 +5,13 @@ import sys
 
 from embedlab.runs import events
 from embedlab.runs.events import EventLog
-from embedlab.runs.scoring import being_scored, is_being_scored
-from embedlab.runs.status import run_status
+from embedlab.runs.status import being_scored, is_being_scored, run_status
 from embedlab.runs.store import RunFolder
 
 OTHER = """
 import sys
 from pathlib import Path
-from embedlab.runs.scoring import being_scored
+from embedlab.runs.status import being_scored
 from embedlab.runs.store import RunFolder
 with being_scored([RunFolder(Path(sys.argv[1]))]):
     print("scoring", flush=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from embedlab.core.progress import ProgressCallback
+from embedlab.core.session import ProgressCallback
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.encoders.loading import load_encoder

@@ -13,7 +13,7 @@ from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.runs.environment import collect_environment
 from embedlab.runs.store import RunFolder
 from embedlab.scoring.provenance import training_marks, training_notes, training_precision
-from embedlab.scoring.stated_text import stated_text_notes
+from embedlab.scoring.training_text import stated_text_notes
 from tests.scoring.test_training_text import recipe
 from tests.stored_json import store_values, stored_values
 

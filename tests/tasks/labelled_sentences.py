@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.core.progress import ProgressCallback
+from embedlab.core.session import ProgressCallback
 from embedlab.encoders.encoder import EncoderFacts, Vectors, score_by_vectors
 
 WORDS = ("dull", "fine", "odd", "grand", "calm", "loud")

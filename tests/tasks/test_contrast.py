@@ -142,7 +142,7 @@ def test_human_triples_have_the_numbers_of_a_plain_loop(
     closer, margin = slow(scores, rows)
     assert MEASURES[CLOSER].value(anchors, found) == pytest.approx(closer, abs=1e-9)
     assert MEASURES[MARGIN].value(anchors, found) == pytest.approx(margin, abs=1e-5)
-    from embedlab.outcomes.properties.phenomenon import phenomenon_of
+    from embedlab.outcomes.properties.standard import phenomenon_of
 
     kinds = phenomenon_of(part.frame["sentence2"], part.frame["contradicted"])
     assert kinds.filter(kinds == "minimal edit").len() == minimal

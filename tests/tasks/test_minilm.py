@@ -16,8 +16,7 @@ from embedlab.analysis.correlations import spearman
 from embedlab.classifiers.fits import Fits, Problem
 from embedlab.classifiers.folds import Fold, stratified_folds
 from embedlab.classifiers.logistic import fit_exactly
-from embedlab.data.pair_parts import open_parts
-from embedlab.data.source import Source
+from embedlab.data.source import Source, open_parts
 from embedlab.encoders.cached_encoder import CachedEncoder
 from embedlab.encoders.device import Machine, has_bf16_units
 from embedlab.encoders.encoder import Encoder, Vectors

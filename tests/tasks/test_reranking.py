@@ -15,7 +15,7 @@ from embedlab.data.queries import Queries, open_query_folder
 from embedlab.encoders.kinds.bm25 import Bm25Index
 from embedlab.encoders.loading import DiceScorer
 from embedlab.models.catalog import resolve
-from embedlab.models.fingerprint import spec_fingerprint
+from embedlab.models.location import spec_fingerprint
 from embedlab.scoring.readiness import check_all
 from embedlab.scoring.selection import SelectedTask
 from embedlab.tasks.task import task

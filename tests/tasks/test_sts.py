@@ -9,8 +9,7 @@ from embedlab.core.errors import MissingError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.data import source as source_module
 from embedlab.data.dataset import Dataset
-from embedlab.data.pair_parts import open_parts
-from embedlab.data.source import Source
+from embedlab.data.source import Source, open_parts
 from embedlab.tasks.task import task
 
 

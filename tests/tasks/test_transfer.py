@@ -9,7 +9,7 @@ import pytest
 
 from embedlab.choices import SettingName
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.progress import ProgressCallback
+from embedlab.core.session import ProgressCallback
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.source import Source

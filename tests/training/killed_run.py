@@ -8,8 +8,7 @@ from typing import Any, NoReturn
 
 import torch
 
-from embedlab.core.lora import LoraSection
-from embedlab.core.recipe import Recipe
+from embedlab.core.recipe import LoraSection, Recipe
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 from embedlab.training import checkpointing, loop, stages

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from embedlab.core.progress import unseen
+from embedlab.core.session import unseen
 from embedlab.tui.compare.model import (
     axis_labels,
     compare_shown,

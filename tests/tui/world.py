@@ -13,7 +13,7 @@ import pytest
 from textual.app import App
 from textual.pilot import Pilot
 
-from embedlab.analysis.scores import ModelColumns
+from embedlab.analysis.evidence import ModelColumns
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
 from embedlab.outcomes.frame import ROWS, Block, Outcomes

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from embedlab.core.errors import MissingError
-from embedlab.core.first_few import first_few
+from embedlab.core.printable import first_few
 from embedlab.core.schema import table
 from embedlab.data.dataset import ParsedRows
 from embedlab.data.own_files import scored_pairs

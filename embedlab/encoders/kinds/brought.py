@@ -22,10 +22,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.core.array_files import read_npy
 from embedlab.core.errors import MissingError, UsageError, in_one_line
-from embedlab.core.first_few import first_few
-from embedlab.core.frame_files import read_foreign_parquet
+from embedlab.core.frame_files import read_foreign_parquet, read_npy
+from embedlab.core.printable import first_few
 from embedlab.data.queries import read_run
 from embedlab.data.table_file import PLACE, as_texts, read_rows, refuse_json_numbers, refuse_nested
 from embedlab.data.text_file import read_text
@@ -152,7 +151,9 @@ def _column(path: Path, table: pl.DataFrame, wanted: str | None) -> str:
     others = [name for name in table.columns if name not in {*SENTENCES, PLACE}]
     if wanted is not None:
         return file_column(path, wanted, others)
-    readable = [name for name in others if _is_readable(table[name])]
+    readable = [
+        name for name in others if table[name].dtype.is_numeric() or table[name].dtype == pl.String
+    ]
     numbers = [
         name
         for name in readable
@@ -168,10 +169,6 @@ def _column(path: Path, table: pl.DataFrame, wanted: str | None) -> str:
         example = candidates[0] if candidates else "column"
         raise UsageError(f"{path}: {what}", hint=f"name one: scores:{path}#{example}")
     return candidates[0]
-
-
-def _is_readable(values: pl.Series) -> bool:
-    return values.dtype.is_numeric() or values.dtype == pl.String
 
 
 def _numbers(values: pl.Series) -> pl.Series:

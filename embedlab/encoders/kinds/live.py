@@ -38,7 +38,7 @@ class LiveEncoder:
         return vectors
 
 
-def live_name(model: Any, name: str = "") -> str:
+def live_name(model: Any, name: str) -> str:
     """Return how the object MODEL is named from now on, after its class or NAME; what cannot encode
     is a UsageError.
     """

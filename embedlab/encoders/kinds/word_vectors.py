@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.analysis.word_effects import WeightedTokens
 from embedlab.core.errors import MissingError
 from embedlab.core.nearest import unknown
 from embedlab.core.paths import file_hash
-from embedlab.core.progress import ProgressCallback
+from embedlab.core.session import ProgressCallback
 from embedlab.encoders.encoder import EncoderFacts, Text, Vectors, VectorScorer, single_texts
 from embedlab.models.encoder_kind import EncoderKind, existing_file
 
 if TYPE_CHECKING:
+    from embedlab.analysis.word_effects import WeightedTokens
     from embedlab.encoders.static import TokenTable
 
 
@@ -73,8 +73,10 @@ class WordVectorEncoder(VectorScorer):
             progress(len(sentences), len(sentences))
         return vectors
 
-    def token_vectors(self, sentence: str) -> WeightedTokens:
+    def token_vectors(self, sentence: str) -> "WeightedTokens":
         """The vectors of the known words, whose mean is the vector of SENTENCE."""
+        from embedlab.analysis.word_effects import WeightedTokens
+
         matches = [(self._place(match[0]), match.span()) for match in _TOKEN.finditer(sentence)]
         places = {span: place for place, span in matches if place is not None}
         return WeightedTokens(
@@ -182,7 +184,7 @@ class WordLlamaEncoder:
         vectors: Vectors = self._table.means(sentences)[0].numpy()
         return vectors
 
-    def token_vectors(self, sentence: str) -> WeightedTokens:
+    def token_vectors(self, sentence: str) -> "WeightedTokens":
         """The token vectors whose mean is the vector of SENTENCE."""
         return self._table.token_vectors(sentence)
 

@@ -12,7 +12,7 @@ from embedlab.analysis.comparison import ComparedSlice, Difference
 from embedlab.comparison.comparison import WHOLE, Comparison, Slicing, compare_outcomes
 from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.comparison.explanation import Explanation, explained
-from embedlab.core.progress import StartProgress
+from embedlab.core.session import StartProgress
 from embedlab.outcomes.frame import DATASET
 from embedlab.outcomes.selection import ItemSelection
 from embedlab.tui.plain import safe_line

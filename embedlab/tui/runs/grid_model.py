@@ -6,9 +6,8 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 
 from embedlab.commands.grid import ScoresOptions, grid_scores
-from embedlab.core.durations import duration
 from embedlab.core.errors import EmbedlabError
-from embedlab.core.first_few import first_few
+from embedlab.core.printable import duration, first_few
 from embedlab.core.settings import Settings
 from embedlab.experiments.pivot import DEV_SCORE, Pivot, Spread
 from embedlab.experiments.plan import GridFolder, GridPlan

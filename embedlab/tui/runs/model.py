@@ -15,8 +15,7 @@ from embedlab.core.schema import read_toml
 from embedlab.experiments.plan import GridPlan
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.scoring import is_being_scored
-from embedlab.runs.status import Status, run_status
+from embedlab.runs.status import Status, is_being_scored, run_status
 from embedlab.runs.store import GRIDS, RunFolder, find_runs, unreadable_folders
 
 Kind = Literal["run", "grid", "unreadable"]

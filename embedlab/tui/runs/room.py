@@ -15,8 +15,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 
-from embedlab.core.first_few import first_few
-from embedlab.core.printable import one_line
+from embedlab.core.printable import first_few, one_line
 from embedlab.core.settings import Settings
 from embedlab.runs import launch as processes
 from embedlab.runs.curves import Curve

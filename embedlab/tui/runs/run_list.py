@@ -5,7 +5,7 @@ from datetime import datetime
 
 from textual.content import Content
 
-from embedlab.core.durations import duration
+from embedlab.core.printable import duration
 from embedlab.tui.plain import faint, shortened
 from embedlab.tui.room import Lines
 from embedlab.tui.runs.model import SIGNS, Entry, sparkline
