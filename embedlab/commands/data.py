@@ -474,7 +474,7 @@ def _checked(name: str, split: str, definition: Dataset | None, source: Source) 
     state, frame = part.state, part.frame
     row |= {"state": _state_name(state), "rows": state.rows, "expected": state.expected_rows}
     expected = definition.splits[split].expected if definition is not None else None
-    is_refused = state.partial and not (state.origin == "starter" or source.allow_partial)
+    is_refused = state.partial and not (state.is_of_starter_set or source.allow_partial)
     if is_refused and definition is not None and expected is not None:
         odd = "truncated" if state.rows < expected.rows else "odd"
         differences = ", ".join(corpus_differences(definition.kind, frame, expected))
