@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from embedlab.analysis import another_dataset
 from embedlab.analysis.another_dataset import apart, elsewhere, predicted
 from embedlab.analysis.comparison import compare_evidence
-from embedlab.analysis.evidence import Evidence, average_evidence, evidence_of
+from embedlab.analysis.evidence import Evidence, ModelColumns, average_evidence, evidence_of
 from embedlab.analysis.measures import MEASURES
 
 DIFFERENCES = np.array([1.0, 4.0, -3.0, 2.0, 6.0])

@@ -26,6 +26,7 @@ from embedlab.models.folder_identity import (
     used_fingerprint,
     weights_fingerprint,
 )
+from embedlab.models.location import spec_fingerprint, transformed_fingerprint
 from embedlab.models.modules import Layer
 from embedlab.models.reading import Reading
 
