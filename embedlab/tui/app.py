@@ -111,7 +111,8 @@ class Dashboard(Working, Host):
             tooltip="open CSV, folder, model",
         ),
         Binding("question_mark", "help", "Help", tooltip="this page"),
-        Binding("q,ctrl+q", "quit", "Quit", show=False, tooltip="quit; runs continue"),
+        Binding("q", "quit", "Quit", show=False, tooltip="quit; runs continue"),
+        Binding("ctrl+q", "quit", "Quit", show=False, tooltip="quit; runs continue"),
         Binding(
             "ctrl+p",
             "command_palette",
