@@ -146,24 +146,7 @@ def compare(options: CompareOptions, session: Session) -> Report:
         selection="",
         unseen=False,
     )
-    if (margin := options.margin) is not None:
-        refuse(
-            (
-                options.require_better and options.fail_if_worse is not None,
-                "--fail-if-worse and --require-better are two gates",
-                "give one of them",
-            ),
-            (
-                not 0 <= margin < 100,
-                f"the margin is {margin:g} points",
-                "give 0 to 100, for example 0.5",
-            ),
-            (
-                len(names) != 2,
-                f"a gate is for two models, and {len(names)} are named",
-                "embedlab compare CANDIDATE BASE --fail-if-worse MARGIN",
-            ),
-        )
+    _refuse_gate(options, names)
     if options.html is not None:
         from embedlab.reports.pages import check_page_path
 
@@ -288,6 +271,28 @@ def _refuse_options(options: CompareOptions, selected: Sequence[SelectedTask]) -
 
 
 SELECT_STS = "remove it, or select the task sts"
+
+
+def _refuse_gate(options: CompareOptions, models: Sequence[str]) -> None:
+    """Refuse a gate that cannot be."""
+    if (margin := options.margin) is not None:
+        refuse(
+            (
+                options.require_better and options.fail_if_worse is not None,
+                "--fail-if-worse and --require-better are two gates",
+                "give one of them",
+            ),
+            (
+                not 0 <= margin < 100,
+                f"the margin is {margin:g} points",
+                "give 0 to 100, for example 0.5",
+            ),
+            (
+                len(models) != 2,
+                f"a gate is for two models, and {len(models)} are named",
+                "embedlab compare CANDIDATE BASE --fail-if-worse MARGIN",
+            ),
+        )
 
 
 _ENDS = {

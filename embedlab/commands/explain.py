@@ -308,11 +308,16 @@ def _reference(options: ExplainOptions, session: Session) -> Part:
             part = at_hand.open(name)
         except MissingError:  # it is not needed
             continue
-        first, second = part.frame["sentence1"], part.frame["sentence2"]
-        one, other = options.first, options.second
-        if (((first == one) & (second == other)) | ((first == other) & (second == one))).any():
+        if _has_pair(part, options):
             return part
     return source.open(DEFAULT_REFERENCE)
+
+
+def _has_pair(part: Part, options: ExplainOptions) -> bool:
+    """Whether PART has the two sentences as a pair, in either order."""
+    first, second = part.frame["sentence1"], part.frame["sentence2"]
+    one, other = options.first, options.second
+    return bool((((first == one) & (second == other)) | ((first == other) & (second == one))).any())
 
 
 def _say_cost(

@@ -547,7 +547,7 @@ def _dev_rows(data: OwnData, dev: str | None) -> _DevRows:
 def _held_out(data: OwnData) -> _DevRows:
     """Return the part of the file that is held out, whole topics of it."""
     from embedlab.data.own_columns import SENTENCES
-    from embedlab.data.words import SEED
+    from embedlab.data.topics import SEED
 
     if data.kind == SENTENCES:
         return "no dev score: single sentences have none; --dev FILE names pairs", None, None
@@ -570,7 +570,7 @@ def _held_out(data: OwnData) -> _DevRows:
 def _held_out_rows(name: str, _size: int, _modified_ns: int) -> int:
     from embedlab.data.own_columns import own_data
     from embedlab.data.own_files import read_texts
-    from embedlab.data.words import is_held_out
+    from embedlab.data.topics import is_held_out
 
     data = own_data(name)
     return int(is_held_out(read_texts(data).frame, data.texts, SHARE).sum())

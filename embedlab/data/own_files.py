@@ -52,7 +52,7 @@ from embedlab.data.table_file import (
     require_file,
     rows_with,
 )
-from embedlab.data.words import is_held_out
+from embedlab.data.topics import is_held_out
 
 GOLD_OF_LABEL = {"entailment": 1.0, "neutral": 0.5, "contradiction": 0.0}
 EQUAL, TWICE = "anchor equals its positive", "repeated pair"

@@ -18,7 +18,7 @@ from embedlab.data.dataset import Part
 from embedlab.data.own_files import open_query_file
 from embedlab.data.queries import SENTENCES, Queries, item_frame, queries_of_pairs
 from embedlab.data.source import Source, dataset
-from embedlab.data.words import topics_of
+from embedlab.data.topics import topics_of
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -154,12 +154,7 @@ def pivot(
     pivoted = Pivot(
         row_axes=row_axes,
         rows=tuple(dict.fromkeys(row for row, _ in _in_order(plan, spreads, row_axes))),
-        columns=(
-            *("" for _ in range(any(not column for _, column in spreads))),
-            *plan.axes[columns],
-        )
-        if columns is not None
-        else tuple(shown),
+        columns=_column_labels(plan, columns, spreads) if columns is not None else tuple(shown),
         column_axis=columns,
         shown=tuple(shown),
         spreads=spreads,
@@ -318,6 +313,12 @@ def _in_order(
         ]
 
     return sorted(places, key=key)
+
+
+def _column_labels(plan: GridPlan, axis: str, places: Collection[PivotKey]) -> tuple[str, ...]:
+    """Return the labels of AXIS, after an empty one for recipes that lack it."""
+    lacks_it = any(not column for _, column in places)
+    return (*[""] * lacks_it, *plan.axes[axis])
 
 
 def apart_over_seeds(first: Spread, second: Spread) -> Apart:

@@ -6,7 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from embedlab.data.words import FEWEST, is_held_out, normalise, topics_of
+from embedlab.data.topics import FEWEST, is_held_out, topics_of
+from embedlab.data.words import normalise
 
 COLUMNS = ("anchor", "positive", "negative")
 
