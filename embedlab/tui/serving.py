@@ -49,16 +49,14 @@ class _Dashboard(AppService):
             close=_unopened,
             download_manager=downloads,
         )
-
-    async def load(self) -> None:
-        """Start the process, if it was not."""
-        if self._process is None:
-            await self._open_app_process()
+        self._start = asyncio.create_task(self._open_app_process())
 
     @property
-    def is_waiting(self) -> bool:
-        """Whether the process is there; one that could not start has ended."""
-        return self._process is not None and self._process.returncode is None
+    def has_ended(self) -> bool:
+        """Whether the process has ended, or could not start."""
+        return self._start.done() and (
+            self._process is None or self._process.returncode is not None
+        )
 
     async def open(self, websocket: web.WebSocketResponse, width: int, height: int) -> None:
         """Begin in WIDTH x HEIGHT cells, for the browser at the other end of WEBSOCKET."""
@@ -68,7 +66,7 @@ class _Dashboard(AppService):
 
         self.remote_write_bytes, self.remote_write_str = websocket.send_bytes, websocket.send_str
         self.remote_close = closes
-        await self.load()
+        await self._start
         await self.set_terminal_size(width, height)
         self._task = asyncio.create_task(self.run())
 
@@ -109,6 +107,7 @@ class _Dashboard(AppService):
             self._task.cancel()
             # One that was cancelled before it began would raise, and leave the process alive.
             await asyncio.wait([self._task])
+        await asyncio.wait([self._start])
         if (process := self._process) is None:
             return
         for number in (signal.SIGTERM, signal.SIGKILL):
@@ -132,7 +131,7 @@ class DashboardServer(Server):
         super().__init__(f"exec {command}", host=host, port=port, title="embedlab")
         self._open: set[web.WebSocketResponse] = set()
         self._spare: _Dashboard | None = None  # loaded, for the next browser
-        self._loads: asyncio.Task[None] | None = None
+        self._loads: asyncio.TimerHandle | None = None  # until it does
         self._theme = theme
         self._token = secrets.token_urlsafe(32)
         self._page = Template(
@@ -180,21 +179,19 @@ class DashboardServer(Server):
         self._load_spare(0)
 
     def _load_spare(self, after_s: float) -> None:
-        async def load() -> None:
-            await asyncio.sleep(after_s)
-            self._spare = _Dashboard(self.command, self.download_manager)
-            await self._spare.load()
+        def load() -> None:
+            self._loads, self._spare = None, _Dashboard(self.command, self.download_manager)
 
-        if self._spare is None and (self._loads is None or self._loads.done()):
-            self._loads = asyncio.create_task(load())
+        if self._spare is None and self._loads is None:
+            self._loads = asyncio.get_running_loop().call_later(after_s, load)
 
     def _next_dashboard(self) -> _Dashboard:
-        """One that has loaded, or a new one; the next will be loaded."""
+        """One that has loaded or does, or a new one; the next will be loaded."""
         dashboard, self._spare = self._spare, None
         self._load_spare(SPARE_AFTER_S)
-        if dashboard is not None and dashboard.is_waiting:
-            return dashboard
-        return _Dashboard(self.command, self.download_manager)
+        if dashboard is None or dashboard.has_ended:
+            return _Dashboard(self.command, self.download_manager)
+        return dashboard
 
     async def handle_index(self, request: web.Request) -> web.Response:
         """Serve the page to a request with the token."""
@@ -252,7 +249,6 @@ class DashboardServer(Server):
         """Close what is open, so that its dashboards end before the server does."""
         if self._loads is not None:
             self._loads.cancel()
-            await asyncio.wait([self._loads])
         if self._spare is not None:
             await self._spare.end()
         for websocket in list(self._open):

@@ -20,6 +20,7 @@ import pytest_asyncio
 
 aiohttp = pytest.importorskip("aiohttp")
 pytest.importorskip("textual_serve")
+from embedlab.tui.serving import DashboardServer
 
 
 def free_port() -> int:
@@ -309,24 +310,49 @@ async def test_dashboards_end_with_their_clients_and_with_a_server_that_is_stopp
         assert (out, err) == ("", "")
 
 
+async def test_a_browser_that_comes_while_a_dashboard_starts_takes_it_and_leaves_no_process() -> (
+    None
+):
+    server = DashboardServer("sleep 60", host="127.0.0.1", port=0)
+    await server.on_startup(aiohttp.web.Application())
+    while (starts := server._spare) is None:  # noqa: ASYNC110 - in the next round of the loop
+        await asyncio.sleep(0)
+    dashboard = server._next_dashboard()
+    assert dashboard is starts  # whose process was not there yet
+    assert dashboard._process is None
+    await dashboard.end()
+    assert dashboard.has_ended
+    await server.on_shutdown(aiohttp.web.Application())
+    own = psutil.Process().children(recursive=True)
+    assert not [child for child in own if words_of(child) == ["sleep", "60"]]
+
+
 async def test_a_dashboard_waits_loaded_for_the_next_browser_and_takes_its_size(
     tmp_path: Path, client: Any
 ) -> None:
     with starter_server(tmp_path) as (server, url):
-        async with asyncio.timeout(60):
-            while not (waiting := dashboards_of(server)):  # noqa: ASYNC110 - it loads meanwhile
-                await asyncio.sleep(0.05)
+        waiting = await loaded(server)
         terminal = await connect(client, url, "?width=97&height=31")
         await shown(terminal, "\x1b[31;1H")
-        assert waiting[0] in dashboards_of(server)  # the one that waited, and no other
-        waiting[0].kill()
+        assert waiting in dashboards_of(server)  # the one that waited, and no other
+        waiting.kill()
         assert await closed_by(terminal)
-        for other in dashboards_of(server):
-            other.kill()  # one that ended while it waited is not given to a browser
-            while other.is_running():  # noqa: ASYNC110 - the server takes its exit status
-                await asyncio.sleep(0.05)
-        await asyncio.sleep(0.2)
+        another = await loaded(server, but=waiting)
+        another.kill()  # one that ended while it waited is not given to a browser
+        await ended([another])
         await shown(await connect(client, url), " items")
+
+
+async def loaded(
+    server: "subprocess.Popen[str]", but: psutil.Process | None = None
+) -> psutil.Process:
+    """Wait for a dashboard of SERVER, another than BUT."""
+    async with asyncio.timeout(60):
+        while True:
+            for dashboard in dashboards_of(server):
+                if dashboard != but:
+                    return dashboard
+            await asyncio.sleep(0.05)
 
 
 async def closed_by(terminal: Any, patience_s: float = 60.0) -> int:
@@ -374,7 +400,7 @@ async def test_a_dashboard_that_is_cut_before_anything_of_it_is_read_ends() -> N
     from embedlab.tui.serving import _Dashboard
 
     dashboard = _Dashboard("exec sleep 600", DownloadManager())
-    await dashboard.load()
+    await dashboard._start
     await dashboard.end()
     assert dashboard._process is not None
     assert dashboard._process.returncode is not None
