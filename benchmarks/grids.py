@@ -21,10 +21,10 @@ from record import Measured, write
 
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.data.source import Source, open_parts
+from embedlab.experiments.cells import prepare_grid
 from embedlab.experiments.grid_file import load_grid
 from embedlab.experiments.grid_trainings import expand_grid
 from embedlab.experiments.plan import GridFolder, GridPlace, GridPlan
-from embedlab.experiments.preparation import prepare_grid
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.tasks.sts import STS_DATASETS
@@ -100,7 +100,7 @@ def finish(plan: GridPlan) -> None:
         for aggregate in (("all",) if by == "source" else ("all", "mean", "wmean"))
     ]
     for cell in plan.cells:
-        run, value = plan.run(cell), 0.5 + 0.3 * (cell.number % 97) / 97
+        run, value = cell.run, 0.5 + 0.3 * (cell.number % 97) / 97
         scores = tuple(
             StoredScore(by=by, slice=key, metric=metric, setting=setting, value=value, items=100)
             for by, key, metric, setting in slices

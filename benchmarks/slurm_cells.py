@@ -130,7 +130,7 @@ def slurm(*command: str) -> str:
 def last_step(place: Path, cell: int) -> int:
     """Return the last step in the events of a cell's run; 0 before the first."""
     plan = GridPlan.load(GridFolder(place / "jobs" / "grids" / "cells").plan_file)
-    path = plan.run(plan.cell(cell)).events_file
+    path = plan.cell(cell).run.events_file
     steps = (
         [event.step for event in events_after(path)[0] if isinstance(event, Step)]
         if path.exists()

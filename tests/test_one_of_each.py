@@ -211,7 +211,7 @@ BY_PATH = {
     "encoders/layers.py": "in the folder of a model",
     "encoders/vector_cache.py": "the name of the encoder, for `cache`",
     "encoders/word_head.py": "in the folder of a model",
-    "experiments/preparation.py": "the name of a living process, locked",
+    "experiments/cells.py": "the name of a living process, locked",
     "models/packaged.py": "in the folder of a model",
     "training/checkpointing.py": "in the folder of a checkpoint",
 }

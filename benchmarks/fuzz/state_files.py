@@ -24,7 +24,7 @@ from structures import ODD, change, command
 
 from embedlab.core.disk import sealed_json
 from embedlab.core.recipe import load_recipe
-from embedlab.experiments.attempts import Cells
+from embedlab.experiments.cells import Cells
 from embedlab.experiments.grid_file import load_grid
 from embedlab.experiments.grid_trainings import expand_grid
 from embedlab.experiments.plan import GridFolder, GridPlace
@@ -112,7 +112,7 @@ def write_world(folder: Path) -> None:
     where = GridFolder.of(plan.place.runs_folder, plan.name)
     plan.save(where.plan_file)
     for cell in plan.cells:
-        write_run(plan.run(cell))
+        write_run(cell.run)
     for cell in plan.cells:
         Cells(plan, where).record(cell, events.Attempt(state="failed", reason="why", errors=1))
     memory = Memory("data", folder / "embedlab" / "dashboard-2.json")

@@ -25,7 +25,7 @@ from embedlab.core.settings import Settings
 
 if TYPE_CHECKING:
     from embedlab.core.recipe import Recipe
-    from embedlab.experiments.attempts import CellEntry
+    from embedlab.experiments.cells import CellEntry
     from embedlab.experiments.estimate import Cost
     from embedlab.experiments.grid_file import Grid
     from embedlab.experiments.plan import GridFolder, GridPlan, Variant
@@ -82,7 +82,7 @@ class GridEstimate:
     at_once: int  # cells
     where: str
     text: str  # all in one line
-    seconds: Mapping[tuple[str, int], float] | None  # of each cell to do, by its key
+    seconds: Mapping[str, float] | None  # of each cell to do, by its id
 
 
 def plan_grid(options: GridOptions, settings: Settings) -> PlannedGrid:
@@ -101,11 +101,9 @@ def entries_of_runs(plan: GridPlan, number: int | None = None) -> list[CellEntry
     """Return the state of every cell according to its run, in the order of the plan; with a NUMBER
     of the cell that has it alone.
     """
-    from embedlab.experiments.attempts import entry_of_run
+    from embedlab.experiments.cells import entry_of_run
 
-    return [
-        entry_of_run(plan, cell) for cell in (plan.cells if number is None else [plan.cell(number)])
-    ]
+    return [entry_of_run(cell) for cell in (plan.cells if number is None else [plan.cell(number)])]
 
 
 def estimate(planned: PlannedGrid, entries: Sequence[CellEntry]) -> GridEstimate:
@@ -151,10 +149,9 @@ def estimate(planned: PlannedGrid, entries: Sequence[CellEntry]) -> GridEstimate
 
 def cancel_grid(name: str, settings: Settings) -> GridPlan:
     """Request every process that works on a started grid to save its cell and stop."""
-    from embedlab.experiments.attempts import Cells
+    from embedlab.experiments.cells import Cells, is_alive
     from embedlab.experiments.executors.slurm import cancel_tasks
     from embedlab.experiments.plan import GridFolder, GridPlan
-    from embedlab.experiments.preparation import is_alive
 
     folder = GridFolder.find(settings.runs, name)
     plan = GridPlan.load(folder.plan_file)

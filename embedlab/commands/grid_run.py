@@ -32,14 +32,13 @@ from embedlab.commands.training_plan import build_tiny_encoder
 from embedlab.core.printable import duration, one_line
 from embedlab.core.session import Session
 from embedlab.core.settings import Settings
-from embedlab.experiments.attempts import CellEntry
+from embedlab.experiments.cells import CellEntry, alone, started, store_plan
 from embedlab.experiments.executors.executor import Executor, run_cells
 from embedlab.experiments.executors.local import LocalTasks
 from embedlab.experiments.executors.ray import ray_tasks
 from embedlab.experiments.executors.slurm import is_slurm, slurm_tasks
 from embedlab.experiments.grid_file import grid_names
 from embedlab.experiments.plan import Cell, GridFolder, GridPlan
-from embedlab.experiments.preparation import alone, started, store_plan
 from embedlab.experiments.progress import CellProgress, GridFollower, GridProgress
 from embedlab.experiments.single_cell import run_cell
 from embedlab.reports.grids import states_line
@@ -98,7 +97,7 @@ def run_one_cell(planned: PlannedGrid, number: int, session: Session) -> Cell:
     """Run the cell of this NUMBER alone, as one task of a job array does."""
     plan, folder = planned.plan, planned.folder
     cell = plan.cell(number)
-    session.note(f"cell {number} of {len(plan)}: {cell.id}, log {plan.run(cell).log_file}")
+    session.note(f"cell {number} of {len(plan)}: {cell.id}, log {cell.run.log_file}")
     with alone(folder):
         store_plan(plan, folder)
     run_cell(plan, folder, number)
@@ -114,7 +113,7 @@ def look_at_grid(name: str, settings: Settings) -> GridProgress:
 def _check_cells(planned: PlannedGrid, entries: Sequence[CellEntry], session: Session) -> None:
     """Check what the cells that are not done need, unless it is on the machines of a cluster."""
     if planned.hands.cluster is None:
-        todo = {entry.run for entry in entries if entry.state != "done"}
+        todo = {entry.cell.variant.run for entry in entries if entry.state != "done"}
         variants = [variant for variant in planned.plan.variants if variant.run in todo]
         for error in check_variants(variants, session.settings):
             session.report(error)
@@ -176,7 +175,7 @@ def render(progress: "GridProgress") -> "RenderableType":
     for cell in progress.running:
         table.add_row(*_row(cell, list(progress.plan.axes)))
     failures = [
-        f"cell {entry.number} failed: {one_line(entry.reason)}"
+        f"cell {entry.cell.number} failed: {one_line(entry.reason)}"
         for entry in progress.failed[-FAILURES:]
     ]
     bar = ProgressBar(total=max(1, len(progress.entries)), completed=progress.ended, width=60)

@@ -20,7 +20,7 @@ from embedlab.core.settings import Settings
 
 if TYPE_CHECKING:
     from embedlab.commands.grid_run import Board
-    from embedlab.experiments.attempts import CellEntry
+    from embedlab.experiments.cells import CellEntry
     from embedlab.experiments.deviations import RowRecipes
     from embedlab.experiments.matching_runs import RowModels
     from embedlab.experiments.paper_table import PaperTable, RowSource
@@ -250,21 +250,21 @@ def progress_of(
 
     start = start_of_rows(options, settings)
     found: dict[str, TableProgress] = {}
-    every: dict[tuple[str, int], bool] = {}  # whether a training is done
-    expected: dict[tuple[str, int], float] = {}
+    every: dict[str, bool] = {}  # whether a training is done
+    expected: dict[str, float] = {}
     lacking, where = set[str](), ""
     for table in (table for table in tables if trainings(table) and is_startable(table, start)):
         rows, planned = _planned(table, options, start, settings)
         entries = entries_of_runs(planned.plan) if planned.plan is not None else []
         done = {
-            (run_identity(entry.run), entry.seed): entry.state == "done" for entry in entries
+            run_identity(entry.cell.id): entry.state == "done" for entry in entries
         }  # tables may call one training by different names
         left = None
         if planned.plan is not None:
             estimated = estimate(PlannedGrid(plan=planned.plan, hands=options), entries)
             left, where = estimated.cost.seconds, estimated.where
-            for (run, seed), seconds in (estimated.seconds or {}).items():
-                expected[run_identity(run), seed] = seconds
+            for cell, seconds in (estimated.seconds or {}).items():
+                expected[run_identity(cell)] = seconds
         lacks = tuple(dict.fromkeys(error.message for error in planned.absent.values()))
         lacking |= {
             expected_recipe(source, options.all_overrides, start).hash
@@ -447,7 +447,9 @@ def _failures(
 
     reasons: dict[str, dict[str, list[int]]] = {}  # by run and reason, the seeds
     for entry in (entry for entry in entries if entry.state == "failed"):
-        reasons.setdefault(entry.run, {}).setdefault(str(entry.reason), []).append(entry.seed)
+        reasons.setdefault(entry.cell.variant.run, {}).setdefault(str(entry.reason), []).append(
+            entry.cell.seed
+        )
     return {
         label: "; ".join(
             f"training failed, seed {', '.join(map(str, seeds))}: {reason}"

@@ -140,7 +140,7 @@ def refuse_missing(
     if options.trains and trainings(table):
         planned = plan_table(table, options, start, settings, leaves_out=True)
         entries = entries_of_runs(planned.plan) if planned.plan is not None else []
-        todo = {entry.run for entry in entries if entry.state != "done"}
+        todo = {entry.cell.variant.run for entry in entries if entry.state != "done"}
         recipes = [
             expected_recipe(row, options.all_overrides, start)
             for key, (_, row) in trainings(table).items()

@@ -22,6 +22,21 @@ STOPS = (
     signal.SIGXCPU,
 )
 
+
+@contextmanager
+def stops_given_to(receive: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """Let RECEIVE handle the signals that request an end until the block ends; one that is
+    deliberately ignored, as SIGHUP under nohup, stays ignored.
+    """
+    caught = [number for number in STOPS if signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, receive) for number in caught}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 AGAIN_S = 0.2  # between two attempts
 AT_ONCE_S = 0.001  # the interpreter itself says that one was discarded
 

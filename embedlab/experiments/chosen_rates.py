@@ -74,7 +74,7 @@ def _dev_scores(plan: GridPlan) -> dict[str, float]:
     scores: dict[str, list[float]] = {}
     flawed = set()
     for cell in plan.cells:
-        run = plan.run(cell)
+        run = cell.run
         if not run.path.is_dir() or run_status(run).state != "finished":
             return {}
         dev = last_dev(run)

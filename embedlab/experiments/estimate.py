@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.recipe import recipe_to_table
-from embedlab.experiments.attempts import CellEntry
+from embedlab.experiments.cells import CellEntry
 from embedlab.experiments.plan import Cell, GridFolder, GridPlace, GridPlan
 from embedlab.models.folder_files import weight_files
 from embedlab.runs import events
@@ -40,7 +40,7 @@ class CellTimes:
     exists.
     """
 
-    seconds: Mapping[tuple[str, int], float] | None  # by the cell's key
+    seconds: Mapping[str, float] | None  # by the cell's id
     measured: str
     cells: int
     sizes: Sequence[int] | None  # of the cells' models, in bytes
@@ -51,13 +51,11 @@ class CellTimes:
         for a new start.
         """
         todo = [
-            plan.cell(entry.number)
-            for entry in entries
-            if entry.state not in {"done", "failed", "cancelled"}
+            entry.cell for entry in entries if entry.state not in {"done", "failed", "cancelled"}
         ]
         done = [entry for entry in entries if entry.state == "done" and entry.seconds > 0]
         seconds, measured = _seconds(plan, todo, done)
-        keys = [(cell.variant.run, cell.seed) for cell in todo]
+        keys = [cell.id for cell in todo]
         return cls(
             seconds=dict(zip(keys, seconds, strict=True)) if seconds is not None else None,
             measured=measured,
@@ -65,9 +63,7 @@ class CellTimes:
             sizes=_sizes(todo),
         )
 
-    def cost(
-        self, workers: int, spent_s: Mapping[tuple[str, int], float] = MappingProxyType({})
-    ) -> Cost:
+    def cost(self, workers: int, spent_s: Mapping[str, float] = MappingProxyType({})) -> Cost:
         """The cost with this many workers, less what was SPENT on cells that run."""
         left = None
         if self.seconds is not None:
@@ -98,7 +94,7 @@ def _seconds(
     if not todo:
         return None, "nothing is left to do"
     if done:
-        rows = sum(plan.cell(entry.number).variant.rows for entry in done)
+        rows = sum(entry.cell.variant.rows for entry in done)
         spent = sum(entry.seconds for entry in done)
         scale = spent / rows if rows else 0.0
         per_cell = spent / len(done)

@@ -137,7 +137,7 @@ class ItemTies:
             return None  # averaged over an axis
         shown = {name for spread in places for name in spread.cells}
         seeds = {cell.id: cell.seed for cell in plan.cells if cell.id in shown}
-        folders = {cell.id: plan.run(cell).evaluations for cell in plan.cells if cell.id in shown}
+        folders = {cell.id: cell.run.evaluations for cell in plan.cells if cell.id in shown}
         whole = measure.task.rpartition("/")[0]  # some datasets of a task are in its folder
         outcomes = open_outcomes(folders, [measure.task, *([whole] if whole else [])], cache=cache)
         if outcomes is None:

@@ -179,9 +179,9 @@ def _finished(
     results = list(_results(plan, cells, measure))
     has_dev_alone = all({*result.scores} <= {DEV_SCORE} for result in results)
     if results and score != DEV_SCORE and has_dev_alone:
-        path = _evaluation_file(plan.run(results[0].cell), measure)
+        path = _evaluation_file(results[0].cell.run, measure)
         _refuse_unknown_measure(Evaluation.load(path), measure)
-    is_evaluated = any(next(plan.run(cell).evaluations.rglob("*.json"), None) for cell in cells)
+    is_evaluated = any(next(cell.run.evaluations.rglob("*.json"), None) for cell in cells)
     # of the task that need not be named
     if score == DEV_SCORE or (measure.task == ScoreFilter.task and not is_evaluated):
         known = {result.cell.id for result in results}
@@ -201,7 +201,7 @@ def _spreads(
     """
     values: dict[PivotKey, dict[int, dict[str, float]]] = {}  # by seed, then by cell
     shared: dict[PivotKey, Overlap] = {}
-    flawed = {result.cell.id for result in results if trained_flaw(plan.run(result.cell))}
+    flawed = {result.cell.id for result in results if trained_flaw(result.cell.run)}
     for result in results:
         labels, evaluation = result.cell.variant.labels, result.evaluation
         row = tuple(labels.get(axis, "") for axis in row_axes)
@@ -235,7 +235,7 @@ def usual_measure(
         if canonical_name(task) in words or name.startswith(f"{task}/")
     ]
     measure = ScoreFilter(task=next(iter(fitting), task), by=by)
-    files = (_evaluation_file(plan.run(cell), measure) for cell in plan.cells)
+    files = (_evaluation_file(cell.run, measure) for cell in plan.cells)
     path = next((path for path in files if path.is_file()), None)
     scores = Evaluation.load(path).scores if path is not None else ()
     if metric is None:
@@ -252,7 +252,7 @@ def _usual(usual: str, there: Sequence[str]) -> str:
 
 def _results(plan: GridPlan, cells: Collection[Cell], measure: ScoreFilter) -> Iterator[_Result]:
     for cell in cells:
-        run = plan.run(cell)
+        run = cell.run
         path = _evaluation_file(run, measure)
         if not path.is_file():
             continue
@@ -266,7 +266,7 @@ def _results(plan: GridPlan, cells: Collection[Cell], measure: ScoreFilter) -> I
 def _dev_results(plan: GridPlan, cells: Collection[Cell]) -> Iterator[_Result]:
     """Yield the last dev score of each of CELLS whose training is finished."""
     for cell in cells:
-        run = plan.run(cell)
+        run = cell.run
         dev = last_dev(run) if run.path.is_dir() and run_status(run).state == "finished" else None
         if dev is not None:
             here = run.environment()

@@ -4,7 +4,7 @@ work.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -164,6 +164,12 @@ class Cell:
     number: int  # from 1, in the order of the grid file
     variant: Variant
     seed: int
+    runs: Path  # the folder of all runs
+
+    @cached_property
+    def run(self) -> RunFolder:
+        """Return its run folder."""
+        return RunFolder.of(self.runs, self.variant.run, self.seed)
 
     @property
     def id(self) -> str:
@@ -174,6 +180,14 @@ class Cell:
     def tasks(self) -> Mapping[str, tuple[str, ...]]:
         """Return the stored evaluations of this cell; see `stored_evaluations`."""
         return self.variant.tasks
+
+    @property
+    def unscored(self) -> list[tuple[str, ...]]:
+        """Return the tasks that it is not evaluated on yet, each by the words that select it."""
+        folder = self.run.evaluations
+        return [
+            words for task, words in self.tasks.items() if not (folder / f"{task}.json").is_file()
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,11 +216,7 @@ class GridPlan:
         """Yield every cell; all variants with the first seed come first, so that an early look
         shows the whole grid.
         """
-        pairs = ((seed, variant) for seed in self.seeds for variant in self.variants)
-        return (
-            Cell(number=number, variant=variant, seed=seed)
-            for number, (seed, variant) in enumerate(pairs, start=1)
-        )
+        return map(self.cell, range(1, len(self) + 1))
 
     def cell(self, number: int) -> Cell:
         """Return the cell with this number, from 1."""
@@ -214,12 +224,13 @@ class GridPlan:
             raise UsageError(
                 f"grid {self.name!r} has no cell {number}", hint=f"its cells are 1 to {len(self)}"
             )
-        seed, variant = divmod(number - 1, len(self.variants))
-        return Cell(number=number, variant=self.variants[variant], seed=self.seeds[seed])
-
-    def run(self, cell: Cell) -> RunFolder:
-        """Return the run folder of a cell."""
-        return RunFolder.of(self.place.runs_folder, cell.variant.run, cell.seed)
+        row, place = divmod(number - 1, len(self.variants))
+        return Cell(
+            number=number,
+            variant=self.variants[place],
+            seed=self.seeds[row],
+            runs=self.place.runs_folder,
+        )
 
     def save(self, path: Path) -> None:
         """Write the plan as JSON."""

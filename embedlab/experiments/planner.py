@@ -318,7 +318,7 @@ def run_name(experiment: str, labels: Mapping[str, str], identity: str) -> str:
 
 
 def run_identity(run: str) -> str:
-    """Return the hash at the end of the name of a grid's run."""
+    """Return the hash at the end of the name of a grid's run, with the seed of a cell's."""
     return run.rpartition(".")[2]
 
 

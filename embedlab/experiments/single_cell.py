@@ -12,10 +12,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from embedlab.core.crash_reports import run_guarded, show_in_log
-from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted
-from embedlab.core.interrupts import STOPS
-from embedlab.experiments.cell import PROGRAM, CellLock, cell_environment, next_command
+from embedlab.core.errors import MEMORY, EmbedlabError, ExitCode, Interrupted
+from embedlab.core.interrupts import stops_given_to
+from embedlab.experiments.cells import PROGRAM, CellLock, cell_environment, next_command
 from embedlab.experiments.plan import Cell, GridFolder, GridPlan
+from embedlab.runs.endings import failure_after
+from embedlab.runs.launch import Detached
 from embedlab.runs.tidy import drop_checkpoints
 
 LOCK_POLL_S = 0.2
@@ -31,7 +33,7 @@ def run_cell(
     The grid finds the cell later by its run. Its output goes to the run's log.
     """
     cell = plan.cell(number)
-    with CellLock(plan, cell) as lock:
+    with CellLock(cell) as lock:
         if not lock.acquire():
             raise EmbedlabError(
                 f"cell {cell.id} is run by another process",
@@ -63,13 +65,13 @@ def finish_cell(
 
     It stops when this process is stopped, or when PARENT is not its parent any more.
     """
-    run, gpus = plan.run(cell), os.environ.get("CUDA_VISIBLE_DEVICES")
+    gpus = os.environ.get("CUDA_VISIBLE_DEVICES")
     last: list[str] | None = None
     with _stops(parent) as wait:
         while True:
-            command = next_command(plan, folder, cell, gpus=len((gpus or "").split(",")))
+            command = next_command(folder, cell, gpus=len((gpus or "").split(",")))
             if command is None:
-                drop_checkpoints(run)
+                drop_checkpoints(cell.run)
                 return ExitCode.OK, ""
             if command == last:
                 return (
@@ -77,10 +79,10 @@ def finish_cell(
                     f"`embedlab {command[0]}` ended without an error, but its results are not "
                     f"there",
                 )
-            started = lock.start(program, command, cell_environment(plan, gpus), run)
+            started = lock.start(program, command, cell_environment(plan, gpus), cell.run)
             is_stopped = wait(started.process)
             if started.process.returncode != 0:
-                return started.process.returncode, started.reason()
+                return started.process.returncode, _reason(started)
             if is_stopped:
                 return ExitCode.INTERRUPTED, ""
             last = command
@@ -92,12 +94,6 @@ def _stops(parent: int | None) -> Iterator[Callable[["subprocess.Popen[bytes]"],
     this process go to it, and what does not save its checkpoint in time is killed.
     """
     stops: list[tuple[int, float]] = []  # the signals, each with its time
-    # A signal that is deliberately ignored, as SIGHUP under nohup, stays ignored.
-    selected = [number for number in STOPS if signal.getsignal(number) != signal.SIG_IGN]
-    before = {
-        number: signal.signal(number, lambda number, _: stops.append((number, time.monotonic())))
-        for number in selected
-    }
 
     def wait(process: "subprocess.Popen[bytes]") -> bool:
         sent = 0
@@ -114,11 +110,24 @@ def _stops(parent: int | None) -> Iterator[Callable[["subprocess.Popen[bytes]"],
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
 
-    try:
+    with stops_given_to(lambda number, _: stops.append((number, time.monotonic()))):
         yield wait
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+
+
+def _reason(ended: Detached) -> str:
+    """Return in one line why a cell's process ended with an error: its own report, else how it
+    ended.
+    """
+    returncode = ended.process.returncode
+    if returncode < 0:
+        by_system = (
+            ", as the system does when memory runs out" if returncode == -signal.SIGKILL else ""
+        )
+        return f"killed by {signal.Signals(-returncode).name}{by_system}"
+    failed = failure_after(ended.errors, ended.offset)
+    if failed is None:
+        return f"exit code {returncode} without an error; its log may say more"
+    return f"out of memory: {failed.message}" if failed.cause == MEMORY else failed.message
 
 
 def finish_patiently(
@@ -134,7 +143,7 @@ def finish_patiently(
     from PARENT; return the exit code and the reason, of errors too.
     """
     try:
-        with CellLock(plan, cell, inherited=inherited) as lock:
+        with CellLock(cell, inherited=inherited) as lock:
             while inherited is None and not lock.acquire():
                 time.sleep(LOCK_POLL_S)
             return finish_cell(plan, folder, cell, lock, program=program, parent=parent)

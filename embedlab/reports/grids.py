@@ -9,7 +9,7 @@ from typing import Any
 from embedlab.core.note import Note, phrases_of
 from embedlab.core.printable import duration
 from embedlab.data.published import remarks
-from embedlab.experiments.attempts import CellEntry, CellState
+from embedlab.experiments.cells import CellEntry, CellState
 from embedlab.experiments.grid_file import ListedGrid
 from embedlab.experiments.pivot import Pivot, Spread, last_dev
 from embedlab.experiments.plan import Cell, GridPlan
@@ -135,7 +135,7 @@ def _flaws(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
         cell for spread in pivot.spreads.values() if spread.is_flawed for cell in spread.cells
     }
     for cell in plan.cells:
-        if cell.id in flawed and (flaw := trained_flaw(plan.run(cell))):
+        if cell.id in flawed and (flaw := trained_flaw(cell.run)):
             yield f"{cell.id} cannot be the best: {flaw}"
 
 
@@ -315,16 +315,15 @@ def states_line(progress: GridProgress) -> str:
 
 def status_table(progress: GridProgress) -> Table:
     """Return every cell with its state, in the order of the plan."""
-    plan, steps = progress.plan, {cell.entry.key: cell.step for cell in progress.running}
+    plan, steps = progress.plan, {each.cell.id: each.step for each in progress.running}
     rows: Rows = []
     for entry in progress.entries:
-        cell = plan.cell(entry.number)
-        run = plan.run(cell)
+        cell, run = entry.cell, entry.cell.run
         # one that is trained may wait to be scored
         has_run = entry.state != "waiting" or run.model.is_dir()
         status = run_status(run) if has_run else None
         row = _cell_row(cell) | {"state": entry.state}
-        if step := steps.get(entry.key) or (status and status.step):
+        if step := steps.get(cell.id) or (status and status.step):
             row |= attributes(step, "step steps loss")
         if dev := status and (status.dev or last_dev(run)):
             row["dev"] = dev.score
@@ -353,7 +352,7 @@ def grids_table(grids: Sequence[ListedGrid]) -> Table:
 def cells_table(
     plan: GridPlan,
     entries: Sequence[CellEntry],
-    seconds: Mapping[tuple[str, int], float] | None = None,
+    seconds: Mapping[str, float] | None = None,
     notes: Sequence[str] = (),
 ) -> Table:
     """Return the cells of a plan that ENTRIES are of, whether each is done already, and the SECONDS
@@ -361,9 +360,9 @@ def cells_table(
     """
     rows: Rows = []
     for entry in entries:
-        cell = plan.cell(entry.number)
+        cell = entry.cell
         row = _cell_row(cell) | {"done": entry.state == "done", "run": cell.id}
-        if (taken := (seconds or {}).get(entry.key)) is not None:
+        if (taken := (seconds or {}).get(cell.id)) is not None:
             row["seconds"] = TableCell(taken, duration(taken))
         rows.append(row)
     expected = ["seconds = expected [minor]"] if seconds else []
@@ -376,7 +375,7 @@ def summary_table(plan: GridPlan, entries: Sequence[CellEntry]) -> Table:
     others.
     """
     rows: Rows = [
-        _cell_row(plan.cell(entry.number)) | attributes(entry, "state reason")
+        _cell_row(entry.cell) | attributes(entry, "state reason")
         for entry in entries
         if entry.state != "done"
     ]

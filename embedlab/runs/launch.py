@@ -7,15 +7,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from embedlab.core import python_processes
 from embedlab.core.disk import disk_errors
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.foreign_files import open_own
-from embedlab.core.interrupts import STOPS
+from embedlab.core.interrupts import stops_given_to
 from embedlab.core.paths import data_name
 from embedlab.core.printable import visible
 from embedlab.core.python_processes import python_command
@@ -80,13 +81,18 @@ def shared_flags(settings: Settings) -> list[str]:
     return [*flags, *(flag for flag, is_on in switches.items() if is_on)]
 
 
-def start_run(arguments: Sequence[str], run: RunFolder) -> Detached:
+def start_run(
+    arguments: Sequence[str], run: RunFolder, *, inherited: Sequence[int] = (), **options: Any
+) -> Detached:
     """Start `embedlab ARGUMENTS`, which trains RUN, detached; the new process holds the run from
-    now on.
+    now on: if it dies before it begins, the run does not count as running.
+
+    INHERITED and OPTIONS are those of `start_detached`.
     """
     with run.claim() as claim:
+        held = (*inherited, claim)
         started = start_detached(
-            arguments, run.log_file, errors=run.events_file, inherited=(claim,)
+            arguments, run.log_file, errors=run.events_file, inherited=held, **options
         )
         run.hand_over(started.pid)
     return started
@@ -98,11 +104,14 @@ def start_detached(
     *,
     errors: Path | None = None,
     inherited: Sequence[int] = (),
+    program: Sequence[str] | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Detached:
-    """Start `embedlab ARGUMENTS` in a session of its own, its output appended to LOG.
+    """Start `embedlab ARGUMENTS`, or another PROGRAM, in a session of its own, its output appended
+    to LOG.
 
     It reports an error in ERRORS, by default the file beside LOG that ends in .jsonl. INHERITED are
-    descriptors that it keeps open.
+    descriptors that it keeps open; without an ENVIRONMENT it has that of this process.
     """
     errors = errors if errors is not None else log.with_suffix(".jsonl")
     offset = length(errors)
@@ -111,8 +120,8 @@ def start_detached(
         file = open_own(log)
     with file:
         process = python_processes.start(
-            python_command(*arguments),
-            environment=with_errors_to(errors, os.environ),
+            [*(program or python_command()), *arguments],
+            environment=with_errors_to(errors, environment or os.environ),
             stdin=subprocess.DEVNULL,
             stdout=file,
             stderr=subprocess.STDOUT,
@@ -132,15 +141,9 @@ def run_together(arguments: Sequence[str], count: int) -> int:
     """
     with tempfile.TemporaryFile() as complaints:
         team = _start_team(arguments, count, complaints.fileno())
-        handlers = {
-            number: signal.signal(number, lambda number, _: _send(team, number)) for number in STOPS
-        }
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to all of them
-        try:
+        with stops_given_to(lambda number, _: _send(team, number)):
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to all of them
             failed = _first_failure(team)
-        finally:
-            for number, handler in handlers.items():
-                signal.signal(number, handler)
         if failed not in (None, team[0]):
             complaints.seek(0)
             sys.stderr.write(visible(complaints.read().decode(errors="replace")))

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
-from embedlab.core.interrupts import STOPS, interrupts
+from embedlab.core.interrupts import interrupts, stops_given_to
 
 
 class StopRequest:
@@ -39,11 +39,5 @@ def stop_requests() -> Iterator[StopRequest]:
         def receive(number: int, _frame: FrameType | None) -> None:
             request.receive(number, interrupt)
 
-        # A signal that is deliberately ignored, as SIGHUP under nohup, stays ignored.
-        caught = [number for number in STOPS if signal.getsignal(number) != signal.SIG_IGN]
-        before = {number: signal.signal(number, receive) for number in caught}
-        try:
+        with stops_given_to(receive):
             yield request
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)

@@ -13,10 +13,9 @@ from typer.testing import CliRunner
 from embedlab.cli.app import main, program
 from embedlab.commands.grid_run import sparkline
 from embedlab.core.errors import ExitCode
-from embedlab.experiments.cell import CellLock
+from embedlab.experiments.cells import CellLock, prepare_grid, started
 from embedlab.experiments.executors.local import LocalTasks
 from embedlab.experiments.plan import GridFolder, GridPlan
-from embedlab.experiments.preparation import prepare_grid, started
 from tests.experiments.conftest import GRID, STAND_IN, plan_of, work_here
 
 
@@ -205,7 +204,7 @@ def test_status_of_a_job_array_is_read_from_its_runs(
     run_stand_in(plan)
     folder = GridFolder.of(plan.place.runs_folder, plan.name)
     shutil.rmtree(folder.cells)
-    shutil.rmtree(plan.run(plan.cell(2)).path)
+    shutil.rmtree(plan.cell(2).run.path)
     found = json.loads(answer(capsys, "status", "mine", "--data", "tiny", "--json"))
     assert [(row["state"], row["reason"]) for row in found["rows"]] == [
         ("done", ""),
@@ -213,8 +212,8 @@ def test_status_of_a_job_array_is_read_from_its_runs(
         ("done", ""),
     ]
     assert not folder.cells.exists()
-    (plan.run(plan.cell(1)).evaluations / "sts.json").unlink()
-    with CellLock(plan, plan.cell(1)) as lock:
+    (plan.cell(1).run.evaluations / "sts.json").unlink()
+    with CellLock(plan.cell(1)) as lock:
         assert lock.acquire()  # as `grid run --cell 1` does, which now evaluates
         assert states_of(capsys) == ["running", "waiting", "done"]
     assert states_of(capsys) == ["waiting", "waiting", "done"]
@@ -261,4 +260,4 @@ def test_a_grid_whose_encoder_is_missing_is_refused_before_any_cell(
     error, hint = capsys.readouterr().err.splitlines()[-2:]
     assert "no encoder nobody/nothing on this machine" in error
     assert "--encoder" in hint
-    assert not any(plan.run(cell).path.exists() for cell in plan.cells)
+    assert not any(cell.run.path.exists() for cell in plan.cells)

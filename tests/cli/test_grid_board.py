@@ -6,7 +6,7 @@ import time
 from rich.console import Console
 
 from embedlab.commands.grid_run import render
-from embedlab.experiments.attempts import CellEntry
+from embedlab.experiments.cells import CellEntry
 from embedlab.experiments.estimate import Cost
 from embedlab.experiments.plan import GridPlan
 from embedlab.experiments.progress import CellProgress, GridProgress
@@ -16,15 +16,12 @@ from tests.experiments.conftest import short_plan as short_plan
 
 
 def lines_of(plan: GridPlan, *, trained_s: float | None) -> list[str]:
-    entries = [
-        CellEntry(run=cell.variant.run, seed=cell.seed, number=cell.number, state="running")
-        for cell in plan.cells
-    ]
+    entries = [CellEntry(cell=cell, state="running") for cell in plan.cells]
     step = Step(
         stage=0, epoch=1.0, step=8, steps=9, loss=0.5, lr=1e-5, rows_per_s=1.0, eta_s=1.0, memory_mib=1.0
     )  # fmt: skip
     running = [
-        CellProgress(cell=cell, entry=entry, step=step, trained_s=trained_s)
+        CellProgress(cell=cell, step=step, trained_s=trained_s)
         for cell, entry in zip(plan.cells, entries, strict=True)
     ]
     cost = Cost(cells=len(entries), seconds=None, measured="nothing", disk_bytes=None)

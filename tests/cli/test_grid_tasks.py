@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.experiments.cell import cell_environment, is_complete, next_command
+from embedlab.experiments.cells import cell_environment, is_complete, next_command, prepare_grid
 from embedlab.experiments.plan import GridFolder
-from embedlab.experiments.preparation import prepare_grid
 from tests.cli.conftest import Embedlab
 from tests.cli.test_files_of_commands import ROWS
 from tests.experiments.conftest import plan_of
@@ -38,17 +37,17 @@ def test_a_cell_ends_with_evaluations_on_datasets_files_and_tasks(
         if os.environ.get(name) != value:
             monkeypatch.setenv(name, value)
     assert {*cell.tasks} == {"sts/own.csv+sts-benchmark", "geometry", "transfer/mr"}
-    training = next_command(plan, folder, cell)
+    training = next_command(folder, cell)
     assert training is not None
     assert embedlab(*training).code == 0
-    assert is_complete(plan, cell)
+    assert is_complete(cell)
     monkeypatch.chdir("/")  # as jobs of Slurm work
     for stored in cell.tasks:
-        (plan.run(cell).evaluations / f"{stored}.json").unlink()
-        again = next_command(plan, folder, cell)
+        (cell.run.evaluations / f"{stored}.json").unlink()
+        again = next_command(folder, cell)
         assert again is not None
         assert embedlab(*again).code == 0
-        assert is_complete(plan, cell)
+        assert is_complete(cell)
     for shown in ("sts", "stsb"):
         scores = embedlab("grid", "table", plan.name, "--task", shown)
         assert scores.code == 0

@@ -13,7 +13,7 @@ import pytest
 from docs.blocks import ROOT, blocks_of
 from embedlab.core import plugins
 from embedlab.core.settings import load_settings
-from embedlab.experiments.cell import cell_environment
+from embedlab.experiments.cells import cell_environment
 from embedlab.experiments.grid_file import load_grid
 from embedlab.experiments.grid_trainings import expand_grid
 from embedlab.experiments.plan import GridPlace, GridPlan

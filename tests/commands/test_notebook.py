@@ -227,8 +227,8 @@ def test_a_model_is_exported_and_loads_again(tiny_encoder: Path, own: str) -> No
 
 
 def test_runs_have_curves_and_grids_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from embedlab.experiments.cells import prepare_grid
     from embedlab.experiments.plan import GridFolder
-    from embedlab.experiments.preparation import prepare_grid
     from tests.experiments.conftest import plan_of
     from tests.experiments.test_pivot import value_of, write_results
 

@@ -20,7 +20,7 @@ from embedlab.core import python_processes
 from embedlab.core.errors import ExitCode
 from embedlab.core.paths import PACKAGE
 from embedlab.core.settings import Settings
-from embedlab.experiments.cell import PROGRAM, CellLock
+from embedlab.experiments.cells import PROGRAM, CellLock
 from embedlab.experiments.executors.local import LocalTasks
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.runs.launch import run_together, start_detached
@@ -180,8 +180,8 @@ def test_processes_that_train_together_import_nothing_from_their_folder(
 
 def test_a_task_and_a_cell_import_nothing_from_their_folder(hostile_plan: GridPlan) -> None:
     folder = GridFolder.of(hostile_plan.place.runs_folder, hostile_plan.name)
-    run = hostile_plan.run(hostile_plan.cell(1))
-    with CellLock(hostile_plan, hostile_plan.cell(1)) as lock:
+    run = hostile_plan.cell(1).run
+    with CellLock(hostile_plan.cell(1)) as lock:
         cell = lock.start(PROGRAM, ["--version"], os.environ, run)
     folder.path.mkdir(parents=True)
     # without a plan it ends with an error of ours

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.experiments.attempts import Cells
+from embedlab.experiments.cells import Cells
 from embedlab.experiments.grid_file import load_grid
 from embedlab.experiments.grid_trainings import expand_grid
 from embedlab.experiments.plan import GridFolder, GridPlace, GridPlan

@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import ExitCode
-from embedlab.experiments.attempts import CellEntry, Cells
-from embedlab.experiments.cell import CellLock
-from embedlab.experiments.plan import GridFolder, GridPlan
-from embedlab.experiments.preparation import prepare_grid
+from embedlab.experiments.cells import CellEntry, CellLock, Cells, prepare_grid
+from embedlab.experiments.plan import Cell, GridFolder, GridPlan, Variant
 from embedlab.runs.events import Attempt
 from embedlab.runs.store import remove_runs
 from tests.experiments.conftest import cells_of, work_here
@@ -26,7 +24,12 @@ def states(cells: Cells) -> list[str]:
     return [entry.state for entry in cells_of(cells.folder).entries()]
 
 
-ENTRY = CellEntry(run="a", seed=1, number=1, state="waiting")
+ENTRY = CellEntry(
+    cell=Cell(
+        number=1, variant=Variant(run="a", labels={}, recipe={}, rows=0.0), seed=1, runs=Path()
+    ),
+    state="waiting",
+)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +74,7 @@ def test_a_new_start_is_a_new_chance_and_seconds_add_up(cells: Cells) -> None:
 
 def test_a_held_cell_is_running(cells: Cells) -> None:
     cell = cells.plan.cell(2)
-    with CellLock(cells.plan, cell) as lock:
+    with CellLock(cell) as lock:
         assert lock.acquire()
         assert states(cells) == ["waiting", "running", "waiting"]
     assert states(cells) == ["waiting"] * 3
@@ -80,7 +83,7 @@ def test_a_held_cell_is_running(cells: Cells) -> None:
 def test_a_done_cell_whose_run_is_gone_waits_again(cells: Cells) -> None:
     work_here(cells.folder)
     assert all(entry.seconds > 0 for entry in cells.entries())
-    remove_runs([cells.plan.run(cells.plan.cell(3))])
+    remove_runs([cells.plan.cell(3).run])
     assert states(cells) == ["done", "done", "waiting"]
     work_here(cells.folder)
     assert states(cells) == ["done"] * 3

@@ -7,11 +7,9 @@ import time
 import pytest
 
 from embedlab.core.recipe import from_table
-from embedlab.experiments.attempts import CellEntry
-from embedlab.experiments.cell import CellLock
+from embedlab.experiments.cells import CellEntry, CellLock, prepare_grid
 from embedlab.experiments.estimate import START_UP, CellTimes
 from embedlab.experiments.plan import GridFolder, GridPlan
-from embedlab.experiments.preparation import prepare_grid
 from embedlab.experiments.progress import GridFollower
 from embedlab.reports.grids import cells_table
 from embedlab.reports.layout import plain_text
@@ -21,10 +19,7 @@ from tests.stored_json import store_recipe
 
 
 def waiting(plan: GridPlan) -> list[CellEntry]:
-    return [
-        CellEntry(run=cell.variant.run, seed=cell.seed, number=cell.number, state="waiting")
-        for cell in plan.cells
-    ]
+    return [CellEntry(cell=cell, state="waiting") for cell in plan.cells]
 
 
 def write_run(plan: GridPlan, name: str, written: list[events.Event]) -> None:
@@ -130,7 +125,7 @@ def test_scoring_of_earlier_grids_is_part_of_the_estimate_and_the_time_left_move
     prepare_grid(short_plan, short_folder)
     first, follower = short_plan.cell(1), GridFollower(short_folder)
     write_run(short_plan, first.variant.run, [started(now)])
-    with CellLock(short_plan, first) as lock:
+    with CellLock(first) as lock:
         assert lock.acquire()
         for later, left in ((10.0, 500.0), (40.0, 470.0), (1000.0, 340.0)):
             monkeypatch.setattr(
@@ -141,7 +136,7 @@ def test_scoring_of_earlier_grids_is_part_of_the_estimate_and_the_time_left_move
 
 def test_a_list_of_cells_says_what_each_is_expected_to_take(short_plan: GridPlan) -> None:
     entries = waiting(short_plan)
-    seconds = {entry.key: 90.0 + entry.number for entry in entries}
+    seconds = {entry.cell.id: 90.0 + entry.cell.number for entry in entries}
     rows = json.loads(cells_table(short_plan, entries, seconds).to_json())["rows"]
     assert [row["seconds"] for row in rows] == [*seconds.values()]
     assert "1m31s" in plain_text(cells_table(short_plan, entries, seconds))

@@ -56,7 +56,7 @@ def test_a_plan_goes_where_its_runs_folder_goes(
     assert moved.place == replace(
         inside, runs=str(tmp_path / "new" / "place"), cache=str(now / "cache")
     )
-    assert moved.run(moved.cell(1)).path.is_relative_to(now)
+    assert moved.cell(1).run.path.is_relative_to(now)
     assert {variant.recipe["encoder"]["model"] for variant in moved.variants} == {
         str(now / "start" / "seed-1" / "model")
     }

@@ -64,7 +64,7 @@ def scored(
             + 0.1 * rng.normal(size=table.height)
         ).astype(np.float32)
         table = table.with_columns(pl.Series(cell.id, similarity.astype(np.float64)))
-        run = plan.run(cell)
+        run = cell.run
         run.write_once(
             from_table(cell.variant.recipe, name="mine", where="test"),
             Environment(seed=cell.seed, device="cpu", precision="float32", threads=1, data=()),
@@ -132,7 +132,7 @@ def test_the_table_says_whether_ties_are_over_items_or_over_seeds_alone(
     by_pairs = grid_scores(options, settings)
     assert any("over items and seeds" in note for note in by_pairs.table.notes)
     assert all("test:dyadic" in line for line in by_pairs.table.signatures.values())
-    (plan.run(next(iter(plan.cells))).evaluations / "sts" / "sts12.parquet").unlink()
+    (next(iter(plan.cells)).run.evaluations / "sts" / "sts12.parquet").unlink()
     by_seeds = grid_scores(options, settings)
     assert any("over seeds alone" in note for note in by_seeds.table.notes)
     assert {place: spread.mean for place, spread in by_seeds.pivot.spreads.items()} == {
@@ -142,7 +142,7 @@ def test_the_table_says_whether_ties_are_over_items_or_over_seeds_alone(
 
 def test_items_that_give_other_scores_are_not_used(scored: tuple[GridPlan, pl.DataFrame]) -> None:
     plan, _ = scored
-    run = plan.run(next(iter(plan.cells)))
+    run = next(iter(plan.cells)).run
     other = StoredOutcomes.load(run.evaluations / "sts" / "sts12.parquet")
     items = other.items.with_columns(predicted=-pl.col("predicted"))
     replace(other, items=items).save(run.evaluations)

@@ -306,7 +306,7 @@ def test_rows_take_the_rate_that_their_own_grid_chose(place: GridPlace) -> None:
 
     def train(score_of_rate: dict[str, float]) -> None:
         for cell in plan.cells:
-            run = plan.run(cell)
+            run = cell.run
             score = score_of_rate.get(cell.variant.labels["optim.lr"])
             if score is None or run.path.is_dir():
                 continue

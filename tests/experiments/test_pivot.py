@@ -38,7 +38,7 @@ def value_of(cell: Cell) -> float:
 
 def write_results(plan: GridPlan, cells: list[Cell]) -> None:
     for cell in cells:
-        run = plan.run(cell)
+        run = cell.run
         run.recipe_file.unlink(missing_ok=True)  # of the program that stands in for trainings
         run.write_once(
             from_table(cell.variant.recipe, name="mine", where="test"),
@@ -108,7 +108,7 @@ def test_what_has_units_of_its_own_is_shown_as_it_is_and_has_no_best(plan: GridP
     cells = list(plan.cells)
     write_results(plan, cells)
     for cell in cells:
-        made = Evaluation.load(plan.run(cell).evaluations / "sts.json")
+        made = Evaluation.load(cell.run.evaluations / "sts.json")
         close = StoredScore(
             by="dataset",
             slice="sts12",
@@ -118,7 +118,7 @@ def test_what_has_units_of_its_own_is_shown_as_it_is_and_has_no_best(plan: GridP
             value=value_of(cell),
             items=9,
         )
-        replace(made, task="geometry", scores=(close,)).save(plan.run(cell).evaluations)
+        replace(made, task="geometry", scores=(close,)).save(cell.run.evaluations)
     measure = usual_measure(plan, "geometry", metric=None, setting=None, by=("dataset", "average"))
     assert measure == ScoreFilter(task="geometry", metric="alignment", setting="gold > 4")
     assert usual_measure(plan, "sts", metric=None, setting="mean", by=("dataset",)) == ScoreFilter(
@@ -238,7 +238,7 @@ def test_the_best_of_one_seed_is_too_high_by_an_unknown_amount(plan: GridPlan) -
 def without_evaluations(plan: GridPlan, cells: list[Cell]) -> None:
     write_results(plan, cells)
     for cell in cells:
-        (plan.run(cell).evaluations / "sts.json").unlink()
+        (cell.run.evaluations / "sts.json").unlink()
 
 
 def test_a_grid_of_dev_scores_alone_has_a_table(plan: GridPlan) -> None:
@@ -273,7 +273,7 @@ def test_dev_scores_are_those_of_finished_trainings_with_or_without_an_evaluatio
     first, second, third, *others = plan.cells
     write_results(plan, [first])
     without_evaluations(plan, [second])
-    run = plan.run(third)
+    run = third.run
     without_evaluations(plan, [third])
     run.events_file.write_text(
         run.events_file.read_text().splitlines(keepends=True)[0]
@@ -327,7 +327,7 @@ def test_a_training_that_failed_to_learn_is_never_the_best(plan: GridPlan) -> No
         if spread.is_best
     )
     flawed = next(cell for cell in plan.cells if tuple(cell.variant.labels.values()) == best)
-    with EventLog(plan.run(flawed).events_file) as log:
+    with EventLog(flawed.run.events_file) as log:
         log.append(Started(pid=1, host="here", steps=1, step=0))
         log.append(Finished(step=1, flaw="the loss was 0 at every step"))
     found = pivot(plan, ScoreFilter(), score="sts12")

@@ -6,9 +6,8 @@ from contextlib import AbstractContextManager
 from typing import Any, Generic, TypeVar
 
 from embedlab.core.errors import Interrupted
-from embedlab.experiments.attempts import CellEntry, Cells, CellState
+from embedlab.experiments.cells import CellEntry, Cells, CellState, alive
 from embedlab.experiments.plan import GridFolder, GridPlan
-from embedlab.experiments.preparation import alive
 from embedlab.runs.events import Attempt
 
 POLL_S = 0.2
@@ -51,7 +50,7 @@ class Executor(Generic[Job]):
         """Yield cells in one of these STATES that have no job while fewer have one than run at
         once; those to run must be given a job with `hold`.
         """
-        held = {entry.number for entry, _ in self.jobs.values()}
+        held = {entry.cell.number for entry, _ in self.jobs.values()}
         for cell in self.plan.cells:
             if len(self.jobs) >= self.at_once:
                 return
@@ -68,7 +67,7 @@ class Executor(Generic[Job]):
         attempt = entry.ended(returncode, reason, time.monotonic() - began)
         if self.is_cancelled and returncode != 0:
             attempt = Attempt(state="waiting", seconds=attempt.seconds)
-        self.cells.record(self.plan.cell(entry.number), attempt)
+        self.cells.record(entry.cell, attempt)
 
 
 def run_cells(

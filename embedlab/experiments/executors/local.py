@@ -15,8 +15,7 @@ from embedlab.core import python_processes
 from embedlab.core.disk import disk_errors
 from embedlab.core.foreign_files import open_own
 from embedlab.core.python_processes import python_command
-from embedlab.experiments.attempts import CellEntry
-from embedlab.experiments.cell import PROGRAM, CellLock
+from embedlab.experiments.cells import PROGRAM, CellEntry, CellLock
 from embedlab.experiments.executors.executor import POLL_S, Executor
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.single_cell import CHECKPOINT_GRACE_S
@@ -47,7 +46,7 @@ class LocalTasks(Executor[Process]):
     def submit(self) -> None:
         """Start cells that wait; one that another process holds is left to it."""
         for entry in self.waiting("waiting"):
-            with CellLock(self.plan, self.plan.cell(entry.number)) as lock:
+            with CellLock(entry.cell) as lock:
                 if lock.acquire():
                     self._start(entry, lock)
 
@@ -57,7 +56,7 @@ class LocalTasks(Executor[Process]):
         command = python_command(
             *options,
             str(self.folder.path),
-            str(entry.number),
+            str(entry.cell.number),
             "--",
             *self.program,
             module="embedlab.experiments.single_cell",

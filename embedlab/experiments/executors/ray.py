@@ -19,7 +19,7 @@ from embedlab.core.disk import atomic_folder
 from embedlab.core.errors import ExitCode, MissingError, in_one_line
 from embedlab.core.python_processes import SAFE_PATH
 from embedlab.core.settings import PLUGINS, named_plugins
-from embedlab.experiments.cell import PROGRAM, is_complete
+from embedlab.experiments.cells import PROGRAM, is_complete
 from embedlab.experiments.executors.executor import POLL_S, Executor
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.single_cell import finish_patiently
@@ -59,7 +59,7 @@ class RayTasks(Executor[Any]):
     def submit(self) -> None:
         """Submit cells to the cluster until it has enough."""
         for entry in self.waiting("waiting", "running"):  # of a driver that died
-            given = self._plan_there, str(self.folder.path), entry.number, self.program
+            given = self._plan_there, str(self.folder.path), entry.cell.number, self.program
             self.hold(self._remote.remote(*given), entry)
 
     def look(self) -> None:
@@ -82,7 +82,7 @@ class RayTasks(Executor[Any]):
         except self.ray.exceptions.RayError as error:  # the node was lost, or ran out of memory
             return ExitCode.FAILED, in_one_line(error)
         if archive is not None:
-            unpack_run(archive, self.plan.run(self.plan.cell(self.jobs[task][0].number)))
+            unpack_run(archive, self.jobs[task][0].cell.run)
         return returncode, reason
 
 
@@ -120,13 +120,13 @@ def run_in_scratch(
     """
     plan = GridPlan.from_json(plan_text, scratch / "runs", where=scratch)
     plan = replace(plan, place=replace(plan.place, cache=str(scratch / "cache")))
-    cell, run = plan.cell(number), plan.run(plan.cell(number))
+    cell = plan.cell(number)
     ending = finish_patiently(plan, GridFolder(scratch), cell, program)
-    if not is_complete(plan, cell):
+    if not is_complete(cell):
         return *ending, None
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode="w") as archive:
-        for path in {*run.path.iterdir()} - {run.checkpoints}:
+        for path in {*cell.run.path.iterdir()} - {cell.run.checkpoints}:
             archive.add(path, arcname=path.name)
     return *ending, content.getvalue()
 

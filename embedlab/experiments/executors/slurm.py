@@ -19,8 +19,7 @@ from pathlib import Path
 from embedlab.core import python_processes
 from embedlab.core.errors import EmbedlabError, ExitCode, MissingError, UsageError
 from embedlab.core.python_processes import python_command
-from embedlab.experiments.attempts import CellEntry
-from embedlab.experiments.cell import PROGRAM
+from embedlab.experiments.cells import PROGRAM, CellEntry
 from embedlab.experiments.executors.executor import Executor
 from embedlab.experiments.plan import GridFolder, GridPlan
 
@@ -163,14 +162,14 @@ class SlurmTasks(Executor[str]):
         there = {number: task for task, number in self._tasks().items()}
         arrays: dict[int, list[CellEntry]] = {}
         for entry in entries:
-            if entry.number in there:
-                self.hold(there[entry.number], entry)
+            if entry.cell.number in there:
+                self.hold(there[entry.cell.number], entry)
             else:
-                arrays.setdefault(entry.number // ARRAY * ARRAY, []).append(entry)
+                arrays.setdefault(entry.cell.number // ARRAY * ARRAY, []).append(entry)
         for base, cells in arrays.items():
-            job = self._submit(base, [cell.number - base for cell in cells])
-            for cell in cells:
-                self.hold(f"{job}_{cell.number - base}", cell)
+            job = self._submit(base, [each.cell.number - base for each in cells])
+            for each in cells:
+                self.hold(f"{job}_{each.cell.number - base}", each)
 
     def _submit(self, base: int, indices: Sequence[int]) -> str:
         command = python_command(
@@ -210,7 +209,7 @@ class SlurmTasks(Executor[str]):
         except EmbedlabError:  # the tasks run on, and whoever wants to stop does not wait for them
             if self.is_cancelled or not self.jobs:
                 raise
-            return {task: entry.number for task, (entry, _) in self.jobs.items()}
+            return {task: entry.cell.number for task, (entry, _) in self.jobs.items()}
 
     def _output(self, task: str) -> Path:
         return self.outputs / f"{task}.txt"

@@ -15,12 +15,10 @@ import pytest
 import tomli_w
 
 from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, MissingError, UsageError
-from embedlab.experiments.attempts import CellEntry
-from embedlab.experiments.cell import CellLock
+from embedlab.experiments.cells import CellEntry, CellLock, prepare_grid, started
 from embedlab.experiments.executors.executor import run_cells
 from embedlab.experiments.executors.local import LocalTasks, visible_gpus
 from embedlab.experiments.plan import GridFolder, GridPlan
-from embedlab.experiments.preparation import prepare_grid, started
 from embedlab.experiments.single_cell import finish_cell, run_cell
 from embedlab.runs import events
 from embedlab.runs.status import run_status
@@ -43,7 +41,7 @@ def expected_value(plan: GridPlan, number: int) -> str:
 def assert_each_done_once(plan: GridPlan, folder: GridFolder) -> None:
     assert Counter(entry.state for entry in entries(folder)) == {"done": len(plan)}
     for cell in plan.cells:
-        run = plan.run(cell)
+        run = cell.run
         log, _ = events.events_after(run.events_file)
         assert sum(isinstance(event, events.Finished) for event in log) == 1, cell.id
         assert (run.path / "evaluated").read_text() == "sts\n", cell.id
@@ -60,7 +58,7 @@ def six_cells(place: Path) -> tuple[GridPlan, GridFolder]:
 def grid_process(folder: GridFolder, workers: int) -> "subprocess.Popen[bytes]":
     """What `embedlab grid run` does, in a process that can be killed."""
     program = (
-        "import sys; from pathlib import Path; from embedlab.experiments.preparation import "
+        "import sys; from pathlib import Path; from embedlab.experiments.cells import "
         "prepare_grid;"
         "from embedlab.experiments.executors.executor import run_cells; from "
         "embedlab.experiments.executors.local import LocalTasks;"
@@ -84,7 +82,7 @@ def test_three_workers_do_a_grid_of_3_x_2_x_2_cells(
     prepare_grid(plan, folder)
     run_cells(plan, folder, LocalTasks(plan, folder, 3, program=STAND_IN))
     assert_each_done_once(plan, folder)
-    assert {(plan.run(cell).path / "threads").read_text() for cell in plan.cells} == {"1 1"}
+    assert {(cell.run.path / "threads").read_text() for cell in plan.cells} == {"1 1"}
     assert not list(folder.workers.iterdir())
 
 
@@ -98,7 +96,7 @@ def test_a_grid_goes_on_where_its_runs_folder_was_moved(
     )
     plan = GridPlan.load(now.plan_file)
     prepare_grid(plan, now)
-    assert [entry.number for entry in entries(now) if entry.state == "done"] == [2]
+    assert [entry.cell.number for entry in entries(now) if entry.state == "done"] == [2]
     work_here(now)
     assert_each_done_once(plan, now)
     assert not short_folder.path.exists()
@@ -164,7 +162,7 @@ def test_an_orphaned_cell_is_waited_for_and_not_done_twice(
     monkeypatch.setenv("STEP_S", "0.01")
     run_cells(short_plan, short_folder, LocalTasks(short_plan, short_folder, 2, program=STAND_IN))
     assert_each_done_once(short_plan, short_folder)
-    log, _ = events.events_after(short_plan.run(short_plan.cell(1)).events_file)
+    log, _ = events.events_after(short_plan.cell(1).run.events_file)
     assert sum(isinstance(event, events.Started) for event in log) == 1
 
 
@@ -205,7 +203,7 @@ def test_bad_cells_are_marked_with_their_reasons_and_the_others_finish(
     )
     prepare_grid(plan, folder)
     run_cells(plan, folder, LocalTasks(plan, folder, 2, program=STAND_IN))
-    *bad, good = sorted(entries(folder), key=lambda entry: entry.number)
+    *bad, good = sorted(entries(folder), key=lambda entry: entry.cell.number)
     assert {entry.state for entry in bad} == {"failed"}
     assert [(entry.reason, entry.errors, entry.kills) for entry in bad] == list(FAULTS.values())
     assert good.state == "done"
@@ -247,7 +245,7 @@ def test_one_cell_by_number_is_found_by_the_grid(plan: GridPlan, folder: GridFol
     run_cell(plan, folder, 4, program=STAND_IN)
     run_cell(plan, folder, 4, program=STAND_IN)
     prepare_grid(plan, folder)
-    assert [entry.number for entry in entries(folder) if entry.state == "done"] == [4]
+    assert [entry.cell.number for entry in entries(folder) if entry.state == "done"] == [4]
     with pytest.raises(UsageError, match="no cell 13"):
         run_cell(plan, folder, 13, program=STAND_IN)
 
@@ -258,7 +256,7 @@ def test_a_failed_or_busy_cell_by_number_says_why(
     monkeypatch.setenv("FAULTS", json.dumps({plan.cell(1).id: "diverge"}))
     with pytest.raises(EmbedlabError, match=r"cell 1 .* failed: training diverged"):
         run_cell(plan, folder, 1, program=STAND_IN)
-    with CellLock(plan, plan.cell(2)) as lock:
+    with CellLock(plan.cell(2)) as lock:
         assert lock.acquire()
         with pytest.raises(EmbedlabError, match="is run by another process"):
             run_cell(plan, folder, 2, program=STAND_IN)
@@ -267,8 +265,8 @@ def test_a_failed_or_busy_cell_by_number_says_why(
 def test_a_cell_that_is_stopped_while_it_starts_is_not_running(
     plan: GridPlan, folder: GridFolder
 ) -> None:
-    run = plan.run(plan.cell(1))
-    with CellLock(plan, plan.cell(1)) as lock:
+    run = plan.cell(1).run
+    with CellLock(plan.cell(1)) as lock:
         assert lock.acquire()
         process = lock.start(("sh", "-c", "exec sleep 60"), ["train"], os.environ, run).process
     assert run_status(run).state == "starting"
@@ -289,11 +287,11 @@ def test_another_plan_is_refused_before_the_first_worker_is_there(
         ):
             pass
         with started(short_plan, short_folder):  # the same one is shared
-            assert [entry.run for entry in entries(short_folder)] == [
+            assert [entry.cell.variant.run for entry in entries(short_folder)] == [
                 variant.run for variant in short_plan.variants
             ]
     with started(edited, short_folder):
-        assert [entry.run for entry in entries(short_folder)] == [
+        assert [entry.cell.variant.run for entry in entries(short_folder)] == [
             variant.run for variant in edited.variants
         ]
 
@@ -304,14 +302,14 @@ def test_a_cell_whose_parent_is_gone_stops_at_once(
     monkeypatch.setenv("HOLD_AT", "1")
     prepare_grid(short_plan, short_folder)
     cell = short_plan.cell(1)
-    with CellLock(short_plan, cell) as lock:
+    with CellLock(cell) as lock:
         assert lock.acquire()
         ending = finish_cell(
             short_plan, short_folder, cell, lock, program=STAND_IN, parent=os.getpid()
         )
     # where it was not yet ready for the signal, it ends by it
     assert ending[0] in {ExitCode.INTERRUPTED, -signal.SIGTERM}
-    assert not short_plan.run(cell).model.exists()
+    assert not cell.run.model.exists()
 
 
 @pytest.mark.parametrize(
@@ -340,9 +338,7 @@ def test_a_cell_sees_its_gpu_alone(short_plan: GridPlan, short_folder: GridFolde
         short_folder,
         LocalTasks(short_plan, short_folder, 1, gpus=["GPU-b"], program=STAND_IN),
     )
-    assert {(short_plan.run(cell).path / "gpu").read_text() for cell in short_plan.cells} == {
-        "GPU-b"
-    }
+    assert {(cell.run.path / "gpu").read_text() for cell in short_plan.cells} == {"GPU-b"}
 
 
 def test_the_gpus_are_those_of_the_machine_or_those_that_this_process_was_given(
@@ -384,7 +380,7 @@ def test_a_cell_whose_run_cannot_be_written_fails_with_its_reason_alone(
     short_plan: GridPlan, short_folder: GridFolder
 ) -> None:
     prepare_grid(short_plan, short_folder)
-    blocked = short_plan.run(short_plan.cell(2)).path.parent
+    blocked = short_plan.cell(2).run.path.parent
     blocked.parent.mkdir(exist_ok=True)
     blocked.write_text("a file where its folder should be")
     work_here(short_folder)

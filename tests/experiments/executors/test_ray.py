@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from embedlab.core.errors import MissingError
+from embedlab.experiments.cells import prepare_grid
 from embedlab.experiments.executors.executor import run_cells
 from embedlab.experiments.executors.ray import (
     RayTasks,
@@ -17,7 +18,6 @@ from embedlab.experiments.executors.ray import (
     unpack_run,
 )
 from embedlab.experiments.plan import GridFolder, GridPlan
-from embedlab.experiments.preparation import prepare_grid
 from embedlab.runs.status import run_status
 from tests.experiments.conftest import STAND_IN, cells_of
 from tests.experiments.executors.test_local import assert_each_done_once, expected_value
@@ -95,7 +95,7 @@ def test_a_cell_reports_by_its_files_alone(
     plan: GridPlan, folder: GridFolder, capfd: pytest.CaptureFixture[str]
 ) -> None:
     prepare_grid(plan, folder)
-    log = plan.run(plan.cell(2)).log_file
+    log = plan.cell(2).run.log_file
     log.parent.mkdir(parents=True)
     log.write_text("printed before\n")
     noisy = (sys.executable, "-c", "print('{\"step\": 1} \\x1b[31mred')")
@@ -104,14 +104,14 @@ def test_a_cell_reports_by_its_files_alone(
     assert "\x1b[31mred" in log.read_text()
     assert run_on_node(plan.to_json(), str(folder.path), 1, STAND_IN) == (0, "", None)
     assert capfd.readouterr() == ("", "")  # Ray would bring it to whoever started the grid
-    assert run_status(plan.run(plan.cell(1))).state == "finished"
+    assert run_status(plan.cell(1).run).state == "finished"
 
 
 def test_a_run_made_apart_is_brought_back(plan: GridPlan, tmp_path: Path) -> None:
     *ending, archive = run_in_scratch(plan.to_json(), tmp_path / "scratch", 2, STAND_IN)
     assert ending == [0, ""]
     assert archive is not None
-    run = plan.run(plan.cell(2))
+    run = plan.cell(2).run
     unpack_run(archive, run)
     assert run_status(run).state == "finished"
     assert (run.model / "value").read_text() == expected_value(plan, 2)

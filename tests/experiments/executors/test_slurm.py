@@ -20,10 +20,10 @@ from embedlab.commands.training import submit_training
 from embedlab.commands.training_plan import TrainOptions, plan_training
 from embedlab.core.errors import EmbedlabError, Interrupted, MissingError, UsageError
 from embedlab.core.settings import Settings
+from embedlab.experiments.cells import prepare_grid
 from embedlab.experiments.executors.executor import run_cells
 from embedlab.experiments.executors.slurm import Submission, slurm_tasks
 from embedlab.experiments.plan import GridFolder, GridPlan
-from embedlab.experiments.preparation import prepare_grid
 from tests.experiments.conftest import STAND_IN, cells_of
 from tests.experiments.executors.test_local import assert_each_done_once, expected_value
 
@@ -121,7 +121,7 @@ def test_a_failed_job_and_one_that_slurm_ended_say_why(
 ) -> None:
     prepare_grid(short_plan, short_folder)
     monkeypatch.setenv("FAULTS", json.dumps({short_plan.cell(1).id: "usage"}))
-    monkeypatch.setattr("embedlab.experiments.attempts.MAX_KILLS", 2)
+    monkeypatch.setattr("embedlab.experiments.cells.MAX_KILLS", 2)
     (jobs / "lost").write_text("2")  # the job of this cell ends without having written anything
     run_cells(
         short_plan,
@@ -144,7 +144,7 @@ def test_a_stopped_grid_saves_its_cells_and_removes_what_waits(
 ) -> None:
     prepare_grid(short_plan, short_folder)
     monkeypatch.setenv("HOLD_AT", "3")  # until the end is requested
-    run = short_plan.run(short_plan.cell(1))
+    run = short_plan.cell(1).run
     with pytest.raises(Interrupted):
         run_cells(
             short_plan,
@@ -263,7 +263,7 @@ def test_a_task_at_its_time_limit_goes_on_though_nobody_waits(
     ):
         machines.submit()
         raise KeyError
-    run = short_plan.run(short_plan.cell(2))
+    run = short_plan.cell(2).run
     for step in (2, 5):  # as Slurm warns before the end of the time
         while _step(run.checkpoints) < step:
             time.sleep(0.01)
@@ -272,7 +272,7 @@ def test_a_task_at_its_time_limit_goes_on_though_nobody_waits(
         time.sleep(0.05)
     assert (jobs / "requeued").read_text().split() == ["1_2", "1_2"]
     for cell in short_plan.cells:
-        value = short_plan.run(cell).model / "value"
+        value = cell.run.model / "value"
         assert value.read_text() == expected_value(short_plan, cell.number)
 
 
