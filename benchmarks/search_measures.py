@@ -101,7 +101,7 @@ def ours(made: Made, folder: Path) -> dict[str, float]:
     """Return our scores of a run, through the files that a user has."""
     from embedlab.core.settings import Settings
     from embedlab.models.catalog import resolve
-    from embedlab.scoring.member import evaluate_task
+    from embedlab.scoring.results import evaluate_task
 
     graded = [
         f"{query} 0 {own} {grade}" for query, of in made.qrels.items() for own, grade in of.items()

@@ -35,7 +35,7 @@ def evaluate_here(
     """Spearman x 100 of each dataset by embedlab, with an empty cache."""
     from embedlab.core.settings import Settings
     from embedlab.models.catalog import resolve
-    from embedlab.scoring.member import evaluate_task
+    from embedlab.scoring.results import evaluate_task
 
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(

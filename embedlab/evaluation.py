@@ -5,8 +5,7 @@ gathered to be compared.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -19,7 +18,6 @@ from embedlab.core.paths import STARTER
 from embedlab.core.printable import first_few
 from embedlab.data.source import Source
 from embedlab.data.text_file import is_seen
-from embedlab.encoders.encoder import EncoderFacts
 from embedlab.encoders.score_place import ScorePlace
 from embedlab.models.aliases import model_of
 from embedlab.models.catalog import Model, ModelSpec, resolve
@@ -34,32 +32,24 @@ from embedlab.reports.scores import StatedModel
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import PREDICTED
 from embedlab.runs.signature import UNKNOWN, Signature
-from embedlab.scoring.member import evaluate_task, model_facts, with_training
-from embedlab.scoring.outcomes import (
-    MemberOutcomes,
-    figure_evidence,
-    has_all_items,
-    member_outcomes,
-)
-from embedlab.scoring.prefetch import encode_once, stored_evaluation
-from embedlab.scoring.readiness import Readiness, check_all
+from embedlab.scoring.readiness import Readiness, Work, check_all
+from embedlab.scoring.results import has_all_items, member_result, model_facts, stored_evaluation
 from embedlab.scoring.task_comparison import (
-    Facts,
     Gathered,
     KnownModel,
     TaskComparison,
+    figure_evidence,
     item_outcomes,
     model_columns,
 )
 from embedlab.scoring.training_text import UNCOUNTED, is_text_uncounted, training_text
-from embedlab.tasks.task import Texts, evaluation_without_scores, task
+from embedlab.tasks.task import TaskResult, Texts, task
 
 if TYPE_CHECKING:
     from embedlab.choices import SettingName
     from embedlab.core.session import Session, StartProgress
     from embedlab.core.settings import Settings
     from embedlab.encoders.encoder import PairScorer
-    from embedlab.outcomes.frame import Outcomes
     from embedlab.scoring.selection import SelectedTask
 
 
@@ -193,29 +183,6 @@ def without_stated(names: Sequence[str], session: Session) -> tuple[list[str], l
     return [name for name in names if name not in {model.name for model in stated}], stated
 
 
-Evaluations = dict[str, list[Evaluation]]  # by model, one a member
-
-
-@dataclass(frozen=True, kw_only=True)
-class Work:
-    """What is evaluated, in which way."""
-
-    selected: Sequence[SelectedTask]
-    setting: SettingName = "literature"
-    again: bool = False  # also what was evaluated before
-    skips_unfit: bool = False  # a model that cannot do a single task is left out instead of refused
-    wants_items: bool = False  # what is stored item by item is enough, without an evaluation
-
-    @property
-    def is_one(self) -> bool:
-        """Whether a task that cannot be done leaves nothing to show."""
-        return len(self.selected) == 1
-
-    def stored_name(self, selected: SelectedTask) -> str:
-        """The name of the stored evaluation of ONE of them in a member's folder."""
-        return selected.stored_name(selected.definition.setting(self.setting))
-
-
 def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Readiness:
     """Open and check all that is selected, then encode, for each member, what it was not evaluated
     on before, in one pass.
@@ -223,14 +190,15 @@ def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Rea
     What is missing is reported first; of a single task that is an error, as is a model that cannot
     do it.
     """
-    ready, source = _ready(models, work, session), Source.from_settings(session.settings)
+    ready = _ready(models, work, session)
     stored: dict[tuple[str, SelectedTask], Evaluation] = {}
     for spec in (spec for model in models for spec in model.members):
         place = ScorePlace.of(spec, session.settings)
         for selected in work.selected:
             if not work.again:
+                name = selected.stored_name(selected.definition.setting(work.setting))
                 evaluation = stored_evaluation(
-                    place, work.stored_name(selected), ready.texts.get(selected), session.settings
+                    place, name, ready.texts.get(selected), session.settings
                 )
                 stored |= {(spec.name, selected): evaluation} if evaluation else {}
         todo = {
@@ -241,10 +209,15 @@ def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Rea
             and not (
                 work.wants_items
                 and has_all_items(
-                    place, selected, text, selected.definition.setting(work.setting), source
+                    place,
+                    selected,
+                    text,
+                    selected.definition.setting(work.setting),
+                    session.settings,
                 )
             )
         }
+        source = Source.from_settings(session.settings)
         for selected in todo:
             for text in selected.definition.cost(spec, source, selected.names):
                 session.note(f"{title_of(spec.name)}: {text}")
@@ -255,60 +228,81 @@ def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Rea
     return replace(ready, texts=texts, stored=stored)
 
 
-def evaluate_on_task(
+def encode_once(
+    spec: ModelSpec, texts: Sequence[Texts], settings: Settings, start_progress: StartProgress
+) -> None:
+    """Put the vectors of all TEXTS into the cache, for each transformer in SPEC; does nothing
+    without a cache.
+    """
+    sentences = [sentence for text in texts for column in text.columns for sentence in column]
+    if not sentences or settings.cache_gib == 0:
+        return
+
+    # torch is imported only here: a stored evaluation is shown without it.
+    from embedlab.encoders.device import machine
+    from embedlab.encoders.loading import load_cached
+
+    for transformer in _transformers(spec):
+        encoder = load_cached(
+            transformer,
+            machine(settings),
+            settings.cache,
+            settings.cache_gib,
+            offline=settings.offline,
+        )
+        encoder.store(sentences, start_progress("sentences"))
+
+
+def _transformers(spec: ModelSpec) -> Iterator[ModelSpec]:
+    if spec.is_transformer:
+        yield spec
+    for part in spec.parts:
+        yield from _transformers(part)
+
+
+Results = dict[str, list[TaskResult]]  # by model, one a member; none of one that cannot do the task
+
+
+def results_on_task(
     models: Sequence[Model], selected: SelectedTask, work: Work, ready: Readiness, session: Session
-) -> Evaluations:
-    """The evaluations of each model on a task; none where no model can do it."""
-    evaluations: Evaluations = {}
-    for model in models:
-        try:
-            evaluations[model.name] = _evaluate_member(model, selected, work, ready, session)
-        except UsageError as error:
-            if work.is_one:
-                raise
-            _note_unfit(model, selected, error, session)
-    every = [evaluation for each in evaluations.values() for evaluation in each]
-    if (lost := _refused(every)) and len(every) > 1 and not models[0].members[0].without:
-        return evaluate_on_task(_without(models, lost), selected, work, ready, session)
-    return evaluations
-
-
-def _note_unfit(model: Model, selected: SelectedTask, error: UsageError, session: Session) -> None:
-    """Say why a task does not apply to a MODEL, and what to do."""
-    reason = f"{error.message}{f' ({error.hint})' if error.hint else ''}"
-    session.note(f"{model.name}: {selected.task} does not apply: {reason}")
-
-
-def _refused(results: Iterable[Evaluation | MemberOutcomes]) -> tuple[str, ...]:
-    """Return the texts that some member has no vector of."""
-    return tuple(sorted({text for result in results for text in result.refused}))
-
-
-def _without(models: Sequence[Model], lost: tuple[str, ...]) -> list[Model]:
-    """Return MODELS as if none had a vector of the texts that are LOST to one of them."""
-    return [
+) -> tuple[Results, tuple[str, ...]]:
+    """The results of each model on a task, and the texts that are left out for all because some
+    member has no vector of them.
+    """
+    results = {model.name: _results_of(model, selected, work, ready, session) for model in models}
+    every = [result for of_model in results.values() for result in of_model]
+    lost = tuple(sorted({text for result in every for text in result.evaluation.refused}))
+    is_for_all = not selected.definition.has_lone_items if work.wants_items else len(every) > 1
+    if not lost or not is_for_all or models[0].members[0].without:
+        return results, ()
+    without = [
         replace(model, members=tuple(replace(spec, without=lost) for spec in model.members))
         for model in models
     ]
+    return results_on_task(without, selected, work, ready, session)[0], lost
 
 
-def stored_items(
-    selected: SelectedTask,
-    model: Model,
-    evaluations: Sequence[Evaluation],
-    texts: Texts | None,
-    setting: SettingName,
-    session: Session,
-) -> Outcomes | None:
-    """What is stored item by item of a model whose members' EVALUATIONS on a task these are."""
-    answers = {}
-    for spec, evaluation in zip(model.members, evaluations, strict=True):
-        with session.progresses() as progress:
-            ticks = labelled(progress, spec)
-            answers[spec.name] = member_outcomes(
-                selected, spec, session.settings, texts, ticks, setting, evaluation
-            )
-    return item_outcomes(selected, answers, [*answers], session.settings.cache)
+def _results_of(
+    model: Model, selected: SelectedTask, work: Work, ready: Readiness, session: Session
+) -> list[TaskResult]:
+    """The results of a model's members; none, with a note, where the task does not apply to the
+    model and that is no error.
+    """
+    results = []
+    try:
+        ready.refuse_unfit(model, selected)
+        for spec in model.members:
+            texts, stored = ready.texts.get(selected), ready.stored.get((spec.name, selected))
+            with session.progresses() as progress:
+                ticks = labelled(progress, spec)
+                results.append(member_result(selected, spec, work, texts, stored, session, ticks))
+    except UsageError as error:
+        if work.is_one and not work.skips_unfit:
+            raise
+        reason = f"{error.message}{f' ({error.hint})' if error.hint else ''}"
+        session.note(f"{model.name}: {selected.task} does not apply: {reason}")
+        return []
+    return results
 
 
 def labelled(progress: StartProgress, spec: ModelSpec) -> StartProgress:
@@ -322,12 +316,8 @@ def _ready(models: Sequence[Model], work: Work, session: Session) -> Readiness:
         from embedlab.encoders.device import machine
 
         machine(session.settings)
-    ready = check_all(
-        [spec for model in models for spec in model.members],
-        work.selected,
-        work.setting,
-        session.settings,
-    )
+    members = [spec for model in models for spec in model.members]
+    ready = check_all(members, work, session.settings)
     if work.is_one and ready.missing:
         raise next(iter(ready.missing.values()))
     if work.is_one and ready.unfit and not work.skips_unfit:
@@ -338,39 +328,6 @@ def _ready(models: Sequence[Model], work: Work, session: Session) -> Readiness:
     ):
         session.report(error)
     return ready
-
-
-def _evaluate_member(
-    model: Model, selected: SelectedTask, work: Work, ready: Readiness, session: Session
-) -> list[Evaluation]:
-    scored = []
-    ready.refuse_unfit(model, selected)
-    for spec in model.members:
-        evaluations = ScorePlace.of(spec, session.settings).evaluations
-        if (stored := ready.stored.get((spec.name, selected))) and not spec.without:
-            session.note(
-                f"{spec.name}: {stored.task} was evaluated before on the same data "
-                "(--again of `embedlab evaluate` repeats it)"
-            )
-            scored.append(with_training(stored, spec))
-        else:
-            with session.progresses() as progress:
-                result = evaluate_task(
-                    selected.task,
-                    spec,
-                    session.settings,
-                    labelled(progress, spec),
-                    selected.names,
-                    work.setting,
-                    ready.texts[selected].parts if selected in ready.texts else (),
-                )
-            try:
-                if not spec.without:
-                    result.save(evaluations, work.stored_name(selected))
-            except MissingError as full:  # a disk that takes nothing costs time, not the answer
-                session.warn(f"{full.message}: the evaluation is shown, not stored")
-            scored.append(result.evaluation)
-    return scored
 
 
 def gather(
@@ -402,7 +359,7 @@ def gather(
         if selected_task in ready.missing:
             continue
         try:
-            _add_answers(gathered, models, selected_task, ready, setting, session)
+            _add_results(gathered, models, selected_task, work, ready, session)
         except MissingError as error:
             if work.is_one:
                 raise
@@ -439,35 +396,26 @@ def refuse_without_items(selected: Sequence[SelectedTask], by: str, where: str) 
         )
 
 
-def _add_answers(
+def _add_results(
     gathered: Gathered,
     models: Sequence[Model],
     selected: SelectedTask,
+    work: Work,
     ready: Readiness,
-    setting: SettingName,
     session: Session,
 ) -> None:
     texts = ready.texts.get(selected)
     states = texts.states if texts is not None else ()
     gathered.states += states
     gathered.notes += [*partial_notes(states), *(texts.notes if texts is not None else ())]
-    members = member_columns(gathered.models)
-    answers: dict[str, MemberOutcomes] = {}
-    of_models = {
-        model.name: _answered(model, selected, ready, setting, session) for model in models
-    }
-    lost = _refused(answer for answered in of_models.values() for answer in answered.values())
-    if lost and not selected.definition.has_lone_items:
-        of_models = {
-            model.name: _answered(model, selected, ready, setting, session)
-            for model in _without(models, lost)
-        }
+    of_models, lost = results_on_task(models, selected, work, ready, session)
+    if lost:
         texts_lost = f"{len(lost)} text{'s' * (len(lost) > 1)} without a vector of some model"
         gathered.notes.append(
             f"{selected.task}: {texts_lost} left out for all: {first_few(lost, 3)}"
         )
+    results: dict[str, TaskResult] = {}
     for model in models:
-        answered = of_models[model.name]
         if model.name not in gathered.known:
             text = training_text(model.members[0], session.settings)
             is_uncounted = any(is_text_uncounted(spec) for spec in model.members)
@@ -477,103 +425,47 @@ def _add_answers(
         else:
             said = []
         of_model = gathered.known[model.name]
-        for spec in model.members if answered else ():
-            answer = answered[spec.name]
-            known = {dataset for other in answers.values() for dataset in other.outcomes}
-            bare = {
-                name: replace(found, items=found.items.select("item", "gold", PREDICTED))
-                for name, found in answer.outcomes.items()
-                if name in known
-            }
-            answers[spec.name] = replace(answer, outcomes={**answer.outcomes, **bare})
-            of_model.overlaps |= answer.overlaps
-            gathered.marks |= set(answer.marks)
-            gathered.notes += [model_note(model.name, note) for note in answer.notes]
-            if spec.name not in gathered.facts:
-                gathered.facts[spec.name] = _facts(spec, answer, session.settings)
-            signature = _signature(
-                spec, selected, answer, gathered.facts[spec.name], setting, session.settings
+        for spec, result in zip(model.members, of_models[model.name], strict=False):
+            known = {outcomes.dataset for other in results.values() for outcomes in other.outcomes}
+            results[spec.name] = replace(
+                result,
+                outcomes=tuple(
+                    replace(each, items=each.items.select("item", "gold", PREDICTED))
+                    if each.dataset in known
+                    else each
+                    for each in result.outcomes
+                ),
             )
-            of_model.signatures.append(signature)
+            of_model.overlaps |= result.overlaps
+            of_model.signatures.append(_signature(spec, selected, result, work.setting))
+            gathered.marks |= result.marks
+            notes = dict.fromkeys(note for each in result.outcomes for note in each.notes)
+            gathered.notes += [model_note(model.name, note) for note in notes]
+            gathered.facts.setdefault(
+                spec.name, {**facts_of(result.evaluation), **training_facts(spec)}
+            )
         gathered.notes += [note for note in said if note not in gathered.notes]
-    if answers and selected.definition.trains_classifiers:
-        gathered.notes.append(f"{selected.task}: classifiers in the setting {setting!r}")
-    if (
-        outcomes := item_outcomes(
-            selected, answers, members, session.settings.cache, gathered.texts
-        )
-    ) is not None:
+    if results and selected.definition.trains_classifiers:
+        gathered.notes.append(f"{selected.task}: classifiers in the setting {work.setting!r}")
+    members = member_columns(gathered.models)
+    outcomes = item_outcomes(selected, results, members, session.settings.cache, gathered.texts)
+    if outcomes is not None:
         gathered.outcomes.append(outcomes)
-    gathered.figures += figure_evidence(selected.task, answers, members)
-
-
-def _answered(
-    model: Model, selected: SelectedTask, ready: Readiness, setting: SettingName, session: Session
-) -> dict[str, MemberOutcomes]:
-    """The answers of a model's members; none, with a note, where the task does not apply to the
-    model.
-    """
-    answers = {}
-    for spec in model.members:
-        try:
-            ready.refuse_unfit(model, selected)
-            with session.progresses() as progress:
-                answers[spec.name] = member_outcomes(
-                    selected,
-                    spec,
-                    session.settings,
-                    ready.texts.get(selected),
-                    labelled(progress, spec),
-                    setting,
-                    ready.stored.get((spec.name, selected)),
-                )
-        except UsageError as error:
-            _note_unfit(model, selected, error, session)
-            return {}
-    return answers
-
-
-def _facts(spec: ModelSpec, answer: MemberOutcomes, settings: Settings) -> Facts:
-    """How a member was used, by its evaluation or another one stored under its fingerprint; its
-    precision alone where none could be stored.
-    """
-    place = ScorePlace.of(spec, settings)
-    if answer.evaluation is not None:
-        return {**facts_of(answer.evaluation), **training_facts(spec)}
-    for path in sorted(place.evaluations.rglob("*.json")):
-        with suppress(MissingError):
-            stored = Evaluation.load(path, where=lambda _: False)
-            if stored.fingerprint == place.fingerprint:
-                return {**facts_of(stored), **training_facts(spec)}
-    return {"precision": place.precision, **training_facts(spec)}
+    gathered.figures += figure_evidence(selected.task, results, members)
 
 
 def _signature(
-    spec: ModelSpec,
-    selected: SelectedTask,
-    outcomes: MemberOutcomes,
-    facts: Facts,
-    setting: SettingName,
-    settings: Settings,
+    spec: ModelSpec, selected: SelectedTask, result: TaskResult, setting: SettingName
 ) -> Signature:
-    """What decides a member's answers to a task."""
-    place, definition = ScorePlace.of(spec, settings), selected.definition
-    name = selected.evaluation_name(definition.setting(setting))
-    tokens = facts.get("max_tokens")
-    used = EncoderFacts(
-        pooling=facts.get("pooling"),
-        precision=place.precision,
-        max_tokens=int(tokens) if tokens else None,
+    """What decides a member's numbers on a task."""
+    definition = selected.definition
+    used = replace(
+        result.evaluation, data=result.data, scores=(), scored_by=(), **model_facts(spec)
     )
-    answered = evaluation_without_scores(name, spec.name, place.fingerprint, used, outcomes.data)
-    settings_used = (
-        *((setting,) if definition.trains_classifiers else ()),
-        *outcomes.settings,
-        *(score.setting for score in outcomes.scores),
-    )
+    settings = (*((setting,) if definition.trains_classifiers else ()), *result.settings)
     signature = replace(
-        replace(answered, **model_facts(spec)).signature,  # aggregation is a part of its own
-        setting=tuple(each for each in settings_used if each not in definition.aggregates),
+        used.signature,  # aggregation is a part of its own
+        setting=tuple(each for each in settings if each not in definition.aggregates),
     )
-    is_unknown = not spec.counts_words and "pooling" not in facts  # nothing could be stored
+    is_unknown = not spec.counts_words and used.pooling is None  # nothing is known of its vectors
     return replace(signature, pooling=UNKNOWN, max_tokens=UNKNOWN) if is_unknown else signature

@@ -155,7 +155,7 @@ IDEAS = {
     ),
     "an evaluation": Idea(makes=calls("Evaluation"), files=("tasks/task.py",)),
     "the name of a slice": Idea(makes=takes_the_metric_off, files=("analysis/evidence.py",)),
-    "the evaluation of a member": Idea(makes=lets_a_task_evaluate, files=("scoring/member.py",)),
+    "the evaluation of a member": Idea(makes=lets_a_task_evaluate, files=("scoring/results.py",)),
     "the frame of outcomes": Idea(  # of several frames together, of members, of the dashboard
         makes=calls("Outcomes"),
         files=("outcomes/frame.py", "outcomes/stored.py"),

@@ -52,7 +52,7 @@ from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.events import Attempt, Damaged, EventLog, tail
 from embedlab.runs.outcomes import StoredOutcomes, items_frame, stored_outcomes
 from embedlab.runs.store import RunFolder
-from embedlab.scoring.member import evaluate_task
+from embedlab.scoring.results import evaluate_task
 from embedlab.training import loop
 from embedlab.training.blocks import blocks
 from embedlab.training.checkpointing import Checkpoints, RunShape

@@ -20,7 +20,7 @@ from embedlab.reports.report import Report
 from embedlab.reports.tables import Table
 
 if TYPE_CHECKING:
-    from embedlab.evaluation import Evaluations
+    from embedlab.evaluation import Results
     from embedlab.models.catalog import Model, ModelSpec
     from embedlab.runs.store import RunFolder
     from embedlab.scoring.readiness import Readiness
@@ -235,13 +235,13 @@ def _evaluate_tasks(
     once.
     """
     from embedlab.evaluation import (
-        Work,
         encode_for_all,
-        evaluate_on_task,
         one_member,
         resolve_models,
+        results_on_task,
     )
     from embedlab.reports.mteb import write_mteb
+    from embedlab.scoring.readiness import Work
     from embedlab.tasks.task import task as find_task
 
     models = resolve_models(names, session)
@@ -254,7 +254,7 @@ def _evaluate_tasks(
         submission.check(predicting, session.settings)
     work = Work(selected=selected, setting=options.setting, again=options.again)
     ready = encode_for_all(models, work, session)
-    evaluated: dict[str, list[tuple[SelectedTask, Evaluations]]] = {}
+    evaluated: dict[str, list[tuple[SelectedTask, Results]]] = {}
     is_whole = ready.is_whole
     for selected_task in (each for each in selected if each not in ready.missing):
         title = (
@@ -263,8 +263,9 @@ def _evaluate_tasks(
             else selected_task.stored_name()
         )  # datasets that are evaluated one by one share a table
         try:
-            if evaluations := evaluate_on_task(models, selected_task, work, ready, session):
-                evaluated.setdefault(title, []).append((selected_task, evaluations))
+            results, _ = results_on_task(models, selected_task, work, ready, session)
+            if any(results.values()):
+                evaluated.setdefault(title, []).append((selected_task, results))
         except MissingError as error:
             if work.is_one:
                 raise
@@ -282,10 +283,10 @@ def _evaluate_tasks(
             hint="the notes say why for each task",
         )
     if options.mteb is not None:
-        for evaluation in chain(*next(iter(evaluated.values()))[0][1].values()):
-            written = write_mteb(options.mteb, evaluation)
+        for result in chain(*next(iter(evaluated.values()))[0][1].values()):
+            written = write_mteb(options.mteb, result.evaluation)
             session.note(
-                f"{evaluation.model}: {len(written) - 1} results for mteb in {written[0].parent}"
+                f"{result.evaluation.model}: {len(written) - 1} results for mteb in {written[0].parent}"
             )
     return [
         _table(options, parts, models, ready, session) for parts in evaluated.values()
@@ -294,21 +295,20 @@ def _evaluate_tasks(
 
 def _table(
     options: EvaluateOptions,
-    parts: Sequence[tuple[SelectedTask, Evaluations]],
+    parts: Sequence[tuple[SelectedTask, Results]],
     models: Sequence[Model],
     ready: Readiness,
     session: Session,
 ) -> Table:
-    """The table of the evaluations of one task, with the intervals of what is stored by item."""
+    """The table of the results of one task, with the intervals of those that have items."""
     from embedlab.comparison.comparison import Slicing, compare_outcomes
-    from embedlab.evaluation import stored_items
     from embedlab.outcomes.frame import DATASET
     from embedlab.reports.notes import slice_notes
     from embedlab.reports.scores import evaluation_table
-    from embedlab.scoring.task_comparison import model_columns
+    from embedlab.scoring.task_comparison import item_outcomes, model_columns
 
     evaluations = {
-        model.name: [each for _, of_models in parts for each in of_models.get(model.name, ())]
+        model.name: [each.evaluation for _, results in parts for each in results[model.name]]
         for model in models
     }
     selected = parts[0][0]
@@ -319,12 +319,13 @@ def _table(
             settings = ["all"]
     intervals: dict[tuple[str, ...], tuple[float, float]] = {}
     notes: list[str] = []
-    for one, of_models in parts:
+    for one, results in parts:
         texts = ready.texts.get(one)
         notes += texts.notes if texts is not None else ()
-        for model in (model for model in models if model.name in of_models):
-            evaluated = of_models[model.name]
-            outcomes = stored_items(one, model, evaluated, texts, options.setting, session)
+        for model in models:
+            columns = model_columns(model)
+            members = dict(zip(columns.members, results[model.name], strict=False))
+            outcomes = item_outcomes(one, members, [*members], session.settings.cache)
             if outcomes is None:
                 continue
             has_sources = outcomes.rows["source"].null_count() < outcomes.rows.height
@@ -333,7 +334,7 @@ def _table(
             for aggregate in settings or ["all"]:
                 of = compare_outcomes(
                     outcomes,
-                    [model_columns(model)],
+                    [columns],
                     Slicing(by=options.by, aggregate=cast("Aggregate", aggregate)),
                 )
                 notes += slice_notes(of.slices)

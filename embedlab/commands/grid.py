@@ -273,7 +273,6 @@ def grid_scores(
     from embedlab.experiments.item_ties import ItemTies
     from embedlab.experiments.pivot import DEV_SCORE, pivot, usual_measure
     from embedlab.experiments.plan import GridFolder, GridPlan
-    from embedlab.scoring.outcomes import averages_of
     from embedlab.scoring.selection import stored_selection
 
     plan = GridPlan.load(GridFolder.find(settings.runs, options.grid).plan_file)
@@ -304,7 +303,7 @@ def grid_scores(
             hint=f"`embedlab grid status {plan.name}` shows its cells",
         )
     selected = stored_selection(measure.task)
-    averages = averages_of(selected, selected.definition.datasets) if selected is not None else {}
+    averages = selected.averages(selected.definition.datasets) if selected is not None else {}
     ties = ItemTies.of(plan, pivoted, measure, averages, settings.cache)
     if ties is not None:
         pivoted = ties.marked(pivoted)

@@ -29,8 +29,8 @@ from embedlab.outcomes.frame import chosen_items, joined_splits
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import StoredOutcomes, stored_outcomes
 from embedlab.runs.store import RunFolder
-from embedlab.scoring.member import evaluate_task as evaluate_on
-from embedlab.scoring.prefetch import stored_evaluation
+from embedlab.scoring.results import evaluate_task as evaluate_on
+from embedlab.scoring.results import stored_evaluation
 from embedlab.scoring.selection import SelectedTask
 from embedlab.scoring.task_comparison import Gathered, model_columns
 from embedlab.tasks.task import Selection, pair_scores

@@ -47,13 +47,13 @@ class ScoredItems:
         """Return the items of stored ANSWERS; a member that answered other items of a dataset than
         the first member has none there.
         """
-        tasks: dict[str, dict[str, dict[str, StoredOutcomes]]] = {}
+        tasks: dict[str, dict[str, list[StoredOutcomes]]] = {}
         firsts: dict[tuple[str, str], StoredOutcomes] = {}
         for (member, task), stored in answers.items():
             for each in stored:
                 first = firsts.setdefault((task, each.name), each)
                 if each.items.select("item", "gold").equals(first.items.select("item", "gold")):
-                    tasks.setdefault(task, {}).setdefault(member, {})[each.name] = each
+                    tasks.setdefault(task, {}).setdefault(member, []).append(each)
         joined = {task: joined_members(own, [*own], cache=cache) for task, own in tasks.items()}
         return cls(tasks={task: items for task, items in joined.items() if items is not None})
 

@@ -68,7 +68,7 @@ def stored_links(sentences: pl.Series, cache: Path) -> Links:
     return remembered(path, find)
 
 
-Stored = Mapping[str, Mapping[str, StoredOutcomes]]  # by member, then by dataset
+Stored = Mapping[str, Sequence[StoredOutcomes]]  # by member, one a dataset
 
 
 def open_outcomes(
@@ -83,15 +83,15 @@ def open_outcomes(
     Nothing is computed and no task is loaded. Which sentences are nearly the same is kept in the
     folder CACHE. Of a member that was scored on other data than the first there is nothing.
     """
-    found: dict[str, dict[str, StoredOutcomes]] = {}
+    found: dict[str, list[StoredOutcomes]] = {}
     for member, folder in members.items():
         names = tasks or dict.fromkeys(facts.task for facts in stored_facts(folder))
-        found[member] = {
-            outcomes.name: outcomes
+        found[member] = [
+            outcomes
             for task in names
             for outcomes in stored_outcomes(folder, task)
             if not datasets or outcomes.name in datasets
-        }
+        ]
     return joined_members(found, [*members], cache=cache)
 
 
@@ -110,15 +110,17 @@ def joined_members(
     Of a dataset there are the items that all members that were scored on it have: those that one of
     them cannot read are left out for all.
     """
+    by_name = {
+        member: {each.name: each for each in of_member} for member, of_member in stored.items()
+    }
     firsts: dict[str, StoredOutcomes] = {}
-    for of_member in stored.values():
-        for name, outcomes in of_member.items():
-            firsts.setdefault(name, outcomes)
+    for of in by_name.values():
+        firsts = of | firsts
     if not firsts:
         return None
     blocks, rows, texts, predictions = [], [], [], []
     for index, (name, first) in enumerate(firsts.items()):
-        own = {member: of_member[name] for member, of_member in stored.items() if name in of_member}
+        own = {member: of[name] for member, of in by_name.items() if name in of}
         items, predicted = _joined(first, own)
         empty = pl.Series([None], dtype=pl.Float64).new_from_index(0, items.height)
         predictions.append(pl.DataFrame({each: predicted.get(each, empty) for each in members}))

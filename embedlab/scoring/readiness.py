@@ -24,6 +24,22 @@ if TYPE_CHECKING:
     from embedlab.runs.evaluations import Evaluation
 
 
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What is evaluated, in which way."""
+
+    selected: Sequence[SelectedTask]
+    setting: SettingName = "literature"
+    again: bool = False  # also what was evaluated before
+    skips_unfit: bool = False  # a model that cannot do a single task is left out instead of refused
+    wants_items: bool = False  # what is stored item by item is enough, without an evaluation
+
+    @property
+    def is_one(self) -> bool:
+        """Whether a task that cannot be done leaves nothing to show."""
+        return len(self.selected) == 1
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Readiness:
     """What is known before anything is computed: the texts that each selected task reads, what
@@ -49,20 +65,15 @@ class Readiness:
                 raise self.unfit[spec.name, selected]
 
 
-def check_all(
-    members: Sequence[ModelSpec],
-    selected: Sequence[SelectedTask],
-    setting: SettingName,
-    settings: Settings,
-) -> Readiness:
-    """Open all data of the SELECTED tasks and check all MEMBERS; nothing is loaded or encoded."""
+def check_all(members: Sequence[ModelSpec], work: Work, settings: Settings) -> Readiness:
+    """Open all data of the tasks of WORK and check all MEMBERS; nothing is loaded or encoded."""
     source = Source.from_settings(settings)
     texts: dict[SelectedTask, Texts] = {}
     missing: dict[SelectedTask, MissingError] = {}
     unfit: dict[tuple[str, SelectedTask], UsageError] = {}
-    for selected_task in selected:
+    for selected_task in work.selected:
         try:
-            texts |= _texts(selected_task, setting, source)
+            texts |= _texts(selected_task, work.setting, source)
             for spec in members:
                 try:
                     if spec.shipped.items is not None:

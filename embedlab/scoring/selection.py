@@ -1,6 +1,6 @@
 """The evaluations that a user selects by the names of tasks and datasets."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -55,6 +55,12 @@ class SelectedTask:
             return name
         joined = "+".join(sorted(name.rpartition("/")[2] for name in self.names))
         return f"{name}/{joined if len(joined) <= LONGEST_NAME else sha256(joined.encode()).hexdigest()[:16]}"
+
+    def averages(self, datasets: Sequence[str]) -> Mapping[str, Sequence[str]]:
+        """Return the averages of a whole task by title, each over those of DATASETS that are
+        available.
+        """
+        return self.definition.averages(datasets, self.evaluation_name()) if self.is_whole else {}
 
 
 def select_tasks(

@@ -14,7 +14,6 @@ from embedlab.comparison.comparison import compare_outcomes
 from embedlab.outcomes.stored import joined_members
 from embedlab.runs.outcomes import stored_outcomes
 from embedlab.runs.signature import data_part
-from embedlab.scoring.outcomes import averages_of
 from embedlab.scoring.selection import stored_selection
 
 if TYPE_CHECKING:
@@ -58,16 +57,16 @@ def stored_intervals(
     if selected is None:
         return StoredIntervals()
     read = {*map(data_part, evaluation.data)}
-    stored = {
-        outcomes.name: outcomes
+    stored = [
+        outcomes
         for outcomes in stored_outcomes(place.evaluations, evaluation.task)
         if outcomes.fingerprint == place.fingerprint and {*map(data_part, outcomes.data)} <= read
-    }
+    ]
     outcomes = joined_members(
         {_MODEL: stored},
         [_MODEL],
         cache=settings.cache,
-        averages={evaluation.task: averages_of(selected, [*stored])},
+        averages={evaluation.task: selected.averages([each.name for each in stored])},
         mixed_metrics={evaluation.task: selected.definition.mixed_metric},
     )
     if outcomes is None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 import xxhash
 
@@ -18,12 +19,12 @@ from embedlab.analysis.evidence import Evidence, ModelColumns, member_columns
 from embedlab.analysis.uncertainty import METHOD
 from embedlab.comparison.comparison import Comparison, Slicing, compare_slices
 from embedlab.comparison.evidence import outcome_evidence, slices_of
+from embedlab.data.shared_text import total_overlap
 from embedlab.models.grammar import titles_of
 from embedlab.models.packaged import is_packaged
 from embedlab.outcomes.frame import DATASET, ItemSlice, Outcomes, is_expression, joined_outcomes
 from embedlab.outcomes.stored import joined_members
 from embedlab.runs.signature import HASH_DIGITS, Signature, merged
-from embedlab.scoring.outcomes import averages_of, shared_rows
 from embedlab.scoring.provenance import COMMON, overlap_sign
 from embedlab.scoring.training_text import keyed_items
 
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
     from embedlab.data.shared_text import Overlap
     from embedlab.models.catalog import Model, ModelSpec
     from embedlab.outcomes.selection import ItemSelection
-    from embedlab.scoring.outcomes import Answers
     from embedlab.scoring.selection import SelectedTask
+    from embedlab.tasks.task import TaskResult
 
 
 def trained_column(keys: pl.DataFrame, texts: Mapping[str, KnownText]) -> pl.Series:
@@ -334,23 +335,75 @@ def _digest(outcomes: Outcomes, parts: Sequence[ItemSlice]) -> str:
 
 def item_outcomes(
     selected: SelectedTask,
-    answers: Answers,
+    results: Mapping[str, TaskResult],
     members: Sequence[str],
     cache: Path | None = None,
     texts: Mapping[str, KnownText] = MappingProxyType({}),
 ) -> Outcomes | None:
-    """Return the items of a task as outcomes of MEMBERS, None where no member has any."""
-    every = [each for answer in answers.values() for each in answer.outcomes.values()]
+    """Return the items of a task as outcomes of MEMBERS, by whom RESULTS are; None where no member
+    has any.
+    """
+    every = [each for result in results.values() for each in result.outcomes]
     suites = {each.task for each in every}  # a setting of its classifiers is in the name
-    averages = averages_of(selected, [*dict.fromkeys(each.name for each in every)])
+    averages = selected.averages([*dict.fromkeys(each.name for each in every)])
     return joined_members(
-        {member: answer.outcomes for member, answer in answers.items()},
+        {member: result.outcomes for member, result in results.items()},
         members,
         cache=cache,
         averages=dict.fromkeys(suites, averages),
         mixed_metrics=dict.fromkeys(suites, selected.definition.mixed_metric),
         trained=lambda outcomes: trained_column(outcomes.text_keys, texts),
     )
+
+
+def figure_evidence(
+    task: str, results: Mapping[str, TaskResult], members: Sequence[str]
+) -> list[Evidence]:
+    """Return the numbers of MEMBERS on a task that have no items: they are shown next to each
+    other, not tested.
+    """
+    values = {
+        member: {(score.slice, score.metric): score.value for score in reversed(result.figures)}
+        for member, result in results.items()
+    }
+    evidence = []
+    keys = dict.fromkeys(
+        (score.slice, score.metric, score.items)
+        for result in results.values()
+        for score in result.figures
+    )
+    for dataset, metric, items in keys:
+        name, key = f"{dataset} {metric}", (dataset, metric)
+        points = [values.get(member, {}).get(key, np.nan) for member in members]
+        evidence.append(
+            Evidence(
+                key=name,
+                title=name,
+                items=items,
+                points=np.array(points),
+                task=task,
+                metric=metric,
+                dataset=dataset,
+            )
+        )
+    return evidence
+
+
+def shared_rows(
+    evidence: Sequence[Evidence], overlaps: Mapping[str, Overlap]
+) -> dict[str, Overlap]:
+    """Return the text that each row shares with a training text, by its key; OVERLAPS are by
+    slice.
+    """
+    names = {each.key: each.slice_key for each in evidence}
+    behind = {
+        each.key: [names[key] for key in each.average_of] or [names[each.key]] for each in evidence
+    }
+    totals = {
+        key: total_overlap(overlaps[name] for name in datasets if name in overlaps)
+        for key, datasets in behind.items()
+    }
+    return {key: counts for key, counts in totals.items() if counts}
 
 
 def model_columns(model: Model) -> ModelColumns:

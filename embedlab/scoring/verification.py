@@ -24,7 +24,6 @@ from embedlab.outcomes.stored import joined_members
 from embedlab.runs.outcomes import StoredOutcomes, stored_outcomes
 from embedlab.runs.results import ScoreKey, StoredResult, without_folder
 from embedlab.runs.signature import data_part, part_differences
-from embedlab.scoring.outcomes import averages_of
 from embedlab.scoring.selection import SelectedTask, stored_selection
 from embedlab.tasks.task import scale_of
 from embedlab.tasks.task import task as find_task
@@ -154,12 +153,13 @@ def _of_task(
         for result, _, fingerprint in sides.members
         if not stored[fingerprint]
     )
-    common = set.intersection(*map(set, stored.values()))
+    named = [[each.name for each in of] for of in stored.values()]
+    common = set.intersection(*map(set, named))
     outcomes = joined_members(
-        {key: {each: of[each] for each in of if each in common} for key, of in stored.items()},
+        {key: [each for each in of if each.name in common] for key, of in stored.items()},
         [*stored],
         cache=sides.settings.cache,
-        averages={name: averages_of(selected, [*next(iter(stored.values()))])},
+        averages={name: selected.averages(named[0])},
         mixed_metrics={name: selected.definition.mixed_metric},
     )
     intervals: Intervals = {}
@@ -255,18 +255,17 @@ def _columns(sides: ResultPair) -> list[ModelColumns]:
 
 def _outcomes(
     fingerprint: str, result: StoredResult, settings: Settings, file: Path, task: str
-) -> dict[str, StoredOutcomes]:
-    """Return a member's stored outcomes by dataset, on the data of RESULT."""
+) -> list[StoredOutcomes]:
+    """Return a member's stored outcomes of each dataset, on the data of RESULT."""
     for folder in member_folders(fingerprint, settings, file):
-        by_dataset = {
-            outcome.name: outcome
+        if found := [
+            outcome
             for outcome in stored_outcomes(folder / "evaluations", task)
             if fingerprint == outcome.fingerprint
             and {data_part(part) for part in outcome.data} <= {*result.signature.data}
-        }
-        if by_dataset:
-            return by_dataset
-    return {}
+        ]:
+            return found
+    return []
 
 
 def _is_dev(key: ScoreKey) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,6 +23,7 @@ from embedlab.analysis.correlations import spearman
 from embedlab.core import plugins
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import code_version
+from embedlab.core.signs import OVERLAP
 from embedlab.data.marks import data_marks
 from embedlab.data.published import remarks
 from embedlab.data.source import Source, available, open_scored
@@ -59,6 +61,7 @@ if TYPE_CHECKING:
     from embedlab.core.session import StartProgress
     from embedlab.core.settings import Settings
     from embedlab.data.dataset import DatasetState, Part
+    from embedlab.data.shared_text import Overlap
     from embedlab.models.catalog import ModelSpec
     from embedlab.objectives.objective import Trained
     from embedlab.runs.environment import StoredPart
@@ -79,6 +82,23 @@ class Texts:
     notes: tuple[str, ...] = ()  # on the data, whatever the model
     is_encoded_at_once: bool = False  # its evaluation encodes all of them in one pass itself
     parts: tuple[Part, ...] = ()  # where its evaluation need not read them again
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The datasets of the outcomes."""
+        return self.datasets or tuple(state.name for state in self.states)
+
+    def of(self, names: Sequence[str]) -> Texts:
+        """Return those of the datasets NAMES, without the sentences."""
+        states = zip(self.states, self.names, strict=True)
+        parts = zip(self.parts, self.datasets, strict=False)
+        return replace(
+            self,
+            columns=(),
+            states=tuple(state for state, name in states if name in names),
+            datasets=tuple(names) if self.datasets else (),
+            parts=tuple(part for part, name in parts if name in names),
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -101,16 +121,63 @@ class GoldItems:
 
 @dataclass(frozen=True, kw_only=True)
 class TaskResult:
-    """An evaluation, without the data that was missing."""
+    """What one member model got on one task, without the data that was missing."""
 
-    evaluation: Evaluation
+    evaluation: Evaluation  # without scores where only some of what its task reads was evaluated
+    outcomes: tuple[StoredOutcomes, ...] = ()  # of the datasets that are tested item by item
     missing: tuple[MissingError, ...] = ()
     tested: tuple[Part, ...] = ()  # with scored rows, to compare with the model's training text
-    outcomes: tuple[StoredOutcomes, ...] = ()  # item by item
     averages: Mapping[str, Sequence[str]] = field(
         default_factory=dict
     )  # datasets of each average, by the beginning of its name
     by: tuple[str, ...] = ()  # properties by whose values there are scores too
+
+    @cached_property
+    def _results(self) -> Sequence[StoredScore]:
+        """The scores of datasets. One that chose a setting is no result where a test score exists;
+        some test splits have no labels.
+        """
+        own = [score for score in self.evaluation.scores if score.by == "dataset"]
+        tested = {score.slice for score in own if score.split != "dev"}
+        return [score for score in own if score.split != "dev" or score.slice not in tested]
+
+    @cached_property
+    def figures(self) -> tuple[StoredScore, ...]:
+        """The scores of datasets that are not tested item by item."""
+        itemised = {each.dataset for each in self.outcomes}
+        return tuple(score for score in self._results if score.slice not in itemised)
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """How the scores were made: those of outcomes first, as far as the evaluation says it."""
+        figures = {*self.figures}
+        made = sorted(self._results, key=lambda score: score in figures)
+        return tuple(dict.fromkeys(score.setting for score in made if score.setting))
+
+    @cached_property
+    def overlaps(self) -> Mapping[str, Overlap]:
+        """The text that is shared with the training data, by dataset."""
+        slices, counted = {score.slice for score in self.figures}, self.evaluation.overlaps
+        return {
+            **{each.name: each.overlap for each in self.outcomes if each.overlap},
+            **{name: shared for name, shared in counted.items() if name in slices},
+        }
+
+    @property
+    def marks(self) -> set[str]:
+        """The marks of all numbers."""
+        marks = {mark for each in self.outcomes for mark in each.marks}
+        if self.figures:
+            marks |= {*self.evaluation.marks} - {OVERLAP}
+        return marks | ({OVERLAP} if self.overlaps else set())
+
+    @property
+    def data(self) -> tuple[StoredPart, ...]:
+        """The state of every part that was read, each once."""
+        read = [*(each.data for each in self.outcomes), self.evaluation.data]
+        return tuple(
+            {(part["name"], part.get("split")): part for of in read for part in of}.values()
+        )
 
     def save(self, folder: Path, name: str | None = None) -> None:
         """Write the outcomes, then the evaluation under its task's name or NAME, to a member's
@@ -342,11 +409,7 @@ class PairTask(Task):
                 made = replace(made, items=items, measures=BINARY)
             outcomes.append(replace(made, base_task=self.name, notes=tuple(notes)))
         averages = {} if selection.names else self.averages([o.name for o in outcomes], self.name)
-        frame = joined_members(
-            {spec.name: {each.name: each for each in outcomes}},
-            [spec.name],
-            averages={self.name: averages},
-        )
+        frame = joined_members({spec.name: outcomes}, [spec.name], averages={self.name: averages})
         return TaskResult(
             evaluation=replace(
                 evaluation, scores=pair_scores(frame, spec.name) if frame is not None else ()

@@ -52,11 +52,16 @@ from embedlab.outcomes.stored import joined_members
 from embedlab.runs.environment import StoredPart
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import PREDICTED, TEXT_IDS, StoredOutcomes, class_indices, items_frame
-from embedlab.scoring.outcomes import MemberOutcomes, figure_evidence, member_outcomes
-from embedlab.scoring.prefetch import stored_evaluation
+from embedlab.scoring.readiness import Work
+from embedlab.scoring.results import member_result, stored_evaluation
 from embedlab.scoring.selection import SelectedTask
-from embedlab.scoring.task_comparison import Gathered, TaskComparison, item_outcomes
-from embedlab.tasks.task import evaluation_without_scores
+from embedlab.scoring.task_comparison import (
+    Gathered,
+    TaskComparison,
+    figure_evidence,
+    item_outcomes,
+)
+from embedlab.tasks.task import TaskResult, evaluation_without_scores
 from embedlab.tasks.task import task as find_task
 
 FACTS = "embedlab-answers"  # the parquet metadata key
@@ -144,14 +149,14 @@ def store(
     specs = [spec for name in names for spec in resolve_model(name, session).members]
     answers = {
         one.task: {
-            spec.name: member_outcomes(
+            spec.name: member_result(
                 one,
                 spec,
-                settings,
+                Work(selected=tasks, wants_items=True),
                 None,
-                lambda _: lambda *_: None,
-                "literature",
                 stored_evaluation(ScorePlace.of(spec, settings), one.stored_name(), None, settings),
+                session,
+                lambda _: lambda *_: None,
             )
             for spec in specs
         }
@@ -315,7 +320,7 @@ def blocks_of(outcomes: Outcomes) -> pl.DataFrame:
 
 
 def stored_member(
-    task: SelectedTask, spec: ModelSpec, found: MemberOutcomes, settings: Settings
+    task: SelectedTask, spec: ModelSpec, found: TaskResult, settings: Settings
 ) -> StoredMember:
     """Return what is stored of a member besides the items."""
     place = ScorePlace.of(spec, settings)
@@ -323,12 +328,12 @@ def stored_member(
     evaluation = Evaluation.load(path) if path.is_file() else None
     names = [item.name for item in fields(KnownOutcomes)]
     outcomes = {
-        name: KnownOutcomes(**{key: getattr(own, key) for key in names})
-        for name, own in found.outcomes.items()
+        own.name: KnownOutcomes(**{key: getattr(own, key) for key in names})
+        for own in found.outcomes
     }
     return StoredMember(
         outcomes=outcomes,
-        scores=found.scores,
+        scores=found.figures,
         evaluation=evaluation
         if evaluation is not None and evaluation.fingerprint == place.fingerprint
         else None,
@@ -336,17 +341,17 @@ def stored_member(
     )
 
 
-def items_of(answers: Mapping[str, Mapping[str, MemberOutcomes]]) -> Iterator[pl.DataFrame]:
+def items_of(answers: Mapping[str, Mapping[str, TaskResult]]) -> Iterator[pl.DataFrame]:
     """Yield the items of each member and dataset, with the columns WHOSE; an empty frame first, for
     tasks without items.
     """
     yield pl.DataFrame(schema={**dict.fromkeys(WHOSE, pl.String), **ITEM_COLUMNS})
     for task, members in answers.items():
         for member, found in members.items():
-            for name, own in found.outcomes.items():
-                whose = dict(zip(WHOSE, (task, member, name), strict=True))
+            for own in found.outcomes:
+                whose = dict(zip(WHOSE, (task, member, own.name), strict=True))
                 # without the sentences: those of some corpora may not be passed on
-                frame = joined_members({member: {name: own}}, [member])
+                frame = joined_members({member: [own]}, [member])
                 assert frame is not None
                 texts = frame.rows.select(
                     key for key in TEXT_IDS if not frame.rows[key].null_count()
@@ -492,9 +497,9 @@ def cut_by(outcomes: Outcomes, items: pl.DataFrame, by: str) -> Iterator[ItemSli
 
 def answers_of(
     task: str, member: str, stored: StoredMember, items: pl.DataFrame, datasets: Sequence[str] = ()
-) -> MemberOutcomes:
+) -> TaskResult:
     """Return what a member answered to a task, or to DATASETS of it."""
-    outcomes = {}
+    outcomes = []
     for name, one in stored.outcomes.items():
         if datasets and name not in datasets:
             continue
@@ -510,9 +515,9 @@ def answers_of(
         frame = items_frame(own["item"], gold, predicted, text_ids=ids)
         measures = one.measures or find_task(task).measures(name)
         own_facts = vars(one) | {"measures": measures, "base_task": task}
-        outcomes[name] = StoredOutcomes(**own_facts, task=task, model=member, items=frame)
+        outcomes.append(StoredOutcomes(**own_facts, task=task, model=member, items=frame))
     figures = evaluation_without_scores(task, member, "", EncoderFacts())
-    return MemberOutcomes(outcomes=outcomes, evaluation=replace(figures, scores=stored.scores))
+    return TaskResult(outcomes=tuple(outcomes), evaluation=replace(figures, scores=stored.scores))
 
 
 def shown(

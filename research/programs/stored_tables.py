@@ -55,11 +55,16 @@ from embedlab.reports.notes import model_note, partial_notes
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import SENTENCES, StoredOutcomes, items_frame
 from embedlab.runs.signature import UNKNOWN, Signature
-from embedlab.scoring.member import model_facts
-from embedlab.scoring.outcomes import averages_of, shared_rows
 from embedlab.scoring.provenance import training_marks, training_notes
+from embedlab.scoring.results import model_facts
 from embedlab.scoring.selection import SelectedTask
-from embedlab.scoring.task_comparison import Gathered, KnownModel, Progress, TaskComparison
+from embedlab.scoring.task_comparison import (
+    Gathered,
+    KnownModel,
+    Progress,
+    TaskComparison,
+    shared_rows,
+)
 from embedlab.scoring.training_text import START_UNKNOWN, keyed_items
 from embedlab.tasks.task import Selection, Texts, evaluation_without_scores
 from embedlab.tasks.task import task as find_task
@@ -305,7 +310,7 @@ def scored_again(
     """Return the pairs of TEXTS, or of one DATASET, as outcomes of MEMBERS, whose similarities are
     SCORES by the keys of pairs.
     """
-    stored: dict[str, dict[str, StoredOutcomes]] = {member: {} for member in members}
+    stored: dict[str, list[StoredOutcomes]] = {member: [] for member in members}
     for name, part in zip(texts.datasets, texts.parts, strict=True):
         if dataset not in {"", name}:
             continue
@@ -315,21 +320,23 @@ def scored_again(
         )
         known = known.with_columns(dice_of_rows(*frame.select(SENTENCES)).alias("dice"))
         for member in members:
-            stored[member][name] = StoredOutcomes(
-                task=DEFAULT_TASK,
-                base_task=DEFAULT_TASK,
-                dataset=name,
-                split="test",
-                model=member,
-                fingerprint=member,
-                data=(),
-                marks=(),
-                classes=(),
-                measures=("spearman",),
-                items=items_frame(range(len(frame)), frame["gold"], known[member], frame),
+            stored[member].append(
+                StoredOutcomes(
+                    task=DEFAULT_TASK,
+                    base_task=DEFAULT_TASK,
+                    dataset=name,
+                    split="test",
+                    model=member,
+                    fingerprint=member,
+                    data=(),
+                    marks=(),
+                    classes=(),
+                    measures=("spearman",),
+                    items=items_frame(range(len(frame)), frame["gold"], known[member], frame),
+                )
             )
     selected = SelectedTask(task=DEFAULT_TASK, names=(dataset,) if dataset else ())
-    averages = averages_of(selected, [*texts.datasets])
+    averages = selected.averages(texts.datasets)
     joined = joined_members(stored, members, averages={DEFAULT_TASK: averages})
     assert joined is not None, f"no dataset {dataset!r}"
     return joined_splits(joined)

@@ -9,7 +9,7 @@ import pytest
 
 from embedlab.core.settings import Settings
 from embedlab.runs.outcomes import StoredOutcomes
-from embedlab.scoring import outcomes as answers
+from embedlab.scoring import results
 from tests.cli.conftest import Embedlab
 from tests.tasks.labelled_sentences import write_mr, write_mrpc, write_sst2
 
@@ -74,7 +74,7 @@ def test_accuracies_are_tested_item_by_item_and_evaluated_once(
     ) == pytest.approx(sorted(100 * each.mean() for each in right))
 
     selected: list[Sequence[str]] = []
-    evaluate_task = answers.evaluate_task
+    evaluate_task = results.evaluate_task
 
     def recorded(
         task: str,
@@ -88,7 +88,7 @@ def test_accuracies_are_tested_item_by_item_and_evaluated_once(
         selected.append(tuple(names))
         return evaluate_task(task, spec, settings, start_progress, names, setting)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(answers, "evaluate_task", recorded)
+    monkeypatch.setattr(results, "evaluate_task", recorded)
     assert (
         embedlab("compare", *models, "--task", "sst2", "--task", "mrpc", *corpora).json
         == first.json

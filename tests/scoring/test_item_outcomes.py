@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from embedlab.comparison.evidence import outcome_evidence
+from embedlab.encoders.encoder import EncoderFacts
 from embedlab.runs.outcomes import StoredOutcomes, items_frame
-from embedlab.scoring.outcomes import MemberOutcomes
 from embedlab.scoring.selection import SelectedTask
 from embedlab.scoring.task_comparison import item_outcomes
+from embedlab.tasks.task import TaskResult, evaluation_without_scores
 
 
 def classified(task: str, dataset: str) -> StoredOutcomes:
@@ -30,8 +31,11 @@ def classified(task: str, dataset: str) -> StoredOutcomes:
 def test_a_task_has_its_averages_in_every_setting(task: str) -> None:
     selected = SelectedTask(task="transfer")
     names = selected.definition.datasets
-    answers = {"m": MemberOutcomes(outcomes={name: classified(task, name) for name in names})}
-    outcomes = item_outcomes(selected, answers, ["m"])
+    result = TaskResult(
+        evaluation=evaluation_without_scores(task, "m", "f", EncoderFacts()),
+        outcomes=tuple(classified(task, name) for name in names),
+    )
+    outcomes = item_outcomes(selected, {"m": result}, ["m"])
     assert outcomes is not None
     titles = [each.key for each in outcome_evidence(outcomes, ["m"]) if each.average_of]
     assert titles == [*selected.definition.averages(names, "transfer")]

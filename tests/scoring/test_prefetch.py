@@ -12,8 +12,9 @@ from embedlab.data.source import Source
 from embedlab.encoders.loading import load_encoder
 from embedlab.encoders.score_place import ScorePlace
 from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.evaluation import encode_once
 from embedlab.models.catalog import ModelSpec, resolve
-from embedlab.scoring.prefetch import encode_once, stored_evaluation
+from embedlab.scoring.results import stored_evaluation
 from embedlab.tasks._labelled import OpenedTasks, task_features
 from embedlab.tasks.task import Selection
 from embedlab.tasks.transfer import TASK, open_transfer

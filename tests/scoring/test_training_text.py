@@ -26,7 +26,6 @@ from embedlab.models.hub import WANTED
 from embedlab.runs.environment import collect_environment
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder, remove_runs
-from embedlab.scoring.member import with_provenance
 from embedlab.scoring.provenance import (
     overlap_mark,
     overlap_notes,
@@ -34,6 +33,7 @@ from embedlab.scoring.provenance import (
     training_marks,
     training_notes,
 )
+from embedlab.scoring.results import with_provenance
 from embedlab.scoring.training_text import TRAINING, lineage, store_lineage, training_text
 from embedlab.tasks.task import TaskResult
 from embedlab.training.stage_data import open_stages

@@ -17,7 +17,7 @@ from embedlab.data.source import Source
 from embedlab.encoders.loading import DiceScorer
 from embedlab.models.catalog import resolve
 from embedlab.runs.outcomes import stored_outcomes
-from embedlab.scoring.member import evaluate_task
+from embedlab.scoring.results import evaluate_task
 from embedlab.tasks.contrast import CLOSER, MARGIN, baseline_note, margins_by
 from embedlab.tasks.task import Selection, task
 from tests.cli.conftest import embedlab

@@ -18,7 +18,7 @@ from embedlab.data.source import Source, dataset
 from embedlab.data.tiny import tiny_rows
 from embedlab.encoders.encoder import RefusedTextsError, Vectors
 from embedlab.models.catalog import resolve
-from embedlab.scoring.member import evaluate_task
+from embedlab.scoring.results import evaluate_task
 from embedlab.tasks._mteb_rows import open_task
 from embedlab.tasks.mteb import MtebEncoder, _run
 from tests.data.query_folders import write_folder

@@ -16,7 +16,7 @@ from embedlab.encoders.kinds.bm25 import Bm25Index
 from embedlab.encoders.loading import DiceScorer
 from embedlab.models.catalog import resolve
 from embedlab.models.location import spec_fingerprint
-from embedlab.scoring.readiness import check_all
+from embedlab.scoring.readiness import Work, check_all
 from embedlab.scoring.selection import SelectedTask
 from embedlab.tasks.task import task
 from tests.data.query_folders import write_folder
@@ -225,7 +225,7 @@ def test_parts_that_cannot_do_theirs_are_refused(
 def test_where_nothing_is_searched_it_is_refused_before_any_work(name: str, tmp_path: Path) -> None:
     (spec,) = resolve(name, tmp_path).members
     one = SelectedTask(task="transfer", names=("cr",))
-    found = check_all([spec], [one], "literature", Settings(data=TINY_FOLDER))
+    found = check_all([spec], Work(selected=[one]), Settings(data=TINY_FOLDER))
     assert (
         "puts the documents of a search in order, and transfer searches nothing"
         in found.unfit[spec.name, one].message

@@ -19,7 +19,7 @@ from embedlab.encoders.exact_search import OfVectors, relevant_ranks
 from embedlab.encoders.loading import DiceScorer, load_encoder
 from embedlab.models.catalog import resolve
 from embedlab.scoring.dev_score import dev_score
-from embedlab.scoring.member import evaluate_task
+from embedlab.scoring.results import evaluate_task
 from embedlab.scoring.selection import SelectedTask, select_tasks
 from embedlab.tasks.retrieval import METRICS, ranks_by
 from embedlab.tasks.task import Selection, TaskResult, task
