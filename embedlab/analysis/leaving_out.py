@@ -83,6 +83,8 @@ def scored_again(value: Callable[[Any, Any], float]) -> WithoutOf:
     def of(gold: Any, predictions: Sequence[Any]) -> Without:
         def without(rows: Rows) -> Floats:
             stay = ~rows
+            if not stay.any():
+                return np.full(len(predictions), np.nan)
             return np.array([value(gold[stay], prediction[stay]) for prediction in predictions])
 
         return without

@@ -39,6 +39,13 @@ def test_each_measure_scores_the_rows_that_stay(name: str) -> None:
         assert without(left) == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", sorted(MEASURES))
+def test_no_rows_have_no_score_and_that_is_no_warning(name: str) -> None:
+    gold, predicted = items(MEASURES[name], 20)
+    assert np.isnan(MEASURES[name].without(gold, predicted)(np.ones(20, bool))).all()
+
+
 def test_many_members_are_counted_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     gold, predicted = items(MEASURES["spearman"], 200)
     left = np.random.default_rng(3).random(200) < 0.3
