@@ -23,8 +23,8 @@ from embedlab.core.paths import TINY_FOLDER
 from embedlab.data.source import Source, open_parts
 from embedlab.experiments.cells import prepare_grid
 from embedlab.experiments.grid_file import load_grid
-from embedlab.experiments.grid_trainings import expand_grid
 from embedlab.experiments.plan import GridFolder, GridPlace, GridPlan
+from embedlab.experiments.planner import expand_grid
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.tasks.sts import STS_DATASETS

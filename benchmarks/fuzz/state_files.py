@@ -26,8 +26,8 @@ from embedlab.core.disk import sealed_json
 from embedlab.core.recipe import load_recipe
 from embedlab.experiments.cells import Cells
 from embedlab.experiments.grid_file import load_grid
-from embedlab.experiments.grid_trainings import expand_grid
 from embedlab.experiments.plan import GridFolder, GridPlace
+from embedlab.experiments.planner import expand_grid
 from embedlab.experiments.progress import GridFollower
 from embedlab.runs import events
 from embedlab.runs.environment import collect_environment

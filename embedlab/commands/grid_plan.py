@@ -197,8 +197,8 @@ def start_of(options: GridOptions, settings: Settings) -> str | None:
 
 def _new_plan(options: GridOptions, settings: Settings) -> GridPlan:
     from embedlab.experiments.grid_file import with_fixed
-    from embedlab.experiments.grid_trainings import expand_grid
     from embedlab.experiments.plan import GridPlace
+    from embedlab.experiments.planner import expand_grid
 
     grid, start = _selected_grid(options), start_of(options, settings)
     if start is not None and (options.encoder is not None or Path(start).is_dir()):

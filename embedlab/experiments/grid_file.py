@@ -37,12 +37,8 @@ class _File:
     ] = ()  # combinations to leave out: axis = value or list of values
 
 
-@dataclass(frozen=True, kw_only=True)
-class AxisValue:
-    """One value of an axis: its label, and the recipe keys that it sets."""
-
-    label: str
-    values: Mapping[str, Any]
+Choices = Mapping[str, Mapping[str, Any]]
+"""The values of an axis by their labels, each as the recipe keys that it sets."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +49,7 @@ class Grid:
     where: str  # names the file in errors
     summary: str
     bases: tuple[str, ...]
-    axes: Mapping[str, tuple[AxisValue, ...]]
+    axes: Mapping[str, Choices]
     fixed: tuple[str, ...]  # KEY=VALUE, as `--set` takes them, for every base recipe
     seeds: tuple[int, ...]
     tasks: tuple[str, ...] | None
@@ -91,10 +87,11 @@ def load_grid(name: str, *, called: str | None = None) -> Grid:
     where = called or (str(path) if name.endswith(".toml") else f"grid {name}")
     values = build(_File, read_toml(path), where=where)
     bases = (values.base,) if isinstance(values.base, str) else values.base
-    axes = {axis: _choices(axis, choices, where) for axis, choices in values.axes.items()}
+    choices = {axis: _choices(axis, given, where) for axis, given in values.axes.items()}
     if len(bases) > 1:
-        axes = {RECIPE_AXIS: tuple(AxisValue(label=base, values={}) for base in bases), **axes}
-    _refuse_repeats(bases, values.seeds, axes, where)
+        choices = {RECIPE_AXIS: [(base, {}) for base in bases], **choices}
+    _refuse_repeats(bases, values.seeds, choices, where)
+    axes = {axis: dict(labelled) for axis, labelled in choices.items()}
     return Grid(
         name=path.stem,
         where=where,
@@ -135,7 +132,7 @@ def with_fixed(grid: Grid, overrides: Sequence[str]) -> Grid:
     overrides = with_full_keys(overrides)
     for key in (override.partition("=")[0] for override in overrides):
         for axis, choices in grid.axes.items():
-            if any(key in choice.values for choice in choices):
+            if any(key in values for values in choices.values()):
                 raise UsageError(
                     f"{key!r} is the axis {axis!r} of {grid.where}",
                     hint="set another key, or edit a copy of the grid file",
@@ -153,7 +150,7 @@ def with_full_keys(overrides: Sequence[str]) -> list[str]:
 
 def sets_key(grid: Grid, key: str) -> bool:
     """Return whether the grid itself sets KEY, as an axis or for all cells."""
-    is_axis = any(key in choice.values for choices in grid.axes.values() for choice in choices)
+    is_axis = any(key in own for choices in grid.axes.values() for own in choices.values())
     return is_axis or any(override.startswith(f"{key}=") for override in grid.fixed)
 
 
@@ -166,19 +163,19 @@ def label_of(value: Any) -> str:
     return json.dumps(value)
 
 
-def _choices(axis: str, choices: Any, where: str) -> tuple[AxisValue, ...]:
-    """Return the values of an axis: a list has values of the axis's key, a table has named sets of
-    several keys.
+def _choices(axis: str, choices: Any, where: str) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return the values of an axis with their labels: a list has values of the axis's key, a table
+    has named sets of several keys.
     """
     if (
         isinstance(choices, dict)
         and choices
         and all(isinstance(values, dict) for values in choices.values())
     ):
-        return tuple(
-            AxisValue(label=label, values={_full_key(key): value for key, value in values.items()})
+        return [
+            (label, {_full_key(key): value for key, value in values.items()})
             for label, values in choices.items()
-        )
+        ]
     if not isinstance(choices, list) or not choices:
         raise UsageError(
             f"{where}: axis {axis!r} is {quote(choices)}: not a list of values, nor a table "
@@ -187,13 +184,10 @@ def _choices(axis: str, choices: Any, where: str) -> tuple[AxisValue, ...]:
         )
     key = _full_key(axis)
     one_of_several = key.endswith("data.datasets")  # a single name is a list of one
-    return tuple(
-        AxisValue(
-            label=label_of(value),
-            values={key: [value] if one_of_several and isinstance(value, str) else value},
-        )
+    return [
+        (label_of(value), {key: [value] if one_of_several and isinstance(value, str) else value})
         for value in choices
-    )
+    ]
 
 
 def _full_key(key: str) -> str:
@@ -201,12 +195,13 @@ def _full_key(key: str) -> str:
 
 
 def _refuse_repeats(
-    bases: Sequence[str], seeds: Sequence[int], axes: Mapping[str, Sequence[AxisValue]], where: str
+    bases: Sequence[str],
+    seeds: Sequence[int],
+    axes: Mapping[str, Sequence[tuple[str, Mapping[str, Any]]]],
+    where: str,
 ) -> None:
     lists = {"base": list(bases), "seeds": [str(seed) for seed in seeds]}
-    lists |= {
-        f"axis {axis}": [choice.label for choice in choices] for axis, choices in axes.items()
-    }
+    lists |= {f"axis {axis}": [label for label, _ in choices] for axis, choices in axes.items()}
     for name, labels in lists.items():
         if not labels:
             raise UsageError(f"{where}: {name!r} is empty", hint="name at least one")
@@ -217,7 +212,7 @@ def _refuse_repeats(
             )
     owner: dict[str, str] = {}
     for axis, choices in axes.items():
-        for key in {key for choice in choices for key in choice.values}:
+        for key in {key for _, values in choices for key in values}:
             if key in owner:
                 raise UsageError(
                     f"{where}: axes {owner[key]!r} and {axis!r} both set {key!r}",
@@ -227,7 +222,7 @@ def _refuse_repeats(
 
 
 def _skip(
-    rule: Mapping[str, Any], axes: Mapping[str, Sequence[AxisValue]], where: str
+    rule: Mapping[str, Any], axes: Mapping[str, Choices], where: str
 ) -> Mapping[str, frozenset[str]]:
     fitting = {}
     for axis, values in rule.items():
@@ -235,7 +230,7 @@ def _skip(
             hint = nearest_hint(axis, axes, f"axes: {', '.join(axes)}")
             raise UsageError(f"{where}: skip names {axis!r}, which is not an axis", hint=hint)
         labels = [label_of(value) for value in (values if isinstance(values, list) else [values])]
-        known = [choice.label for choice in axes[axis]]
+        known = axes[axis]
         if wrong := next((label for label in labels if label not in known), None):
             raise UsageError(
                 f"{where}: skip names {wrong!r}, which axis {axis!r} does not take",

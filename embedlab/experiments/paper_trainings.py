@@ -23,7 +23,7 @@ from embedlab.core.recipe import (
 from embedlab.experiments.grid_file import with_full_keys
 from embedlab.experiments.paper_table import ENCODER, PaperTable, RowSource
 from embedlab.experiments.plan import GridPlace, GridPlan, Variant
-from embedlab.experiments.planner import Planner, Training, run_identity, with_existing_runs
+from embedlab.experiments.planner import Planner, run_identity, with_existing_runs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,13 +182,9 @@ def expand_table(
     for key, (label, source) in trainings(table).items():
         assert source.recipe is not None
         _refuse_clash(table, source, overrides)
-        training = Training(
-            recipe=source.recipe,
-            labels={axis: label},
-            fixed=(*set_options(source), *set_everywhere),
-        )
+        fixed = (*set_options(source), *set_everywhere)
         try:
-            variants[key] = planner.variant(training)
+            variants[key] = planner.base(source.recipe, fixed).variant({axis: label})
         except MissingError as error:
             if not leaves_out:
                 raise

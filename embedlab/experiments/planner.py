@@ -1,23 +1,28 @@
-"""The one planner: trainings of a grid or of a paper's table become cells, checked against their
-recipes, named, and tied to the state of their data.
+"""The one planner: trainings of a grid, every combination of its axes that no skip leaves out, or
+of a paper's table become cells, checked against their recipes, named, and tied to the state of
+their data.
 """
 
 import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import chain, product
+from math import prod
 from pathlib import Path
 from typing import Any
 
-from embedlab.core.errors import MissingError
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.nearest import nearest_hint
 from embedlab.core.overrides import CHOICES, PROFILE, TASK, set_values
 from embedlab.core.own_files import absolute
 from embedlab.core.paths import TINY_FOLDER, data_folder, file_hash
 from embedlab.core.plugins import identity
+from embedlab.core.printable import first_few
 from embedlab.core.recipe import (
     decisive,
     from_table,
@@ -31,7 +36,7 @@ from embedlab.data.aliases import datasets_of
 from embedlab.data.dataset import FileLayout
 from embedlab.data.file_name import file_path, is_hub_name, is_pair_file, is_row_file
 from embedlab.data.source import Source, dataset
-from embedlab.experiments.grid_file import RECIPE_AXIS
+from embedlab.experiments.grid_file import RECIPE_AXIS, Grid
 from embedlab.experiments.plan import GridPlace, GridPlan, Variant, stored_evaluations
 from embedlab.models.catalog import finished_seeds, starting_location
 from embedlab.models.folder import read_usage
@@ -41,22 +46,10 @@ from embedlab.objectives.needs import check_columns
 
 LABEL_LENGTH = 60
 MAX_STEPS_KEY = "max_steps"  # the only recipe key outside tables
+STAGE_PARTS = ("data", "objective", "optim")
+MOST_CELLS = 100_000  # before skips; a mistake in an axis would be counted for ever
 
 Assignments = tuple[tuple[str, str], ...]  # (key, JSON value), as for `--set`
-
-
-@dataclass(frozen=True, kw_only=True)
-class Training:
-    """A recipe and what is set in it: a combination of a grid's axes, or a row of a paper's
-    table.
-    """
-
-    recipe: str
-    labels: Mapping[str, str]  # axis → label
-    fixed: tuple[str, ...] = ()  # KEY=VALUE, checked together
-    chosen: tuple[
-        Mapping[str, Any], ...
-    ] = ()  # what each axis sets: checked in its own section of the recipe alone
 
 
 class Planner:
@@ -70,15 +63,8 @@ class Planner:
         self.name = name  # which the names of new runs begin with
         self.where = where  # names the file in errors
         self.tasks, self.threads, self.place = tasks, threads, place
-        self._base = cache(lambda recipe, fixed: _Base(self, recipe, fixed))
-
-    def keys(self, recipe: str, fixed: tuple[str, ...]) -> frozenset[str]:
-        """Return the keys that an axis can set in a RECIPE with its FIXED values."""
-        return self._base(recipe, fixed).keys
-
-    def variant(self, training: Training) -> Variant:
-        """Return a training, checked and named; one that its recipe refuses is a UsageError."""
-        return self._base(training.recipe, training.fixed).variant(training)
+        # a recipe with KEY=VALUE fixed, which are checked together
+        self.base = cache(lambda recipe, fixed: _Base(self, recipe, fixed))
 
     def plan(
         self,
@@ -107,6 +93,70 @@ class Planner:
         )
 
 
+def expand_grid(grid: Grid, place: GridPlace, *, seeds: Sequence[int] | None = None) -> GridPlan:
+    """Return the plan of GRID in the folders of PLACE; SEEDS replaces the file's.
+
+    A base recipe without the key of an axis has one cell along that axis, as a baseline does; an
+    axis whose key no base has, a value that a recipe refuses, and skips that leave no cell are
+    UsageErrors.
+    """
+    planner = Planner(
+        grid.name, where=grid.where, tasks=grid.tasks, threads=grid.threads, place=place
+    )
+    seeds = grid.seeds if seeds is None else seeds
+    _refuse_unknown_axes(grid, planner)
+    _refuse_too_many(grid, len(seeds))
+    variants = [variant for base in grid.bases for variant in _variants(grid, base, planner)]
+    if not variants:
+        raise UsageError(f"{grid.where}: its skips leave no cell", hint="remove one of them")
+    variants = with_existing_runs(variants, place.runs_folder)
+    axes = {axis: list(choices) for axis, choices in grid.axes.items()}
+    return planner.plan(variants, name=grid.name, summary=grid.summary, axes=axes, seeds=seeds)
+
+
+def _variants(grid: Grid, base: str, planner: Planner) -> Iterator[Variant]:
+    """Yield the trainings of a base recipe in the order of the axes, without skipped ones."""
+    named = {RECIPE_AXIS: base} if RECIPE_AXIS in grid.axes else {}
+    recipe = planner.base(base, grid.fixed)
+    axes = {
+        axis: choices.items()
+        for axis, choices in grid.axes.items()
+        if axis != RECIPE_AXIS and recipe.keys.issuperset(chain(*choices.values()))
+    }
+    for combination in product(*axes.values()):
+        labels = {
+            **named,
+            **{axis: label for axis, (label, _) in zip(axes, combination, strict=True)},
+        }
+        if not any(
+            all(labels.get(axis) in fitting for axis, fitting in rule.items()) for rule in grid.skip
+        ):
+            yield recipe.variant(labels, [values for _, values in combination])
+
+
+def _refuse_too_many(grid: Grid, seeds: int) -> None:
+    cells = prod(len(choices) for choices in grid.axes.values()) * seeds
+    if cells > MOST_CELLS:
+        raise UsageError(
+            f"{grid.where}: {cells} cells, more than {MOST_CELLS}",
+            hint="shorten an axis, or divide the grid among files",
+        )
+
+
+def _refuse_unknown_axes(grid: Grid, planner: Planner) -> None:
+    keys = [planner.base(base, grid.fixed).keys for base in grid.bases]
+    known = sorted(frozenset().union(*keys))
+    for axis, choices in grid.axes.items():
+        for key in sorted({*chain(*choices.values())} - set(known)):
+            table = key.rpartition(".")[0]
+            listed = [other for other in known if other.rpartition(".")[0] == table] or known
+            raise UsageError(
+                f"{grid.where}: axis {axis!r} sets {key!r}, which is not a key of "
+                f"{' or '.join(grid.bases)}",
+                hint=nearest_hint(key, known, f"keys: {first_few(listed)}"),
+            )
+
+
 def with_existing_runs(variants: Sequence[Variant], runs: Path) -> list[Variant]:
     """Return VARIANTS under the names that other grids and tables gave to the same trainings in
     RUNS: they are not repeated.
@@ -129,16 +179,6 @@ def with_existing_runs(variants: Sequence[Variant], runs: Path) -> list[Variant]
         )
 
     return [replace(variant, run=existing(variant)) for variant in variants]
-
-
-@dataclass(frozen=True)
-class _Section:
-    """A checked section of a recipe under some choices, with the facts about it for a cell's
-    identity.
-    """
-
-    table: Any  # a Table, or a recipe's value outside tables; None if absent
-    text: str
 
 
 class _Base:
@@ -167,47 +207,44 @@ class _Base:
         set_values(table, [*self.fixed, *(f"{key}={value}" for key, value in assignments)])
         return table
 
-    def variant(self, training: Training) -> Variant:
-        """Return a training of this recipe."""
+    def variant(
+        self, labels: Mapping[str, str], chosen: Sequence[Mapping[str, Any]] = ()
+    ) -> Variant:
+        """Return the training with these LABELS by axis, checked and named; what each axis has
+        CHOSEN is checked in its own section alone. One that the recipe refuses is a UsageError.
+        """
         assigned: dict[str, list[tuple[str, str]]] = {name: [] for name in self._section_names()}
-        for values in training.chosen:
+        for values in chosen:
             for key, value in values.items():
                 for name in (
                     assigned if key in CHOICES else [section_of(key)]
                 ):  # they may set any key
                     assigned[name].append((key, json.dumps(value)))
-        sections = {
-            name: self._section(name, tuple(assignments)) for name, assignments in assigned.items()
-        }
+        sections = {name: self._section(name, tuple(own)) for name, own in assigned.items()}
+        tables = {name: table for name, (table, _) in sections.items()}
         stages = [
-            {
-                section: sections[f"stage.{index}.{section}"].table
-                for section in ("data", "objective", "optim")
-            }
+            {part: tables[f"stage.{index}.{part}"] for part in STAGE_PARTS}
             for index in range(len(self.recipe.stages))
         ]
-        state = [section.text for section in sections.values() if section.table is not None]
+        state = [text for table, text in sections.values() if table is not None]
         # Threads and precision are chosen and change every number. The device belongs to the
         # machine that happens to run a cell: it draws other dropout of the same rate, but a
         # finished cell is not trained again for that.
         identity = hashlib.sha256(
             "\n".join([*state, str(self.planner.threads), self.place.precision]).encode()
         ).hexdigest()[:8]
+        recipe = {
+            "summary": self.recipe.summary,
+            MAX_STEPS_KEY: tables[MAX_STEPS_KEY],
+            "encoder": tables["encoder"],
+            "stage": stages,
+            "mix": tables.get("mix"),
+            "evaluate": tables["evaluate"],
+        }
         return Variant(
-            run=run_name(self.planner.name, training.labels, identity),
-            labels=training.labels,
-            recipe={
-                "summary": self.recipe.summary,
-                **(
-                    {"max_steps": sections[MAX_STEPS_KEY].table}
-                    if sections[MAX_STEPS_KEY].table is not None
-                    else {}
-                ),
-                "encoder": sections["encoder"].table,
-                "stage": stages,
-                **({"mix": sections["mix"].table} if "mix" in sections else {}),
-                "evaluate": sections["evaluate"].table,
-            },
+            run=run_name(self.planner.name, labels, identity),
+            labels=labels,
+            recipe={key: table for key, table in recipe.items() if table is not None},
             rows=sum(stage_rows(stage, self.place) for stage in stages),
         )
 
@@ -215,17 +252,15 @@ class _Base:
         parts = [
             f"stage.{index}.{section}"
             for index in range(len(self.recipe.stages))
-            for section in ("data", "objective", "optim")
+            for section in STAGE_PARTS
         ]
-        return [
-            "encoder",
-            *parts,
-            *(["mix"] if self.recipe.mix is not None else []),
-            "evaluate",
-            MAX_STEPS_KEY,
-        ]
+        mix = ["mix"] if self.recipe.mix is not None else []
+        return ["encoder", *parts, *mix, "evaluate", MAX_STEPS_KEY]
 
-    def _check_section(self, name: str, assignments: Assignments) -> _Section:
+    def _check_section(self, name: str, assignments: Assignments) -> tuple[Any, str]:
+        """Return a checked section of the recipe under some ASSIGNMENTS, None if absent, and the
+        facts about it for a cell's identity as text.
+        """
         said = ", ".join(f"{key} = {value}" for key, value in assignments)
         recipe = from_table(
             self._table(assignments),
@@ -243,56 +278,41 @@ class _Base:
             ]
         if name == "encoder":
             resolved["model"] = starting_location(resolved["model"], self.place.runs_folder)
-        return _Section(
-            table=resolved,
-            text=json.dumps(
-                [*self._decisive(name, resolved), *_plugin_code(name, resolved)], sort_keys=True
-            ),
-        )
+        return resolved, json.dumps(self._decisive(name, resolved), sort_keys=True)
 
     def _decisive(self, name: str, section: Any) -> list[Any]:
-        """Return what changes a training in a section: its values, and the states of the data and
-        the encoder that it names.
+        """Return what changes a training in a section: its values, the states of the data and the
+        encoder that it names, and the code of a plug-in.
 
         Tasks and the log do not: with other tasks, only the evaluation is repeated. A folder counts
         by its content, not its path.
         """
         source = source_of(self.place)
-        if name == "encoder" and (folder := Path(section["model"])).is_dir():
-            usage = read_usage(folder, Wishes(pooling=section["pooling"]))
-            reading = replace(usage.reading, max_tokens=0)
-            usage = replace(usage, pooling="", reading=reading)
-            # Cells are called by what decides a training, and by further files where there are any.
-            is_covered = not missed_files(usage)
-            weights = (weights_fingerprint if is_covered else used_fingerprint)(usage, precision="")
-            return [{**section, "model": weights}]
+        if name == "encoder":
+            if (folder := Path(section["model"])).is_dir():
+                usage = read_usage(folder, Wishes(pooling=section["pooling"]))
+                reading = replace(usage.reading, max_tokens=0)
+                usage = replace(usage, pooling="", reading=reading)
+                # Cells are called by what decides a training, and by further files where there are
+                # any.
+                is_covered = not missed_files(usage)
+                fingerprint = weights_fingerprint if is_covered else used_fingerprint
+                section = {**section, "model": fingerprint(usage, precision="")}
+            return [section, *filter(None, [identity("poolings", section["pooling"])])]
         if name == "evaluate":
             dev_datasets = datasets_of(section["dev"]) if section["dev"] != "none" else ()
             dev = [part_state(source, dataset, "dev").digest for dataset in dev_datasets]
             return [decisive(section), *dev]
         if name.endswith(".objective"):
-            return [identifying(section)]
+            code = identity("objectives", section["name"])
+            return [identifying(section), *filter(None, [code])]
         if name.endswith(".data"):
             parts = [
                 part_state(source, dataset, section["split"]) for dataset in section["datasets"]
             ]
-            return [
-                section,
-                *(state.digest for state in (*parts, *map(file_state, section.get("files", ())))),
-            ]
+            files = map(file_state, section.get("files", ()))
+            return [section, *(state.digest for state in (*parts, *files))]
         return [section]
-
-
-def _plugin_code(name: str, section: Any) -> list[str]:
-    """Return the identity of the plug-in's code that a section names; nothing for what embedlab
-    ships.
-    """
-    code = ""
-    if name == "encoder":
-        code = identity("poolings", section["pooling"])
-    elif name.endswith(".objective"):
-        code = identity("objectives", section["name"])
-    return [code] if code else []
 
 
 def section_of(key: str) -> str:
@@ -302,7 +322,7 @@ def section_of(key: str) -> str:
     steps = key.split(".")
     if steps[0] == "stage":
         return ".".join(steps[:3])
-    return f"stage.0.{steps[0]}" if steps[0] in {"data", "objective", "optim"} else steps[0]
+    return f"stage.0.{steps[0]}" if steps[0] in STAGE_PARTS else steps[0]
 
 
 def run_name(experiment: str, labels: Mapping[str, str], identity: str) -> str:

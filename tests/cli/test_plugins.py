@@ -15,8 +15,8 @@ from embedlab.core import plugins
 from embedlab.core.settings import load_settings
 from embedlab.experiments.cells import cell_environment
 from embedlab.experiments.grid_file import load_grid
-from embedlab.experiments.grid_trainings import expand_grid
 from embedlab.experiments.plan import GridPlace, GridPlan
+from embedlab.experiments.planner import expand_grid
 from embedlab.tui.runs.launching import choice_of_file, new_form
 from tests.cli.conftest import Embedlab
 

@@ -7,8 +7,8 @@ import pytest
 
 from embedlab.experiments.cells import Cells
 from embedlab.experiments.grid_file import load_grid
-from embedlab.experiments.grid_trainings import expand_grid
 from embedlab.experiments.plan import GridFolder, GridPlace, GridPlan
+from embedlab.experiments.planner import expand_grid
 from embedlab.experiments.single_cell import finish_patiently
 
 STAND_IN = (sys.executable, "-I", "-S", str(Path(__file__).with_name("stand_in.py")))

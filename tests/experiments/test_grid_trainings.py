@@ -11,8 +11,8 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.recipe import recipe_table
 from embedlab.data.source import Source
 from embedlab.experiments.grid_file import grid_names, load_grid, with_fixed
-from embedlab.experiments.grid_trainings import expand_grid
 from embedlab.experiments.plan import GridFolder, GridPlace, GridPlan
+from embedlab.experiments.planner import expand_grid
 from tests.experiments.conftest import GRID, plan_of
 
 

@@ -15,7 +15,6 @@ from embedlab.core.recipe import from_table, load_recipe, recipe_to_table
 from embedlab.experiments.chosen_rates import with_chosen_rates
 from embedlab.experiments.deviations import RowRecipes, deviations, rows_text
 from embedlab.experiments.grid_file import load_grid, with_fixed
-from embedlab.experiments.grid_trainings import expand_grid
 from embedlab.experiments.matching_runs import (
     Member,
     RowModels,
@@ -33,6 +32,7 @@ from embedlab.experiments.paper_trainings import (
     trainings,
 )
 from embedlab.experiments.plan import GridFolder, GridPlace
+from embedlab.experiments.planner import expand_grid
 from embedlab.experiments.row_order import PairOrder
 from embedlab.runs.environment import Environment
 from embedlab.runs.events import Dev, EventLog, Finished

@@ -223,10 +223,10 @@ def test_grids_search_what_the_papers_searched() -> None:
     }
     for (name, key), values in searched.items():
         choices = [
-            choice.values[key]
+            own[key]
             for axis in load_grid(name).axes.values()
-            for choice in axis
-            if key in choice.values
+            for own in axis.values()
+            if key in own
         ]
         assert choices == values, (name, key)
 

@@ -8,8 +8,8 @@ import pytest
 from embedlab.core.schema import read_toml
 from embedlab.core.settings import Settings
 from embedlab.experiments.grid_file import load_grid
-from embedlab.experiments.grid_trainings import expand_grid
 from embedlab.experiments.plan import GridFolder, GridPlace, GridPlan
+from embedlab.experiments.planner import expand_grid
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.events import EventLog, Finished, Step
 from embedlab.runs.store import RunFolder
