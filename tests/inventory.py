@@ -209,8 +209,7 @@ def papers() -> dict[str, dict[str, str]]:
     """The digest of every table of every paper without its prose: rows, what makes them, the
     printed numbers.
     """
-    from embedlab.experiments.paper_file import load_paper
-    from embedlab.experiments.printed import paper_names
+    from embedlab.experiments.paper_file import load_paper, paper_names
 
     return {
         paper: {

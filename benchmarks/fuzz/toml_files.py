@@ -26,10 +26,9 @@ from embedlab.core.paths import recipes_folder
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import load_settings
 from embedlab.experiments.grid_file import load_grid, with_fixed
-from embedlab.experiments.paper_file import load_paper, summary_of
+from embedlab.experiments.paper_file import PAPER_FILE, load_paper, paper_folder, summary_of
 from embedlab.experiments.plan import GridPlace
 from embedlab.experiments.planner import expand_grid
-from embedlab.experiments.printed import PAPER_FILE, paper_folder
 from embedlab.objectives.needs import check_columns
 
 SETTINGS = """

@@ -86,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     open_door()
     if not (file := os.environ.get(ERRORS_TO)):
         return run_guarded(lambda: _run(arguments), report)
-    from embedlab.runs.endings import EndingReport
+    from embedlab.runs.events import EndingReport
 
     ending = EndingReport(Path(file))
     with reported_errors() as errors:

@@ -26,9 +26,9 @@ from embedlab.core.settings import Settings
 if TYPE_CHECKING:
     from embedlab.core.recipe import Recipe
     from embedlab.experiments.cells import CellEntry
-    from embedlab.experiments.estimate import Cost
     from embedlab.experiments.grid_file import Grid
     from embedlab.experiments.plan import GridFolder, GridPlan, Variant
+    from embedlab.experiments.progress import Cost
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,9 +110,9 @@ def estimate(planned: PlannedGrid, entries: Sequence[CellEntry]) -> GridEstimate
     """Return what the cells cost that are still to do according to ENTRIES, which may be of some
     cells alone.
     """
-    from embedlab.experiments.estimate import CellTimes
-    from embedlab.experiments.executors.local import visible_gpus
+    from embedlab.experiments.executors.executor import visible_gpus
     from embedlab.experiments.executors.slurm import is_slurm
+    from embedlab.experiments.progress import CellTimes
 
     plan, hands = planned.plan, planned.hands
     gpus = tuple(visible_gpus(plan.place.device)) if hands.cluster is None else ()

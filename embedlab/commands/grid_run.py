@@ -29,20 +29,19 @@ from embedlab.commands.grid_plan import (
 )
 from embedlab.commands.terminal import Terminal, Visible
 from embedlab.commands.training_plan import build_tiny_encoder
+from embedlab.core.interrupts import stop_requests
 from embedlab.core.printable import duration, one_line
 from embedlab.core.session import Session
 from embedlab.core.settings import Settings
 from embedlab.experiments.cells import CellEntry, alone, started, store_plan
-from embedlab.experiments.executors.executor import Executor, run_cells
-from embedlab.experiments.executors.local import LocalTasks
+from embedlab.experiments.executors.executor import Executor, LocalTasks, run_cells
 from embedlab.experiments.executors.ray import ray_tasks
-from embedlab.experiments.executors.slurm import is_slurm, slurm_tasks
+from embedlab.experiments.executors.slurm import SlurmTasks, is_slurm
 from embedlab.experiments.grid_file import grid_names
 from embedlab.experiments.plan import Cell, GridFolder, GridPlan
 from embedlab.experiments.progress import CellProgress, GridFollower, GridProgress
 from embedlab.experiments.single_cell import run_cell
 from embedlab.reports.grids import states_line
-from embedlab.training.signals import stop_requests
 
 ShowGrid = Callable[[GridProgress], None]
 """Replaces what was shown of a grid before."""
@@ -128,7 +127,7 @@ def _executor(
     if hands.cluster is None:
         return LocalTasks(plan, folder, expected.at_once, gpus=expected.gpus)
     if is_slurm(hands.cluster):
-        return slurm_tasks(plan, folder, hands.cluster, at_once=hands.workers)
+        return SlurmTasks(plan, folder, hands.cluster, at_once=hands.workers)
     return ray_tasks(plan, folder, hands.cluster, at_once=hands.workers)
 
 

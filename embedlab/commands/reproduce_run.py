@@ -43,17 +43,17 @@ from embedlab.core.settings import Settings
 from embedlab.data.dataset import DatasetState
 from embedlab.data.source import Source
 from embedlab.evaluation import load_members, resolve_model
-from embedlab.experiments.claim_evidence import measured_claims
 from embedlab.experiments.deviations import deviations
-from embedlab.experiments.estimate import seconds_spent
 from embedlab.experiments.matching_runs import CellKey, failed_trainings
 from embedlab.experiments.paper_file import ALL_TABLES
 from embedlab.experiments.paper_table import PaperTable
 from embedlab.experiments.paper_trainings import expected_recipe, for_claims, trainings
+from embedlab.experiments.progress import seconds_spent
 from embedlab.experiments.row_order import (
     ComparedNumber,
     RowOrder,
     find_row_order,
+    measured_claims,
     row_model,
     table_numbers,
 )

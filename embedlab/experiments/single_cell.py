@@ -16,7 +16,7 @@ from embedlab.core.errors import MEMORY, EmbedlabError, ExitCode, Interrupted
 from embedlab.core.interrupts import stops_given_to
 from embedlab.experiments.cells import PROGRAM, CellLock, cell_environment, next_command
 from embedlab.experiments.plan import Cell, GridFolder, GridPlan
-from embedlab.runs.endings import failure_after
+from embedlab.runs.events import failure_after
 from embedlab.runs.launch import Detached
 from embedlab.runs.tidy import drop_checkpoints
 

@@ -12,9 +12,16 @@ from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.printable import duration
 from embedlab.experiments.deviations import rows_text
 from embedlab.experiments.matching_runs import CellKey
-from embedlab.experiments.paper_file import ALL_TABLES, full_size_of, load_paper, summary_of
+from embedlab.experiments.paper_file import (
+    ALL_TABLES,
+    full_size_of,
+    load_paper,
+    paper_names,
+    published_table,
+    published_texts,
+    summary_of,
+)
 from embedlab.experiments.paper_table import Deviation, PaperTable
-from embedlab.experiments.printed import paper_names, published_table, published_texts
 from embedlab.experiments.row_order import ComparedNumber, PairOrder, Ranking, RowOrder
 from embedlab.reports.captions import data_sentences
 from embedlab.reports.layout import plain_text

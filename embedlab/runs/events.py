@@ -1,4 +1,6 @@
-"""Events of a run as append-only JSON lines: the log, the progress and the heartbeat."""
+"""Events of a run as append-only JSON lines: the log, the progress, the heartbeat, and why a
+process ended, so that no other process reads prose.
+"""
 
 import dataclasses
 import json
@@ -6,13 +8,16 @@ import math
 import time
 import typing
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
 from embedlab.core.disk import disk_errors, is_intact_line, is_sealed_line, sealed_line
+from embedlab.core.errors import MissingError
 from embedlab.core.foreign_files import open_own
+from embedlab.core.settings import ERRORS_TO
 
 LATEST_S = 1e11  # seconds since 1970: the year 5138
 MOST_STEPS = 2**53
@@ -368,3 +373,53 @@ def _ends_in_half_a_line(path: Path) -> bool:
             return False
         file.seek(-1, 2)
         return file.read(1) != b"\n"
+
+
+def with_errors_to(file: Path, environment: Mapping[str, str]) -> dict[str, str]:
+    """ENVIRONMENT for a process that reports in FILE why it ended."""
+    return {**environment, ERRORS_TO: str(file.absolute())}
+
+
+def length(file: Path) -> int:
+    """The bytes of FILE now: what a process reports later comes after them."""
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0
+
+
+def failure_after(file: Path, offset: int) -> Failed | None:
+    """The first error that FILE reports after byte OFFSET: of several processes that work together,
+    the first one is the cause.
+    """
+    return next((event for event in _reported(file, offset) if isinstance(event, Failed)), None)
+
+
+class EndingReport:
+    """Reports why this process ended; made at its start."""
+
+    def __init__(self, file: Path) -> None:
+        self._file, self._offset = file, length(file)
+
+    def write(self, message: str, *, hint: str = "", exit_code: int, cause: str = "") -> None:
+        """Append the error to the file, unless that has the end of this process already: a run
+        reports its own.
+        """
+        is_reported = any(
+            isinstance(event, Failed | RunInterrupted)
+            for event in _reported(self._file, self._offset)
+        )
+        if is_reported or not self._file.parent.is_dir():  # the run was removed meanwhile
+            return
+        with (
+            suppress(MissingError),
+            EventLog(self._file) as log,
+        ):  # a full disk may refuse this line too
+            log.append(Failed(message=message, hint=hint, exit_code=exit_code, cause=cause))
+
+
+def _reported(file: Path, offset: int) -> list[Event]:
+    try:
+        return events_after(file, offset)[0]
+    except OSError:
+        return []

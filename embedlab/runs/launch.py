@@ -21,8 +21,7 @@ from embedlab.core.paths import data_name
 from embedlab.core.printable import visible
 from embedlab.core.python_processes import python_command
 from embedlab.core.settings import Settings
-from embedlab.runs.endings import failure_after, length, with_errors_to
-from embedlab.runs.events import Cancelled, EventLog
+from embedlab.runs.events import Cancelled, EventLog, failure_after, length, with_errors_to
 from embedlab.runs.store import RunFolder, is_process
 
 POLL_S = 0.1

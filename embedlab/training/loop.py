@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from embedlab.core.disk import FullDiskError
 from embedlab.core.errors import EmbedlabError, Interrupted
+from embedlab.core.interrupts import StopRequest
 from embedlab.core.recipe import EvaluateSection
 from embedlab.encoders.device import random_tensors
 from embedlab.encoders.transformer import TransformerEncoder
@@ -35,7 +36,6 @@ from embedlab.training.learner import Learner, backward, joint_backward
 from embedlab.training.meter import Meter, SpreadMeter, Unreported, sample_of
 from embedlab.training.order import task_orders
 from embedlab.training.parallel import Team
-from embedlab.training.signals import StopRequest
 from embedlab.training.stage_data import StageData
 
 DevScore = Callable[[Trained], float]

@@ -6,6 +6,7 @@ and then: the mean cosine of a few of the stage's own sentences, without dropout
 batch whose vectors are all the same.
 """
 
+import importlib.util
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,13 +15,19 @@ from dataclasses import dataclass
 import numpy as np
 import psutil
 import torch
+from accelerate import Accelerator
 from torch import Tensor
 
+from embedlab.choices import Tracker
+from embedlab.core.errors import MissingError
+from embedlab.core.recipe import Recipe, flatten, recipe_to_table
+from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import mean_cosine
 from embedlab.encoders.tokens import TokenRows, gather_rows
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.objectives.objective import Objective
 from embedlab.runs import events
+from embedlab.runs.store import RunFolder
 from embedlab.training.batching import Batch
 
 HEARTBEAT_S = 2.0  # without an event, until a progress event is due
@@ -213,3 +220,37 @@ class SpreadMeter:
                 before=self._before.get(batch.stage, float("nan")),
                 chance=loss_of_equal_vectors(objectives[batch.stage], read, middle),
             )
+
+
+def require_tracker(track: Tracker | None) -> None:
+    """Refuse a tracker whose package is not installed."""
+    if track is not None and importlib.util.find_spec(track) is None:
+        raise MissingError(f"the tracker {track!r} is not installed", hint=f"pip install {track}")
+
+
+def accelerator(
+    machine: Machine, run: RunFolder, recipe: Recipe, track: Tracker | None
+) -> Accelerator:
+    """Return the accelerator of RUN; its tracker writes into a folder there, or where the tracker's
+    own settings say.
+    """
+    folder = run.path / "tracking"
+    made = Accelerator(
+        cpu=machine.device.type == "cpu",
+        mixed_precision="no",  # the learner computes in its machine's precision
+        log_with=track,
+        project_dir=str(folder),
+    )
+    if track is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        made.init_trackers(
+            run.name,
+            config={
+                "seed": run.seed,
+                **{
+                    key: value if isinstance(value, bool | int | float | str) else str(value)
+                    for key, value in flatten(recipe_to_table(recipe)).items()
+                },
+            },
+        )
+    return made

@@ -28,6 +28,7 @@ from embedlab.core.errors import (
     RecipeValue,
     UsageError,
 )
+from embedlab.core.interrupts import stop_requests
 from embedlab.core.recipe import Recipe
 from embedlab.core.session import ProgressCallback
 from embedlab.data.dataset import DatasetState
@@ -56,11 +57,10 @@ from embedlab.training.checkpointing import Checkpoints, RunShape, Snapshot
 from embedlab.training.gradients import LossScale
 from embedlab.training.learner import is_frozen, recompute_layers
 from embedlab.training.loop import DevScore, TrainingSession, train_block
+from embedlab.training.meter import accelerator, require_tracker
 from embedlab.training.parallel import Team, join_team
-from embedlab.training.signals import stop_requests
 from embedlab.training.stage_data import StageData, open_stages
 from embedlab.training.token_store import stored_tokens
-from embedlab.training.tracking import accelerator, require_tracker
 
 Emit = Callable[[events.Event], None]
 

@@ -6,7 +6,7 @@ import pytest
 from embedlab.analysis import overlap as word_sets
 from embedlab.analysis.overlap import dice, dice_of_rows, dice_table
 from embedlab.data.words import distinct_words, normalise
-from embedlab.experiments.printed import paper_folder
+from embedlab.experiments.paper_file import paper_folder
 
 
 def test_words_are_a_lower_cased_set() -> None:

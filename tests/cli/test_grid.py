@@ -14,7 +14,7 @@ from embedlab.cli.app import main, program
 from embedlab.commands.grid_run import sparkline
 from embedlab.core.errors import ExitCode
 from embedlab.experiments.cells import CellLock, prepare_grid, started
-from embedlab.experiments.executors.local import LocalTasks
+from embedlab.experiments.executors.executor import LocalTasks
 from embedlab.experiments.plan import GridFolder, GridPlan
 from tests.experiments.conftest import GRID, STAND_IN, plan_of, work_here
 

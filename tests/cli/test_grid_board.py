@@ -7,9 +7,8 @@ from rich.console import Console
 
 from embedlab.commands.grid_run import render
 from embedlab.experiments.cells import CellEntry
-from embedlab.experiments.estimate import Cost
 from embedlab.experiments.plan import GridPlan
-from embedlab.experiments.progress import CellProgress, GridProgress
+from embedlab.experiments.progress import CellProgress, Cost, GridProgress
 from embedlab.runs.events import Step
 from tests.experiments.conftest import plan_of as plan_of
 from tests.experiments.conftest import short_plan as short_plan

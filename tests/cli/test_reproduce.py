@@ -13,8 +13,7 @@ import pytest
 
 from embedlab.core.errors import ExitCode
 from embedlab.core.recipe import load_recipe
-from embedlab.experiments.paper_file import select_tables
-from embedlab.experiments.printed import paper_names
+from embedlab.experiments.paper_file import paper_names, select_tables
 from embedlab.runs.environment import Environment
 from embedlab.runs.events import Dev, Finished, Started, Step, to_line
 from embedlab.runs.store import RunFolder

@@ -12,7 +12,7 @@ from embedlab.commands.grid_run import look_at_grid, run_grid
 from embedlab.core.errors import UsageError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
-from embedlab.experiments.executors.local import LocalTasks
+from embedlab.experiments.executors.executor import LocalTasks
 from tests.experiments.conftest import SHORT, STAND_IN
 
 

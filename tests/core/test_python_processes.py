@@ -21,7 +21,7 @@ from embedlab.core.errors import ExitCode
 from embedlab.core.paths import PACKAGE
 from embedlab.core.settings import Settings
 from embedlab.experiments.cells import PROGRAM, CellLock
-from embedlab.experiments.executors.local import LocalTasks
+from embedlab.experiments.executors.executor import LocalTasks
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.runs.launch import run_together, start_detached
 from embedlab.runs.store import RunFolder

@@ -11,11 +11,11 @@ from scipy.stats import spearmanr
 
 from benchmarks.pair_frames import pair_outcomes
 from embedlab.analysis.claims import Claim
-from embedlab.experiments.claim_evidence import measured_claims
 from embedlab.experiments.item_ties import ScoredItems
 from embedlab.experiments.matching_runs import Member
 from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.paper_table import PaperTable
+from embedlab.experiments.row_order import measured_claims
 from embedlab.runs.outcomes import StoredOutcomes, items_frame
 from tests.experiments.test_row_order import evaluation, score
 

@@ -8,9 +8,8 @@ import pytest
 
 from embedlab.core.recipe import from_table
 from embedlab.experiments.cells import CellEntry, CellLock, prepare_grid
-from embedlab.experiments.estimate import START_UP, CellTimes
 from embedlab.experiments.plan import GridFolder, GridPlan
-from embedlab.experiments.progress import GridFollower
+from embedlab.experiments.progress import START_UP, CellTimes, GridFollower
 from embedlab.reports.grids import cells_table
 from embedlab.reports.layout import plain_text
 from embedlab.runs import events
@@ -65,7 +64,7 @@ def test_cells_are_expected_to_take_what_runs_of_their_encoder_took_from_end_to_
     cost = CellTimes.of(short_plan, waiting(short_plan)).cost(1)
     assert (cost.seconds, cost.measured) == (None, "start-up and sts not measured yet")
     times = {(encoder, START_UP): 7.0, (encoder, "sts"): 20.0}
-    monkeypatch.setattr("embedlab.experiments.estimate.scoring_seconds", lambda *_: times)
+    monkeypatch.setattr("embedlab.experiments.progress.scoring_seconds", lambda *_: times)
     for workers, seconds in ((1, 3 * 227.0), (3, 227.0)):  # as many rows a cell as a run
         cost = CellTimes.of(short_plan, waiting(short_plan)).cost(workers)
         assert cost.seconds == pytest.approx(seconds)

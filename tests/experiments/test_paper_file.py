@@ -10,17 +10,18 @@ import pytest
 from polars import concat_str
 
 from embedlab.core.errors import UsageError
-from embedlab.experiments.paper_file import load_paper, select_tables
-from embedlab.experiments.paper_table import PaperTable
-from embedlab.experiments.paper_trainings import expected_recipe, trainings
-from embedlab.experiments.printed import (
+from embedlab.experiments.paper_file import (
     PAPER_FILE,
+    load_paper,
     paper_folder,
     paper_names,
     published_scores,
     published_tables,
     published_texts,
+    select_tables,
 )
+from embedlab.experiments.paper_table import PaperTable
+from embedlab.experiments.paper_trainings import expected_recipe, trainings
 from tests.experiments.paper_texts import is_said, text_of
 
 TABLES = [table for paper in paper_names() for table in load_paper(paper).values()]

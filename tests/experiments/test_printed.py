@@ -3,7 +3,7 @@
 import pytest
 
 from embedlab.core.errors import UsageError
-from embedlab.experiments.printed import published_table
+from embedlab.experiments.paper_file import published_table
 
 
 def test_an_unknown_paper_or_table_suggests_the_nearest() -> None:

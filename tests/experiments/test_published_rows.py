@@ -5,8 +5,13 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import UsageError
-from embedlab.experiments.paper_file import load_paper, published_models, published_row
-from embedlab.experiments.printed import paper_names, published_table
+from embedlab.experiments.paper_file import (
+    load_paper,
+    paper_names,
+    published_models,
+    published_row,
+    published_table,
+)
 from tests.experiments.test_paper_file import HEAD, ROW, of_the_user
 
 MODELS = [model for paper in paper_names() for model in published_models(paper)]

@@ -7,9 +7,8 @@ import pytest
 
 from embedlab.core.recipe import Recipe, flatten, load_recipe, recipe_to_table
 from embedlab.experiments.grid_file import load_grid
-from embedlab.experiments.paper_file import load_paper
+from embedlab.experiments.paper_file import load_paper, published_table
 from embedlab.experiments.paper_trainings import trainings
-from embedlab.experiments.printed import published_table
 from tests.experiments.paper_texts import is_said, text_of
 
 PAPERS = ("chen", "liao", "sedghamiz", "tsukagoshi")

@@ -145,7 +145,7 @@ def test_modules_that_read_or_write_elsewhere_are_refused_by_name(
 def test_a_model_without_sentence_vectors_is_refused_in_both_ways(
     tmp_path: Path, kind: str, says: str, hint: str
 ) -> None:
-    from embedlab.encoders.kinds.sentence_transformers import open_folder
+    from embedlab.encoders.kinds.folders import open_folder
 
     folder = write(tmp_path, config_sentence_transformers={"model_type": kind})
     for read in (lambda: read_usage(folder), lambda: open_folder(str(folder))):

@@ -5,9 +5,8 @@ from math import nan
 import pytest
 
 from embedlab.analysis.ordering import Order, RankAgreement
-from embedlab.experiments.paper_file import load_paper, select_tables
+from embedlab.experiments.paper_file import load_paper, paper_names, published_texts, select_tables
 from embedlab.experiments.paper_table import Deviation, PaperTable
-from embedlab.experiments.printed import paper_names, published_texts
 from embedlab.experiments.row_order import ComparedNumber, PairOrder, Ranking, RowOrder
 from embedlab.reports.latex import to_latex
 from embedlab.reports.layout import plain_text

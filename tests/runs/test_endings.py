@@ -10,7 +10,7 @@ import pytest
 from embedlab.cli.app import main
 from embedlab.core.errors import ExitCode
 from embedlab.runs import events, launch
-from embedlab.runs.endings import EndingReport, failure_after, length
+from embedlab.runs.events import EndingReport, failure_after, length
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
 

@@ -11,8 +11,7 @@ import shutil
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -144,8 +143,9 @@ class SlurmTasks(Executor[str]):
         plan: GridPlan,
         folder: GridFolder,
         address: str,
-        at_once: int | None,
-        program: Sequence[str],
+        *,
+        at_once: int | None = None,
+        program: Sequence[str] = PROGRAM,
     ) -> None:
         super().__init__(plan, folder, len(plan))
         self.submission, self.limit, self.program = Submission.at(address), at_once, program
@@ -272,21 +272,6 @@ def _cancel(tasks: Sequence[str]) -> None:
     if tasks:
         _run("scancel", "--state=PENDING", *tasks)
         _run("scancel", "--batch", "--signal=TERM", *tasks)
-
-
-@contextmanager
-def slurm_tasks(
-    plan: GridPlan,
-    folder: GridFolder,
-    address: str,
-    *,
-    at_once: int | None = None,
-    program: Sequence[str] = PROGRAM,
-) -> Iterator[SlurmTasks]:
-    """Run the cells of PLAN as tasks of Slurm within the block; ADDRESS may have options of
-    sbatch.
-    """
-    yield SlurmTasks(plan, folder, address, at_once, program)
 
 
 def _has_gpus(device: str) -> bool:

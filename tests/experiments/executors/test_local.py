@@ -16,8 +16,7 @@ import tomli_w
 
 from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, MissingError, UsageError
 from embedlab.experiments.cells import CellEntry, CellLock, prepare_grid, started
-from embedlab.experiments.executors.executor import run_cells
-from embedlab.experiments.executors.local import LocalTasks, visible_gpus
+from embedlab.experiments.executors.executor import LocalTasks, run_cells, visible_gpus
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.single_cell import finish_cell, run_cell
 from embedlab.runs import events
@@ -61,7 +60,7 @@ def grid_process(folder: GridFolder, workers: int) -> "subprocess.Popen[bytes]":
         "import sys; from pathlib import Path; from embedlab.experiments.cells import "
         "prepare_grid;"
         "from embedlab.experiments.executors.executor import run_cells; from "
-        "embedlab.experiments.executors.local import LocalTasks;"
+        "embedlab.experiments.executors.executor import LocalTasks;"
         "from embedlab.experiments.plan import GridFolder, GridPlan;"
         "folder = GridFolder(Path(sys.argv[1])); plan = GridPlan.load(folder.plan_file);"
         "prepare_grid(plan, folder); run_cells(plan, folder, LocalTasks(plan, folder, "

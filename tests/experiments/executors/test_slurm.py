@@ -22,7 +22,7 @@ from embedlab.core.errors import EmbedlabError, Interrupted, MissingError, Usage
 from embedlab.core.settings import Settings
 from embedlab.experiments.cells import prepare_grid
 from embedlab.experiments.executors.executor import run_cells
-from embedlab.experiments.executors.slurm import Submission, slurm_tasks
+from embedlab.experiments.executors.slurm import SlurmTasks, Submission
 from embedlab.experiments.plan import GridFolder, GridPlan
 from tests.experiments.conftest import STAND_IN, cells_of
 from tests.experiments.executors.test_local import assert_each_done_once, expected_value
@@ -106,7 +106,7 @@ def test_jobs_do_every_cell_once(
     run_cells(
         short_plan,
         short_folder,
-        slurm_tasks(short_plan, short_folder, "slurm", at_once=2, program=STAND_IN),
+        SlurmTasks(short_plan, short_folder, "slurm", at_once=2, program=STAND_IN),
     )
     assert_each_done_once(short_plan, short_folder)
     assert len(list(jobs.glob("*.options"))) == 1
@@ -126,7 +126,7 @@ def test_a_failed_job_and_one_that_slurm_ended_say_why(
     run_cells(
         short_plan,
         short_folder,
-        slurm_tasks(short_plan, short_folder, "slurm", at_once=3, program=STAND_IN),
+        SlurmTasks(short_plan, short_folder, "slurm", at_once=3, program=STAND_IN),
     )
     failed, lost, done = cells_of(short_folder).entries()
     assert (failed.state, failed.reason, done.state) == (
@@ -149,7 +149,7 @@ def test_a_stopped_grid_saves_its_cells_and_removes_what_waits(
         run_cells(
             short_plan,
             short_folder,
-            slurm_tasks(short_plan, short_folder, "slurm", at_once=1, program=STAND_IN),
+            SlurmTasks(short_plan, short_folder, "slurm", at_once=1, program=STAND_IN),
             is_stopping=lambda: (
                 (run.checkpoints / "state").is_file()
                 and (run.checkpoints / "state").read_text().startswith("3 ")
@@ -160,7 +160,7 @@ def test_a_stopped_grid_saves_its_cells_and_removes_what_waits(
     run_cells(
         short_plan,
         short_folder,
-        slurm_tasks(short_plan, short_folder, "slurm", at_once=3, program=STAND_IN),
+        SlurmTasks(short_plan, short_folder, "slurm", at_once=3, program=STAND_IN),
     )
     assert (run.model / "value").read_text() == expected_value(short_plan, 1)
 
@@ -172,7 +172,7 @@ def test_jobs_of_a_process_that_died_are_found_again(
     monkeypatch.setenv("STEP_S", "0.1")
     with (
         suppress(KeyError),
-        slurm_tasks(short_plan, short_folder, "slurm", at_once=3, program=STAND_IN) as machines,
+        SlurmTasks(short_plan, short_folder, "slurm", at_once=3, program=STAND_IN) as machines,
     ):
         machines.submit()
         raise KeyError
@@ -181,7 +181,7 @@ def test_jobs_of_a_process_that_died_are_found_again(
     run_cells(
         short_plan,
         short_folder,
-        slurm_tasks(short_plan, short_folder, "slurm", at_once=3, program=STAND_IN),
+        SlurmTasks(short_plan, short_folder, "slurm", at_once=3, program=STAND_IN),
     )
     assert_each_done_once(short_plan, short_folder)
     assert len(list(jobs.glob("*.name"))) == 3
@@ -195,7 +195,7 @@ def test_a_refused_job_is_an_error_with_its_words(
         run_cells(
             short_plan,
             short_folder,
-            slurm_tasks(short_plan, short_folder, "slurm:partition=none", program=STAND_IN),
+            SlurmTasks(short_plan, short_folder, "slurm:partition=none", program=STAND_IN),
         )
 
 
@@ -205,7 +205,7 @@ def test_without_slurm_its_command_is_named(
     prepare_grid(short_plan, short_folder)
     monkeypatch.setenv("PATH", "")
     with pytest.raises(MissingError, match="sbatch is not on this machine"):
-        run_cells(short_plan, short_folder, slurm_tasks(short_plan, short_folder, "slurm"))
+        run_cells(short_plan, short_folder, SlurmTasks(short_plan, short_folder, "slurm"))
 
 
 @pytest.mark.parametrize("address", ["slurm:output=x", "slurm:--time=1", "slurm:wrap=rm"])
@@ -259,7 +259,7 @@ def test_a_task_at_its_time_limit_goes_on_though_nobody_waits(
     monkeypatch.setenv("STEP_S", "0.3")
     with (
         suppress(KeyError),
-        slurm_tasks(short_plan, short_folder, "slurm", program=STAND_IN) as machines,
+        SlurmTasks(short_plan, short_folder, "slurm", program=STAND_IN) as machines,
     ):
         machines.submit()
         raise KeyError
@@ -294,7 +294,7 @@ def test_a_real_slurm_does_every_cell_once(short_plan: GridPlan, short_folder: G
     run_cells(
         short_plan,
         short_folder,
-        slurm_tasks(short_plan, short_folder, "slurm:time=5", program=STAND_IN),
+        SlurmTasks(short_plan, short_folder, "slurm:time=5", program=STAND_IN),
     )
     assert_each_done_once(short_plan, short_folder)
 
@@ -306,7 +306,7 @@ def test_jobs_of_a_process_that_died_can_be_cancelled(
     monkeypatch.setenv("HOLD_AT", "3")
     with (
         suppress(KeyError),
-        slurm_tasks(short_plan, short_folder, "slurm", at_once=3, program=STAND_IN) as machines,
+        SlurmTasks(short_plan, short_folder, "slurm", at_once=3, program=STAND_IN) as machines,
     ):
         machines.submit()
         raise KeyError
@@ -342,7 +342,7 @@ def test_a_stop_is_heeded_while_squeue_fails(
             run_cells(
                 short_plan,
                 short_folder,
-                slurm_tasks(short_plan, short_folder, "slurm", at_once=1, program=STAND_IN),
+                SlurmTasks(short_plan, short_folder, "slurm", at_once=1, program=STAND_IN),
                 is_stopping=lambda: True,
             )
     finally:

@@ -1,5 +1,6 @@
 """Folders whose modules embedlab does not compute itself, through sentence-transformers:
-`sentence-transformers:FOLDER`.
+`sentence-transformers:FOLDER`, and those that score pairs of texts which they read together:
+`cross-encoder:FOLDER`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -7,15 +8,16 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from embedlab.core.errors import MissingError, in_one_line
 from embedlab.core.paths import typed_path
-from embedlab.encoders.encoder import EncoderFacts, Vectors
+from embedlab.encoders.encoder import EncoderFacts, Vectors, no_similarities
 from embedlab.models.adapters import named_base
 from embedlab.models.config import native_notes, refuse_head
+from embedlab.models.cross_encoder import listed_source
 from embedlab.models.encoder_kind import OPTIONS, EncoderKind
 from embedlab.models.folder_files import (
     ADAPTER,
@@ -28,6 +30,18 @@ from embedlab.models.folder_files import (
 from embedlab.models.modules import BROUGHT, MODULES, foreign_module, listed_modules, module_folders
 from embedlab.models.prompts import read_prompts, typed_prompt
 
+if TYPE_CHECKING:
+    from embedlab.encoders.cross_encoder import CrossEncoderScorer
+    from embedlab.encoders.device import Machine
+    from embedlab.models.catalog import ModelSpec
+
+
+PLUGINS = {
+    "encoders": {
+        "sentence-transformers": "SENTENCE_TRANSFORMERS",
+        "cross-encoder": "CROSS_ENCODER",
+    }
+}
 OWN_OPTIONS = ("prompt", "role", "code")
 # tokenizers without a vocabulary
 _OF_BYTES = {"ByT5Tokenizer", "CanineTokenizer", "PerceiverTokenizer"}
@@ -120,17 +134,14 @@ def _notes(folder: Path, code: str | None) -> list[str]:
     return notes
 
 
-def _locate(rest: str) -> str:
+def _located(rest: str, *, hint: str) -> str:
     folder = typed_path(rest)
     if not folder.is_dir():
-        raise MissingError(
-            f"no model folder {str(folder)!r}",
-            hint="sentence-transformers:FOLDER takes a folder that it wrote",
-        )
+        raise MissingError(f"no model folder {str(folder)!r}", hint=hint)
     return str(folder)
 
 
-def _further(location: str) -> Iterator[Path]:
+def _bases(location: str) -> Iterator[Path]:
     """Yield the base models that adapters in a folder name; a path in the folder's files that
     leaves it is a MissingError.
     """
@@ -142,12 +153,46 @@ def _further(location: str) -> Iterator[Path]:
                 yield named_base(adapter)
 
 
-ENCODER = EncoderKind(
+SENTENCE_TRANSFORMERS = EncoderKind(
     open=open_folder,
-    locate=_locate,
+    locate=partial(_located, hint="sentence-transformers:FOLDER takes a folder that it wrote"),
     backend="sentence-transformers",
     options=(*OPTIONS, *OWN_OPTIONS),
     opened_with=OWN_OPTIONS,
     pooling="sentence-transformers",
-    further=_further,
+    further=_bases,
+)
+
+
+def _load(spec: "ModelSpec", fingerprint: str, machine: "Machine") -> "CrossEncoderScorer":
+    """Load the cross-encoder of SPEC."""
+    from embedlab.encoders.cross_encoder import load_cross_encoder  # torch
+
+    return load_cross_encoder(spec, fingerprint, machine)
+
+
+def _nothing_further(location: str) -> list[Path]:
+    """Refuse a path in the folder's files that leaves it; nothing outside the folder decides its
+    scores.
+    """
+    folder = Path(location)
+    for path in {folder, listed_source(folder)}:
+        named_files(path)
+    return []
+
+
+CROSS_ENCODER = EncoderKind(
+    open=no_similarities(
+        "{!r} has no vectors: it only scores pairs", hint="use it with compare, pairs and evaluate"
+    ),
+    locate=partial(
+        _located,
+        hint="cross-encoder:FOLDER takes a folder, cross-encoder:OWNER/NAME a model of the hub",
+    ),
+    backend="torch",
+    options=("label", "activation", "prompt"),
+    has_vectors=False,
+    is_cached=False,
+    further=_nothing_further,
+    scorer=_load,
 )
