@@ -1,31 +1,61 @@
 """Inputs about models, what they are called, and servers."""
 
-from tests.cases.runner import FOLDER, Case
+import shutil
+from collections.abc import Callable
+from pathlib import Path
 
-_BARE = "../bare"  # beside the copy, of the model in ../shared/models without its tokenizer
-_COPY = f"mkdir {_BARE}; cp {FOLDER.parent}/models/minilm3-mlm/{{config.json,model.safetensors}}"
+from safetensors.torch import load_file, save_file
+
+from tests.cases.runner import FOLDER, Case, nothing
+
+PUBLISHED = FOLDER.parent / "models" / "minilm3-mlm"
+PREFIXES = ("module.", "_orig_mod.", "base_model.model.")
 
 
-def _encoded(name: str, model: str, *says: str) -> Case:
-    """Return the row of a model's folder that is asked for vectors."""
-    command = f"echo one > lines.txt; embedlab encode {model} lines.txt -o o.npy"
-    return Case(name=name, command=command, code=3, says=says, in_shell=True)
+def _refused(name: str, model: str, *says: str, prepare: Callable[[], object] = nothing) -> Case:
+    """Return the row of a model's folder that has no vectors."""
+    command = f"embedlab score 'zzz qqq' 'a dog' --model {model}"
+    return Case(name=name, command=command, code=3, says=says, prepare=prepare)
+
+
+def _without_a_tokenizer() -> None:
+    Path("bare").mkdir()
+    for file in ("config.json", "model.safetensors"):
+        shutil.copyfile(PUBLISHED / file, Path("bare") / file)
+
+
+def _prefixed() -> None:
+    tensors = load_file(PUBLISHED / "model.safetensors")
+    for prefix in PREFIXES:
+        folder = Path(prefix.partition(".")[0])
+        shutil.copytree(PUBLISHED, folder, copy_function=shutil.copyfile)
+        folder.chmod(0o755)
+        named = {prefix + name: value for name, value in tensors.items()}
+        save_file(named, folder / "model.safetensors", metadata={"format": "pt"})
 
 
 CASES = (
-    Case(
-        name="no-tokenizer",
-        command=f"{_COPY} {_BARE}; embedlab score 'zzz qqq' 'a dog' --model {_BARE}",
-        code=3,
-        says=["bare' has no tokenizer (tokenizer.json, vocab.txt, ...)"],
-        in_shell=True,
+    _refused(
+        "no-tokenizer",
+        "./bare",
+        "bare' has no tokenizer (tokenizer.json, vocab.txt, ...)",
+        prepare=_without_a_tokenizer,
     ),
-    _encoded("gguf-onnx-tf", "./gguf", "holds GGUF weights (model-Q8_0.gguf)", "llama-server"),
-    _encoded("gguf-onnx-tf", "./onnxonly", "holds ONNX weights (onnx/model.onnx)", "vectors:FILE"),
-    _encoded("gguf-onnx-tf", "./tfonly", "holds TensorFlow weights (tf_model.h5)", "vectors:FILE"),
-    _encoded("git-lfs-pointer", "./lfsptr", "is a git-lfs pointer, not the file", "lfs pull"),
-    _encoded("old-0_BERT", "./old0bert", "has a module 'BERT'", "name the result vectors:FILE"),
-    _encoded(
+    *(
+        _refused(
+            "prefixes",
+            f"./{prefix.partition('.')[0]}",
+            f"its tensors are called {prefix}",
+            prepare=_prefixed,
+        )
+        for prefix in PREFIXES
+    ),
+    _refused("gguf-onnx-tf", "./gguf", "holds GGUF weights (model-Q8_0.gguf)", "llama-server"),
+    _refused("gguf-onnx-tf", "./onnxonly", "holds ONNX weights (onnx/model.onnx)", "vectors:FILE"),
+    _refused("gguf-onnx-tf", "./tfonly", "holds TensorFlow weights (tf_model.h5)", "vectors:FILE"),
+    _refused("git-lfs-pointer", "./lfsptr", "is a git-lfs pointer, not the file", "lfs pull"),
+    _refused("old-0_BERT", "./old0bert", "has a module 'BERT'", "name the result vectors:FILE"),
+    _refused(
         "st-module-raises",
         "sentence-transformers:./lstm",
         "sentence-transformers cannot compute 'sentence-transformers:./lstm': KeyError",

@@ -9,13 +9,18 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
 FOLDER = Path(__file__).parents[3] / "shared" / "cases"
 PARTS = ("files", "models", "runs", "leaks", "servers")  # files of this folder with rows
+
+
+def nothing() -> str:
+    """Prepare nothing, and leave nothing to show."""
+    return ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +33,8 @@ class Case:
     says: Sequence[str] = ()  # each is in what it writes
     never: Sequence[str] = ()  # none is
     in_shell: bool = False  # whether it needs a shell and a process of its own
+    prepare: Callable[[], object] = nothing  # makes what the copy lacks, in it
+    also: Callable[[], str] = nothing  # what the command left, behind what it writes
     needs: str = ""  # a line of bash that fails where this machine cannot run it: it is skipped
     waits: str = ""  # the issue that mends it: the row is a strict xfail until then
 

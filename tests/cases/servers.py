@@ -1,57 +1,64 @@
 """Inputs about servers of vectors, and about names that mean several things."""
 
+import shutil
+from functools import partial
 from itertools import count
+from pathlib import Path
+from threading import Thread
+from typing import Any
 
 from tests.cases.runner import FOLDER, Case
+from tests.cases.runs import train_r1
 
 _SERVER = FOLDER / "endpoint-batch-limit" / "srv.py"
 _PORT = 18765
 _PORTS = count(_PORT)
 _HOST = f"http://127.0.0.1:{_PORT}"
-_PREFIXED = """
-import shutil, sys
-from pathlib import Path
-from safetensors.torch import load_file, save_file
-start = Path(sys.argv[1])
-for prefix in ("module.", "_orig_mod.", "base_model.model."):
-    folder = Path(prefix.split(".")[0])
-    shutil.copytree(start, folder)
-    for path in (folder, *folder.rglob("*")):
-        path.chmod(0o755 if path.is_dir() else 0o644)
-    tensors = {prefix + name: value for name, value in load_file(start / "model.safetensors").items()}
-    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
-"""
 
 
-def _served(name: str, command: str, *says: str) -> Case:
-    """Return the row of a COMMAND beside the server of an input, which ends with it and has a port
-    of its own.
-    """
+def _serve(port: int, rows: str) -> None:
+    """Serve vectors as long as the tests last, and write ROWS to s.tsv."""
+    if rows:
+        Path("s.tsv").write_text(rows)
+    names: dict[str, Any] = {}
+    text = _SERVER.read_text().replace(str(_PORT), str(port)).replace(".serve_forever()", "")
+    exec(text.replace("ThreadingHTTPServer((", "server = ThreadingHTTPServer(("), names)
+    Thread(target=names["server"].serve_forever, daemon=True).start()
+
+
+def _served(name: str, command: str, *says: str, rows: str = "") -> Case:
+    """Return the row of a COMMAND beside the server of an input, which has a port of its own."""
     port = next(_PORTS)
-    started = f"sed s/{_PORT}/{port}/ {_SERVER} > own.py; python own.py & server=$!; "
-    waits = f"until python -c 'import socket; socket.create_connection((\"127.0.0.1\", {port}))' "
-    quiet = "2>/dev/null; do sleep 0.1; done; "
     return Case(
         name=name,
-        command=f"{started}trap 'kill $server' EXIT; {waits}{quiet}"
-        f"{command.replace(str(_PORT), str(port))}",
+        command=command.replace(str(_PORT), str(port)),
         says=says,
-        in_shell=True,
+        prepare=partial(_serve, port, rows),
+        also=_requests,
     )
+
+
+def _requests() -> str:
+    log = Path("srv.log").read_text()
+    return f"{'few' if log.count('lim10') < 420 else 'many'} requests: {log}"
+
+
+def _name_a_run_minilm() -> None:
+    train_r1()
+    shutil.move("runs/r1", "runs/minilm")
 
 
 CASES = (
     _served(
         "endpoint-azure",
-        "printf 'sentence1\\tsentence2\\tscore\\na b\\tc d\\t1\\nb c\\tc e\\t2\\na\\tb\\t3\\n' > s.tsv; "
         f"embedlab evaluate '{_HOST}/openai/deployments/d/embeddings?api-version=2024-02-01#m' "
-        "s.tsv && grep -h openai srv.log",
+        "s.tsv",
         "/openai/deployments/d/embeddings?api-version=2024-02-01 n=",
+        rows="sentence1\tsentence2\tscore\na b\tc d\t1\nb c\tc e\t2\na\tb\t3\n",
     ),
     _served(
         "endpoint-batch-limit",
-        f"embedlab evaluate {_HOST}/lim10/v1#m --data starter; "
-        "test $(grep -c lim10 srv.log) -lt 420 && echo few requests",
+        f"embedlab evaluate {_HOST}/lim10/v1#m --data starter",
         "few requests",
     ),
     *(
@@ -79,21 +86,8 @@ CASES = (
     ),
     Case(
         name="name-shadow",
-        command="embedlab train snli-supcl --data tiny --max-steps 2 --name r1 "
-        "--set evaluate.tasks=[] --set evaluate.dev=none && mv runs/r1 runs/minilm && "
-        "embedlab score 'a cat sat' 'a dog' -m minilm",
+        command="embedlab score 'a cat sat' 'a dog' -m minilm",
+        prepare=_name_a_run_minilm,
         says=["the run 'minilm', not the published checkpoint of that name"],
-        in_shell=True,
-    ),
-    *(
-        Case(
-            name="prefixes",
-            command=f"cat > make.py <<'E'\n{_PREFIXED}\nE\npython make.py "
-            f"{FOLDER.parent}/models/minilm3-mlm; embedlab score 'a cat' 'a dog' -m ./{folder}",
-            code=3,
-            says=[f"its tensors are called {folder}."],
-            in_shell=True,
-        )
-        for folder in ("module", "_orig_mod", "base_model")
     ),
 )

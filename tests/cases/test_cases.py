@@ -37,6 +37,7 @@ def test_an_input_that_went_wrong(
         pytest.skip(f"this machine cannot: {case.needs}")
     folder = copy_input(case.name, tmp_path)
     monkeypatch.chdir(folder)
+    case.prepare()
     if case.in_shell:
         ending = run_in_shell(case, folder)
     else:
@@ -53,7 +54,7 @@ def test_an_input_that_went_wrong(
         if answer.code in (2, 3):
             type_hints(call, words_of(case), answer)
         ending = Ending(answer.code, f"{answer.out}\n{answer.err}")
-    words = " ".join(ending.text.split())
+    words = " ".join(f"{ending.text} {case.also()}".split())
     missing = [text for text in case.says if text not in words]
     wrong = [text for text in (*case.never, "unforeseen", "Traceback") if text in words]
     assert (ending.code, missing, wrong) == (case.code, [], []), ending.text

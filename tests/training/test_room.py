@@ -71,6 +71,20 @@ def test_room_is_estimated_before_the_first_step(
     assert not any(isinstance(event, events.Step) for event in taken)
 
 
+def test_too_little_room_for_a_checkpoint_is_said(
+    recipe: Recipe,
+    run: RunFolder,
+    tiny_encoder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    free = (tiny_encoder / "model.safetensors").stat().st_size
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Disk(2 * free, free, free))
+    train_run(recipe, Source(folder=tmp_path), MACHINE, run, 1)
+    assert "room for the model" in notes(run)
+    assert "not for a checkpoint" in notes(run)
+
+
 @pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU])
 def test_signals_that_say_that_time_is_up_save_a_checkpoint(
     number: signal.Signals, recipe: Recipe, run: RunFolder, tmp_path: Path
