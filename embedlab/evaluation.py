@@ -18,7 +18,6 @@ from embedlab.core.paths import STARTER
 from embedlab.core.printable import first_few
 from embedlab.data.source import Source
 from embedlab.data.text_file import is_seen
-from embedlab.encoders.score_place import ScorePlace
 from embedlab.models.aliases import model_of
 from embedlab.models.catalog import Model, ModelSpec, resolve
 from embedlab.models.encoder_kind import prefix_of
@@ -29,11 +28,10 @@ from embedlab.models.packaged import packaged
 from embedlab.outcomes.frame import DATASET
 from embedlab.reports.notes import facts_of, model_note, partial_notes, training_facts
 from embedlab.reports.scores import StatedModel
-from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import PREDICTED
 from embedlab.runs.signature import UNKNOWN, Signature
 from embedlab.scoring.readiness import Readiness, Work, check_all
-from embedlab.scoring.results import has_all_items, member_result, model_facts, stored_evaluation
+from embedlab.scoring.results import is_stored, member_result, model_facts
 from embedlab.scoring.task_comparison import (
     Gathered,
     KnownModel,
@@ -190,34 +188,14 @@ def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Rea
     What is missing is reported first; of a single task that is an error, as is a model that cannot
     do it.
     """
-    ready = _ready(models, work, session)
-    stored: dict[tuple[str, SelectedTask], Evaluation] = {}
+    ready, source = _ready(models, work, session), Source.from_settings(session.settings)
     for spec in (spec for model in models for spec in model.members):
-        place = ScorePlace.of(spec, session.settings)
-        for selected in work.selected:
-            if not work.again:
-                name = selected.stored_name(selected.definition.setting(work.setting))
-                evaluation = stored_evaluation(
-                    place, name, ready.texts.get(selected), session.settings
-                )
-                stored |= {(spec.name, selected): evaluation} if evaluation else {}
         todo = {
             selected: text
             for selected, text in ready.texts.items()
-            if (spec.name, selected) not in stored
-            and (spec.name, selected) not in ready.unfit
-            and not (
-                work.wants_items
-                and has_all_items(
-                    place,
-                    selected,
-                    text,
-                    selected.definition.setting(work.setting),
-                    session.settings,
-                )
-            )
+            if (spec.name, selected) not in ready.unfit
+            and not is_stored(selected, spec, work, text, session.settings)
         }
-        source = Source.from_settings(session.settings)
         for selected in todo:
             for text in selected.definition.cost(spec, source, selected.names):
                 session.note(f"{title_of(spec.name)}: {text}")
@@ -225,7 +203,7 @@ def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Rea
             with session.progresses() as progress:
                 encode_once(spec, list(todo.values()), session.settings, labelled(progress, spec))
     texts = {one: replace(text, columns=()) for one, text in ready.texts.items()}
-    return replace(ready, texts=texts, stored=stored)
+    return replace(ready, texts=texts)
 
 
 def encode_once(
@@ -292,10 +270,9 @@ def _results_of(
     try:
         ready.refuse_unfit(model, selected)
         for spec in model.members:
-            texts, stored = ready.texts.get(selected), ready.stored.get((spec.name, selected))
             with session.progresses() as progress:
-                ticks = labelled(progress, spec)
-                results.append(member_result(selected, spec, work, texts, stored, session, ticks))
+                texts, ticks = ready.texts.get(selected), labelled(progress, spec)
+                results.append(member_result(selected, spec, work, texts, session, ticks))
     except UsageError as error:
         if work.is_one and not work.skips_unfit:
             raise

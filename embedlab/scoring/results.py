@@ -49,20 +49,20 @@ def member_result(
     spec: ModelSpec,
     work: Work,
     texts: Texts | None,
-    stored: Evaluation | None,
     session: Session,
     start_progress: StartProgress,
 ) -> TaskResult:
     """Return what a member got on a task: what is stored of the same vectors and data, the rest
     evaluated and stored.
 
-    TEXTS is what the task reads, None where that depends on the model; STORED is its evaluation
-    that still holds. Where WORK wants items, those suffice, and only what lacks them is evaluated.
+    TEXTS is what the task reads, None where that depends on the model. Where WORK wants items,
+    those suffice, and only what lacks them is evaluated.
     """
     place = ScorePlace.of(spec, session.settings)
     setting = selected.definition.setting(work.setting)
     if not (work.again or spec.without):
         known = _usable(place, selected, texts, setting, session.settings)
+        stored = stored_evaluation(place, selected.stored_name(setting), texts, session.settings)
         found = {each.dataset for each in known.values()}
         if stored is not None and _itemised(selected.task, stored) <= found:
             if not work.wants_items:
@@ -87,8 +87,7 @@ def member_result(
                 return TaskResult(evaluation=replace(nothing, refused=()), outcomes=outcomes)
             if texts is not None and can_part:
                 part, rest = SelectedTask(task=selected.task, names=lacking), texts.of(lacking)
-                stored = stored_evaluation(place, part.stored_name(setting), rest, session.settings)
-                more = member_result(part, spec, work, rest, stored, session, start_progress)
+                more = member_result(part, spec, work, rest, session, start_progress)
                 both = known | {each.name: each for each in more.outcomes}
                 return replace(more, outcomes=tuple(both[name] for name in wanted if name in both))
     result = evaluate_task(
@@ -106,6 +105,19 @@ def member_result(
         except MissingError as full:  # a disk that takes nothing costs time, not the answer
             session.warn(f"{full.message}: the evaluation is shown, not stored")
     return replace(result, tested=())
+
+
+def is_stored(
+    selected: SelectedTask, spec: ModelSpec, work: Work, texts: Texts, settings: Settings
+) -> bool:
+    """Return whether what a member got on a task is stored, so that none of TEXTS is encoded."""
+    place, setting = ScorePlace.of(spec, settings), selected.definition.setting(work.setting)
+    if work.again:
+        return False
+    if stored_evaluation(place, selected.stored_name(setting), texts, settings) is not None:
+        return True
+    wanted = {*texts.names} if work.wants_items else set()
+    return bool(wanted) and wanted <= {*_usable(place, selected, texts, setting, settings)}
 
 
 def _evaluation_of_vectors(place: ScorePlace) -> Evaluation | None:
@@ -253,18 +265,6 @@ def _averages(result: TaskResult, shared: Mapping[str, Overlap]) -> dict[str, Ov
         if score.by == "average" and score.slice.startswith(average)
     }
     return {name: counts for name, counts in averages.items() if counts}
-
-
-def has_all_items(
-    place: ScorePlace,
-    selected: SelectedTask,
-    texts: Texts,
-    setting: SettingName,
-    settings: Settings,
-) -> bool:
-    """Return whether what a task would score is stored item by item."""
-    wanted = {*texts.names}
-    return bool(wanted) and wanted <= {*_usable(place, selected, texts, setting, settings)}
 
 
 def _usable(
