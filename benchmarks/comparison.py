@@ -54,7 +54,7 @@ def compare_once(table: pl.DataFrame, names: list[str]) -> float:
 
     from embedlab.analysis.evidence import ModelColumns
     from embedlab.comparison.comparison import compare_outcomes
-    from embedlab.data.aliases import STS_AVERAGES
+    from embedlab.data.published import STS_AVERAGES
 
     start = time.perf_counter()
     outcomes = pair_outcomes(table, names, task="sts", averages=STS_AVERAGES)
@@ -137,7 +137,7 @@ def parts_of(table: pl.DataFrame, names: list[str], turns: int) -> list[Measured
     from embedlab.analysis.near_duplicates import similar_pairs
     from embedlab.analysis.topics import join_topics
     from embedlab.comparison.evidence import outcome_evidence
-    from embedlab.data.aliases import STS_AVERAGES
+    from embedlab.data.published import STS_AVERAGES
 
     numbered = table.with_columns(sentence_numbers(table))
     found = {
@@ -180,7 +180,7 @@ def intervals_of(table: pl.DataFrame, names: list[str], turns: int) -> list[Meas
     from embedlab.analysis.evidence import ModelColumns
     from embedlab.analysis.weighing import Weighed
     from embedlab.comparison.evidence import outcome_evidence
-    from embedlab.data.aliases import STS_AVERAGES
+    from embedlab.data.published import STS_AVERAGES
 
     evidence = outcome_evidence(
         pair_outcomes(table, names, task="sts", averages=STS_AVERAGES), names

@@ -30,8 +30,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from embedlab.core.paths import STARTER_FOLDER
 from embedlab.data.overlaps import KnownText
-from embedlab.data.source import dataset
-from embedlab.data.starter import MANIFEST, SOURCES
+from embedlab.data.source import MANIFEST, SOURCES, dataset
 
 PAIRS, DEFINITIONS = 8_000, 2_000
 MOST_DEFINITIONS = 4  # of a word: a word with twenty meanings says little about any of them

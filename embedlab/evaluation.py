@@ -24,7 +24,7 @@ from embedlab.models.encoder_kind import prefix_of
 from embedlab.models.grammar import title_of
 from embedlab.models.hosts import refuse_strangers
 from embedlab.models.location import model_folder, pinned
-from embedlab.models.packaged import packaged
+from embedlab.models.published import packaged
 from embedlab.outcomes.frame import DATASET
 from embedlab.reports.notes import facts_of, model_note, partial_notes, training_facts
 from embedlab.reports.scores import StatedModel

@@ -12,8 +12,8 @@ from embedlab.analysis.correlations import combine, correlated_groups, pearson, 
 from embedlab.analysis.evidence import ModelColumns, member_columns
 from embedlab.choices import Aggregate, Correlation
 from embedlab.comparison.comparison import Comparison, Slicing, compare_outcomes
-from embedlab.data.aliases import STS_AVERAGES
 from embedlab.data.dataset import DatasetState, Part
+from embedlab.data.published import STS_AVERAGES
 from embedlab.outcomes.selection import ItemSelection
 
 

@@ -40,7 +40,7 @@ def recipe_sections() -> dict[str, Any]:
     """Return the tables of a recipe file with the classes that check them."""
     recipe = importlib.import_module("embedlab.core.recipe")
     overrides = importlib.import_module("embedlab.core.overrides")
-    declared = importlib.import_module("embedlab.core.deviations")
+    declared = importlib.import_module("embedlab.core.overrides")
     return {
         "(top level)": recipe.Recipe,
         "[encoder]": recipe.EncoderSection,

@@ -27,7 +27,7 @@ from embedlab.analysis.uncertainty import (
 from embedlab.analysis.weighing import Topic, Weighed
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.note import Note
-from embedlab.core.signs import MODELS
+from embedlab.core.printable import MODELS
 
 
 def compact_letters(scores: Sequence[float], differs: NDArray[np.bool_]) -> list[str]:

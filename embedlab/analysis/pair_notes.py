@@ -14,7 +14,7 @@ from embedlab.analysis.expressions import NOTE
 from embedlab.core.disk import read_sealed_json, reading, sole_writer, write_json
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.paths import state_folder
-from embedlab.core.text_bytes import MISREAD_SIGNS, text_bytes
+from embedlab.data.words import MISREAD_SIGNS, text_bytes
 
 SCHEMA = 1
 _WHERE = "choose another folder with XDG_STATE_HOME"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from embedlab.core.note import Note
-from embedlab.core.signs import CHECKPOINTS, MODELS, ONE_TOPIC
+from embedlab.core.printable import CHECKPOINTS, MODELS, ONE_TOPIC
 
 if TYPE_CHECKING:
     from embedlab.analysis.evidence import ModelColumns, Reach

@@ -194,8 +194,8 @@ def overlaps(options: OverlapsOptions, session: Session) -> Report:
         $ embedlab data overlaps sts-benchmark:train sts12 sts13 sts14 --json
 
     """
-    from embedlab.data.aliases import canonical_name
     from embedlab.data.overlaps import find_overlaps
+    from embedlab.data.published import canonical_name
     from embedlab.data.source import Source
 
     source = Source.from_settings(session.settings)
@@ -237,10 +237,9 @@ def get(options: DatasetsOptions, session: Terminal) -> None:
         $ embedlab data get multinli --data corpora
 
     """
-    from embedlab.data.aliases import canonical_names
-    from embedlab.data.get import get_dataset, is_fetchable
-    from embedlab.data.source import all_datasets, dataset
-    from embedlab.data.starter import is_starter
+    from embedlab.data.manifest import get_dataset, is_fetchable
+    from embedlab.data.published import canonical_names
+    from embedlab.data.source import all_datasets, dataset, is_starter
 
     folder = session.settings.data
     if folder is None or is_starter(folder):
@@ -331,9 +330,9 @@ def list_splits(names: Sequence[str], settings: Settings) -> list[ListedSplit]:
     """Return every split of the datasets called NAMES, all known ones where none is named; nothing
     is read.
     """
-    from embedlab.data.aliases import canonical_names
     from embedlab.data.dataset import ListedSplit
     from embedlab.data.file_name import is_pair_file
+    from embedlab.data.published import canonical_names
     from embedlab.data.source import all_datasets, dataset
 
     listed = []
@@ -388,9 +387,8 @@ def _parts(
     """What is to be checked: each split with its dataset and its source, a user's own file without
     a dataset.
     """
-    from embedlab.data.aliases import canonical_names
-    from embedlab.data.source import Source, all_datasets
-    from embedlab.data.starter import is_starter
+    from embedlab.data.published import canonical_names
+    from embedlab.data.source import Source, all_datasets, is_starter
 
     wanted = {"folder", "tiny"} | (
         {"starter", "hub", "missing"}
@@ -415,8 +413,8 @@ def _parts(
 
 def _origin(dataset: Dataset, split: str, settings: Settings) -> str:
     """Where a split would come from."""
-    from embedlab.data.get import is_in_folder
-    from embedlab.data.starter import is_starter
+    from embedlab.data.manifest import is_in_folder
+    from embedlab.data.source import is_starter
 
     if settings.data == TINY_FOLDER:
         return "tiny"

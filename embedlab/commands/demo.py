@@ -51,7 +51,7 @@ def demo_report(session: Session) -> Report:
     """
     from embedlab.commands.training import train_runs
     from embedlab.commands.training_plan import plan_training
-    from embedlab.models.packaged import PACKAGED
+    from embedlab.models.published import PACKAGED
 
     if PACKAGED[UNTOUCHED].state == "missing":
         raise MissingError(

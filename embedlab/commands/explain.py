@@ -266,8 +266,7 @@ def _edits(options: ExplainOptions) -> Iterator[EditedSentence]:
     rules: of the second if one is safe there.
     """
     from embedlab.analysis.word_effects import EditedSentence
-    from embedlab.data.edits import edited
-    from embedlab.data.words import nearer, shown_words
+    from embedlab.data.words import edited, nearer, shown_words
 
     for text in options.instead:
         if text in {options.first, options.second}:
@@ -293,8 +292,8 @@ def _edits(options: ExplainOptions) -> Iterator[EditedSentence]:
 
 def _reference(options: ExplainOptions, session: Session) -> Part:
     """Return the pairs that similarities are ranked among."""
-    from embedlab.data.aliases import canonical_name
     from embedlab.data.own_files import holds_queries, open_query_file
+    from embedlab.data.published import canonical_name
     from embedlab.data.source import Source, open_scored
     from embedlab.tasks.task import task
 

@@ -61,7 +61,7 @@ class ListedModel:
 
 def list_models() -> Iterator[ListedModel]:
     """Yield every model that packages bring; nothing is loaded."""
-    from embedlab.models.packaged import PACKAGED, PREFIXED
+    from embedlab.models.published import PACKAGED, PREFIXED
 
     for entry in PACKAGED.values():
         path = entry.source.place
@@ -126,7 +126,7 @@ def get_model(name: str, session: Session) -> Path:
     """Return the folder of the model called NAME, put together from its packages where it is not
     there yet.
     """
-    from embedlab.models.packaged import NAMES, PACKAGED, PREFIXED, InPackage, assemble, packaged
+    from embedlab.models.published import NAMES, PACKAGED, PREFIXED, InPackage, assemble, packaged
 
     entry = packaged(name)
     if entry is None and name not in PREFIXED:

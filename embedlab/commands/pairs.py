@@ -71,7 +71,7 @@ def pairs(options: PairsOptions, session: Session) -> Report:
     from embedlab.analysis.rank_errors import with_rank_errors
     from embedlab.commands.own_rows import models_and_files
     from embedlab.comparison.comparison import Slicing
-    from embedlab.data.aliases import canonical_names
+    from embedlab.data.published import canonical_names
     from embedlab.evaluation import gather
     from embedlab.outcomes.selection import item_condition, items_that_fit
     from embedlab.outcomes.table import item_rows

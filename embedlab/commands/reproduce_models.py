@@ -15,9 +15,9 @@ from embedlab.comparison.comparison import Slicing
 from embedlab.core.errors import EmbedlabError, Interrupted, MissingError, UsageError
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.paths import data_name
+from embedlab.core.printable import OVERLAP
 from embedlab.core.session import Session
 from embedlab.core.settings import Settings
-from embedlab.core.signs import OVERLAP
 from embedlab.data.source import FIFTHS_OF, OTHER_SPLITS, Source
 from embedlab.encoders.score_place import ScorePlace
 from embedlab.evaluation import gather, resolve_model

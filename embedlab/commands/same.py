@@ -175,7 +175,7 @@ def _encoder(spec: ModelSpec, session: Session) -> Encoder:
 
 def _prompts(spec: ModelSpec) -> list[str]:
     """The prompts that the folder of a model states."""
-    from embedlab.models.prompts import stated_prompts
+    from embedlab.models.modules import stated_prompts
 
     if not spec.is_transformer or not Path(spec.location).is_dir():
         return []
@@ -237,7 +237,7 @@ def _others(
     """
     from embedlab.evaluation import resolve_model
     from embedlab.models.catalog import finished_runs
-    from embedlab.models.packaged import PACKAGED
+    from embedlab.models.published import PACKAGED
 
     names = [*options.candidates]
     if reference.is_on_hub or "snapshots" in Path(reference.location).parts:

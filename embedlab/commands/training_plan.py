@@ -444,7 +444,7 @@ def own_training(typed: str, overrides: Sequence[str], dev: str | None) -> OwnTr
     `data.drop` take part in what is detected. DEV is the file of the dev score; it is read as the
     file of training where it has the same columns. Without it a part of the rows is held out.
     """
-    from embedlab.core.own_files import absolute
+    from embedlab.core.paths import absolute
     from embedlab.data.file_name import is_row_file, parse_file_name, with_said
     from embedlab.data.own_columns import LABELLED, PAIRS, SCORED, SENTENCES, TRIPLETS, own_data
 

@@ -5,6 +5,7 @@ pattern, and .npy files.
 import math
 import os
 import re
+import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -75,7 +76,7 @@ def read_foreign_parquet(path: Path) -> pl.DataFrame:
     """
     mark = state_folder() / "readable-parquet" / f"{file_hash(path)}-polars-{pl.__version__}"
     if not mark.exists():
-        code, _ = output_of_module("embedlab.core.parquet_check", str(path.absolute()))
+        code, _ = output_of_module("embedlab.core.frame_files", str(path.absolute()))
         if code != 0:
             raise pl.exceptions.ComputeError("it is damaged: the reader crashes on it")
         with suppress(OSError):  # it is checked again
@@ -153,3 +154,17 @@ def read_npy(path: Path) -> NDArray[Any]:
                 f"its header states {count} numbers, and the file holds {there // dtype.itemsize}"
             )
         return np.fromfile(file, dtype, count).reshape(shape, order="F" if is_fortran else "C")
+
+
+def main() -> int:
+    """Read the parquet file that the command line names, for a program that must survive it: a
+    damaged one can abort its reader, or end it by a panic of Rust. 0: it is read, or refused by an
+    error.
+    """
+    with suppress(pl.exceptions.PolarsError, OSError):
+        read_parquet(Path(sys.argv[1]))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

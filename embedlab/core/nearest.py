@@ -12,23 +12,11 @@ def nearest_name(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that looks most like NAME, preferring the shortest that begins with it;
     None when none is close.
     """
-    known = list(known)
-    typed = name.lower()
-    exact_ignoring_case = [candidate for candidate in known if candidate.lower() == typed]
-    longer = sorted(
-        (
-            candidate
-            for candidate in known
-            if len(typed) > 1 and candidate.lower().startswith(typed)
-        ),
-        key=len,
-    )
-    return next(
-        iter(
-            exact_ignoring_case or longer or difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-        ),
-        None,
-    )
+    known, typed = list(known), name.lower()
+    same = [each for each in known if each.lower() == typed]
+    longer = [each for each in known if len(typed) > 1 and each.lower().startswith(typed)]
+    near = same or sorted(longer, key=len) or difflib.get_close_matches(name, known, n=1)
+    return near[0] if near else None
 
 
 def nearest_hint(name: str, known: Iterable[str], otherwise: str) -> str:
@@ -42,14 +30,7 @@ def unknown(kind: str, name: str, known: Iterable[str], *, listing: str = "") ->
     them can be seen.
     """
     known = sorted(known)
-    guess = nearest_name(name, known)
-    if guess:
-        return UsageError(
-            f"no {kind} named {name!r}", hint=f"did you mean {guess!r}? {listing}".strip()
-        )
-    some = (
-        f"known: {', '.join(known[:_LISTED])}{', …' if len(known) > _LISTED else ''}"
-        if known
-        else ""
-    )
-    return UsageError(f"no {kind} named {name!r}", hint="; ".join(filter(None, (some, listing))))
+    some = f"known: {', '.join(known[:_LISTED])}{', …' * (len(known) > _LISTED)}" * bool(known)
+    hint = nearest_hint(name, known, "")
+    hint = f"{hint} {listing}".strip() if hint else "; ".join(filter(None, (some, listing)))
+    return UsageError(f"no {kind} named {name!r}", hint=hint)

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, Self, get_args
 
-from embedlab.core.printable import one_line
-from embedlab.core.signs import overlap_line
+from embedlab.core.printable import one_line, overlap_line
 
 # From what a reader needs first: what the signs of the table mean, then what limits its numbers, by
 # weight, then what is only known of them.

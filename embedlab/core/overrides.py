@@ -1,16 +1,17 @@
-"""Apply `--set KEY=VALUE` to the table of a recipe."""
+"""Apply `--set KEY=VALUE` to the table of a recipe; what a recipe declares about its keys: where it
+differs from the paper, or says what the paper leaves open.
+"""
 
 import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any
 
-from embedlab.core.deviations import full_keys
 from embedlab.core.errors import Hint, RecipeValue, UsageError
-from embedlab.core.nearest import unknown
+from embedlab.core.nearest import nearest_hint, unknown
 from embedlab.core.schema import (
     CORRECT,
     DEEPEST,
@@ -22,6 +23,138 @@ from embedlab.core.schema import (
     refuse_flaws,
     table,
 )
+
+IN_STAGE = ("data", "objective", "optim")  # sections of a stage
+
+
+@table
+class Declaration:
+    """What `[deviations]` of a recipe says of one key."""
+
+    paper: str  # what the paper says, or that it says nothing
+    source: str  # where this can be read
+    here: str | None = None  # what is done here; absent: the value of the key
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeclaredDeviation:
+    """One declared difference from the paper, with the full keys that it is about."""
+
+    keys: tuple[str, ...]  # "stage.0.optim.clip"
+    paper: str
+    source: str
+    here: str | None
+
+
+def declared_deviations(values: Mapping[str, Any], *, where: str) -> tuple[DeclaredDeviation, ...]:
+    """Return what the table [deviations] in VALUES of a recipe declares; whether its keys exist is
+    for the caller to check.
+    """
+    declared = values.get("deviations", {})
+    if not isinstance(declared, dict):
+        raise UsageError(
+            f"{where}: 'deviations' is {quote(declared)}: not a table",
+            hint='"optim.clip" = { paper = "…", source = "…" }',
+        )
+    deviations, count = [], stage_count(values)
+    for key, said in declared.items():
+        full_name = f"deviations.{key}"
+        if not isinstance(said, dict):
+            raise UsageError(
+                f"{where}: {full_name!r} is {quote(said)}: not a table",
+                hint='give { paper = "…", source = "…" }',
+            )
+        declaration = build(Declaration, said, where=where, prefix=full_name)
+        keys = full_keys(key, count, f"{where}: {full_name!r}")
+        deviations.append(DeclaredDeviation(keys=keys, **vars(declaration)))
+    return tuple(deviations)
+
+
+def check_declared(
+    declared: Sequence[DeclaredDeviation], known: frozenset[str], *, where: str
+) -> None:
+    """Refuse a deviation of a key that the recipe does not have; KNOWN are all that it could
+    set.
+    """
+    for deviation in declared:
+        for key in deviation.keys:
+            if key not in known:
+                shown = "`embedlab recipes NAME` shows the keys of a recipe"
+                raise UsageError(
+                    f"{where}: 'deviations' names {key!r}, which is not a key of the recipe",
+                    hint=nearest_hint(key, known, shown),
+                )
+
+
+def merge_declared(declared: Sequence[DeclaredDeviation]) -> list[DeclaredDeviation]:
+    """Return DECLARED with those that say the same of one key of several stages as one."""
+    merged: dict[object, DeclaredDeviation] = {}
+    for deviation in declared:
+        for key in deviation.keys:
+            same = (without_stage(key), replace(deviation, keys=()))
+            keys = merged[same].keys if same in merged else ()
+            merged[same] = replace(deviation, keys=(*keys, key))
+    return list(merged.values())
+
+
+def without_stage(key: str) -> str:
+    """Return "optim.lr" for "stage.0.optim.lr"."""
+    return key.split(".", 2)[-1] if key.startswith("stage.") else key
+
+
+def short_keys(keys: Sequence[str], stages: int) -> str:
+    """Return the KEYS of one name as one text, without a stage where they are those of all STAGES
+    of a recipe.
+    """
+    numbers = [key.split(".")[1] for key in keys if key.startswith("stage.")]
+    return (
+        without_stage(keys[0])
+        if len(numbers) in {0, stages}
+        else f"stage.{'+'.join(numbers)}.{without_stage(keys[0])}"
+    )
+
+
+def full_keys(key: str, stages: int, where: str) -> tuple[str, ...]:
+    """Return the full keys of KEY as `--set` reads it: "optim.lr" of a single stage,
+    "stages.optim.lr" of each.
+    """
+    first, _, rest = key.partition(".")
+    if first == "stages":
+        return tuple(f"stage.{index}.{rest}" for index in range(stages))
+    if first not in IN_STAGE:
+        return (key,)
+    if stages != 1:
+        raise UsageError(
+            f"{where}: the recipe has {stages} stages",
+            hint=f"name one, stage.0.{key}, or all of them, stages.{key}",
+        )
+    return (f"stage.0.{key}",)
+
+
+def joined_tables(parts: Sequence[TomlTable]) -> TomlTable:
+    """Return the table [deviations] of recipes one after the other: stages count on, and the
+    encoder is that of the last.
+    """
+    joined: TomlTable = {}
+    before = 0
+    for values in parts:
+        count, declared = stage_count(values), values.get("deviations", {})
+        for key, said in declared.items() if isinstance(declared, dict) else ():
+            for full in full_keys(key, count, f"deviations.{key}"):
+                if full.startswith("stage."):
+                    _, index, rest = (*full.split(".", 2), "")[:3]
+                    joined[f"stage.{before + int(index)}.{rest}"] = said
+                elif values is parts[-1]:
+                    joined[full] = said
+        before += count
+    return joined
+
+
+def stage_count(values: Mapping[str, Any]) -> int:
+    """Return the number of stages in the table of a recipe."""
+    stages = values.get("stage")
+    return len(stages) if isinstance(stages, list) else 0
+
 
 TASK = "data.task"  # what `--set` calls the choice among a recipe's [tasks]
 PROFILE = "profile"  # what `--set` calls the choice among a recipe's [profiles]
@@ -44,15 +177,11 @@ def overrides_of(values: Mapping[str, object]) -> tuple[str, ...]:
 
 def _toml_text(key: str, value: object) -> str:
     if isinstance(value, Mapping):
-        return (
-            "{ "
-            + ", ".join(
-                f"{json.dumps(str(name))} = {_toml_text(key, item)}" for name, item in value.items()
-            )
-            + " }"
-        )
+        items = value.items()
+        pairs = (f"{json.dumps(str(name))} = {_toml_text(key, item)}" for name, item in items)
+        return f"{{ {', '.join(pairs)} }}"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(_toml_text(key, item) for item in value) + "]"
+        return f"[{', '.join(_toml_text(key, item) for item in value)}]"
     if isinstance(value, str | PurePath):
         return json.dumps(str(value), ensure_ascii=False)
     if isinstance(value, bool | int | float):
@@ -70,13 +199,11 @@ def set_values(values: TomlTable, overrides: Sequence[str]) -> None:
     """Apply `--set` OVERRIDES to a recipe's table, in whichever order they come: a profile, then a
     task, then explicit keys, which win.
     """
-    for override in sorted(overrides, key=_rank):
-        set_value(values, override)
-
-
-def _rank(override: str) -> int:
-    key = override.partition("=")[0]
-    return CHOICES.index(key) if key in CHOICES else len(CHOICES)
+    for key in (*CHOICES, ""):
+        for override in overrides:
+            chosen = override.partition("=")[0]
+            if chosen == key or not (key or chosen in CHOICES):
+                set_value(values, override)
 
 
 def set_value(values: TomlTable, override: str) -> None:
@@ -95,7 +222,7 @@ def set_value(values: TomlTable, override: str) -> None:
             _choose_task(values, str(value)) if key == TASK else _choose_profile(values, str(value))
         )
     if key.startswith("stages."):
-        for index in range(_stage_count(values)):
+        for index in range(stage_count(values)):
             set_value(values, f"stage.{index}.{key.removeprefix('stages.')}={text}")
         return None
     if key.endswith(".max_steps"):
@@ -133,11 +260,6 @@ def _short(key: str) -> str:
     return quote(key)[1:-1]
 
 
-def _stage_count(values: TomlTable) -> int:
-    stages = values.get("stage")
-    return len(stages) if isinstance(stages, list) else 0
-
-
 def _steps(values: TomlTable, key: str) -> list[str]:
     """Return the names of the tables that lead to KEY; a single stage may be omitted."""
     steps = key.split(".")
@@ -145,8 +267,8 @@ def _steps(values: TomlTable, key: str) -> list[str]:
         raise UsageError(f"{_short(key)}: a key of {len(steps)} parts", hint=_EXAMPLE)
     if steps[0] not in {"data", "objective", "optim"}:
         return steps
-    if _stage_count(values) != 1:
-        short, number = _short(key), "several stages" if _stage_count(values) else "no stage"
+    if stage_count(values) != 1:
+        short, number = _short(key), "several stages" if stage_count(values) else "no stage"
         raise UsageError(
             f"{short}: the recipe has {number}",
             hint=f"name one, stage.0.{short}, or all of them, stages.{short}",
@@ -234,7 +356,7 @@ def _choose_profile(values: TomlTable, name: str) -> None:
                 hint="name one of its [tasks]",
             )
         values["tasks"][task].update(keys)
-    stages = _stage_count(values)
+    stages = stage_count(values)
     where = f"'profiles.{name}'"
     said = {
         full: said

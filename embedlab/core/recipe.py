@@ -11,14 +11,6 @@ from typing import Annotated, Any, Literal
 import tomli_w
 from annotated_types import Ge, Gt, Le, Lt, MinLen
 
-from embedlab.core.deviations import (
-    DeclaredDeviation,
-    check_declared,
-    declared_deviations,
-    joined_tables,
-    merge_declared,
-    short_keys,
-)
 from embedlab.core.errors import Hint, RecipeValue, UsageError
 from embedlab.core.names import (
     DEFAULT_TASK,
@@ -28,8 +20,18 @@ from embedlab.core.names import (
     objective_options,
     recipe_path,
 )
-from embedlab.core.overrides import PAPER, PROFILE, set_values
-from embedlab.core.own_files import absolute, place_files, published_name
+from embedlab.core.overrides import (
+    PAPER,
+    PROFILE,
+    DeclaredDeviation,
+    check_declared,
+    declared_deviations,
+    joined_tables,
+    merge_declared,
+    set_values,
+    short_keys,
+)
+from embedlab.core.paths import absolute, place_files, published_name
 from embedlab.core.schema import TomlTable, build, known_keys, quote, read_toml, table, unbuild
 
 

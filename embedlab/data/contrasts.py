@@ -17,12 +17,11 @@ import polars as pl
 from embedlab.choices import EditRule
 from embedlab.core.errors import MissingError
 from embedlab.core.paths import TINY_FOLDER
-from embedlab.core.text_bytes import text_bytes
 from embedlab.data.dataset import ParsedRows, Part
-from embedlab.data.edits import edited
 from embedlab.data.own_columns import TRIPLETS, own_data
 from embedlab.data.own_files import held_data, read_texts
 from embedlab.data.source import Source, dataset
+from embedlab.data.words import edited, text_bytes
 
 PREFIX = "contrast:"  # before the path of a file of triplets, which are otherwise queries
 COLUMNS = ("sentence1", "sentence2", "contradicted")

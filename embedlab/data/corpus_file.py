@@ -25,7 +25,7 @@ from embedlab.data.dataset import (
     HubSource,
     Split,
 )
-from embedlab.data.reader import ReadSplit, find_reader
+from embedlab.data.reader import Reader, ReadSplit, find_reader
 
 _PLACEHOLDERS = ("split", "class")  # in the names of files
 _PLACEHOLDER = re.compile(r"\{(.*?)\}")
@@ -179,12 +179,9 @@ def _layouts(corpus: _Corpus, split: str, where: str) -> Iterator[FileLayout]:
             continue
         values = dict(layout.reader)
         key = f"layout.{number}.reader"
-        reader = find_reader(
-            str(values.pop("name", "")), corpus.kind, where=f"{where}: '{key}.name'"
-        )
-        options: Any = build(reader.options, values, where=where, prefix=key, example=_EXAMPLE)
-        columns = reader.columns(corpus.kind) if reader.columns else {}
-        given = getattr(options, "columns", {})
+        kind = find_reader(str(values.pop("name", "")), corpus.kind, where=f"{where}: '{key}.name'")
+        reader: Reader = build(kind, values, where=where, prefix=key, example=_EXAMPLE)
+        columns, given = kind.named_columns(corpus.kind), getattr(reader, "columns", {})
         _refuse_unknown(given, columns, f"{where}: '{key}.columns'")
         for name, is_needed in columns.items():
             if is_needed and name not in given:
@@ -212,17 +209,17 @@ def _layouts(corpus: _Corpus, split: str, where: str) -> Iterator[FileLayout]:
             for name in (own.classes if has_file_per_class else ("",))
             for file in layout.files
         ]
-        if (needed := reader.files(options, read_split)) not in {None, len(files)}:
+        if (needed := reader.files(read_split)) not in {None, len(files)}:
             raise UsageError(
                 f"{where}: 'layout.{number}.files' lists {len(files)} files for {split!r}",
                 hint=f"this reader needs {needed} files for each split",
             )
-        write = reader.write and partial(reader.write, options=options)
+        is_written = layout.written and kind.write is not Reader.write
         for folder in layout.folders:
             yield FileLayout(
                 files=tuple(f"{folder}/{file}" if folder else file for file in files),
-                read=partial(reader.read, options=options, split=read_split),
-                write=write if layout.written else None,
+                read=partial(reader.read, split=read_split),
+                write=reader.write if is_written else None,
             )
 
 

@@ -1,5 +1,6 @@
-"""What the files of a data folder are: whether their rows are the whole corpus, by counts and class
-balance, and from which hub revision `data get` wrote them, which identifies their content.
+"""Fetch corpora from the hub into a data folder, and what its files are: whether their rows are the
+whole corpus, by counts and class balance, and from which hub revision `data get` wrote them, which
+identifies their content.
 """
 
 from collections.abc import Mapping
@@ -8,8 +9,19 @@ from pathlib import Path
 import polars as pl
 
 from embedlab.core.disk import disk_errors, sole_writer, write_atomic
-from embedlab.core.errors import Hint, NamedOption, PartialDataError
-from embedlab.data.dataset import CLASS_COLUMN, COLUMNS, LABELS, DatasetKind, Expected
+from embedlab.core.errors import Hint, MissingError, NamedOption, PartialDataError
+from embedlab.core.network import OFFLINE, ONLINE
+from embedlab.core.paths import file_hash
+from embedlab.data.dataset import (
+    CLASS_COLUMN,
+    COLUMNS,
+    LABELS,
+    Dataset,
+    DatasetKind,
+    Expected,
+    Split,
+)
+from embedlab.data.hub import read_hub
 
 
 def class_counts(kind: DatasetKind, frame: pl.DataFrame) -> dict[str, int] | None:
@@ -122,3 +134,57 @@ def _lines(folder: Path) -> list[str]:
         return (folder / RECORD).read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:  # nothing was fetched into this folder
         return []
+
+
+def is_in_folder(split: Split, folder: Path) -> bool:
+    """Return whether the folder contains the files of one of the split's layouts."""
+    return any(all((folder / file).is_file() for file in layout.files) for layout in split.layouts)
+
+
+def is_fetchable(dataset: Dataset) -> bool:
+    """Return whether every split of the dataset is on the hub."""
+    return all(split.hub is not None for split in dataset.splits.values())
+
+
+def get_dataset(dataset: Dataset, folder: Path, *, offline: bool = False) -> list[Path]:
+    """Write the missing splits of a dataset to FOLDER, and return the written files.
+
+    The rows are checked against the manifest before anything is written; existing splits stay
+    unchanged. Without a network a missing split is a MissingError.
+    """
+    absent = {
+        name: split for name, split in dataset.splits.items() if not is_in_folder(split, folder)
+    }
+    if absent and offline:
+        raise MissingError(
+            f"{dataset.name!r} ({next(iter(absent))}) is not downloaded: {OFFLINE}", hint=ONLINE
+        )
+    return [
+        path for name, split in absent.items() for path in _get_split(dataset, name, split, folder)
+    ]
+
+
+def _get_split(dataset: Dataset, name: str, split: Split, folder: Path) -> list[Path]:
+    writable = (
+        (layout.files, layout.write) for layout in split.layouts if layout.write is not None
+    )
+    files, write = next(writable, ((), None))
+    if split.hub is None or write is None:
+        raise MissingError(
+            f"{dataset.name!r} ({name}) is not on the hub",
+            hint=f"download it by hand from {dataset.home}",
+        )
+    frame = read_hub(split.hub, dataset.kind).frame
+    is_partial(
+        f"{dataset.name!r} ({name}) on the hub",
+        dataset.kind,
+        frame,
+        split.expected,
+        allow_partial=False,
+    )
+    paths = [folder / file for file in files]
+    for path, text in zip(paths, write(frame), strict=True):
+        write_atomic(path, text, hint="choose another folder with --data")
+    hashes = {file: file_hash(path) for file, path in zip(files, paths, strict=True)}
+    record(folder, hashes, f"{split.hub.repository}@{split.hub.revision}")
+    return paths

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from embedlab.core.disk import reading
 from embedlab.core.frame_files import read_table, write_table
 from embedlab.data.dataset import Part
-from embedlab.data.shared_text import Overlap
+from embedlab.data.marks import Overlap
 from embedlab.data.words import normalise
 
 SortedKeys = NDArray[np.uint64]  # sorted, each once

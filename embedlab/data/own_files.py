@@ -19,7 +19,6 @@ from embedlab.core.errors import EmbedlabError, Hint, MissingError, RecipeValue,
 from embedlab.core.printable import first_few
 from embedlab.data.corpus_file import shipped
 from embedlab.data.dataset import COLUMNS, DatasetKind, ParsedRows, Part
-from embedlab.data.definitions import WORD_SPLITS
 from embedlab.data.file_name import TEXT_FILE, file_path, is_pair_file, is_query_folder
 from embedlab.data.own_columns import (
     LABELLED,
@@ -37,6 +36,7 @@ from embedlab.data.own_columns import (
     splits_in,
 )
 from embedlab.data.queries import Queries, open_query_folder, queries_of_pairs
+from embedlab.data.reader import WORD_SPLITS
 from embedlab.data.table_file import (
     NOTHING,
     PLACE,

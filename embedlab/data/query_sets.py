@@ -13,12 +13,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.core.text_bytes import text_bytes
 from embedlab.data.dataset import Part
 from embedlab.data.own_files import open_query_file
 from embedlab.data.queries import SENTENCES, Queries, item_frame, queries_of_pairs
 from embedlab.data.source import Source, dataset
 from embedlab.data.topics import topics_of
+from embedlab.data.words import text_bytes
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,12 +1,17 @@
 """Where data comes from: the generated corpora, a user's own file, the data folder or the starter
 set, then the hub at a pinned revision; also the scored pairs of several datasets together.
+
+The starter set is real pairs, premises and definitions inside the package, with their licences in
+its folder. `--data starter` is a data folder like any other, which holds parts of three corpora
+under their own names: every number of them is partial. Its pairs are also one dataset, `starter`:
+those of the three splits of STS Benchmark together. benchmarks/starter_set.py makes the files.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Self, TypeVar
 
@@ -15,10 +20,9 @@ import polars as pl
 from embedlab.core import plugins
 from embedlab.core.errors import Hint, MissingError, NamedOption, NotDownloadedError, UsageError
 from embedlab.core.network import OFFLINE
-from embedlab.core.paths import TINY_FOLDER, file_hash
+from embedlab.core.paths import STARTER_FOLDER, TINY_FOLDER, file_hash
 from embedlab.core.plugins import Plugin
 from embedlab.core.settings import Settings
-from embedlab.data.aliases import canonical_name
 from embedlab.data.corpus_file import read_corpus
 from embedlab.data.dataset import (
     Dataset,
@@ -33,9 +37,39 @@ from embedlab.data.dataset import (
 from embedlab.data.file_name import is_hub_name, is_pair_file
 from embedlab.data.hub import is_local, read_hub
 from embedlab.data.manifest import empty_rows, is_partial, revision_of
-from embedlab.data.published import shipped_aliases
-from embedlab.data.starter import CORPORA, OFFER, is_starter, refuse_damage
+from embedlab.data.published import canonical_name, shipped_aliases
 from embedlab.data.table_file import refuse_file
+
+MANIFEST = "MANIFEST.tsv"  # path, lines and sha256 of each file
+SOURCES = ("images", "track5.en-en")  # of STS Benchmark: those whose text may be passed on
+CORPORA = ("sts-benchmark", "snli", "definitions")  # of which it holds a part
+OFFER = Hint(
+    NamedOption("--data", "starter"),
+    " for the small parts of STS-B, SNLI and WordNet inside embedlab",
+)  # where data are missing
+
+
+def is_starter(folder: Path | None) -> bool:
+    """Return whether FOLDER is that of the starter set."""
+    return folder == STARTER_FOLDER
+
+
+def refuse_damage(sha256: Mapping[str, str]) -> None:
+    """Refuse files of the starter set, given by path and hash, that are not as they were made."""
+    if damaged := next(
+        (file for file, digest in sha256.items() if _hashes().get(file) != digest), None
+    ):
+        raise MissingError(
+            f"{str(STARTER_FOLDER / damaged)!r} of the starter set is damaged",
+            hint="install embedlab again",
+        )
+
+
+@cache
+def _hashes() -> Mapping[str, str]:
+    _, *lines = (STARTER_FOLDER / MANIFEST).read_text(encoding="utf-8").splitlines()
+    return {path: digest for path, _, digest in (line.split("\t") for line in lines)}
+
 
 # The modules whose exceptions speak of what is in a file.
 _PARSERS = {

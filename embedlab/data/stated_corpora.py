@@ -4,7 +4,7 @@ A corpus that is not at hand may hold any test sentence: nothing is known of it,
 same as nothing shared.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -26,32 +26,22 @@ from embedlab.data.words import normalise
 CARD = "README.md"
 LARGEST_CARD = 4 * MIB
 FEWEST_WORDS = 5  # of a sentence that counts as nearly read: one word of fewer says too much
-# How cards name a corpus, without its owner and in lower case, and the datasets with its text.
-CORPORA: Mapping[str, tuple[str, ...]] = {
-    "snli": ("snli",),
-    "multi_nli": ("multinli",),
-    "multinli": ("multinli",),
-    "all-nli": ("snli", "multinli"),
-    "flickr30k": ("captions",),
-    "flickr30k-captions": ("captions",),
-    "flickr30k_captions_quintets": ("captions",),
-    "multi30k": ("captions",),
-    "qqp": ("glue-qqp", "paraphrases"),
-    "qqp_triplets": ("glue-qqp", "paraphrases"),
-    "quora": ("glue-qqp", "paraphrases"),
-    "quora-duplicates": ("glue-qqp", "paraphrases"),
-    "stsb": ("sts-benchmark",),
-    "stsb_multi_mt": ("sts-benchmark",),
-    "stsbenchmark-sts": ("sts-benchmark",),
-    "glue": ("glue-qqp", "glue-mrpc", "glue-rte", "glue-qnli", "glue-mnli", "sts-benchmark"),
-    "sick": ("sick-r",),
-    "sick-r": ("sick-r",),
-    "wiki-split": ("wiki-split",),
-    "paws": ("paws",),
-    "nli_for_simcse": ("nli-triplets",),
-    "nli-for-simcse": ("nli-triplets",),
-    "wiki1m_for_simcse": ("wiki-1m",),
+# The datasets with the text of a corpus; how cards name it, in lower case and without its owner.
+_NAMES = {
+    "snli": "snli",
+    "multinli": "multi_nli multinli",
+    "snli multinli": "all-nli",
+    "captions": "flickr30k flickr30k-captions flickr30k_captions_quintets multi30k",
+    "glue-qqp paraphrases": "qqp qqp_triplets quora quora-duplicates",
+    "sts-benchmark": "stsb stsb_multi_mt stsbenchmark-sts",
+    "glue-qqp glue-mrpc glue-rte glue-qnli glue-mnli sts-benchmark": "glue",
+    "sick-r": "sick sick-r",
+    "wiki-split": "wiki-split",
+    "paws": "paws",
+    "nli-triplets": "nli_for_simcse nli-for-simcse",
+    "wiki-1m": "wiki1m_for_simcse",
 }
+CORPORA = {name: own.split() for own, names in _NAMES.items() for name in names.split()}
 TRAIN = "train"  # cards name corpora whose test split is meant for tests
 
 

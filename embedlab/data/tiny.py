@@ -11,7 +11,7 @@ from random import Random
 import polars as pl
 
 from embedlab.data.dataset import COLUMNS, NLI_LABELS, Dataset
-from embedlab.data.definitions import of_split
+from embedlab.data.reader import of_split
 
 AGENTS = (
     "child kid youngster", "man gentleman fellow", "woman lady", "doctor physician", "cook chef",

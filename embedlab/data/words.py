@@ -1,11 +1,32 @@
-"""The words of a sentence, and the key by which two sentences are equal."""
+"""The words of a sentence, the key by which two sentences are equal, the bytes by which what is
+computed of a text is stored, and edits of a sentence by rule.
+"""
 
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import polars as pl
+
+from embedlab.choices import EditRule
+
 if TYPE_CHECKING:  # the words of a sentence need no polars
     import polars as pl
+
+APART = b"\xff"  # between texts: no UTF-8 text contains it
+# Earlier versions gave what follows a separator in a text another type, and counted a padding token
+# in it as a position.
+_MISREAD = ("[SEP]", "</s>", "<sep>", "[PAD]", "<pad>")
+MISREAD_SIGNS = ("\x1f", "[", "<")  # a text without them was read as it is
+
+
+def text_bytes(text: str) -> bytes:
+    """Return bytes that are different for different texts; what earlier versions stored of a text
+    they misread, and cut at U+001F, has other ones.
+    """
+    content = text.encode("utf-8", "surrogatepass")
+    return APART * any(sign in text for sign in ("\x1f", *_MISREAD)) + content
+
 
 # words that negate
 NEGATING = r"(?i)\b(?:no(?:t|r|ne|thing|body|where)?|never|neither|without|cannot)\b|n['’]t\b"
@@ -97,3 +118,66 @@ def nearer(text: str, first: str, second: str) -> int:
 def negating_words(sentences: "pl.Series") -> "pl.Series":
     """The negating words of each sentence, separated by blanks."""
     return sentences.str.to_lowercase().str.extract_all(NEGATING).list.join(" ")
+
+
+# Forms of be and modals are auxiliaries in any case; forms of have and do are verbs as often.
+_AUXILIARY = "is|are|was|were|am|can|could|will|would|should|must|may|might"
+_THERE = re.compile(r"(?i)\b(there (?:is|are|was|were)) (?:(?:an?|some|any) )?(?=\w)")
+_ANY_AUXILIARY = re.compile(rf"(?i)\b(?:{_AUXILIARY})\b(?!['’])")
+_NOT = re.compile(rf"(?i)\b({_AUXILIARY}) not\b ?")
+_CONTRACTED = re.compile(r"(?i)\b(is|are|was|were|could|would|should|must)n['’]t\b")
+_NUMBERS = (
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+)
+_NUMBER = re.compile(
+    rf"(?i)(?<![\w.,:/$€£+−-])(?:[2-9]|[1-9][0-9]|{'|'.join(_NUMBERS)})(?![\w%°:/-]|[.,][0-9])"
+)
+
+
+def edited(sentence: str, rule: EditRule) -> str | None:
+    """Return SENTENCE as RULE changes it; None where the rule is not safe there."""
+    return _negated(sentence) if rule == "negate" else _with_another_number(sentence)
+
+
+def _negated(sentence: str) -> str | None:
+    """Return the opposite: "not" is put behind the only auxiliary, or removed behind it; of "there
+    is a" it is "there is no".
+    """
+    negations = len(re.findall(NEGATING, sentence.lower()))
+    if negations == 1:
+        for pattern in (_NOT, _CONTRACTED):
+            if len(pattern.findall(sentence)) == 1:
+                return pattern.sub(r"\1 " if pattern is _NOT else r"\1", sentence)
+    matches = list(_ANY_AUXILIARY.finditer(sentence))
+    # a question begins with it
+    if negations or len(matches) != 1 or not sentence[: matches[0].start()].strip():
+        return None
+    if there := _THERE.search(sentence):
+        return f"{sentence[: there.start()]}{there[1]} no {sentence[there.end() :]}"
+    return f"{sentence[: matches[0].end()]} not{sentence[matches[0].end() :]}"
+
+
+def _with_another_number(sentence: str) -> str | None:
+    """Return SENTENCE with its first number one larger, in digits or in words; twelve becomes
+    eleven, so that it stays a word.
+    """
+    order = _NUMBER.search(sentence)
+    if order is None:
+        return None
+    text = order[0]
+    if text.isdigit():
+        other = str(int(text) + 1)
+    else:
+        word = (*_NUMBERS, _NUMBERS[-2])[_NUMBERS.index(text.lower()) + 1]
+        other = word.capitalize() if text[0].isupper() else word
+    return f"{sentence[: order.start()]}{other}{sentence[order.end() :]}"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from embedlab.core.disk import ELSEWHERE, atomic_folder, write_checksums
 from embedlab.core.errors import UsageError
-from embedlab.core.own_files import published
+from embedlab.core.paths import published
 from embedlab.core.recipe import LoraSection
 from embedlab.encoders.device import Machine
 from embedlab.encoders.layers import load_layers, pooler_layer, write_layout

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.note import Note
 from embedlab.core.printable import first_few, one_line
-from embedlab.core.text_bytes import APART, text_bytes
+from embedlab.data.words import APART, text_bytes
 
 if TYPE_CHECKING:
     from embedlab.choices import Similarity

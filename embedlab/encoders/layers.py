@@ -18,8 +18,14 @@ from embedlab.encoders.pooling import pooling_method, saved_pooling
 from embedlab.encoders.weight_checks import read_tensors
 from embedlab.models.folder import Usage
 from embedlab.models.folder_files import RESTORE_HINT, STATEMENT, SWITCHES
-from embedlab.models.modules import OWN_POOLING, Layer, pooling_parts, read_dense, read_layer_norm
-from embedlab.models.transformer_file import TRANSFORMER
+from embedlab.models.modules import (
+    OWN_POOLING,
+    TRANSFORMER,
+    Layer,
+    pooling_parts,
+    read_dense,
+    read_layer_norm,
+)
 
 TORCH = "torch.nn"  # where activations may come from
 

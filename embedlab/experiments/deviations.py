@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from embedlab.core.deviations import DeclaredDeviation, merge_declared, short_keys
-from embedlab.core.overrides import PROFILE
+from embedlab.core.overrides import PROFILE, DeclaredDeviation, merge_declared, short_keys
 from embedlab.core.recipe import flatten, recipe_to_table
 from embedlab.experiments.grid_file import label_of
 from embedlab.experiments.matching_runs import NOT_DECISIVE

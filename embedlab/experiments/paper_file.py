@@ -20,7 +20,7 @@ from embedlab.core.nearest import nearest_hint, unknown
 from embedlab.core.paths import recipes_folder
 from embedlab.core.recipe import Count, Positive, Seeds
 from embedlab.core.schema import build, read_toml, table
-from embedlab.data.aliases import STS_AVERAGES
+from embedlab.data.published import STS_AVERAGES
 from embedlab.experiments.paper_table import (
     ENCODER,
     Deviation,

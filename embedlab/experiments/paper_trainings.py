@@ -8,10 +8,9 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
-from embedlab.core.deviations import without_stage
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import unknown
-from embedlab.core.overrides import PAPER, PROFILE, TASK, profiles_of
+from embedlab.core.overrides import PAPER, PROFILE, TASK, profiles_of, without_stage
 from embedlab.core.recipe import (
     Recipe,
     flatten,

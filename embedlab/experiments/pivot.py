@@ -16,9 +16,8 @@ from embedlab.analysis.seed_tests import variance, welch_p
 from embedlab.core.errors import UsageError
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.nearest import nearest_hint
-from embedlab.data.aliases import canonical_name
-from embedlab.data.marks import marks_of
-from embedlab.data.shared_text import Overlap
+from embedlab.data.marks import Overlap, marks_of
+from embedlab.data.published import canonical_name
 from embedlab.experiments.plan import Cell, GridPlan
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation

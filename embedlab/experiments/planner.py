@@ -19,8 +19,7 @@ from typing import Any
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import nearest_hint
 from embedlab.core.overrides import CHOICES, PROFILE, TASK, set_values
-from embedlab.core.own_files import absolute
-from embedlab.core.paths import TINY_FOLDER, data_folder, file_hash
+from embedlab.core.paths import TINY_FOLDER, absolute, data_folder, file_hash
 from embedlab.core.plugins import identity
 from embedlab.core.printable import first_few
 from embedlab.core.recipe import (
@@ -32,9 +31,9 @@ from embedlab.core.recipe import (
     recipe_to_table,
 )
 from embedlab.core.schema import TomlTable
-from embedlab.data.aliases import datasets_of
 from embedlab.data.dataset import FileLayout
 from embedlab.data.file_name import file_path, is_hub_name, is_pair_file, is_row_file
+from embedlab.data.published import datasets_of
 from embedlab.data.source import Source, dataset
 from embedlab.experiments.grid_file import RECIPE_AXIS, Grid
 from embedlab.experiments.plan import GridPlace, GridPlan, Variant, stored_evaluations

@@ -19,8 +19,7 @@ from embedlab.core.nearest import unknown
 from embedlab.core.paths import user_config_file
 from embedlab.core.schema import read_toml
 from embedlab.models.hosts import note_typed
-from embedlab.models.packaged import NAMES
-from embedlab.models.published import CATALOG, SHORT_NAMES
+from embedlab.models.published import CATALOG, NAMES, SHORT_NAMES
 
 _TYPED = re.compile(r"(?P<name>[\w.-]+)=(?P<model>.+)", re.DOTALL)
 _BEGINS = re.compile(r"[\w.-]+(?=$|[?@])")

@@ -37,8 +37,16 @@ from embedlab.models.grammar import (
 )
 from embedlab.models.hosts import note_typed
 from embedlab.models.hub import cached_folder
-from embedlab.models.packaged import NAMES, PACKAGED, PREFIXED, packaged
-from embedlab.models.published import BY_REPOSITORY, CATALOG, SHORT_NAMES, published
+from embedlab.models.published import (
+    BY_REPOSITORY,
+    CATALOG,
+    NAMES,
+    PACKAGED,
+    PREFIXED,
+    SHORT_NAMES,
+    packaged,
+    published,
+)
 from embedlab.models.reading import Wishes
 
 _OWN_KINDS = ("run", "folder", "hub", "dice", *KINDS)

@@ -22,11 +22,18 @@ from embedlab.models.folder_files import (
     read_model_file,
     refuse_incomplete,
 )
-from embedlab.models.modules import MODULES, listed_modules
-from embedlab.models.prompts import CROSS_ENCODER, ENCODER_TYPE, read_prompts, typed_prompt
-from embedlab.models.prompts import FILE as PROMPTS
+from embedlab.models.modules import (
+    CROSS_ENCODER,
+    ENCODER_TYPE,
+    MODULES,
+    PROMPTS,
+    TransformerFile,
+    listed_modules,
+    read_prompts,
+    read_transformer_file,
+    typed_prompt,
+)
 from embedlab.models.reading import Reading
-from embedlab.models.transformer_file import TransformerFile, read_transformer_file
 
 Activation = Literal["sigmoid", "identity", "tanh", "softmax"]
 HEAD = "ForSequenceClassification"

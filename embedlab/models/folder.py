@@ -35,10 +35,18 @@ from embedlab.models.folder_files import (
     static_width,
     weight_files,
 )
-from embedlab.models.modules import MODULES, Layer, Modules, pooling_parts, read_dense, read_modules
-from embedlab.models.prompts import read_prompts, typed_prompt
+from embedlab.models.modules import (
+    MODULES,
+    Layer,
+    Modules,
+    pooling_parts,
+    read_dense,
+    read_modules,
+    read_prompts,
+    read_transformer_file,
+    typed_prompt,
+)
 from embedlab.models.reading import CHOICES, Reading, Wishes
-from embedlab.models.transformer_file import read_transformer_file
 
 SHORTEST = 3  # tokens: one word between the two that begin and end a text
 

@@ -41,21 +41,18 @@ _BROUGHT = "encode with {} in another environment, and name the result vectors:F
 _PICKLED = "embedlab loads no pickled weights; convert the checkpoint to safetensors"
 # Weights that embedlab does not read, by their suffix: what they are, and how to use them.
 OTHER_WEIGHTS: Mapping[str, tuple[str, str]] = {
-    ".gguf": ("GGUF weights", _SERVED),
-    ".ggml": ("GGML weights", _SERVED),
-    ".onnx": ("ONNX weights", _BROUGHT.format("onnxruntime")),
-    ".tflite": ("TensorFlow weights", _BROUGHT.format("TensorFlow")),
-    ".h5": ("TensorFlow weights", _BROUGHT.format("TensorFlow")),
-    ".keras": ("TensorFlow weights", _BROUGHT.format("TensorFlow")),
-    ".pb": ("TensorFlow weights", _BROUGHT.format("TensorFlow")),
-    ".msgpack": ("Flax weights", _BROUGHT.format("Flax")),
-    ".xml": ("OpenVINO weights", _BROUGHT.format("OpenVINO")),
-    ".mlmodel": ("Core ML weights", _BROUGHT.format("Core ML")),
-    ".bin": ("pickled weights", _PICKLED),
-    ".pt": ("pickled weights", _PICKLED),
-    ".pth": ("pickled weights", _PICKLED),
-    ".ckpt": ("pickled weights", _PICKLED),
-    ".pkl": ("pickled weights", _PICKLED),
+    suffix: (f"{what} weights", way)
+    for suffixes, what, way in (
+        (".gguf", "GGUF", _SERVED),
+        (".ggml", "GGML", _SERVED),
+        (".onnx", "ONNX", _BROUGHT.format("onnxruntime")),
+        (".tflite .h5 .keras .pb", "TensorFlow", _BROUGHT.format("TensorFlow")),
+        (".msgpack", "Flax", _BROUGHT.format("Flax")),
+        (".xml", "OpenVINO", _BROUGHT.format("OpenVINO")),
+        (".mlmodel", "Core ML", _BROUGHT.format("Core ML")),
+        (".bin .pt .pth .ckpt .pkl", "pickled", _PICKLED),
+    )
+    for suffix in suffixes.split()
 }
 RESTORE_HINT = "restore the file as its author published it, or save the model again"
 

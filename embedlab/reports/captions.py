@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from embedlab.analysis.comparison import ComparedSlice, reach_signs
 from embedlab.analysis.seed_notes import HANGS, REACHES
 from embedlab.choices import TableScale
-from embedlab.core.signs import MODELS, PAIRS_SHARED, SENTENCES_SHARED
+from embedlab.core.printable import MODELS, PAIRS_SHARED, SENTENCES_SHARED
 from embedlab.data.marks import GENERATED, PARTIAL, UNKNOWN_TEXT
 from embedlab.outcomes.frame import DATASET, is_expression
 from embedlab.scoring.provenance import SHORTENED, overlap_sign
@@ -21,7 +21,7 @@ from embedlab.tasks.task import scale_of
 if TYPE_CHECKING:
     from embedlab.analysis.evidence import ModelColumns
     from embedlab.analysis.power import Detectable
-    from embedlab.data.shared_text import Overlap
+    from embedlab.data.marks import Overlap
     from embedlab.scoring.task_comparison import TaskComparison
 
 DEPENDENCE = "items of one topic count as dependent"

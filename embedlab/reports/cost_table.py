@@ -9,7 +9,7 @@ from statistics import median
 
 from embedlab.analysis.comparison import ComparedSlice, Difference, SliceScore
 from embedlab.analysis.trade_offs import undominated
-from embedlab.core.signs import UNBEATEN
+from embedlab.core.printable import UNBEATEN
 from embedlab.models.grammar import titles_of
 from embedlab.reports.tables import Column, Table, TableCell, Value, columns_of, number
 from embedlab.tasks.task import scale_of

@@ -19,8 +19,7 @@ from embedlab.core.errors import UsageError
 from embedlab.core.foreign_files import check_output
 from embedlab.core.names import option_values, outside_quotes
 from embedlab.core.nearest import unknown
-from embedlab.core.own_files import published
-from embedlab.core.paths import typed_path
+from embedlab.core.paths import published, typed_path
 from embedlab.data.source import FIFTHS_OF
 from embedlab.models.grammar import title_of, titles_of
 from embedlab.outcomes.frame import DATASET, is_expression

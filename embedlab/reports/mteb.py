@@ -19,7 +19,7 @@ from typing import Any
 from embedlab.core.disk import write_atomic
 from embedlab.core.errors import UsageError
 from embedlab.core.plugins import shipped_names
-from embedlab.data.aliases import OFFICIAL_FOLDER
+from embedlab.data.published import OFFICIAL_FOLDER
 from embedlab.data.source import dataset
 from embedlab.models.grammar import title_of
 from embedlab.runs.evaluations import Evaluation

@@ -11,7 +11,7 @@ from pathlib import Path
 from embedlab.core.disk import write_atomic
 from embedlab.core.foreign_files import check_output
 from embedlab.core.note import shown_notes
-from embedlab.core.own_files import published
+from embedlab.core.paths import published
 from embedlab.core.printable import one_line, visible
 from embedlab.reports.series import Plot
 from embedlab.reports.tables import Table, TableCell, Value

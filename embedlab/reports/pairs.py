@@ -10,7 +10,7 @@ import polars as pl
 from embedlab.analysis.comparison import ComparedSlice
 from embedlab.comparison.comparison import SelectedAndRest
 from embedlab.comparison.evidence import CHOSEN
-from embedlab.core.signs import PAIRS_SHARED, SENTENCES_SHARED
+from embedlab.core.printable import PAIRS_SHARED, SENTENCES_SHARED
 from embedlab.models.grammar import titles_of
 from embedlab.reports.frames import PAIRED, Row, tidy_frame
 from embedlab.reports.notes import generated_note, usage_notes, with_marks

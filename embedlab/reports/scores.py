@@ -14,7 +14,7 @@ from embedlab.analysis.comparison import Difference, comparison_notes
 from embedlab.analysis.evidence import is_checkpoint
 from embedlab.analysis.seed_notes import HANGS
 from embedlab.core.note import Note
-from embedlab.core.signs import MODELS
+from embedlab.core.printable import MODELS
 from embedlab.data.published import remarks
 from embedlab.models.grammar import titles_of
 from embedlab.outcomes.frame import DATASET, is_expression
@@ -58,8 +58,8 @@ from embedlab.tasks.task import scale_of
 if TYPE_CHECKING:
     from embedlab.analysis.another_dataset import Elsewhere
     from embedlab.choices import TableRows
+    from embedlab.data.marks import Overlap
     from embedlab.data.mteb_files import StatedFigures
-    from embedlab.data.shared_text import Overlap
     from embedlab.experiments.paper_file import PublishedRow
     from embedlab.runs.evaluations import Evaluation, StoredScore
     from embedlab.scoring.selection import SelectedTask

@@ -13,7 +13,7 @@ from embedlab.core.disk import read_sealed, reading, write_json
 from embedlab.core.note import NoteKind, stored_kinds, with_kinds
 from embedlab.core.schema import read_json
 from embedlab.core.version import __version__
-from embedlab.data.shared_text import Overlap
+from embedlab.data.marks import Overlap
 from embedlab.runs.environment import StoredPart
 from embedlab.runs.signature import UNKNOWN, Signature, data_part, joined_values
 

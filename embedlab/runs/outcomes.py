@@ -20,7 +20,7 @@ from embedlab.core.frame_files import read_facts, read_table, write_table
 from embedlab.core.note import NoteKind, stored_kinds, with_kinds
 from embedlab.core.schema import read_json
 from embedlab.core.version import __version__
-from embedlab.data.shared_text import NOTHING_SHARED, Overlap
+from embedlab.data.marks import NOTHING_SHARED, Overlap
 from embedlab.runs.environment import StoredPart
 
 SCHEMA = 2

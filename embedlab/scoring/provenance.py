@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from embedlab.core.note import Note, NoteKind
-from embedlab.core.signs import FEW, PAIRS_SHARED, SENTENCES_SHARED, Sign
+from embedlab.core.printable import FEW, PAIRS_SHARED, SENTENCES_SHARED, Sign
 from embedlab.data.marks import UNKNOWN_TEXT, marks_of
 
 if TYPE_CHECKING:  # showing stored numbers needs neither polars nor the readers of training data
-    from embedlab.data.shared_text import Overlap
+    from embedlab.data.marks import Overlap
     from embedlab.models.catalog import ModelSpec
     from embedlab.runs.environment import Environment
     from embedlab.runs.store import RunFolder

@@ -14,8 +14,8 @@ from embedlab.comparison.evidence import slices_of
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.names import code_version
 from embedlab.core.note import kind_of
-from embedlab.core.signs import OVERLAP
-from embedlab.data.shared_text import Overlap, total_overlap
+from embedlab.core.printable import OVERLAP
+from embedlab.data.marks import Overlap, total_overlap
 from embedlab.data.source import Source
 from embedlab.encoders.score_place import ScorePlace
 from embedlab.models.location import backends, vector_length

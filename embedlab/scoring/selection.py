@@ -11,8 +11,7 @@ from embedlab.core import plugins
 from embedlab.core.errors import UsageError
 from embedlab.core.names import DEFAULT_TASK, task_names
 from embedlab.core.nearest import unknown
-from embedlab.data.aliases import canonical_names
-from embedlab.data.published import shipped_aliases
+from embedlab.data.published import canonical_names, shipped_aliases
 from embedlab.data.source import dataset
 from embedlab.data.table_file import refuse_file
 from embedlab.tasks.task import Task, all_tasks

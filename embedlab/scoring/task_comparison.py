@@ -19,9 +19,9 @@ from embedlab.analysis.evidence import Evidence, ModelColumns, member_columns
 from embedlab.analysis.uncertainty import METHOD
 from embedlab.comparison.comparison import Comparison, Slicing, compare_slices
 from embedlab.comparison.evidence import outcome_evidence, slices_of
-from embedlab.data.shared_text import total_overlap
+from embedlab.data.marks import total_overlap
 from embedlab.models.grammar import titles_of
-from embedlab.models.packaged import is_packaged
+from embedlab.models.published import is_packaged
 from embedlab.outcomes.frame import DATASET, ItemSlice, Outcomes, is_expression, joined_outcomes
 from embedlab.outcomes.stored import joined_members
 from embedlab.runs.signature import HASH_DIGITS, Signature, merged
@@ -31,8 +31,8 @@ from embedlab.scoring.training_text import keyed_items
 if TYPE_CHECKING:
     from embedlab.analysis.comparison import ComparedSlice
     from embedlab.data.dataset import DatasetState
+    from embedlab.data.marks import Overlap
     from embedlab.data.overlaps import KnownText
-    from embedlab.data.shared_text import Overlap
     from embedlab.models.catalog import Model, ModelSpec
     from embedlab.outcomes.selection import ItemSelection
     from embedlab.scoring.selection import SelectedTask

@@ -33,8 +33,7 @@ from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import combined_fingerprint
 from embedlab.models.grammar import RERANK, title_of
 from embedlab.models.location import model_folder, spec_fingerprint
-from embedlab.models.modules import routes
-from embedlab.models.prompts import stated_prompts
+from embedlab.models.modules import routes, stated_prompts
 from embedlab.models.published import BY_REPOSITORY
 
 QUERY, DOCUMENT = ROLES = ("query", "document")  # as mteb and sentence-transformers call them

@@ -20,7 +20,7 @@ from embedlab.core.errors import EmbedlabError, MissingError, UsageError, in_one
 from embedlab.core.session import StartProgress
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import DatasetState, Part
-from embedlab.data.shared_text import NOTHING_SHARED
+from embedlab.data.marks import NOTHING_SHARED
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder, RefusedTextsError, Vectors
 from embedlab.models.catalog import ModelSpec

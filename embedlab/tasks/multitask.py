@@ -20,8 +20,8 @@ from embedlab.analysis.correlations import pearson
 from embedlab.core.recipe import Recipe
 from embedlab.core.session import StartProgress
 from embedlab.core.settings import Settings
-from embedlab.data.aliases import datasets_of
 from embedlab.data.dataset import Part
+from embedlab.data.published import datasets_of
 from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.location import spec_fingerprint

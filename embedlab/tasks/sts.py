@@ -1,8 +1,8 @@
 """The task `sts`: how well similarities rank sentence pairs by human scores."""
 
 from embedlab.core import plugins
-from embedlab.data.aliases import STS_AVERAGES, datasets_of
 from embedlab.data.file_name import is_pair_file
+from embedlab.data.published import STS_AVERAGES, datasets_of
 from embedlab.data.source import dataset, is_scored
 from embedlab.tasks.task import PairTask
 

@@ -23,7 +23,7 @@ from embedlab.analysis.correlations import spearman
 from embedlab.core import plugins
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import code_version
-from embedlab.core.signs import OVERLAP
+from embedlab.core.printable import OVERLAP
 from embedlab.data.marks import data_marks
 from embedlab.data.published import remarks
 from embedlab.data.source import Source, available, open_scored
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from embedlab.core.session import StartProgress
     from embedlab.core.settings import Settings
     from embedlab.data.dataset import DatasetState, Part
-    from embedlab.data.shared_text import Overlap
+    from embedlab.data.marks import Overlap
     from embedlab.models.catalog import ModelSpec
     from embedlab.objectives.objective import Trained
     from embedlab.runs.environment import StoredPart

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from embedlab.core.recipe import Recipe, to_toml, without_folders
 from embedlab.data.dataset import DatasetState
 from embedlab.models.grammar import name_of
-from embedlab.models.packaged import PACKAGED
+from embedlab.models.published import PACKAGED
 
 _HUB_ID = re.compile(r"\w[\w.-]*/[\w.-]+")
 

@@ -12,12 +12,12 @@ import polars as pl
 from embedlab.core.errors import Hint, MissingError, NamedOption, RecipeValue, UsageError
 from embedlab.core.names import objective_options
 from embedlab.core.recipe import JOINT_COMBINES, MixSection, RawOptions, Recipe, Stage
-from embedlab.data.aliases import canonical_name, datasets_of
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.file_name import is_hub_name, is_pair_file
 from embedlab.data.overlaps import KnownText
 from embedlab.data.own_columns import ScoreScale
 from embedlab.data.own_files import ColumnMap, open_evaluated_file, open_own_rows
+from embedlab.data.published import canonical_name, datasets_of
 from embedlab.data.source import Source, dataset
 from embedlab.objectives.needs import (
     Needs,

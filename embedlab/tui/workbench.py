@@ -21,7 +21,7 @@ from embedlab.encoders.encoder import sentence_keys
 from embedlab.encoders.score_place import ScorePlace
 from embedlab.encoders.vector_cache import EmbeddingCache, VectorRows
 from embedlab.models.catalog import ModelSpec, finished_runs, resolve
-from embedlab.models.packaged import PACKAGED, PREFIXED
+from embedlab.models.published import PACKAGED, PREFIXED
 from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.stored import open_outcomes
 from embedlab.runs.outcomes import stored_facts

@@ -555,7 +555,7 @@ def show_seeds_null(arguments: argparse.Namespace) -> None:
     from pair_frames import pair_outcomes
 
     from embedlab.comparison.evidence import outcome_evidence
-    from embedlab.data.aliases import STS_AVERAGES
+    from embedlab.data.published import STS_AVERAGES
 
     table, names = real_table(arguments)
     names = [name for name in names if "@" in name and "(" not in name]  # runs alone

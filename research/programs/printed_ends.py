@@ -30,7 +30,7 @@ from embedlab.analysis.evidence import ModelColumns, member_columns
 from embedlab.analysis.uncertainty import Uncertainty
 from embedlab.analysis.weighing import Weighed
 from embedlab.comparison.evidence import outcome_evidence
-from embedlab.data.aliases import STS_AVERAGES
+from embedlab.data.published import STS_AVERAGES
 from embedlab.data.source import Source, open_parts
 from embedlab.outcomes.frame import ItemSlice, Outcomes
 

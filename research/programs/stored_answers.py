@@ -41,7 +41,7 @@ from embedlab.comparison.comparison import Slicing
 from embedlab.comparison.evidence import outcome_evidence
 from embedlab.core.settings import Settings, load_settings
 from embedlab.data.dataset import DatasetState
-from embedlab.data.shared_text import Overlap
+from embedlab.data.marks import Overlap
 from embedlab.encoders.encoder import EncoderFacts
 from embedlab.encoders.score_place import ScorePlace
 from embedlab.models.catalog import ModelSpec

@@ -28,8 +28,8 @@ from embedlab.api import NotebookSession
 from embedlab.commands.reproduce_models import EvaluatedRows
 from embedlab.commands.reproduce_run import KnownRows, compare_rows
 from embedlab.core.names import DEFAULT_TASK
+from embedlab.core.printable import OVERLAP
 from embedlab.core.settings import Settings, load_settings
-from embedlab.core.signs import OVERLAP
 from embedlab.data.marks import data_marks
 from embedlab.experiments.deviations import RowRecipes
 from embedlab.experiments.matching_runs import Member

@@ -39,12 +39,11 @@ from embedlab.choices import Aggregate
 from embedlab.comparison.comparison import Slicing
 from embedlab.comparison.evidence import slices_of
 from embedlab.core.names import DEFAULT_TASK
+from embedlab.core.printable import OVERLAP
 from embedlab.core.recipe import from_table
 from embedlab.core.settings import Settings, load_settings
-from embedlab.core.signs import OVERLAP
-from embedlab.data.marks import data_marks
+from embedlab.data.marks import Overlap, data_marks
 from embedlab.data.overlaps import KnownText
-from embedlab.data.shared_text import Overlap
 from embedlab.data.source import FIFTHS_OF, OTHER_SPLITS, Source
 from embedlab.encoders.encoder import EncoderFacts
 from embedlab.encoders.score_place import ScorePlace

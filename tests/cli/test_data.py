@@ -103,7 +103,7 @@ def test_get_prints_what_it_wrote(
     embedlab: Embedlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "embedlab.data.get.get_dataset", lambda *_, **__: [Path("here/a"), Path("here/b")]
+        "embedlab.data.manifest.get_dataset", lambda *_, **__: [Path("here/a"), Path("here/b")]
     )
     assert embedlab("data", "get", "snli", "--data", "here", "--json").json == {
         "folder": "here",

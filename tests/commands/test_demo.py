@@ -9,13 +9,13 @@ from embedlab.commands import demo
 from embedlab.commands.demo import demo_report, demo_settings
 from embedlab.core.errors import MissingError
 from embedlab.core.settings import Settings
-from embedlab.models import packaged
+from embedlab.models import published
 
 
 def test_without_its_model_the_extra_and_the_generated_demo_are_offered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(packaged, "find_spec", lambda _name: None)
+    monkeypatch.setattr(published, "find_spec", lambda _name: None)
     with pytest.raises(MissingError, match="the demo needs the model 'minilm'") as raised:
         demo_report(NotebookSession(settings=demo_settings(Settings())))
     assert "pip install 'embedlab[demo]'" in raised.value.hint
@@ -26,7 +26,7 @@ def test_it_trains_two_recipes_and_says_what_it_found(
 ) -> None:
     """With a tiny encoder in place of MiniLM, a few steps, and without static vectors."""
     monkeypatch.setattr(demo, "OVERRIDES", (*demo.OVERRIDES, "data.rows=60"))
-    monkeypatch.setattr(packaged.InPackage, "place", tiny_encoder)
+    monkeypatch.setattr(published.InPackage, "place", tiny_encoder)
     monkeypatch.setattr(demo, "list_models", list)
     settings = Settings(runs=tmp_path / "runs", cache=tmp_path / "cache", threads=1)
     session = NotebookSession(settings=demo_settings(settings))

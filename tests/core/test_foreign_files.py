@@ -10,7 +10,7 @@ from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.foreign_files import read_foreign
 from embedlab.core.frame_files import read_npy
 from embedlab.core.paths import file_hash
-from embedlab.core.plugin_files import PluginFile
+from embedlab.core.plugins import PluginFile
 from embedlab.core.schema import read_toml
 from embedlab.core.settings import load_settings
 from embedlab.data.own_columns import own_data

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.core.own_files import published
+from embedlab.core.paths import published
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.core import plugin_files, plugins
+from embedlab.core import plugins
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.names import can_load_objective
 from embedlab.core.paths import user_config_file
@@ -272,7 +272,7 @@ def test_an_installed_package_adds_by_entry_points(
     before = found.identity
     (folder / "site" / "their_pooling.py").write_text(POOLING + "# more\n", encoding="utf-8")
     plugins._of_packages.cache_clear()  # as another process would begin
-    plugin_files._declarations.cache_clear()
+    plugins._declarations.cache_clear()
     assert plugins.require("poolings", "twice").identity != before
     with pytest.raises(
         MissingError,
@@ -294,7 +294,7 @@ def test_what_looks_like_a_package_in_the_working_folder_is_not_installed(
     )
     monkeypatch.setattr(sys, "path", ["", *sys.path])  # as at a prompt
     plugins._of_packages.cache_clear()
-    plugin_files._declarations.cache_clear()
+    plugins._declarations.cache_clear()
     assert "evil" not in [one.name for one in plugins.discover("poolings")]
 
 

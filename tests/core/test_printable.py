@@ -7,13 +7,13 @@ from markdown_it import MarkdownIt
 
 from embedlab.core.printable import (
     ERROR_HANDLER,
+    SIGNS,
     ascii_json,
     markdown_text,
     one_line,
     visible,
     without_formula,
 )
-from embedlab.core.signs import SIGNS
 
 OBEYED = [
     "\x00",

@@ -3,7 +3,7 @@
 import pytest
 
 from embedlab.core.errors import UsageError
-from embedlab.data.aliases import canonical_name
+from embedlab.data.published import canonical_name
 from embedlab.data.source import dataset
 from embedlab.scoring.selection import select_tasks
 

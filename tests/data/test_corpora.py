@@ -12,10 +12,9 @@ import pytest
 
 from embedlab.core.errors import EmbedlabError
 from embedlab.data.dataset import Dataset, Expected, ParsedRows
-from embedlab.data.definitions import WORD_SPLITS, split_of
-from embedlab.data.get import get_dataset
-from embedlab.data.reader import ReadSplit
-from embedlab.data.readers.gold_beside import READER, GoldBesideOptions
+from embedlab.data.manifest import get_dataset
+from embedlab.data.reader import WORD_SPLITS, ReadSplit, split_of
+from embedlab.data.readers.gold_beside import GoldBeside
 from embedlab.data.readers.oxford import as_text
 from embedlab.data.source import Source, dataset
 from embedlab.scoring.selection import select_tasks
@@ -137,9 +136,9 @@ def test_two_files_a_source_give_their_pairs_or_their_fault(line: str, write: Wr
         kind="sts", name="test", title="test", titles=("test",), classes=("x",), has_file_per_class=True
     )  # fmt: skip
     paths = [write("input.txt", _bytes(pairs)), write("gs.txt", _bytes(gold))]
-    options = GoldBesideOptions(fields=(int(fields),))
+    reader = GoldBeside(fields=(int(fields),))
     try:
-        given = _given(READER.read(paths, options=options, split=split))
+        given = _given(reader.read(paths, split))
     except EmbedlabError as error:
         given = error.message
     assert given == expected if expected.startswith("(") else expected in given

@@ -2,7 +2,7 @@
 
 import pytest
 
-from embedlab.data.edits import edited
+from embedlab.data.words import edited
 
 
 @pytest.mark.parametrize(

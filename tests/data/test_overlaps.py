@@ -5,8 +5,8 @@ import pytest
 
 from embedlab.core.errors import MissingError
 from embedlab.data.dataset import DatasetState, Part
+from embedlab.data.marks import Overlap
 from embedlab.data.overlaps import KnownText, find_overlaps
-from embedlab.data.shared_text import Overlap
 from embedlab.data.source import Source
 from embedlab.data.words import normalise
 

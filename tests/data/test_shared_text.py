@@ -2,7 +2,7 @@
 
 import pytest
 
-from embedlab.data.shared_text import NOTHING_SHARED, Overlap, total_overlap
+from embedlab.data.marks import NOTHING_SHARED, Overlap, total_overlap
 
 
 def overlap(*counts: int) -> Overlap:

@@ -11,8 +11,7 @@ import pytest
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.data.dataset import Dataset, Expected
-from embedlab.data.get import get_dataset
-from embedlab.data.manifest import RECORD
+from embedlab.data.manifest import RECORD, get_dataset
 from embedlab.data.source import Source, dataset
 from tests.data.conftest import Write
 

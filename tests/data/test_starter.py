@@ -14,8 +14,7 @@ from embedlab.core.errors import MissingError
 from embedlab.core.paths import STARTER_FOLDER
 from embedlab.core.settings import load_settings
 from embedlab.data.overlaps import KnownText
-from embedlab.data.source import Source
-from embedlab.data.starter import MANIFEST, SOURCES
+from embedlab.data.source import MANIFEST, SOURCES, Source
 
 SIZE = 2 * 2**20
 ROWS = [
@@ -115,7 +114,7 @@ def test_the_files_are_those_of_the_manifest_with_licences_and_attribution() -> 
 def test_a_damaged_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copy = tmp_path / "starter"
     shutil.copytree(STARTER_FOLDER, copy)
-    for module in ("embedlab.core.paths", "embedlab.data.starter"):
+    for module in ("embedlab.core.paths", "embedlab.data.source"):
         monkeypatch.setattr(f"{module}.STARTER_FOLDER", copy)
     assert Source(folder=copy).open("snli", "train").state.partial
     path = copy / "SNLI" / "snli_1.0_train.jsonl"

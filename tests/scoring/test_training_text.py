@@ -18,8 +18,8 @@ from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.recipe import Recipe, from_table
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import DatasetState, Part
+from embedlab.data.marks import Overlap
 from embedlab.data.overlaps import KnownText
-from embedlab.data.shared_text import Overlap
 from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.models.hub import WANTED

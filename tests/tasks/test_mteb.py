@@ -20,7 +20,7 @@ import embedlab
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import DatasetState, Part
-from embedlab.data.shared_text import Overlap, total_overlap
+from embedlab.data.marks import Overlap, total_overlap
 from embedlab.data.source import Source, dataset
 from embedlab.data.tiny import tiny_rows
 from embedlab.encoders.encoder import RefusedTextsError

@@ -18,57 +18,47 @@ from embedlab.data.text_file import as_lines, read_fields, read_lines, read_numb
 
 
 @table
-class GoldBesideOptions:
+class GoldBeside(Reader):
     """What a corpus says of its files."""
 
-    fields: tuple[int, ...] = (
-        2,
-    )  # how many fields a pair may have: official texts of 2016 name the origins of both sentences too
+    kinds = ("sts",)
+    # how many fields a pair may have: official texts of 2016 name the origins of both sentences too
+    fields: tuple[int, ...] = (2,)
 
-
-def _read(paths: Sequence[Path], *, options: GoldBesideOptions, split: ReadSplit) -> ParsedRows:
-    """Return the pairs of two files for each class of SPLIT, which is their source, or of two files
-    of unknown sources.
-    """
-    sources = split.classes if split.has_file_per_class else [None]
-    parts = [
-        _read_source(paths[2 * at], paths[2 * at + 1], source, options, split)
-        for at, source in enumerate(sources)
-    ]
-    frame = pl.concat(parts)
-    scored = frame.drop_nulls("gold")
-    blank = len(frame) - len(scored)
-    return ParsedRows(
-        frame=scored.select(list(COLUMNS["sts"])),
-        skipped={"blank gold score": blank} if blank else {},
-    )
-
-
-def _read_source(
-    input_path: Path,
-    gold_path: Path,
-    source: str | None,
-    options: GoldBesideOptions,
-    split: ReadSplit,
-) -> pl.DataFrame:
-    pairs = read_fields(input_path, (0, 1), line_shape="two sentences", fields=options.fields)
-    gold = pl.Series(read_lines(gold_path))
-    if len(pairs) != len(gold):
-        raise MissingError(
-            f"{input_path} has {len(pairs):,} pairs but {gold_path} has {len(gold):,} scores",
-            hint="get both files again: they belong together",
+    def read(self, paths: Sequence[Path], split: ReadSplit) -> ParsedRows:
+        """Return the pairs of two files for each class of SPLIT, which is their source, or of two
+        files of unknown sources.
+        """
+        sources = split.classes if split.has_file_per_class else [None]
+        files = zip(paths[::2], paths[1::2], sources, strict=True)
+        frame = pl.concat(self._read_source(*each, split) for each in files)
+        scored = frame.drop_nulls("gold")
+        blank = len(frame) - len(scored)
+        return ParsedRows(
+            frame=scored.select(list(COLUMNS["sts"])),
+            skipped={"blank gold score": blank} if blank else {},
         )
-    scores = read_numbers(gold_path, gold, pairs["line"], *split.gold_range, "gold score")
-    return pairs.select(sentence1="0", sentence2="1", gold=scores, source=pl.lit(source, pl.String))
 
+    def _read_source(
+        self, input_path: Path, gold_path: Path, source: str | None, split: ReadSplit
+    ) -> pl.DataFrame:
+        pairs = read_fields(input_path, (0, 1), line_shape="two sentences", fields=self.fields)
+        gold = pl.Series(read_lines(gold_path))
+        if len(pairs) != len(gold):
+            raise MissingError(
+                f"{input_path} has {len(pairs):,} pairs but {gold_path} has {len(gold):,} scores",
+                hint="get both files again: they belong together",
+            )
+        scores = read_numbers(gold_path, gold, pairs["line"], *split.gold_range, "gold score")
+        source_column = pl.lit(source, pl.String)
+        return pairs.select(sentence1="0", sentence2="1", gold=scores, source=source_column)
 
-def _write(frame: pl.DataFrame, *, options: GoldBesideOptions) -> tuple[str, ...]:
-    """Return the text of one file of sentences and one of scores, for pairs of unknown sources."""
-    return as_lines(frame.select("sentence1", "sentence2")), as_lines(frame.select("gold"))
+    def write(self, frame: pl.DataFrame) -> tuple[str, ...]:
+        """Return the text of one file of sentences and one of scores, for pairs of unknown
+        sources.
+        """
+        return as_lines(frame.select("sentence1", "sentence2")), as_lines(frame.select("gold"))
 
-
-def _files(_: GoldBesideOptions, split: ReadSplit) -> int:
-    return 2 * len(split.classes) if split.has_file_per_class else 2
-
-
-READER = Reader(options=GoldBesideOptions, read=_read, write=_write, kinds=("sts",), files=_files)
+    def files(self, split: ReadSplit) -> int:
+        """Return the number of files: two for each source."""
+        return 2 * len(split.classes) if split.has_file_per_class else 2

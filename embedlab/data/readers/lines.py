@@ -5,7 +5,7 @@ n of several files together.
 import gzip
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -18,9 +18,10 @@ from embedlab.data.text_file import Encoding, bad_line, read_lines, read_whole_l
 
 
 @table
-class LinesOptions:
+class Lines(Reader):
     """What a corpus says of its lines."""
 
+    kinds = ("sentences", "classification")
     pattern: str = ""  # of a line, with the groups sentence and label
     encoding: Encoding = "utf-8"  # "latin-1": a copy that is UTF-8 throughout is read as such
     # line n of each file belongs to the same thing; the files are gzipped
@@ -35,54 +36,51 @@ class LinesOptions:
         if self.pattern and not {"sentence", "label"} <= {*groups}:
             raise ValueError("the pattern needs the groups (?P<sentence>…) and (?P<label>…)")
 
-
-def _read(paths: Sequence[Path], *, options: LinesOptions, split: ReadSplit) -> ParsedRows:
-    if options.is_parallel:
-        return _parallel(paths)
-    if split.has_file_per_class:
-        return _classes(
-            [
+    def read(self, paths: Sequence[Path], split: ReadSplit) -> ParsedRows:
+        """Return the sentences, with their classes where the files have them."""
+        if self.is_parallel:
+            return _parallel(paths)
+        if split.has_file_per_class:
+            rows = [
                 (line.strip(), label)
                 for path, label in zip(paths, split.classes, strict=True)
-                for line in _alone(path, options)
+                for line in self._alone(path)
             ]
-        )
-    (path,) = paths
-    if options.pattern:
-        numbered = enumerate(read_lines(path, encoding=options.encoding), 1)
-        return _classes(
-            [_sentence_and_label(path, number, line, options, split) for number, line in numbered]
-        )
-    return read_whole_lines(path)
+        elif self.pattern:
+            rows = [self._sentence_and_label(*each, split) for each in self._numbered(paths[0])]
+        else:
+            return read_whole_lines(*paths)
+        schema = dict(COLUMNS["classification"])
+        return ParsedRows(frame=pl.DataFrame(rows, schema=schema, orient="row"))
 
+    def _numbered(self, path: Path) -> Iterator[tuple[Path, int, str]]:
+        for number, line in enumerate(read_lines(path, encoding=self.encoding), 1):
+            yield path, number, line
 
-def _classes(rows: Sequence[tuple[str, str]]) -> ParsedRows:
-    return ParsedRows(
-        frame=pl.DataFrame(rows, schema=dict(COLUMNS["classification"]), orient="row")
-    )
+    def _alone(self, path: Path) -> Iterator[str]:
+        """Yield the sentences of a file of one class; a blank line is an empty sentence, as in the
+        published counts.
+        """
+        for _, number, line in self._numbered(path):
+            if "\t" in line:
+                raise bad_line(path, number, "a tab: expected a sentence alone")
+            yield line
 
+    def _sentence_and_label(
+        self, path: Path, number: int, line: str, split: ReadSplit
+    ) -> tuple[str, str]:
+        match = re.fullmatch(self.pattern, line.strip())
+        if match is None:
+            raise bad_line(path, number, f"{line[:60]!r} is not a sentence with its class")
+        if match["label"] not in split.classes:
+            known = ", ".join(split.classes)
+            raise bad_line(path, number, f"class {match['label']!r} is not one of {known}")
+        return match["sentence"].strip(), match["label"]
 
-def _alone(path: Path, options: LinesOptions) -> list[str]:
-    """Return the sentences of a file of one class; a blank line is an empty sentence, as in the
-    published counts.
-    """
-    lines = read_lines(path, encoding=options.encoding)
-    if number := next((number for number, line in enumerate(lines, 1) if "\t" in line), None):
-        raise bad_line(path, number, "a tab: expected a sentence alone")
-    return lines
-
-
-def _sentence_and_label(
-    path: Path, number: int, line: str, options: LinesOptions, split: ReadSplit
-) -> tuple[str, str]:
-    match = re.fullmatch(options.pattern, line.strip())
-    if match is None:
-        raise bad_line(path, number, f"{line[:60]!r} is not a sentence with its class")
-    if match["label"] not in split.classes:
-        raise bad_line(
-            path, number, f"class {match['label']!r} is not one of {', '.join(split.classes)}"
-        )
-    return match["sentence"].strip(), match["label"]
+    def files(self, split: ReadSplit) -> int | None:
+        """Return the number of files: any of those whose lines belong together."""
+        one = len(split.classes) if split.has_file_per_class else 1
+        return None if self.is_parallel else one
 
 
 def _parallel(paths: Sequence[Path]) -> ParsedRows:
@@ -90,17 +88,11 @@ def _parallel(paths: Sequence[Path]) -> ParsedRows:
     different lengths are a MissingError.
     """
     columns = [_gzipped(path) for path in paths]
-    if odd := next(
-        (
-            path
-            for path, column in zip(paths, columns, strict=True)
-            if len(column) != len(columns[0])
-        ),
-        None,
-    ):
-        raise MissingError(
-            f"{odd} and {paths[0]} have different numbers of lines", hint="get the files again"
-        )
+    for path, column in zip(paths, columns, strict=True):
+        if len(column) != len(columns[0]):
+            raise MissingError(
+                f"{path} and {paths[0]} have different numbers of lines", hint="get the files again"
+            )
     captions = [text for together in zip(*columns, strict=True) for text in together]
     return ParsedRows(frame=pl.DataFrame({"sentence": captions}, schema=dict(COLUMNS["sentences"])))
 
@@ -118,12 +110,3 @@ def _gzipped(path: Path) -> list[str]:
             f"{path}, line {captions.index('') + 1}: no caption", hint="get the file again"
         )
     return captions
-
-
-def _files(options: LinesOptions, split: ReadSplit) -> int | None:
-    return None if options.is_parallel else len(split.classes) if split.has_file_per_class else 1
-
-
-READER = Reader(
-    options=LinesOptions, read=_read, kinds=("sentences", "classification"), files=_files
-)

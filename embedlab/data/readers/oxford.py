@@ -17,8 +17,7 @@ import polars as pl
 
 from embedlab.core.schema import table
 from embedlab.data.dataset import ParsedRows
-from embedlab.data.definitions import of_split
-from embedlab.data.reader import Reader, ReadSplit
+from embedlab.data.reader import Reader, ReadSplit, of_split
 from embedlab.data.text_file import bad_line, read_lines
 
 _LEAST_COLUMNS = 4
@@ -28,29 +27,26 @@ _SINGLE = re.compile(r"‘\s*(.*?)\s*’")
 
 
 @table
-class OxfordOptions:
+class Oxford(Reader):
     """There is only one layout."""
 
+    kinds = ("definitions",)
 
-def _read(paths: Sequence[Path], *, options: OxfordOptions, split: ReadSplit) -> ParsedRows:
-    rows = []
-    for path in paths:
-        for number, line in enumerate(read_lines(path), start=1):
-            columns = line.strip().split("\t")
-            if len(columns) < _LEAST_COLUMNS:
-                raise bad_line(
-                    path,
-                    number,
-                    f"{len(columns)} columns, where a word, two others and its definition "
-                    f"are expected",
-                )
-            word, definition = columns[0].rsplit("%", 1)[0].strip(), as_text(columns[3])
-            if not word or not definition:
-                raise bad_line(path, number, "an empty word or definition")
-            rows.append((word, definition))
-    return ParsedRows(
-        frame=of_split(pl.DataFrame(rows, schema=["word", "definition"], orient="row"), split.name)
-    )
+    def read(self, paths: Sequence[Path], split: ReadSplit) -> ParsedRows:
+        """Return the rows of all files whose word is in SPLIT."""
+        rows = []
+        for path in paths:
+            for number, line in enumerate(read_lines(path), start=1):
+                columns = line.strip().split("\t")
+                if len(columns) < _LEAST_COLUMNS:
+                    fault = "columns, where a word, two others and its definition are expected"
+                    raise bad_line(path, number, f"{len(columns)} {fault}")
+                word, definition = columns[0].rsplit("%", 1)[0].strip(), as_text(columns[3])
+                if not word or not definition:
+                    raise bad_line(path, number, "an empty word or definition")
+                rows.append((word, definition))
+        frame = pl.DataFrame(rows, schema=["word", "definition"], orient="row")
+        return ParsedRows(frame=of_split(frame, split.name))
 
 
 def as_text(tokens: str) -> str:
@@ -61,6 +57,3 @@ def as_text(tokens: str) -> str:
         tokens = tokens.replace(apart, joined)
     tokens = _QUOTED.sub(lambda match: match.group(1).capitalize(), tokens)
     return _SINGLE.sub(r"’\1’", tokens).strip()
-
-
-READER = Reader(options=OxfordOptions, read=_read, kinds=("definitions",))

@@ -27,8 +27,15 @@ from embedlab.models.folder_files import (
     read_model_file,
     refuse_no_vocabulary,
 )
-from embedlab.models.modules import BROUGHT, MODULES, foreign_module, listed_modules, module_folders
-from embedlab.models.prompts import read_prompts, typed_prompt
+from embedlab.models.modules import (
+    BROUGHT,
+    MODULES,
+    foreign_module,
+    listed_modules,
+    module_folders,
+    read_prompts,
+    typed_prompt,
+)
 
 if TYPE_CHECKING:
     from embedlab.encoders.cross_encoder import CrossEncoderScorer

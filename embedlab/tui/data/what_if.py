@@ -21,7 +21,7 @@ from embedlab.core.errors import EmbedlabError
 from embedlab.core.paths import state_folder
 from embedlab.core.python_processes import python_command, start_piped
 from embedlab.core.settings import Settings, worker_values
-from embedlab.data.edits import edited
+from embedlab.data.words import edited
 from embedlab.tui.plain import faint
 from embedlab.tui.theme import model_colour, model_sign
 

@@ -30,10 +30,10 @@ from embedlab.core.recipe import flatten, load_recipe, recipe_to_table
 from embedlab.core.schema import parse_value, read_toml
 from embedlab.core.settings import Settings
 from embedlab.data.file_name import is_row_file
-from embedlab.data.starter import is_starter
+from embedlab.data.source import is_starter
 from embedlab.experiments.grid_file import grid_names, grid_path, load_grid
 from embedlab.experiments.plan import GridFolder
-from embedlab.models.packaged import PACKAGED
+from embedlab.models.published import PACKAGED
 from embedlab.runs.launch import shared_flags, start_detached
 
 _SMALL_ENCODER = "minilm"  # that the starter set is trained from in minutes
