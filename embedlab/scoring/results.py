@@ -70,26 +70,27 @@ def member_result(
                     f"{spec.name}: {stored.task} was evaluated before on the same data "
                     "(--again of `embedlab evaluate` repeats it)"
                 )
-            there = texts.names if texts is not None else known
-            outcomes = tuple(known[name] for name in dict.fromkeys(there) if name in known)
-            return TaskResult(evaluation=with_training(stored, spec), outcomes=outcomes)
+            whole = TaskResult(evaluation=with_training(stored, spec))
+            return replace(whole, outcomes=_in_order(known, texts))
         wanted = dict.fromkeys(texts.names if work.wants_items and texts is not None else ())
         lacking = tuple(name for name in wanted if name not in known)
         used = _evaluation_of_vectors(place) if len(lacking) < len(wanted) else None
         if used is not None:
-            outcomes = tuple(known[name] for name in wanted if name in known)
-            can_part = selected.definition.datasets and (
-                not selected.names or {*lacking} <= {*selected.names}
+            can_part = (
+                selected.definition.datasets
+                and spec.shipped.items is None
+                and (not selected.names or {*lacking} <= {*selected.names})
             )
             if not lacking:
                 name = selected.evaluation_name(setting)
                 nothing = replace(used, task=name, model=spec.name, data=(), marks=(), scores=())
-                return TaskResult(evaluation=replace(nothing, refused=()), outcomes=outcomes)
+                nothing = replace(nothing, refused=())
+                return TaskResult(evaluation=nothing, outcomes=_in_order(known, texts))
             if texts is not None and can_part:
                 part, rest = SelectedTask(task=selected.task, names=lacking), texts.of(lacking)
                 more = member_result(part, spec, work, rest, session, start_progress)
                 both = known | {each.name: each for each in more.outcomes}
-                return replace(more, outcomes=tuple(both[name] for name in wanted if name in both))
+                return replace(more, outcomes=_in_order(both, texts))
     result = evaluate_task(
         selected.task,
         spec,
@@ -104,7 +105,16 @@ def member_result(
             result.save(place.evaluations, selected.stored_name(setting))
         except MissingError as full:  # a disk that takes nothing costs time, not the answer
             session.warn(f"{full.message}: the evaluation is shown, not stored")
-    return replace(result, tested=())
+    made = {each.name: each for each in result.outcomes}
+    return replace(result, tested=(), outcomes=_in_order(made, texts))
+
+
+def _in_order(
+    found: Mapping[str, StoredOutcomes], texts: Texts | None
+) -> tuple[StoredOutcomes, ...]:
+    """Return what was FOUND of datasets, in the order in which their task reads them."""
+    order = dict.fromkeys((*(texts.names if texts is not None else ()), *found))
+    return tuple(found[name] for name in order if name in found)
 
 
 def is_stored(

@@ -68,6 +68,9 @@ def test_a_file_joins_a_comparison(tmp_path: Path, ending: str) -> None:
     first = predicted(tmp_path / f"first.{ending}", "trec", "mrpc", wrong=2)
     second = predicted(tmp_path / f"second.{ending}", "trec", "mrpc", wrong=20, name="mine")
     names = [f"items:{first}", f"items:{second}#mine"]
+    for _ in range(2):  # then their items are stored
+        named = embedlab.compare(names, tasks=["mrpc", "trec"], **SAMPLE).frame
+        assert named["slice"].unique(maintain_order=True).to_list() == ["mrpc", "trec"]
     found = embedlab.compare(names, suite="transfer", **SAMPLE).frame.filter(
         slice="trec", metric="accuracy"
     )
