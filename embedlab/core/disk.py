@@ -348,13 +348,10 @@ def take_lock(descriptor: int, *, patience_s: Sequence[float] = ()) -> bool:
     """Lock an open file and return True, or return False where another process holds it, also after
     each of the pauses.
     """
-    for pause_s in (*patience_s, None):
-        try:
+    for pause_s in (0, *patience_s):
+        time.sleep(pause_s)
+        with suppress(BlockingIOError):
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if pause_s is not None:
-                time.sleep(pause_s)
-        else:
             return True
     return False
 
@@ -367,10 +364,8 @@ def wait_for_lock(descriptor: int) -> None:
 def is_locked(path: Path) -> bool:
     """Return whether a process holds the lock of the file PATH; an absent file is unlocked."""
     try:
-        with open_own(path, "rb") as file:
+        with suppress(FileNotFoundError), open_own(path, "rb") as file:
             fcntl.flock(file.fileno(), fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except FileNotFoundError:
-        return False
     except BlockingIOError:
         return True
     return False

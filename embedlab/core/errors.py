@@ -40,10 +40,10 @@ class Hint:
 
     def __init__(self, *parts: "str | NamedOption | RecipeValue | Hint") -> None:
         """Join PARTS, of which a hint gives its own."""
-        flat = [
-            inner for part in parts for inner in (part.parts if isinstance(part, Hint) else (part,))
-        ]
-        object.__setattr__(self, "parts", tuple(part for part in flat if part != ""))
+        flat: list[str | NamedOption | RecipeValue] = []
+        for part in parts:
+            flat += part.parts if isinstance(part, Hint) else [part] * (part != "")
+        object.__setattr__(self, "parts", tuple(flat))
 
     def __str__(self) -> str:
         return "".join(map(str, self.parts))

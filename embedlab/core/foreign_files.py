@@ -89,9 +89,9 @@ def refuse_links(folder: Path) -> None:
     """Refuse a FOLDER of ours that holds anything but files and folders: a link leads out of it."""
     for parent, folders, files in os.walk(folder):
         for name in (*folders, *files):
-            status = os.lstat(Path(parent, name))
+            status = (path := Path(parent, name)).lstat()
             if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
-                raise _not_plain(Path(parent, name), status)
+                raise _not_plain(path, status)
 
 
 def check_output(path: Path, option: str, *, example: str, what: str, mark: bytes) -> None:
@@ -121,9 +121,8 @@ def check_output(path: Path, option: str, *, example: str, what: str, mark: byte
 
 
 def _not_plain(path: Path, status: os.stat_result) -> MissingError:
-    kind = _KINDS.get(stat.S_IFMT(status.st_mode), "something else")
     return MissingError(
-        f"{str(path)!r} is {kind}, not a file of its own",
+        f"{str(path)!r} is {_kind(status)}, not a file of its own",
         hint=f"it is not followed out of its folder; delete it: rm {shlex.quote(str(path))}",
     )
 
@@ -140,10 +139,13 @@ def _refuse(
     path: Path, status: os.stat_result, limit: int | None, error: type[EmbedlabError]
 ) -> None:
     if not stat.S_ISREG(status.st_mode):
-        kind = _KINDS.get(stat.S_IFMT(status.st_mode), "something else")
-        raise error(f"{path}: {kind}, not a file", hint="replace it by a file")
+        raise error(f"{path}: {_kind(status)}, not a file", hint="replace it by a file")
     if limit is not None and status.st_size > limit:
         raise _too_large(path, limit, error)
+
+
+def _kind(status: os.stat_result) -> str:
+    return _KINDS.get(stat.S_IFMT(status.st_mode), "something else")
 
 
 def _too_large(path: Path, limit: int, error: type[EmbedlabError]) -> EmbedlabError:

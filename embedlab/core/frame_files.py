@@ -12,7 +12,6 @@ from contextlib import contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
 from tokenize import TokenError
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from embedlab.core.foreign_files import refuse_foreign
 from embedlab.core.paths import file_hash, state_folder
 from embedlab.core.python_processes import output_of_module
 
-NOTHING: Mapping[str, str] = MappingProxyType({})
+NOTHING: Mapping[str, str] = {}
 _SYSTEM_ERROR = re.compile(r"\(os error (\d+)\)")
 
 

@@ -74,9 +74,7 @@ def code_version(task: str) -> str:
     plug-in that of its own code too.
     """
     code = plugins.identity("tasks", task)
-    return (
-        f"{__version__}+{hashlib.sha256(code.encode()).hexdigest()[:12]}" if code else __version__
-    )
+    return __version__ + f"+{hashlib.sha256(code.encode()).hexdigest()[:12]}" * bool(code)
 
 
 def objective_names() -> list[str]:

@@ -218,12 +218,11 @@ def set_value(values: TomlTable, override: str) -> None:
     if key in CHOICES:
         value = _parse_value(key, text)
         refuse_flaws(value, where="--set", prefix=key)
-        return (
-            _choose_task(values, str(value)) if key == TASK else _choose_profile(values, str(value))
-        )
+        choose = _choose_task if key == TASK else _choose_profile
+        return choose(values, str(value))
     if key.startswith("stages."):
-        for index in range(stage_count(values)):
-            set_value(values, f"stage.{index}.{key.removeprefix('stages.')}={text}")
+        for full in full_keys(key, stage_count(values), ""):
+            set_value(values, f"{full}={text}")
         return None
     if key.endswith(".max_steps"):
         whole = Hint("it is of the whole training: ", RecipeValue("max_steps", "N"))
@@ -265,10 +264,10 @@ def _steps(values: TomlTable, key: str) -> list[str]:
     steps = key.split(".")
     if len(steps) > DEEPEST:
         raise UsageError(f"{_short(key)}: a key of {len(steps)} parts", hint=_EXAMPLE)
-    if steps[0] not in {"data", "objective", "optim"}:
+    if steps[0] not in IN_STAGE:
         return steps
-    if stage_count(values) != 1:
-        short, number = _short(key), "several stages" if stage_count(values) else "no stage"
+    if (count := stage_count(values)) != 1:
+        short, number = _short(key), "several stages" if count else "no stage"
         raise UsageError(
             f"{short}: the recipe has {number}",
             hint=f"name one, stage.0.{short}, or all of them, stages.{short}",
@@ -284,23 +283,21 @@ def _choose_task(values: TomlTable, name: str) -> None:
             f"{TASK}: the recipe's 'tasks' are not tables",
             hint="each [tasks.NAME] is a table of keys and values",
         )
-    if name not in tasks:
-        raise (
-            unknown("task", name, tasks)
-            if tasks
-            else UsageError(
-                f"{TASK}: the recipe has no [tasks] to choose from",
-                hint=Hint("name the data: ", RecipeValue("data.datasets", "NAME")),
-            )
+    if not tasks:
+        raise UsageError(
+            f"{TASK}: the recipe has no [tasks] to choose from",
+            hint=Hint("name the data: ", RecipeValue("data.datasets", "NAME")),
         )
+    if name not in tasks:
+        raise unknown("task", name, tasks)
     refuse_flaws(tasks[name], where=f"--set {TASK}", prefix=f"tasks.{name}")
-    for key, value in tasks[name].items():
-        set_value(values, _of_all_stages(key, value))
+    _set_all(values, tasks[name])
 
 
-def _of_all_stages(key: str, value: Any) -> str:
-    """Return KEY=VALUE for `--set`; a key without a stage is that of all stages."""
-    return f"{_key_of_all_stages(key)}={json.dumps(value, default=str)}"
+def _set_all(values: TomlTable, chosen: Mapping[str, Any]) -> None:
+    """Apply CHOSEN values by key; a key without a stage is that of all stages."""
+    for key, value in chosen.items():
+        set_value(values, f"{_key_of_all_stages(key)}={json.dumps(value, default=str)}")
 
 
 def _key_of_all_stages(key: str) -> str:
@@ -326,8 +323,8 @@ class Profile:
 
 def profiles_of(values: TomlTable) -> tuple[str, ...]:
     """Return the profiles that a recipe's table can be read with."""
-    profiles = values.get("profiles", {})
-    return (PAPER, *profiles) if isinstance(profiles, dict) else (PAPER,)
+    profiles = values.get("profiles")
+    return (PAPER, *(profiles if isinstance(profiles, dict) else ()))
 
 
 def _choose_profile(values: TomlTable, name: str) -> None:
@@ -340,12 +337,11 @@ def _choose_profile(values: TomlTable, name: str) -> None:
         return
     if name not in profiles_of(values):
         known = profiles_of(values)
-        hint = (
-            unknown("profile", name, known).hint
-            if len(known) > 1
-            else "the recipe has none but paper"
+        hint = unknown("profile", name, known).hint
+        raise UsageError(
+            f"no profile named {name!r} in the recipe",
+            hint=hint if len(known) > 1 else "the recipe has none but paper",
         )
-        raise UsageError(f"no profile named {name!r} in the recipe", hint=hint)
     profile = build(
         Profile, values["profiles"][name], where=f"profile {name!r}", prefix=f"profiles.{name}"
     )
@@ -358,35 +354,23 @@ def _choose_profile(values: TomlTable, name: str) -> None:
         values["tasks"][task].update(keys)
     stages = stage_count(values)
     where = f"'profiles.{name}'"
-    said = {
-        full: said
-        for key, said in profile.deviations.items()
-        for full in full_keys(key, stages, where)
-    }
-    settled = {
-        full
-        for key in (*profile.set, *profile.agrees)
-        for full in full_keys(_key_of_all_stages(key), stages, where)
-    }
-    deviations = values.get("deviations", {})
-    declared = {
-        full: said
-        for key, said in deviations.items()
-        for full in full_keys(key, stages, "'deviations'")
-    }
-    if unsaid := next(
-        (key for key in profile.agrees if not {*full_keys(key, stages, where)} <= declared.keys()),
-        None,
-    ):
-        raise UsageError(
-            f"'profiles.{name}.agrees' names {unsaid!r}, of which 'deviations' says nothing",
-            hint="remove it",
-        )
-    values["deviations"] = {
-        full: deviation for full, deviation in declared.items() if full not in settled
-    } | said
-    for key, value in profile.set.items():
-        set_value(values, _of_all_stages(key, value))
+    said = _by_full_keys(profile.deviations, stages, where)
+    set_here = {_key_of_all_stages(key): None for key in (*profile.set, *profile.agrees)}
+    settled = _by_full_keys(set_here, stages, where)
+    declared = _by_full_keys(values.get("deviations", {}), stages, "'deviations'")
+    for key in profile.agrees:
+        if not {*full_keys(key, stages, where)} <= declared.keys():
+            raise UsageError(
+                f"'profiles.{name}.agrees' names {key!r}, of which 'deviations' says nothing",
+                hint="remove it",
+            )
+    left = {full: declared[full] for full in declared if full not in settled}
+    values["deviations"] = left | said
+    _set_all(values, profile.set)
+
+
+def _by_full_keys(said: Mapping[str, Any], stages: int, where: str) -> dict[str, Any]:
+    return {full: value for key, value in said.items() for full in full_keys(key, stages, where)}
 
 
 def _parse_value(key: str, text: str) -> Any:

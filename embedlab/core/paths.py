@@ -87,15 +87,15 @@ def files_below(folder: Path, *, skips: Callable[[Path], bool] = lambda _: False
     links too; nothing else than files.
     """
     for parent, folders, names in os.walk(folder, followlinks=True):
-        around = {
-            path.resolve() for path in (Path(parent), *Path(parent).parents)
-        }  # a link to one of them leads in a circle
+        here = Path(parent)
+        # a link to one of them leads in a circle
+        around = {path.resolve() for path in (here, *here.parents)}
         folders[:] = [
             name
             for name in folders
-            if (path := Path(parent, name)).resolve() not in around and not skips(path)
+            if (here / name).resolve() not in around and not skips(here / name)
         ]
-        yield from (path for name in names if (path := Path(parent, name)).is_file())
+        yield from (here / name for name in names if (here / name).is_file())
 
 
 def file_hash(path: Path) -> str:
@@ -160,11 +160,9 @@ def published(text: str) -> str:
         parts = Path(here).parts[1:]
         others = {Path(other).parts[1:] for other in paths.values()} - {parts}
         is_folder_alone = os.path.isdir(here) and found.rstrip("/") != here  # noqa: PTH112
-        count = next(
-            count
-            for count in range(1, len(parts) + 1)
-            if count == len(parts) or not any(parts[-count:] == one[-count:] for one in others)
-        )
+        count = 1
+        while count < len(parts) and any(parts[-count:] == one[-count:] for one in others):
+            count += 1
         kept = "" if is_folder_alone else "/".join(parts[-count:])
         names[found] = (kept + found[len(here) :]).lstrip("/")
     return _ABSOLUTE.sub(lambda match: names.get(match[0], match[0]), text)

@@ -29,7 +29,6 @@ from embedlab.core.paths import file_hash
 from embedlab.core.settings import named_plugins
 
 if TYPE_CHECKING:
-    import ast
     from importlib.metadata import Distribution, EntryPoint
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -37,11 +36,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from importlib import import_module
-from types import MappingProxyType
 from typing import Literal, TypeVar, get_args
 
 from embedlab.core.errors import NotLoadedError
-from embedlab.core.nearest import nearest_name, unknown
+from embedlab.core.nearest import nearest_hint, unknown
 from embedlab.core.paths import CORPORA_FOLDER, PACKAGE
 
 DECLARATION = "PLUGINS"
@@ -137,11 +135,11 @@ def _declared(content: bytes, path: Path) -> Declared:
             f"the plug-in file {str(path)!r} is not Python{line}: {error_line(error)}",
             hint="correct it",
         ) from error
-    assigned = [
-        node.value
-        for node in tree.body
-        if isinstance(node, ast.Assign | ast.AnnAssign) and _assigns(node) and node.value
-    ]
+    assigned = []
+    for node in tree.body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            assigned += [node.value] * (DECLARATION in map(ast.unparse, targets))
     if len(assigned) != 1:
         count = "no" if not assigned else "more than one"
         raise MissingError(
@@ -156,7 +154,14 @@ def _declared(content: bytes, path: Path) -> Declared:
             f"cannot be read without running the file",
             hint=_EXAMPLE,
         ) from error
-    if not _is_declaration(values):
+    kinds = values.items() if isinstance(values, dict) else [(None, None)]
+    pairs = [
+        pair
+        for _, named in kinds
+        for pair in (named.items() if isinstance(named, dict) else [(None,)])
+    ]
+    texts = [*(kind for kind, _ in kinds), *(text for pair in pairs for text in pair)]
+    if not all(isinstance(text, str) for text in texts):
         raise MissingError(
             f"the plug-in file {str(path)!r}: {DECLARATION} = "
             f"{json.dumps(values, default=repr)[:80]} is not kind → name → attribute",
@@ -165,38 +170,24 @@ def _declared(content: bytes, path: Path) -> Declared:
     return dict(values)
 
 
-def _assigns(node: "ast.Assign | ast.AnnAssign") -> bool:
-    import ast
-
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-    return any(isinstance(target, ast.Name) and target.id == DECLARATION for target in targets)
-
-
-def _is_declaration(values: Any) -> bool:
-    return isinstance(values, dict) and all(
-        isinstance(kind, str)
-        and isinstance(value, dict)
-        and all(isinstance(text, str) for pair in value.items() for text in pair)
-        for kind, value in values.items()
-    )
-
-
 def _place(error: BaseException, path: Path) -> str:
     """Return the last line of the file that an error passed through."""
     if isinstance(error, SyntaxError) and error.lineno:
         return f" at line {error.lineno}"
-    lines = []
-    trace = error.__traceback__
+    line, trace = 0, error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == str(path):
-            lines.append(trace.tb_lineno)
+            line = trace.tb_lineno
         trace = trace.tb_next
-    return f" at line {lines[-1]}" if lines else ""
+    return f" at line {line}" * bool(line)
 
 
 def package_entries(group: str, path: tuple[str, ...]) -> "list[EntryPoint]":
     """The entry points of GROUP among the packages on PATH, in the order of the packages' names."""
-    if not _may_declare(f"[{group}]", path):
+    # Most packages have none, which takes 4 ms to see; importlib.metadata, which also parses every
+    # package's file, takes 200 ms. An archive on PATH may have any.
+    may_declare = any(f"[{group}]" in text for text in _declarations(path))
+    if not (may_declare or any(Path(folder).is_file() for folder in path)):
         return []
     from importlib.metadata import distributions
 
@@ -210,17 +201,6 @@ def package_entries(group: str, path: tuple[str, ...]) -> "list[EntryPoint]":
         if entry.group == group
     ]
     return sorted(entries, key=lambda entry: (entry.dist.name if entry.dist else "", entry.name))
-
-
-def _may_declare(section: str, path: tuple[str, ...]) -> bool:
-    """Return whether a package on PATH may have a SECTION of entry points.
-
-    Most have none, which takes 4 ms to see; importlib.metadata, which also parses every package's
-    file, takes 200 ms.
-    """
-    return any(section in text for text in _declarations(path)) or any(
-        Path(folder).is_file() for folder in path
-    )  # an archive
 
 
 @cache
@@ -253,28 +233,26 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 SHIPPED = "embedlab"
 # Names with a meaning of their own where names of the kind are typed.
-RESERVED: Mapping[Kind, frozenset[str]] = MappingProxyType(
-    {
-        "objectives": frozenset(),
-        "tasks": frozenset({"all"}),
-        "datasets": frozenset({"all", "none"}),
-        "poolings": frozenset(),
-        "encoders": frozenset(
-            {
-                "average",
-                "normalized-average",
-                "concat",
-                "ensemble",
-                "rerank",
-                "dice",
-                "run",
-                "folder",
-                "hub",
-            }
-        ),
-        "properties": frozenset({"dataset", "item", "gap", "right"}),
-    }
-)
+RESERVED: Mapping[Kind, frozenset[str]] = {
+    "objectives": frozenset(),
+    "tasks": frozenset({"all"}),
+    "datasets": frozenset({"all", "none"}),
+    "poolings": frozenset(),
+    "encoders": frozenset(
+        {
+            "average",
+            "normalized-average",
+            "concat",
+            "ensemble",
+            "rerank",
+            "dice",
+            "run",
+            "folder",
+            "hub",
+        }
+    ),
+    "properties": frozenset({"dataset", "item", "gap", "right"}),
+}
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,99}", re.ASCII)
 
 _faults: ContextVar[list[str] | None] = ContextVar(
@@ -451,33 +429,21 @@ def file_faults() -> Iterator[tuple[PluginFile, EmbedlabError]]:
             yield file, error
         else:
             if wrong is not None:
-                guess = nearest_name(wrong, KINDS)
-                hint = f"did you mean {guess!r}?" if guess else f"kinds: {', '.join(KINDS)}"
-                yield (
-                    file,
-                    MissingError(
-                        f"the plug-in file {str(file.path)!r} adds {wrong!r}, which is not a kind",
-                        hint=hint,
-                    ),
-                )
+                fault = f"the plug-in file {str(file.path)!r} adds {wrong!r}, which is not a kind"
+                hint = nearest_hint(wrong, KINDS, f"kinds: {', '.join(KINDS)}")
+                yield file, MissingError(fault, hint=hint)
 
 
 def plugin_versions() -> dict[str, str]:
     """Return the version of each plug-in that can be used, by kind and name: of its package, or the
     digest of its file.
     """
-    plugins = [
-        plugin
-        for kind in KINDS
-        for plugin in discover(kind)
-        if plugin.fault is None and not plugin.is_shipped
-    ]
-    return {
-        f"{plugin.kind}:{plugin.name}": plugin.identity[:16]
-        if plugin.file is not None
-        else plugin.origin
-        for plugin in plugins
-    }
+    versions = {}
+    for plugin in (plugin for kind in KINDS for plugin in discover(kind)):
+        if plugin.fault is None and not plugin.is_shipped:
+            version = plugin.origin if plugin.file is None else plugin.identity[:16]
+            versions[f"{plugin.kind}:{plugin.name}"] = version
+    return versions
 
 
 @contextmanager
@@ -532,12 +498,8 @@ def _name_fault(plugin: Plugin, before: Plugin | None) -> EmbedlabError | None:
         return MissingError(f"{plugin.title} is not used: the name is reserved", hint="rename it")
     if before is None:
         return None
-    first = (
-        "embedlab ships one of that name"
-        if before.is_shipped
-        else f"{before.origin!r} has one of that name"
-    )
-    return MissingError(f"{plugin.title} is not used: {first}", hint="rename it")
+    first = "embedlab ships" if before.is_shipped else f"{before.origin!r} has"
+    return MissingError(f"{plugin.title} is not used: {first} one of that name", hint="rename it")
 
 
 @cache
@@ -565,12 +527,9 @@ def _of_files(kind: Kind) -> Iterator[Plugin]:
         _note(error)
     for file in plugin_files():
         try:
-            declared, content = file.declared.get(kind, {}), file.read()
+            declared, identity = file.declared.get(kind, {}), digest(file.read())
         except EmbedlabError:
             continue
-        if not declared:
-            continue
-        identity = digest(content)
         for name, attribute in declared.items():
             yield Plugin(
                 kind=kind,
@@ -585,28 +544,22 @@ def _of_files(kind: Kind) -> Iterator[Plugin]:
 @cache
 def _shipped(kind: Kind) -> Mapping[str, Plugin]:
     """What embedlab ships of a KIND, by name."""
-    if kind == "datasets":
-        corpora = [PluginFile(path=path) for path in CORPORA_FOLDER.glob("*.toml")]
-        shipped = [
-            Plugin(kind=kind, name=corpus.path.stem, origin=SHIPPED, file=corpus)
-            for corpus in corpora
-        ]
-    else:
-        shipped = [*_shipped_modules(kind)]
+    shipped = [*_shipped_modules(kind)] if kind in _FOLDERS else []
+    for path in CORPORA_FOLDER.glob("*.toml") if kind == "datasets" else ():
+        file = PluginFile(path=path)
+        shipped.append(Plugin(kind=kind, name=path.stem, origin=SHIPPED, file=file))
     plugins = sorted(shipped, key=lambda plugin: plugin.name)
-    return MappingProxyType({plugin.name: plugin for plugin in plugins})
+    return {plugin.name: plugin for plugin in plugins}
 
 
 # The folder whose files have one each, what it is called there, and what stands for "_" in a name.
-_FOLDERS: Mapping[Kind, tuple[str, str, str]] = MappingProxyType(
-    {
-        "objectives": ("objectives/losses", "", "_"),
-        "tasks": ("tasks", "TASK", "_"),
-        "poolings": ("encoders/poolings", "POOLING", "-"),
-        "encoders": ("encoders/kinds", "ENCODER", "-"),
-        "properties": ("outcomes/properties", "PROPERTY", "-"),
-    }
-)
+_FOLDERS: Mapping[Kind, tuple[str, str, str]] = {
+    "objectives": ("objectives/losses", "", "_"),
+    "tasks": ("tasks", "TASK", "_"),
+    "poolings": ("encoders/poolings", "POOLING", "-"),
+    "encoders": ("encoders/kinds", "ENCODER", "-"),
+    "properties": ("outcomes/properties", "PROPERTY", "-"),
+}
 
 
 def _shipped_modules(kind: Kind) -> Iterator[Plugin]:

@@ -50,15 +50,9 @@ def overlap_line(pairs: bool, sentences: bool, few: bool) -> str:
     """Return the line below a table that explains its signs of training text, of those that are
     there.
     """
-    there = (
-        (pairs, str(PAIRS_SHARED)),
-        (sentences, str(SENTENCES_SHARED)),
-        (few, "fewer than 5% of the test sentences, unmarked"),
-    )
-    return (
-        f"[{OVERLAP}] in the training data: "
-        f"{', '.join(words for is_there, words in there if is_there)}"
-    )
+    words = [str(PAIRS_SHARED)] * pairs + [str(SENTENCES_SHARED)] * sentences
+    words += ["fewer than 5% of the test sentences, unmarked"] * few
+    return f"[{OVERLAP}] in the training data: {', '.join(words)}"
 
 
 # Control characters except tab and line end, line and paragraph separators, changes of text
@@ -130,26 +124,21 @@ def markdown_text(text: str) -> str:
     """Return TEXT for a line of Markdown or a cell of a table: HTML, links and images in it are
     text; code in backticks stays code.
     """
-    parts, end = [], 0
+    shown, end = "", 0
     for code in _CODE.finditer(text):
-        parts += [_MARKUP.sub(_as_text, text[end : code.start()]), code[0].replace("|", "\\|")]
+        shown += _MARKUP.sub(_as_text, text[end : code.start()]) + code[0].replace("|", "\\|")
         end = code.end()
-    return (
-        "".join([*parts, _MARKUP.sub(_as_text, text[end:])]).replace("\r", " ").replace("\n", " ")
-    )
+    shown += _MARKUP.sub(_as_text, text[end:])
+    return shown.replace("\r", " ").replace("\n", " ")
 
 
 def _as_text(match: re.Match[str]) -> str:
     return _AS_TEXT.get(match[0], f"\\{match[0]}")
 
 
-def _escape(match: re.Match[str]) -> str:
-    return _unicode_escape(match[0])
-
-
-def _unicode_escape(character: str) -> str:
-    r"""Return `\uXXXX`, twice for a character that JSON writes as a surrogate pair."""
-    units = character.encode("utf-16-be", "surrogatepass")
+def _escape(found: "re.Match[str] | str") -> str:
+    r"""Return `\uXXXX` for a character, twice for one that JSON writes as a surrogate pair."""
+    units = found[0].encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
 
 
@@ -159,7 +148,7 @@ def _replace(error: UnicodeError) -> tuple[str, int]:
         raise error
     lacking = error.object[error.start : error.end]
     return "".join(
-        _REPLACEMENTS.get(character) or _unicode_escape(character) for character in lacking
+        _REPLACEMENTS.get(character) or _escape(character) for character in lacking
     ), error.end
 
 
@@ -183,11 +172,10 @@ def duration(seconds: float) -> str:
     if seconds != seconds:
         return ""
     whole = max(0, round(seconds))
-    for size, unit, smaller, below in (
-        (86400, "d", 3600, "h"),
-        (3600, "h", 60, "m"),
-        (60, "m", 1, "s"),
-    ):
-        if whole >= size:
-            return f"{whole // size}{unit}{whole % size // smaller:02d}{below}"
-    return f"{whole}s"
+    minutes, seconds_left = divmod(whole, 60)
+    hours, minutes_left = divmod(minutes, 60)
+    if hours >= 24:
+        return f"{hours // 24}d{hours % 24:02d}h"
+    if hours:
+        return f"{hours}h{minutes_left:02d}m"
+    return f"{minutes}m{seconds_left:02d}s" if minutes else f"{whole}s"

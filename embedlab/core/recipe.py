@@ -291,9 +291,8 @@ def recipe_table(name: str) -> TomlTable:
         stage for recipe_values in (*before, last) for stage in recipe_values.get("stage", ())
     ]
     joined = {**last, "stage": stages, "deviations": joined_tables([*before, last])}
-    return {
-        key: value for key, value in joined.items() if key != "profiles"
-    }  # its keys would be of other stages
+    joined.pop("profiles", None)  # its keys would be of other stages
+    return joined
 
 
 def from_table(
@@ -345,19 +344,20 @@ def _check_reading(stages: Sequence[Stage], where: str) -> None:
     that read rows differently.
     """
     for index, stage in enumerate(stages):
-        if stage.data.sample is not None and stage.data.rows is None:
+        data, optim = stage.data, stage.optim
+        if data.sample is not None and data.rows is None:
             raise UsageError(
                 f"{where}: 'stage.{index}.data.sample' is set, but the stage reads all rows",
                 hint=Hint(RecipeValue(f"stage.{index}.data.rows", "N")),
             )
-        for name in stage.data.shares or {}:
-            if name not in stage.data.names:
+        for name in data.shares or {}:
+            if name not in data.names:
                 raise UsageError(
                     f"{where}: 'stage.{index}.data.shares' names {name!r}, which the stage "
                     f"does not read",
-                    hint=f"it reads {', '.join(stage.data.names)}",
+                    hint=f"it reads {', '.join(data.names)}",
                 )
-        if stage.optim.accumulate is not None and stage.optim.micro_batch is not None:
+        if optim.accumulate is not None and optim.micro_batch is not None:
             raise UsageError(
                 f"{where}: 'stage.{index}.optim' has accumulate and micro_batch: both save "
                 f"memory, in different ways",
@@ -365,13 +365,14 @@ def _check_reading(stages: Sequence[Stage], where: str) -> None:
                 "a part",
             )
     for index, (before, stage) in enumerate(pairwise(stages), start=1):
-        if isinstance(stage.optim.turn, str) and stage.optim.turn == before.optim.turn:
-            for key in ("epochs", *(("batch_size",) if stage.optim.turn == "batch" else ())):
+        turn = stage.optim.turn
+        if isinstance(turn, str) and turn == before.optim.turn:
+            for key in ("epochs", "batch_size")[: 1 + (turn == "batch")]:
                 wanted = getattr(before.optim, key)
                 if getattr(stage.optim, key) != wanted:
                     raise UsageError(
                         f"{where}: 'stage.{index}.optim.{key}' must be {wanted}: stages with "
-                        f"turn {stage.optim.turn!r} step together",
+                        f"turn {turn!r} step together",
                         hint=Hint(RecipeValue(f"stage.{index}.optim.{key}", str(wanted))),
                     )
 
@@ -389,14 +390,14 @@ def _check_mix(mix: MixSection, stages: Sequence[Stage], where: str) -> None:
     if mix.combine == "turns":
         return
     for key in ("turn", *(_ONE_STEP if mix.combine in JOINT_COMBINES else ())):
-        values = [getattr(stages[index].optim, key) for index in mixed]
-        wanted = 1 if key == "turn" else values[0]
-        if odd := [index for index, value in zip(mixed, values, strict=True) if value != wanted]:
-            raise UsageError(
-                f"{where}: 'stage.{odd[0]}.optim.{key}' must be {wanted}: with mix.combine "
-                f"{mix.combine!r} it is one for all",
-                hint=Hint(RecipeValue(f"stages.optim.{key}", str(wanted))),
-            )
+        wanted = 1 if key == "turn" else getattr(stages[mixed[0]].optim, key)
+        for index in mixed:
+            if getattr(stages[index].optim, key) != wanted:
+                raise UsageError(
+                    f"{where}: 'stage.{index}.optim.{key}' must be {wanted}: with mix.combine "
+                    f"{mix.combine!r} it is one for all",
+                    hint=Hint(RecipeValue(f"stages.optim.{key}", str(wanted))),
+                )
 
 
 def recipe_to_table(recipe: Recipe) -> TomlTable:
@@ -444,9 +445,8 @@ def declared_text(recipe: Recipe) -> str:
     values = flatten(recipe_to_table(recipe))
     lines = ["", "# where the paper, or its authors' code, says something else or nothing:"]
     for deviation in merge_declared(recipe.deviations):
-        here = deviation.here or " / ".join(
-            dict.fromkeys(str(values.get(key, "not set")) for key in deviation.keys)
-        )
+        set_here = (str(values.get(key, "not set")) for key in deviation.keys)
+        here = deviation.here or " / ".join(dict.fromkeys(set_here))
         lines += [
             f"#   {short_keys(deviation.keys, len(recipe.stages))}: {deviation.paper}",
             f"#     here: {here} ({deviation.source})",
@@ -458,32 +458,25 @@ def recipe_differences(old: Recipe, new: Recipe) -> list[tuple[str, Any, Any]]:
     """Return the keys whose values differ, as (key, old value, new value); absent values are
     None.
     """
-    flat_old, flat_new = flatten(recipe_to_table(old)), flatten(recipe_to_table(new))
-    keys = [*flat_old, *(key for key in flat_new if key not in flat_old)]
-    return [
-        (key, flat_old.get(key), flat_new.get(key))
-        for key in keys
-        if flat_old.get(key) != flat_new.get(key)
-    ]
+    before, after = flatten(recipe_to_table(old)), flatten(recipe_to_table(new))
+    rows = [(key, before.get(key), after.get(key)) for key in before | after]
+    return [row for row in rows if row[1] != row[2]]
 
 
 def without_folders(recipe: Recipe) -> Recipe:
     """Return RECIPE for publication: its own files and a folder that it starts from by their names
     alone, not where they are on this machine.
     """
-    stages = (
-        dataclasses.replace(
-            stage,
-            data=dataclasses.replace(
-                stage.data, files=stage.data.names[len(stage.data.datasets) :] or stage.data.files
-            ),
-        )
-        for stage in recipe.stages
+    replace, stages = dataclasses.replace, list[Stage]()
+    for stage in recipe.stages:
+        files = stage.data.names[len(stage.data.datasets) :] or stage.data.files
+        stages.append(replace(stage, data=replace(stage.data, files=files)))
+    return replace(
+        recipe,
+        encoder=replace(recipe.encoder, model=published_name(recipe.encoder.model)),
+        stages=tuple(stages),
+        evaluate=replace(recipe.evaluate, dev=published_name(recipe.evaluate.dev)),
     )
-    evaluate = dataclasses.replace(recipe.evaluate, dev=published_name(recipe.evaluate.dev))
-    model = published_name(recipe.encoder.model)
-    encoder = dataclasses.replace(recipe.encoder, model=model)
-    return dataclasses.replace(recipe, encoder=encoder, stages=tuple(stages), evaluate=evaluate)
 
 
 def _stage(stage: _StageTable, where: str, prefix: str, *, is_stored: bool) -> Stage:
@@ -510,21 +503,14 @@ def _stage(stage: _StageTable, where: str, prefix: str, *, is_stored: bool) -> S
             f"{where}: '{prefix}.objective.name' is {fault}",
             hint=f"one of {', '.join(objective_names())}",
         )
-    checked = _options(name, options, where, f"{prefix}.objective", is_stored=is_stored)
-    return Stage(
-        data=data, objective=ObjectiveSection(name=name, options=checked), optim=stage.optim
-    )
-
-
-def _options(name: str, values: TomlTable, where: str, prefix: str, *, is_stored: bool) -> Any:
-    """The checked options of an objective; as they are written where its plug-in is gone or only
-    another process may load it.
-    """
-    if not can_load_objective(name, is_stored=is_stored):
-        return RawOptions(values=json.dumps(values))
-    if is_stored:
-        values = {**unwritten_options(name), **values}
-    return build(objective_options(name).Options, values, where=where, prefix=prefix)
+    checked: Any = RawOptions(values=json.dumps(options))  # as written, where no plug-in may load
+    if can_load_objective(name, is_stored=is_stored):
+        if is_stored:
+            options = {**unwritten_options(name), **options}
+        kind = objective_options(name).Options
+        checked = build(kind, options, where=where, prefix=f"{prefix}.objective")
+    objective = ObjectiveSection(name=name, options=checked)
+    return Stage(data=data, objective=objective, optim=stage.optim)
 
 
 def identifying(objective: TomlTable) -> TomlTable:
@@ -550,48 +536,43 @@ def keys_of(recipe: Recipe) -> frozenset[str]:
     """Return every key that RECIPE could set, "optim.lr" as well as "stage.0.optim.lr" where there
     is one stage.
     """
-    mix = [] if recipe.mix is None else _keys("mix", MixSection)
     keys = {"max_steps", *_keys("encoder", EncoderSection), *_keys("evaluate", EvaluateSection)}
+    if recipe.mix is not None:
+        keys |= {*_keys("mix", MixSection)}
     for index, stage in enumerate(recipe.stages):
+        options = stage.objective.options  # where its plug-in is not loaded, those that are written
+        is_raw = isinstance(options, RawOptions)
         own = [
             *_keys("data", DataSection),
             *_keys("optim", OptimSection),
             "objective.name",
-            *(f"objective.{key}" for key in _option_keys(stage.objective)),
+            *(
+                f"objective.{key}"
+                for key in (options.plain() if is_raw else known_keys(type(options)))
+            ),
         ]
         keys |= {f"stage.{index}.{key}" for key in own}
-        keys |= {*own} if len(recipe.stages) == 1 else set()
-    return frozenset(keys | {*mix})
+        if len(recipe.stages) == 1:
+            keys |= {*own}
+    return frozenset(keys)
 
 
 def _keys(section: str, kind: type) -> list[str]:
     return [f"{section}.{key}" for key in known_keys(kind)]
 
 
-def _option_keys(objective: ObjectiveSection) -> list[str]:
-    """The keys of an objective's options; those that are written where its plug-in is not
-    loaded.
-    """
-    if isinstance(objective.options, RawOptions):
-        return list(objective.options.plain())
-    return known_keys(objective_options(objective.name).Options)
-
-
 def flatten(values: Any, prefix: str = "") -> dict[str, Any]:
     """Return the values of a recipe's table by their keys as `--set` writes them:
     "stage.0.optim.lr".
     """
-    if isinstance(values, dict):
-        items = values.items()
-    elif isinstance(values, list) and values and isinstance(values[0], dict):
-        items = {str(index): value for index, value in enumerate(values)}.items()
-    else:
+    if isinstance(values, list) and values and isinstance(values[0], dict):
+        values = dict(enumerate(values))
+    if not isinstance(values, dict):
         return {prefix: values}
-    return {
-        key: value
-        for name, item in items
-        for key, value in flatten(item, f"{prefix}.{name}" if prefix else name).items()
-    }
+    flat: dict[str, Any] = {}
+    for name, item in values.items():
+        flat |= flatten(item, f"{prefix}.{name}".removeprefix("."))
+    return flat
 
 
 def read_resolved_recipe(path: Path) -> Recipe:

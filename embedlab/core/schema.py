@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.foreign_files import read_foreign
-from embedlab.core.nearest import nearest_name
+from embedlab.core.nearest import nearest_hint
 
 V = TypeVar("V")
 Key = tuple[str | int, ...]
@@ -213,11 +213,13 @@ def read_json(cls: type[T], content: bytes | str, *, where: Path, schema: int, h
 
     content = content.encode(errors="surrogatepass") if isinstance(content, str) else content
     try:
-        instance: T = _adapter(typing.cast("Any", cls)).validate_json(content, strict=True)
+        instance: T = adapter(typing.cast("Any", cls)).validate_json(content, strict=True)
         wrong = ""
     except pydantic.ValidationError as error:
         wrong = _described(cls, _first_error(error), content)
-    if wrong or _is_suspicious(content) or getattr(instance, "schema", schema) > schema:
+    # it may hold a NUL character or an integer that is too long, and needs a full check
+    is_suspicious = b"\\u0000" in content or b"9" * 20 in content.translate(_DIGITS)
+    if wrong or is_suspicious or getattr(instance, "schema", schema) > schema:
         values = _plain(content)
         if (
             isinstance(values, dict)
@@ -235,13 +237,6 @@ def read_json(cls: type[T], content: bytes | str, *, where: Path, schema: int, h
     return instance
 
 
-def _is_suspicious(content: bytes) -> bool:
-    """Return whether stored JSON may contain a NUL character or an integer that is too long, and
-    needs a full check.
-    """
-    return b"\\u0000" in content or b"9" * 20 in content.translate(_DIGITS)
-
-
 def _plain(content: bytes) -> Any:
     """Return the values in JSON text as they are; None if it is not JSON."""
     from pydantic_core import from_json
@@ -256,11 +251,12 @@ def _plain(content: bytes) -> Any:
 def _checked(cls: Any, text: str, is_strict: bool) -> Any:
     """Return a cached frozen CLS: a grid's ten thousand recipes share equal tables."""
     # Validation from JSON accepts arrays for tuples, while every other type stays strict.
-    return _adapter(cls).validate_json(text, strict=is_strict)
+    return adapter(cls).validate_json(text, strict=is_strict)
 
 
 @cache
-def _adapter(cls: Any) -> Any:
+def adapter(cls: Any) -> Any:
+    """Return what checks values of the type CLS."""
     import pydantic
 
     return pydantic.TypeAdapter(cls)
@@ -323,12 +319,10 @@ def _location(error: Mapping[str, Any], values: Any) -> Key:
     last = [steps.pop()] if steps and error["type"] in _MISSING_KEY else []
     path: list[str | int] = []
     for step in steps:
-        is_key = isinstance(values, Mapping) and step in values
-        if is_key or (
-            isinstance(step, int) and isinstance(values, list | tuple) and step < len(values)
-        ):
+        members = dict(_members(values))
+        if step in members:
             path.append(step)
-            values = values[step]
+            values = members[step]
     return (*path, *last)
 
 
@@ -339,10 +333,11 @@ def _usage_error(
     key = dotted(location, prefix)
     if error["type"] in _UNKNOWN_KEY:
         known = known_keys(cls, location[:-1])
-        guess = nearest_name(str(location[-1]), known) if location else None
+        wrong = str(location[-1]) if location else ""
+        hint = nearest_hint(wrong, known if location else (), f"known keys: {', '.join(known)}")
         return UsageError(
             f"{where}: unknown key {key!r}",
-            hint=f"did you mean {guess!r}?" if guess else f"known keys: {', '.join(known)}",
+            hint=hint,
         )
     if error["type"] in _MISSING_KEY:
         start = "start from a shipped recipe: `embedlab recipes NAME`"
@@ -350,11 +345,13 @@ def _usage_error(
             f"{where}: {key!r} is missing",
             hint=f"add it; {example}" if example else f"add it, or {start}",
         )
-    hint = f"correct it; {example}" if example else CORRECT
     return UsageError(
-        f"{where}: {f'{key!r} is ' if key else ''}{quote(error['input'])}: {reason_of(error)}",
-        hint=hint,
+        f"{where}: {_fault(key, error)}", hint=f"correct it; {example}" if example else CORRECT
     )
+
+
+def _fault(key: str, error: Mapping[str, Any]) -> str:
+    return f"{f'{key!r} is ' * bool(key)}{quote(error['input'])}: {reason_of(error)}"
 
 
 def _described(cls: type, error: Mapping[str, Any], content: bytes) -> str:
@@ -363,7 +360,7 @@ def _described(cls: type, error: Mapping[str, Any], content: bytes) -> str:
     key = dotted(_location(error, _plain(content)))
     if error["type"] in _MISSING_KEY:
         return f"{key!r} is missing"
-    return f"{f'{key!r} is ' if key else ''}{quote(error['input'])}: {reason_of(error)}"
+    return _fault(key, error)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -126,9 +126,11 @@ def worker_values(settings: Settings) -> dict[str, bool | int | str]:
     """Return those of SETTINGS under which another process computes with the same models and data
     as this one, as JSON has them.
     """
-    values = {key: value for key in _OF_WORKERS if (value := getattr(settings, key)) is not None}
+    values = {key: getattr(settings, key) for key in _OF_WORKERS}
     return {
-        key: value if isinstance(value, bool | int) else str(value) for key, value in values.items()
+        key: value if isinstance(value, bool | int) else str(value)
+        for key, value in values.items()
+        if value is not None
     }
 
 
@@ -181,8 +183,9 @@ def load_settings(
                     value = cache_folder(value)
                 if isinstance(value, PluginSettings):
                     base = folder if source == "environment" else Path(source).parent
-                    more = PluginSettings(files=_absolute(map(str, value.files), base))
-                    value, label = _added(origins[key], more, label)
+                    before, more = origins[key], _absolute(map(str, value.files), base)
+                    value = PluginSettings(files=(*dict.fromkeys([*before.value.files, *more]),))
+                    label = label if before.source == "default" else f"{before.source}, {label}"
                 origins[key] = SettingOrigin(key=key, value=value, source=label)
     settings = replace(defaults, **{key: origin.value for key, origin in origins.items()})
     files = replace(origins["plugins"], key="plugins.files", value=str(settings.plugins) or None)
@@ -236,7 +239,7 @@ def named_plugins() -> list[Path]:
     listed = files if isinstance(files, list) else []
     is_whole = all(isinstance(file, str) for file in listed)
     own = _absolute(listed if is_whole else (), user_file.parent)
-    typed = _absolute(_file_list(os.environ.get(PLUGINS, ""))["files"], Path())
+    typed = _absolute(_file_list(os.environ.get(PLUGINS, "")), Path())
     return list(dict.fromkeys([*own, *typed]))
 
 
@@ -246,7 +249,7 @@ def files_named(config: Path | None, plugins: Sequence[Path]) -> Iterator[None]:
     and use the files of PLUGINS too.
     """
     before = {name: os.environ.get(name) for name in (CONFIG, PLUGINS)}
-    known = _file_list(before[PLUGINS] or "")["files"]
+    known = _file_list(before[PLUGINS] or "")
     files = os.pathsep.join(map(str, _absolute([*known, *map(str, plugins)], Path())))
     values = {
         CONFIG: str(config.absolute()) if config is not None else before[CONFIG],
@@ -262,9 +265,9 @@ def files_named(config: Path | None, plugins: Sequence[Path]) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _file_list(text: str) -> dict[str, Any]:
-    """The table of a list of files as PATH has one."""
-    return {"files": [file for file in text.split(os.pathsep) if file]}
+def _file_list(text: str) -> list[str]:
+    """The files in a list as PATH has one."""
+    return [file for file in text.split(os.pathsep) if file]
 
 
 def _absolute(files: Iterable[str], folder: Path) -> tuple[Path, ...]:
@@ -274,14 +277,6 @@ def _absolute(files: Iterable[str], folder: Path) -> tuple[Path, ...]:
         Path(os.path.normpath(folder.absolute() / os.path.expanduser(file)))  # noqa: PTH111
         for file in files
     )
-
-
-def _added(before: SettingOrigin, more: PluginSettings, label: str) -> tuple[PluginSettings, str]:
-    """What was named BEFORE with MORE, and the label of both."""
-    files = tuple(dict.fromkeys([*before.value.files, *more.files]))
-    return PluginSettings(
-        files=files
-    ), label if before.source == "default" else f"{before.source}, {label}"
 
 
 def process_rank(environment: Mapping[str, str] | None = None) -> int:
@@ -323,14 +318,15 @@ def _without_removed(given: Any, source: str, note: Callable[[str], None]) -> An
     """Return GIVEN without removed settings, noting each with NOTE; anything but a table is
     returned unchanged.
     """
-    gone = [key for key in given if key in REMOVED] if isinstance(given, dict) else []
-    for key in gone:
-        where = f"EMBEDLAB_{key.upper()}" if source == "environment" else f"{source}: {key!r}"
-        note(
-            f"{where} has no effect any more: the setting, which {REMOVED[key]}, was "
-            f"removed; delete it there"
-        )
-    return {key: value for key, value in given.items() if key not in gone} if gone else given
+    for key in [*REMOVED] if isinstance(given, dict) else ():
+        if key in given:
+            where = f"EMBEDLAB_{key.upper()}" if source == "environment" else f"{source}: {key!r}"
+            note(
+                f"{where} has no effect any more: the setting, which {REMOVED[key]}, was "
+                f"removed; delete it there"
+            )
+            given = {name: value for name, value in given.items() if name != key}
+    return given
 
 
 def _files(folder: Path, environment: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -356,7 +352,7 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
             continue
         key = variable.removeprefix("EMBEDLAB_").lower()
         if variable == PLUGINS:
-            values[key] = _file_list(text)
+            values[key] = {"files": _file_list(text)}
         elif key in REMOVED:
             values[key] = text
         elif variable in known:
@@ -373,10 +369,8 @@ def _guess(variable: str) -> str:
     """Return a suggestion for VARIABLE, preferring a setting that it begins with; empty if none is
     close.
     """
-    key, known = (
-        variable.removeprefix("EMBEDLAB_").lower(),
-        [field.name for field in fields(Settings)],
-    )
-    shorter = sorted((name for name in known if key.startswith(name)), key=len)
-    guess = shorter[-1] if shorter else nearest_name(key, known)
+    key = variable.removeprefix("EMBEDLAB_").lower()
+    known = [field.name for field in fields(Settings)]
+    shorter = [name for name in known if key.startswith(name)]
+    guess = max(shorter, key=len) if shorter else nearest_name(key, known)
     return f"did you mean EMBEDLAB_{guess.upper()}? otherwise " if guess else ""

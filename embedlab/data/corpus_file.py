@@ -27,8 +27,7 @@ from embedlab.data.dataset import (
 )
 from embedlab.data.reader import Reader, ReadSplit, find_reader
 
-_PLACEHOLDERS = ("split", "class")  # in the names of files
-_PLACEHOLDER = re.compile(r"\{(.*?)\}")
+_PLACEHOLDER = re.compile(r"\{(.*?)\}")  # in the names of files
 _PER_CLASS = "{class}"
 _EXAMPLE = "docs/plugins.md shows a whole one"
 _OF_SHIPPED = (
@@ -159,7 +158,7 @@ def _refuse_faults(corpus: _Corpus, where: str) -> None:
         key = f"{where}: 'layout.{number}"
         _refuse_unknown(layout.splits, corpus.splits, f"{key}.splits'")
         used = _PLACEHOLDER.findall(" ".join(layout.files))
-        _refuse_unknown(used, _PLACEHOLDERS, f"{key}.files'")
+        _refuse_unknown(used, ("split", "class"), f"{key}.files'")
     if corpus.hub is not None:
         _refuse_unknown(corpus.hub.columns, COLUMNS[corpus.kind], f"{where}: 'hub.columns'")
 

@@ -5,7 +5,6 @@ one.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Literal, Self
 
 import polars as pl
@@ -29,35 +28,31 @@ DatasetOrigin = Literal["folder", "starter", "hub", "tiny", "file"]
 NLI_LABELS = ("entailment", "neutral", "contradiction")
 
 _TEXT, _SCORE, _CLASS = pl.String(), pl.Float64(), pl.Int8()
-COLUMNS: Mapping[DatasetKind, Mapping[str, pl.DataType]] = MappingProxyType(
-    {
-        "nli": {"premise": _TEXT, "hypothesis": _TEXT, "label": _TEXT},  # label: one of NLI_LABELS
-        "sts": {
-            "sentence1": _TEXT,
-            "sentence2": _TEXT,
-            "gold": _SCORE,
-            "source": _TEXT,
-        },  # source: null where it is unknown
-        "definitions": {"word": _TEXT, "definition": _TEXT},
-        "paraphrases": {"sentence1": _TEXT, "sentence2": _TEXT, "is_duplicate": _CLASS},
-        "sentiment": {"sentence": _TEXT, "label": _CLASS},  # 0 very negative … 4 very positive
-        "sentences": {"sentence": _TEXT},
-        "triplets": {"anchor": _TEXT, "positive": _TEXT, "negative": _TEXT},
-        "classification": {"sentence": _TEXT, "label": _TEXT},
-        "pair-classification": {"sentence1": _TEXT, "sentence2": _TEXT, "label": _TEXT},
-    }
-)
+COLUMNS: Mapping[DatasetKind, Mapping[str, pl.DataType]] = {
+    "nli": {"premise": _TEXT, "hypothesis": _TEXT, "label": _TEXT},  # label: one of NLI_LABELS
+    "sts": {
+        "sentence1": _TEXT,
+        "sentence2": _TEXT,
+        "gold": _SCORE,
+        "source": _TEXT,
+    },  # source: null where it is unknown
+    "definitions": {"word": _TEXT, "definition": _TEXT},
+    "paraphrases": {"sentence1": _TEXT, "sentence2": _TEXT, "is_duplicate": _CLASS},
+    "sentiment": {"sentence": _TEXT, "label": _CLASS},  # 0 very negative … 4 very positive
+    "sentences": {"sentence": _TEXT},
+    "triplets": {"anchor": _TEXT, "positive": _TEXT, "negative": _TEXT},
+    "classification": {"sentence": _TEXT, "label": _TEXT},
+    "pair-classification": {"sentence1": _TEXT, "sentence2": _TEXT, "label": _TEXT},
+}
 LABELS = ("label", "source")  # text columns that are not sentences
-CLASS_COLUMN: Mapping[DatasetKind, str] = MappingProxyType(
-    {
-        "nli": "label",
-        "sts": "source",
-        "paraphrases": "is_duplicate",
-        "sentiment": "label",
-        "classification": "label",
-        "pair-classification": "label",
-    }
-)
+CLASS_COLUMN: Mapping[DatasetKind, str] = {
+    "nli": "label",
+    "sts": "source",
+    "paraphrases": "is_duplicate",
+    "sentiment": "label",
+    "classification": "label",
+    "pair-classification": "label",
+}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,7 @@ everything is detected.
 import os
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
@@ -70,7 +71,7 @@ class FileName:
         that ./a.csv is a.csv.
         """
         is_bare = Path(self.text) == self.path
-        return f"{self.path}{'' if is_bare else self.text[len(file_part(self.text)) :]}"
+        return str(self.path) + self.text[len(file_part(self.text)) :] * (not is_bare)
 
     @property
     def is_table(self) -> bool:
@@ -88,16 +89,10 @@ class FileName:
             "scale": "-".join(f"{end:g}" for end in ends),
             "held-out": f"{changed.held_out:g}" if changed.held_out else "",
         }
-        rows = [
-            option(key, f"{column}:{chosen}")
-            for key, rows in (("where", changed.where), ("drop", changed.drop))
-            for column, chosen in rows.items()
-        ]
-        options = [
-            *(option(key, value) for key, value in written.items() if value),
-            *rows,
-            *([LOW_SCORES] if changed.low_scores else []),
-        ]
+        options = [option(key, value) for key, value in written.items() if value]
+        for key in ("where", "drop"):
+            options += [option(key, ":".join(each)) for each in getattr(changed, key).items()]
+        options += [LOW_SCORES] * changed.low_scores
         return replace(changed, text=f"{changed.path}{'?' * bool(options)}{'&'.join(options)}")
 
 
@@ -112,10 +107,9 @@ def parse_file_name(text: str) -> FileName:
     values = option_values(text, parts, _OPTIONS, switches=(LOW_SCORES,))
     labels = [pair.rpartition(":") for pair in values.get("labels", "").split(",") if pair]
     rows = {key: values.get(key, "").partition(":") for key in ("where", "drop")}
-    try:
+    held_out = 0.0
+    with suppress(ValueError):
         held_out = float(values.get("held-out", _MOST_HELD_OUT))
-    except ValueError:
-        held_out = 0.0
     faults = {
         "labels": any(not (theirs and ours) for theirs, _, ours in labels),
         "held-out": not 0 < held_out <= _MOST_HELD_OUT,
@@ -152,15 +146,14 @@ def with_said(file: FileName, overrides: Sequence[str]) -> FileName:
     """Return FILE with what `--set data.columns.NAME=…`, and those of `data.labels`, `data.where`
     and `data.drop`, state, where its name says nothing of it.
     """
-    said: dict[str, dict[str, str]] = {key: {} for key in ("columns", "labels", "where", "drop")}
+    said: dict[str, dict[str, str]] = {"labels": {}, "where": {}, "drop": {}, "roles": {}}
     for override in overrides:
         key, _, value = override.partition("=")
         data, kind, name = (*key.split(".", 2), "", "")[:3]
+        if kind == "columns":
+            kind, name = "roles", name if name in ROLES else _OBJECTIVES.get(name, "")
         if data == "data" and kind in said and name:
             said[kind][name] = value
-    columns = said.pop("columns")
-    ours = _OBJECTIVES | {role: role for role in ROLES}
-    said["roles"] = {ours[name]: theirs for name, theirs in columns.items() if name in ours}
     if not any(said.values()):
         return file
     return file.with_options(**{key: values | getattr(file, key) for key, values in said.items()})
@@ -203,11 +196,9 @@ def stated_scale(name: str, text: str | None) -> tuple[float, float] | None:
     """
     if text is None:
         return None
-    match = _SCALE.fullmatch(text)
-    try:
-        low, high = (float(number) for number in match.groups()) if match else (0.0, 0.0)
-    except ValueError:
-        low = high = 0.0
+    low = high = 0.0
+    with suppress(ValueError):
+        low, high = map(float, match.groups() if (match := _SCALE.fullmatch(text)) else (0, 0))
     if low >= high:
         raise UsageError(
             f"{name!r}: scale is {text!r}, not the lowest and the highest score",

@@ -1,7 +1,6 @@
 """Rows from the Hugging Face hub, always at a pinned revision."""
 
 import re
-from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import cache, lru_cache
 from pathlib import Path
@@ -9,11 +8,11 @@ from tempfile import TemporaryDirectory
 
 import polars as pl
 
-from embedlab.core.errors import Hint, MissingError, NamedOption
+from embedlab.core.errors import EmbedlabError, Hint, MissingError, NamedOption
 from embedlab.core.network import is_reachable
 from embedlab.core.paths import file_hash
-from embedlab.core.printable import first_few
 from embedlab.data.dataset import CLASS_COLUMN, COLUMNS, DatasetKind, HubSource, ParsedRows
+from embedlab.data.table_file import no_column
 
 NO_HUB = "give a file of pairs, or hub:FOLDER with a copy of the repository"
 _DATA_FOLDER = (
@@ -36,8 +35,9 @@ def read_hub(hub: HubSource, kind: DatasetKind) -> ParsedRows:
         loaded = loaded.with_columns(
             pl.col(hub.columns[label]).replace_strict(names, default=None, return_dtype=pl.String)
         )
+    ours = {name: pl.col(theirs) for name, theirs in hub.columns.items()}
     frame = loaded.select(
-        (pl.col(hub.columns[name]) if name in hub.columns else pl.lit(None)).cast(dtype).alias(name)
+        ours.get(name, pl.lit(None)).cast(dtype).alias(name)
         for name, dtype in COLUMNS[kind].items()
     )
     whole = frame.drop_nulls(list(hub.columns))
@@ -52,17 +52,26 @@ def load_split(hub: HubSource, *, otherwise: str) -> pl.DataFrame:
     A hub that cannot be reached is a MissingError; OTHERWISE is its hint for what can be done
     without the hub.
     """
-    if is_local(hub.repository):
-        return _filtered(hub, _load(hub.repository, hub.config, hub.split, hub.revision, otherwise))
-    if not is_reachable():
+    load = _load if is_local(hub.repository) else _load_once
+    if load is _load_once and not is_reachable():
         raise MissingError(
             f"{hub.repository!r} ({hub.split}) is not in the data folder, and the hub cannot "
             f"be reached",
             hint=otherwise,
         )
-    return _filtered(
-        hub, _load_once(hub.repository, hub.config, hub.split, hub.revision, otherwise)
-    )
+    table = load(hub.repository, hub.config, hub.split, hub.revision, otherwise)
+    for column, value in hub.where.items():
+        if column not in table.columns:
+            raise _no_column(hub, column, table)
+        frame = table.filter(pl.col(column).cast(pl.String) == value)
+        if frame.is_empty():
+            known = ", ".join(map(str, table[column].unique().sort().head(40)))
+            raise MissingError(
+                f"{hub.repository} ({hub.split}) has no row with {column} {value!r}",
+                hint=f"it has {known}",
+            )
+        table = frame
+    return table
 
 
 def _load(
@@ -74,12 +83,14 @@ def _load(
     datasets.disable_progress_bars()
     huggingface_hub.logging.set_verbosity_error()  # it prints a line for each of its attempts
     context = TemporaryDirectory() if is_local(repository) else nullcontext()
+    is_hidden = Path(repository).exists() and not is_local(repository)
     try:
         # The client knows a folder by its last name and its card alone: in its shared cache it
         # would give the rows of another.
         with context as own_cache:
             loaded = datasets.load_dataset(
-                _address(repository),
+                # for a bare name a local folder would win
+                f"{'hf://datasets/' * is_hidden}{repository}",
                 config,
                 split=split,
                 revision=revision or None,
@@ -94,10 +105,26 @@ def _load(
         reason = " ".join(
             str(error.__cause__ or error).split()
         )  # its own message of unreadable files names no reason
+        hint = f"check the network, or {otherwise}"
+        if "Unknown split" in reason or "corresponds to no data" in reason:
+            hint = "name one of its splits that has rows: ?split=NAME"
+        elif "Config name is missing" in reason or "BuilderConfig" in reason:
+            hint = "name one of its configurations: ?config=NAME"
         raise MissingError(
-            f"cannot get {repository!r} ({split}){where}: {reason}", hint=_hint(reason, otherwise)
+            f"cannot get {repository!r} ({split}){where}: {reason}", hint=hint
         ) from error
-    _check_revision(repository, revision, [file["filename"] for file in loaded.cache_files])
+    # without a network the client uses any revision in its cache
+    parts = {part for file in loaded.cache_files for part in Path(file["filename"]).parts}
+    others = {part for part in parts - {revision} if re.fullmatch("[0-9a-f]{40}", part)}
+    if revision and others:
+        raise MissingError(
+            f"the hub's client gave {repository!r} at revision {min(others)[:8]}, not "
+            f"{revision[:8]}",
+            hint=Hint(
+                "try again with a network, or give a folder that holds the corpus with ",
+                NamedOption("--data", "DIR"),
+            ),
+        )
     table: pl.DataFrame = loaded.to_polars()
     return table
 
@@ -116,13 +143,12 @@ def copy_hashes(folder: Path) -> dict[str, str]:
     """Return the hash of each file of a copy of a repository in FOLDER; its own bookkeeping does
     not count.
     """
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    shown = [
-        path
-        for path in files
-        if not any(part.startswith(".") for part in path.relative_to(folder).parts)
-    ]
-    return {str(path.relative_to(folder)): file_hash(path) for path in shown}
+    files = ((path, path.relative_to(folder)) for path in sorted(folder.rglob("*")))
+    return {
+        str(name): file_hash(path)
+        for path, name in files
+        if path.is_file() and not any(part.startswith(".") for part in name.parts)
+    }
 
 
 @cache  # one commit for a whole command
@@ -151,63 +177,6 @@ def commit(repository: str, revision: str) -> str:
         ) from error
 
 
-def _hint(reason: str, otherwise: str) -> str:
-    """Return what the client's REASON for refusing an address calls for."""
-    if "Unknown split" in reason or "corresponds to no data" in reason:
-        return "name one of its splits that has rows: ?split=NAME"
-    if "Config name is missing" in reason or "BuilderConfig" in reason:
-        return "name one of its configurations: ?config=NAME"
-    return f"check the network, or {otherwise}"
-
-
-def _filtered(hub: HubSource, table: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of TABLE that the source keeps, such as those of one language."""
-    for column, value in hub.where.items():
-        if column not in table.columns:
-            raise _no_column(hub, column, table)
-        frame = table.filter(pl.col(column).cast(pl.String) == value)
-        if frame.is_empty():
-            known = ", ".join(map(str, table[column].unique().sort().head(40)))
-            raise MissingError(
-                f"{hub.repository} ({hub.split}) has no row with {column} {value!r}",
-                hint=f"it has {known}",
-            )
-        table = frame
-    return table
-
-
-def _no_column(hub: HubSource, column: str, table: pl.DataFrame) -> MissingError:
+def _no_column(hub: HubSource, column: str, table: pl.DataFrame) -> EmbedlabError:
     where = f" at {hub.revision[:8]}" if hub.revision else ""
-    return MissingError(
-        f"{hub.repository}{where} has no column {column!r}: found {first_few(table.columns)}",
-        hint="name one of them",
-    )
-
-
-def _address(repository: str) -> str:
-    """Return an address that the client resolves to the hub's REPOSITORY only: for a bare name a
-    local folder would win.
-    """
-    return (
-        f"hf://datasets/{repository}"
-        if Path(repository).exists() and not Path(repository).is_absolute()
-        else repository
-    )
-
-
-def _check_revision(repository: str, revision: str, files: Sequence[str]) -> None:
-    """Refuse rows of another revision: without a network the client uses any revision in its
-    cache.
-    """
-    revisions = {
-        part for file in files for part in Path(file).parts if re.fullmatch("[0-9a-f]{40}", part)
-    }
-    if revision and revisions - {revision}:
-        given = min(revisions - {revision})
-        raise MissingError(
-            f"the hub's client gave {repository!r} at revision {given[:8]}, not {revision[:8]}",
-            hint=Hint(
-                "try again with a network, or give a folder that holds the corpus with ",
-                NamedOption("--data", "DIR"),
-            ),
-        )
+    return no_column(f"{hub.repository}{where}", column, table.columns, hint="name one of them")

@@ -41,10 +41,6 @@ class HubPairs:
     source: HubSource  # its revision is empty where none was typed
     scale: tuple[float, float] | None = None  # lowest and highest score
 
-    def at(self, revision: str) -> HubSource:
-        """Return where the pairs are at a REVISION."""
-        return replace(self.source, revision=revision)
-
 
 def parse_hub_name(name: str) -> HubPairs:
     """Return what NAME says; a violation of the grammar is a UsageError that quotes it."""
@@ -90,8 +86,17 @@ def open_hub_pairs(name: str, *, offline: bool) -> Part:
     elif offline:
         raise MissingError(f"{name!r} is not read: {OFFLINE}", hint=f"{ONLINE}; or {NO_HUB}")
     else:
-        hub = said.at(commit(hub.repository, hub.revision or "main"))
-    rows = scored_pairs(name, _renamed(hub, load_split(hub, otherwise=NO_HUB)), scale=said.scale)
+        hub = replace(hub, revision=commit(hub.repository, hub.revision or "main"))
+    table = load_split(hub, otherwise=NO_HUB)
+    columns = {}
+    for ours, theirs in hub.columns.items():
+        if theirs in table.columns:
+            columns[ours] = table[theirs]
+        elif (theirs, ours) != ("source", "source"):
+            hint = f"name its columns: {HUB}{hub.repository}?s1=NAME&s2=NAME&score=NAME"
+            raise no_column(hub.repository, theirs, table.columns, hint=hint)
+    renamed = pl.DataFrame(columns).with_row_index(PLACE, offset=1)
+    rows = scored_pairs(name, renamed, scale=said.scale)
     if said.scale is not None:
         ScoreScale.of(rows.frame["gold"]).refuse_other(repr(name), said.scale)
     state = DatasetState(
@@ -105,14 +110,3 @@ def open_hub_pairs(name: str, *, offline: bool) -> Part:
         skipped=rows.skipped,
     )
     return Part(frame=rows.frame, state=state)
-
-
-def _renamed(hub: HubSource, table: pl.DataFrame) -> pl.DataFrame:
-    """Return TABLE with the columns that were named under our names, and the places of its rows."""
-    for ours, theirs in hub.columns.items():
-        if theirs not in table.columns and (theirs, ours) != ("source", "source"):
-            hint = f"name its columns: {HUB}{hub.repository}?s1=NAME&s2=NAME&score=NAME"
-            raise no_column(hub.repository, theirs, table.columns, hint=hint)
-    named = {ours: theirs for ours, theirs in hub.columns.items() if theirs in table.columns}
-    columns = {ours: table[theirs] for ours, theirs in named.items()}
-    return pl.DataFrame(columns).with_row_index(PLACE, offset=1)

@@ -31,8 +31,7 @@ def class_counts(kind: DatasetKind, frame: pl.DataFrame) -> dict[str, int] | Non
     column = CLASS_COLUMN.get(kind)
     if column is None or frame[column].null_count():
         return None
-    counts = frame.group_by(column).len().sort(column)
-    return {str(name): rows for name, rows in counts.iter_rows()}
+    return {str(name): rows for name, rows in frame[column].value_counts().sort(column).iter_rows()}
 
 
 def empty_rows(kind: DatasetKind, frame: pl.DataFrame) -> pl.DataFrame:
@@ -54,10 +53,9 @@ def corpus_differences(kind: DatasetKind, frame: pl.DataFrame, expected: Expecte
     """Return how FRAME differs from the whole corpus, with the expected and the found counts; empty
     if it does not.
     """
-    counts = class_counts(kind, frame)
-    odd = (
-        [] if len(frame) == expected.rows else [f"{len(frame):,} rows instead of {expected.rows:,}"]
-    )
+    counts, odd = class_counts(kind, frame), []
+    if len(frame) != expected.rows:
+        odd.append(f"{len(frame):,} rows instead of {expected.rows:,}")
     if expected.classes and counts is not None and counts != expected.classes:
         odd.append(f"classes {_listed(counts)} instead of {_listed(expected.classes)}")
     empty = empty_rows(kind, frame)["row"]
@@ -107,25 +105,19 @@ def record(folder: Path, sha256: Mapping[str, str], revision: str) -> None:
         disk_errors(folder / RECORD, hint=DATA_HINT),
         sole_writer(folder / RECORD),
     ):  # several processes may fetch
-        known = {
-            file: line for line in _lines(folder) if (file := line.partition("\t")[0]) not in sha256
-        }
+        known = {line.partition("\t")[0]: line for line in _lines(folder)}
         known |= {file: f"{file}\t{digest}\t{revision}" for file, digest in sha256.items()}
-        write_atomic(
-            folder / RECORD, "".join(f"{known[file]}\n" for file in sorted(known)), hint=DATA_HINT
-        )
+        text = "".join(f"{known[file]}\n" for file in sorted(known))
+        write_atomic(folder / RECORD, text, hint=DATA_HINT)
 
 
 def revision_of(folder: Path, sha256: Mapping[str, str]) -> str | None:
     """Return the revision that all files with these hashes come from; None if one has changed
     since, or came from elsewhere.
     """
-    known = {
-        tuple(line.split("\t")[:2]): line.rpartition("\t")[2]
-        for line in _lines(folder)
-        if line.count("\t") == 2
-    }
-    revisions = {known.get((file, digest)) for file, digest in sha256.items()}
+    rows = [line.split("\t") for line in _lines(folder)]
+    known = {(row[0], row[1]): row[2] for row in rows if len(row) == 3}
+    revisions = {known.get(each) for each in sha256.items()}
     return revisions.pop() if len(revisions) == 1 else None
 
 
@@ -165,11 +157,8 @@ def get_dataset(dataset: Dataset, folder: Path, *, offline: bool = False) -> lis
 
 
 def _get_split(dataset: Dataset, name: str, split: Split, folder: Path) -> list[Path]:
-    writable = (
-        (layout.files, layout.write) for layout in split.layouts if layout.write is not None
-    )
-    files, write = next(writable, ((), None))
-    if split.hub is None or write is None:
+    layout = next((layout for layout in split.layouts if layout.write is not None), None)
+    if split.hub is None or layout is None or layout.write is None:
         raise MissingError(
             f"{dataset.name!r} ({name}) is not on the hub",
             hint=f"download it by hand from {dataset.home}",
@@ -182,9 +171,8 @@ def _get_split(dataset: Dataset, name: str, split: Split, folder: Path) -> list[
         split.expected,
         allow_partial=False,
     )
-    paths = [folder / file for file in files]
-    for path, text in zip(paths, write(frame), strict=True):
-        write_atomic(path, text, hint="choose another folder with --data")
-    hashes = {file: file_hash(path) for file, path in zip(files, paths, strict=True)}
+    for file, text in zip(layout.files, layout.write(frame), strict=True):
+        write_atomic(folder / file, text, hint=DATA_HINT)
+    hashes = {file: file_hash(folder / file) for file in layout.files}
     record(folder, hashes, f"{split.hub.repository}@{split.hub.revision}")
-    return paths
+    return [folder / file for file in layout.files]

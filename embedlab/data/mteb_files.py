@@ -81,16 +81,24 @@ def find_mteb_files(path: Path) -> MtebFiles:
     """Return the files in the folder PLACE and below it, or the file PLACE with those of the same
     task next to it.
     """
+    paths = [path]
     if path.is_dir():
         paths = sorted(file for file in path.rglob("*.json") if file.name != "model_meta.json")
     elif path.name.endswith(PREDICTIONS):
         beside = path.with_name(path.name.removesuffix(PREDICTIONS) + ".json")
-        paths = [path, *([beside] if beside.is_file() else [])]
-    else:
-        paths = [path]
-    predictions = _by_task([file for file in paths if file.name.endswith(PREDICTIONS)], PREDICTIONS)
-    results = _by_task([file for file in paths if not file.name.endswith(PREDICTIONS)], ".json")
-    return MtebFiles(place=path, predictions=predictions, results=results)
+        paths += [beside] * beside.is_file()
+    files: dict[str, dict[str, Path]] = {PREDICTIONS: {}, ".json": {}}
+    for ending in (PREDICTIONS, ".json"):
+        for file in paths:
+            if file.name.endswith(PREDICTIONS) != (ending == PREDICTIONS):
+                continue
+            task = file.name.removesuffix(ending)
+            if (other := files[ending].setdefault(task, file)) is not file:
+                raise UsageError(
+                    f"{file} and {other} are predictions for the same task",
+                    hint="give a folder with the files of one model",
+                )
+    return MtebFiles(place=path, predictions=files[PREDICTIONS], results=files[".json"])
 
 
 def read_predictions(path: Path, split: str) -> Predictions | None:
@@ -102,42 +110,34 @@ def read_predictions(path: Path, split: str) -> Predictions | None:
     content = _object(path)
     if _META not in content:
         raise MissingError(f"{path}: no key {_META!r}", hint=_WRITTEN)
-    predictions = _chosen_split(
-        _chosen_subset(path, {key: value for key, value in content.items() if key != _META}), split
-    )
+    subsets = {key: value for key, value in content.items() if key != _META}
+    predictions = _chosen_split(_chosen_subset(path, subsets), split)
     if predictions is None:
         return None
-    values = (
-        predictions.get("cosine_scores") or predictions.get("similarity_scores")
-        if isinstance(predictions, dict)
-        else None
-    )
+    values = None
+    if isinstance(predictions, dict):
+        values = predictions.get("cosine_scores") or predictions.get("similarity_scores")
     if not isinstance(values, list):
         raise UsageError(
             f"{path}: holds predictions of another kind of task, not similarities",
             hint="give predictions of an STS task of mteb",
         )
-    if (
-        row := next((row for row, value in enumerate(values) if not _is_similarity(value)), None)
-    ) is not None:
-        raise MissingError(
-            f"{path}: row {row} of 'cosine_scores' is {values[row]!r}, not a number",
-            hint="predict again",
-        )
+    for row, value in enumerate(values):
+        is_number = isinstance(value, float | int) and not isinstance(value, bool)
+        if not (is_number and abs(value) <= _LARGEST):
+            raise MissingError(
+                f"{path}: row {row} of 'cosine_scores' is {value!r}, not a number",
+                hint="predict again",
+            )
     meta = content[_META] if isinstance(content[_META], dict) else {}
     revision = str(meta.get("revision"))
+    at = f" at {revision[:8]}" if len(revision) == 40 else ""
     return Predictions(
         path=path,
         task=path.name.removesuffix(PREDICTIONS),
-        model=f"{meta.get('model_name')} at {revision[:8]}"
-        if len(revision) == 40
-        else str(meta.get("model_name")),
+        model=f"{meta.get('model_name')}{at}",
         values=tuple(values),
     )
-
-
-def _is_similarity(value: Any) -> bool:
-    return isinstance(value, float | int) and not isinstance(value, bool) and abs(value) <= _LARGEST
 
 
 def read_figures(path: Path, split: str = "test") -> StatedFigures | None:
@@ -178,19 +178,6 @@ def read_figures(path: Path, split: str = "test") -> StatedFigures | None:
         subset=str(of_subset["hf_subset"]),
         figures=figures,
     )
-
-
-def _by_task(files: list[Path], ending: str) -> dict[str, Path]:
-    by_task: dict[str, Path] = {}
-    for file in files:
-        task = file.name.removesuffix(ending)
-        if task in by_task:
-            raise UsageError(
-                f"{file} and {by_task[task]} are predictions for the same task",
-                hint="give a folder with the files of one model",
-            )
-        by_task[task] = file
-    return by_task
 
 
 def _chosen_subset(path: Path, subsets: Mapping[str, Any]) -> Any:

@@ -54,16 +54,14 @@ class KnownText:
     def overlap(self, frame: pl.DataFrame) -> Overlap:
         """Return the overlap of an evaluation set's rows with this text."""
         keys = _keys(frame)
-        has_words = _has_words(keys)
-        distinct, has_pairs = np.unique(keys[has_words]), keys.shape[1] == 2
-        whole = keys[has_words.all(axis=1)]
+        distinct = np.unique(keys[_has_words(keys)])
+        pairs = keys[: len(keys) * (keys.shape[1] == 2)]
+        whole = pairs[_has_words(pairs).all(axis=1)]
         return Overlap(
             sentences=len(distinct),
-            shared_sentences=_count_in(distinct, self.sentences),
-            pairs=len(keys) if has_pairs else 0,
-            shared_pairs=_count_in(_pair_keys(whole[:, 0], whole[:, 1]), self.pairs)
-            if has_pairs
-            else 0,
+            shared_sentences=int(_is_in(distinct, self.sentences).sum()),
+            pairs=len(pairs),
+            shared_pairs=int(_is_in(_pair_keys(whole[:, 0], whole[:, -1]), self.pairs).sum()),
         )
 
     def has_any(self, frame: pl.DataFrame, columns: Sequence[str]) -> NDArray[np.bool_]:
@@ -80,20 +78,11 @@ class KnownText:
         counted = _has_words(keys)
         is_known_pair = _is_in(_pair_keys(keys[:, 0], keys[:, 1]), self.pairs) & counted.all(axis=1)
         counted[:, 1] &= keys[:, 0] != keys[:, 1]  # one sentence twice counts once
-        counts = zip(
-            counted.sum(1),
-            (_is_in(keys, self.sentences) & counted).sum(1),
-            is_known_pair,
-            strict=True,
-        )
+        sentences, shared = counted.sum(1), (_is_in(keys, self.sentences) & counted).sum(1)
+        counts = np.stack([sentences, shared, is_known_pair], axis=1).tolist()
         return [
-            Overlap(
-                sentences=int(sentences),
-                shared_sentences=int(shared),
-                pairs=1,
-                shared_pairs=int(is_pair),
-            )
-            for sentences, shared, is_pair in counts
+            Overlap(sentences=all_, shared_sentences=known, pairs=1, shared_pairs=is_pair)
+            for all_, known, is_pair in counts
         ]
 
     def write(self, path: Path) -> None:
@@ -129,15 +118,12 @@ def find_overlaps(training: Sequence[Part], evaluations: Sequence[Part]) -> pl.D
     Columns: training, evaluation (each "name:split"), sentences, shared_sentences, pairs,
     shared_pairs.
     """
-    rows = [
-        {
-            "training": _label(part),
-            "evaluation": _label(tested),
-            **vars(known.overlap(tested.frame)),
-        }
-        for part, known in ((part, KnownText.of([part.frame])) for part in training)
-        for tested in evaluations
-    ]
+    rows = []
+    for part in training:
+        known = KnownText.of([part.frame])
+        for tested in evaluations:
+            names = {"training": _label(part), "evaluation": _label(tested)}
+            rows.append({**names, **vars(known.overlap(tested.frame))})
     return pl.DataFrame(rows)
 
 
@@ -206,10 +192,6 @@ def _key(text: str) -> int:
 def _pair_keys(first: SortedKeys, second: SortedKeys) -> SortedKeys:
     """Return one hash for each unordered pair."""
     return np.minimum(first, second) * _MIX + np.maximum(first, second)
-
-
-def _count_in(keys: SortedKeys, known: SortedKeys) -> int:
-    return int(_is_in(keys, known).sum())
 
 
 def _is_in(keys: SortedKeys, known: SortedKeys) -> NDArray[np.bool_]:

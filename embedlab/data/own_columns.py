@@ -270,8 +270,8 @@ class OwnData:
         """Return the column of the file by the name that the recipes for own rows have for it,
         where the two differ.
         """
-        named = {self.kind.columns[role]: theirs for role, theirs in self.columns.items()}
-        return {ours: theirs for ours, theirs in named.items() if ours != theirs}
+        named = self.kind.columns
+        return {named[role]: name for role, name in self.columns.items() if named[role] != name}
 
     @property
     def texts(self) -> list[str]:
@@ -290,10 +290,10 @@ class OwnData:
         """Return the name by which the same rows are read without detection; without options where
         the columns have our names.
         """
-        usual = all(name in {role, self.kind.columns[role]} for role, name in self.columns.items())
-        usual = usual and not self.file.roles
+        named = self.kind.columns
+        usual = all(name in {role, named[role]} for role, name in self.columns.items())
         return self.file.with_options(
-            roles={} if usual else dict(self.columns),
+            roles={} if usual and not self.file.roles else dict(self.columns),
             labels=dict(self.labels),
             scale=None,
             low_scores=False,
@@ -320,21 +320,16 @@ class OwnData:
         about += [f"left out: {count} {reason}" for reason, count in self.skipped.items()]
         if self.unread:
             about.append(f"not read: {', '.join(self.unread)}")
-        report = [f"{self.file.text}: {'; '.join(about)}"]
-        report += [
-            Note(
-                "  " + "; ".join(f"{name}: {one_line(text)}" for name, text in row.items()),
-                kind="detail",
-            )
-            for row in self.examples
-            if has_examples
+        details = [
+            "; ".join(f"{name}: {one_line(text)}" for name, text in row.items())
+            for row in self.examples[: len(self.examples) * has_examples]
         ]
         if self.columns:
             values = [f"{role}=NAME" for role in self.columns]
             values += ["scale=LOW-HIGH"] * (self.scores is not None)
-            otherwise = f"  to read it otherwise: '{self.file.path}?{'&'.join(values)}'"
-            report.append(Note(otherwise, kind="detail"))
-        return report
+            details.append(f"to read it otherwise: '{self.file.path}?{'&'.join(values)}'")
+        notes = [Note(f"  {detail}", kind="detail") for detail in details]
+        return [f"{self.file.text}: {'; '.join(about)}", *notes]
 
 
 def own_data(name: str) -> OwnData:
@@ -367,7 +362,14 @@ def _detected(name: str, _size: int, _modified_ns: int) -> OwnData:
     scores = None
     if kind == SCORED and (values := found.values(columns["score"])).is_finite().all():
         scores = ScoreScale.of(values) if len(values) else None
-    _refuse_scale(file, kind, scores)
+    if kind != SCORED and (file.scale is not None or file.low_scores):
+        raise UsageError(
+            f"{file.text!r}: it holds {kind.title}, which have no scores",
+            hint="remove the scale, or say ?score=NAME",
+        )
+    if file.scale is not None and scores is not None:
+        low_name = None if file.low_scores else f"'{file.text}&{LOW_SCORES}'"
+        scores.refuse_other(str(file.path), file.scale, low_name)
     if gold := columns.get("score") or columns.get("label"):
         without = NOTHING if kind == SCORED else no_labels(file.labels)
         rows, blank = rows_with(file.path, rows, gold, without=without)
@@ -409,7 +411,7 @@ def read_sentences(path: Path) -> ParsedRows:
         roles = [_role_of(name, has_sent0=False) for name in names]
         has_names = any(roles)
         fewest = _SURE_LINES if sign in ",;" and not has_names else 2
-        is_even = {len(fields) for fields in with_sign} == {len(names)}
+        is_even = {*map(len, with_sign)} == {len(names)}
         is_table = is_even and len(with_sign) == len(lines) >= fewest
         is_table = len(names) > 1 and ((is_table and sign in {*marks, *SEPARATORS}) or all(roles))
         is_tab = sign == "\t"
@@ -431,18 +433,6 @@ def no_labels(labels: Mapping[str, str]) -> tuple[str, ...]:
     return () if _NO_LABEL[0] in labels else _NO_LABEL[:1]
 
 
-def _refuse_scale(file: FileName, kind: RowKind, scores: ScoreScale | None) -> None:
-    """Refuse a scale that was said of rows without scores, or that the scores contradict."""
-    if kind != SCORED and (file.scale is not None or file.low_scores):
-        raise UsageError(
-            f"{file.text!r}: it holds {kind.title}, which have no scores",
-            hint="remove the scale, or say ?score=NAME",
-        )
-    if file.scale is not None and scores is not None:
-        low_name = None if file.low_scores else f"'{file.text}&{LOW_SCORES}'"
-        scores.refuse_other(str(file.path), file.scale, low_name)
-
-
 @dataclass(frozen=True, kw_only=True)
 class _Column:
     """A column of a file."""
@@ -452,11 +442,6 @@ class _Column:
     role: str  # the part that it is by its name, or as the user says; empty: none
     holds: str  # numbers, words, lists, nothing, other values, or texts
     is_text: bool  # whether it may be one of the texts of a row
-
-    @property
-    def has_blanks(self) -> bool:
-        """Whether one of its values has several words."""
-        return bool(_trimmed(self.values).str.contains(_BETWEEN_WORDS).any())
 
     @property
     def is_prose(self) -> bool:
@@ -481,8 +466,17 @@ class _Columns:
         """Look at the columns of ROWS, all that FILE has; one that the user names and that is not
         there is refused, and one with the name of a part that does not hold it.
         """
-        names = [name for name in rows.columns if name != PLACE]
-        _refuse_missing_header(file, names)
+        names = rows.drop(PLACE).columns
+        separator = {".csv": ",", ".tsv": "\t"}.get(file.path.suffix.lower())
+        is_known = any(_role_of(name, has_sent0=False) for name in names)
+        for name in names if separator else ():
+            is_long = len(name.split()) > _NAME_WORDS and not is_known
+            if is_long or re.fullmatch(r"[-+]?\d+(?:[.,]\d+)?", name):
+                raise MissingError(
+                    f"{file.path}, line 1: {name!r} is not the name of a column",
+                    hint="name the columns first, such as "
+                    f"sentence1{separator}sentence2{separator}score",
+                )
         if rows.is_empty():
             raise no_rows(file.path)
         stated = [*file.roles.values()]
@@ -505,7 +499,8 @@ class _Columns:
         if sum(column.is_text for column in self.columns.values()) > 2:
             # one of them without any blank holds names of rows, unless it is called a text
             for name, column in self.columns.items():
-                is_text = column.role or column.holds == "lists" or column.has_blanks
+                is_text = column.role or column.holds == "lists"
+                is_text = is_text or _trimmed(column.values).str.contains(_BETWEEN_WORDS).any()
                 if column.is_text and not is_text:
                     self.columns[name] = replace(column, is_text=False)
         self.texts = [name for name, column in self.columns.items() if column.is_text]
@@ -551,9 +546,16 @@ class _Columns:
         out.
         """
         path, values = self.file.path, self.rows[name]
-        parts = (
-            ("anchor", "positive") if len(texts := self._other_texts(name)) > 1 else SENTENCES.texts
-        )
+        texts = [
+            column.name
+            for column in self.rows.drop(PLACE, name).get_columns()
+            if column.name != self.file.source
+            and column.dtype == pl.String
+            and _squeezed(column.name) not in _FACTS
+            and not (_are_numbers(column) or _are_words(column))
+            and len(_trimmed(column))
+        ]
+        parts = PAIRS.texts if len(texts) > 1 else SENTENCES.texts
         roles = dict(zip(parts, texts, strict=False))
         others = self.file.with_options(roles=roles, labels={}, scale=None, low_scores=False).text
         other = f"to leave {name!r} out write '{others}'" if texts else ""
@@ -584,19 +586,6 @@ class _Columns:
                 hint=_either("rename it", other),
             )
 
-    def _other_texts(self, left_out: str) -> list[str]:
-        """Return the first columns of texts, one or two, without the one that is LEFT_OUT."""
-        texts = [
-            name
-            for name in self.rows.columns
-            if name not in {PLACE, left_out, self.file.source}
-            and self.rows[name].dtype == pl.String
-            and _squeezed(name) not in _FACTS
-            and not (_are_numbers(self.rows[name]) or _are_words(self.rows[name]))
-            and _trimmed(self.rows[name]).len()
-        ]
-        return texts[:2]
-
     def decide(self) -> tuple[RowKind, dict[str, str]]:
         """Return the kind of the rows, and the column of each of its parts; parts that no kind has
         together are a UsageError, as is a column left out that could make them another kind.
@@ -619,7 +608,16 @@ class _Columns:
             texts = self._two("anchor", "positive", without=negatives)
             return TRIPLETS, {**texts, "negative": self._one("negative", negatives)}
         if "sentence" in said or (len(self.texts) == 1 and not said):
-            return SENTENCES, {"sentence": self._sentence()}
+            name = file.roles.get("sentence") or self._one("sentence", self.texts)
+            third = next(iter((*self._called("label"), *self._called("score"))), None)
+            if third and not said:  # it is not silently left out
+                why = (
+                    f"single texts with {third!r}, which no recipe trains on and no task "
+                    f"evaluates; pairs may have labels or scores"
+                )
+                purpose = " to train on the texts alone"
+                raise self._ambiguous(why, {"sentence": name}, purpose=purpose)
+            return SENTENCES, {"sentence": name}
         scores, labels = self._called("score"), self._called("label")
         if "label" in said or file.labels:
             scores = []
@@ -672,9 +670,9 @@ class _Columns:
             if name not in {*alone.values(), self.file.source}
             and (column.key not in _FACTS or column.is_nli or column.is_prose)
         }
-        excused = {"score", "label"} if self.file.labels or self.file.scale else set()
+        excused = {"", "score", "label"} if self.file.labels or self.file.scale else {""}
         for name, column in left.items():
-            if column.role and column.role not in excused:
+            if column.role not in excused:
                 why = f"{name!r} is called a {column.role}, and {kind.title} have none"
                 raise self._ambiguous(why, alone, purpose=f" to leave {name!r} out")
         if kind in {PAIRS, SENTENCES}:
@@ -686,7 +684,9 @@ class _Columns:
     ) -> None:
         """Refuse a column beside the texts of pairs or sentences that may say something of them."""
         if column.holds == "numbers":
-            if _is_numbering(self.values(name)):
+            numbers = self.values(name).to_list()  # of one or two rows it cannot be known
+            counts = [*range(len(numbers) + 1)]
+            if len(numbers) > 2 and numbers in (counts[:-1], counts[1:]):
                 return
             if _OPPOSITE.search(column.key):
                 classes = self._written_numbers(name)
@@ -702,34 +702,18 @@ class _Columns:
             role = "negative" if kind == PAIRS else "positive"
         else:
             return
-        options: list[Options] = [{**(alone if role == "negative" else {}), role: name}, alone]
+        option: Options = {**(alone if role == "negative" else {}), role: name}
         if kind == SENTENCES:
-            options[0] = {"anchor": alone["sentence"], "positive": name}
-        if kind == SENTENCES and role == "score":
-            options = [alone]
+            option = {"anchor": alone["sentence"], "positive": name}
+        options = [alone] if kind == SENTENCES and role == "score" else [option, alone]
         may_say = "" if column.is_nli else ", or say nothing about them"
         raise self._ambiguous(f"{name!r} may be their {role}{may_say}", *options)
-
-    def _sentence(self) -> str:
-        """Return the column of sentences; one that labels or scores them is not silently left
-        out.
-        """
-        name = self.file.roles.get("sentence") or self._one("sentence", self.texts)
-        third = next(iter((*self._called("label"), *self._called("score"))), None)
-        if third and not self.file.roles:
-            why = (
-                f"single texts with {third!r}, which no recipe trains on and no task "
-                f"evaluates; pairs may have labels or scores"
-            )
-            raise self._ambiguous(why, {"sentence": name}, purpose=" to train on the texts alone")
-        return name
 
     def meanings(self, name: str) -> dict[str, str]:
         """Return which labels in a column are written otherwise than ours, and their meaning; where
         it is unclear a UsageError.
         """
-        labels = class_texts(self.rows[name]).replace("", None).drop_nulls()
-        there = sorted({*labels} - {*no_labels(self.file.labels)})
+        there = sorted({*class_texts(self.rows[name])} - {None, "", *no_labels(self.file.labels)})
         known = ", ".join(NLI_LABELS)
         if odd := next((m for m in self.file.labels.values() if m not in NLI_LABELS), None):
             raise UsageError(
@@ -769,7 +753,7 @@ class _Columns:
         their order.
         """
         texts = [name for name in self.texts if name not in without]
-        said = {role: self.file.roles[role] for role in roles if role in self.file.roles}
+        said = {role: name for role, name in self.file.roles.items() if role in roles}
         rest = [name for name in texts if name not in said.values()]
         for names in (roles, ("s1", "s2"), ("anchor", "positive")):
             columns = dict(said)
@@ -790,15 +774,15 @@ class _Columns:
                 f"{self.file.path} has no column of texts: found {first_few(self.columns)}",
                 hint=f"say what its columns hold: '{self.file.path}?{example}'",
             )
-        parts = ("anchor", "positive", "negative") if len(texts) > 1 else ("sentence",)
-        examples: list[Options] = [
-            dict(zip(parts, texts[:count], strict=False)) for count in (2, 3)
-        ]
+        parts = TRIPLETS.texts if len(texts) > 1 else SENTENCES.texts
+        counts = (2, 3)[: max(len(texts) - 1, 1)]
         why = (
             f"{len(texts)} columns of texts ({', '.join(texts)}), whose names do not say what they "
             f"hold"
         )
-        raise self._ambiguous(why, *examples[: max(len(texts) - 1, 1)])
+        raise self._ambiguous(
+            why, *(dict(zip(parts, texts[:count], strict=False)) for count in counts)
+        )
 
     def _ambiguous(self, why: str, *options: Options, purpose: str = "") -> UsageError:
         """Return the error for what may be read as each of OPTIONS says, for a PURPOSE."""
@@ -809,14 +793,14 @@ class _Columns:
         """Return the file's name with OPTIONS, and with what was typed of other parts and
         columns.
         """
-        roles = {role: column for role, column in options.items() if role in ROLES}
-        others = {key: value for key, value in options.items() if key not in roles}
+        others = {**options}
+        roles = {role: others.pop(role) for role in options if role in ROLES}
         kept = {
             role: column
             for role, column in self.file.roles.items()
             if role not in roles and column not in roles.values()
         }
-        return f"'{self.file.with_options(roles={**kept, **roles}, **others).text}'"
+        return f"'{self.file.with_options(roles=kept | roles, **others).text}'"
 
 
 def selected_rows(
@@ -856,10 +840,10 @@ def splits_in(rows: pl.DataFrame, settled: Sequence[str]) -> tuple[str, dict[str
             continue
         counts = class_texts(column).fill_null("").value_counts(sort=True)
         values = dict(counts.iter_rows())
-        said = {_split_said(value) for value in [*values][: _MOST_LABELS + 1]}
-        is_of_splits = len(said) > 1 and "" not in said
-        if 1 < len(values) <= _MOST_LABELS and (is_called_so or is_of_splits):
-            return column.name, values
+        if 1 < len(values) <= _MOST_LABELS:
+            said = {*map(_split_said, values)}
+            if is_called_so or (len(said) > 1 and "" not in said):
+                return column.name, values
     return None
 
 
@@ -897,7 +881,7 @@ def _suggested(column: str, labels: Sequence[str]) -> dict[str, str] | None:
     two = _TWO_NUMBERED if key in _SAME_COLUMNS else {}
     for meanings in (_NUMBERED, two, written):
         whole = {label: label if label in meanings else _whole(label) for label in given}
-        if {*whole.values()} == {*meanings} and given and all(meanings.values()):
+        if given and {*whole.values()} == {*meanings} and all(meanings.values()):
             return {label: meanings[number] for label, number in whole.items()}
     return None
 
@@ -923,7 +907,7 @@ def _labels_options(column: str, labels: Sequence[str], meanings: Mapping[str, s
 
 
 def _either(first: str, second: str) -> str:
-    return f"{first}, or {second}" if second else first
+    return ", or ".join(filter(None, (first, second)))
 
 
 def _squeezed(name: str) -> str:
@@ -973,24 +957,4 @@ def _are_words(values: pl.Series) -> bool:
     texts = _trimmed(values)
     distinct = texts.unique()
     is_few = 0 < len(distinct) <= min(_MOST_LABELS, len(texts) / 2)
-    return is_few and max(len(text.split()) for text in distinct) <= _LABEL_WORDS
-
-
-def _is_numbering(numbers: pl.Series) -> bool:
-    """Return whether NUMBERS count the rows, from 0 or 1; of one or two rows it cannot be known."""
-    steps = [[*range(start, start + len(numbers))] for start in (0, 1)]
-    return len(numbers) > 2 and numbers.to_list() in steps
-
-
-def _refuse_missing_header(file: FileName, names: Sequence[str]) -> None:
-    """Refuse a first line that is a row, not names of columns."""
-    separator = {".csv": ",", ".tsv": "\t"}.get(file.path.suffix.lower())
-    is_known = any(_role_of(name, has_sent0=False) for name in names)
-    for name in names:
-        is_number = re.fullmatch(r"[-+]?\d+(?:[.,]\d+)?", name)
-        if separator and (is_number or (len(name.split()) > _NAME_WORDS and not is_known)):
-            raise MissingError(
-                f"{file.path}, line 1: {name!r} is not the name of a column",
-                hint=f"name the columns first, such as "
-                f"{separator.join(['sentence1', 'sentence2', 'score'])}",
-            )
+    return is_few and all(len(text.split()) <= _LABEL_WORDS for text in distinct)

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import polars as pl
@@ -60,13 +59,11 @@ _REQUIRED = ("sentence1", "sentence2", "score")
 _PAIR = _REQUIRED[:2]
 # The corpus whose files a user's own file of a kind is like, with the split that is read where it
 # has none.
-_LIKE: Mapping[DatasetKind, tuple[str, str]] = MappingProxyType(
-    {
-        "definitions": ("definitions", "all"),
-        "sentences": ("wiki-1m", "train"),
-        "triplets": ("nli-triplets", "train"),
-    }
-)
+_LIKE: Mapping[DatasetKind, tuple[str, str]] = {
+    "definitions": ("definitions", "all"),
+    "sentences": ("wiki-1m", "train"),
+    "triplets": ("nli-triplets", "train"),
+}
 # Under these names the corpora that embedlab reads have the columns: the pair files, SNLI and
 # SimCSE's triplets.
 _PUBLISHED = {
@@ -172,9 +169,7 @@ def scored_pairs(
     hint = "correct it, or state the scale: scale=LOW-HIGH"
     frame = _with_numbers(title, frame, "score", scale, hint, skipped)
     source = pl.col("source") if "source" in frame.columns else pl.lit(None)
-    pairs = frame.select(
-        "sentence1", "sentence2", pl.col("score").alias("gold"), source.alias("source")
-    )
+    pairs = frame.select(*_PAIR, gold="score", source=source)
     return ParsedRows(frame=pairs.cast(dict(COLUMNS["sts"])), skipped=skipped)  # type: ignore[arg-type]
 
 
@@ -195,12 +190,8 @@ def _with_numbers(
     is_odd = ~number.is_finite().fill_null(False)
     refuse_rows(title, rows, is_odd, f"{column} is not a number", column)
     if bounds is not None:
-        low, high = bounds
-        is_outside, fault = (
-            ~number.is_between(low, high),
-            f"{column} is not from {low:g} to {high:g}",
-        )
-        refuse_rows(title, rows, is_outside, fault, column, hint=hint)
+        fault = f"{column} is not from {bounds[0]:g} to {bounds[1]:g}"
+        refuse_rows(title, rows, ~number.is_between(*bounds), fault, column, hint=hint)
     return rows.with_columns(number.alias(column))
 
 
@@ -208,8 +199,10 @@ def holds_queries(name: str) -> bool:
     """Return whether a dataset's NAME is a user's own file with pairs of anchor and positive, or
     triplets, or queries in a folder.
     """
-    data = None if is_query_folder(name) else held_data(name)
-    return is_query_folder(name) or (data is not None and data.kind in {PAIRS, TRIPLETS})
+    if is_query_folder(name):
+        return True
+    data = held_data(name)
+    return data is not None and data.kind in {PAIRS, TRIPLETS}
 
 
 def held_data(name: str) -> OwnData | None:
@@ -318,7 +311,7 @@ def open_own_rows(
         rows = rows.filter(~is_left_out)
     for name, classes in shape.labels.items():
         column = theirs[name]
-        none = () if "-" in classes or not classes else no_labels(named.labels)
+        none = no_labels(named.labels) if classes and "-" not in classes else ()
         rows, blank = rows_with(path, rows, column, without=none)
         skipped |= blank
         labels = class_texts(rows[column]).replace(dict(named.labels))
@@ -343,7 +336,7 @@ def _by_our_names(columns: Mapping[str, str], shape: RowShape) -> dict[str, str]
     corpora have.
     """
     ours = {_PUBLISHED.get(name, name): name for name in shape.columns}
-    ours |= {name: name for name in shape.columns}
+    ours |= zip(shape.columns, shape.columns, strict=True)
     by_our_names: dict[str, str] = {}
     for name, theirs in columns.items():
         if name not in ours:
@@ -368,12 +361,12 @@ def _table_rows(
     rows = read_rows(path, needed=[*columns.values(), *shape.columns])
     theirs = {}
     for ours in shape.columns:
-        choices = [columns[ours]] if ours in columns else [ours, _PUBLISHED.get(ours, ours)]
-        there = [name for name in choices if name in rows.columns]
-        if not there:
+        theirs[ours] = columns.get(ours, ours)
+        if ours not in {*columns, *rows.columns} and _PUBLISHED.get(ours) in rows.columns:
+            theirs[ours] = _PUBLISHED[ours]
+        if theirs[ours] not in rows.columns:
             hint = Hint("say which holds it: ", RecipeValue(f"data.columns.{ours}", "NAME"))
-            raise no_column(path, choices[0], rows.columns, hint=hint)
-        theirs[ours] = there[0]
+            raise no_column(path, theirs[ours], rows.columns, hint=hint)
     if rows.is_empty():
         raise no_rows(path)
     settled = [PLACE, *named.where, *named.drop, *theirs.values()]

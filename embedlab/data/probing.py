@@ -42,20 +42,21 @@ def set_of(name: str) -> str | None:
 
 def suite_title(name: str) -> str:
     """Return the title of the suite called NAME; for `probing:DIR` it is the folder's name."""
-    return (
-        _own_name(typed_path(name.removeprefix(FOLDER_PREFIX)).resolve())
-        if name.startswith(FOLDER_PREFIX)
-        else name
-    )
+    path = _typed(name)
+    return name if path is None else _own_name(path)
 
 
 def suite_folder(name: str, folder: Path | None) -> Path | None:
     """Return the folder of a suite's files: a user's own, or the data FOLDER."""
-    return (
-        typed_path(name.removeprefix(FOLDER_PREFIX)).resolve().parent
-        if name.startswith(FOLDER_PREFIX)
-        else folder
-    )
+    path = _typed(name)
+    return folder if path is None else path.parent
+
+
+def _typed(name: str) -> Path | None:
+    """Return the user's own folder that a NAME means; None where it means none."""
+    if not name.startswith(FOLDER_PREFIX):
+        return None
+    return typed_path(name.removeprefix(FOLDER_PREFIX)).resolve()
 
 
 def suite(name: str, folder: Path | None) -> tuple[Dataset, ...]:
@@ -98,14 +99,13 @@ def _undeclared(suite_name: str, path: Path, file: str) -> Dataset:
 
 
 def _place(name: str, folder: Path | None) -> Path:
-    if name.startswith(FOLDER_PREFIX):
-        model = typed_path(name.removeprefix(FOLDER_PREFIX)).resolve()
-        if not model.is_dir():
+    if (path := _typed(name)) is not None:
+        if not path.is_dir():
             raise MissingError(
-                f"no folder {str(model)!r}",
+                f"no folder {str(path)!r}",
                 hint="probing:DIR is a folder of files in SentEval's probing format",
             )
-        return model
+        return path
     if folder is None or name not in suite_names(folder):
         raise unknown(
             "probing suite",

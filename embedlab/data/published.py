@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal
 
 from embedlab.core import plugins
@@ -19,21 +18,18 @@ def shipped_aliases() -> Mapping[str, str]:
     """Return the other names under which people type corpora, written without signs between their
     parts: name → corpus.
     """
-    return MappingProxyType(
-        {alias: path.stem for path, values in _all_values() for alias in values.get("aliases", ())}
-    )
+    return {
+        alias: path.stem for path, values in _all_values() for alias in values.get("aliases", ())
+    }
 
 
 @cache
 def shipped_hashes() -> Mapping[str, str]:
     """Return the sha256 of each published file by its path in a data folder."""
-    return MappingProxyType(
-        {
-            file: digest
-            for _, values in _all_values()
-            for file, digest in values.get("sha256", {}).items()
-        }
-    )
+    hashes: dict[str, str] = {}
+    for _, values in _all_values():
+        hashes |= values.get("sha256", {})
+    return hashes
 
 
 def _all_values() -> Iterator[tuple[Path, TomlTable]]:
@@ -89,23 +85,23 @@ def remarks(state: Mapping[str, Any], *, is_named: bool = True) -> Iterator[str]
     """
     name, of = state["name"], f"{state['name']} {state.get('split')}"
     about = f"{of}: " if is_named else ""
-    rows, expected = state.get("rows"), state.get("expected_rows")
+    rows, expected, origin = (state.get(key) for key in ("rows", "expected_rows", "origin"))
     if state.get("partial") and rows != expected:
-        yield f"{name} is partial: {rows} of {expected} rows" + (
-            " (starter set)" if state.get("origin") == "starter" else ""
+        yield f"{name} is partial: {rows} of {expected} rows" + " (starter set)" * (
+            origin == "starter"
         )
     elif state.get("partial"):
         yield (
             f"{of} is partial: its classes or empty sentences are not those of the published corpus"
         )
     elif (
-        state.get("origin") == "folder"
+        origin == "folder"
         and not state.get("revision")
         and (others := other_files(state.get("sha256", {})))
     ):
-        more = f" and {len(others) - 1} more" if len(others) > 1 else ""
+        more = f" and {len(others) - 1} more" * (len(others) > 1)
         yield f"{about}the counts are right, but {others[0]!r}{more} differs from the published file"
-    if name in _MADE_BY_RULE and state.get("origin") != "tiny":
+    if name in _MADE_BY_RULE and origin != "tiny":
         yield f"{about}made by a rule; {_MADE_BY_RULE[name]}"
     yield from (f"{about}{note}" for note in state.get("notes", ()))
     if empty := state.get("empty", 0):
@@ -140,13 +136,12 @@ def canonical_name(name: str) -> str:
     if base in shipped or "/" in base:
         return name
     typed = _squeezed(base)
-    canonical = next(
-        (known for known in shipped if _squeezed(known) == typed), None
-    ) or shipped_aliases().get(typed)
-    is_own = canonical is not None and any(
-        plugins.find(kind, base) is not None for kind in ("datasets", "tasks")
-    )  # a plug-in's name
-    return name if canonical is None or is_own else f"{canonical}{colon}{split}"
+    squeezed = {_squeezed(known): known for known in reversed(shipped)}
+    canonical = squeezed.get(typed) or shipped_aliases().get(typed)
+    # a plug-in's name is its own
+    if canonical is None or plugins.find("datasets", base) or plugins.find("tasks", base):
+        return name
+    return f"{canonical}{colon}{split}"
 
 
 def canonical_names(names: Sequence[str]) -> list[str]:

@@ -74,16 +74,14 @@ class Queries:
         """Return the same without the texts that a model REFUSED, and which items are left: a query
         is left out where it, or a document that is relevant to it, is among them.
         """
-        is_asked, is_there = (
-            np.array([text not in refused for text in texts], np.bool_)
-            for texts in (self.texts, self.candidates)
-        )
-        is_lost = np.append(~is_there, np.zeros(len(self.ids[1]) - len(is_there), np.bool_))
-        is_asked[self.query[is_lost[self.relevant]]] = False
+        is_asked = np.array([text not in refused for text in self.texts], np.bool_)
+        is_there = np.ones(len(self.ids[1]), np.bool_)
+        is_there[: len(self.candidates)] = [text not in refused for text in self.candidates]
+        is_asked[self.query[~is_there[self.relevant]]] = False
         items = np.flatnonzero(is_asked[self.query])
-        number, place = np.cumsum(is_asked) - 1, np.cumsum(~is_lost) - 1
+        number, place = np.cumsum(is_asked) - 1, np.cumsum(is_there) - 1
         query, document = self.excluded
-        stays = is_asked[query] & ~is_lost[document]
+        stays = is_asked[query] & is_there[document]
         kept = Queries(
             part=replace(self.part, frame=self.part.frame[items]),
             texts=tuple(compress(self.texts, is_asked)),
@@ -92,7 +90,7 @@ class Queries:
             relevant=place[self.relevant[items]],
             grade=self.grade[items],
             excluded=(number[query[stays]], place[document[stays]]),
-            ids=([*compress(self.ids[0], is_asked)], [*compress(self.ids[1], ~is_lost)]),
+            ids=([*compress(self.ids[0], is_asked)], [*compress(self.ids[1], is_there)]),
         )
         return kept, items
 
@@ -158,10 +156,7 @@ def queries_of_pairs(part: Part, candidates: Sequence[str]) -> Queries:
     CANDIDATES, is relevant to it.
     """
     texts = part.frame[SENTENCES[0]].unique(maintain_order=True).to_list()
-    query, relevant = (
-        part.frame[name].replace_strict(known, range(len(known)), return_dtype=pl.Int64).to_numpy()
-        for name, known in zip(SENTENCES, (texts, candidates), strict=True)
-    )
+    query, relevant = _indices(part.frame, dict(zip(SENTENCES, (texts, candidates), strict=True)))
     return Queries(
         part=part,
         texts=tuple(texts),
@@ -172,6 +167,13 @@ def queries_of_pairs(part: Part, candidates: Sequence[str]) -> Queries:
         excluded=own_texts(texts, candidates, query, relevant),
         ids=(_numbered(texts), _numbered(candidates)),
     )
+
+
+def _indices(frame: pl.DataFrame, columns: Mapping[str, Sequence[str]]) -> Iterator[Places]:
+    """Yield the place of each value of a column among those that it can have."""
+    for name, known in columns.items():
+        places = frame[name].replace_strict(known, range(len(known)), return_dtype=pl.Int64)
+        yield places.to_numpy()
 
 
 def _numbered(texts: Sequence[str]) -> list[str]:
@@ -221,14 +223,12 @@ def open_query_folder(name: str) -> Queries:
     if without := qrels["query"].n_unique() - len(query_ids):
         skipped[NONE_RELEVANT] = without
     asked, candidates = tuple(texts[query] for query in query_ids), tuple(corpus.values())
-    at = {key: index for index, key in enumerate(document_ids)}
-    numbers = {key: index for index, key in enumerate(query_ids)}
-    query = np.array([numbers[key] for key in relevant["query"]], np.intp)
-    document = np.array([at[key] for key in relevant["document"]], np.intp)
+    query, document = _indices(relevant, {"query": query_ids, "document": document_ids})
     # the document of the same id whose text holds that of the query, as in ArguAna
+    at = {key: index for index, key in enumerate(document_ids)}
     itself = [
         (number, at[key])
-        for key, number in numbers.items()
+        for number, key in enumerate(query_ids)
         if has_texts and texts[key] in corpus.get(key, "")
     ]
     frame = pl.DataFrame({"item": np.arange(len(query))})
@@ -380,21 +380,16 @@ def _read_qrels(path: Path) -> tuple[pl.DataFrame, dict[str, int], list[str]]:
             ) from error
         first, other = grades.setdefault((query, document), (line, grade))
         if other != grade:
-            raise bad_line(
-                path,
-                line,
-                f"repeats query {query!r} and document {document!r} of line {first} with "
-                f"another grade",
-            )
+            of = f"query {query!r} and document {document!r} of line {first}"
+            raise bad_line(path, line, f"repeats {of} with another grade")
         again += first != line
     unit = Fraction(lcm(*(grade.denominator for _, grade in grades.values())))
     line, highest = max(grades.values(), key=lambda of: of[1], default=(0, Fraction(0)))
-    is_whole = highest * unit <= MOST_RELEVANT
-    if not is_whole:
+    if not (is_whole := highest * unit <= MOST_RELEVANT):
         lowest = min(grade for _, grade in grades.values() if grade > 0)
         unit = 1 / lowest
         if highest * unit > MOST_RELEVANT:
-            times = "" if lowest == 1 else f" times {float(lowest):g}"
+            times = f" times {float(lowest):g}" * (lowest != 1)
             raise MissingError(
                 f"{path}, line {line}: grade {float(highest):g} is above {MOST_RELEVANT}{times}",
                 hint=_GRADE,

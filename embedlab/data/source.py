@@ -95,21 +95,18 @@ def dataset_names(kind: DatasetKind | None = None) -> list[str]:
 def dataset(name: str) -> Dataset:
     """The dataset called NAME, or by another of its names."""
     listing = "`embedlab data ls` lists all; for your own pairs give the path of their file"
-    plugin = plugins.find("datasets", canonical := canonical_name(name))
-    if plugin is None:
+    canonical = canonical_name(name)
+    if plugins.find("datasets", canonical) is None:
         refuse_file(name)
-    return _load(
-        plugin or plugins.require("datasets", canonical, listing=listing, also=shipped_aliases())
-    )
+    also = shipped_aliases()
+    return _load(plugins.require("datasets", canonical, listing=listing, also=also))
 
 
 def _load(plugin: Plugin) -> Dataset:
     loaded = plugin.load()
-    return (
-        read_corpus(loaded)
-        if isinstance(loaded, Path)
-        else plugin.checked(loaded, Dataset, named=True)
-    )
+    if isinstance(loaded, Path):
+        return read_corpus(loaded)
+    return plugin.checked(loaded, Dataset, named=True)
 
 
 @lru_cache(
@@ -190,7 +187,7 @@ class Source:
                 f"{chosen.name!r} has no split {split!r}",
                 hint=f"its splits: {', '.join(chosen.splits)}",
             )
-        is_here = self.folder == TINY_FOLDER or self._layout(chosen, split) is not None
+        is_here = self.folder == TINY_FOLDER or self._place(chosen, split) is not None
         if not is_here and (chosen.splits[split].hub is None or self.offline):
             raise self._missing(chosen, split)
         return is_here
@@ -199,10 +196,8 @@ class Source:
         """The SHA-256 of the files of a split in the data folder; none where they are not there, or
         rows are generated.
         """
-        folder, layout = self.folder_of(chosen), self._layout(chosen, split)
-        if folder is None or layout is None:
-            return {}
-        return {file: file_hash(folder / file) for file in layout.files}
+        folder, layout = self._place(chosen, split) or (Path(), None)
+        return {file: file_hash(folder / file) for file in (layout.files if layout else ())}
 
     def suite(self, datasets: Sequence[str]) -> Sequence[str]:
         """Return those of the DATASETS of a whole task that are read: of the starter set those that
@@ -215,9 +210,9 @@ class Source:
         """The folder that the files of a dataset are in: one of its own, or the data folder."""
         return chosen.folder or self.folder
 
-    def _layout(self, chosen: Dataset, split: str) -> FileLayout | None:
-        """Return the first layout of a split whose files are all in its folder; of one that is
-        preferred to it none may be there.
+    def _place(self, chosen: Dataset, split: str) -> tuple[Path, FileLayout] | None:
+        """Return the folder of a split, and its first layout whose files are all there; of one that
+        is preferred to it none may be there.
         """
         folder = self.folder_of(chosen)
         if folder is None or self.folder == TINY_FOLDER:
@@ -240,15 +235,14 @@ class Source:
                     f"{str((folder / begun).parent)!r}",
                 )
             if not absent:
-                return layout
-            if len(absent) < len(layout.files):
-                begun = begun or absent[0]
+                return folder, layout
+            begun = begun or absent[0] * (len(absent) < len(layout.files))
         return None
 
     def _from_folder(self, chosen: Dataset, split: str) -> Part:
-        folder, layout = self.folder_of(chosen), self._layout(chosen, split)
-        assert folder is not None  # it is at hand
-        assert layout is not None
+        place = self._place(chosen, split)
+        assert place is not None  # it is at hand
+        folder, layout = place
         hashes = self.hashes(chosen, split)
         is_of_starter = is_starter(folder)
         if is_of_starter:
@@ -278,24 +272,22 @@ class Source:
         sha256: Mapping[str, str] | None = None,
         revision: str | None = None,
     ) -> Part:
-        label = f"{chosen.name!r} ({split})"
+        label, kind, frame = f"{chosen.name!r} ({split})", chosen.kind, rows.frame
         # whoever names the starter set knows that it is a part
         allow_partial = self.allow_partial or origin == "starter"
         state = DatasetState(
             name=chosen.name,
             split=split,
-            rows=len(rows.frame),
+            rows=len(frame),
             expected_rows=expected.rows if expected else None,
             origin=origin,
-            partial=is_partial(
-                label, chosen.kind, rows.frame, expected, allow_partial=allow_partial
-            ),
+            partial=is_partial(label, kind, frame, expected, allow_partial=allow_partial),
             revision=revision,
             sha256=sha256 or {},
             skipped=rows.skipped,
-            empty=len(empty_rows(chosen.kind, rows.frame)),
+            empty=len(empty_rows(kind, frame)),
         )
-        return Part(frame=rows.frame, state=state)
+        return Part(frame=frame, state=state)
 
     def _missing(self, chosen: Dataset, split: str) -> MissingError:
         """The error that names the first file of the preferred layout which is not there, and the

@@ -45,23 +45,16 @@ CORPORA = {name: own.split() for own, names in _NAMES.items() for name in names.
 TRAIN = "train"  # cards name corpora whose test split is meant for tests
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class CorpusText:
-    """The text of a dataset's rows."""
+def _write_text(path: Path, rows: int, text: KnownText) -> None:
+    """Store the text of so many rows in the cache; a disk that refuses it costs time alone."""
+    with suppress(OSError, EmbedlabError):
+        write_table(path, text.frame, {_ROWS: str(rows)})
 
-    rows: int
-    text: KnownText
 
-    def write(self, path: Path) -> None:
-        """Store the text in the cache; a disk that refuses it costs time alone."""
-        with suppress(OSError, EmbedlabError):
-            write_table(path, self.text.frame, {_ROWS: str(self.rows)})
-
-    @classmethod
-    def read(cls, path: Path) -> "CorpusText":
-        """Read what `write` wrote."""
-        frame, facts = read_table(path, hint="")
-        return cls(rows=int(facts[_ROWS]), text=KnownText.of_frame(frame))
+def _read_text(path: Path) -> tuple[int, KnownText]:
+    """Read what `_write_text` wrote."""
+    frame, facts = read_table(path, hint="")
+    return int(facts[_ROWS]), KnownText.of_frame(frame)
 
 
 _ROWS = "embedlab-training-text"
@@ -96,11 +89,11 @@ def card_corpora(folder: Path) -> tuple[str, ...]:
 
     try:
         refuse_foreign(path, limit=LARGEST_CARD)
-        stated = (metadata_load(path) or {}).get("datasets")
+        stated = (metadata_load(path) or {}).get("datasets") or ()
     except Exception:  # a damaged card can be any error of its parser
         return ()
-    names = [stated] if isinstance(stated, str) else list(stated or ())
-    return tuple(dict.fromkeys(str(name) for name in names))
+    names = [stated] if isinstance(stated, str) else stated
+    return tuple(dict.fromkeys(map(str, names)))
 
 
 def open_stated(names: Sequence[str], source: Source, cache: Path) -> list[StatedCorpus]:
@@ -112,7 +105,7 @@ def open_stated(names: Sequence[str], source: Source, cache: Path) -> list[State
 
 
 def _open_corpus(name: str, source: Source, cache: Path) -> StatedCorpus:
-    texts: dict[str, CorpusText] = {}
+    texts: dict[str, tuple[int, KnownText]] = {}
     published = 0
     for own in CORPORA.get(name.rpartition("/")[2].lower(), ()):
         chosen = dataset(own)
@@ -121,20 +114,20 @@ def _open_corpus(name: str, source: Source, cache: Path) -> StatedCorpus:
             if not hashes:
                 continue
             key = sha256(repr((own, sorted(hashes.items()))).encode()).hexdigest()[:16]
-            text = cached(cache / f"{key}.parquet", CorpusText.read)
-            if text is None:
+            path = cache / f"{key}.parquet"
+            if (text := cached(path, _read_text)) is None:
                 frame = source.open_split(chosen, TRAIN).frame
-                text = CorpusText(rows=len(frame), text=KnownText.of([frame]))
-                text.write(cache / f"{key}.parquet")
+                text = len(frame), KnownText.of([frame])
+                _write_text(path, *text)
             texts[own] = text
             expected = chosen.splits[TRAIN].expected
-            published += expected.rows if expected else text.rows
+            published += expected.rows if expected else text[0]
     return StatedCorpus(
         name=name,
         datasets=tuple(texts),
-        rows=sum(text.rows for text in texts.values()),
+        rows=sum(rows for rows, _ in texts.values()),
         published_rows=published,
-        text=reduce(or_, (text.text for text in texts.values())) if texts else None,
+        text=reduce(or_, (text for _, text in texts.values())) if texts else None,
     )
 
 

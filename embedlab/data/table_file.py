@@ -197,11 +197,15 @@ def _table(
     if len(header) < 2 + ("" in header):
         lines = [",".join(row) for row in (names, *(row for _, row in rows))]
         if other := _other_separator([*filter(None, lines)]):
-            marks = " ".join(map(repr, SEPARATORS)) if path.suffix.lower() == ".csv" else repr("\t")
+            is_tsv = path.suffix.lower() == ".tsv"
+            hint = f"replace {other!r} by tabs and call it {path.with_suffix('.tsv').name}"
+            if is_tsv and other in SEPARATORS and 2 * other not in "".join(names):
+                hint = f"call it {path.with_suffix('.csv').name}"
+            marks = repr("\t") if is_tsv else " ".join(map(repr, SEPARATORS))
             fault = (
                 f"its columns are separated by {other!r}, those of a {path.suffix} file by {marks}"
             )
-            raise MissingError(f"{path}, line {first}: {fault}", hint=_by_tabs(path, names, other))
+            raise MissingError(f"{path}, line {first}: {fault}", hint=hint)
     if twice := [name for name in header if header.count(name) > 1]:
         raise bad_line(path, first, f"column {twice[0]!r} occurs twice")
     fewest = max((header.index(name) + 1 for name in needed if name in header), default=0)
@@ -210,12 +214,11 @@ def _table(
             raise odd_fields(path, line, row, f"the header has {len(header)}")
     columns = zip_longest(*(row for _, row in rows), header)  # the header makes rows whole
     frame = pl.DataFrame(
-        {
-            name: pl.Series([field or None for field in column[:-1]], dtype=pl.String)
-            for name, column in zip(header, columns, strict=True)
-        }
+        {name: column[:-1] for name, column in zip(header, columns, strict=True)},
+        schema=dict.fromkeys(header, pl.String),
     )
-    return frame.with_columns(pl.Series(PLACE, [line for line, _ in rows], dtype=pl.UInt32))
+    places = pl.Series(PLACE, [line for line, _ in rows], dtype=pl.UInt32)
+    return frame.with_columns(pl.all().replace("", None), places)
 
 
 def _other_separator(lines: Sequence[str]) -> str | None:
@@ -230,13 +233,6 @@ def _other_separator(lines: Sequence[str]) -> str | None:
         if is_sign and all(line.count(sign) >= header.count(sign) for line in others):
             return sign
     return None
-
-
-def _by_tabs(path: Path, names: Sequence[str], sign: str) -> str:
-    """Return what to do with a file whose NAMES of columns are separated by a SIGN."""
-    if path.suffix.lower() == ".tsv" and sign in SEPARATORS and 2 * sign not in "".join(names):
-        return f"call it {path.with_suffix('.csv').name}"
-    return f"replace {sign!r} by tabs and call it {path.with_suffix('.tsv').name}"
 
 
 def number_of(column: str) -> pl.Expr:
@@ -312,11 +308,8 @@ def as_texts(title: Path | str, rows: pl.DataFrame, columns: Sequence[str]) -> p
 def other_values(title: Path | str, rows: pl.DataFrame, name: str) -> MissingError:
     """Return the error for a column whose values are of a type that no text or number has."""
     kind = rows.schema[name]
-    what = (
-        "lists, tables or bytes"
-        if kind.is_nested() or kind in {pl.Binary, pl.Object}
-        else f"values of the type {kind}"
-    )
+    is_odd = kind.is_nested() or kind in {pl.Binary, pl.Object}
+    what = "lists, tables or bytes" if is_odd else f"values of the type {kind}"
     return MissingError(
         f"{title}: {name} holds {what}, not texts or numbers", hint="give one text or number a row"
     )
@@ -392,10 +385,11 @@ def sentences(path: Path, column: str | None = None) -> Iterator[str]:
 
     Unreadable lines are errors with their number; blank lines at the end of a table are ignored.
     """
-    if path.suffix.lower() in TABLES:
+    suffix = path.suffix.lower()
+    if suffix in TABLES:
         yield from _column(path, column or "sentence")
         return
-    if path.suffix.lower() == ".npy" or column is not None:
+    if suffix == ".npy" or column is not None:
         raise UsageError(
             f"{path}: sentences have columns in {', '.join(TABLES)} files alone",
             hint="give one of them, or text with one sentence a line",

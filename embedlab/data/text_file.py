@@ -83,10 +83,8 @@ def read_lines(path: Path, *, encoding: Encoding = "utf-8") -> list[str]:
     r"""Return the lines of a file, split at "\n" only, since corpora contain other characters that
     count as line ends elsewhere.
     """
-    lines = read_text(path, encoding=encoding).split("\n")
-    if lines[-1] == "":
-        lines.pop()
-    return [line.removesuffix("\r") for line in lines]
+    text = read_text(path, encoding=encoding).removesuffix("\n")
+    return [line.removesuffix("\r") for line in text.split("\n")]
 
 
 def is_seen(texts: pl.Series) -> pl.Series:
@@ -129,11 +127,11 @@ def read_fields(
     places = columns
     if isinstance(columns[0], str):
         header = [name.strip() for name in rows.pop(0)[1]]
-        for name in columns:
-            if header.count(str(name)) != 1:
-                fault = f"no column {name!r}: found {first_few(header)}"
-                is_there = name in header
-                raise bad_line(path, 1, f"column {name!r} occurs twice" if is_there else fault)
+        for name in map(str, columns):
+            if name not in header:
+                raise bad_line(path, 1, f"no column {name!r}: found {first_few(header)}")
+            if header.count(name) > 1:
+                raise bad_line(path, 1, f"column {name!r} occurs twice")
         places, fields = [header.index(str(name)) for name in columns], [len(header)]
     if not rows:
         raise empty_file(path)
@@ -191,16 +189,13 @@ def read_numbers(
     """
     stripped = texts.str.strip_chars()
     values = stripped.cast(pl.Float64, strict=False)
-    is_right = values.is_not_null() & values.is_between(low, high).fill_null(False)
+    is_right = values.is_between(low, high).fill_null(False)
     if is_class:
         is_right &= (values == values.round()).fill_null(False)
     wrong = (stripped != "") & ~is_right
-    if (row := wrong.arg_max()) is not None and wrong[row]:
-        raise bad_line(
-            path,
-            lines[row],
-            f"{what} {texts[row]!r} is not a {'whole ' * is_class}number from {low:g} to {high:g}",
-        )
+    for text, line in zip(texts.filter(wrong), lines.filter(wrong), strict=True):
+        kind = f"a {'whole ' * is_class}number from {low:g} to {high:g}"
+        raise bad_line(path, line, f"{what} {text!r} is not {kind}")
     return values
 
 
@@ -222,22 +217,22 @@ def json_object(path: Path, number: int, line: str, *, reads_nan: bool = False) 
             raise bad_line(path, number, f"{name} is not JSON")
 
     def with_keys_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        values = dict(pairs)
-        if len(values) < len(pairs):
-            keys = [key for key, _ in pairs]
+        keys = [key for key, _ in pairs]
+        if len({*keys}) < len(keys):
             twice = next(key for key in keys if keys.count(key) > 1)
             raise bad_line(path, number, f"{twice!r} occurs twice")
-        return values
+        return dict(pairs)
 
     try:
         row = json.loads(line, parse_constant=refuse, object_pairs_hook=with_keys_once)
-    except json.JSONDecodeError as error:
-        what = error.msg.removesuffix(" at").removesuffix(" starting")
-        raise bad_line(path, number, f"broken JSON at character {error.pos + 1}: {what}") from error
-    except RecursionError as error:
-        raise bad_line(path, number, "its JSON is nested too deep") from error
-    except ValueError as error:  # Python refuses integers of more than 4,300 digits
-        raise bad_line(path, number, "a number with too many digits") from error
+    except (ValueError, RecursionError) as error:
+        what = "its JSON is nested too deep"
+        if isinstance(error, json.JSONDecodeError):
+            message = error.msg.removesuffix(" at").removesuffix(" starting")
+            what = f"broken JSON at character {error.pos + 1}: {message}"
+        elif isinstance(error, ValueError):  # Python refuses integers of more than 4,300 digits
+            what = "a number with too many digits"
+        raise bad_line(path, number, what) from error
     if not isinstance(row, dict):
         raise bad_line(path, number, "not a JSON object")
     for key, text in row.items():

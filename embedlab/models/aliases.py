@@ -56,8 +56,7 @@ def _stored() -> dict[str, str]:
 
 def model_of(name: str) -> str | None:
     """Return the model that the alias NAME means; None where there is no such alias."""
-    known = aliases()
-    model = known.get(name)
+    model = (known := aliases()).get(name)
     if model is not None and _without_aliases(model, known) != model:
         raise UsageError(
             f"{aliases_file()}: {name!r} names another alias",
@@ -75,7 +74,10 @@ def take_alias(text: str) -> str:
     if match is None or os.path.exists(os.path.expanduser(text)):  # noqa: PTH110, PTH111 - these take any text, Path refuses some
         return text
     known = dict(aliases())
-    name, model = match["name"], _absolute(_without_aliases(match["model"], known))
+    name, model = match["name"], _without_aliases(match["model"], known)
+    folder = os.path.expanduser(model)  # noqa: PTH111
+    if os.path.isdir(folder):  # noqa: PTH112
+        model = os.path.abspath(folder)  # noqa: PTH100 - as it is from anywhere
     _refuse(name, model, text)
     if known.get(name) != model:
         _of_this_process[name] = model
@@ -119,9 +121,9 @@ def _changing() -> Iterator[dict[str, str]]:
         with sole_writer(path):
             known = _stored()
             yield known
-            lines = [
+            lines = (
                 f"{json.dumps(alias)} = {json.dumps(known[alias])}\n" for alias in sorted(known)
-            ]
+            )
             write_atomic(path, "".join(lines).encode("utf-8", "surrogatepass"))
 
 
@@ -130,14 +132,9 @@ def _without_aliases(model: str, known: Mapping[str, str]) -> str:
     other alias.
     """
     match = _BEGINS.match(model)
-    alias = match[0] if match is not None else ""
-    return f"{known[alias]}{model[len(alias) :]}" if alias in known else model
-
-
-def _absolute(model: str) -> str:
-    """Return a typed model with the path of a folder as it is from anywhere."""
-    folder = os.path.expanduser(model)  # noqa: PTH111
-    return os.path.abspath(folder) if os.path.isdir(folder) else model  # noqa: PTH100, PTH112
+    if match is None or match[0] not in known:
+        return model
+    return known[match[0]] + model[match.end() :]
 
 
 def _refuse(name: str, model: str, text: str) -> None:

@@ -171,11 +171,11 @@ def finished_runs(runs_folder: Path) -> list[str]:
 
 def finished_seeds(runs_folder: Path, name: str) -> dict[int, Path]:
     """Return the model folder of each finished seed of a run, by seed."""
-    folders = {
-        path.parent.name.removeprefix("seed-"): path
+    folders = [
+        (path.parent.name.removeprefix("seed-"), path)
         for path in (runs_folder / name).glob("seed-*/model")
-    }
-    return dict(sorted((int(seed), path) for seed, path in folders.items() if seed.isdigit()))
+    ]
+    return dict(sorted((int(seed), path) for seed, path in folders if seed.isdigit()))
 
 
 def resolve(name: str, runs_folder: Path) -> Model:
@@ -188,8 +188,9 @@ def trainable(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
     finished seed of a run.
     """
     members = resolve(name, runs_folder).members
-    spec, typed = members[0], _typed_options(name)
-    pooling, tokens = typed.pooling, str(spec.max_tokens)
+    spec, parsed = members[0], parse_model(name)
+    pooling = parsed.options.pooling if isinstance(parsed, Single) else None
+    tokens = str(spec.max_tokens)
     for is_refused, what, hint in (
         (
             not spec.is_transformer,
@@ -215,11 +216,6 @@ def trainable(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
         if is_refused:
             raise UsageError(f"encoder {name!r}{what}", hint=hint)
     return members
-
-
-def _typed_options(name: str) -> NameOptions:
-    parsed = parse_model(name)
-    return parsed.options if isinstance(parsed, Single) else NameOptions()
 
 
 def starting_members(name: str, runs_folder: Path, seeds: Sequence[int]) -> list[ModelSpec]:
@@ -248,7 +244,8 @@ def starting_location(name: str, runs_folder: Path) -> str:
             f"encoder {name!r} has {len(members)} seeds",
             hint=f"start from one of them: {members[0].name}",
         )
-    spec, options = members[0], _typed_options(name)
+    spec, parsed = members[0], parse_model(name)
+    options = parsed.options if isinstance(parsed, Single) else NameOptions()
     if spec.kind == "folder" and name_of(name) in PACKAGED:
         return name  # it is elsewhere in another installation
     location = spec.location if spec.is_on_hub else str(Path(spec.location).absolute())
@@ -411,9 +408,9 @@ def _aliased(name: str, options: str, runs_folder: Path) -> tuple[ModelSpec, ...
     aliased = []
     for member in members:
         is_seed = member.is_run and "@" in member.name
-        note = f"{member.name}; {member.note}" if member.note else member.name
-        own = f"{alias}@{member.seed}{options}" if is_seed else f"{name}{options}"
-        aliased.append(replace(member, name=own, alias_of=member.name, note=note))
+        note = "; ".join(filter(None, (member.name, member.note)))
+        own = f"{alias}@{member.seed}" if is_seed else name
+        aliased.append(replace(member, name=own + options, alias_of=member.name, note=note))
     return tuple(aliased)
 
 
@@ -475,16 +472,19 @@ def refuse_other_meaning(name: str) -> None:
 
 
 def _packaged(name: str) -> tuple[ModelSpec, ...]:
-    model = packaged(name)
-    if model is None or (name != model.name and (model.state == "missing" or Path(name).is_dir())):
+    model, is_folder = packaged(name), Path(name).is_dir()
+    if model is None or (name != model.name and (model.state == "missing" or is_folder)):
         return ()
-    spec = ModelSpec(
-        name=name, kind="folder", location=str(model.place), training_text=model.training_text
+    note = f"the model from packages; write ./{name} for the folder of that name"
+    return (
+        ModelSpec(
+            name=name,
+            kind="folder",
+            location=str(model.place),
+            training_text=model.training_text,
+            note=note if is_folder else None,
+        ),
     )
-    if Path(name).is_dir():
-        note = f"the model from packages; write ./{name} for the folder of that name"
-        spec = replace(spec, note=note)
-    return (spec,)
 
 
 def _published(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:

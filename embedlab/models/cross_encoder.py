@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import unknown
@@ -77,9 +77,8 @@ class HeadFile:
     @property
     def function(self) -> str | None:
         """The full name of the function after the last layer, where one is stated."""
-        return (
-            self.sentence_transformers or StatedActivation()
-        ).activation_fn or self.sbert_ce_default_activation_function
+        stated = self.sentence_transformers or StatedActivation()
+        return stated.activation_fn or self.sbert_ce_default_activation_function
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,8 +213,7 @@ def listed_source(folder: Path) -> Path:
     """Return the folder of the transformer of FOLDER: that of its first module, or FOLDER
     itself.
     """
-    modules = listed_modules(folder)
-    return modules[0][1] if modules else folder
+    return next((path for _, path in listed_modules(folder) or ()), folder)
 
 
 def _label(folder: Path, labels: Sequence[str], typed: str | None) -> int:
@@ -248,9 +246,9 @@ def _activation(folder: Path, head: HeadFile, stated: str | None, typed: str | N
                 hint=f"say another: @activation={' or '.join(choices)}",
             )
         name = match[1].lower()
-    activation = next((choice for choice in choices if choice == name), None)
-    if activation is None:
-        raise unknown("activation", name, list(choices))
+    if name not in choices:
+        raise unknown("activation", name, choices)
+    activation = cast("Activation", name)
     if activation == "softmax" and len(head.labels) == 1:
         raise UsageError(
             f"{str(folder)!r} has one label: softmax makes it 1 for every pair",

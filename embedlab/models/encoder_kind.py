@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from embedlab.core import plugins
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.foreign_files import refuse_foreign
-from embedlab.core.nearest import nearest_name
+from embedlab.core.nearest import nearest_hint
 from embedlab.core.paths import file_hash, files_below, typed_path
 from embedlab.core.printable import first_few
 
@@ -165,17 +165,15 @@ def fingerprint_parts(prefix: str, location: str) -> Iterator[str]:
     if code := plugins.identity("encoders", prefix):
         yield code
     path, part = file_and_part(location)
-    try:
-        is_there = path.is_file() or (path.is_dir() and location != "")
-    except (OSError, ValueError):  # text that cannot be a path
-        is_there = False
-    if is_there:
+    # these take any text, Path refuses some
+    if os.path.isfile(path) or (location and os.path.isdir(path)):  # noqa: PTH112, PTH113
         if path.is_dir():
             from embedlab.models.folder_files import refuse_devices
 
             refuse_devices(path)
         yield from _content(path)
-        yield from [part] if part and path.is_file() else []
+        if part and path.is_file():
+            yield part
         for further in shipped_kind(prefix).further(location):
             yield from (f"{further.name} {part}" for part in _content(further))
     else:
@@ -213,8 +211,7 @@ def file_column(path: Path, wanted: str, columns: Sequence[str]) -> str:
     nearest.
     """
     if wanted not in columns:
-        guess = nearest_name(wanted, columns)
-        hint = f"did you mean {guess!r}?" if guess else f"columns: {first_few(columns)}"
+        hint = nearest_hint(wanted, columns, f"columns: {first_few(columns)}")
         raise UsageError(f"{path}: no column {wanted!r}", hint=hint)
     return wanted
 

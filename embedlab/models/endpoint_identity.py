@@ -66,12 +66,8 @@ def confirm_identity(address: str, vectors: NDArray[np.float32]) -> IdentityChec
     model answers.
     """
     record = _read(address)
-    cosines = [lowest_cosine(known.vectors, vectors) for known in record.known]
-    same = [
-        known
-        for known, cosine in zip(record.known, cosines, strict=True)
-        if cosine is not None and cosine >= LOWEST_COSINE
-    ]
+    cosines = {known: lowest_cosine(known.vectors, vectors) for known in record.known}
+    same = [known for known in record.known if (cosines[known] or 0) >= LOWEST_COSINE]
     before = next((known for known in record.known if known.identity == record.current), None)
     model = before if before in same else next(iter(same), None)
     is_new = model is None
@@ -85,7 +81,7 @@ def confirm_identity(address: str, vectors: NDArray[np.float32]) -> IdentityChec
     if is_new or model.identity != record.current:
         write_json(_file(address), asdict(replace(record, current=model.identity)), indent=1)
     return IdentityCheck(
-        cosine=None if before is None else lowest_cosine(before.vectors, vectors),
+        cosine=None if before is None else cosines[before],
         is_changed=before is not None and before is not model,
         is_new=is_new,
     )

@@ -82,11 +82,13 @@ class Usage:
         """What decides vectors or scores beside weights, pooling, tokens and normalisation; empty
         for most models.
         """
-        named = [f"dim={self.dim}"] if self.dim is not None else []
-        named += [f"layer={self.layer}"] if self.layer is not None else []
-        named += [f"similarity={self.similarity}"] if self.similarity != "cosine" else []
-        named += ["prompt not pooled"] if self.reading.prompt and not self.includes_prompt else []
-        return (*self.reading.details, *named)
+        details = {
+            f"dim={self.dim}": self.dim is not None,
+            f"layer={self.layer}": self.layer is not None,
+            f"similarity={self.similarity}": self.similarity != "cosine",
+            "prompt not pooled": self.reading.prompt and not self.includes_prompt,
+        }
+        return (*self.reading.details, *(name for name, holds in details.items() if holds))
 
 
 def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
@@ -99,7 +101,7 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
     """
     wishes = wishes or Wishes()
     folder, adapter = _adapted(folder, wishes.adapter)
-    for path in (folder, *([adapter] if adapter is not None else [])):
+    for path in filter(None, (folder, adapter)):
         refuse_devices(path)
     statement, file, modules = read_statement(folder), read_prompts(folder), read_modules(folder)
     source, is_static = modules.source, modules.is_static
@@ -135,6 +137,11 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
     if layer is not None and layers:
         notes.append("the layers after pooling were trained with the last hidden states")
     folders = dict.fromkeys((folder, files.base, files.adapter))
+    if (similarity := file.similarity_fn_name or "cosine") not in get_args(Similarity):
+        raise MissingError(
+            f"{str(folder)!r} states the similarity {similarity!r}",
+            hint=f"embedlab computes {', '.join(get_args(Similarity))}",
+        )
     usage = Usage(
         pooling=chosen or "mean",
         reading=reading,
@@ -142,7 +149,7 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
         training_text=statement.training_text if adapter is None else None,
         notes=tuple(notes),
         source=files.weights,
-        folders=tuple(path for path in folders if path is not None),
+        folders=tuple(filter(None, folders)),
         adapter=files.adapter,
         tokenizer=files.tokenizer,
         is_static=is_static,
@@ -150,7 +157,7 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
         includes_prompt=modules.includes_prompt,
         dim=wishes.dim or file.truncate_dim,
         layer=layer,
-        similarity=_similarity(folder, file.similarity_fn_name),
+        similarity=cast("Similarity", similarity),
     )
     if usage.dim is not None or layers:  # refuses layers that do not fit, too
         width = vector_width(usage)
@@ -181,9 +188,8 @@ def _adapted(folder: Path, typed: str | None) -> tuple[Path, Path | None]:
     """
     if typed is not None:
         return folder, typed_adapter(typed)
-    states_usage = any((folder / name).is_file() for name in (MODULES, STATEMENT)) or any(
-        folder.glob("*_Pooling/config.json")
-    )
+    files = ((folder / MODULES).is_file(), (folder / STATEMENT).is_file())
+    states_usage = any((*files, *folder.glob("*_Pooling/config.json")))
     if is_adapter(folder) and not states_usage and not weight_files(folder):
         return base_folder(folder), folder
     return folder, None
@@ -263,15 +269,6 @@ def _layer(folder: Path, weights: Path | None, wish: int) -> int:
             hint=f"@layer takes 0, the embeddings, to {count}, or -1",
         )
     return wish % (count + 1)
-
-
-def _similarity(folder: Path, name: str | None) -> Similarity:
-    if name is not None and name not in get_args(Similarity):
-        raise MissingError(
-            f"{str(folder)!r} states the similarity {name!r}",
-            hint=f"embedlab computes {', '.join(get_args(Similarity))}",
-        )
-    return cast("Similarity", name or "cosine")
 
 
 def read_statement(folder: Path) -> Statement:

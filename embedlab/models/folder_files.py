@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, cast
 
@@ -14,7 +13,7 @@ from annotated_types import Gt
 
 from embedlab.core.errors import MissingError
 from embedlab.core.foreign_files import MIB, read_foreign, refuse_foreign
-from embedlab.core.schema import reason_of
+from embedlab.core.schema import adapter, reason_of
 
 T = TypeVar("T")
 PositiveInt = Annotated[int, Gt(0)]
@@ -263,9 +262,8 @@ def read_model_file(path: Path, kind: type[T]) -> T | None:
     try:
         if not path.exists():
             return None
-        description: T = _adapter(cast("Any", kind)).validate_json(
-            read_foreign(path, limit=LARGEST_DESCRIPTION), strict=True
-        )
+        content = read_foreign(path, limit=LARGEST_DESCRIPTION)
+        description: T = adapter(cast("Any", kind)).validate_json(content, strict=True)
     except pydantic.ValidationError as error:
         raise MissingError(
             f"{path}: {_reason(error.errors(include_url=False)[0])}", hint=RESTORE_HINT
@@ -307,11 +305,10 @@ def refuse_incomplete(weights: Path, tokenizer: Path) -> None:
     """
     if not weight_files(weights):
         refuse_other_weights(weights)
-        misnamed = next((path.name for path in sorted(weights.glob("*.safetensors"))), None)
-        raise MissingError(
-            f"{str(weights)!r} holds no safetensors weights",
-            hint=f"{misnamed} is not called {WHOLE_WEIGHTS}" if misnamed else RESTORE_HINT,
-        )
+        hint = RESTORE_HINT
+        for path in sorted(weights.glob("*.safetensors"))[:1]:
+            hint = f"{path.name} is not called {WHOLE_WEIGHTS}"
+        raise MissingError(f"{str(weights)!r} holds no safetensors weights", hint=hint)
     refuse_no_vocabulary(tokenizer)
 
 
@@ -330,12 +327,11 @@ def refuse_no_vocabulary(tokenizer: Path) -> None:
 
 def refuse_other_weights(folder: Path) -> None:
     """Refuse FOLDER, which has no weights that are read, where it has others."""
-    files = [*sorted(folder.glob("*.*")), *sorted(folder.glob("*/*.*"))]
-    other = next((path for path in files if path.suffix in OTHER_WEIGHTS), None)
-    if other is not None:
-        what, way = OTHER_WEIGHTS[other.suffix]
-        found = f"{what} ({other.relative_to(folder)}), which are not read"
-        raise MissingError(f"{str(folder)!r} holds {found}, and no safetensors", hint=way)
+    for path in (*sorted(folder.glob("*.*")), *sorted(folder.glob("*/*.*"))):
+        if path.suffix in OTHER_WEIGHTS:
+            what, way = OTHER_WEIGHTS[path.suffix]
+            found = f"{what} ({path.relative_to(folder)}), which are not read"
+            raise MissingError(f"{str(folder)!r} holds {found}, and no safetensors", hint=way)
 
 
 def _refuse_excess(weights: Path) -> None:
@@ -425,13 +421,6 @@ def inside(folder: Path, path: str, where: Path) -> Path:
     return folder / path
 
 
-@cache
-def _adapter(kind: Any) -> Any:
-    import pydantic
-
-    return pydantic.TypeAdapter(kind)
-
-
 def _reason(error: Mapping[str, Any]) -> str:
     """Return one line that names the key, its value and its fault."""
     text = reason_of(error)
@@ -441,7 +430,7 @@ def _reason(error: Mapping[str, Any]) -> str:
     if error["type"] in {"missing", "missing_argument"}:
         return f"{key!r} is missing"
     value = repr(error["input"])
-    shown = value if len(value) <= 60 else f"{value[:60]}…"
+    shown = value[:60] + "…" * (len(value) > 60)
     return f"{key!r} is {shown}: {text}" if key else f"{text}, and it is {shown}"
 
 

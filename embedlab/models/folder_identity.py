@@ -2,7 +2,7 @@
 that are never read for a vector.
 """
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path, PurePosixPath
@@ -79,34 +79,22 @@ def used_fingerprint(usage: Usage, *, precision: str) -> str:
 def missed_files(usage: Usage) -> list[Path]:
     """Return the files of a model that its `weights_fingerprint` does not depend on."""
     whole = [path for folder in usage.folders for path in decisive_files(folder)]
-    modules = {
-        module_folder for folder in usage.folders for module_folder in module_folders(folder)
-    }
+    modules = {*chain.from_iterable(map(module_folders, usage.folders))}
     known = {usage.source / "config.json", *usual_weights(usage.source)}
     # Of an adapter with a tokenizer of its own that of the base is not read.
     known |= {
         path / name for path in (usage.tokenizer_folder, usage.source) for name in TOKENIZER_FILES
     }
-    known |= (
-        {usage.adapter / name for name in (ADAPTER, ADAPTER_WEIGHTS)}
-        if usage.adapter is not None
-        else set()
-    )
+    if usage.adapter is not None:
+        known |= {usage.adapter / name for name in (ADAPTER, ADAPTER_WEIGHTS)}
     known |= {layer.folder / name for layer in usage.layers for name in LAYER_FILES}
+    # The settings of the folder, or of one of its modules without weights, are a part of the usage.
+    known |= {folder / "config.json" for folder in modules - {usage.source}}
     return [
         path
         for path in whole
-        if path not in known and not _is_of_usage(path, modules - {usage.source})
+        if path not in known and not any(path.match(name) for name in USAGE_FILES)
     ]
-
-
-def _is_of_usage(path: Path, modules: Set[Path]) -> bool:
-    """Return whether what PATH says is a part of the usage: the settings of a folder, or of one of
-    its MODULES without weights.
-    """
-    return any(path.match(name) for name in USAGE_FILES) or (
-        path.name == "config.json" and path.parent in modules
-    )
 
 
 def weights_fingerprint(usage: Usage, *, precision: str) -> str:
@@ -209,16 +197,8 @@ def _is_never_read(path: Path, places: Sequence[Path]) -> bool:
     """Return whether no vector depends on PATH, by its name in the innermost of PLACES that holds
     it.
     """
-    return is_never_read(
-        min(
-            (
-                path.relative_to(folder).as_posix()
-                for folder in places
-                if path.is_relative_to(folder)
-            ),
-            key=len,
-        )
-    )
+    holding = (folder for folder in places if path.is_relative_to(folder))
+    return is_never_read(min((path.relative_to(folder).as_posix() for folder in holding), key=len))
 
 
 def _hash(path: Path) -> str:

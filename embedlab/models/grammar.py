@@ -153,7 +153,7 @@ def name_of(text: str) -> str:
 def _kind_of(text: str) -> Combination | Ensemble | Rerank | None:
     """Return which combination a typed text opens; None for a single name."""
     opening = _OPENING.match(text)
-    return next(kind for kind in KINDS if kind == opening[1]) if opening is not None else None
+    return None if opening is None else next(kind for kind in KINDS if kind == opening[1])
 
 
 def _split_list(text: str, kind: str) -> list[str]:
@@ -166,7 +166,8 @@ def _split_list(text: str, kind: str) -> list[str]:
         inner = inner[:-1]
     parts, depth = [""], 0
     for piece in _PIECE.findall(inner):
-        if piece == "," and depth == 0 and not _opens_list(parts[-1]):
+        opening = _OPENING.match(parts[-1].lstrip())
+        if piece == "," and depth == 0 and not (opening and opening[2] == ":"):
             parts.append("")
             continue
         depth += (piece == "(") - (piece == ")")
@@ -199,11 +200,6 @@ def _reranked(text: str) -> tuple[list[str], int]:
     if fault:
         raise UsageError(f"{text!r}: {fault}", hint=f"for example {RERANK}:mpnet,bm25,100")
     return parts[:2], int(parts[2])
-
-
-def _opens_list(part: str) -> bool:
-    opening = _OPENING.match(part.lstrip())
-    return opening is not None and opening[2] == ":"
 
 
 def _split_options(text: str) -> tuple[str, list[str]]:
@@ -256,25 +252,21 @@ def _read_options(text: str, parts: Sequence[str]) -> NameOptions:
 
 def options_text(options: NameOptions) -> str:
     """Return OPTIONS as they can be typed behind a name; empty where nothing was."""
-    quoted = {
-        key: f'"{value}"' if set("@&?,") & set(str(value)) else str(value)
-        for key, value in options.typed.items()
-    }
-    values = [key if key in _SWITCHES else f"{key}={value}" for key, value in quoted.items()]
+    values = []
+    for key, value in options.typed.items():
+        quote = '"' * bool({*"@&?,"} & {*str(value)})
+        values.append(key if key in _SWITCHES else f"{key}={quote}{value}{quote}")
     # recipes of runs hold this form
-    return f"?{'&'.join(values)}" if values else ""
+    return "?" * bool(values) + "&".join(values)
 
 
 def titles_of(names: Sequence[str]) -> dict[str, str]:
     """Return the title of each of the models of one table; those that would share a title have
     their names in full.
     """
-    names = list(dict.fromkeys(names))
-    titles = [title_of(name) for name in names]
-    return {
-        name: title if titles.count(title) == 1 else name
-        for name, title in zip(names, titles, strict=True)
-    }
+    titles = {name: title_of(name) for name in names}
+    shown = [*titles.values()]
+    return {name: title if shown.count(title) == 1 else name for name, title in titles.items()}
 
 
 def title_of(name: str) -> str:

@@ -20,12 +20,12 @@ _PORTS = {"http": 80, "https": 443}
 def note_typed(text: str) -> None:
     """Note the servers in TEXT, which the user typed or wrote into a file of settings."""
     if servers := [_server(address) for address in _ADDRESS.findall(text)]:
-        os.environ[TYPED_HOSTS] = " ".join(dict.fromkeys([*_listed(TYPED_HOSTS), *servers]))
+        _extend(TYPED_HOSTS, servers)
 
 
 def allow_hosts(hosts: Iterable[str]) -> None:
     """Let HOSTS, with or without a port, be contacted, without a key."""
-    os.environ[ALLOW_HOST] = " ".join(dict.fromkeys([*_listed(ALLOW_HOST), *hosts]))
+    _extend(ALLOW_HOST, hosts)
 
 
 def is_typed(address: str) -> bool:
@@ -36,13 +36,13 @@ def is_typed(address: str) -> bool:
 def refuse_strangers(texts: Iterable[str]) -> None:
     """Refuse all servers in TEXTS that the user neither typed nor allowed."""
     allowed = {host.lower() for host in _listed(ALLOW_HOST)}
-    addresses = [address for text in texts for address in _ADDRESS.findall(text)]
-    strange = dict.fromkeys(
-        urlsplit(address).netloc.lower()
-        for address in addresses
-        if not is_typed(address)
-        and not allowed & {urlsplit(address).netloc.lower(), urlsplit(address).hostname}
-    )
+    strange: dict[str, None] = {}
+    for address in (address for text in texts for address in _ADDRESS.findall(text)):
+        if is_typed(address):
+            continue
+        parts = urlsplit(address)
+        if not allowed & {parts.netloc.lower(), parts.hostname}:
+            strange[parts.netloc.lower()] = None
     if strange:
         raise UsageError(
             f"a file names {' and '.join(map(repr, strange))}, which you did not type: nothing "
@@ -62,6 +62,10 @@ def _server(address: str) -> str:
             hint="for example http://localhost:8000/v1#MODEL",
         ) from error
     return f"{parts.scheme}://{parts.hostname}:{port}"
+
+
+def _extend(variable: str, more: Iterable[str]) -> None:
+    os.environ[variable] = " ".join(dict.fromkeys([*_listed(variable), *more]))
 
 
 def _listed(variable: str) -> list[str]:

@@ -28,16 +28,16 @@ def hub_folder(repository: str, revision: str | None = None, *, offline: bool = 
     Older repositories have only pickled weights: the hub's converted ones come from its pull
     request.
     """
-    from embedlab.models.folder_files import ADAPTER, weight_files
-
     folder = _snapshot(repository, revision or "main", offline)
-    if weight_files(folder) or (folder / ADAPTER).is_file() or revision is not None:
+    if _has_weights(folder) or revision is not None:
         return folder
-    converted = (
-        _cached_conversion(folder)
-        if offline or not is_reachable()
-        else _offered_conversion(repository)
-    )
+    if offline or not is_reachable():
+        converted = _cached_conversion(folder)
+    else:
+        from huggingface_hub import get_repo_discussions
+
+        offers = get_repo_discussions(repository, author=CONVERTER, discussion_type="pull_request")
+        converted = next((offer.git_reference for offer in offers), None)
     return folder if converted is None else _snapshot(repository, converted, offline)
 
 
@@ -61,12 +61,14 @@ def downloaded_folder(repository: str, revision: str | None) -> Path | None:
     folder = cached_folder(repository, revision)
     if folder is None or revision is not None:
         return folder
+    converted = None if _has_weights(folder) else _cached_conversion(folder)
+    return folder if converted is None else cached_folder(repository, converted)
+
+
+def _has_weights(folder: Path) -> bool:
     from embedlab.models.folder_files import ADAPTER, weight_files
 
-    if weight_files(folder) or (folder / ADAPTER).is_file():
-        return folder
-    converted = _cached_conversion(folder)
-    return folder if converted is None else cached_folder(repository, converted)
+    return bool(weight_files(folder)) or (folder / ADAPTER).is_file()
 
 
 def _snapshot(repository: str, revision: str, offline: bool) -> Path:
@@ -104,13 +106,6 @@ def _snapshot(repository: str, revision: str, offline: bool) -> Path:
         raise MissingError(
             f"cannot get {repository!r} from the hub: {reason}", hint="give a folder, or try again"
         ) from error
-
-
-def _offered_conversion(repository: str) -> str | None:
-    from huggingface_hub import get_repo_discussions
-
-    offers = get_repo_discussions(repository, author=CONVERTER, discussion_type="pull_request")
-    return next((offer.git_reference for offer in offers), None)
 
 
 def _cached_conversion(folder: Path) -> str | None:

@@ -66,12 +66,11 @@ def vector_length(spec: ModelSpec) -> int | None:
             return lengths[0]
         return sum(known) if len(known) == len(lengths) else None
     if spec.whiten is not None or spec.is_prefixed:
-        length = (
-            vector_length(spec.untransformed)
-            if spec.whiten is not None
-            else prefixed_length(spec.kind, spec.location)
-        )
-        return None if length is None else min(length, spec.dim or length)
+        if spec.whiten is not None:
+            length = vector_length(spec.untransformed)
+        else:
+            length = prefixed_length(spec.kind, spec.location)
+        return length and min(length, spec.dim or length)
     from embedlab.models.folder import read_usage, vector_dim
 
     try:
@@ -96,9 +95,10 @@ def spec_fingerprint(spec: ModelSpec, *, precision: str) -> str:
     before.
     """
     if spec.parts:
-        depth = [str(spec.depth)] if spec.depth is not None else []
-        parts = (spec_fingerprint(part, precision=precision) for part in spec.parts)
-        return combined_fingerprint(spec.kind, *parts, *depth)
+        parts = [spec_fingerprint(part, precision=precision) for part in spec.parts]
+        if spec.depth is not None:
+            parts.append(str(spec.depth))
+        return combined_fingerprint(spec.kind, *parts)
     if spec.kind == "dice":
         return combined_fingerprint("dice")
     if spec.is_transformed:

@@ -85,9 +85,8 @@ def unused_type(folder: Path, kind: str) -> MissingError:
 
 def stated_prompts(folder: Path, *, kind: str = ENCODER_TYPE) -> Mapping[str, str]:
     """Return the prompts that FOLDER, a model of a KIND, states, by name."""
-    return {
-        name: text or "" for name, text in (read_prompts(folder, kind=kind).prompts or {}).items()
-    }
+    stated = read_prompts(folder, kind=kind).prompts or {}
+    return {name: text or "" for name, text in stated.items()}
 
 
 def typed_prompt(wish: str, folder: Path, *, kind: str = ENCODER_TYPE) -> str:
@@ -159,26 +158,18 @@ class TransformerFile:
         """
         output, name = _OUTPUTS[purpose]
         modalities = self.modality_config or {"text": output}
-        without = (
-            "without token vectors of texts"
-            if purpose == "feature-extraction"
-            else "without scores of texts"
-        )
+        what = "token vectors" if purpose == "feature-extraction" else "scores"
         settings = {
             f"for {self.transformer_task}": self.transformer_task != purpose,
             "with a chat template": "message" in modalities,
-            without: modalities.get("text") != output or self.module_output_name != name,
+            f"without {what} of texts": modalities.get("text") != output
+            or self.module_output_name != name,
             "with processing_kwargs": any((self.processing_kwargs or {}).values()),
             "with another tokenizer": self.tokenizer_name_or_path is not None,
         }
-        given = {
-            name: value
-            for name, value in vars(self).items()
-            if name.endswith(("_args", "_kwargs")) and name != "processing_kwargs"
-        }
-        settings |= {
-            f"with {name}": not _HARMLESS.issuperset(value or ()) for name, value in given.items()
-        }
+        for key, value in vars(self).items():
+            if key.endswith(("_args", "_kwargs")) and key != "processing_kwargs":
+                settings[f"with {key}"] = not _HARMLESS.issuperset(value or ())
         return next((name for name, is_set in settings.items() if is_set), None)
 
 
@@ -257,12 +248,11 @@ def read_modules(folder: Path) -> Modules:
     if steps is None:
         static = read_model_file(folder / "config.json", Model2VecFile)
         if static is not None and static.is_model2vec:
-            last = [("Normalize", folder)] if static.normalize else []
-            return _modules(folder, [("StaticEmbedding", folder), *last])
+            steps = [("StaticEmbedding", folder), ("Normalize", folder)]
+            return _modules(folder, steps[: 1 + static.normalize])
         poolings = sorted(folder.glob("*_Pooling/config.json"))
-        return _modules(
-            folder, [("Transformer", folder), *(("Pooling", path.parent) for path in poolings)]
-        )
+        steps = [("Transformer", folder), *(("Pooling", path.parent) for path in poolings)]
+        return _modules(folder, steps)
     if steps and steps[0][0] == "Transformer":
         setting = read_transformer_file(steps[0][1]).uncomputed("feature-extraction")
         if setting is not None:
@@ -279,14 +269,13 @@ def listed_modules(folder: Path) -> list[tuple[str, Path]] | None:
         return None
     steps = []
     for module in listed:
-        if "." not in module.type:
+        name = module.type
+        if "." not in name:
             raise MissingError(
-                f"a module has the type {module.type!r}, which is not the full name of a class",
+                f"a module has the type {name!r}, which is not the full name of a class",
                 hint=RESTORE_HINT,
             )
-        match = _TYPE.fullmatch(module.type)
-        name = module.type
-        if match is not None:
+        if match := _TYPE.fullmatch(name):
             file = (match["file"] or match["name"]).replace("_", "").lower()
             name = match["name"] if file == match["name"].lower() else name
         steps.append((name, inside(folder, module.path, folder / MODULES)))
@@ -328,7 +317,8 @@ def _routers(folder: Path) -> Iterator[tuple[Path, RouterFile]]:
     for name, module in listed_modules(folder) or ():
         if name in _ROUTERS:
             path = module / "router_config.json"
-            path = path if path.is_file() else module / "config.json"
+            if not path.is_file():
+                path = module / "config.json"
             yield path, _required(path, RouterFile)
 
 
@@ -364,15 +354,25 @@ def _modules(folder: Path, steps: list[tuple[str, Path]]) -> Modules:
     for name, path in steps[1:]:
         is_pooling = name == "Pooling" or name.startswith(OWN_POOLING)
         if name in _LAYERS:
-            if (where := _other_place(name, path)) is not None:
-                raise _uncomputed(folder, f"{name} {where}")
+            place = PlaceFile()
+            if name != "LayerNorm":
+                place = read_model_file(path / "config.json", PlaceFile) or place
+            before, after = place.module_input_name, place.module_output_name
+            if {before, after or before} != {_VECTORS}:
+                raise _uncomputed(folder, f"{name} from {before} to {after or before}")
             layers.append(Layer(kind=_LAYERS[name], folder=path))
         elif is_pooling and pooling is None and not is_static and not layers:
             file = _required(path / "config.json", PoolingFile)
             includes_prompt = file.include_prompt
             pooling = name.removeprefix(OWN_POOLING)
             if name == "Pooling":
-                pooling = _pooling(path / "config.json", file)
+                modes = file.modes or ["mean"]
+                if odd := [mode for mode in modes if mode not in POOLING_NAMES]:
+                    raise MissingError(
+                        f"{path / 'config.json'}: pooling {odd[0]!r} is not known",
+                        hint=f"embedlab knows {', '.join(POOLING_NAMES)}",
+                    )
+                pooling = BETWEEN.join(POOLING_NAMES[mode] for mode in modes)
         elif name == "WordWeights" and pooling is None and (folder / STATEMENT).is_file():
             leaves_out_cls = True  # as embedlab writes its mean without [CLS]
         elif name not in _IDENTITIES:
@@ -386,27 +386,6 @@ def _modules(folder: Path, steps: list[tuple[str, Path]]) -> Modules:
         includes_prompt=includes_prompt,
         layers=tuple(layers),
     )
-
-
-def _other_place(name: str, folder: Path) -> str | None:
-    """What a layer reads and where its output goes; None where it changes sentence vectors in their
-    place.
-    """
-    if name == "LayerNorm":
-        return None
-    file = read_model_file(folder / "config.json", PlaceFile) or PlaceFile()
-    before, after = file.module_input_name, file.module_output_name or file.module_input_name
-    return None if before == after == _VECTORS else f"from {before} to {after}"
-
-
-def _pooling(path: Path, file: PoolingFile) -> str:
-    modes = file.modes or ["mean"]
-    if odd := [mode for mode in modes if mode not in POOLING_NAMES]:
-        raise MissingError(
-            f"{path}: pooling {odd[0]!r} is not known",
-            hint=f"embedlab knows {', '.join(POOLING_NAMES)}",
-        )
-    return BETWEEN.join(POOLING_NAMES[mode] for mode in modes)
 
 
 def _uncomputed(folder: Path, name: str) -> MissingError:

@@ -213,14 +213,10 @@ def packaged(name: str) -> Packaged | None:
     """Return the model of packages with a short NAME, or whose repository is called so; None where
     there is none.
     """
-    return next(
-        (
-            model
-            for model in PACKAGED.values()
-            if name in {model.name, model.repository, model.repository.partition("/")[2]}
-        ),
-        None,
-    )
+    for model in PACKAGED.values():
+        if name in {model.name, model.repository, model.repository.partition("/")[2]}:
+            return model
+    return None
 
 
 def is_packaged(folder: Path) -> bool:

@@ -2,7 +2,7 @@
 precision in which it computes them.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 Case = Literal["kept", "lower"]  # whatever the tokenizer itself does
@@ -33,13 +33,9 @@ class Reading:
     @property
     def details(self) -> tuple[str, ...]:
         """What is read in another way than by nearly all models, as `key=value`."""
-        plain = Reading(max_tokens=self.max_tokens)
-        return tuple(
-            f"{field.name}={getattr(self, field.name)}"
-            for field in fields(self)
-            if field.name in {"prompt", "special", "padding"}
-            and getattr(self, field.name) != getattr(plain, field.name)
-        )
+        usual = {"prompt": "", "special": "all", "padding": "right"}
+        given = {key: getattr(self, key) for key in usual}
+        return tuple(f"{key}={given[key]}" for key in usual if given[key] != usual[key])
 
 
 @dataclass(frozen=True, kw_only=True)

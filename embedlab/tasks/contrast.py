@@ -23,8 +23,8 @@ from embedlab.choices import TableScale
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.session import ProgressCallback, StartProgress
 from embedlab.core.settings import Settings
-from embedlab.data.contrasts import COLUMNS, SOURCES, holds_contrasts, open_contrasts
 from embedlab.data.dataset import Part
+from embedlab.data.derived import COLUMNS, SOURCES, holds_contrasts, open_contrasts
 from embedlab.data.source import Source, available
 from embedlab.encoders.encoder import PairScorer
 from embedlab.models.catalog import ModelSpec

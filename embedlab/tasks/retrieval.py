@@ -20,9 +20,9 @@ from embedlab.analysis.measures import CUTS, FIRST, MEASURES, query_gold
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.session import StartProgress, unseen
 from embedlab.core.settings import Settings
+from embedlab.data.derived import SETS, open_queries
 from embedlab.data.own_files import holds_queries
 from embedlab.data.queries import Places, Queries
-from embedlab.data.query_sets import SETS, open_queries
 from embedlab.data.source import Source, available
 from embedlab.encoders.encoder import PairScorer, RefusedTextsError, distinct
 from embedlab.encoders.exact_search import ranks_in_run

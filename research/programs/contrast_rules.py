@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from record import write_table
 
 from embedlab.core.errors import UsageError
-from embedlab.data.contrasts import open_contrasts
+from embedlab.data.derived import open_contrasts
 from embedlab.data.source import Source
 
 READ, SEED, LEAST = 50, 0, 4.5

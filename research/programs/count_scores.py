@@ -15,7 +15,7 @@ from pathlib import Path
 import polars as pl
 
 from embedlab.analysis.tags import word_counts
-from embedlab.data.contrasts import COLUMNS, SOURCES, open_contrasts
+from embedlab.data.derived import COLUMNS, SOURCES, open_contrasts
 from embedlab.data.source import Source
 from embedlab.data.words import NEGATING
 

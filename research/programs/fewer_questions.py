@@ -17,7 +17,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from embedlab.core.settings import load_settings
-from embedlab.data.query_sets import open_queries
+from embedlab.data.derived import open_queries
 from embedlab.data.source import Source
 
 

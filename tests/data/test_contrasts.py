@@ -8,7 +8,7 @@ import pytest
 
 from embedlab.core.errors import MissingError
 from embedlab.core.paths import TINY_FOLDER
-from embedlab.data.contrasts import SOURCES, contrasts_of, holds_contrasts, open_contrasts
+from embedlab.data.derived import SOURCES, contrasts_of, holds_contrasts, open_contrasts
 from embedlab.data.source import Source
 from embedlab.data.words import edited
 from embedlab.scoring.selection import select_tasks

@@ -92,7 +92,6 @@ def test_rows_are_requested_at_their_revision_and_of_a_folder_outside_the_shared
         return datasets.Dataset.from_dict({"text": ["a", "b"]})
 
     monkeypatch.setattr(datasets, "load_dataset", load)
-    monkeypatch.setattr(hub, "_check_revision", lambda *_: None)
     repository = str(tmp_path) if is_folder else "owner/rows"
     found = hub._load(repository, "eng", "validation", revision, "a hint")
     assert found["text"].to_list() == ["a", "b"]

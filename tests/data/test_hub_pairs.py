@@ -86,6 +86,8 @@ def test_splits_configurations_and_some_of_the_rows_can_be_chosen(
 def test_a_name_without_a_revision_is_read_at_the_commit_of_now(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    import datasets
+
     folder, commits = repository(), []
 
     def commit(name: str, revision: str) -> str:
@@ -94,7 +96,10 @@ def test_a_name_without_a_revision_is_read_at_the_commit_of_now(
 
     monkeypatch.setattr(hub_pairs, "commit", commit)
     monkeypatch.setattr(hub, "is_reachable", lambda: True)
-    monkeypatch.setattr(hub, "_address", lambda _: str(folder))
+    load = datasets.load_dataset
+    monkeypatch.setattr(
+        datasets, "load_dataset", lambda _, *rest, **words: load(str(folder), *rest, **words)
+    )
     hub._load_once.cache_clear()
     part = Source().open(f"hub:owner/pairs?{NAMED}")
     assert part.frame["gold"].to_list() == [1.5, 4.0]

@@ -7,7 +7,7 @@ import pytest
 
 from embedlab.core.errors import MissingError
 from embedlab.core.paths import TINY_FOLDER
-from embedlab.data.query_sets import SETS, open_queries
+from embedlab.data.derived import SETS, open_queries
 from embedlab.data.source import Source, dataset
 
 

@@ -1,5 +1,6 @@
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -52,7 +53,8 @@ def test_online_the_hubs_own_converter_is_used(
             selected.append(revision) or repository / "snapshots" / "aaa"
         ),
     )
-    monkeypatch.setattr(hub, "_offered_conversion", lambda name: "refs/pr/3")
+    offer = SimpleNamespace(git_reference="refs/pr/3")
+    monkeypatch.setattr("huggingface_hub.get_repo_discussions", lambda *_, **__: iter([offer]))
     hub_folder("org/old")
     assert selected == ["main", "refs/pr/3"]
 

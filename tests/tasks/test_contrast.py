@@ -12,7 +12,7 @@ import pytest
 from embedlab.analysis.measures import MEASURES, is_closer, margins
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
-from embedlab.data.contrasts import open_contrasts
+from embedlab.data.derived import open_contrasts
 from embedlab.data.source import Source
 from embedlab.encoders.loading import DiceScorer
 from embedlab.models.catalog import resolve

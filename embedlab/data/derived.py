@@ -1,7 +1,10 @@
-"""Contrasts: a sentence that people say follows from an anchor, next to one that they say
-contradicts it.
+"""Datasets that are made of corpora whose texts belong together.
 
-Those of corpora are made of labelled pairs: every two of an anchor's sentences of which one was
+Sets of queries: captions of one picture, questions that people say are the same; every text is a
+document, and a query if there is another one that belongs to it.
+
+Contrasts: a sentence that people say follows from an anchor, next to one that they say contradicts
+it. Those of corpora are made of labelled pairs: every two of an anchor's sentences of which one was
 labelled entailment and the other contradiction; one set has contradicted sentences that a rule
 makes of the entailed ones. A user's own file has them as columns. Columns: sentence1 (the anchor),
 sentence2 (entailed), contradicted.
@@ -10,17 +13,20 @@ sentence2 (entailed), contradicted.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from types import MappingProxyType
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from embedlab.choices import EditRule
 from embedlab.core.errors import MissingError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.data.dataset import ParsedRows, Part
 from embedlab.data.own_columns import TRIPLETS, own_data
-from embedlab.data.own_files import held_data, read_texts
+from embedlab.data.own_files import held_data, open_query_file, read_texts
+from embedlab.data.queries import SENTENCES, Queries, item_frame, queries_of_pairs
 from embedlab.data.source import Source, dataset
+from embedlab.data.topics import topics_of
 from embedlab.data.words import edited, text_bytes
 
 PREFIX = "contrast:"  # before the path of a file of triplets, which are otherwise queries
@@ -43,54 +49,54 @@ class LabelledSource:
     rule: EditRule | None = None
 
 
-SOURCES: Mapping[str, LabelledSource] = MappingProxyType(
-    {
-        "contrast-sick": LabelledSource(
-            corpus="sick-e",
-            splits=("train", "dev", "test"),
-            columns=("sentence1", "sentence2"),
-            is_either=True,
-            summary="SICK: contradictions that add or remove a negation, and entailed sentences with "
-            "a human score of at least 4.5 of 5",
-            scores="sick-r",
-            # a sentence may entail one that says much less, which people do not call close
-            least=4.5,
-        ),
-        "contrast-counterfactual": LabelledSource(
-            corpus="snli-counterfactual",
-            splits=("train", "dev", "test"),
-            columns=("premise", "hypothesis"),
-            is_either=True,
-            summary="SNLI pairs that people revised with few words until the label changed",
-        ),
-        "contrast-snli": LabelledSource(
-            corpus="snli",
-            splits=("dev",),
-            columns=("premise", "hypothesis"),
-            is_either=False,
-            summary="the hypotheses that people wrote for one premise of SNLI dev",
-        ),
-        "contrast-number": LabelledSource(
-            corpus="sick-e",
-            splits=("train", "dev", "test"),
-            columns=("sentence1", "sentence2"),
-            is_either=False,
-            summary="entailed SICK pairs with a human score of at least 4.5 of 5; a rule raises the "
-            "first number of the entailed sentence",
-            scores="sick-r",
-            least=4.5,
-            rule="number",
-        ),
-    }
-)
+SOURCES: Mapping[str, LabelledSource] = {
+    "contrast-sick": LabelledSource(
+        corpus="sick-e",
+        splits=("train", "dev", "test"),
+        columns=("sentence1", "sentence2"),
+        is_either=True,
+        summary="SICK: contradictions that add or remove a negation, and entailed sentences with "
+        "a human score of at least 4.5 of 5",
+        scores="sick-r",
+        # a sentence may entail one that says much less, which people do not call close
+        least=4.5,
+    ),
+    "contrast-counterfactual": LabelledSource(
+        corpus="snli-counterfactual",
+        splits=("train", "dev", "test"),
+        columns=("premise", "hypothesis"),
+        is_either=True,
+        summary="SNLI pairs that people revised with few words until the label changed",
+    ),
+    "contrast-snli": LabelledSource(
+        corpus="snli",
+        splits=("dev",),
+        columns=("premise", "hypothesis"),
+        is_either=False,
+        summary="the hypotheses that people wrote for one premise of SNLI dev",
+    ),
+    "contrast-number": LabelledSource(
+        corpus="sick-e",
+        splits=("train", "dev", "test"),
+        columns=("sentence1", "sentence2"),
+        is_either=False,
+        summary="entailed SICK pairs with a human score of at least 4.5 of 5; a rule raises the "
+        "first number of the entailed sentence",
+        scores="sick-r",
+        least=4.5,
+        rule="number",
+    ),
+}
 
 
 def holds_contrasts(name: str) -> bool:
     """Return whether NAME means a user's own file of contrasts: by its prefix, or by what its
     columns are called.
     """
-    if name.startswith(PREFIX) or (data := held_data(name)) is None:
-        return name.startswith(PREFIX)
+    if name.startswith(PREFIX):
+        return True
+    if (data := held_data(name)) is None:
+        return False
     called = [data.columns.get(role, "").strip().lower() for role in ("positive", "negative")]
     return data.kind == TRIPLETS and called == ["entailed", "contradicted"]
 
@@ -138,12 +144,9 @@ def _of_corpus(source: Source, name: str) -> Part:
         rows = _distinct(contrasts_of(pairs, is_either=labelled_source.is_either))
     else:
         entailed = _called(pairs, "entailment", "sentence2")
-        changed = [
-            edited(sentence, labelled_source.rule) for sentence in entailed["sentence2"].to_list()
-        ]
-        rows = _distinct(
-            entailed.with_columns(pl.Series("contradicted", changed, dtype=pl.String)).drop_nulls()
-        )
+        changed = [edited(sentence, labelled_source.rule) for sentence in entailed["sentence2"]]
+        contradicted = pl.Series("contradicted", changed, dtype=pl.String)
+        rows = _distinct(entailed.with_columns(contradicted).drop_nulls())
     states = [part.state for part in parts]
     expected = [state.expected_rows for state in states if state.expected_rows is not None]
     state = replace(
@@ -161,14 +164,6 @@ def _of_corpus(source: Source, name: str) -> Part:
         empty=0,
     )
     return Part(frame=_refused_empty(name, rows), state=state)
-
-
-def _digest(triples: pl.DataFrame) -> str:
-    """Return a hash of what was made of the pairs, so that stored results of other triples do not
-    count.
-    """
-    texts = "\0".join(text for name in COLUMNS for text in triples[name])
-    return sha256(text_bytes(texts)).hexdigest()
 
 
 def _plain(frame: pl.DataFrame, first: str, second: str, value: str) -> pl.DataFrame:
@@ -208,11 +203,12 @@ def _of_file(name: str) -> Part:
         for theirs, ours in zip(data.texts, COLUMNS, strict=True)
     )
     frame = _refused_empty(name, _distinct(texts))
-    odd = texts.unique().height - frame.height
-    skipped = {**rows.skipped, **({_NOT_THREE: odd} if odd else {})}
-    prefix = PREFIX if name.startswith(PREFIX) else ""
+    skipped = dict(rows.skipped)
+    if odd := texts.unique().height - frame.height:
+        skipped[_NOT_THREE] = odd
     parsed = ParsedRows(frame=frame, skipped=skipped)
-    return Part.of_file(data.file.path, parsed, name=f"{prefix}{data.file.dataset}")
+    dataset_name = PREFIX * name.startswith(PREFIX) + data.file.dataset
+    return Part.of_file(data.file.path, parsed, name=dataset_name)
 
 
 def _distinct(triples: pl.DataFrame) -> pl.DataFrame:
@@ -231,3 +227,79 @@ def _refused_empty(name: str, triples: pl.DataFrame) -> pl.DataFrame:
             hint=hint,
         )
     return triples
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuerySet:
+    """The corpus that a set is made of."""
+
+    corpus: str
+    split: str
+    summary: str
+
+
+SETS: Mapping[str, QuerySet] = {
+    "retrieval-captions": QuerySet(
+        corpus="captions",
+        split="test",
+        summary="a caption is a query, the other captions of its picture are relevant",
+    ),
+    "retrieval-questions": QuerySet(
+        corpus="paraphrases",
+        split="dev",
+        summary="a question of Quora is a query, those that people call its duplicates are "
+        "relevant",
+    ),
+}
+
+
+def open_queries(source: Source, name: str) -> Queries:
+    """Return the queries of a set, or of a user's own file or folder."""
+    return _queries_of_corpus(source, name) if name in SETS else open_query_file(name)
+
+
+def _queries_of_corpus(source: Source, name: str) -> Queries:
+    query_set = SETS[name]
+    corpus = dataset(query_set.corpus)
+    part = source.open_split(corpus, query_set.split)
+    if corpus.kind == "sentences":
+        # each different text once; one that is in several units is of the first
+        units: dict[str, int] = {}
+        for number, text in enumerate(part.frame["sentence"].to_list()):
+            units.setdefault(text, number // corpus.unit)
+        documents, groups = [*units], np.array([*units.values()], np.intp)
+    else:
+        documents, groups = _by_duplicates(part.frame)
+    first, second = _together(groups)
+    frame = item_frame(documents, documents, first, second)
+    made = {**part.state.sha256, "queries": _digest(frame)}
+    state = replace(part.state, name=name, split="test", sha256=made, empty=0)
+    return queries_of_pairs(Part(frame=frame, state=state), documents)
+
+
+def _by_duplicates(pairs: pl.DataFrame) -> tuple[list[str], NDArray[np.intp]]:
+    """Return each different text of PAIRS once and the group of each: texts that a chain of
+    duplicates connects.
+    """
+    rows = pairs.select(SENTENCES).iter_rows()
+    texts = list(dict.fromkeys(text for pair in rows for text in pair if text.strip()))
+    duplicates = pairs.filter(pl.col("is_duplicate") == 1).select(SENTENCES)
+    alone = pl.DataFrame(dict.fromkeys(SENTENCES, texts))
+    groups = topics_of(pl.concat([alone, duplicates]), SENTENCES)[: len(texts)]
+    return texts, groups
+
+
+def _together(groups: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the places of all pairs of two texts of one group, in order."""
+    places = pl.DataFrame({"place": np.arange(len(groups)), "group": groups})
+    pairs = places.join(places, on="group", maintain_order="left_right")
+    pairs = pairs.filter(pl.col("place") != pl.col("place_right"))
+    return pairs["place"].to_numpy(), pairs["place_right"].to_numpy()
+
+
+def _digest(made: pl.DataFrame) -> str:
+    """Return a hash of the texts that were MADE of a corpus: stored results of others do not
+    count.
+    """
+    texts = "\0".join(text for column in made for text in column)
+    return sha256(text_bytes(texts)).hexdigest()
