@@ -43,13 +43,12 @@ from embedlab.objectives.needs import objective_needs
 from embedlab.objectives.objective import build_objective
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
-from embedlab.training.batching import Collation, PackedRows, cut_for
+from embedlab.training.batching import Collation, PackedRows, cut_for, tokenise
 from embedlab.training.capture import CapturedPasses, common_shapes
 from embedlab.training.loop import adamw
 from embedlab.training.order import batch_generator
 from embedlab.training.stage_data import open_stages
 from embedlab.training.stages import train_run
-from embedlab.training.token_store import tokenise
 
 BATCH, WINDOW, SEED = 64, 10, 1
 WORDS = 30_522  # of BERT's vocabulary

@@ -177,7 +177,7 @@ IDEAS = {
         makes=marks_a_table, files=("core/frame_files.py", "encoders/partial_vectors.py")
     ),  # of what is stored, of a job
     "the file of an array": Idea(
-        makes=saves_an_array, files=("encoders/vector_cache.py", "training/token_store.py")
+        makes=saves_an_array, files=("encoders/vector_cache.py", "training/batching.py")
     ),
     # --version, and all options of commands
     "what is typed": Idea(makes=declares_an_option, files=("cli/app.py", "cli/declared.py")),

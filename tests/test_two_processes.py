@@ -28,8 +28,8 @@ from embedlab.models.aliases import aliases, store_used, take_alias
 from embedlab.models.reading import Wishes
 from embedlab.runs import events, store
 from embedlab.runs.store import RunFolder, remove_runs, rename_runs, select_runs
+from embedlab.training.batching import ARRAYS, stored_tokens, tokenise
 from embedlab.training.checkpointing import Checkpoints
-from embedlab.training.token_store import ARRAYS, stored_tokens, tokenise
 from tests.processes import Ended, at_once, embedlab_at_once
 
 TIMES = 40

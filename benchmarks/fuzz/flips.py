@@ -54,11 +54,11 @@ from embedlab.runs.outcomes import StoredOutcomes, items_frame, stored_outcomes
 from embedlab.runs.store import RunFolder
 from embedlab.scoring.results import evaluate_task
 from embedlab.training import loop
+from embedlab.training.batching import stored_tokens
 from embedlab.training.blocks import blocks
 from embedlab.training.checkpointing import Checkpoints, RunShape
 from embedlab.training.stage_data import open_stages
 from embedlab.training.stages import train_run
-from embedlab.training.token_store import stored_tokens
 from embedlab.tui.state import Memory
 
 RESULTS = Path(__file__).parents[1] / "results"

@@ -157,8 +157,7 @@ def models_page() -> str:
     from embedlab.core.plugins import discover
     from embedlab.encoders.pooling import pooling_method
     from embedlab.models.folder_identity import NEVER_READ
-    from embedlab.models.published import PACKAGED, PREFIXED
-    from embedlab.models.published import CATALOG, SHORT_NAMES
+    from embedlab.models.published import CATALOG, PACKAGED, PREFIXED, SHORT_NAMES
 
     packages = [
         (code(one.name), one.repository, code(one.source.way), ", ".join(one.training_text))

@@ -329,7 +329,7 @@ def _say_cost(
     """Report first what is computed by a model that costs money or time: one of a server, and one
     that scores pairs one by one.
     """
-    from embedlab.encoders.cached_encoder import CachedEncoder
+    from embedlab.encoders.vector_cache import CachedEncoder
     from embedlab.evaluation import needs_network
 
     sentences = list(dict.fromkeys([*variants.sentences, *pairs[0], *pairs[1]]))

@@ -160,7 +160,7 @@ def _similarities(
     """
     import numpy as np
 
-    from embedlab.encoders.cached_encoder import CachedEncoder
+    from embedlab.encoders.vector_cache import CachedEncoder
 
     query = [options.sentence]
     if options.file is not None or not isinstance(member, CachedEncoder):

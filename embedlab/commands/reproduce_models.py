@@ -59,15 +59,9 @@ class EvaluatedRows:
         pairs = {DEFAULT_TASK: self.scored.outcomes[0]} if self.scored is not None else {}
         others = {key: each for key, each in self.answers.items() if key[1] not in pairs}
         stored = ScoredItems.of(others)
-        return ScoredItems(tasks={**stored.tasks, **pairs}, published=self.published)
-
-    @property
-    def published(self) -> frozenset[str]:
-        """The members that are checkpoints others can name."""
         models = self.scored.models if self.scored is not None else ()
-        return frozenset(
-            member for model in models if model.is_published for member in model.members
-        )
+        published = (member for model in models if model.is_published for member in model.members)
+        return ScoredItems(tasks={**stored.tasks, **pairs}, published=frozenset(published))
 
     def present(self, members: Members) -> Members:
         """MEMBERS without those that are absent."""

@@ -306,8 +306,7 @@ def select_rows(
     """Return TABLE with the rows that can be run here, at the rates that its grids chose, and
     notes on both.
     """
-    from embedlab.experiments.chosen_rates import with_chosen_rates
-    from embedlab.experiments.paper_trainings import for_encoder, for_profile
+    from embedlab.experiments.paper_trainings import for_encoder, for_profile, with_chosen_rates
     from embedlab.experiments.plan import GridPlace
 
     table, unprofiled = for_profile(table, options.profile)

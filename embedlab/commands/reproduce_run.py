@@ -4,7 +4,7 @@ compared with the published values; and what its claims are worth on them.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from statistics import fmean
 from typing import Any
 
@@ -51,11 +51,8 @@ from embedlab.experiments.paper_trainings import expected_recipe, for_claims, tr
 from embedlab.experiments.progress import seconds_spent
 from embedlab.experiments.row_order import (
     ComparedNumber,
+    MeasuredTable,
     RowOrder,
-    find_row_order,
-    measured_claims,
-    row_model,
-    table_numbers,
 )
 from embedlab.reports.papers import (
     Reproduction,
@@ -69,8 +66,8 @@ from embedlab.reports.papers import (
 )
 from embedlab.reports.scores import comparison_table
 from embedlab.reports.tables import Table
-from embedlab.runs.curves import Curve
 from embedlab.runs.evaluations import Evaluation
+from embedlab.runs.events import Curve
 from embedlab.runs.signature import merged
 from embedlab.runs.store import RunFolder
 from embedlab.scoring.task_comparison import TaskComparison
@@ -96,6 +93,14 @@ class KnownRows:
     ] = ()  # the note on runs that differ from each other in more than the table's rows do
     has_failed: bool = False  # whether a training failed
     inconclusive: frozenset[str] = frozenset()  # rows whose runs say nothing about the paper's
+
+    @cached_property
+    def measured(self) -> MeasuredTable:
+        """The table with its numbers and their order here."""
+        known = self.known
+        return MeasuredTable(
+            table=self.table, members=self.members, evaluations=known.evaluations, items=known.items
+        )
 
 
 def reproduce_tables(
@@ -296,16 +301,9 @@ def known_rows(
 def _numbers(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
     """A table: its numbers next to the published ones, and the order of its rows."""
     table, known = rows.table, rows.known
-    numbers = table_numbers(table, rows.members, known.evaluations)
+    numbers = rows.measured.numbers()
     with session.progress("comparing") as progress:
-        row_order: RowOrder = find_row_order(
-            table,
-            rows.members,
-            known.evaluations,
-            known.items,
-            progress,
-            inconclusive=rows.inconclusive,
-        )
+        row_order: RowOrder = rows.measured.order(progress, inconclusive=rows.inconclusive)
     marks = sorted({mark for evaluation in known.evaluations.values() for mark in evaluation.marks})
     ours = replace(
         numbers_table(table, numbers, marks, rows.notes, row_order),
@@ -410,7 +408,7 @@ def _figure(rows: KnownRows, by: By, listed: Table, session: Session) -> Reprodu
     # as the table of pairs calls them
     columns = [
         replace(
-            row_model(row, members[row, ""], rows.known.published),
+            rows.measured.row_model(row),
             members=tuple(member.name for member in members[row, ""]),
         )
         for row in table.sources
@@ -511,12 +509,9 @@ def settled_rows(
     """
     measured: dict[str, ClaimedDifference] = {}
     for rows in known:
-        differences = measured_claims(
-            rows.table, rows.members, rows.known.items, rows.known.evaluations
-        )
         measured |= {
             name: difference
-            for name, difference in differences.items()
+            for name, difference in rows.measured.claims().items()
             if rows.inconclusive.isdisjoint(
                 {(claim := rows.table.claims[name]).first, claim.second}
             )

@@ -134,7 +134,7 @@ def run(options: RunOptions, session: Session) -> Report:
     import polars as pl
 
     from embedlab.reports.runs import run_table
-    from embedlab.runs.curves import Curve
+    from embedlab.runs.events import Curve
     from embedlab.runs.store import select_runs
 
     runs = tuple(select_runs(session.settings.runs, options.run))

@@ -22,7 +22,6 @@ from embedlab.data.words import APART, text_bytes
 if TYPE_CHECKING:
     from embedlab.choices import Similarity
     from embedlab.core.session import ProgressCallback
-    from embedlab.encoders.vector_cache import TextKeys
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -104,6 +103,9 @@ def _named(text: str) -> str:
         return repr(shown)
     return f"{shown[:LENGTH] + '…'!r} of {len(text):,} characters"
 
+
+TextKeys = NDArray[np.uint64]
+"""The two halves of a hash of each text: (texts, 2)."""
 
 Vectors = NDArray[np.float32]
 """One row a sentence: (sentences, dim)."""

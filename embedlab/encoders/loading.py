@@ -17,7 +17,6 @@ from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.network import OFFLINE, ONLINE
 from embedlab.core.session import ProgressCallback
 from embedlab.core.settings import Settings
-from embedlab.encoders.cached_encoder import CachedEncoder
 from embedlab.encoders.encoder import (
     Encoder,
     EncoderFacts,
@@ -29,7 +28,7 @@ from embedlab.encoders.encoder import (
     single_texts,
 )
 from embedlab.encoders.transformed import CombinedEncoder
-from embedlab.encoders.vector_cache import EmbeddingCache
+from embedlab.encoders.vector_cache import CachedEncoder, EmbeddingCache
 from embedlab.models.catalog import FOR_EVALUATION, ModelSpec
 from embedlab.models.config import NATIVE_NOTE
 from embedlab.models.encoder_kind import (

@@ -1,4 +1,5 @@
-"""The cached vectors of sentences, under the fingerprint of their encoder, read by row.
+"""The cached vectors of sentences, under the fingerprint of their encoder, read by row, and the
+encoder that computes no vector twice, in this process or another.
 
 A fingerprint is a folder of segments that are written once: vectors, truncation flags, checksums of
 the rows, and keys: 128-bit hashes of the sentences, in order. The keys are renamed into place last,
@@ -10,9 +11,10 @@ import io
 import os
 import time
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +22,25 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from embedlab.choices import Similarity
 from embedlab.core.cache import EMBEDDINGS, NAME_FILE, size_of, trim
 from embedlab.core.disk import write_atomic
+from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.frame_files import map_array
+from embedlab.core.session import ProgressCallback
+from embedlab.encoders.encoder import (
+    EncoderFacts,
+    RefusedTextsError,
+    Text,
+    TextKeys,
+    Vectors,
+    VectorScorer,
+    characters,
+    distinct,
+    sentence_keys,
+    shifted,
+)
 
-VectorRows = NDArray[np.float32]
-
-TextKeys = NDArray[np.uint64]  # (sentences, 2): the two halves of a hash
 VectorPositions = NDArray[np.intp]
 Checksums = NDArray[np.uint64]
 
@@ -39,7 +53,7 @@ _MIX = np.uint64(
 STALE_S = 3_600  # a part without keys may be in progress in another process for this long
 
 
-def row_sums(keys: TextKeys, vectors: VectorRows, cut: NDArray[np.bool_]) -> Checksums:
+def row_sums(keys: TextKeys, vectors: Vectors, cut: NDArray[np.bool_]) -> Checksums:
     """Return a checksum of each row: of its vector, seeded by its key and whether its sentence was
     cut.
     """
@@ -57,7 +71,7 @@ class Segment:
 
     name: str
     keys: TextKeys  # in order of their first half
-    vectors: VectorRows
+    vectors: Vectors
     cut: NDArray[np.bool_]
     sums: Checksums
 
@@ -76,9 +90,7 @@ class Segment:
             array.dtype == kind and array.shape == shape for array, kind, shape in parts
         )
 
-    def read(
-        self, places: VectorPositions
-    ) -> tuple[VectorRows, NDArray[np.bool_], NDArray[np.bool_]]:
+    def read(self, places: VectorPositions) -> tuple[Vectors, NDArray[np.bool_], NDArray[np.bool_]]:
         """Return the vectors at PLACES, which of those sentences were cut, and which of those rows
         are intact.
         """
@@ -101,7 +113,7 @@ def located(
 
 def find_rows(
     keys: TextKeys, dim: int, segments: Iterable[Segment]
-) -> tuple[NDArray[np.bool_], VectorRows, NDArray[np.bool_]]:
+) -> tuple[NDArray[np.bool_], Vectors, NDArray[np.bool_]]:
     """Return which KEYS are in SEGMENTS, their vectors (unknown rows undefined), and which of those
     sentences were truncated.
     """
@@ -137,7 +149,7 @@ class EmbeddingCache:
                 return int(map_array(file).shape[1])
         return None
 
-    def find(self, keys: TextKeys) -> tuple[NDArray[np.bool_], VectorRows, NDArray[np.bool_]]:
+    def find(self, keys: TextKeys) -> tuple[NDArray[np.bool_], Vectors, NDArray[np.bool_]]:
         """Return which KEYS are known, their vectors (unknown rows undefined), and which of those
         sentences were truncated.
         """
@@ -150,7 +162,7 @@ class EmbeddingCache:
             pass
         return known
 
-    def store(self, keys: TextKeys, vectors: VectorRows, cut: NDArray[np.bool_]) -> None:
+    def store(self, keys: TextKeys, vectors: Vectors, cut: NDArray[np.bool_]) -> None:
         """Store these vectors, and delete the least recently used ones above the size limit."""
         # Another process may merge or delete files meanwhile, or own some: lost vectors are
         # computed again.
@@ -187,7 +199,7 @@ class EmbeddingCache:
             else:
                 self._remove(name)
 
-    def _write(self, keys: TextKeys, vectors: VectorRows, cut: NDArray[np.bool_]) -> None:
+    def _write(self, keys: TextKeys, vectors: Vectors, cut: NDArray[np.bool_]) -> None:
         order = np.argsort(keys[:, 0], kind="stable")
         name = uuid.uuid4().hex
         keys, vectors, cut = keys[order], vectors[order], cut[order]
@@ -248,3 +260,121 @@ class EmbeddingCache:
 
     def _part(self, name: str, part: str) -> Path:
         return self._folder / f"{name}.{part}.npy"
+
+
+SENTENCES_PER_SAVE = 16_384  # computed and stored together, so that interrupted work is not lost
+
+
+@dataclass(kw_only=True, eq=False)
+class CachedEncoder(VectorScorer):
+    """An encoder that reads known vectors from the cache and stores new ones as they are computed.
+
+    LOAD is called when the first sentence is new. The encoder must not change: one in training has
+    other vectors than its fingerprint says. Of vectors that are cut to DIM numbers the whole ones
+    are cached, so that none is computed again for another length; STORED is their fingerprint.
+    """
+
+    name: str
+    fingerprint: str
+    dim: int
+    stated: EncoderFacts
+    load: Callable[[], Any]
+    cache: EmbeddingCache
+    similarity: Similarity = "cosine"
+    per_save: int | None = None
+    stored: str | None = None
+
+    @property
+    def facts(self) -> EncoderFacts:
+        """The encoder's facts; sentences from the cache count as if they had been computed."""
+        own = super().facts
+        if "_encoder" not in self.__dict__:  # absent while the cache knows every sentence
+            return own
+        computed: EncoderFacts = self._encoder.facts
+        notes = (*self.stated.notes, *computed.notes, *self.number_notes)
+        return replace(
+            own,
+            unknown_texts=computed.unknown_texts,
+            refused=computed.refused,
+            notes=tuple(dict.fromkeys(notes)),
+        )
+
+    def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
+        """A vector for each of these distinct sentences."""
+        keys = sentence_keys(sentences)
+        known, vectors, cut = self.cache.find(keys)
+        for rows, new_vectors, new_cut in self._compute(sentences, keys, known, progress):
+            vectors[rows], cut[rows] = new_vectors, new_cut
+        vectors = vectors[:, : self.dim]
+        self.count("truncated", sentences, cut)
+        self.look_at(sentences, vectors)
+        return vectors
+
+    def knows(self, sentences: Sequence[Text]) -> NDArray[np.bool_]:
+        """Return which of SENTENCES have a cached vector; (sentences,)."""
+        return self.cache.knows(sentence_keys(sentences))
+
+    def store(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> None:
+        """Cache the vectors of these sentences without holding them in memory: new ones are
+        computed, longest first.
+        """
+        self.refuse_others(sentences)
+        unique, _ = distinct(sentences)
+        keys = sentence_keys(unique)
+        for _ in self._compute(unique, keys, self.cache.knows(keys), progress):
+            pass
+
+    @cached_property
+    def _encoder(self) -> Any:
+        encoder = self.load()
+        if encoder.fingerprint != (self.stored or self.fingerprint):
+            raise MissingError(
+                f"{self.name!r} was changed while it was in use", hint="type the command again"
+            )
+        return encoder
+
+    def _compute(
+        self,
+        unique: Sequence[Text],
+        keys: TextKeys,
+        known: NDArray[np.bool_],
+        progress: ProgressCallback | None,
+    ) -> Iterator[tuple[NDArray[np.intp], Vectors, NDArray[np.bool_]]]:
+        """Yield the rows that are not KNOWN piece by piece with their vectors and truncation flags;
+        each piece is stored.
+
+        Texts that the encoder refuses alone are raised at the end, when all others are stored.
+        """
+        refusals, size = list[RefusedTextsError](), self.per_save or SENTENCES_PER_SAVE
+        new = np.flatnonzero(~known)
+        done = len(unique) - len(new)
+        # Sentences of similar length together need hardly any padding.
+        new = new[np.argsort([-characters(unique[row]) for row in new.tolist()], kind="stable")]
+        for start in range(0, len(new), size):
+            rows = new[start : start + size]
+            texts = [unique[row] for row in rows]
+            try:
+                vectors = self._encoder.embed(texts, shifted(progress, done + start, len(unique)))
+            except RefusedTextsError as error:
+                refusals.append(error)
+                refused = {text for text, _ in error.refused}
+                rows, vectors = rows[[text not in refused for text in texts]], error.vectors
+                if not len(rows):
+                    continue
+            truncated = self._encoder.counted["truncated"]
+            cut = np.array([unique[row] in truncated for row in rows], np.bool_)
+            if vectors.shape[1] != self.cache.dim:
+                raise EmbedlabError(
+                    f"{self.name!r} gives vectors of {vectors.shape[1]} numbers, after "
+                    f"others of {self.cache.dim}",
+                    hint="if its model changed, `embedlab cache clear` removes the vectors of the "
+                    "old one",
+                )
+            with suppress(MissingError):  # an unwritable cache costs time, not the result
+                self.cache.store(keys[rows], vectors, cut)
+            yield rows, vectors, cut
+        if refusals:
+            all_refused = [text for error in refusals for text in error.refused]
+            raise RefusedTextsError(refusals[0].who, all_refused) from refusals[0]
+        if progress is not None and not len(new):
+            progress(done, len(unique))

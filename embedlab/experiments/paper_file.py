@@ -452,16 +452,12 @@ def published_scores(
     A row's name is the printed text of its KEY columns, joined by blanks: "BERT-base SBERT",
     "1e-5".
     """
-    frame = published_texts(paper, table)
-    for column in key:
-        if column not in frame.columns:
-            raise unknown(f"column of {paper} {table}", column, frame.columns)
+    frame = _texts_with(paper, table, key)
+    others = [column for column in frame.columns if column not in key]
     try:
         return {
             " ".join(row[column] for column in key): {
-                column: float(text) if text is not None else None
-                for column, text in row.items()
-                if column not in key
+                column: _number(row[column]) for column in others
             }
             for row in frame.iter_rows(named=True)
         }
@@ -478,19 +474,25 @@ def published_pairs(
     """Return the sentence pairs of a printed table, and its scores by model and "pair 1", "pair 2"
     …; SENTENCES are their columns.
     """
-    frame = published_texts(paper, table)
-    for column in sentences:
-        if column not in frame.columns:
-            raise unknown(f"column of {paper} {table}", column, frame.columns)
-    models = [column for column in frame.columns if column not in sentences]
+    frame = _texts_with(paper, table, sentences)
     scores = {
-        model: {
-            f"pair {number}": float(text) if text is not None else None
-            for number, text in enumerate(frame[model], start=1)
-        }
-        for model in models
+        model.name: {f"pair {place}": _number(text) for place, text in enumerate(model, start=1)}
+        for model in frame.drop(sentences)
     }
     return tuple(frame.select(sentences).rows()), scores
+
+
+def _texts_with(paper: str, table: str, columns: Sequence[str]) -> pl.DataFrame:
+    """Return the texts of a printed table, which must have these COLUMNS."""
+    frame = published_texts(paper, table)
+    for column in columns:
+        if column not in frame.columns:
+            raise unknown(f"column of {paper} {table}", column, frame.columns)
+    return frame
+
+
+def _number(text: str | None) -> float | None:
+    return float(text) if text is not None else None
 
 
 def published_tables(paper: str) -> list[str]:

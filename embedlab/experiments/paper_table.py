@@ -3,10 +3,10 @@ and the paper's claims.
 """
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from embedlab.analysis.claims import Claim
 from embedlab.core.names import DEFAULT_TASK
@@ -123,6 +123,12 @@ class PaperTable:
         tuple[str, str], ...
     ] = ()  # of a table that scores sentence pairs: those of its columns
     folder: str = ""  # of a paper of the user's own, as it was typed
+
+    def with_sources(self, change: Callable[[RowSource], RowSource]) -> Self:
+        """Return the table with what CHANGE makes of the source of each row and number."""
+        sources = {row: change(source) for row, source in self.sources.items()}
+        points = tuple(replace(point, source=change(point.source)) for point in self.points)
+        return replace(self, sources=sources, points=points)
 
     @property
     def address(self) -> str:

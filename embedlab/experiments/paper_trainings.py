@@ -1,11 +1,12 @@
-"""From a table of a paper to a grid: what has to be trained for it, and which cells other tables
-and grids already have.
+"""From a table of a paper to a grid: what has to be trained for it, at rates that a search here
+chose where the paper chose them by one, and which cells other tables and grids already have.
 """
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from statistics import fmean
 from typing import Any
 
 from embedlab.core.errors import MissingError, UsageError
@@ -21,8 +22,9 @@ from embedlab.core.recipe import (
 )
 from embedlab.experiments.grid_file import with_full_keys
 from embedlab.experiments.paper_table import ENCODER, PaperTable, RowSource
-from embedlab.experiments.plan import GridPlace, GridPlan, Variant
+from embedlab.experiments.plan import GridFolder, GridPlace, GridPlan, Variant
 from embedlab.experiments.planner import Planner, run_identity, with_existing_runs
+from embedlab.runs.status import last_dev, run_status, trained_flaw
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,9 +86,7 @@ def for_encoder(table: PaperTable, encoder: str | None) -> tuple[PaperTable, tup
         raise UsageError(
             f"every row of {table.name!r} is about an encoder of its own", hint="remove --encoder"
         )
-    trained = {row: _started(source) for row, source in table.sources.items()}
-    points = tuple(replace(point, source=_started(point.source)) for point in table.points)
-    return replace(table, sources=trained, points=points), out
+    return table.with_sources(_started), out
 
 
 def for_profile(table: PaperTable, profile: str | None) -> tuple[PaperTable, tuple[str, ...]]:
@@ -242,3 +242,68 @@ def expected_recipe(
     """Return the recipe of a row as in the paper, or with OVERRIDES and from another ENCODER."""
     assert source.recipe is not None
     return load_recipe(source.recipe, [*set_options(source), *overrides], encoder=encoder)
+
+
+def with_chosen_rates(
+    table: PaperTable, place: GridPlace, overrides: Sequence[str], encoder: str | None
+) -> tuple[PaperTable, list[str]]:
+    """Return TABLE with the rates that its paper's grids chose, and a note for each such grid.
+
+    A grid counts once all its cells are trained, from the encoder and on the data of the row. A
+    rate in OVERRIDES is the user's choice, and stays.
+    """
+    if any(text.partition("=")[0].endswith("optim.lr") for text in overrides):
+        return table, []
+    chosen: dict[str, dict[str, float]] = {}  # by the training's key
+    notes = []
+    for grid, stages in table.rates.items():
+        file = GridFolder.of(place.runs_folder, grid).plan_file
+        plan = GridPlan.load(file) if file.is_file() else None
+        scores = _dev_scores(plan) if plan is not None and plan.place.data == place.data else {}
+        if plan is None or not scores:
+            continue
+        best = max(scores, key=lambda run: scores[run])
+        searched = {variant.run: variant.recipe for variant in plan.variants}
+        rate = searched[best]["stage"][0]["optim"]["lr"]
+        is_taken = False
+        for key, (_, source) in trainings(table).items():
+            if (stage := stages.get(source.recipe or "")) is None:
+                continue
+            recipe = recipe_to_table(expected_recipe(source, overrides, encoder))
+            if all(_start(own, 0) == _start(recipe, stage) for own in searched.values()):
+                chosen.setdefault(key, {})[f"stage.{stage}.optim.lr"] = rate
+                is_taken = True
+        if is_taken:
+            notes.append(
+                f"grid {grid} chose the rate {rate:g}: mean dev score {scores[best]:.2f} over "
+                f"{len(plan.seeds)} seeds"
+            )
+    if not chosen:
+        return table, notes
+
+    def taking(source: RowSource) -> RowSource:
+        return replace(source, chosen=chosen.get(training_key(source), {}))
+
+    return table.with_sources(taking), notes
+
+
+def _start(recipe: Mapping[str, Any], stage: int) -> tuple[Any, Any]:
+    """Return what a rate was searched for: the encoder, and the data of the stage."""
+    return recipe["encoder"], recipe["stage"][stage]["data"]
+
+
+def _dev_scores(plan: GridPlan) -> dict[str, float]:
+    """Return the mean last dev score of each run whose trainings all learnt; nothing while any is
+    not finished.
+    """
+    scores: dict[str, list[float]] = {}
+    flawed = set()
+    for cell in plan.cells:
+        if run_status(cell.run).state != "finished":
+            return {}
+        dev = last_dev(cell.run)
+        if dev is None or trained_flaw(cell.run):
+            flawed.add(cell.variant.run)
+        else:
+            scores.setdefault(cell.variant.run, []).append(dev.score)
+    return {run: fmean(values) for run, values in scores.items() if run not in flawed}

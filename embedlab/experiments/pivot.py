@@ -19,9 +19,8 @@ from embedlab.core.nearest import nearest_hint
 from embedlab.data.marks import Overlap, marks_of
 from embedlab.data.published import canonical_name
 from embedlab.experiments.plan import Cell, GridPlan
-from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation
-from embedlab.runs.status import run_status, trained_flaw
+from embedlab.runs.status import last_dev, run_status, trained_flaw
 from embedlab.runs.store import RunFolder
 
 DEV_SCORE = "dev"  # the last dev score, next to the slices of the evaluation
@@ -266,7 +265,7 @@ def _dev_results(plan: GridPlan, cells: Collection[Cell]) -> Iterator[_Result]:
     """Yield the last dev score of each of CELLS whose training is finished."""
     for cell in cells:
         run = cell.run
-        dev = last_dev(run) if run.path.is_dir() and run_status(run).state == "finished" else None
+        dev = last_dev(run) if run_status(run).state == "finished" else None
         if dev is not None:
             here = run.environment()
             marks = marks_of(is_partial=here.is_partial, is_generated=here.is_generated)
@@ -275,29 +274,6 @@ def _dev_results(plan: GridPlan, cells: Collection[Cell]) -> Iterator[_Result]:
 
 def _evaluation_file(run: RunFolder, measure: ScoreFilter) -> Path:
     return run.evaluations / f"{measure.task}.json"
-
-
-def last_dev(run: RunFolder) -> events.Dev | None:
-    """Return the last dev score of a run, searched from the end; None where none was reported, or a
-    damaged line comes after it.
-
-    A process that went on from a checkpoint takes over the scores up to it alone, as in
-    `run_status`.
-    """
-    try:
-        lines = run.events_file.read_bytes().splitlines()
-    except FileNotFoundError:
-        return None
-    limit = math.inf  # the last step whose scores are the run's
-    for line in reversed(lines):
-        event = events.from_line(line)
-        if isinstance(event, events.Started):
-            limit = min(limit, event.step)
-        if isinstance(event, events.Dev) and event.step <= limit:
-            return event
-        if event is None and events.is_damaged(line):
-            return None  # it may be the last dev score
-    return None
 
 
 def _in_order(

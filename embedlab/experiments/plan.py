@@ -207,11 +207,6 @@ class GridPlan:
         return len(self.variants) * len(self.seeds)
 
     @property
-    def typed(self) -> str:
-        """Return what a user types after `grid status` and the like for this grid."""
-        return self.name
-
-    @property
     def cells(self) -> Iterator[Cell]:
         """Yield every cell; all variants with the first seed come first, so that an early look
         shows the whole grid.

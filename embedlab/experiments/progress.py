@@ -155,9 +155,7 @@ def seconds_spent(run: RunFolder) -> float:
 
     The speed of its last steps is not enough: the stages of a recipe differ by far.
     """
-    with run.events_file.open("rb") as file:
-        first = events.from_line(file.readline())
-    recent = events.tail(run.events_file)
+    first, recent = _first_and_recent(run)
     is_resumed = any(isinstance(event, events.Started) and event != first for event in recent)
     if (
         is_resumed
@@ -166,6 +164,12 @@ def seconds_spent(run: RunFolder) -> float:
     ):
         return 0.0
     return recent[-1].time - first.time
+
+
+def _first_and_recent(run: RunFolder) -> tuple[events.Event | None, list[events.Event]]:
+    with run.events_file.open("rb") as file:
+        first = events.from_line(file.readline())
+    return first, events.tail(run.events_file)
 
 
 def _sizes(todo: Sequence[Cell]) -> list[int] | None:
@@ -202,9 +206,8 @@ def _finished_cells(runs: Path) -> Iterator[tuple[RunFolder, float]]:
     for grid in grids[:GRIDS_READ]:
         for path in sorted(grid.cells.glob("*@*.jsonl"))[-CELLS_READ:]:
             with suppress(EmbedlabError, OSError):
-                attempts = [
-                    e for e in events.events_after(path)[0] if isinstance(e, events.Attempt)
-                ]
+                recorded, _ = events.events_after(path)
+                attempts = [event for event in recorded if isinstance(event, events.Attempt)]
                 seconds = sum(attempt.seconds for attempt in attempts)
                 if seconds and attempts[-1].state == "done":
                     name, _, seed = path.stem.rpartition("@")
@@ -215,9 +218,7 @@ def _of_run(run: RunFolder, whole_s: float) -> Mapping[str, float]:
     """Return the seconds of each task, one after another from the end of the training, and what
     else the cell took; nothing if they do not fit into the whole time.
     """
-    with run.events_file.open("rb") as file:
-        first = events.from_line(file.readline())
-    recent = events.tail(run.events_file)
+    first, recent = _first_and_recent(run)
     if first is None or not recent or not isinstance(recent[-1], events.Finished):
         return {}
     trained_s = recent[-1].time

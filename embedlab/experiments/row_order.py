@@ -2,8 +2,8 @@
 measured differences behind the paper's claims, by the procedure of every comparison.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from math import inf, nan
@@ -134,330 +134,226 @@ class _Number:
     rows: SliceRows | None
 
 
-def table_numbers(
-    table: PaperTable, members: CellMembers, evaluations: EvaluationsByTask
-) -> dict[CellKey, ComparedNumber]:
-    """Return every number of a table by row and column; MEMBERS are its models."""
-    numbers = {}
-    for point in table.points:
-        cell = (point.row, point.column)
-        scores = _scores(point.measure, members.get(cell, ()), evaluations)
-        printed = table.printed.get(point.row, {}).get(point.column)
-        numbers[cell] = ComparedNumber(
-            printed=printed, values=tuple(table.scale * score.value for score in scores)
-        )
-    return numbers | _ensembles(table, numbers)
-
-
-def _ensembles(
-    table: PaperTable, numbers: Mapping[CellKey, ComparedNumber]
-) -> dict[CellKey, ComparedNumber]:
-    """Return the numbers of rows whose columns are each predicted by the best of other rows, seed
-    by seed; a mean is that of the others.
-    """
-    ensembles: dict[CellKey, ComparedNumber] = {}
-    for row, source in table.sources.items():
-        points = [point for point in table.points if point.row == row and source.best_of]
-        values: dict[str, tuple[float, ...]] = {}
-        for column in [point.column for point in points if point.measure.slice != OF_ALL]:
-            cells = [
-                numbers[other, column] for other in source.best_of if (other, column) in numbers
-            ]
-            known = [cell.values for cell in cells if cell.values]
-            values[column] = tuple(map(max, *known)) if len(known) > 1 else ()
-        means = tuple(map(fmean, zip(*values.values(), strict=False)))
-        if not all(values.values()):
-            means = ()
-        for point in points:
-            cell = (row, point.column)
-            ensembles[cell] = replace(numbers[cell], values=values.get(point.column, means))
-    return ensembles
-
-
-def find_row_order(
-    table: PaperTable,
-    members: CellMembers,
-    evaluations: EvaluationsByTask,
-    items: ScoredItems,
-    progress: Callable[[int, int], None] = lambda _done, _total: None,
-    *,
-    inconclusive: Collection[str] = (),
-) -> RowOrder:
-    """Rank the rows of TABLE by its `ranked_by` columns; ITEMS are those that the scores vary
-    over.
-
-    Nothing is concluded of the rows that are INCONCLUSIVE.
-    """
-    pair_orders: list[PairOrder] = []
-    rankings: list[Ranking] = []
-    for done, columns in enumerate(table.ranked_by):
-        ranked = _rank(table, columns, members, evaluations, items)
-        ordering = Ordering([each.ours for each in ranked])
-        reach = {
-            row: weakest([row_model(row, members.get((row, columns[0]), ()), items.published)])
-            for row in table.sources
-        }
-        pair_orders += _pairs(table, columns, ranked, ordering, reach)
-        rankings += _rankings(table, columns, ranked, ordering)
-        progress(done + 1, len(table.ranked_by))
-    is_silent = [not {pair.better, pair.worse}.isdisjoint(inconclusive) for pair in pair_orders]
-    each = zip(pair_orders, is_silent, strict=True)
-    corrected = holm([nan if silent else pair.ours.p for pair, silent in each])
-    judged = tuple(
-        replace(
-            pair,
-            p=p,
-            is_inconclusive=silent,
-            is_equal=abs(pair.ours.difference) < table.last_digit / 2,
-        )
-        for pair, silent, p in zip(pair_orders, is_silent, corrected, strict=True)
-    )
-    return RowOrder(pairs=judged, rankings=tuple(rankings))
-
-
-def row_model(row: str, members: Sequence[Member], published: Collection[str]) -> ModelColumns:
-    """Return the members of a row as one model: of a recipe, of a checkpoint that others can name,
-    or of neither.
-    """
-    return ModelColumns(
-        name=row,
-        members=tuple(f"{row} {member.name}" for member in members),
-        seeds=tuple(member.seed for member in members if member.seed is not None),
-        runs=tuple(member.runs or frozenset({member.name}) for member in members),
-        is_published=bool(members) and all(member.name in published for member in members),
-    )
-
-
-def find_score(evaluation: Evaluation, measure: PaperMeasure) -> StoredScore | None:
-    """Return the score that MEASURE names; of a classifier's two accuracies the test accuracy, not
-    the one that chose its L2 penalty.
-    """
-    fitting = [
-        score
-        for score in evaluation.scores
-        if (score.slice, score.metric, score.setting)
-        == (measure.slice, measure.metric, measure.setting)
-        and score.by in {"dataset", "average"}
-        and measure.split in {None, score.split}
-    ]
-    return next((score for score in fitting if score.split != "dev"), next(iter(fitting), None))
-
-
-def _scores(
-    measure: PaperMeasure, members: Sequence[Member], evaluations: EvaluationsByTask
-) -> list[StoredScore]:
-    """Return one score a member; members that were not evaluated on this are left out."""
-    there = [evaluations.get((member.name, measure.task)) for member in members]
-    scores = [find_score(evaluation, measure) for evaluation in there if evaluation is not None]
-    return [score for score in scores if score is not None and score.value == score.value]
-
-
-def _rank(
-    table: PaperTable,
-    columns: Sequence[str],
-    members: CellMembers,
-    evaluations: EvaluationsByTask,
-    items: ScoredItems,
-) -> list[_Ranked]:
-    """Return the rows that have all COLUMNS, best printed first; rows that the paper does not print
-    come last.
-    """
-    numbers: dict[str, list[_Number]] = {}
-    # Rows of a group are compared on the same items; a column that lacks them in one row counts as
-    # independent in all.
-    lacking: dict[str, set[str]] = {}
-    for row in table.sources:
-        behind = members.get((row, columns[0]), ())
-        points = [point for point in table.points if point.row == row and point.column in columns]
-        models = [members.get((row, point.column), ()) for point in points]
-        scores = [
-            _scores(point.measure, of_point, evaluations)
-            for point, of_point in zip(points, models, strict=True)
-        ]
-        if behind and [*map(len, scores)] == [len(behind)] * len(columns):
-            evidence = [
-                items.evidence(point.measure, [member.name for member in of_point])
-                for point, of_point in zip(points, models, strict=True)
-            ]
-            numbers[row] = of_row = [
-                _Number(point=point, scores=known, rows=each.rows if each is not None else None)
-                for point, known, each in zip(points, scores, evidence, strict=True)
-            ]
-            without = {number.point.column for number in of_row if number.rows is None}
-            lacking.setdefault(table.group(row), set()).update(without)
-    ranked = [
-        _Ranked(
-            row=row,
-            printed=table.printed_mean(row, columns),
-            ours=_estimate(
-                of_row, members[row, columns[0]], lacking[table.group(row)], table.scale
-            ),
-        )
-        for row, of_row in numbers.items()
-    ]
-    return sorted(ranked, key=lambda each: inf if each.printed is None else -each.printed)
-
-
-def _estimate(
-    numbers: Sequence[_Number], members: Sequence[Member], lacking: Collection[str], scale: float
-) -> Estimate:
-    """Return the mean of a row's ranked columns over its MEMBERS with its sources of variation,
-    times SCALE; rows of LACKING columns are not used.
-    """
-    values = np.mean([[score.value for score in number.scores] for number in numbers], axis=0)
-    rows, other = [], 0.0
-    for number in numbers:
-        if number.point.column in lacking:
-            other += _variance_of_scores(number.point, number.scores)
-        elif number.rows is not None:
-            rows.append((number.rows, scale / len(numbers)))
-    return Estimate(
-        members=scale * values,
-        rows=joined(rows) if rows else None,
-        other=scale**2 * (other / len(numbers) ** 2),
-        is_recipe=any(member.seed is not None for member in members),
-        behind=tuple(member.runs for member in members),
-    )
-
-
-def _variance_of_scores(point: Point, scores: Sequence[StoredScore]) -> float:
-    """Return the variance of a mean of scores without stored items, from their number; members err
-    on the same items.
-
-    That of a correlation r is (1 − r²)² (1 + r²/2) / (n − 3), which Bonett & Wright (2000) give for
-    ranks; Pearson's is smaller.
-    """
-    value, items = fmean(score.value for score in scores), scores[0].items
-    if scores[0].by != "dataset":
-        return 0.0
-    known = MEASURES.get(point.measure.metric)
-    if known is not None and known.scale == "share":
-        return value * (1 - value) / items
-    if known is not None and known.scale == "correlation":
-        return (1 - value**2) ** 2 * (1 + value**2 / 2) / max(items - 3, 1)
-    return 0.0
-
-
-def _pairs(
-    table: PaperTable,
-    columns: tuple[str, ...],
-    ranked: Sequence[_Ranked],
-    ordering: Ordering,
-    reach: Mapping[str, Reach],
-) -> list[PairOrder]:
-    """Return neighbours in the printed order within a group, then the other pairs that the text is
-    about.
-    """
-    by_row = {each.row: index for index, each in enumerate(ranked)}
-    spoken: dict[tuple[str, str], str] = {}
-    for printed in _printed_groups(table, ranked).values():
-        for first, second in pairwise(printed):
-            if ranked[first].printed != ranked[second].printed:
-                spoken[ranked[first].row, ranked[second].row] = ""
-    for claim in table.claims.values():
-        rows = (
-            (claim.first, claim.second)
-            if claim.direction == "above"
-            else (claim.second, claim.first)
-        )
-        is_of_columns = claim.direction != "equal" and table.columns_of(claim) == columns
-        if is_of_columns and {*rows} <= by_row.keys():
-            spoken[rows] = claim.text or claim.statement
-    orders = []
-    for (better, worse), text in spoken.items():
-        above, below = ranked[by_row[better]].printed, ranked[by_row[worse]].printed
-        orders.append(
-            PairOrder(
-                columns=columns,
-                better=better,
-                worse=worse,
-                printed=None if above is None or below is None else above - below,
-                ours=ordering.order(by_row[better], by_row[worse]),
-                claim=text,
-                reach="models" if {reach[better], reach[worse]} == {"models"} else "checkpoints",
-            )
-        )
-    return orders
-
-
-def _printed_groups(table: PaperTable, ranked: Sequence[_Ranked]) -> dict[str, list[int]]:
-    """Return the places of the printed rows of each group, in the order of TABLE's groups."""
-    groups: dict[str, list[int]] = {table.group(row): [] for row in table.sources}
-    for place, each in enumerate(ranked):
-        if each.printed is not None:
-            groups[table.group(each.row)].append(place)
-    return groups
-
-
-def _rankings(
-    table: PaperTable, columns: tuple[str, ...], ranked: Sequence[_Ranked], ordering: Ordering
-) -> list[Ranking]:
-    rankings = []
-    for group, places in _printed_groups(table, ranked).items():
-        if len(places) > 2:
-            printed = [cast("float", ranked[place].printed) for place in places]
-            agreement = ordering.agreement(places, printed)
-            rankings.append(
-                Ranking(columns=columns, group=group, rows=len(places), kendall=agreement)
-            )
-    return rankings
-
-
-def measured_claims(
-    table: PaperTable, members: CellMembers, items: ScoredItems, evaluations: EvaluationsByTask
-) -> dict[str, ClaimedDifference]:
-    """Return the difference behind each claim about TABLE whose rows have MEMBERS here, by the
-    claim's name.
-
-    A column without ITEMS has its scores of EVALUATIONS alone, and so a
-    difference without an interval.
-    """
-    rows = ClaimedRows(table=table, members=members, items=items, evaluations=evaluations)
-    differences = {}
-    for name, claim in table.claims.items():
-        weighed = rows.weighed(table.columns_of(claim), (claim.first, claim.second))
-        if weighed is not None:
-            differences[name] = claimed_difference(
-                weighed,
-                claim.first,
-                claim.second,
-                scale=table.scale,
-                last_digit=table.last_digit,
-            )
-    return differences
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ClaimedRows:
-    """The rows of a table that claims are about, with what is known of their models."""
+class MeasuredTable:
+    """A table of a paper with what is known of its rows here."""
 
     table: PaperTable
     members: CellMembers
-    items: ScoredItems
     evaluations: EvaluationsByTask
+    items: ScoredItems = field(default_factory=ScoredItems)  # that the scores vary over
 
-    def weighed(self, columns: Sequence[str], rows: Sequence[str]) -> Weighed | None:
+    def numbers(self) -> dict[CellKey, ComparedNumber]:
+        """Return every number of the table by row and column."""
+        table, numbers = self.table, {}
+        for point in table.points:
+            printed = table.printed.get(point.row, {}).get(point.column)
+            values = tuple(table.scale * score.value for score in self._scores(point))
+            numbers[point.row, point.column] = ComparedNumber(printed=printed, values=values)
+        return numbers | self._ensembles(numbers)
+
+    def _ensembles(
+        self, numbers: Mapping[CellKey, ComparedNumber]
+    ) -> dict[CellKey, ComparedNumber]:
+        """Return the numbers of rows whose columns are each predicted by the best of other rows,
+        seed by seed; a mean is that of the others.
+        """
+        ensembles: dict[CellKey, ComparedNumber] = {}
+        for row, source in self.table.sources.items():
+            points = [point for point in self.table.points if point.row == row and source.best_of]
+            values: dict[str, tuple[float, ...]] = {}
+            for column in [point.column for point in points if point.measure.slice != OF_ALL]:
+                cells = [
+                    numbers[other, column] for other in source.best_of if (other, column) in numbers
+                ]
+                known = [cell.values for cell in cells if cell.values]
+                values[column] = tuple(map(max, *known)) if len(known) > 1 else ()
+            means = tuple(map(fmean, zip(*values.values(), strict=False)))
+            if not all(values.values()):
+                means = ()
+            for point in points:
+                cell = (row, point.column)
+                ensembles[cell] = replace(numbers[cell], values=values.get(point.column, means))
+        return ensembles
+
+    def order(
+        self,
+        progress: Callable[[int, int], None] = lambda _done, _total: None,
+        *,
+        inconclusive: Collection[str] = (),
+    ) -> RowOrder:
+        """Rank the rows by the table's `ranked_by` columns; nothing is concluded of the rows that
+        are INCONCLUSIVE.
+        """
+        table = self.table
+        pair_orders: list[PairOrder] = []
+        rankings: list[Ranking] = []
+        for done, columns in enumerate(table.ranked_by):
+            ranked = self._rank(columns)
+            ordering = Ordering([each.ours for each in ranked])
+            pair_orders += self._pairs(columns, ranked, ordering)
+            for group, places in self._printed_groups(ranked).items():
+                if len(places) > 2:
+                    printed = [cast("float", ranked[place].printed) for place in places]
+                    kendall = ordering.agreement(places, printed)
+                    rankings.append(
+                        Ranking(columns=columns, group=group, rows=len(places), kendall=kendall)
+                    )
+            progress(done + 1, len(table.ranked_by))
+        is_silent = [not {pair.better, pair.worse}.isdisjoint(inconclusive) for pair in pair_orders]
+        each = zip(pair_orders, is_silent, strict=True)
+        corrected = holm([nan if silent else pair.ours.p for pair, silent in each])
+        judged = tuple(
+            replace(
+                pair,
+                p=p,
+                is_inconclusive=silent,
+                is_equal=abs(pair.ours.difference) < table.last_digit / 2,
+            )
+            for pair, silent, p in zip(pair_orders, is_silent, corrected, strict=True)
+        )
+        return RowOrder(pairs=judged, rankings=tuple(rankings))
+
+    def _of(self, row: str, column: str) -> Sequence[Member]:
+        return self.members.get((row, column), ())
+
+    def _scores(self, point: Point) -> list[StoredScore]:
+        """Return one score a member; members that were not evaluated on this are left out."""
+        there = [
+            self.evaluations.get((member.name, point.measure.task))
+            for member in self._of(point.row, point.column)
+        ]
+        scores = [find_score(each, point.measure) for each in there if each is not None]
+        return [score for score in scores if score is not None and score.value == score.value]
+
+    def _rank(self, columns: Sequence[str]) -> list[_Ranked]:
+        """Return the rows that have all COLUMNS, best printed first; rows that the paper does not
+        print come last.
+        """
+        table = self.table
+        numbers: dict[str, list[_Number]] = {}
+        # Rows of a group are compared on the same items; a column that lacks them in one row counts
+        # as independent in all.
+        lacking: dict[str, set[str]] = {}
+        for row in table.sources:
+            count = len(self._of(row, columns[0]))
+            points = [each for each in table.points if each.row == row and each.column in columns]
+            scores = [self._scores(point) for point in points]
+            if count and [*map(len, scores)] == [count] * len(columns):
+                numbers[row] = of_row = [
+                    _Number(point=point, scores=known, rows=self._item_rows(point))
+                    for point, known in zip(points, scores, strict=True)
+                ]
+                without = {number.point.column for number in of_row if number.rows is None}
+                lacking.setdefault(table.group(row), set()).update(without)
+        ranked = [
+            _Ranked(
+                row=row,
+                printed=table.printed_mean(row, columns),
+                ours=_estimate(
+                    of_row, self._of(row, columns[0]), lacking[table.group(row)], table.scale
+                ),
+            )
+            for row, of_row in numbers.items()
+        ]
+        return sorted(ranked, key=lambda each: inf if each.printed is None else -each.printed)
+
+    def _item_rows(self, point: Point) -> SliceRows | None:
+        names = [member.name for member in self._of(point.row, point.column)]
+        evidence = self.items.evidence(point.measure, names)
+        return evidence.rows if evidence is not None else None
+
+    def _pairs(
+        self, columns: tuple[str, ...], ranked: Sequence[_Ranked], ordering: Ordering
+    ) -> Iterator[PairOrder]:
+        """Yield neighbours in the printed order within a group, then the other pairs that the text
+        is about.
+        """
+        table, by_row = self.table, {each.row: index for index, each in enumerate(ranked)}
+        spoken: dict[tuple[str, str], str] = {}
+        for printed in self._printed_groups(ranked).values():
+            for first, second in pairwise(printed):
+                if ranked[first].printed != ranked[second].printed:
+                    spoken[ranked[first].row, ranked[second].row] = ""
+        for claim in table.claims.values():
+            rows = (
+                (claim.first, claim.second)
+                if claim.direction == "above"
+                else (claim.second, claim.first)
+            )
+            is_of_columns = claim.direction != "equal" and table.columns_of(claim) == columns
+            if is_of_columns and {*rows} <= by_row.keys():
+                spoken[rows] = claim.text or claim.statement
+        for rows, text in spoken.items():
+            above, below = (ranked[by_row[row]].printed for row in rows)
+            reach = {weakest([self.row_model(row, columns[0])]) for row in rows}
+            yield PairOrder(
+                columns=columns,
+                better=rows[0],
+                worse=rows[1],
+                printed=None if above is None or below is None else above - below,
+                ours=ordering.order(*(by_row[row] for row in rows)),
+                claim=text,
+                reach="models" if reach == {"models"} else "checkpoints",
+            )
+
+    def _printed_groups(self, ranked: Sequence[_Ranked]) -> dict[str, list[int]]:
+        """Return the places of the printed rows of each group, in the order of the table's
+        groups.
+        """
+        groups: dict[str, list[int]] = {self.table.group(row): [] for row in self.table.sources}
+        for place, each in enumerate(ranked):
+            if each.printed is not None:
+                groups[self.table.group(each.row)].append(place)
+        return groups
+
+    def row_model(self, row: str, column: str = "") -> ModelColumns:
+        """Return the members of a row as one model: of a recipe, of a checkpoint that others can
+        name, or of neither.
+        """
+        members = self._of(row, column)
+        names = [member.name for member in members]
+        return ModelColumns(
+            name=row,
+            members=tuple(f"{row} {name}" for name in names),
+            seeds=tuple(member.seed for member in members if member.seed is not None),
+            runs=tuple(member.runs or frozenset({member.name}) for member in members),
+            is_published=bool(members) and self.items.published.issuperset(names),
+        )
+
+    def claims(self) -> dict[str, ClaimedDifference]:
+        """Return the difference behind each claim about the table whose rows have members here, by
+        the claim's name.
+
+        A column without items has its scores alone, and so a difference without an interval.
+        """
+        differences = {}
+        for name, claim in self.table.claims.items():
+            rows = (claim.first, claim.second)
+            weighed = self._weighed(self.table.columns_of(claim), rows)
+            if weighed is not None:
+                differences[name] = claimed_difference(
+                    weighed, *rows, scale=self.table.scale, last_digit=self.table.last_digit
+                )
+        return differences
+
+    def _weighed(self, columns: Sequence[str], rows: Sequence[str]) -> Weighed | None:
         """Return the mean of COLUMNS of two ROWS, weighed; None where a number is not there."""
-        by_column = [self._column(column, rows) for column in columns]
-        parts = [evidence for evidence, _ in by_column if evidence is not None]
-        counts = {tuple(map(len, members)) for _, members in by_column}
+        # a figure has no members of single columns
+        behind = columns if self.table.by is None else [""] * len(columns)
+        members = [[self._of(row, column) for row in rows] for column in behind]
+        parts = [
+            evidence
+            for column, own in zip(columns, members, strict=True)
+            if all(own)
+            and (evidence := self._evidence(column, rows, [m.name for each in own for m in each]))
+            is not None
+        ]
+        counts = {tuple(map(len, own)) for own in members}
         if not parts or len(parts) < len(columns) or len(counts) != 1:
             return None
         evidence = parts[0] if len(parts) == 1 else average_evidence(" + ".join(columns), parts)
-        models = [
-            row_model(row, members, self.items.published)
-            for row, members in zip(rows, by_column[0][1], strict=True)
-        ]
-        return Weighed(evidence, models)
-
-    def _column(
-        self, column: str, rows: Sequence[str]
-    ) -> tuple[Evidence | None, list[Sequence[Member]]]:
-        """Return the evidence of one column, a row each member of ROWS, and these members."""
-        of_column = column if self.table.by is None else ""
-        row_members = [self.members.get((row, of_column), ()) for row in rows]
-        names = [member.name for members in row_members for member in members]
-        return self._evidence(column, rows, names) if all(row_members) else None, row_members
+        return Weighed(evidence, [self.row_model(row, behind[0]) for row in rows])
 
     def _evidence(self, column: str, rows: Sequence[str], names: Sequence[str]) -> Evidence | None:
         """Return the evidence of one column for members called NAMES; None where something is not
@@ -509,6 +405,61 @@ class ClaimedRows:
         wanted = {column for claim in self.table.claims.values() for column in claim.columns}
         slices = [part for part in parts if wanted & {*_names(part.key)}]
         return {each.key: each for each in outcome_evidence(pairs, members, slices)}
+
+
+def find_score(evaluation: Evaluation, measure: PaperMeasure) -> StoredScore | None:
+    """Return the score that MEASURE names; of a classifier's two accuracies the test accuracy, not
+    the one that chose its L2 penalty.
+    """
+    fitting = [
+        score
+        for score in evaluation.scores
+        if (score.slice, score.metric, score.setting)
+        == (measure.slice, measure.metric, measure.setting)
+        and score.by in {"dataset", "average"}
+        and measure.split in {None, score.split}
+    ]
+    return next((score for score in fitting if score.split != "dev"), next(iter(fitting), None))
+
+
+def _estimate(
+    numbers: Sequence[_Number], members: Sequence[Member], lacking: Collection[str], scale: float
+) -> Estimate:
+    """Return the mean of a row's ranked columns over its MEMBERS with its sources of variation,
+    times SCALE; rows of LACKING columns are not used.
+    """
+    values = np.mean([[score.value for score in number.scores] for number in numbers], axis=0)
+    rows, other = [], 0.0
+    for number in numbers:
+        if number.point.column in lacking:
+            other += _variance_of_scores(number.point, number.scores)
+        elif number.rows is not None:
+            rows.append((number.rows, scale / len(numbers)))
+    return Estimate(
+        members=scale * values,
+        rows=joined(rows) if rows else None,
+        other=scale**2 * (other / len(numbers) ** 2),
+        is_recipe=any(member.seed is not None for member in members),
+        behind=tuple(member.runs for member in members),
+    )
+
+
+def _variance_of_scores(point: Point, scores: Sequence[StoredScore]) -> float:
+    """Return the variance of a mean of scores without stored items, from their number; members err
+    on the same items.
+
+    That of a correlation r is (1 − r²)² (1 + r²/2) / (n − 3), which Bonett & Wright (2000) give for
+    ranks; Pearson's is smaller.
+    """
+    value, items = fmean(score.value for score in scores), scores[0].items
+    if scores[0].by != "dataset":
+        return 0.0
+    known = MEASURES.get(point.measure.metric)
+    if known is not None and known.scale == "share":
+        return value * (1 - value) / items
+    if known is not None and known.scale == "correlation":
+        return (1 - value**2) ** 2 * (1 + value**2 / 2) / max(items - 3, 1)
+    return 0.0
 
 
 def _names(key: str) -> tuple[str, str]:

@@ -34,7 +34,7 @@ from embedlab.reports.captions import (
     trained_on,
 )
 from embedlab.reports.series import BANDS, COLUMN_IN, DENSE, FEWEST, FileKind, Plot, Series
-from embedlab.runs.curves import Curve
+from embedlab.runs.events import Curve
 from embedlab.tasks.task import scale_of
 
 if TYPE_CHECKING:

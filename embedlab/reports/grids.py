@@ -11,7 +11,7 @@ from embedlab.core.printable import duration
 from embedlab.data.published import remarks
 from embedlab.experiments.cells import CellEntry, CellState
 from embedlab.experiments.grid_file import ListedGrid
-from embedlab.experiments.pivot import Pivot, Spread, last_dev
+from embedlab.experiments.pivot import Pivot, Spread
 from embedlab.experiments.plan import Cell, GridPlan
 from embedlab.experiments.progress import GridProgress
 from embedlab.reports.captions import counted_items, data_sentences, seen_sentences
@@ -30,7 +30,7 @@ from embedlab.reports.tables import (
 )
 from embedlab.runs.evaluations import StoredScore
 from embedlab.runs.signature import Signature, merged
-from embedlab.runs.status import run_status, trained_flaw
+from embedlab.runs.status import last_dev, run_status, trained_flaw
 from embedlab.scoring.provenance import overlap_mark
 
 _LISTED_STATES: tuple[CellState, ...] = ("done", "running", "waiting", "cancelled", "failed")

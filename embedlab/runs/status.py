@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
 from statistics import fmean
 from typing import Literal
@@ -158,6 +158,29 @@ def is_trained(run: RunFolder) -> bool:
         return any(finished) and run.model.is_dir()
     except OSError:
         return False
+
+
+def last_dev(run: RunFolder) -> events.Dev | None:
+    """Return the last dev score of a run, searched from the end; None where none was reported, or a
+    damaged line comes after it.
+
+    A process that went on from a checkpoint takes over the scores up to it alone, as in
+    `run_status`.
+    """
+    try:
+        lines = run.events_file.read_bytes().splitlines()
+    except FileNotFoundError:
+        return None
+    limit = inf  # the last step whose scores are the run's
+    for line in reversed(lines):
+        event = events.from_line(line)
+        if isinstance(event, events.Started):
+            limit = min(limit, event.step)
+        if isinstance(event, events.Dev) and event.step <= limit:
+            return event
+        if event is None and events.is_damaged(line):
+            return None  # it may be the last dev score
+    return None
 
 
 def collapse_of(spread: events.VectorSpread | None) -> str:

@@ -158,16 +158,61 @@ class ClassifierTask(Task):
         """
 
     @abstractmethod
+    def scores(
+        self, results: Sequence[ClassificationResult], opened: OpenedTasks, setting: SettingName
+    ) -> Iterator[StoredScore]:
+        """Yield every number of the RESULTS on the opened tasks."""
+
+    @abstractmethod
+    def means(self, opened: OpenedTasks) -> Mapping[str, Sequence[str]]:
+        """Return the tasks of each average, by the beginning of its name."""
+
+    def suite(self, opened: OpenedTasks) -> str:
+        """Return what the suite of the opened tasks is called."""
+        return self.name
+
+    def result(
+        self, encoder: Encoder, task: ClassificationTask, setting: SettingName, **options: Any
+    ) -> ClassificationResult:
+        """Return the result of one task; OPTIONS are those of `classify`."""
+        return classify(encoder, task, setting, **options)
+
     def evaluated(
         self,
         encoder: Encoder,
         opened: OpenedTasks,
-        setting: SettingName,
+        setting: SettingName = "literature",
         *,
+        seed: int = FOLD_SEED,
         device: "torch.device | None" = None,
         start_progress: StartProgress = unseen,
     ) -> TaskResult:
-        """Evaluate an encoder on the opened tasks."""
+        """Evaluate an encoder on the opened tasks, with everything that decides the scores; a
+        setting other than "literature" is in the name of the task.
+        """
+        options: Any = {"seed": seed, "device": device, "start_progress": start_progress}
+        results = [self.result(encoder, task, setting, **options) for task in opened.tasks]
+        results.sort(key=lambda result: not result.classes)
+        name = self.suite(opened)
+        notes = [
+            f"{task} skipped: {error.message} ({error.hint})"
+            for task, error in opened.missing.items()
+        ]
+        notes += [note for result in results for note in result.task.notes]
+        evaluation = evaluation_of(
+            name if setting == "literature" else f"{name}-{setting}",
+            encoder,
+            opened.texts.states,
+            [*self.scores(results, opened, setting)],
+            notes,
+        )
+        return TaskResult(
+            evaluation=evaluation,
+            missing=tuple(opened.missing.values()),
+            tested=tuple(result.part for result in results),
+            outcomes=tuple(result.outcomes(evaluation) for result in results),
+            averages=self.means(opened),
+        )
 
     def texts(self, source: Source, selection: Selection) -> Texts:
         """Return the sentences of the selected tasks that are large enough for the setting."""
@@ -312,33 +357,6 @@ def task_features(
         return vectors[index[is_read]], kept
     first, second = (vectors[side[is_read]] for side in np.split(index, 2))
     return np.concatenate([np.abs(first - second), first * second], axis=1), kept
-
-
-def suite_result(
-    suite: str,
-    encoder: Encoder,
-    opened: OpenedTasks,
-    setting: SettingName,
-    results: Sequence[ClassificationResult],
-    scores: Sequence[StoredScore],
-    averages: Mapping[str, Sequence[str]],
-) -> TaskResult:
-    """Return the result of a suite with everything that decides its scores; a setting other than
-    "literature" is in its task name.
-    """
-    task = suite if setting == "literature" else f"{suite}-{setting}"
-    notes = [
-        f"{name} skipped: {error.message} ({error.hint})" for name, error in opened.missing.items()
-    ]
-    notes += [note for result in results for note in result.task.notes]
-    evaluation = evaluation_of(task, encoder, opened.texts.states, scores, notes)
-    return TaskResult(
-        evaluation=evaluation,
-        missing=tuple(opened.missing.values()),
-        tested=tuple(result.part for result in results),
-        outcomes=tuple(result.outcomes(evaluation) for result in results),
-        averages=averages,
-    )
 
 
 def accuracies(

@@ -2,14 +2,12 @@
 folder in their format.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from embedlab.choices import SettingName
 from embedlab.core.nearest import unknown
-from embedlab.core.session import StartProgress, unseen
 from embedlab.data.probing import (
     SENTEVAL,
     SENTEVAL_TASKS,
@@ -20,20 +18,15 @@ from embedlab.data.probing import (
     suite_title,
 )
 from embedlab.data.source import Source
-from embedlab.encoders.encoder import Encoder
+from embedlab.runs.evaluations import StoredScore
 from embedlab.tasks._labelled import (
+    ClassificationResult,
     ClassifierTask,
     OpenedTasks,
     accuracies,
-    classify,
     mean_accuracy,
     open_tasks,
-    suite_result,
 )
-from embedlab.tasks.task import TaskResult
-
-if TYPE_CHECKING:
-    import torch
 
 
 def open_probing(source: Source, name: str = SENTEVAL, tasks: tuple[str, ...] = ()) -> OpenedTasks:
@@ -86,27 +79,24 @@ class Probing(ClassifierTask):
         name = (set_of(names[0]) if names else None) or SENTEVAL
         return open_probing(source, name, tasks=tuple(task for task in names if task != name))
 
-    def evaluated(
-        self,
-        encoder: Encoder,
-        opened: OpenedTasks,
-        setting: SettingName = "literature",
-        *,
-        device: "torch.device | None" = None,
-        start_progress: StartProgress = unseen,
-    ) -> TaskResult:
-        """Return every accuracy on the opened tasks, which are of one suite, and their average."""
-        results = [
-            classify(encoder, task, setting, device=device, start_progress=start_progress)
-            for task in opened.tasks
-        ]
-        tasks = [task.name for task in opened.tasks]
-        name, selected = set_of(tasks[0]) or SENTEVAL, [*tasks, *opened.missing]
+    def suite(self, opened: OpenedTasks) -> str:
+        """Return the one set that the opened tasks are of."""
+        return set_of(opened.tasks[0].name) or SENTEVAL
+
+    def scores(
+        self, results: Sequence[ClassificationResult], opened: OpenedTasks, setting: SettingName
+    ) -> Iterator[StoredScore]:
+        """Yield every accuracy, and their average."""
+        for result in results:
+            yield from accuracies(result, setting)
+        name, selected = self.suite(opened), [task.name for task in opened.tasks]
+        selected += opened.missing
         title = f"average of {len(selected)} ({'SentEval probing' if name == SENTEVAL else name})"
-        scores = [score for result in results for score in accuracies(result, setting)]
-        scores += mean_accuracy(title, selected, results, setting)
-        averages = {"average of ": tasks}
-        return suite_result(name, encoder, opened, setting, results, scores, averages)
+        yield from mean_accuracy(title, selected, results, setting)
+
+    def means(self, opened: OpenedTasks) -> Mapping[str, Sequence[str]]:
+        """Return the one of all opened tasks."""
+        return {"average of ": [task.name for task in opened.tasks]}
 
     def averages(self, datasets: Sequence[str], name: str) -> Mapping[str, Sequence[str]]:
         """Return the average over all DATASETS of a set, which has NAME."""

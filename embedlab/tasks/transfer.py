@@ -1,7 +1,6 @@
 """The task `transfer`: linear classifiers on frozen vectors, on SentEval's downstream tasks."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -9,10 +8,9 @@ import numpy as np
 
 from embedlab.analysis.correlations import pearson, spearman
 from embedlab.choices import SettingName
-from embedlab.classifiers.folds import FOLD_SEED
 from embedlab.core.errors import UsageError
 from embedlab.core.nearest import unknown
-from embedlab.core.session import StartProgress, unseen
+from embedlab.core.session import StartProgress
 from embedlab.data.source import Source, dataset
 from embedlab.encoders.encoder import Encoder
 from embedlab.runs.evaluations import StoredScore
@@ -25,11 +23,10 @@ from embedlab.tasks._labelled import (
     classify,
     mean_accuracy,
     open_tasks,
-    suite_result,
     task_features,
 )
 from embedlab.tasks.glue import glue_f1
-from embedlab.tasks.task import TaskResult, score
+from embedlab.tasks.task import score
 
 if TYPE_CHECKING:
     import torch
@@ -108,20 +105,6 @@ def _relatedness(result: ClassificationResult) -> Iterator[StoredScore]:
     yield score(name, "pearson", result.dev, count, "dev", setting="supervised")
 
 
-def _scores(
-    results: Sequence[ClassificationResult], opened: OpenedTasks, setting: SettingName
-) -> Iterator[StoredScore]:
-    for result in results:
-        yield from accuracies(result, setting)
-        if result.task.name == "mrpc":
-            value, count = glue_f1(result.gold, result.predicted), len(result.gold)
-            yield score("mrpc", "f1", value, count, result.scored, setting=setting)
-    selected = {*(result.task.name for result in results), *opened.missing}
-    for name, members in TRANSFER_AVERAGES.items():
-        if selected >= set(members):
-            yield from mean_accuracy(name, members, results, setting)
-
-
 class Transfer(ClassifierTask):
     """SentEval's downstream tasks: classification, and the relatedness of pairs."""
 
@@ -137,29 +120,35 @@ class Transfer(ClassifierTask):
         """Open the tasks in NAMES, all without."""
         return open_transfer(source, names or self.datasets)
 
-    def evaluated(
-        self,
-        encoder: Encoder,
-        opened: OpenedTasks,
-        setting: SettingName = "literature",
-        *,
-        seed: int = FOLD_SEED,
-        device: "torch.device | None" = None,
-        start_progress: StartProgress = unseen,
-    ) -> TaskResult:
-        """Return every accuracy on the opened tasks, MRPC's F1, the published averages whose tasks
-        were selected, and relatedness.
+    def result(
+        self, encoder: Encoder, task: ClassificationTask, setting: SettingName, **options: Any
+    ) -> ClassificationResult:
+        """Return the classes of the items of a task, or the relatedness of its pairs."""
+        if task.name in RELATEDNESS:
+            return _relate(encoder, task, **options)
+        return classify(encoder, task, setting, **options)
+
+    def scores(
+        self, results: Sequence[ClassificationResult], opened: OpenedTasks, setting: SettingName
+    ) -> Iterator[StoredScore]:
+        """Yield every accuracy, MRPC's F1, the published averages whose tasks were selected, and
+        relatedness.
         """
-        results, related = list[ClassificationResult](), list[ClassificationResult]()
-        options: Any = {"seed": seed, "device": device, "start_progress": start_progress}
-        for task in opened.tasks:
-            if task.name in RELATEDNESS:
-                related.append(_relate(encoder, task, **options))
-            else:
-                results.append(classify(encoder, task, setting, **options))
-        scores = [*_scores(results, opened, setting), *chain(*map(_relatedness, related))]
-        every = [*results, *related]
-        return suite_result("transfer", encoder, opened, setting, every, scores, TRANSFER_AVERAGES)
+        for result in (each for each in results if each.classes):
+            yield from accuracies(result, setting)
+            if result.task.name == "mrpc":
+                value, count = glue_f1(result.gold, result.predicted), len(result.gold)
+                yield score("mrpc", "f1", value, count, result.scored, setting=setting)
+        selected = {*(result.task.name for result in results), *opened.missing}
+        for name, members in TRANSFER_AVERAGES.items():
+            if selected >= set(members):
+                yield from mean_accuracy(name, members, results, setting)
+        for result in (each for each in results if not each.classes):
+            yield from _relatedness(result)
+
+    def means(self, opened: OpenedTasks) -> Mapping[str, Sequence[str]]:
+        """Return the published ones."""
+        return TRANSFER_AVERAGES
 
     def measures(self, dataset: str) -> tuple[str, ...]:
         """Return F1 too for MRPC, and both correlations for relatedness."""

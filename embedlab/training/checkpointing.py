@@ -94,28 +94,21 @@ class Snapshot:
         with _damage_errors(folder):
             check_folder(folder, hint=_OTHERS)
             values = _read_state(folder)
-            names = _WEIGHTS if is_best_model else _PARTS
-            tensors: dict[str, Any] = {
-                name: load_file(folder / f"{name}.safetensors") for name in names
+            more: dict[str, Any] = {
+                name: load_file(folder / f"{name}.safetensors")
+                for name in (_WEIGHTS if is_best_model else _PARTS)
             }
-            best = Best(**values["best"]) if values["best"] else None
-            frozen = values.get("frozen_weights")
-            if is_best_model:
-                return cls(
-                    step=values["best"]["step"],
-                    best=best,
-                    frozen_weights=frozen,
-                    is_best_model=True,
-                    **tensors,
-                )
-            losses = tuple(map(float, values["unreported"]["losses"]))
+            if not is_best_model:
+                losses = tuple(map(float, values["unreported"]["losses"]))
+                steps = int(values["unreported"]["steps"])
+                scale = {str(key): float(value) for key, value in values.get("scale", {}).items()}
+                more |= {"unreported": Unreported(losses=losses, steps=steps), "scale": scale}
             return cls(
-                step=values["step"],
-                best=best,
-                unreported=Unreported(losses=losses, steps=int(values["unreported"]["steps"])),
-                scale={str(key): float(value) for key, value in values.get("scale", {}).items()},
-                frozen_weights=frozen,
-                **tensors,
+                step=(values["best"] if is_best_model else values)["step"],
+                best=Best(**values["best"]) if values["best"] else None,
+                frozen_weights=values.get("frozen_weights"),
+                is_best_model=is_best_model,
+                **more,
             )
 
 

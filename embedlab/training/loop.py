@@ -68,6 +68,10 @@ class TrainingSession:
     checkpoint_s: float = 0.0  # duration of the last checkpoint
     saved_at: float = 0.0  # time of its completion
 
+    def note(self, text: str) -> None:
+        """Emit a remark on the run."""
+        self.emit(events.Noted(text=text))
+
     @property
     def heads(self) -> dict[str, Tensor]:
         """Return what is saved of the objectives, named "<stage>.<tensor>"."""
@@ -285,9 +289,7 @@ def _evaluate(session: TrainingSession, block: StageBlock) -> None:
             _store_best(session, best)
             session.best = best
         except FullDiskError as error:
-            session.emit(
-                events.Noted(text=f"step {session.step} cannot become the model: {error.message}")
-            )
+            session.note(f"step {session.step} cannot become the model: {error.message}")
 
 
 def _store_best(session: TrainingSession, best: Best) -> None:

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -29,7 +30,7 @@ from embedlab.core.errors import (
     UsageError,
 )
 from embedlab.core.interrupts import stop_requests
-from embedlab.core.recipe import Recipe
+from embedlab.core.recipe import Recipe, to_toml, without_folders
 from embedlab.core.session import ProgressCallback
 from embedlab.data.dataset import DatasetState
 from embedlab.data.overlaps import KnownText
@@ -41,6 +42,8 @@ from embedlab.encoders.pretrained import merge_adapter
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.encoders.word_head import MaskedWordHead
 from embedlab.models.catalog import starting_members
+from embedlab.models.grammar import name_of
+from embedlab.models.published import PACKAGED
 from embedlab.objectives.needs import check_columns, objective_needs, require_data
 from embedlab.objectives.objective import HEADS_FILE, build_objectives, write_sealed_tensors
 from embedlab.runs import events
@@ -49,10 +52,9 @@ from embedlab.runs.events import EventLog
 from embedlab.runs.status import flaw_of, is_trained, refuse_begun
 from embedlab.runs.store import RunFolder
 from embedlab.runs.tidy import drop_checkpoints, sweep
-from embedlab.training.batching import Collation, cut_for
+from embedlab.training.batching import Collation, cut_for, stored_tokens
 from embedlab.training.blocks import StageBlock, blocks
 from embedlab.training.capture import CapturedPasses, common_shapes, why_not_captured
-from embedlab.training.card import model_card
 from embedlab.training.checkpointing import Checkpoints, RunShape, Snapshot
 from embedlab.training.gradients import LossScale
 from embedlab.training.learner import is_frozen, recompute_layers
@@ -60,7 +62,6 @@ from embedlab.training.loop import DevScore, TrainingSession, train_block
 from embedlab.training.meter import accelerator, require_tracker
 from embedlab.training.parallel import Team, join_team
 from embedlab.training.stage_data import StageData, open_stages
-from embedlab.training.token_store import stored_tokens
 
 Emit = Callable[[events.Event], None]
 
@@ -173,7 +174,7 @@ def _start(session: TrainingSession, snapshot: Snapshot | None, notes: Sequence[
         )
     )
     for note in [*notes, *(note for objective in session.objectives for note in objective.notes)]:
-        session.emit(events.Noted(text=note))
+        session.note(note)
 
 
 def _room_notes(session: TrainingSession, run: RunFolder) -> list[str]:
@@ -271,39 +272,23 @@ def _collation(session: TrainingSession, data: StageData, progress: ProgressCall
         cut=cut_for(session.encoder),
         team=session.team,
     )
+    notes = []
     if session.captured is not None and vectors is None:
         shapes = common_shapes(made, session.encoder)
         made = replace(made, pack=shapes.pack)
-        session.emit(
-            events.Noted(
-                text=f"stage {data.index}: passes are captured in rows of {shapes.width} tokens; "
-                f"{shapes.padding:.0%} of them are padding"
-            )
+        notes.append(
+            f"passes are captured in rows of {shapes.width} tokens; {shapes.padding:.0%} of them "
+            f"are padding"
         )
     if needs.compares_rows and (parts := data.stage.optim.accumulate) is not None:
-        session.emit(
-            events.Noted(
-                text=f"stage {data.index}: {parts_note(data.stage.optim.batch_size, parts)}"
-            )
-        )
-    if data.excluded:
-        session.emit(events.Noted(text=f"stage {data.index}: {data.excluded}"))
-    if data.scale:
-        session.emit(events.Noted(text=f"stage {data.index}: {data.scale}"))
-    if data.rows.left_out:
-        session.emit(
-            events.Noted(
-                text=f"stage {data.index}: {data.rows.left_out} rows are left out: their word is "
-                f"not one known token"
-            )
-        )
+        notes.append(parts_note(data.stage.optim.batch_size, parts))
+    notes += filter(None, [data.excluded, data.scale])
+    if lost := data.rows.left_out:
+        notes.append(f"{lost} rows are left out: their word is not one known token")
     if cut := int(made.tokens.truncated.sum()):
-        session.emit(
-            events.Noted(
-                text=f"stage {data.index}: {cut} sentences are cut at "
-                f"{session.encoder.max_tokens} tokens"
-            )
-        )
+        notes.append(f"{cut} sentences are cut at {session.encoder.max_tokens} tokens")
+    for note in notes:
+        session.note(f"stage {data.index}: {note}")
     return made
 
 
@@ -327,11 +312,9 @@ def _take_best(session: TrainingSession, recipe: Recipe, shape: RunShape) -> Non
         and best.step != session.step
     ):
         _load(session, session.checkpoints.read_best(best, shape.misfit))
-        session.emit(
-            events.Noted(
-                text=f"the model is that of step {best.step}, whose dev score is the highest: "
-                f"{best.score:.2f}"
-            )
+        session.note(
+            f"the model is that of step {best.step}, whose dev score is the highest: "
+            f"{best.score:.2f}"
         )
 
 
@@ -367,11 +350,9 @@ def _finish(
     ):  # accelerate's own ending would part the processes before their next seed
         tracker.finish()
     if skipped := session.scale.skipped:
-        session.emit(
-            events.Noted(
-                text=f"{skipped} of {session.steps} steps were skipped: their gradients were too "
-                f"large for fp16"
-            )
+        session.note(
+            f"{skipped} of {session.steps} steps were skipped: their gradients were too large for "
+            f"fp16"
         )
     recorded, _ = events.events_after(run.events_file)
     flaw = flaw_of(recorded, keeps_best=recipe.evaluate.keep == "best")
@@ -558,3 +539,57 @@ def _starting_encoder(
     if machine.is_recomputing:
         recompute_layers(encoder)
     return encoder
+
+
+_HUB_ID = re.compile(r"\w[\w.-]*/[\w.-]+")
+
+
+def model_card(
+    recipe: Recipe, seed: int, states: Sequence[DatasetState], *, is_normalised: bool
+) -> str:
+    """Return the card of a run's model, in the hub's Markdown with a YAML head."""
+    normalised = ", vectors of length 1 as of the model it started from" if is_normalised else ""
+    shortened = f", shortened to {recipe.max_steps} steps" if recipe.max_steps is not None else ""
+    read = "\n".join(f"* {_describe(state)}" for state in states)
+    return f"""---
+library_name: sentence-transformers
+pipeline_tag: sentence-similarity
+tags: [sentence-transformers, embedlab]
+{_base(recipe)}---
+# {recipe.name}
+
+{recipe.summary}
+
+Trained by embedlab from `{recipe.encoder.model}` with seed {seed}{shortened}.
+Pooling `{recipe.encoder.pooling}`, at most {recipe.encoder.max_tokens} tokens{normalised}.
+
+Data:
+
+{read}
+
+Recipe:
+
+```toml
+{to_toml(without_folders(recipe)).strip()}
+```
+"""
+
+
+def _describe(state: DatasetState) -> str:
+    marks = [
+        mark
+        for mark, holds in (("partial", state.partial), ("generated", state.origin == "tiny"))
+        if holds
+    ]
+    of = f" of {state.expected_rows}" if state.expected_rows not in {None, state.rows} else ""
+    return (
+        f"{state.name}, {state.split}: {state.rows}{of} "
+        f"rows{', ' if marks else ''}{', '.join(marks)}"
+    )
+
+
+def _base(recipe: Recipe) -> str:
+    """Return the line of the head that names the base model, where that is on the hub."""
+    name = name_of(recipe.encoder.model)
+    name = PACKAGED[name].repository if name in PACKAGED else name
+    return f"base_model: {name}\n" if _HUB_ID.fullmatch(name) else ""

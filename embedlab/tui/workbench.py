@@ -17,9 +17,9 @@ from embedlab.core.names import DEFAULT_TASK, task_names
 from embedlab.core.paths import STARTER, STARTER_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.data.file_name import is_row_file
-from embedlab.encoders.encoder import sentence_keys
+from embedlab.encoders.encoder import Vectors, sentence_keys
 from embedlab.encoders.score_place import ScorePlace
-from embedlab.encoders.vector_cache import EmbeddingCache, VectorRows
+from embedlab.encoders.vector_cache import EmbeddingCache
 from embedlab.models.catalog import ModelSpec, finished_runs, resolve
 from embedlab.models.published import PACKAGED, PREFIXED
 from embedlab.outcomes.frame import Outcomes
@@ -42,7 +42,7 @@ class Shown:
     errors: tuple[EmbedlabError, ...] = ()
     similarities: Mapping[str, pl.Series] = field(default_factory=dict)  # by model: mean of members
     # the first model whose vectors of all these sentences are cached, and these, of length 1
-    vectors: Callable[[Sequence[str]], tuple[str, VectorRows] | None] = lambda _: None
+    vectors: Callable[[Sequence[str]], tuple[str, Vectors] | None] = lambda _: None
 
     @property
     def datasets(self) -> tuple[str, ...]:
@@ -129,7 +129,7 @@ def open_shown(models: Sequence[str], task: str, settings: Settings) -> Shown:
 
 def _stored_vectors(
     places: Mapping[str, ScorePlace], sentences: Sequence[str], cache: Path
-) -> tuple[str, VectorRows] | None:
+) -> tuple[str, Vectors] | None:
     """The first model whose vectors of all SENTENCES are cached, and these, of length 1."""
     keys = sentence_keys(sentences)
     for name, place in places.items():

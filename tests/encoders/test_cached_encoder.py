@@ -7,7 +7,7 @@ import pytest
 
 from embedlab.core.errors import MissingError
 from embedlab.core.session import ProgressCallback
-from embedlab.encoders import cached_encoder, loading
+from embedlab.encoders import loading, vector_cache
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import Encoder, TextPair
@@ -61,7 +61,7 @@ def test_only_new_sentences_are_computed_in_pieces_that_are_cached(
     computed: list[int],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(cached_encoder, "SENTENCES_PER_SAVE", 8)
+    monkeypatch.setattr(vector_cache, "SENTENCES_PER_SAVE", 8)
     encoder = load(str(small_bert), cpu, tmp_path)
     encoder.encode(sentences[:20])
     whole = encoder.encode(sentences)

@@ -15,7 +15,7 @@ from embedlab.experiments.item_ties import ScoredItems
 from embedlab.experiments.matching_runs import Member
 from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.paper_table import PaperTable
-from embedlab.experiments.row_order import measured_claims
+from embedlab.experiments.row_order import MeasuredTable
 from embedlab.runs.outcomes import StoredOutcomes, items_frame
 from tests.experiments.test_row_order import evaluation, score
 
@@ -55,7 +55,12 @@ def test_a_claim_is_about_the_mean_of_the_columns_in_the_papers_aggregation() ->
     (table,) = select_tables("liao", "table6")
     pairs = scored_pairs()
     outcomes = pair_outcomes(pairs, ["a", "b", "c", "d"], task="sts", averages={})
-    found = measured_claims(table, members(table.columns), ScoredItems(tasks={"sts": outcomes}), {})
+    found = MeasuredTable(
+        table=table,
+        members=members(table.columns),
+        items=ScoredItems(tasks={"sts": outcomes}),
+        evaluations={},
+    ).claims()
     assert [*found] == ["lambda-sts-01"]  # no other row has a model
     own = found["lambda-sts-01"]
     by_member = {
@@ -90,7 +95,12 @@ def test_a_slice_without_its_year_is_that_of_every_year() -> None:
     own = {("SBERT", ""): (Member(name="a", seed=1),), ("DefSent", ""): (Member(name="c", seed=1),)}
     pairs = scored_pairs(("sts12", "sts13"))
     outcomes = pair_outcomes(pairs, ["a", "c"], task="sts", averages={})
-    found = measured_claims(_with(table, claims), own, ScoredItems(tasks={"sts": outcomes}), {})
+    found = MeasuredTable(
+        table=_with(table, claims),
+        members=own,
+        items=ScoredItems(tasks={"sts": outcomes}),
+        evaluations={},
+    ).claims()
     differences = []
     for year in ("sts12", "sts13"):
         part = pairs.filter(dataset=year, source="OnWN")
@@ -103,7 +113,12 @@ def test_a_slice_without_its_year_is_that_of_every_year() -> None:
     assert {one.reach for one in found.values()} == {"checkpoints"}
     published = ScoredItems(tasks={"sts": outcomes}, published=frozenset("ac"))
     assert {
-        one.reach for one in measured_claims(_with(table, claims), own, published, {}).values()
+        one.reach
+        for one in MeasuredTable(
+            table=_with(table, claims), members=own, items=published, evaluations={}
+        )
+        .claims()
+        .values()
     } == {"models"}
 
 
@@ -124,7 +139,9 @@ def test_a_claim_on_classified_items_is_tested_and_one_on_scores_alone_is_not() 
         )
         for name, value in values.items()
     }
-    found = measured_claims(table, own, ScoredItems.of(answers), scores)
+    found = MeasuredTable(
+        table=table, members=own, items=ScoredItems.of(answers), evaluations=scores
+    ).claims()
     tested, untested = found["over-self-supervised-rte-acc"], found["over-self-supervised-cola-mcc"]
     assert (tested.value, untested.value) == pytest.approx((0.2, 0.2))
     assert tested.p < 0.05

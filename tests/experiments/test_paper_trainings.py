@@ -12,7 +12,6 @@ from embedlab.analysis.ordering import Order
 from embedlab.core.errors import UsageError
 from embedlab.core.names import recipe_names
 from embedlab.core.recipe import from_table, load_recipe, recipe_to_table
-from embedlab.experiments.chosen_rates import with_chosen_rates
 from embedlab.experiments.deviations import RowRecipes, deviations, rows_text
 from embedlab.experiments.grid_file import load_grid, with_fixed
 from embedlab.experiments.matching_runs import (
@@ -30,6 +29,7 @@ from embedlab.experiments.paper_trainings import (
     expected_recipe,
     for_encoder,
     trainings,
+    with_chosen_rates,
 )
 from embedlab.experiments.plan import GridFolder, GridPlace
 from embedlab.experiments.planner import expand_grid

@@ -13,7 +13,6 @@ from embedlab.experiments.pivot import (
     ScoreFilter,
     Spread,
     apart_over_seeds,
-    last_dev,
     marked_best,
     pivot,
     usual_measure,
@@ -24,6 +23,7 @@ from embedlab.runs.environment import Environment
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.events import Dev, EventLog, Finished, Started
 from embedlab.runs.signature import Signature
+from embedlab.runs.status import last_dev
 from embedlab.runs.store import RunFolder
 
 SCORES = ("sts12", "sts13")

@@ -13,7 +13,7 @@ from embedlab.experiments.item_ties import ScoredItems
 from embedlab.experiments.matching_runs import Member
 from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.paper_table import PaperMeasure, PaperTable
-from embedlab.experiments.row_order import find_row_order, find_score, table_numbers
+from embedlab.experiments.row_order import MeasuredTable, RowOrder, find_score
 from embedlab.outcomes.frame import Outcomes
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import StoredOutcomes, items_frame
@@ -121,12 +121,21 @@ def evaluations() -> Mapping[tuple[str, str], Evaluation]:
     }
 
 
+def order_of(
+    table: PaperTable,
+    members: Mapping[tuple[str, str], tuple[Member, ...]],
+    evaluations: Mapping[tuple[str, str], Evaluation],
+    items: ScoredItems,
+) -> RowOrder:
+    return MeasuredTable(table=table, members=members, evaluations=evaluations, items=items).order()
+
+
 def test_numbers_have_the_papers_units_next_to_the_published_values(
     table: PaperTable,
     members: dict[tuple[str, str], tuple[Member, ...]],
     evaluations: Mapping[tuple[str, str], Evaluation],
 ) -> None:
-    numbers = table_numbers(table, members, evaluations)
+    numbers = MeasuredTable(table=table, members=members, evaluations=evaluations).numbers()
     found = numbers["0.5", "STS12"]
     assert (found.printed, found.mean, found.sd) == pytest.approx((64.89, 52.0, 4 / np.sqrt(2)))
     assert found.difference == pytest.approx(52.0 - 64.89)
@@ -140,7 +149,7 @@ def test_neighbours_and_claims_are_evaluated_once_each_by_pairs_and_seeds(
     evaluations: Mapping[tuple[str, str], Evaluation],
     pairs: Outcomes,
 ) -> None:
-    found = find_row_order(table, members, evaluations, ScoredItems(tasks={"sts": pairs}))
+    found = order_of(table, members, evaluations, ScoredItems(tasks={"sts": pairs}))
     # Printed: 0.3 (70.44) before 0.5 (70.05) before 0.1 (69.18).
     assert [(pair.better, pair.worse) for pair in found.pairs] == [
         ("0.3", "0.5"),
@@ -171,9 +180,7 @@ def test_a_row_that_lacks_a_compared_column_is_not_put_in_order(
     one_year = {**evaluations, ("0.1@1", "sts"): evaluation("sts", score("sts12", 0.4))}
     assert [
         (pair.better, pair.worse)
-        for pair in find_row_order(
-            table, members, one_year, ScoredItems(tasks={"sts": pairs})
-        ).pairs
+        for pair in order_of(table, members, one_year, ScoredItems(tasks={"sts": pairs})).pairs
     ] == [("0.3", "0.5")]
 
 
@@ -190,7 +197,7 @@ def test_groups_are_ranked_apart() -> None:
         )
         for at, (row, (name, metric)) in enumerate(values.items())
     }
-    found = find_row_order(
+    found = order_of(
         table,
         {(row, column): own for row, own in rows.items() for column in ("", "score")},
         evaluations,
@@ -225,7 +232,7 @@ def test_rows_are_compared_item_by_item_where_each_of_them_has_items(
         for name in names
     }
     scores = [score(name, 0.6, metric=metric, setting="all") for name, metric in METRICS.items()]
-    found = find_row_order(
+    found = order_of(
         table,
         {(row, column): own for row, own in rows.items() for column in ("", *table.columns)},
         {(name, "multitask"): evaluation("multitask", *scores) for name in names},
@@ -281,11 +288,10 @@ def test_an_ensemble_takes_the_best_row_of_each_column_seed_by_seed() -> None:
             evaluations[f"{row}@{seed}", "multitask"] = evaluation(
                 "multitask", *scores, score("mean", value, metric="of the three", setting="all")
             )
-    found = table_numbers(chen, members, evaluations)
+    found = MeasuredTable(table=chen, members=members, evaluations=evaluations).numbers()
     for column in chen.columns:
         assert found["Ensemble (dev)", column].values == pytest.approx((0.5, 0.6))
     assert found["Ensemble (dev)", "overall"].printed == chen.printed["Ensemble (dev)"]["overall"]
-    alone = table_numbers(
-        chen, {cell: own for cell, own in members.items() if cell[0] == "NLI"}, evaluations
-    )
+    only = {cell: own for cell, own in members.items() if cell[0] == "NLI"}
+    alone = MeasuredTable(table=chen, members=only, evaluations=evaluations).numbers()
     assert alone["Ensemble (dev)", "overall"].values == ()

@@ -12,12 +12,11 @@ from embedlab.data.dataset import DatasetState, Part
 from embedlab.tasks._labelled import (
     ClassificationResult,
     ClassificationTask,
-    OpenedTasks,
     accuracies,
     gold_items,
     mean_accuracy,
-    suite_result,
 )
+from embedlab.tasks.task import evaluation_of
 from tests.tasks.labelled_sentences import WordEncoder
 
 LABELS = ("no", "yes", "yes", "no", "perhaps")
@@ -137,10 +136,8 @@ def test_an_average_is_the_plain_mean_and_says_how_many_are_there() -> None:
 
 def test_what_each_item_got_is_stored_with_its_row_and_sentence() -> None:
     task = made(train=7, test=4)
-    opened = OpenedTasks(tasks=(task,), missing={})
-    results = (result_of(task, [7, 8, 9, 10]),)
-    suite = suite_result("transfer", WordEncoder(), opened, "literature", results, [], {})
-    (found,) = suite.outcomes
+    result = result_of(task, [7, 8, 9, 10])
+    found = result.outcomes(evaluation_of("transfer", WordEncoder(), [], []))
     assert (found.dataset, found.split, found.classes) == ("made", "test", ("no", "perhaps", "yes"))
     assert found.items.select("item", "gold", "predicted").rows() == [
         (7, 0, 0),
@@ -149,4 +146,4 @@ def test_what_each_item_got_is_stored_with_its_row_and_sentence() -> None:
         (10, 0, 0),
     ]
     assert found.items["sentence1"].to_list() == task.parts["test"].frame["sentence"].to_list()
-    assert suite.tested == (task.parts["test"],)
+    assert result.part is task.parts["test"]

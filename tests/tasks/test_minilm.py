@@ -17,10 +17,10 @@ from embedlab.classifiers.fits import Fits, Problem
 from embedlab.classifiers.folds import Fold, stratified_folds
 from embedlab.classifiers.logistic import fit_exactly
 from embedlab.data.source import Source, open_parts
-from embedlab.encoders.cached_encoder import CachedEncoder
 from embedlab.encoders.device import Machine, has_bf16_units
 from embedlab.encoders.encoder import Encoder, Vectors
 from embedlab.encoders.loading import load_encoder
+from embedlab.encoders.vector_cache import CachedEncoder
 from embedlab.models.catalog import resolve
 from embedlab.tasks._labelled import task_features
 from embedlab.tasks.sts import STS_DATASETS

@@ -20,10 +20,10 @@ from embedlab.training.batching import (
     limited,
     pack_ends,
     part_ends,
+    tokenise,
 )
 from embedlab.training.order import batch_generator
 from embedlab.training.stage_data import open_stage
-from embedlab.training.token_store import tokenise
 from tests.training.small_runs import MACHINE, SAMPLE, recipe_of
 
 

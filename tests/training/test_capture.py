@@ -32,7 +32,7 @@ from embedlab.objectives.objective import build_objective
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 from embedlab.training import capture
-from embedlab.training.batching import Batch, Collation, PackedRows, cut_for
+from embedlab.training.batching import Batch, Collation, PackedRows, cut_for, tokenise
 from embedlab.training.capture import (
     CapturedPasses,
     CommonShapes,
@@ -47,7 +47,6 @@ from embedlab.training.loop import _Stepper
 from embedlab.training.order import batch_generator
 from embedlab.training.parallel import Team
 from embedlab.training.stage_data import open_stage
-from embedlab.training.token_store import tokenise
 from tests.training.killed_run import with_lora
 from tests.training.small_runs import (
     MACHINE,

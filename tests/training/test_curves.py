@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.runs import events
-from embedlab.runs.curves import Curve
+from embedlab.runs.events import Curve
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
 from embedlab.training import loop

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.runs import events
-from embedlab.runs.curves import Curve
+from embedlab.runs.events import Curve
 from embedlab.runs.status import is_trained, run_status
 from embedlab.runs.store import RunFolder
 from tests.processes import process

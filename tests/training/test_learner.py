@@ -19,7 +19,7 @@ from embedlab.objectives.needs import objective_needs
 from embedlab.objectives.objective import build_objective
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
-from embedlab.training.batching import Batch, Collation, cut_for
+from embedlab.training.batching import Batch, Collation, cut_for, tokenise
 from embedlab.training.gradients import LossScale
 from embedlab.training.learner import (
     Learner,
@@ -33,7 +33,6 @@ from embedlab.training.learner import (
 )
 from embedlab.training.order import batch_generator
 from embedlab.training.stage_data import open_stage
-from embedlab.training.token_store import tokenise
 from tests.training.small_runs import MACHINE, SAMPLE, recipe_of, stage
 
 ARCHITECTURES = ["bert", "roberta", "distilbert", "electra"]

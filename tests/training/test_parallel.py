@@ -25,13 +25,12 @@ from embedlab.runs import events
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
 from embedlab.training import parallel
-from embedlab.training.batching import Collation, cut_for
+from embedlab.training.batching import Collation, cut_for, tokenise
 from embedlab.training.gradients import LossScale
 from embedlab.training.learner import Learner, backward, dropout_places, dropout_rate
 from embedlab.training.order import batch_generator
 from embedlab.training.parallel import Agreed, Team, join_team
 from embedlab.training.stage_data import open_stage
-from embedlab.training.token_store import tokenise
 from tests.processes import at_once, process
 from tests.training.small_runs import MACHINE, SAMPLE, recipe_of, saved_bytes, stage
 

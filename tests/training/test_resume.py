@@ -167,7 +167,7 @@ def test_stages_in_step_go_on_wherever_they_stopped(
 def test_a_signal_while_sentences_are_tokenised_does_not_wait_for_the_first_step(
     train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("embedlab.training.token_store.TOKENISED_AT_ONCE", 8)
+    monkeypatch.setattr("embedlab.training.batching.TOKENISED_AT_ONCE", 8)
 
     def stop(_done: int, _total: int) -> None:
         os.kill(os.getpid(), signal.SIGTERM)

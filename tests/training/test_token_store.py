@@ -13,8 +13,8 @@ from embedlab.encoders.encoder import TextPair
 from embedlab.encoders.tokens import TokenRows
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.models.reading import Reading, Wishes
-from embedlab.training import token_store
-from embedlab.training.token_store import stored_tokens, token_key, tokenise
+from embedlab.training import batching
+from embedlab.training.batching import stored_tokens, token_key, tokenise
 from tests.training.small_runs import MACHINE
 
 SHORT = Reading(max_tokens=16)
@@ -39,7 +39,7 @@ def test_what_is_stored_is_what_the_tokenizer_gives_and_is_made_once(
     expected = tokenise(encoder, SENTENCES)
     assert_equal(stored_tokens(encoder, SENTENCES, None), expected)
     assert_equal(stored_tokens(encoder, SENTENCES, tmp_path), expected)
-    monkeypatch.setattr(token_store, "tokenise", lambda *_: pytest.fail("tokenised twice"))
+    monkeypatch.setattr(batching, "tokenise", lambda *_: pytest.fail("tokenised twice"))
     again = stored_tokens(encoder, SENTENCES, tmp_path)
     assert_equal(again, expected)
     assert isinstance(again.flat, np.memmap)
@@ -118,7 +118,7 @@ def test_requests_at_once_share_one_entry(
         made.append(arguments)
         return expected
 
-    monkeypatch.setattr(token_store, "tokenise", slow)
+    monkeypatch.setattr(batching, "tokenise", slow)
     with ThreadPoolExecutor(4) as threads:
         found = list(threads.map(lambda _: stored_tokens(encoder, SENTENCES, tmp_path), range(4)))
     assert len(made) == 1

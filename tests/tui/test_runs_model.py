@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.settings import Settings
-from embedlab.runs.curves import Curve
 from embedlab.runs.events import (
+    Curve,
     Event,
     EventLog,
     Failed,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from embedlab.analysis.rank_errors import rank_errors
 from embedlab.analysis.word_effects import percentile_ranks
-from embedlab.encoders.vector_cache import VectorRows
+from embedlab.encoders.encoder import Vectors
 from embedlab.outcomes.property import property_named
 from embedlab.outcomes.selection import ItemSelection, item_condition, items_that_fit
 from embedlab.tui.theme import model_colour, model_sign
@@ -83,7 +83,7 @@ class Facts:
         return pl.concat(columns).drop_nulls().unique(maintain_order=True).to_list()
 
     @cached_property
-    def vectors(self) -> tuple[str, VectorRows] | None:
+    def vectors(self) -> tuple[str, Vectors] | None:
         """The first model with a vector of each sentence, and these, of length 1."""
         return self.shown.vectors(self.sentences)
 

@@ -12,7 +12,7 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widget import Widget
 
-from embedlab.runs.curves import Curve
+from embedlab.runs.events import Curve
 from embedlab.tui.data.histogram import joined_runs
 from embedlab.tui.plain import faint
 from embedlab.tui.runs.model import round_ticks, short_number, thinned

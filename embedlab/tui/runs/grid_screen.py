@@ -16,7 +16,7 @@ from textual.widgets import OptionList, Static
 from embedlab.commands.grid_plan import cancel_grid
 from embedlab.core.settings import Settings
 from embedlab.experiments.pivot import Pivot
-from embedlab.runs.curves import Curve
+from embedlab.runs.events import Curve
 from embedlab.tui.header import Keys, crumbs_of
 from embedlab.tui.plain import faint
 from embedlab.tui.room import ROOM_KEYS, Guarded, Lines, Working

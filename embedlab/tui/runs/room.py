@@ -18,7 +18,7 @@ from textual.widgets import Input, OptionList, Static
 from embedlab.core.printable import first_few, one_line
 from embedlab.core.settings import Settings
 from embedlab.runs import launch as processes
-from embedlab.runs.curves import Curve
+from embedlab.runs.events import Curve
 from embedlab.runs.store import RunFolder, remove_runs, rename_runs
 from embedlab.tui.plain import faint
 from embedlab.tui.room import PANE_KEYS, Room
