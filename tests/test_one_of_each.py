@@ -26,6 +26,13 @@ def trees() -> Mapping[str, ast.Module]:
     }
 
 
+@cache
+def nodes() -> Mapping[str, list[ast.AST]]:
+    """Every node of each module."""
+    return {name: [*ast.walk(tree)] for name, tree in trees().items()}
+
+
+@cache
 def called(node: ast.AST) -> tuple[str, str]:
     """What NODE calls: the name, and of a method what it is called of; empty where it calls
     nothing.
@@ -57,7 +64,9 @@ def puts_in_place(node: ast.AST) -> bool:
 def declares_an_option(node: ast.AST) -> bool:
     """Whether a node declares an option or argument for Typer."""
     return called(node) in {("Option", "typer"), ("Argument", "typer")} or (
-        isinstance(node, ast.Attribute) and ast.unparse(node) in {"typer.Option", "typer.Argument"}
+        isinstance(node, ast.Attribute)
+        and node.attr in {"Option", "Argument"}
+        and ast.unparse(node.value) == "typer"
     )
 
 
@@ -190,8 +199,8 @@ IDEAS = {
 
 def places(makes: Callable[[ast.AST], bool]) -> Iterator[str]:
     """Yield the modules with a node that MAKES is true of."""
-    for name, tree in trees().items():
-        if any(makes(node) for node in ast.walk(tree)):
+    for name, own in nodes().items():
+        if any(map(makes, own)):
             yield name
 
 

@@ -40,7 +40,7 @@ def drawn(seed: int, planted: float, *, by_topic: bool = False) -> tuple[Reading
 @pytest.mark.parametrize("planted", [0.0, 0.4])
 def test_intervals_hold_the_planted_effect(planted: float, by_topic: bool) -> None:
     effects, gains = zip(
-        *(drawn(seed, planted, by_topic=by_topic) for seed in range(200)), strict=True
+        *(drawn(seed, planted, by_topic=by_topic) for seed in range(120)), strict=True
     )
     truth = float(np.mean(gains))
     assert np.mean([effect.low <= truth <= effect.high for effect in effects]) > 0.9

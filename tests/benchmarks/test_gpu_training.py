@@ -8,6 +8,7 @@ import pytest
 from gpu_training import SHAPES, made_corpora, padded_batches, random_encoder, recipe_of
 
 from embedlab.core.recipe import load_recipe
+from embedlab.data.source import Source
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.models.reading import Wishes
 from embedlab.training.capture import common_shapes
@@ -34,18 +35,25 @@ def test_its_smallest_run_measures_a_step_beside_the_peer_and_writes_one_page(
     assert "| sbert, BERT small" in capsys.readouterr().out
 
 
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return random_encoder(tmp_path_factory.mktemp("encoder") / "small", "small")
+
+
+@pytest.fixture(scope="module")
+def corpora(tmp_path_factory: pytest.TempPathFactory) -> Source:
+    return made_corpora(tmp_path_factory.mktemp("data"))
+
+
 @pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.parametrize("batch", [16, 64])
 def test_under_a_fifth_of_real_batches_is_padding_when_they_are_packed(
-    name: str, batch: int, tmp_path: Path
+    name: str, batch: int, encoder: str, corpora: Source
 ) -> None:
-    encoder = random_encoder(tmp_path / "small", "small")
-    (tmp_path / "data").mkdir()
-    source = made_corpora(tmp_path / "data")
     recipe = recipe_of(name, encoder, 100, batch)
     wishes = Wishes(pooling=recipe.encoder.pooling, max_tokens=recipe.encoder.max_tokens)
     loaded = load_transformer(encoder, MACHINE, wishes=wishes)
-    shapes = common_shapes(padded_batches(recipe, source, loaded), loaded)
+    shapes = common_shapes(padded_batches(recipe, corpora, loaded), loaded)
     assert shapes.padding < 0.2
     assert len(shapes.rows) <= 8
 

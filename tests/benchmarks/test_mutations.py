@@ -13,6 +13,7 @@ import pytest
 from tests.benchmarks.conftest import BENCHMARKS
 
 from mutants import mutants_of  # isort: skip
+from mutations import AREAS, files_of  # isort: skip
 
 SOURCE = '''"""Docstring with 3 numbers."""
 
@@ -121,7 +122,8 @@ def test_places_are_counted_in_characters_behind_letters_of_several_bytes() -> N
 def test_the_program_draws_the_same_from_every_area_and_tests_each_in_its_own_package(
     tmp_path: Path,
 ) -> None:
-    command = [sys.executable, str(BENCHMARKS / "mutations.py"), "--list", "--mutants", "36"]
+    program = [sys.executable, str(BENCHMARKS / "mutations.py"), "--list", "--mutants", "36"]
+    command = [*program, "--areas", "grammar", "fingerprints"]
     first, second = (
         subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
         for _ in range(2)
@@ -129,7 +131,9 @@ def test_the_program_draws_the_same_from_every_area_and_tests_each_in_its_own_pa
     files = [line.partition(":")[0] for line in first.splitlines()]
     assert first == second
     assert len(files) == 36
-    assert {Path(file).parts[1] for file in files} == {
+    assert {*files[::2]} == {"embedlab/models/grammar.py"}
+    assert {*files[1::2]} == {"embedlab/models/location.py"}
+    assert {Path(file).parts[1] for area in AREAS for file in files_of(area)} == {
         "analysis",
         "comparison",
         "outcomes",

@@ -24,7 +24,7 @@ from embedlab.training.checkpointing import Snapshot
 from tests.stored_world import unpack
 
 PREFIX = b"embedlab-xxh3:"
-DAMAGES = 60  # of each way
+DAMAGES = 30  # of each way
 RUN = "runs/pairs/seed-1"
 CHECKPOINT = "runs/cut/seed-1/checkpoints/*"
 

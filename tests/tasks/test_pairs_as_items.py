@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.cli.app import main
+from tests.conftest import thin_out
 
 TASKS = (["--task", "sts-benchmark"], ["--suite", "own-pairs"])
 PLUGIN = """
@@ -47,8 +48,12 @@ TASK = OwnPairs()
 
 @pytest.fixture
 def answer(
-    tmp_path: Path, tiny_encoder: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    tiny_encoder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Callable[..., str]:
+    thin_out(monkeypatch, 4)
     plugin = tmp_path / "own_pairs.py"
     plugin.write_text(PLUGIN, encoding="utf-8")
 

@@ -72,15 +72,10 @@ def _branches(file: Path, names: Set[str]) -> Iterator[str]:
     kind, and tables by two or more of them.
     """
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        texts = {
-            leaf.value
-            for leaf in ast.walk(node)
-            if isinstance(leaf, ast.Constant) and isinstance(leaf.value, str)
-        }
-        if isinstance(node, ast.Compare | ast.MatchValue) and (
-            texts & names or ("sts" in texts and "task" in ast.unparse(node))
-        ):
-            yield f"{file}:{node.lineno}"
+        if isinstance(node, ast.Compare | ast.MatchValue):
+            leaves = [leaf.value for leaf in ast.walk(node) if isinstance(leaf, ast.Constant)]
+            if names & {*leaves} or ("sts" in leaves and "task" in ast.unparse(node)):
+                yield f"{file}:{node.lineno}"
         if (
             isinstance(node, ast.Dict)
             and len({key.value for key in node.keys if isinstance(key, ast.Constant)} & names) > 1
