@@ -546,8 +546,8 @@ def _dev_rows(data: OwnData, dev: str | None) -> _DevRows:
 
 def _held_out(data: OwnData) -> _DevRows:
     """Return the part of the file that is held out, whole topics of it."""
+    from embedlab.data.overlaps import SEED
     from embedlab.data.own_columns import SENTENCES
-    from embedlab.data.topics import SEED
 
     if data.kind == SENTENCES:
         return "no dev score: single sentences have none; --dev FILE names pairs", None, None
@@ -568,9 +568,9 @@ def _held_out(data: OwnData) -> _DevRows:
 
 @lru_cache(maxsize=16)  # a form plans at each key; a file is that of its size and time
 def _held_out_rows(name: str, _size: int, _modified_ns: int) -> int:
+    from embedlab.data.overlaps import is_held_out
     from embedlab.data.own_columns import own_data
     from embedlab.data.own_files import read_texts
-    from embedlab.data.topics import is_held_out
 
     data = own_data(name)
     return int(is_held_out(read_texts(data).frame, data.texts, SHARE).sum())

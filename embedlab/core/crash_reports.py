@@ -121,16 +121,8 @@ def _write(error: BaseException) -> Path:
     path = reports_folder() / f"{now:%Y%m%d-%H%M%S}-{uuid4().hex[:6]}.txt"
     path.parent.mkdir(parents=True, exist_ok=True)
     system = f"embedlab {__version__}, python {platform.python_version()}, {platform.platform()}"
-    lines = [
-        f"{now:%Y-%m-%d %H:%M:%S} UTC",
-        system,
-        f"in {os.getpid()}: {sys.argv!r}",
-        "",
-        *traceback.format_exception(error),
-    ]
-    path.write_text(
-        "\n".join(line.rstrip("\n") for line in lines) + "\n",
-        encoding="utf-8",
-        errors="backslashreplace",
-    )
+    process = f"in {os.getpid()}: {sys.argv!r}"
+    trace = "".join(traceback.format_exception(error))
+    text = f"{now:%Y-%m-%d %H:%M:%S} UTC\n{system}\n{process}\n\n{trace}"
+    path.write_text(text, encoding="utf-8", errors="backslashreplace")
     return path

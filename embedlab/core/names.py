@@ -34,30 +34,24 @@ def recipe_path(name: str) -> Path:
             f"a recipe's name of {len(name)} characters is too long",
             hint="`embedlab recipes` lists all",
         )
-    if name.endswith(".toml"):
-        path = Path(name)
-        if not path.is_file():
-            refuse_path("recipe", name)
-            raise UsageError(
-                f"no recipe file {name!r}",
-                hint="give a path to a TOML file or a name from `embedlab recipes`",
-            )
+    is_file = name.endswith(".toml")
+    path = Path(name) if is_file else recipes_folder() / f"{name}.toml"
+    if path.is_file() and (is_file or "/" not in name):
         return path
-    path = recipes_folder() / f"{name}.toml"
-    if "/" in name or not path.is_file():
-        refuse_path("recipe", name)
-        raise unknown("recipe", name, recipe_names(), listing="`embedlab recipes` lists all")
-    return path
+    refuse_path("recipe", name)
+    if is_file:
+        raise UsageError(
+            f"no recipe file {name!r}",
+            hint="give a path to a TOML file or a name from `embedlab recipes`",
+        )
+    raise unknown("recipe", name, recipe_names(), listing="`embedlab recipes` lists all")
 
 
 def refuse_path(kind: str, name: str) -> None:
     """Refuse a NAME that does not name a KIND where it is a folder, or a file of another type."""
-    rows = (
-        "; rows to train on are in a .csv, .tsv, .jsonl, .parquet or .txt file"
-        if kind == "recipe"
-        else ""
-    )
-    hint = f"give the name of a {kind}, or the path of its .toml file{rows}"
+    hint = f"give the name of a {kind}, or the path of its .toml file"
+    if kind == "recipe":
+        hint += "; rows to train on are in a .csv, .tsv, .jsonl, .parquet or .txt file"
     if name and Path(name).is_dir():
         raise UsageError(f"{name!r} is a folder, not a {kind}", hint=hint)
     if Path(name).is_file():
@@ -88,13 +82,13 @@ def objective_options(name: str) -> Any:
 
     It is loaded by name, so that recipes can be checked without this layer importing any objective.
     """
-    module = (plugin := plugins.require("objectives", name)).load()
-    if absent := [
-        attribute for attribute in ("SUMMARY", "Options", "needs") if not hasattr(module, attribute)
-    ]:
-        raise MissingError(
-            f"{plugin.title} has no {absent[0]!r}", hint="docs/plugins.md shows a whole one"
-        )
+    plugin = plugins.require("objectives", name)
+    module = plugin.load()
+    for attribute in ("SUMMARY", "Options", "needs"):
+        if not hasattr(module, attribute):
+            raise MissingError(
+                f"{plugin.title} has no {attribute!r}", hint="docs/plugins.md shows a whole one"
+            )
     return module
 
 

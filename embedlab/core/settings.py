@@ -198,10 +198,8 @@ def _folder_settings(folder: Path) -> tuple[Path, dict[str, Any]] | None:
     if project.exists() and not project.is_dir():
         return project, read_toml(project)
     if pyproject.exists() and not pyproject.is_dir():
-        tools = read_toml(pyproject).get("tool", {})
-        if (
-            isinstance(tools, dict) and "embedlab" in tools
-        ):  # other tools check the rest of that file
+        tools = read_toml(pyproject).get("tool")  # other tools check the rest of that file
+        if isinstance(tools, dict) and "embedlab" in tools:
             return pyproject, tools["embedlab"]
     return None
 
@@ -210,19 +208,14 @@ def _refuse(file: Path, values: Any, keys: Collection[str]) -> None:
     """Refuse those KEYS that a settings FILE sets but may not."""
     refused = [key for key in keys if isinstance(values, dict) and key in values]
     if refused:
-        own = f"in your own settings, {user_config_file()}"
-        named = NamedOption("--plugin" if "plugins" in refused else "--config", "FILE")
-        more = (
-            ()
-            if "plugins" in refused
-            else (
-                f", or by EMBEDLAB_{refused[0].upper()}; the settings of a folder hold ",
-                ", ".join(SHOWN),
-            )
-        )
+        option, more = "--plugin", ""
+        if "plugins" not in refused:
+            option, variable = "--config", f"EMBEDLAB_{refused[0].upper()}"
+            more = f", or by {variable}; the settings of a folder hold {', '.join(SHOWN)}"
+        own = f", or in your own settings, {user_config_file()}"
         raise UsageError(
             f"{file}: {', '.join(map(repr, refused))} cannot be set there",
-            hint=Hint("set it by ", named, f", or {own}", *more),
+            hint=Hint("set it by ", NamedOption(option, "FILE"), own, more),
         )
 
 
@@ -236,9 +229,8 @@ def named_plugins() -> list[Path]:
     values = read_toml(user_file) if user_file.is_file() else {}
     plugins = values.get("plugins")
     files = plugins.get("files") if isinstance(plugins, dict) else None
-    listed = files if isinstance(files, list) else []
-    is_whole = all(isinstance(file, str) for file in listed)
-    own = _absolute(listed if is_whole else (), user_file.parent)
+    is_whole = isinstance(files, list) and all(isinstance(file, str) for file in files)
+    own = _absolute(files if files and is_whole else (), user_file.parent)
     typed = _absolute(_file_list(os.environ.get(PLUGINS, "")), Path())
     return list(dict.fromkeys([*own, *typed]))
 
@@ -295,11 +287,8 @@ def without_half_a_team() -> Iterator[None]:
     """Hide the variables of a process group that this process is not part of: accelerate trusts
     each of them alone.
     """
-    hidden = (
-        {}
-        if _is_in_team(os.environ)
-        else {name: os.environ.pop(name) for name in _OF_TEAMS if name in os.environ}
-    )
+    names = () if _is_in_team(os.environ) else [name for name in _OF_TEAMS if name in os.environ]
+    hidden = {name: os.environ.pop(name) for name in names}
     try:
         yield
     finally:
@@ -308,9 +297,7 @@ def without_half_a_team() -> Iterator[None]:
 
 def _is_in_team(environment: Mapping[str, str]) -> bool:
     rank, size = environment.get("RANK", ""), environment.get("WORLD_SIZE", "")
-    is_whole = all(
-        environment.get(variable) for variable in ("MASTER_ADDR", "MASTER_PORT", "LOCAL_RANK")
-    )
+    is_whole = all(map(environment.get, ("MASTER_ADDR", "MASTER_PORT", "LOCAL_RANK")))
     return is_whole and rank.isdecimal() and size.isdecimal() and int(rank) < int(size)
 
 

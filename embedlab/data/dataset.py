@@ -140,9 +140,9 @@ class DatasetState:
     """The origin of rows and what every number made from them must mention."""
 
     name: str
-    split: str
+    split: str = "all"
     rows: int
-    expected_rows: int | None
+    expected_rows: int | None = None
     origin: DatasetOrigin
     # other rows than the full corpus, allowed by the user or of the starter set
     partial: bool = False
@@ -188,7 +188,6 @@ class Part:
             name=name,
             split=split,
             rows=len(rows.frame),
-            expected_rows=None,
             origin="file",
             sha256={name: file_hash(path)},
             skipped=rows.skipped,

@@ -22,11 +22,11 @@ from embedlab.choices import EditRule
 from embedlab.core.errors import MissingError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.data.dataset import ParsedRows, Part
+from embedlab.data.overlaps import topics_of
 from embedlab.data.own_columns import TRIPLETS, own_data
 from embedlab.data.own_files import held_data, open_query_file, read_texts
 from embedlab.data.queries import SENTENCES, Queries, item_frame, queries_of_pairs
 from embedlab.data.source import Source, dataset
-from embedlab.data.topics import topics_of
 from embedlab.data.words import edited, text_bytes
 
 PREFIX = "contrast:"  # before the path of a file of triplets, which are otherwise queries

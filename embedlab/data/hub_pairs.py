@@ -101,9 +101,7 @@ def open_hub_pairs(name: str, *, offline: bool) -> Part:
         ScoreScale.of(rows.frame["gold"]).refuse_other(repr(name), said.scale)
     state = DatasetState(
         name=name,
-        split="all",
         rows=len(rows.frame),
-        expected_rows=None,
         origin="hub",
         revision=f"{hub.repository}@{hub.revision}" if hub.revision else None,
         sha256=sha256,

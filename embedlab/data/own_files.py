@@ -16,9 +16,10 @@ import polars as pl
 
 from embedlab.core.errors import EmbedlabError, Hint, MissingError, RecipeValue, UsageError
 from embedlab.core.printable import first_few
-from embedlab.data.corpus_file import shipped
+from embedlab.data.corpus_file import WORD_SPLITS, shipped
 from embedlab.data.dataset import COLUMNS, DatasetKind, ParsedRows, Part
 from embedlab.data.file_name import TEXT_FILE, file_path, is_pair_file, is_query_folder
+from embedlab.data.overlaps import is_held_out
 from embedlab.data.own_columns import (
     LABELLED,
     LISTS,
@@ -35,7 +36,6 @@ from embedlab.data.own_columns import (
     splits_in,
 )
 from embedlab.data.queries import Queries, open_query_folder, queries_of_pairs
-from embedlab.data.reader import WORD_SPLITS
 from embedlab.data.table_file import (
     NOTHING,
     PLACE,
@@ -51,7 +51,6 @@ from embedlab.data.table_file import (
     require_file,
     rows_with,
 )
-from embedlab.data.topics import is_held_out
 
 GOLD_OF_LABEL = {"entailment": 1.0, "neutral": 0.5, "contradiction": 0.0}
 EQUAL, TWICE = "anchor equals its positive", "repeated pair"

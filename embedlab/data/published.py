@@ -59,8 +59,10 @@ _FOLDERS = {
 
 def published_hash(file: str) -> str | None:
     """Return the sha256 of the published FILE; None if none is recorded."""
-    folder = next((name for name in _FOLDERS if file.startswith(name)), "")
-    return shipped_hashes().get(_FOLDERS.get(folder, "") + file.removeprefix(folder))
+    for folder, published_folder in _FOLDERS.items():
+        if file.startswith(folder):
+            file = published_folder + file.removeprefix(folder)
+    return shipped_hashes().get(file)
 
 
 def other_files(sha256: Mapping[str, str]) -> list[str]:
@@ -74,7 +76,7 @@ def content_of(sha256: Mapping[str, str]) -> Content:
     """
     if other_files(sha256):
         return "unknown"
-    return "published" if sha256 and all(published_hash(file) for file in sha256) else "unrecorded"
+    return "published" if sha256 and all(map(published_hash, sha256)) else "unrecorded"
 
 
 def remarks(state: Mapping[str, Any], *, is_named: bool = True) -> Iterator[str]:

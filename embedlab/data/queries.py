@@ -237,9 +237,7 @@ def open_query_folder(name: str) -> Queries:
         frame = item_frame(asked, shown, query, document)
     state = DatasetState(
         name=name,
-        split="all",
         rows=len(query),
-        expected_rows=None,
         origin="file",
         sha256={str(file): file_hash(file) for file in files},
         skipped=skipped,

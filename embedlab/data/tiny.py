@@ -10,8 +10,8 @@ from random import Random
 
 import polars as pl
 
+from embedlab.data.corpus_file import of_split
 from embedlab.data.dataset import COLUMNS, NLI_LABELS, Dataset
-from embedlab.data.reader import of_split
 
 AGENTS = (
     "child kid youngster", "man gentleman fellow", "woman lady", "doctor physician", "cook chef",
@@ -55,8 +55,7 @@ def vocabulary() -> tuple[str, ...]:
 def tiny_rows(dataset: Dataset, split: str) -> pl.DataFrame:
     """Return the generated rows of a dataset's split: the same for the same name and split."""
     rng = Random(f"{dataset.name}/{split}")
-    large = split.startswith(("train", "all"))
-    count = 600 if large else 200
+    count = 600 if split.startswith(("train", "all")) else 200
     match dataset.kind:
         case "sts":
             rows = _scored_pairs(rng, dataset, split)
@@ -95,8 +94,8 @@ def _worded(scene: Scene, rng: Random) -> str:
         for slot, meaning in zip(SLOTS, scene, strict=True)
     )
     words = [rng.choice(("the", "a", "two")), agent, manner, action, "the", target]
-    words += [] if where is None else ["in", "the", where]
-    return " ".join(word for word in words if word is not None)
+    words += ["in the", where] * (where is not None)
+    return " ".join(filter(None, words))
 
 
 def _changed(scene: Scene, rng: Random, changes: int) -> Scene:
@@ -123,23 +122,22 @@ def _scored_pairs(rng: Random, dataset: Dataset, split: str) -> Iterator[tuple[o
             first = _scene(rng)
             second = _changed(first, rng, changes)
             second = (*second[:3], *(None if rng.random() < 0.2 else part for part in second[3:]))
-            equal = (one == other for one, other in zip(first, second, strict=True))
-            share = sum(w for w, same in zip(WEIGHTS, equal, strict=True) if same) / sum(WEIGHTS)
+            parts = zip(WEIGHTS, first, second, strict=True)
+            share = sum(weight for weight, a, b in parts if a == b) / sum(WEIGHTS)
             gold = round((low + (high - low) * share) * 5) / 5
             yield _worded(first, rng), _worded(second, rng), gold, source
 
 
 def _hypothesis(scene: Scene, label: str, rng: Random) -> str:
     """Return a sentence that SCENE entails, leaves open or contradicts."""
-    if label == "contradiction":
-        if rng.random() < 0.3:
-            return _worded((*scene[:3], None, None if scene[4] == NEVER else NEVER), rng)
-        changed = _changed(scene, rng, 1)
-        return _worded((*changed[:3], None, changed[4]), rng)
-    if label == "entailment":
-        return _worded((*scene[:3], None, scene[4]), rng)
-    other = rng.choice([number for number in range(len(PLACES)) if number != scene[3]])
-    return _worded((*scene[:3], other, scene[4]), rng)
+    place, manner = None, scene[4]
+    if label == "neutral":
+        place = rng.choice([number for number in range(len(PLACES)) if number != scene[3]])
+    elif label == "contradiction" and rng.random() < 0.3:
+        manner = None if manner == NEVER else NEVER
+    elif label == "contradiction":
+        scene = _changed(scene, rng, 1)
+    return _worded((*scene[:3], place, manner), rng)
 
 
 def _nli(rng: Random, premises: int) -> Iterator[tuple[str, str, str]]:

@@ -76,10 +76,10 @@ def named_base(file: AdapterFile, *, offline: bool = True) -> Path:
     named = file.base_model_name_or_path or ""
     if named and Path(named).is_dir():
         return Path(named)
-    entry = published(named)
-    if entry is None:
-        return hub_folder(named, file.revision, offline=offline)
-    return hub_folder(entry.repository, file.revision or entry.revision, offline=offline)
+    revision = file.revision
+    if (entry := published(named)) is not None:
+        named, revision = entry.repository, revision or entry.revision
+    return hub_folder(named, revision, offline=offline)
 
 
 def base_location(folder: Path) -> tuple[str, str | None]:
@@ -156,8 +156,6 @@ def fetch_bases(folder: Path) -> None:
 
 def _tokenizer(adapter: Path | None, base: Path) -> Path:
     """The folder of the tokenizer: an adapter may have been trained with its own."""
-    return (
-        adapter
-        if adapter is not None and any((adapter / name).is_file() for name in _TOKENIZER)
-        else base
-    )
+    if adapter is not None and any((adapter / name).is_file() for name in _TOKENIZER):
+        return adapter
+    return base

@@ -170,15 +170,12 @@ def refuse_head(folder: Path, weights: Path) -> None:
     """Refuse FOLDER, which states no pooling, where its WEIGHTS are of a cross-encoder or a
     classifier: its vectors would be no one's.
     """
-    name = next(
-        (name for name in read_config(weights).architectures or () if name.endswith(_HEADS)), None
-    )
-    if name is not None:
-        pairs = (
-            f"cross-encoder:{folder} scores pairs with it"
-            if name.endswith(_HEADS[0])
-            else "name its scores of pairs scores:FILE"
-        )
+    for name in read_config(weights).architectures or ():
+        if not name.endswith(_HEADS):
+            continue
+        pairs = "name its scores of pairs scores:FILE"
+        if name.endswith(_HEADS[0]):
+            pairs = f"cross-encoder:{folder} scores pairs with it"
         raise MissingError(
             f"{str(folder)!r} is a {name}, a cross-encoder or a classifier: its last layer "
             f"gives scores, not sentence vectors",

@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 from embedlab.core.errors import EmbedlabError
+from embedlab.data.corpus_file import WORD_SPLITS, ReadSplit, split_of
 from embedlab.data.dataset import Dataset, Expected, ParsedRows
 from embedlab.data.manifest import get_dataset
-from embedlab.data.reader import WORD_SPLITS, ReadSplit, split_of
 from embedlab.data.readers.gold_beside import GoldBeside
 from embedlab.data.readers.oxford import as_text
 from embedlab.data.source import Source, dataset

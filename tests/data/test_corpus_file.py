@@ -11,10 +11,9 @@ import pytest
 
 from embedlab.core.errors import UsageError
 from embedlab.core.paths import CORPORA_FOLDER
-from embedlab.data.corpus_file import read_corpus, shipped, shipped_tasks
+from embedlab.data.corpus_file import read_corpus, reader_names, shipped, shipped_tasks
 from embedlab.data.dataset import COLUMNS
 from embedlab.data.manifest import get_dataset
-from embedlab.data.reader import reader_names
 from embedlab.data.source import Source, dataset_names
 from tests.data.conftest import Write
 

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from embedlab.data.topics import FEWEST, is_held_out, topics_of
+from embedlab.data.overlaps import FEWEST, is_held_out, topics_of
 from embedlab.data.words import normalise
 
 COLUMNS = ("anchor", "positive", "negative")

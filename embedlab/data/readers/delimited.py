@@ -10,8 +10,8 @@ import polars as pl
 
 from embedlab.core.errors import MissingError
 from embedlab.core.schema import table
+from embedlab.data.corpus_file import Reader, ReadSplit, of_split
 from embedlab.data.dataset import COLUMNS, DatasetKind, ParsedRows
-from embedlab.data.reader import Reader, ReadSplit, of_split
 from embedlab.data.text_file import (
     as_lines,
     bad_line,

@@ -12,8 +12,8 @@ import polars as pl
 
 from embedlab.core.errors import MissingError
 from embedlab.core.schema import table
+from embedlab.data.corpus_file import Reader, ReadSplit
 from embedlab.data.dataset import COLUMNS, ParsedRows
-from embedlab.data.reader import Reader, ReadSplit
 from embedlab.data.text_file import as_lines, read_fields, read_lines, read_numbers
 
 

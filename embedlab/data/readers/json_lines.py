@@ -9,8 +9,8 @@ import polars as pl
 
 from embedlab.core.errors import MissingError
 from embedlab.core.schema import table
+from embedlab.data.corpus_file import Reader, ReadSplit
 from embedlab.data.dataset import COLUMNS, NLI_LABELS, DatasetKind, ParsedRows
-from embedlab.data.reader import Reader, ReadSplit
 from embedlab.data.text_file import (
     bad_line,
     empty_file,

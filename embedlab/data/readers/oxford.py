@@ -16,8 +16,8 @@ from pathlib import Path
 import polars as pl
 
 from embedlab.core.schema import table
+from embedlab.data.corpus_file import Reader, ReadSplit, of_split
 from embedlab.data.dataset import ParsedRows
-from embedlab.data.reader import Reader, ReadSplit, of_split
 from embedlab.data.text_file import bad_line, read_lines
 
 _LEAST_COLUMNS = 4

@@ -8,9 +8,9 @@ from pathlib import Path
 import polars as pl
 
 from embedlab.core.schema import table
+from embedlab.data.corpus_file import Reader, ReadSplit
 from embedlab.data.dataset import ParsedRows
 from embedlab.data.own_files import scored_pairs
-from embedlab.data.reader import Reader, ReadSplit
 from embedlab.data.table_file import full_rows, no_column, read_rows
 
 _SIDES = ("sentence1", "sentence2")
