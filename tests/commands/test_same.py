@@ -52,40 +52,45 @@ def asked(reference: Path, served: str, tmp_path: Path, **options: Any) -> Any:
     return int(report.exit_code), causes, verdict
 
 
+def seldom(*values: Any) -> Any:
+    """A case that another one beside it nearly is: for the night."""
+    return pytest.param(*values, marks=pytest.mark.slow)
+
+
 FAULTS = [
     ("bert", "plain", []),
     ("bert", "float16", []),
-    ("bert", "one-by-one", []),
+    seldom("bert", "one-by-one", []),
     ("bert", "reversed-batches", []),
     ("bert", "right-pad", []),  # of a mean: no fault
     ("bert", "cls", [("pooling", "cls")]),
-    ("bert", "max", [("pooling", "max")]),
+    seldom("bert", "max", [("pooling", "max")]),
     ("bert", "last", [("pooling", "last")]),
     ("bert", "not-normalised", [("norm", "not normalised")]),
     ("bert", "prompt", [("prompt", "query: ")]),
     ("bert", "cut-32", [("truncation", "32")]),
-    ("bert", "cut-27", [("truncation", "27")]),
+    seldom("bert", "cut-27", [("truncation", "27")]),
     ("bert", "cut-64", [("truncation", "64")]),
     ("bert", "no-special", [("special", "none")]),
-    ("bert", "no-begin", [("special", "no-begin")]),
+    seldom("bert", "no-begin", [("special", "no-begin")]),
     ("bert", "no-end", [("special", "no-end")]),
     ("bert", "dim-cut", [("dim", "16")]),
-    ("bert", "int8-vectors", [("stored", "int8")]),
+    seldom("bert", "int8-vectors", [("stored", "int8")]),
     ("bert", "binary", [("stored", "binary")]),
     ("bert", "no-mask", [("padding", "")]),
     ("bert", "dropout", [("chance", "")]),
     ("bert", "noise", None),
     ("bert", "layer", [("layer", "1")]),
     ("bert", "shuffled", [("order", "")]),
-    ("bert", "prompt-twice", [("prompt", "query: query: ")]),
+    seldom("bert", "prompt-twice", [("prompt", "query: query: ")]),
     ("bert", "cls+prompt", [("pooling", "cls"), ("prompt", "query: ")]),
-    ("bert", "max+cut-32", [("pooling", "max"), ("truncation", "32")]),
+    seldom("bert", "max+cut-32", [("pooling", "max"), ("truncation", "32")]),
     ("bert", "cut-32+dim-cut", [("truncation", "32"), ("dim", "16")]),
     ("qwen", "plain", []),
-    ("qwen", "float16", []),
+    seldom("qwen", "float16", []),
     ("qwen", "no-end", [("special", "no-end")]),
     ("qwen", "right-pad", [("padding", "")]),
-    ("qwen", "mean", [("pooling", "mean")]),
+    seldom("qwen", "mean", [("pooling", "mean")]),
     ("qwen", "mean+no-end", [("pooling", "mean"), ("special", "no-end")]),
 ]
 

@@ -282,6 +282,8 @@ def _written(line: str) -> tuple[str, list[str]]:
 @pytest.fixture(autouse=True)
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    # no process tries each parquet file first, as tests/core/test_frame_files.py has it
+    monkeypatch.setattr("embedlab.core.frame_files.output_of_module", lambda *_: (0, ""))
 
 
 @pytest.mark.parametrize("line", _table(DETECTED))

@@ -363,35 +363,46 @@ async def closed_by(terminal: Any, patience_s: float = 60.0) -> int:
     return int(terminal.close_code)
 
 
-async def test_input_that_waits_and_sizes_and_dashboards_have_limits(
-    tmp_path: Path, client: Any
-) -> None:
+async def test_sizes_have_limits(tmp_path: Path, client: Any) -> None:
     with starter_server(tmp_path) as (server, url):
-        big = await connect(client, url)
-        await big.send_json(["stdin", "j" * 100_000])  # it fits what a socket holds unread
-        assert await closed_by(big) == aiohttp.WSCloseCode.MESSAGE_TOO_BIG
-        many = await connect(client, url)
-        with suppress(ConnectionError):
-            for _ in range(200):
-                await many.send_json(["stdin", "s" * 60_000])
-        assert await closed_by(many) == aiohttp.WSCloseCode.POLICY_VIOLATION
-        for unreadable in ("{", "[]", '["stdin"]', '["stdin", 5]', '["resize", 7]', "[" * 60_000):
-            terminal = await connect(client, url)
-            await terminal.send_str(unreadable)
-            assert await closed_by(terminal) == aiohttp.WSCloseCode.POLICY_VIOLATION, unreadable
         huge = await connect(client, url, f"?width={'9' * 30}&height=-5")
         await shown(huge, " items")
         await huge.send_json(["resize", {"width": 10**5, "height": 10**5}])
         await shown(huge, "\x1b[400;1H")
         assert all(process.memory_info().rss < 2**30 for process in dashboards_of(server))
-        others = [await connect(client, url) for _ in range(15)]
-        with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
-            await connect(client, url)
-        assert refused.value.status == 503
-        processes = dashboards_of(server)
-        for terminal in [huge, *others]:
-            await terminal.close()
-        await ended(processes, but=1)
+
+
+async def test_input_that_waits_and_dashboards_have_limits(client: Any) -> None:
+    """Of dashboards that read nothing."""
+    server = DashboardServer("sleep 60", host="127.0.0.1", port=free_port())
+    runner = aiohttp.web.AppRunner(await server._make_app())
+    await runner.setup()
+    await aiohttp.web.SockSite(runner, server.listen()).start()
+    url = server.address
+    big = await connect(client, url)
+    await big.send_json(["stdin", "j" * 100_000])  # it fits what a socket holds unread
+    assert await closed_by(big) == aiohttp.WSCloseCode.MESSAGE_TOO_BIG
+    many = await connect(client, url)
+    with suppress(ConnectionError):
+        for _ in range(200):
+            await many.send_json(["stdin", "s" * 60_000])
+    assert await closed_by(many) == aiohttp.WSCloseCode.POLICY_VIOLATION
+    for unreadable in ("{", "[]", '["stdin"]', '["stdin", 5]', '["resize", 7]', "[" * 60_000):
+        terminal = await connect(client, url)
+        await terminal.send_str(unreadable)
+        assert await closed_by(terminal) == aiohttp.WSCloseCode.POLICY_VIOLATION, unreadable
+    others = [await connect(client, url) for _ in range(16)]
+    with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
+        await connect(client, url)
+    assert refused.value.status == 503
+    children = psutil.Process().children(recursive=True)
+    dashboards = [child for child in children if words_of(child) == ["sleep", "60"]]
+    assert len(dashboards) >= 16
+    for terminal in others:
+        await terminal.close()
+    await ended(dashboards, but=1)
+    await runner.cleanup()
+    await ended(dashboards)
 
 
 async def test_a_dashboard_that_is_cut_before_anything_of_it_is_read_ends() -> None:

@@ -111,6 +111,7 @@ def cell(tmp_path: Path) -> Iterator["subprocess.Popen[str]"]:
 
 
 PACKET = "/xXy"
+PAUSE_S = QUIET_S + 0.1  # an escape is one alone, and an answer is meant
 
 
 def test_keys_of_one_packet_stop_and_delete_nothing_wherever_they_come(
@@ -136,10 +137,10 @@ def test_keys_of_one_packet_stop_and_delete_nothing_wherever_they_come(
         """Leave what is open, key by key, for the list of runs."""
         opened = [seen for opening in openings for _, seen in opening if "›" not in seen]
         terminal.tmux("send-keys", "Escape")
-        time.sleep(1)
+        time.sleep(PAUSE_S)
         while any(seen in terminal.until(len) for seen in opened):
             terminal.tmux("send-keys", "Escape")
-            time.sleep(1)
+            time.sleep(PAUSE_S)
         terminal.send("3")
         terminal.until(lambda shown: "┏━ runs" in shown and "▶ mine" in shown)
 
@@ -149,7 +150,7 @@ def test_keys_of_one_packet_stop_and_delete_nothing_wherever_they_come(
             terminal.shows(key)
             if zoom:
                 terminal.send(zoom)
-                time.sleep(1)
+                time.sleep(PAUSE_S)
             terminal.send(PACKET)
             terminal.shows("xXy")
             terminal.tmux("send-keys", "Escape")
@@ -159,14 +160,14 @@ def test_keys_of_one_packet_stop_and_delete_nothing_wherever_they_come(
         for key, seen in opening:
             terminal.tmux("send-keys", key)
             terminal.shows(seen)
-        time.sleep(1)
+        time.sleep(PAUSE_S)
         terminal.send(PACKET)
-        time.sleep(1)
+        time.sleep(PAUSE_S)
     assert cell.poll() is None
     assert (tmp_path / "runs" / "keepme" / "seed-1" / "recipe.toml").exists()
     to_runs()
     terminal.send("jkXyx" * 500)  # as text that was pasted without brackets
-    time.sleep(1)
+    time.sleep(PAUSE_S)
     assert cell.poll() is None
     assert (tmp_path / "runs" / "keepme" / "seed-1" / "recipe.toml").exists()
 
@@ -180,7 +181,7 @@ def test_a_run_is_deleted_after_a_yes_and_the_dashboard_quits(
     terminal.shows("keepme")
     terminal.tmux("send-keys", "X")
     terminal.shows("Delete keepme@1")
-    time.sleep(2 * QUIET_S)
+    time.sleep(PAUSE_S)
     terminal.send("y")
     terminal.until(lambda _: not (tmp_path / "runs" / "keepme").exists())
     terminal.send("q")
