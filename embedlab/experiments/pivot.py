@@ -137,7 +137,7 @@ def pivot(
         )
     chosen = {axis: _label(plan, axis, text) for axis, text in (where or {}).items()}
     wanted = [cell for cell in plan.cells if chosen.items() <= cell.variant.labels.items()]
-    results = _finished(plan, wanted, measure, score)
+    results = _finished(wanted, measure, score)
     slices = list(dict.fromkeys(name for result in results for name in result.scores))
     if score is not None and results and score not in slices:
         hint = nearest_hint(score, slices, f"scores: {', '.join(slices)}")
@@ -145,7 +145,7 @@ def pivot(
     shown = [score] if score is not None else slices[-1:] if columns is not None else slices
     free = [axis for axis in plan.axes if axis != columns and axis not in chosen]
     row_axes = tuple(rows) if rows is not None else tuple(free)
-    spreads = _spreads(plan, results, row_axes, columns, shown)
+    spreads = _spreads(results, row_axes, columns, shown)
     labelled = ((result.cell.variant.labels, result.evaluation) for result in results)
     made = tuple((labels, each) for labels, each in labelled if each is not None)
     is_ranked = all(each.scale == 100 for _, evaluation in made for each in evaluation.scores)
@@ -168,13 +168,11 @@ def pivot(
     return with_ties(pivoted, lambda _, first, second: apart_over_seeds(first, second))
 
 
-def _finished(
-    plan: GridPlan, cells: Sequence[Cell], measure: ScoreFilter, score: str | None
-) -> list[_Result]:
+def _finished(cells: Sequence[Cell], measure: ScoreFilter, score: str | None) -> list[_Result]:
     """Return the results of the CELLS that have any; an unknown MEASURE of evaluated ones is
     refused.
     """
-    results = list(_results(plan, cells, measure))
+    results = list(_results(cells, measure))
     has_dev_alone = all({*result.scores} <= {DEV_SCORE} for result in results)
     if results and score != DEV_SCORE and has_dev_alone:
         path = _evaluation_file(results[0].cell.run, measure)
@@ -183,12 +181,11 @@ def _finished(
     # of the task that need not be named
     if score == DEV_SCORE or (measure.task == ScoreFilter.task and not is_evaluated):
         known = {result.cell.id for result in results}
-        results += _dev_results(plan, [cell for cell in cells if cell.id not in known])
+        results += _dev_results([cell for cell in cells if cell.id not in known])
     return results
 
 
 def _spreads(
-    plan: GridPlan,
     results: Sequence[_Result],
     row_axes: Sequence[str],
     columns: str | None,
@@ -248,7 +245,7 @@ def _usual(usual: str, there: Sequence[str]) -> str:
     return usual if usual in there or not there else there[0]
 
 
-def _results(plan: GridPlan, cells: Collection[Cell], measure: ScoreFilter) -> Iterator[_Result]:
+def _results(cells: Collection[Cell], measure: ScoreFilter) -> Iterator[_Result]:
     for cell in cells:
         run = cell.run
         path = _evaluation_file(run, measure)
@@ -261,7 +258,7 @@ def _results(plan: GridPlan, cells: Collection[Cell], measure: ScoreFilter) -> I
         yield _Result(cell=cell, scores=shown, marks=evaluation.marks, evaluation=evaluation)
 
 
-def _dev_results(plan: GridPlan, cells: Collection[Cell]) -> Iterator[_Result]:
+def _dev_results(cells: Collection[Cell]) -> Iterator[_Result]:
     """Yield the last dev score of each of CELLS whose training is finished."""
     for cell in cells:
         run = cell.run

@@ -63,11 +63,10 @@ class TaskName:
                 f"{text!r} is not a task of mteb",
                 hint="for example mteb:STS16 or mteb:STS17[en-en]",
             )
-        parts = (
-            tuple(match[group].split(",")) if match[group] else ()
-            for group in ("subsets", "splits")
-        )
-        return cls(task=match["task"], **dict(zip(("subsets", "splits"), parts, strict=True)))
+        listed = {
+            name: tuple(match[name].split(",")) for name in ("subsets", "splits") if match[name]
+        }
+        return cls(task=match["task"], **listed)
 
     def __str__(self) -> str:
         subsets = f"[{','.join(self.subsets)}]" if self.subsets else ""

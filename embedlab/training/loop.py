@@ -148,9 +148,7 @@ def train_block(
                     {"mean_cosine": event.mean_cosine, "chance": event.chance}, step=session.step
                 )
         if agreed.is_checkpoint_due or is_last:
-            _checkpoint(
-                session, stepper.optimizer, stepper.parameters, stepper.lr, meter.unreported()
-            )
+            _checkpoint(session, stepper, meter.unreported())
         meter.pause(time.perf_counter() - before)
         if agreed.stop is not None and session.step < session.steps:
             is_saved = session.step in session.checkpoints.steps()
@@ -313,22 +311,16 @@ def _is_time(session: TrainingSession) -> bool:
     return waited >= max(CHECKPOINT_S, session.checkpoint_s / CHECKPOINT_SHARE)
 
 
-def _checkpoint(
-    session: TrainingSession,
-    optimizer: torch.optim.Optimizer,
-    parameters: dict[str, nn.Parameter],
-    lr: float,
-    unreported: Unreported,
-) -> None:
+def _checkpoint(session: TrainingSession, stepper: _Stepper, unreported: Unreported) -> None:
     began = time.perf_counter()
-    if not all(bool(parameter.isfinite().all()) for parameter in parameters.values()):
-        raise _diverged(session, lr, math.nan)
+    if not all(bool(parameter.isfinite().all()) for parameter in stepper.parameters.values()):
+        raise _diverged(session, stepper.lr, math.nan)
     snapshot = Snapshot(
         step=session.step,
         best=session.best,
         encoder=session.encoder.tensors(),
         heads=session.heads,
-        optimizer=optimizer_tensors(optimizer, parameters),
+        optimizer=optimizer_tensors(stepper.optimizer, stepper.parameters),
         random=session.team.random_states(random_tensors(session.encoder.machine.device)),
         unreported=unreported,
         scale=session.scale.state(),

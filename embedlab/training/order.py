@@ -2,7 +2,7 @@
 turn or together.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass
 from math import ceil
 
@@ -140,32 +140,22 @@ def epoch_batches(
     ]
 
 
-def steps_of_epochs(
-    groups: Groups, batch_size: int, epochs: float, *, seed: int, stage: int
-) -> tuple[int, ...]:
-    """Return the batches in each epoch; the last is cut short where EPOCHS has a fraction."""
-    counts = [
-        len(epoch_batches(groups, batch_size, seed=seed, stage=stage, epoch=epoch))
-        for epoch in range(ceil(epochs))
-    ]
+def steps_of_epochs(batches_of: Callable[[int], Sized], epochs: float) -> tuple[int, ...]:
+    """Return how many BATCHES_OF each epoch there are; the last is cut short where EPOCHS has a
+    fraction.
+    """
+    counts = [len(batches_of(epoch)) for epoch in range(ceil(epochs))]
     shares = [min(1.0, epochs - epoch) for epoch in range(len(counts))]
     return tuple(ceil(round(count * share, 6)) for count, share in zip(counts, shares, strict=True))
 
 
-def epochs_of_steps(
-    groups: Groups, batch_size: int, steps: int, *, seed: int, stage: int
-) -> tuple[int, ...]:
-    """Return the batches in each epoch until there are STEPS, restarting the rows as often as
-    needed.
+def epochs_of_steps(batches_of: Callable[[int], Sized], steps: int) -> tuple[int, ...]:
+    """Return how many BATCHES_OF each epoch are read until there are STEPS, restarting the rows as
+    often as needed.
     """
     counts: list[int] = []
     while (left := steps - sum(counts)) > 0:
-        counts.append(
-            min(
-                left,
-                len(epoch_batches(groups, batch_size, seed=seed, stage=stage, epoch=len(counts))),
-            )
-        )
+        counts.append(min(left, len(batches_of(len(counts)))))
     return tuple(counts)
 
 

@@ -150,7 +150,6 @@ def open_stage(
             )
         texts = np.stack([rows.columns[column] for column in needs.encoded], axis=1)
         groups = replace(groups, texts=texts)
-    epochs = steps_of_epochs(groups, stage.optim.batch_size, passes, seed=seed, stage=index)
     data = StageData(
         index=index,
         leader=index,
@@ -159,7 +158,7 @@ def open_stage(
         groups=groups,
         states=tuple(part.state for part in parts),
         seed=seed,
-        epochs=epochs,
+        epochs=(),
         passes=passes,
         ends=tuple(ends.tolist()),
         scale=scale,
@@ -169,6 +168,7 @@ def open_stage(
             sum(part.frame.height for part in opened) - sum(part.frame.height for part in parts),
         ),
     )
+    data = replace(data, epochs=steps_of_epochs(data.whole_epoch, passes))
     _refuse_constant(data, needs)
     return data
 
@@ -299,8 +299,9 @@ def _together(group: Sequence[StageData], mix: MixSection) -> list[StageData]:
     ]
     leader, turns = group[index], turns_of(group)
     if mix.combine == "turns" and leader.steps < turns[index]:
+        other = next(data.index for data in group if data is not leader)
         raise UsageError(
-            f"stage {_other(group, leader)} never gets its turn: stage {leader.index} has "
+            f"stage {other} never gets its turn: stage {leader.index} has "
             f"{leader.steps} steps, fewer than its turn",
             hint=Hint(RecipeValue(f"stage.{leader.index}.optim.turn", str(leader.steps))),
         )
@@ -390,32 +391,17 @@ def _in_step(group: Sequence[StageData]) -> list[StageData]:
                     hint=f"let its datasets begin with {_names(leader.stage.data.names)}, "
                     f"data.order = in-turn, data.rows alike",
                 )
-        stages = [_shuffled_as(data, leader) for data in stages]
+        # The leader's order decides how groups of rows fill batches.
+        stages = [
+            replace(data, epochs=steps_of_epochs(data.whole_epoch, data.stage.optim.epochs))
+            for data in stages
+        ]
     return stages
 
 
-def _shuffled_as(data: StageData, leader: StageData) -> StageData:
-    """Return DATA with the steps of its epochs in the leader's order, which decides how groups of
-    rows fill batches.
-    """
-    optim = data.stage.optim
-    return replace(
-        data,
-        epochs=steps_of_epochs(
-            data.groups, optim.batch_size, optim.epochs, seed=data.seed, stage=leader.index
-        ),
-    )
-
-
 def _led(data: StageData, leader: StageData, steps: int) -> StageData:
-    size = data.stage.optim.batch_size
-    epochs = epochs_of_steps(data.groups, size, steps, seed=data.seed, stage=data.index)
-    whole = len(epoch_batches(data.groups, size, seed=data.seed, stage=data.index, epoch=0))
-    return replace(data, leader=leader.index, epochs=epochs, passes=steps / whole)
-
-
-def _other(group: Sequence[StageData], leader: StageData) -> int:
-    return next(data.index for data in group if data is not leader)
+    epochs, passes = epochs_of_steps(data.whole_epoch, steps), steps / len(data.whole_epoch(0))
+    return replace(data, leader=leader.index, epochs=epochs, passes=passes)
 
 
 def _grouped(stage: Stage, keys: Indices, ends: Indices, *, is_whole: bool) -> Groups:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from embedlab.training.order import (
+    Indices,
     batch_generator,
     epoch_batches,
     epoch_generator,
@@ -71,5 +72,9 @@ def test_no_batch_draws_what_its_epoch_or_another_batch_draws() -> None:
 
 def test_a_fraction_of_an_epoch_takes_that_share_of_its_steps() -> None:
     groups = group_rows(np.arange(100), 10)
-    assert steps_of_epochs(groups, 10, 2.5, seed=0, stage=0) == (10, 10, 5)
-    assert steps_of_epochs(groups, 10, 0.01, seed=0, stage=0) == (1,)
+
+    def batches_of(epoch: int) -> list[Indices]:
+        return epoch_batches(groups, 10, seed=0, stage=0, epoch=epoch)
+
+    assert steps_of_epochs(batches_of, 2.5) == (10, 10, 5)
+    assert steps_of_epochs(batches_of, 0.01) == (1,)
