@@ -9,13 +9,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from docs.reference.text import code, fields_of, first_line, notes_of, table
+from docs.reference.text import code, fields_of, first_line, table
 
 ANSWERS = {  # the command whose rows a frame holds
     "EVALUATED": "evaluate",
     "COMPARED": "compare",
     "PAIRED": "pairs",
 }
+# a line of a schema: the name of a column, and what is said of it
+_COLUMN = re.compile(r"^    (\w+) (?:text|number|count|truth)(?:  # (.*))?$", re.MULTILINE)
 
 
 def runs_page() -> str:
@@ -72,10 +74,12 @@ def schemas_page() -> str:
         "`.frame` in Python holds too, `notes`, and what decides the "
         "numbers. Keys are stable, numbers have full precision, and an undefined number is null.\n"
     ]
-    notes = notes_of(inspect.getsource(frames))
+    source = inspect.getsource(frames)
+    notes = dict(re.findall(_COLUMN, source))
     for name, command in ANSWERS.items():
+        own = dict(re.findall(_COLUMN, source.split(f"{name} = schema_of(")[1].partition("\n)")[0]))
         rows = [
-            (code(column), _dtype(dtype), _note(frames, name, column) or notes.get(column, ""))
+            (code(column), _dtype(dtype), own[column] or notes[column])
             for column, dtype in getattr(frames, name).items()
         ]
         parts.append(f"## Rows of {command}\n\n{table(('column', 'is', 'meaning'), rows)}")
@@ -105,14 +109,6 @@ def _folded(schema: Mapping[str, Any]) -> str:
 
 def _indented(text: str) -> str:
     return "\n".join(f"    {line}" for line in text.split("\n"))
-
-
-def _note(module: Any, frame: str, column: str) -> str:
-    """The comment behind a column in the literal of a frame."""
-    source = inspect.getsource(module)
-    body = source.split(f"\n{frame}: Schema = {{", 1)[-1].split("\n}", 1)[0]
-    found = re.search(rf'^    "{column}": [^#\n]*# (.*)$', body, re.MULTILINE)
-    return found[1] if found else ""
 
 
 def _dtype(dtype: Any) -> str:

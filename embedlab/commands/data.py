@@ -16,7 +16,7 @@ from embedlab.core.paths import TINY_FOLDER, typed_path
 from embedlab.core.session import Session
 from embedlab.core.settings import Settings
 from embedlab.reports.report import Report
-from embedlab.reports.tables import Column, Table, attributes, columns_of
+from embedlab.reports.tables import ABSENT, Column, Table, TableCell, attributes, columns_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -115,7 +115,9 @@ def ls(options: ListedOptions, session: Session) -> Report:
         $ embedlab data ls --selections --remove negated
 
     """
-    from embedlab.reports.data_tables import datasets_table
+    import polars as pl
+
+    from embedlab.reports.notes import generated_note, with_marks
 
     settings = session.settings
     if options.selections or options.remove:
@@ -126,12 +128,30 @@ def ls(options: ListedOptions, session: Session) -> Report:
                 "--items needs a dataset", hint="embedlab data ls trec --items --data DIR"
             )
         return items(ItemsOptions(names=options.names), session)
-    table = datasets_table(
-        list_splits(options.names, settings),
-        is_generated=settings.data == TINY_FOLDER,
-        has_folder=settings.data is not None,
+    splits = [*map(vars, list_splits(options.names, settings))]
+    frame = pl.DataFrame(splits, infer_schema_length=None).rename({"origin": "from"})
+    expected = pl.col("expected").cast(pl.String).fill_null(ABSENT)
+    datasets = frame.group_by("dataset", maintain_order=True).agg(
+        pl.col("split", "from").str.join("\n"),
+        expected.str.join("\n"),
+        pl.col("kind", "summary").first(),
     )
-    return Report.of(table)
+    rows = [
+        {key: TableCell(text, text) for key, text in row.items()} for row in datasets.to_dicts()
+    ]
+    columns = columns_of(
+        "dataset [key]", "split", "expected >", "from", "kind [minor]", "summary [text]"
+    )
+    marks = ["generated"] * (settings.data == TINY_FOLDER)
+    notes = [
+        "expected: rows of the published corpus; `embedlab data check` counts those that are found",
+        *generated_note(marks),
+    ]
+    if settings.data is None:
+        notes.append(
+            "no data folder is set: --data DIR or EMBEDLAB_DATA; --data starter is inside embedlab"
+        )
+    return Report.of(Table(with_marks("Datasets", marks), columns, rows, notes, frame))
 
 
 @command("data output")

@@ -128,6 +128,8 @@ def _reproduced(
 def _numbers(reproduction: Reproduction) -> pl.DataFrame:
     import polars as pl
 
+    from embedlab.reports.frames import schema_of
+
     rows = [
         (
             reproduction.table.paper,
@@ -142,10 +144,15 @@ def _numbers(reproduction: Reproduction) -> pl.DataFrame:
         )
         for (row, column), number in reproduction.numbers.items()
     ]
-    schema = {
-        **dict.fromkeys(("paper", "table", "row", "column"), pl.String()),
-        **dict.fromkeys(("published", "ours", "sd"), pl.Float64()),
-        "seeds": pl.Int64(),
-        "difference": pl.Float64(),
-    }
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    columns = """
+        paper text
+        table text
+        row text
+        column text
+        published number
+        ours number
+        sd number
+        seeds count
+        difference number
+    """
+    return pl.DataFrame(rows, schema=schema_of(columns), orient="row")

@@ -10,82 +10,97 @@ import polars as pl
 Row = dict[str, Any]
 Schema = Mapping[str, pl.DataType]
 
-NUMBER, TEXT, COUNT, TRUTH = pl.Float64(), pl.String(), pl.Int64(), pl.Boolean()
+_TYPES = {"text": pl.String(), "number": pl.Float64(), "count": pl.Int64(), "truth": pl.Boolean()}
 
-COMPARED: Schema = {
-    "task": TEXT,
-    "by": TEXT,  # "dataset", "source" or another property of items, or "average" over datasets
-    "slice": TEXT,
-    "metric": TEXT,
-    "setting": TEXT,  # the aggregation of correlations
-    "model": TEXT,
-    "score": NUMBER,  # as tables show it: x 100 where it is a share
-    "low": NUMBER,  # 95% interval
-    "high": NUMBER,
-    "sd": NUMBER,  # over the seeds
-    "seeds": COUNT,
-    "items": COUNT,
-    "sentences": COUNT,  # distinct ones; null where no items are behind the numbers
-    "design_effect": NUMBER,  # of the score
-    "topics": NUMBER,  # the effective number of independent ones
+
+def schema_of(text: str) -> Schema:
+    """Return the columns that TEXT declares: a line a column, its name and its type, and behind #
+    what it is.
+    """
+    lines = (line.partition("#")[0].split() for line in text.splitlines())
+    return {name: _TYPES[kind] for name, kind in filter(None, lines)}
+
+
+COMPARED = schema_of(
+    """
+    task text
+    by text  # "dataset", "source" or another property of items, or "average" over datasets
+    slice text
+    metric text
+    setting text  # the aggregation of correlations
+    model text
+    score number  # as tables show it: x 100 where it is a share
+    low number  # 95% interval
+    high number
+    sd number  # over the seeds
+    seeds count
+    items count
+    sentences count  # distinct ones; null where no items are behind the numbers
+    design_effect number  # of the score
+    topics number  # the effective number of independent ones
     # of the topic that weighs most in the differences shown, and its share of the variance
-    "component_rows": COUNT,
-    "component_share": NUMBER,
-    "letters": TEXT,
+    component_rows count
+    component_share number
+    letters text
     # pairs and sentences of the slice that are in the model's training data
-    "shared_pairs": COUNT,
-    "shared_sentences": COUNT,
-    "published": NUMBER,  # what a paper prints for a model of this name
-    "difference": NUMBER,  # from the first model; null of that model itself
-    "difference_low": NUMBER,
-    "difference_high": NUMBER,
-    "difference_design_effect": NUMBER,
-    "difference_without_topic": NUMBER,  # where it hangs on one topic
-    "test": TEXT,  # null, as p and what follows from it, where the difference was not tested
-    "p": NUMBER,
-    "p_corrected": NUMBER,
-    "p_equivalent": NUMBER,  # null, as "equivalent", where no margin was set
-    "significant": TRUTH,
+    shared_pairs count
+    shared_sentences count
+    published number  # what a paper prints for a model of this name
+    difference number  # from the first model; null of that model itself
+    difference_low number
+    difference_high number
+    difference_design_effect number
+    difference_without_topic number  # where it hangs on one topic
+    test text  # null, as p and what follows from it, where the difference was not tested
+    p number
+    p_corrected number
+    p_equivalent number  # null, as "equivalent", where no margin was set
+    significant truth
     # of a significant difference: "models", these recipes or published checkpoints, or
     # "checkpoints", these weights
-    "reach": TEXT,
-    "equivalent": TRUTH,
-    "marks": TEXT,
-}
-EVALUATED: Schema = {
-    "task": TEXT,
-    "by": TEXT,
-    "slice": TEXT,
-    "metric": TEXT,
-    "setting": TEXT,  # the aggregation of correlations, the classifier setting of accuracies
-    "split": TEXT,
-    "model": TEXT,
-    "score": NUMBER,  # the mean over the seeds
-    "low": NUMBER,  # 95% interval, of rank correlations of pairs
-    "high": NUMBER,
-    "sd": NUMBER,
-    "seeds": COUNT,
-    "items": COUNT,
-    "shared_pairs": COUNT,
-    "shared_sentences": COUNT,
-    "marks": TEXT,
-}
-PAIRED: Schema = {
-    "dataset": TEXT,
-    "source": TEXT,
-    "pair": COUNT,
-    "sentence1": TEXT,
-    "sentence2": TEXT,
-    "gold": NUMBER,
-    "dice": NUMBER,  # word overlap
-    "gap": NUMBER,  # between the models' percentile ranks of the pair
-    "model": TEXT,
-    "similarity": NUMBER,
-    "error": NUMBER,  # percentile rank of the similarity minus that of the gold score
-    "shared_pairs": COUNT,  # 1 where the pair is in the model's training data
-    "shared_sentences": COUNT,
-    "marks": TEXT,
-}
+    reach text
+    equivalent truth
+    marks text
+    """
+)
+EVALUATED = schema_of(
+    """
+    task text
+    by text
+    slice text
+    metric text
+    setting text  # the aggregation of correlations, the classifier setting of accuracies
+    split text
+    model text
+    score number  # the mean over the seeds
+    low number  # 95% interval, of rank correlations of pairs
+    high number
+    sd number
+    seeds count
+    items count
+    shared_pairs count
+    shared_sentences count
+    marks text
+    """
+)
+PAIRED = schema_of(
+    """
+    dataset text
+    source text
+    pair count
+    sentence1 text
+    sentence2 text
+    gold number
+    dice number  # word overlap
+    gap number  # between the models' percentile ranks of the pair
+    model text
+    similarity number
+    error number  # percentile rank of the similarity minus that of the gold score
+    shared_pairs count  # 1 where the pair is in the model's training data
+    shared_sentences count
+    marks text
+    """
+)
 
 
 def tidy_frame(rows: Iterable[Row], schema: Schema) -> pl.DataFrame:

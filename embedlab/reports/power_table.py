@@ -13,32 +13,34 @@ from embedlab.reports.captions import (
     measures_in,
     scales_of,
 )
-from embedlab.reports.frames import COUNT, NUMBER, TEXT, Row, Schema, tidy_frame
+from embedlab.reports.frames import Row, schema_of, tidy_frame
 from embedlab.reports.scores import general_notes, leading_columns, titled
 from embedlab.reports.tables import Column, Table, TableCell, attributes, columns_of, number
 from embedlab.scoring.task_comparison import TaskComparison
 from embedlab.tasks.task import scale_of
 
-POWER: Schema = {
-    "task": TEXT,
-    "dataset": TEXT,
-    "metric": TEXT,
-    "pairs": COUNT,  # or items
-    "sentences": COUNT,  # distinct ones
-    "effective_pairs": NUMBER,  # independent ones that would give as narrow an interval
-    "design_effect": NUMBER,
-    "difference": NUMBER,  # second minus first, as tables show it
-    "smallest": NUMBER,  # that is detected at 5% with 80% power
-    "smallest_low": NUMBER,  # its 95% interval, as few seeds estimate their spread poorly
-    "smallest_high": NUMBER,
-    "planned": NUMBER,  # the same with the planned number of seeds
-    "planned_low": NUMBER,
-    "planned_high": NUMBER,
-    "seeds_needed": NUMBER,  # for the wanted difference; inf where no number is enough
+POWER = schema_of(
+    """
+    task text
+    dataset text
+    metric text
+    pairs count  # or items
+    sentences count  # distinct ones
+    effective_pairs number  # independent ones that would give as narrow an interval
+    design_effect number
+    difference number  # second minus first, as tables show it
+    smallest number  # that is detected at 5% with 80% power
+    smallest_low number  # its 95% interval, as few seeds estimate their spread poorly
+    smallest_high number
+    planned number  # the same with the planned number of seeds
+    planned_low number
+    planned_high number
+    seeds_needed number  # for the wanted difference; inf where no number is enough
     # for the wanted difference, or for one as large as the measured one; null where seeds vary too
-    "items_needed": NUMBER,
-    "marks": TEXT,
-}
+    items_needed number
+    marks text
+    """
+)
 
 
 def power_table(

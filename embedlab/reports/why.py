@@ -21,7 +21,7 @@ from embedlab.comparison.uneven import FEWEST, Uneven
 from embedlab.core.note import Note
 from embedlab.models.grammar import titles_of
 from embedlab.reports.captions import DEPENDENCE, data_sentences, joined, subject_of
-from embedlab.reports.frames import COUNT, NUMBER, TEXT, TRUTH, Row, Schema, tidy_frame
+from embedlab.reports.frames import Row, schema_of, tidy_frame
 from embedlab.reports.scores import general_notes, score_title
 from embedlab.reports.tables import Column, Table, TableCell, attributes, columns_of, number
 from embedlab.reports.verdicts import verdicts
@@ -31,36 +31,38 @@ from embedlab.tasks.task import scale_of
 
 _FEW = 3  # rows of what is not clear
 
-WHY: Schema = {
-    "part": TEXT,  # "where", "combination", "common", "word" or "typical"
-    "side": TEXT,  # the model that alone is right; null of "where"
-    "by": TEXT,  # a property, "error" (the direction of a model's error) or "word"
-    "slice": TEXT,
-    "datasets": TEXT,  # that scores are means over
-    "items": COUNT,
-    "first": NUMBER,  # scores as tables show them; of typical items the percentile rank
-    "second": NUMBER,
+WHY = schema_of(
+    """
+    part text  # "where", "combination", "common", "word" or "typical"
+    side text  # the model that alone is right; null of "where"
+    by text  # a property, "error" (the direction of a model's error) or "word"
+    slice text
+    datasets text  # that scores are means over
+    items count
+    first number  # scores as tables show them; of typical items the percentile rank
+    second number
     # second minus first; of "common" and "word" the share of the side minus that of the others, in
     # points
-    "difference": NUMBER,
-    "low": NUMBER,  # its 95% interval
-    "high": NUMBER,
-    "contrast": NUMBER,  # the difference minus that on the other items
-    "contrast_low": NUMBER,
-    "contrast_high": NUMBER,
-    "searched": NUMBER,  # of a combination the contrast on the half that it was searched on
+    difference number
+    low number  # its 95% interval
+    high number
+    contrast number  # the difference minus that on the other items
+    contrast_low number
+    contrast_high number
+    searched number  # of a combination the contrast on the half that it was searched on
     # contrast that would be confirmed in four of five cases if no other combination had one
-    "could_find": NUMBER,
-    "share": NUMBER,  # of the side's items, per cent
-    "elsewhere": NUMBER,
-    "p": NUMBER,  # of the contrast, or of the difference of shares
-    "p_corrected": NUMBER,
-    "significant": TRUTH,
-    "sentence1": TEXT,
-    "sentence2": TEXT,
-    "gold": NUMBER,  # of typical pairs the percentile rank
-    "marks": TEXT,
-}
+    could_find number
+    share number  # of the side's items, per cent
+    elsewhere number
+    p number  # of the contrast, or of the difference of shares
+    p_corrected number
+    significant truth
+    sentence1 text
+    sentence2 text
+    gold number  # of typical pairs the percentile rank
+    marks text
+    """
+)
 
 
 def why_tables(explanation: Explanation, compared: TaskComparison, *, rows: int) -> list[Table]:

@@ -11,33 +11,35 @@ from embedlab.analysis.word_effects import ExplainedModel, Floats, TokenView, Wo
 from embedlab.core.note import Note
 from embedlab.data.words import ShownWord
 from embedlab.models.grammar import titles_of
-from embedlab.reports.frames import COUNT, NUMBER, TEXT, Row, Schema, tidy_frame
+from embedlab.reports.frames import Row, schema_of, tidy_frame
 from embedlab.reports.notes import generated_note, with_marks
 from embedlab.reports.tables import Column, Table, columns_of, number, score_columns
 
-EXPLAINED: Schema = {
+EXPLAINED = schema_of(
+    """
     # "pair", "word", "words" (two together), "edit"; of the view tokens "part" and "parts"
-    "kind": TEXT,
-    "model": TEXT,
-    "seeds": COUNT,
-    "sentence": COUNT,  # 1 or 2: of the word, or what an edit replaces
+    kind text
+    model text
+    seeds count
+    sentence count  # 1 or 2: of the word, or what an edit replaces
     # of the word in its sentence, from 1; of two words the one in the first sentence
-    "place": COUNT,
-    "word": TEXT,
-    "second_place": COUNT,
-    "second_word": TEXT,
-    "text": TEXT,  # the edited sentence
-    "rule": TEXT,  # by which it was edited; null where the user wrote it
-    "similarity": NUMBER,  # of the pair, or without the word, or edited
-    "rank": NUMBER,  # the same as a percentile rank among the reference
+    place count
+    word text
+    second_place count
+    second_word text
+    text text  # the edited sentence
+    rule text  # by which it was edited; null where the user wrote it
+    similarity number  # of the pair, or without the word, or edited
+    rank number  # the same as a percentile rank among the reference
     # points of rank that are lost without the word; of an edit those that it adds
-    "effect": NUMBER,
-    "sd": NUMBER,  # of the effect over the seeds
-    "difference": NUMBER,  # of the effect from that of the first model
-    "part": NUMBER,  # of the cosine, in the view tokens
-    "reference": TEXT,
-    "reference_pairs": COUNT,
-}
+    effect number
+    sd number  # of the effect over the seeds
+    difference number  # of the effect from that of the first model
+    part number  # of the cosine, in the view tokens
+    reference text
+    reference_pairs count
+    """
+)
 _SHOWN = 5  # words, and two words together, that people see
 _NAMED = 3  # words in the answer
 _OTHER = "(other tokens)"
