@@ -18,6 +18,7 @@ from embedlab.core.settings import Settings, worker_values
 from embedlab.encoders.cost_worker import MeasuredCost
 from embedlab.evaluation import gather, needs_network, resolve_model
 from embedlab.models.catalog import FIT, Model
+from embedlab.models.encoder_kind import prefix_of, shipped_kind
 from embedlab.models.grammar import BITS, Single, parse_model, title_of
 from embedlab.models.location import vector_length
 from embedlab.reports.cost_table import FLOAT_BITS, CostRow, Costs
@@ -76,15 +77,10 @@ def variants_of(name: str, model: Model) -> dict[str, tuple[int, int]]:
         for share in SHARES
         if length // share >= FEWEST_DIMS
     }
-    if spec.dim is not None or not _can_cut(spec.kind):
+    is_own = prefix_of(f"{spec.kind}:") is None
+    if spec.dim is not None or not (is_own or "dim" in shipped_kind(spec.kind).options):
         variants = {}
     return variants | {f"{name}@bits={bits}": (length, bits) for bits in BITS}
-
-
-def _can_cut(kind: str) -> bool:
-    from embedlab.models.encoder_kind import prefix_of, shipped_kind
-
-    return prefix_of(f"{kind}:") is None or "dim" in shipped_kind(kind).options
 
 
 def _sentences(gathered: Gathered) -> list[str]:

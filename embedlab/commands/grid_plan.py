@@ -115,8 +115,10 @@ def estimate(planned: PlannedGrid, entries: Sequence[CellEntry]) -> GridEstimate
     from embedlab.experiments.progress import CellTimes
 
     plan, hands = planned.plan, planned.hands
+    has_affinity = hasattr(os, "sched_getaffinity")
+    processors = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
     gpus = tuple(visible_gpus(plan.place.device)) if hands.cluster is None else ()
-    at_once = hands.workers or len(gpus) or _free_processors() // plan.threads or 1
+    at_once = hands.workers or len(gpus) or processors // plan.threads or 1
     cells = f"{len(plan)} cells"
     if len(entries) < len(plan):
         at_once, cells = min(at_once, len(entries)), f"{len(entries)} of {cells}"
@@ -238,10 +240,6 @@ def _refuse_other_place(plan: GridPlan, settings: Settings) -> None:
             hint="remove that option, or plan the grid again by its TOML file or the command that "
             "began it",
         )
-
-
-def _free_processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def check_variants(variants: Iterable[Variant], settings: Settings) -> list[MissingError]:

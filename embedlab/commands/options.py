@@ -64,6 +64,21 @@ def options_of(options: type) -> tuple[Option, ...]:
     )
 
 
+def typed_words(options: object, names: str) -> list[str]:
+    """Return the words that set the fields NAMES of OPTIONS as they are, in this order: none for
+    what is None or False.
+    """
+    kind: type = type(options)
+    flags = {option.name: option.flag.names for option in options_of(kind)}
+    words: list[str] = []
+    for name in names.split():
+        value = getattr(options, name)
+        for each in value if isinstance(value, tuple) else [value]:
+            if each is not None and each is not False:
+                words += flags[name][:1] if each is True else [flags[name][0], str(each)]
+    return words
+
+
 def options_schema(options: type) -> Mapping[str, Any]:
     """Return the JSON Schema of OPTIONS, for programs that write or check them."""
     own = options_of(options)

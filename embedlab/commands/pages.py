@@ -80,18 +80,13 @@ ALSO = (
 
 def write_comparison_page(path: Path, report: Report, session: Session) -> None:
     """Write the page of a REPORT to PATH."""
-    from embedlab.reports.pages import write_page
-
-    names = [model.name for model in report.compared.models]
-    write_page(
-        path, _title(names), list(_sections(report)), facts=page_facts(report.compared.states)
-    )
+    *others, last = (title_of(model.name) for model in report.compared.models)
+    title = f"{', '.join(others)} and {last}" if others else last
+    write_page(path, title, list(_sections(report)), facts=page_facts(report.compared.states))
     session.note(f"the page is {path}")
 
 
 def _sections(report: Report) -> Iterator[Section]:
-    from embedlab.outcomes.frame import DATASET
-
     compared = report.compared
     yield comparison_section(compared, report.printed)
     gathered = report.gathered
@@ -101,17 +96,10 @@ def _sections(report: Report) -> Iterator[Section]:
         if by != compared.slicing.by:
             slicing = replace(compared.slicing, by=by, aggregate="all", margin=None)
             yield comparison_section(
-                report.gathered.compare(slicing), report.printed if by == DATASET else ()
+                gathered.compare(slicing), report.printed if by == DATASET else ()
             )
     for outcomes in gathered.scored:
         yield Section(title="Pair by pair", plots=(gold_scatter(outcomes, gathered.models),))
-
-
-def _title(models: Sequence[str]) -> str:
-    from embedlab.models.grammar import title_of
-
-    titles = [title_of(model) for model in models]
-    return " and ".join([", ".join(titles[:-1]), titles[-1]] if len(titles) > 1 else titles)
 
 
 TITLES = {DATASET: "By dataset", "dice": "By word overlap"}

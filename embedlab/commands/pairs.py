@@ -108,9 +108,11 @@ def pairs(options: PairsOptions, session: Session) -> Report:
         store_selection(options.name, options.expression)
         session.note(f"stored @{options.name}, {options.expression!r}, for every filter")
     numbers = _numbers(gathered, selection) if selection is not None else ()
-    table = pair_list(
-        gathered, shown, _count(shown.height, matching.height, ranked.height), added=named
-    )
+    title = f"{shown.height} of {ranked.height} pairs"
+    if matching.height < ranked.height:
+        title = f"{matching.height} of {ranked.height} pairs match"
+        title += f", {shown.height} shown" if shown.height < matching.height else ""
+    table = pair_list(gathered, shown, title, added=named)
     table = replace(table, notes=[*numbers, *table.notes])
     return Report.of(table, schema=PAIRED, is_whole=gathered.is_whole)
 
@@ -155,10 +157,3 @@ def _sort_key(sort: str | None, names: Sequence[str]) -> tuple[str, bool]:
     if key not in sortable:
         raise unknown("column to sort by", key, sortable)
     return key, sort.startswith("-")
-
-
-def _count(shown: int, matching: int, total: int) -> str:
-    """How many pairs are shown, of those that match and of all."""
-    if matching == total:
-        return f"{shown} of {total} pairs"
-    return f"{matching} of {total} pairs match" + (f", {shown} shown" if shown < matching else "")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from embedlab.choices import By
+from embedlab.commands.options import typed_words
 from embedlab.commands.reproduce_plan import ReproductionOptions, named_rows
 from embedlab.comparison.comparison import Slicing
 from embedlab.core.errors import EmbedlabError, Interrupted, MissingError, UsageError
@@ -202,18 +203,10 @@ def pairs_by(table: PaperTable) -> By | None:
 
 def _again(options: ReproductionOptions, settings: Settings) -> str:
     """Return what a suggested command repeats of this one: what decides what is trained."""
-    typed = [
-        ("--encoder", options.encoder),
-        ("--profile", options.profile),
-        *(("--set", override) for override in options.overrides),
-        ("--max-steps", options.max_steps),
-        ("--seeds", options.seeds),
-        ("--unseen", "" if options.unseen else None),
-        ("--data", None if settings.data is None else data_name(settings.data)),
-        ("--allow-partial", "" if settings.allow_partial else None),
-    ]
-    words = [word for name, value in typed if value is not None for word in (name, str(value))]
-    return "".join(f" {shlex.quote(word)}" for word in words if word)
+    words = typed_words(options, "encoder profile overrides max_steps seeds unseen")
+    words += [] if settings.data is None else ["--data", data_name(settings.data)]
+    words += ["--allow-partial"] * settings.allow_partial
+    return "".join(f" {shlex.quote(word)}" for word in words)
 
 
 def absent_rows(

@@ -75,6 +75,8 @@ from embedlab.tasks.task import Selection
 from embedlab.tasks.task import task as find_task
 from embedlab.training.stage_data import groups_of
 
+Found = dict[str, Any]  # fields of a Reproduction
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class KnownRows:
@@ -234,15 +236,17 @@ def compare_rows(rows: KnownRows, session: Session) -> Reproduction:
     deviating = deviations(
         rows.table, rows.recipes, rows.known.evaluations.values(), rows.training, seeds
     )
-    listed = deviations_table(rows.table, deviating, list(rows.recipes))
-    if rows.table.pairs:
-        return _pairs(rows, listed, session)
     by = rows.table.by
-    if by == "epoch":
-        return _epochs(rows, listed, session)
-    if by == "minutes":
-        return _minutes(rows, listed, session)
-    return _figure(rows, by, listed, session) if by is not None else _numbers(rows, listed, session)
+    if rows.table.pairs:
+        found = _pairs(rows, session)
+    elif by == "epoch":
+        found = _epochs(rows, session)
+    elif by == "minutes":
+        found = _minutes(rows, session)
+    else:
+        found = _numbers(rows, session) if by is None else _figure(rows, by, session)
+    failed, listed = rows.has_failed, deviations_table(rows.table, deviating, list(rows.recipes))
+    return Reproduction(table=rows.table, deviations=listed, has_failed=failed, **found)
 
 
 def known_rows(
@@ -298,7 +302,7 @@ def known_rows(
     )
 
 
-def _numbers(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
+def _numbers(rows: KnownRows, session: Session) -> Found:
     """A table: its numbers next to the published ones, and the order of its rows."""
     table, known = rows.table, rows.known
     numbers = rows.measured.numbers()
@@ -310,18 +314,15 @@ def _numbers(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
         signatures=_signatures(rows.members, known.evaluations),
     )
     answers = (ours, orders_table(table, row_order, rows.apart))
-    return Reproduction(
-        table=table,
-        deviations=listed,
-        answers=answers if table.ranked_by else answers[:1],
-        has_failed=rows.has_failed,
-        numbers=numbers,
-        row_order=row_order,
-        scored=known.scored,
-    )
+    return {
+        "answers": answers if table.ranked_by else answers[:1],
+        "numbers": numbers,
+        "row_order": row_order,
+        "scored": known.scored,
+    }
 
 
-def _pairs(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
+def _pairs(rows: KnownRows, session: Session) -> Found:
     """A table of sentence pairs: their similarities to each model next to the published ones."""
     table = rows.table
     first, second = map(list, zip(*table.pairs, strict=True))
@@ -339,10 +340,10 @@ def _pairs(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
                 printed=printed, values=tuple(float(scores[index]) for scores in encoder_scores)
             )
     answer = numbers_table(table, numbers, (), [*example_pairs(table), *rows.notes])
-    return _unordered(rows, listed, answer, numbers=numbers)
+    return {"answers": (answer,), "numbers": numbers}
 
 
-def _epochs(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
+def _epochs(rows: KnownRows, session: Session) -> Found:
     """A figure along epochs: the dev scores that the runs behind each row have in their events."""
     scores: dict[str, list[list[float]]] = {}
     for row in rows.table.sources:
@@ -352,10 +353,10 @@ def _epochs(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
     means = {
         row: [fmean(values) for values in zip(*runs, strict=False)] for row, runs in scores.items()
     }
-    return _unordered(rows, listed, epochs_table(rows.table, scores, rows.notes), curves=means)
+    return {"answers": (epochs_table(rows.table, scores, rows.notes),), "curves": means}
 
 
-def _minutes(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
+def _minutes(rows: KnownRows, session: Session) -> Found:
     """A table of times: how long the runs behind each row took, but those that were interrupted."""
     table = rows.table
     numbers = {}
@@ -364,7 +365,7 @@ def _minutes(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
         printed = table.printed[row]["minutes"]
         values = tuple(minutes for minutes in spent if minutes > 0)
         numbers[row, "minutes"] = ComparedNumber(printed=printed, values=values)
-    return _unordered(rows, listed, numbers_table(table, numbers, (), rows.notes), numbers=numbers)
+    return {"answers": (numbers_table(table, numbers, (), rows.notes),), "numbers": numbers}
 
 
 def _runs_of(rows: KnownRows, row: str, session: Session) -> list[RunFolder]:
@@ -391,18 +392,7 @@ def _last_scores(run: RunFolder) -> list[float]:
     ]
 
 
-def _unordered(rows: KnownRows, listed: Table, answer: Table, **found: Any) -> Reproduction:
-    """A table whose rows are in no order, with what else was FOUND."""
-    return Reproduction(
-        table=rows.table,
-        deviations=listed,
-        answers=(answer,),
-        has_failed=rows.has_failed,
-        **found,
-    )
-
-
-def _figure(rows: KnownRows, by: By, listed: Table, session: Session) -> Reproduction:
+def _figure(rows: KnownRows, by: By, session: Session) -> Found:
     """A figure: the rows compared slice by slice with the first of them."""
     table, members = rows.table, rows.members
     # as the table of pairs calls them
@@ -423,17 +413,11 @@ def _figure(rows: KnownRows, by: By, listed: Table, session: Session) -> Reprodu
         with session.progress("comparing") as progress:
             compared = tuple(gathered.compare(Slicing(by=cut), progress) for cut in cuts)
     answers = [
-        replace(shown, title=f"{title}; {shown.title}", notes=[*notes, *shown.notes])
-        for shown in map(comparison_table, compared)
+        replace(each, title=f"{title}; {each.title}", notes=[*notes, *each.notes])
+        for each in map(comparison_table, compared)
     ]
-    return Reproduction(
-        table=table,
-        deviations=listed,
-        answers=tuple(answers or [Table(title, notes=notes)]),
-        has_failed=rows.has_failed,
-        compared=compared,
-        scored=scored,
-    )
+    shown = tuple(answers or [Table(title, notes=notes)])
+    return {"answers": shown, "compared": compared, "scored": scored}
 
 
 def _signatures(

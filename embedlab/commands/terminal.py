@@ -80,7 +80,9 @@ class Terminal:
             shown = [replace(table, notes=()) for table in shown]
         match self.settings.format:
             case "json":
-                self.write_json(_json(tables))
+                data = [table.data() for table in tables]
+                answer = data[0] if len(data) == 1 else {"tables": data}
+                self.write_json(json.dumps(answer, ensure_ascii=False, allow_nan=False, indent=2))
             case "csv":
                 self.write("\n".join(table.to_csv() for table in tables))
                 self._note_all([replace(table, notes=()) for table in tables] if quiet else tables)
@@ -214,13 +216,6 @@ def _gap(table: Table, tables: Sequence[Table]) -> str:
     return "\n" if table.shown_notes and table is not tables[-1] else ""
 
 
-def _json(tables: Sequence[Table]) -> str:
-    """Return one JSON object a command."""
-    data = [table.data() for table in tables]
-    answer = data[0] if len(data) == 1 else {"tables": data}
-    return json.dumps(answer, ensure_ascii=False, allow_nan=False, indent=2)
-
-
 @contextmanager
 def _bar(label: str) -> Iterator[ProgressDisplay]:
     from rich.console import Console
@@ -244,17 +239,6 @@ def _bar(label: str) -> Iterator[ProgressDisplay]:
         yield lambda done, total, text="": bar.update(
             task, completed=done, total=total, text=printable.one_line(text)
         )
-
-
-@contextmanager
-def _closed_pipe_is_the_end() -> Iterator[None]:
-    """End the program quietly when the reader of stdout (`| head`) has gone."""
-    try:
-        yield
-    except BrokenPipeError:
-        # The interpreter flushes stdout once more when it ends: redirect it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(ExitCode.OK) from None
 
 
 class Visible:
@@ -289,9 +273,14 @@ def open_door() -> None:
 
 
 def _to_stdout(text: str) -> None:
-    with _closed_pipe_is_the_end():
+    """Write lines to stdout; end the program quietly when its reader (`| head`) has gone."""
+    try:
         sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
         sys.stdout.flush()
+    except BrokenPipeError:
+        # The interpreter flushes stdout once more when it ends: redirect it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(ExitCode.OK) from None
 
 
 def to_stderr(text: str) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from embedlab.choices import Tracker
-from embedlab.commands.options import Flag, RecipeValues, with_profile
+from embedlab.commands.options import Flag, RecipeValues, typed_words, with_profile
 from embedlab.core.errors import UsageError
 from embedlab.core.network import OFFLINE
 from embedlab.core.note import Note
@@ -26,10 +26,6 @@ if TYPE_CHECKING:
     from embedlab.data.file_name import FileName
     from embedlab.data.own_columns import OwnData
     from embedlab.runs.store import RunFolder
-
-
-def _seeds_to(last: int) -> tuple[int, ...]:
-    return tuple(range(1, last + 1))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +61,7 @@ class TrainOptions(RecipeValues):
             min=1,
             max=10_000,
             typed=int | None,
-            reads=_seeds_to,
+            reads=lambda last: tuple(range(1, last + 1)),
         ),
     ] = ()
     epochs: Annotated[
@@ -315,32 +311,18 @@ def train_arguments(options: TrainOptions, settings: Settings) -> list[str]:
             f"seeds {', '.join(map(str, options.seeds))}: another process takes 1 to N",
             hint="for example seeds 1, 2 and 3",
         )
-    values = {
-        "--epochs": options.epochs,
-        "--lr": options.lr,
-        "--batch-size": options.batch_size,
-        "--max-steps": options.max_steps,
-        "--name": options.name,
-        "--profile": options.profile,
-        "--encoder": options.encoder,
-        "--dev": options.dev,
-        "--seed": options.seed,
-        "--seeds": len(options.seeds) or None,
-        "--gpus": options.gpus,
-        "--track": options.track,
-        "--format": settings.format if settings.format != "table" else None,
-    }
+    values = "overrides epochs lr batch_size max_steps name profile encoder dev seed"
     switches = {
-        "--resume": options.resume,
-        "--keep-checkpoints": options.keeps_checkpoints,
         "--capture": settings.capture,
         "--gradient-checkpointing": settings.gradient_checkpointing,
         "--quiet": settings.quiet,
     }
-    typed = [*(("--set", override) for override in options.overrides), *values.items()]
     return [
-        *("train", options.recipe),
-        *(word for name, value in typed if value is not None for word in (name, str(value))),
+        *("train", options.recipe, *typed_words(options, values)),
+        *(("--seeds", str(len(options.seeds))) if options.seeds else ()),
+        *typed_words(options, "gpus track"),
+        *(("--format", settings.format) if settings.format != "table" else ()),
+        *typed_words(options, "resume keeps_checkpoints"),
         *(switch for switch, is_on in switches.items() if is_on),
         *shared_flags(settings),
     ]
@@ -617,7 +599,12 @@ def missing_encoder(name: str, settings: Settings) -> Iterator[str]:
     if name == str(tiny_encoder_folder(settings)):
         return
     for spec in trainable(name, settings.runs):
-        if spec.is_on_hub and not _is_downloaded(spec.location, spec.revision):
+        if not spec.is_on_hub:
+            continue
+        from huggingface_hub import try_to_load_from_cache
+
+        found = try_to_load_from_cache(spec.location, "config.json", revision=spec.revision)
+        if not isinstance(found, str):
             yield missing_on_hub(f"encoder {spec.location!r}", settings)
 
 
@@ -625,10 +612,3 @@ def missing_on_hub(what: str, settings: Settings) -> str:
     """Return that WHAT is not here, and why the hub does not give it."""
     why = OFFLINE if settings.offline else "the hub cannot be reached"
     return f"{what} is not on this machine, and {why}"
-
-
-def _is_downloaded(repository: str, revision: str | None) -> bool:
-
-    from huggingface_hub import try_to_load_from_cache
-
-    return isinstance(try_to_load_from_cache(repository, "config.json", revision=revision), str)

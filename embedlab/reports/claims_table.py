@@ -9,8 +9,7 @@ from math import isnan
 from embedlab.analysis.claims import SettledClaim
 from embedlab.analysis.seed_notes import REACH_SIGN, REACHES
 from embedlab.experiments.paper_table import PaperTable
-from embedlab.reports.captions import data_sentences
-from embedlab.reports.notes import with_marks
+from embedlab.reports.notes import data_sentences, with_marks
 from embedlab.reports.papers import reach_mark, verdict_note
 from embedlab.reports.tables import Table, TableCell, Value, attributes, columns_of, number
 

@@ -11,7 +11,7 @@ from embedlab.analysis.comparison import ComparedSlice, Difference, SliceScore
 from embedlab.analysis.trade_offs import undominated
 from embedlab.core.printable import UNBEATEN
 from embedlab.models.grammar import titles_of
-from embedlab.reports.tables import Column, Table, TableCell, Value, columns_of, number
+from embedlab.reports.tables import Column, Table, TableCell, Value, attributes, columns_of, number
 from embedlab.tasks.task import scale_of
 
 FLOAT_BITS = 32
@@ -113,7 +113,7 @@ def _scores(row: CostRow, costs: Costs) -> dict[str, Value | TableCell]:
         if (score := row.scores.get(scored.key)) is not None:
             cells[f"{scored.key}.score"] = number(scale * score.value)
         if (loss := row.losses.get(scored.key)) is not None:
-            delta, low, high = (scale * end for end in (loss.delta, loss.low, loss.high))
+            delta, low, high = attributes(loss, "delta low high", scale).values()
             key, sign = f"{scored.key}.loss", loss.reach_sign
             cells[key] = number(delta, is_signed=True, sign=sign, low=low, high=high)
             cells |= {f"{key}_low": low, f"{key}_high": high}

@@ -24,7 +24,7 @@ from embedlab.data.source import FIFTHS_OF
 from embedlab.models.grammar import title_of, titles_of
 from embedlab.outcomes.frame import DATASET, is_expression
 from embedlab.outcomes.property import property_named
-from embedlab.reports.captions import (
+from embedlab.reports.notes import (
     DEPENDENCE,
     counted_items,
     data_sentences,
@@ -223,7 +223,11 @@ def difference_plots(comparison: "TaskComparison") -> list[Plot]:
     what = title_of(others[0]) if len(others) == 1 else "Each model"
     plots = []
     for task, slices in tasks_of(comparison).items():
-        known = [each for each in slices if not all(map(_is_unknown, each.differences.values()))]
+        known = [
+            each
+            for each in slices
+            if any(not isnan(difference.delta) for difference in each.differences.values())
+        ]
         series = [
             series_of(title_of(name), [_ends(each.differences[name]) for each in known])
             for name in others
@@ -233,10 +237,6 @@ def difference_plots(comparison: "TaskComparison") -> list[Plot]:
             axis = "difference, with 95% intervals"
             plots.append(Plot("dots", title, series, axis, labels=_labels(known), line="zero"))
     return plots
-
-
-def _is_unknown(difference: Difference) -> bool:
-    return isnan(difference.delta)
 
 
 def scores_of(comparison: "TaskComparison", slices: Sequence[ComparedSlice]) -> list[Series]:

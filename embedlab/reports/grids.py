@@ -14,9 +14,16 @@ from embedlab.experiments.grid_file import ListedGrid
 from embedlab.experiments.pivot import Pivot, Spread
 from embedlab.experiments.plan import Cell, GridPlan
 from embedlab.experiments.progress import GridProgress
-from embedlab.reports.captions import counted_items, data_sentences, seen_sentences
 from embedlab.reports.frames import Row
-from embedlab.reports.notes import facts_of, generated_note, usage, with_marks
+from embedlab.reports.notes import (
+    counted_items,
+    data_sentences,
+    facts_of,
+    generated_note,
+    seen_sentences,
+    usage,
+    with_marks,
+)
 from embedlab.reports.scores import overlap_fields
 from embedlab.reports.tables import (
     ABSENT,

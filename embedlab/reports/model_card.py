@@ -5,9 +5,8 @@ scores.
 from collections.abc import Sequence
 from math import isfinite, nan
 
-from embedlab.reports.captions import is_mixed, measures_in, unit_of
 from embedlab.reports.frames import Row
-from embedlab.reports.notes import with_marks
+from embedlab.reports.notes import is_mixed, measures_in, unit_of, with_marks
 from embedlab.reports.tables import Table, columns_of, number
 from embedlab.runs.evaluations import Evaluation
 from embedlab.scoring.stored_intervals import StoredIntervals

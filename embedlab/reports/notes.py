@@ -1,25 +1,35 @@
-"""The notes below a table: on the data, on the models' training data, and on how each model was
-used.
+"""What tables, pages and papers say of their numbers: the notes below a table, on the data, on the
+models' training data and on how each model was used; and captions, on measures and units, on how
+many items, and what intervals and marks mean.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from math import isnan
+from typing import TYPE_CHECKING, Literal
 
+from embedlab.analysis.comparison import ComparedSlice, reach_signs
+from embedlab.analysis.seed_notes import HANGS, REACHES
+from embedlab.choices import TableScale
 from embedlab.core.note import Note, kind_of, phrases_of
+from embedlab.core.printable import MODELS, PAIRS_SHARED, SENTENCES_SHARED
+from embedlab.data.marks import GENERATED, PARTIAL, UNKNOWN_TEXT
 from embedlab.data.published import remarks
-from embedlab.scoring.provenance import training_notes
+from embedlab.outcomes.frame import DATASET, is_expression
+from embedlab.scoring.provenance import SHORTENED, overlap_sign, training_notes
+from embedlab.tasks.task import scale_of
 
 if TYPE_CHECKING:
-    from embedlab.analysis.comparison import ComparedSlice
     from embedlab.analysis.evidence import ModelColumns
+    from embedlab.analysis.power import Detectable
     from embedlab.data.dataset import DatasetState
+    from embedlab.data.marks import Overlap
     from embedlab.encoders.encoder import EncoderFacts, PairScorer
     from embedlab.models.catalog import Model, ModelSpec
     from embedlab.runs.evaluations import Evaluation
-    from embedlab.scoring.task_comparison import Facts
+    from embedlab.scoring.task_comparison import Facts, TaskComparison
 
 GENERATED_NOTE = "generated: no number is about real language"
 USED = ("pooling", "max_tokens", "precision")
@@ -144,3 +154,226 @@ def model_notes(model: Model, members: Sequence[PairScorer]) -> list[str]:
         for spec, member in zip(model.members, members, strict=True)
     ]
     return [*trained, *usage_note(model.name, used)]
+
+
+DEPENDENCE = "items of one topic count as dependent"
+_LISTED = 8  # of more slices the numbers of items are said as a range
+_DATA = {
+    GENERATED: "Generated data: no number is about real language.",
+    PARTIAL: "Partial: some of the data is incomplete.",
+    SHORTENED: "Shortened: the models were not trained to the end.",
+    UNKNOWN_TEXT: "What some of the models were trained on is unknown.",
+}
+
+Scales = Mapping[str, TableScale]
+"""What tables multiply the numbers of each measure by, in the order of the measures."""
+
+
+def scales_of(slices: Iterable[ComparedSlice | Detectable]) -> Scales:
+    """Return the scales of the measures of SLICES."""
+    return {compared.metric: scale_of(compared.task, compared.metric) for compared in slices}
+
+
+def shares_of(slices: Iterable[ComparedSlice]) -> list[ComparedSlice]:
+    """Return the slices whose numbers are shares: those that plots show."""
+    return [compared for compared in slices if scale_of(compared.task, compared.metric) == 100]
+
+
+def unit_of(scales: Scales) -> str:
+    """Return " x 100" where all numbers are shares; else nothing, as no unit holds for all."""
+    return " x 100" if {*scales.values()} == {100} else ""
+
+
+def is_mixed(scales: Scales) -> bool:
+    """Return whether some numbers are shares and others are not."""
+    return len({*scales.values()}) > 1
+
+
+def measures_in(scales: Scales) -> str:
+    """Return the names of the measures, with x 100 after those that are shares, or once after all
+    where all are.
+    """
+    names = [
+        f"{'Spearman' if name == 'spearman' else name}{' x 100' * (is_mixed(scales) and scale == 100)}"
+        for name, scale in scales.items()
+    ]
+    return f"{' and '.join(names)}{unit_of(scales)}"
+
+
+def joined(*sentences: str) -> str:
+    """Return the SENTENCES that there are as one text."""
+    return " ".join(filter(None, sentences))
+
+
+def comparison_caption(
+    comparison: TaskComparison, shown: Literal["differences", "scores", "own intervals"]
+) -> str:
+    """Return the caption of a table of scores: with their differences, without, or with intervals
+    of their own, where no model is compared with another.
+    """
+    about: Iterable[str]
+    if shown == "own intervals":
+        about = [f"Brackets: 95% intervals over {_over(comparison)}."] * _has_intervals(comparison)
+    else:
+        is_shown = shown == "differences" and len(comparison.models) > 1
+        about = _signs(comparison, shows_differences=is_shown)
+    return table_caption(
+        subject_of(comparison),
+        *about,
+        marks=comparison.marks,
+        is_ranked=len(comparison.models) > 1 and 100 in scales_of(comparison.slices).values(),
+        seen=[each for counts in comparison.counts.values() for each in counts.values()],
+        seeds=[len(model.members) for model in _trained(comparison)],
+        last=_single_seeds(comparison),
+    )
+
+
+def table_caption(
+    what: str,
+    *about: str,
+    marks: Sequence[str],
+    is_ranked: bool,
+    seen: Iterable[Overlap | None],
+    seeds: Iterable[int],
+    last: str = "",
+) -> str:
+    """Return the caption of a table of scores: WHAT they are, ABOUT their intervals, what the MARKS
+    of all mean, the text that was SEEN, the SEEDS of each model.
+
+    IS_RANKED: the highest of the models is bold.
+    """
+    several = " or ".join(map(str, sorted({count for count in seeds if count > 1})))
+    spread = f"±: standard deviation over {several} seeds." if several else ""
+    bold = "Bold: the highest of the models." * is_ranked
+    return joined(what, *data_sentences(marks), *about, bold, *seen_sentences(seen), spread, last)
+
+
+def figure_caption(comparison: TaskComparison, shown: str, *, drawn: str = "Bars") -> str:
+    """Return the caption of a figure that SHOWS scores or differences, with their intervals DRAWN
+    as bars or bands.
+    """
+    intervals = f"{drawn}: 95% intervals, each on its own, over {_over(comparison)}."
+    shares = replace(comparison, slices=shares_of(comparison.slices))
+    pairs, sentences = [], []
+    for name, counts in comparison.counts.items():
+        if any(overlap.shared_pairs for overlap in counts.values()):
+            pairs.append(comparison.titles[name])
+        elif any(counts.values()):
+            sentences.append(comparison.titles[name])
+    return joined(
+        f"{shown}: {subject_of(shares)}",
+        *data_sentences(comparison.marks),
+        intervals * _has_intervals(comparison),
+        *trained_on(pairs, sentences),
+        _single_seeds(comparison),
+    )
+
+
+def trained_on(pairs: Sequence[str], sentences: Sequence[str]) -> Iterator[str]:
+    """Yield whose training data holds test PAIRS, or single test SENTENCES: a figure has no
+    marks.
+    """
+    for what, models in (("pairs", pairs), ("sentences", sentences)):
+        if models:
+            yield f"Test {what} are in the training data of {', '.join(models)}."
+
+
+def subject_of(comparison: TaskComparison) -> str:
+    """Return what the scores are and of how many items, as a sentence."""
+    measures = measures_in(scales_of(comparison.slices)).replace(" x 100", " × 100")
+    by, where = comparison.slicing.by, comparison.slicing.where
+    cut = "" if by == DATASET else f" by whether {by!r} holds" if is_expression(by) else f" by {by}"
+    picked = f", items that match {where!r}" if where else ""
+    return f"{measures}{cut}{picked}; {items_of(comparison)}."
+
+
+def items_of(comparison: TaskComparison) -> str:
+    """Return how many items each slice of a comparison has."""
+    slices = [compared for compared in comparison.slices if not compared.average_of]
+    common = ", those that all models score" if comparison.rows is not None else ""
+    return f"{counted_items({each.slice_title: each.items for each in slices})}{common}"
+
+
+def counted_items(counts: Mapping[str, int]) -> str:
+    """Return how many items each slice has."""
+    if not counts:
+        return "averages"
+    least, most = min(counts.values()), max(counts.values())
+    if len(counts) == 1:
+        return f"n = {most:,} items of {next(iter(counts))}"
+    if least == most:
+        return f"n = {most:,} items in each of {len(counts)}"
+    if len(counts) <= _LISTED:
+        return f"n = {', '.join(f'{count:,} ({name})' for name, count in counts.items())} items"
+    return f"n = {least:,} to {most:,} items in each of {len(counts)}"
+
+
+def data_sentences(marks: Sequence[str]) -> Iterator[str]:
+    """Yield what the marks of all numbers mean for a reader."""
+    return (text for mark, text in _DATA.items() if mark in marks)
+
+
+def _has_intervals(comparison: TaskComparison) -> bool:
+    scores = [score for compared in comparison.slices for score in compared.scores.values()]
+    return any(not isnan(score.low) for score in scores)
+
+
+def _over(comparison: TaskComparison) -> str:
+    has_seeds = any(len(model.members) > 1 for model in comparison.models)
+    return f"items{' and seeds' * has_seeds}; {DEPENDENCE}"
+
+
+def _signs(comparison: TaskComparison, *, shows_differences: bool) -> Iterator[str]:
+    """Yield what the brackets are, or how wide intervals are that have no place in the cells; then
+    what letters and stars mean, and the family of the correction.
+    """
+    slices, over = comparison.slices, f"over {_over(comparison)}"
+    widths = [
+        scale_of(compared.task, compared.metric) * (score.high - score.low) / 2
+        for compared in slices
+        for score in compared.scores.values()
+        if not isnan(score.low)
+    ]
+    if widths and shows_differences:
+        reference, *_ = comparison.titles.values()
+        yield f"Brackets: 95% intervals of each difference from {reference}, {over}."
+    elif widths:
+        ends = dict.fromkeys(f"±{width:z.1f}" for width in (min(widths), max(widths)))
+        yield f"95% intervals {over}: {' to '.join(ends)}."
+    tests = sum(compared.tests for compared in slices)
+    if not tests:
+        return
+    if shows_differences:
+        family = f" after Holm's correction over all {tests}" if tests > 1 else ""
+        yield f"{MODELS.sign} marks a difference that is not zero at the 5% level{family}."
+    if any(score.letters for each in slices for score in each.scores.values()):
+        yield "Models that share a letter are not distinguished, corrected over each two models."
+    if REACHES["checkpoints"] in reach_signs(slices):
+        yield "With one run each, differences are about these checkpoints, not their recipes."
+    if not shows_differences:
+        return
+    if any(each.topic for compared in slices for each in compared.differences.values()):
+        yield f"{HANGS}: one topic decides the difference."
+    if (margin := comparison.slicing.margin) is not None:
+        points = f"{100 * margin:g}"
+        yield f"= marks a difference smaller than ±{points} (two one-sided tests, Holm)."
+
+
+def _trained(comparison: TaskComparison) -> list[ModelColumns]:
+    return [model for model in comparison.models if model.seeds or any(model.runs)]
+
+
+def _single_seeds(comparison: TaskComparison) -> str:
+    trained = [model.name for model in _trained(comparison) if len(model.members) == 1]
+    about = "One seed, so that intervals are about the checkpoint, not the recipe"
+    names = ", ".join(comparison.titles[name] for name in trained)
+    return f"{about}: {names}." if names else ""
+
+
+def seen_sentences(overlaps: Iterable[Overlap | None]) -> Iterator[str]:
+    """Yield what the marks of text that a model was trained on mean."""
+    signs = {overlap_sign(overlap) for overlap in overlaps}
+    if PAIRS_SHARED.sign in signs:
+        yield f"{PAIRS_SHARED.sign}: test pairs are in the training data."
+    if SENTENCES_SHARED.sign in signs:
+        yield f"{SENTENCES_SHARED.sign}: that share of the test sentences is in the training data."

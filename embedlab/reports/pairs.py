@@ -15,7 +15,7 @@ from embedlab.models.grammar import titles_of
 from embedlab.reports.frames import PAIRED, Row, tidy_frame
 from embedlab.reports.notes import generated_note, usage_notes, with_marks
 from embedlab.reports.scores import overlap_fields, overlap_footnotes
-from embedlab.reports.tables import Column, Table, TableCell
+from embedlab.reports.tables import Column, Table, TableCell, attributes
 from embedlab.scoring.provenance import overlap_sign
 from embedlab.scoring.task_comparison import Gathered
 from embedlab.tasks.task import scale_of
@@ -96,9 +96,7 @@ def _scores(compared: ComparedSlice) -> str:
     for name, score in compared.scores.items():
         text = f"{titles[name]} {scale * score.value:z.2f}"
         if (difference := compared.differences.get(name)) is not None:
-            delta, low, high = (
-                scale * each for each in (difference.delta, difference.low, difference.high)
-            )
+            delta, low, high = attributes(difference, "delta low high", scale).values()
             ends = "" if isnan(low) else f" [{low:+z.2f}, {high:+z.2f}]{difference.reach_sign}"
             text += f" ({delta:+z.2f}{ends})"
         said.append(text)

@@ -23,9 +23,8 @@ from embedlab.experiments.paper_file import (
 )
 from embedlab.experiments.paper_table import Deviation, PaperTable
 from embedlab.experiments.row_order import ComparedNumber, PairOrder, Ranking, RowOrder
-from embedlab.reports.captions import data_sentences
 from embedlab.reports.layout import plain_text
-from embedlab.reports.notes import with_marks
+from embedlab.reports.notes import data_sentences, with_marks
 from embedlab.reports.tables import (
     ABSENT,
     Column,

@@ -6,14 +6,14 @@ from math import isinf, isnan, nan
 from embedlab.analysis.comparison import hanging_note
 from embedlab.analysis.power import Detectable
 from embedlab.analysis.seed_notes import ASSUMED, HANGS
-from embedlab.reports.captions import (
+from embedlab.reports.frames import Row, schema_of, tidy_frame
+from embedlab.reports.notes import (
     DEPENDENCE,
     counted_items,
     data_sentences,
     measures_in,
     scales_of,
 )
-from embedlab.reports.frames import Row, schema_of, tidy_frame
 from embedlab.reports.scores import general_notes, leading_columns, titled
 from embedlab.reports.tables import Column, Table, TableCell, attributes, columns_of, number
 from embedlab.scoring.task_comparison import TaskComparison

@@ -19,26 +19,24 @@ from embedlab.data.published import remarks
 from embedlab.models.grammar import titles_of
 from embedlab.outcomes.frame import DATASET, is_expression
 from embedlab.outcomes.frame import plain_name as plain_file
-from embedlab.reports.captions import (
+from embedlab.reports.frames import COMPARED, EVALUATED, Row, tidy_frame
+from embedlab.reports.notes import (
     comparison_caption,
+    facts_of,
+    generated_note,
     is_mixed,
     items_of,
     measures_in,
+    model_note,
     scales_of,
+    slice_notes,
     table_caption,
     unit_of,
-)
-from embedlab.reports.captions import counted_items as counted
-from embedlab.reports.frames import COMPARED, EVALUATED, Row, tidy_frame
-from embedlab.reports.notes import (
-    facts_of,
-    generated_note,
-    model_note,
-    slice_notes,
     usage_note,
     usage_notes,
     with_marks,
 )
+from embedlab.reports.notes import counted_items as counted
 from embedlab.reports.tables import (
     ABSENT,
     Column,

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from embedlab.models.grammar import titles_of
 from embedlab.outcomes.frame import DATASET
-from embedlab.reports.captions import shares_of
+from embedlab.reports.notes import shares_of
+from embedlab.reports.tables import attributes
 from embedlab.tasks.task import scale_of
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def _sentence(
         where = f"{measure} on average{on_task}"
     elif not on_task or by != DATASET:
         where = f"{measure} on {whole.slice_title}"
-    delta, low, high = (scale * end for end in (difference.delta, difference.low, difference.high))
+    delta, low, high = attributes(difference, "delta low high", scale).values()
     if is_turned:
         delta, low, high = -delta, -high, -low
     points = f"{delta:z.1f}" + ("" if isnan(low) else f" [{low:z.1f}, {high:z.1f}]")

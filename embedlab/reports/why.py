@@ -20,8 +20,8 @@ from embedlab.comparison.in_common import FEWEST_WITH_WORD
 from embedlab.comparison.uneven import FEWEST, Uneven
 from embedlab.core.note import Note
 from embedlab.models.grammar import titles_of
-from embedlab.reports.captions import DEPENDENCE, data_sentences, joined, subject_of
 from embedlab.reports.frames import Row, schema_of, tidy_frame
+from embedlab.reports.notes import DEPENDENCE, data_sentences, joined, subject_of
 from embedlab.reports.scores import general_notes, score_title
 from embedlab.reports.tables import Column, Table, TableCell, attributes, columns_of, number
 from embedlab.reports.verdicts import verdicts

@@ -2,7 +2,7 @@
 
 import pytest
 
-from embedlab.reports.captions import Scales, measures_in, unit_of
+from embedlab.reports.notes import Scales, measures_in, unit_of
 
 
 @pytest.mark.parametrize(
