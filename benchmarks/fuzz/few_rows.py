@@ -132,6 +132,10 @@ COMMANDS: Sequence[Sequence[str]] = (
     ("compare", *TWO, "--task", "FILE", "--margin", "1", "--json"),
     ("why", *TWO, "--task", "FILE"),
     ("why", *TWO, "--task", "FILE", "--json"),
+    ("compare", *TWO, "--task", "FILE", "--task", "OTHER"),
+    ("compare", *TWO, "--task", "FILE", "--task", "OTHER", "--where", "dice<0.9"),
+    ("evaluate", *TWO, "--task", "FILE", "--task", "OTHER"),
+    ("why", *TWO, "--task", "FILE", "--task", "OTHER"),
     ("power", *TWO, "--task", "FILE"),
     ("pairs", *TWO, "--task", "FILE"),
     ("data", "check", "FILE"),
@@ -140,33 +144,40 @@ COMMANDS: Sequence[Sequence[str]] = (
 
 
 def case(number: int, seed: int, folder: Path) -> Case:
-    """One file and one command."""
+    """One command on one file, or on two of any kinds."""
     rng = generator(seed, number)
-    kind = rng.choice([*KINDS])
-    header, make = KINDS[kind]
-    shape = rng.choice(SHAPES)
     words = rng.choice(COMMANDS)
-    rows = shape(make(rng, rng.choice(ROWS)), rng)
-    path = folder / f"{number}.tsv"
+    files: dict[str, str] = {}
+    kinds, shapes = [], []
+    for word in ("FILE", "OTHER"):
+        if word in words:
+            kind, shape = rng.choice([*KINDS]), rng.choice(SHAPES)
+            header, make = KINDS[kind]
+            rows = shape(make(rng, rng.choice(ROWS)), rng)
+            name = str(folder / f"{number}-{word.lower()}.tsv")
+            files[word] = name
+            Path(name).write_text("".join("\t".join(row) + "\n" for row in (header, *rows)))
+            kinds.append(kind)
+            shapes.append(shape.__name__.replace("_", " "))
 
     def run() -> None:
-        path.write_text("".join("\t".join(row) + "\n" for row in (header, *rows)))
-        name = str(path)
-        code, said, out = typed(words, name)
-        if code == 2 and (meant := re.search(re.escape(name) + r"\?[^']+", said)):
-            name = meant[0]  # as its hint says
-            code, said, out = typed(words, name)
+        code, said, out = typed(words, files)
+        for word, name in files.items():
+            if code == 2 and (meant := re.search(re.escape(name) + r"\?[^']+", said)):
+                files[word] = meant[0]  # as its hint says
+                code, said, out = typed(words, files)
         if code not in {0, 2, 3, 5} or "unforeseen" in said or "Warning" in said or "nan" in out:
-            raise RuntimeError("\n".join([f"{code}: {' '.join(words)} {name}", said, out]))
+            contents = [Path(name.partition("?")[0]).read_text() for name in files.values()]
+            raise RuntimeError("\n".join([f"{code}: {words} {files}", *contents, said, out]))
         if code in {2, 3} and not out:
             message, _, hint = said.partition("\nhint: ")
             raise UsageError(message.rpartition("\n")[2], hint=hint.partition("\n")[0])
 
-    return Case(target=f"{words[0]} {kind}", mutation=shape.__name__.replace("_", " "), run=run)
+    return Case(target=f"{words[0]} {' and '.join(kinds)}", mutation=shapes[-1], run=run)
 
 
-def typed(words: Sequence[str], name: str) -> tuple[int, str, str]:
-    """How a command on the file NAME ends: its exit code, what it says, and its answer."""
+def typed(words: Sequence[str], files: Mapping[str, str]) -> tuple[int, str, str]:
+    """How a command on FILES ends: its exit code, what it says, and its answer."""
     out, err = io.StringIO(), io.StringIO()
     with (
         contextlib.redirect_stdout(out),
@@ -175,7 +186,7 @@ def typed(words: Sequence[str], name: str) -> tuple[int, str, str]:
     ):
         warnings.simplefilter("error", RuntimeWarning)
         try:
-            code = main([name if word == "FILE" else word for word in words])
+            code = main([files.get(word, word) for word in words])
         except SystemExit as ended:
             code = int(ended.code or 0)
     return code, err.getvalue(), out.getvalue()
@@ -186,7 +197,7 @@ def run() -> int:
     options = arguments(__doc__ or "", 600)
     with tempfile.TemporaryDirectory() as folder:
         cases = [case(number, options.seed, Path(folder)) for number in range(options.cases)]
-        outcomes, seconds = timed(cases, limit_s=max(options.limit_s, 60))
+        outcomes, seconds = timed(cases, limit_s=max(options.limit_s, 120))
     return report(
         "few_rows",
         "Files with few rows",
