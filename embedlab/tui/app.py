@@ -210,11 +210,23 @@ class Dashboard(Working, Host):
         return self.screen_stack[0]
 
     @property
+    def runs(self) -> RunsRoom:
+        """The room of the runs."""
+        return self.main.query_one(RunsRoom)
+
+    @property
+    def items(self) -> DataRoom:
+        """The room of the items."""
+        return self.main.query_one(DataRoom)
+
+    @property
     def is_open(self) -> bool:
         """Whether the rooms are there; what ends later than the dashboard finds none."""
-        if not self.screen_stack:
-            return False
-        return len(self.main.query(Room)) == len(ROOMS) and bool(self.main.query(Sidebar))
+        return bool(
+            self.screen_stack
+            and len(self.main.query(Room)) == len(ROOMS)
+            and self.main.query(Sidebar)
+        )
 
     @property
     def room(self) -> Room:
@@ -238,9 +250,8 @@ class Dashboard(Working, Host):
     def load(self) -> None:
         """Read what is stored of the chosen models, then compare them."""
         known = known_models(self.settings)
-        models = self.models
-        if self._is_first:
-            models = tuple(name for name in FIRST_MODELS if name in known)
+        first = tuple(name for name in FIRST_MODELS if name in known)
+        models = first if self._is_first else self.models
         shown = open_shown(models, self.shown_task, self.settings)
         self.hand_over(self._take, shown, known)
 
@@ -333,8 +344,8 @@ class Dashboard(Working, Host):
         return list(dict.fromkeys(notes))
 
     def _show_sidebar(self, scores: Mapping[str, str]) -> None:
-        runs = self.main.query_one(RunsRoom)
-        known = (name for name in self.known if name not in runs.cells)  # a board compares those
+        cells = self.runs.cells  # a board compares those
+        known = (name for name in self.known if name not in cells)
         lines = [
             Line(
                 section="models",
@@ -346,17 +357,17 @@ class Dashboard(Working, Host):
             )
             for place, name in enumerate(dict.fromkeys((*self.models, *known)))
         ]
-        room = self.main.query_one(DataRoom)
+        alone = self.items.dataset
         lines += [
             Line(
                 section="datasets",
                 name=name,
-                place=0 if room.dataset in {None, name} else None,
+                place=0 if alone in {None, name} else None,
                 score=f"{len(self.shown.outcomes.rows_of(index)):,}" if self.shown.outcomes else "",
             )
             for index, name in enumerate(self.shown.datasets)
         ]
-        lines += [Line(section="runs", name=name, score=score) for name, score in runs.at_work]
+        lines += [Line(section="runs", name=name, score=score) for name, score in self.runs.at_work]
         self.main.query_one(Sidebar).show(lines)
 
     # models
@@ -381,23 +392,21 @@ class Dashboard(Working, Host):
             others = [name for name in self.models if name != line.name]
             self.choose_models(others if line.place is not None else [*self.models, line.name])
         elif line.section == "datasets":
-            room = self.main.query_one(DataRoom)
-            room.show_dataset(None if room.dataset == line.name else line.name)
+            self.items.show_dataset(None if line.name == self.items.dataset else line.name)
 
     def on_sidebar_opened(self, event: Sidebar.Opened) -> None:
         """Score what a model lacks, or make it the reference; go to a run."""
         line = event.line
-        if line.section == "models" and line.place is not None and line.coverage < 1:
-            self.score([line.name])
-        elif line.section == "models" and line.place is not None:
-            self.choose_models([line.name, *(name for name in self.models if name != line.name)])
-        elif line.section == "runs":
-            self.action_room("runs")
-            self.main.query_one(RunsRoom).go_to(line.name)
-        elif line.section == "models":
-            self.add_model(line.name)
-        else:
+        if line.section == "runs":
+            self.go_to_run(line.name)
+        elif line.section == "datasets":
             self.on_sidebar_chosen(event)
+        elif line.place is None:
+            self.add_model(line.name)
+        elif line.coverage < 1:
+            self.score([line.name])
+        else:
+            self.choose_models([line.name, *(name for name in self.models if name != line.name)])
 
     def add_model(self, name: str) -> None:
         """Choose the model called NAME, and score what it lacks of all shown items."""
@@ -413,7 +422,7 @@ class Dashboard(Working, Host):
             self.busy[model] = Path(self.shown_task).name
             self.refresh_header()
             if self.shown.outcomes is None:
-                self.main.query_one(DataRoom).show()
+                self.items.show()
             words = ["evaluate", model, "--task", self.shown_task, "--quiet"]
             command = python_command(*words, *shared_flags(self.settings))
             process = await start_piped(command, stderr=asyncio.subprocess.PIPE)
@@ -436,9 +445,7 @@ class Dashboard(Working, Host):
         is_typing = isinstance(self.focused, Input | TextArea)
         if action in {"filter", "room"} and (is_typing or len(self.screen_stack) > 1):
             return False
-        if action in {"open", "models"}:
-            return len(self.screen_stack) == 1
-        return True
+        return action not in {"open", "models"} or len(self.screen_stack) == 1
 
     def action_room(self, name: str) -> None:
         """Go to the room called NAME."""
@@ -496,7 +503,7 @@ class Dashboard(Working, Host):
     def action_reload(self) -> None:
         """Read all files again."""
         self.load()
-        self.main.query_one(RunsRoom).look()
+        self.runs.look()
 
     def action_next_theme(self) -> None:
         """Take the next theme."""
@@ -534,7 +541,7 @@ class Dashboard(Working, Host):
         if typed in task_names():
             return partial(self.show_task, typed)
         if typed.endswith(".toml"):
-            return partial(self.main.query_one(RunsRoom).action_launch, typed)
+            return partial(self.runs.action_launch, typed)
         if (path.is_dir() and not _is_model(path)) or typed in INSIDE:
             return partial(self.open_data, data_folder(Path(typed)))
         resolve(typed, self.settings.runs)  # refuses an unknown name with the nearest
@@ -544,7 +551,7 @@ class Dashboard(Working, Host):
         """Show the items of TASK: of a task, a dataset or a file."""
         self.shown_task = task
         self.remember("task", task)
-        self.main.query_one(DataRoom).dataset = None
+        self.items.dataset = None
         self._is_loaded = False  # what it lacks is scored at once
         self.action_room("data")
         self.load()
@@ -574,14 +581,14 @@ class Dashboard(Working, Host):
                     binding.tooltip or binding.description,
                     partial(self.run_action, binding.action, active.node),
                 )
-        data, runs = self.main.query_one(DataRoom), self.main.query_one(RunsRoom)
+        data = self.items
         orders = sort_orders(data.facts) if data.facts is not None else ()
         kinds: list[tuple[str, str, Iterable[str], Callable[[str], object]]] = [
             ("sort by", "The largest first.", orders, data.sort_by),
             ("dataset", "Show it alone.", self.shown.datasets, data.show_dataset),
             ("task", "Show its items.", task_names(), self.show_task),
             ("model", "Choose it, and score it.", self.known, self.add_model),
-            ("run", "Go to it.", runs.names, self.go_to_run),
+            ("run", "Go to it.", self.runs.names, self.go_to_run),
         ]
         for kind, said, names, action in kinds:
             for name in names:
@@ -589,11 +596,10 @@ class Dashboard(Working, Host):
 
     def go_to_run(self, name: str, grid: str = "") -> None:
         """Go to the run called NAME, a cell of GRID, in the Runs room."""
-        runs = self.main.query_one(RunsRoom)
         if grid:
-            runs.unfolded.add(grid)
+            self.runs.unfolded.add(grid)
         self.action_room("runs")
-        runs.go_to(name)
+        self.runs.go_to(name)
 
     def compare_models(self, names: Sequence[str]) -> None:
         """Compare the models called NAMES, and score what they lack."""

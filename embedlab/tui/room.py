@@ -153,6 +153,8 @@ class Lines(OptionList):
         Binding("k", "cursor_up", show=False),
         Binding("g", "first", show=False),
         Binding("G", "last", show=False),
+        Binding("pageup", "page(-1)", show=False),
+        Binding("pagedown", "page(1)", show=False),
         Binding("enter", "select", "Open", tooltip="the items, board or seeds"),
     ]
 
@@ -167,12 +169,18 @@ class Lines(OptionList):
         if self._width != width:
             self.post_message(self.Resized())
 
+    def action_page(self, direction: int) -> None:
+        """Go on by a page, also before the lines are drawn, where Textual's own keys end it."""
+        to = (self.highlighted or 0) + direction * self.scrollable_content_region.height
+        lines = [place for place, line in enumerate(self.options) if not line.disabled]
+        self.highlighted = min(lines, key=lambda place: abs(place - to), default=None)
+
     def fill(self, lines: Sequence[Content]) -> None:
         """Show LINES; the cursor stays where it was, and those that are as before are not drawn."""
         here = self.highlighted or 0
         if len(lines) != self.option_count or not lines:
             self.set_options(lines)
-            self.highlighted = min(here, len(lines) - 1) if lines else None
+            self.highlighted = here  # at most the last
         for place, line in enumerate(lines):
             if not line.is_same(cast("Content", self.options[place].prompt)):
                 self.replace_option_prompt_at_index(place, line)
@@ -206,7 +214,8 @@ class Room(Working, Widget):
         """Go to the next pane that is shown."""
         panes = [pane for pane in self.panes if pane.display and pane.size.width]
         place = next((n for n, pane in enumerate(panes) if pane.has_focus), 0)
-        self.screen.set_focus(panes[(place + step) % len(panes)])
+        if panes:
+            self.screen.set_focus(panes[(place + step) % len(panes)])
 
     def action_back(self) -> None:
         """Leave a field, a pane or a mark."""

@@ -451,3 +451,34 @@ async def test_the_focused_pane_has_a_heavier_border_in_every_room(opened: Open)
         await until(pilot, lambda: "┏━ loss" in screen_text(app))
         await pilot.press("c")
         await until(pilot, lambda: "┏━ models" in screen_text(app))
+
+
+async def test_tab_goes_nowhere_where_no_pane_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("embedlab.tui.app.open_shown", lambda *_: Shown(models=("near",)))
+    monkeypatch.setattr(Dashboard, "score", lambda *_: None)
+    app = Dashboard(Settings(data=TINY_FOLDER, runs=tmp_path / "r", cache=tmp_path / "c"))
+    async with app.run_test(size=(140, 45)) as pilot:
+        await until(pilot, lambda: app.query_one("#no-items").display)
+        await pilot.press("tab")
+        await pilot.pause()
+
+
+async def test_words_are_no_markup_in_a_title(opened: Open) -> None:
+    async with opened() as pilot:
+        await pilot.press("3", "slash", *"/[/")
+        await until(pilot, lambda: " · //[/" in screen_text(pilot.app))
+
+
+async def test_a_page_of_lines_that_are_not_drawn_yet(opened: Open) -> None:
+    async with opened() as pilot:
+        app = dashboard(pilot)
+        sidebar = app.query_one(Sidebar)
+        await pilot.press("c")
+        lines, sidebar._shown = [*sidebar._shown.values()], {}
+        sidebar.show(lines)
+        sidebar.action_page(1)  # as keys do that come in one packet
+        assert sidebar.line == lines[-1]
+        sidebar.action_page(-1)
+        assert sidebar.line == lines[0]

@@ -54,7 +54,7 @@ class Scatter(Widget, can_focus=True):
 
     def show(self, x: np.ndarray, y: np.ndarray, title: str) -> None:
         """Draw the points X, Y."""
-        self._points, self.border_title = (x, y), title
+        self._points, self.border_title = (x, y), Content(title)
         self.refresh()
 
     def render(self) -> Content:
@@ -256,7 +256,7 @@ class CompareRoom(Room):
         side = self.query_one("#forest-side")
         is_alone = len(self.comparison.models) == 1
         reference = f"difference from {self.comparison.names[0]} in points"
-        side.border_title = "scores" if is_alone else reference
+        side.border_title = Content("scores" if is_alone else reference)
         side.border_subtitle = "─ 95%" if is_alone else _LEGEND
         low, high = ends_of(self._lines)
         cells = self._title_width
@@ -376,7 +376,7 @@ class CompareRoom(Room):
             return
         self.add_class("-why")
         why = self.query_one("#why", VerticalScroll)
-        why.border_title = f"why · {line.model}"
+        why.border_title = Content(f"why · {line.model}")
         if self.has_class("-narrow"):
             self.screen.set_focus(why)
         self._explain(self.comparison.names[0], line.model)

@@ -264,7 +264,7 @@ class DataRoom(Room):
             self._refuse(EmbedlabError("no item matches", hint=why_none(view)))
         lacking = f" · no such values: {', '.join(view.lacking[:3])}" if view.lacking else ""
         by_results = " · chosen by results" if view.is_by_results else ""
-        self.table.border_title = f"items{by_results}{lacking}"
+        self.table.border_title = Content(f"items{by_results}{lacking}")
         self.dashboard.remember("filter", view.expression)
         self.dashboard.remember("sort", view.sort)
         self.dashboard.take_view(view)
@@ -293,7 +293,7 @@ class DataRoom(Room):
         self.hand_over(self._take_card, item.title, *item_cards(item, note, width, nearest))
 
     def _take_card(self, title: str, *cards: Content) -> None:
-        self.query_one("#item-card").border_title = title
+        self.query_one("#item-card").border_title = Content(title)
         for name, card in zip(("sentences", "bars", "facts"), cards, strict=True):
             self.say(f"#{name}", card)
 

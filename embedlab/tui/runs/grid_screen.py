@@ -161,7 +161,7 @@ class GridScreen(Guarded, Working, Screen[None]):
             ]
         )
         side = self.query_one("#board-side")
-        side.border_title = f"settings · by {self._sort}" if self._sort else "settings"
+        side.border_title = Content(f"settings · by {self._sort}" if self._sort else "settings")
         left_out = len(set(found.columns) - {title for title, _, _ in columns})
         more = f"  ‹ {left_out} more columns" if left_out else ""
         side.border_subtitle = f"* the best  = not distinguished{more}"
@@ -231,7 +231,7 @@ class GridScreen(Guarded, Working, Screen[None]):
         curves = [("", self._curves[seed]) for seed in seeds if seed in self._curves]
         self.query_one(Curves).show(curves)
         pane = self.query_one("#cells", Static)
-        pane.border_title = row.run
+        pane.border_title = Content(row.run)
         pane.update(table)
 
     # keys

@@ -225,7 +225,7 @@ class RunsRoom(Room):
         side = self.query_one("#run-side")
         states = [entry.state for entry in self.look_.entries()]
         counts = {state: states.count(state) for state in SIGNS if state in states}
-        side.border_title = f"runs · {self.sort}" + (f" · /{self.words}" if self.words else "")
+        side.border_title = Content(f"runs · {self.sort}{' · /' * bool(self.words)}{self.words}")
         side.border_subtitle = "  ".join(f"{SIGNS[s]} {n} {s}" for s, n in counts.items())
         self.set_class(not entries, "-empty")
         if not entries and self.look_.time_s:
