@@ -15,32 +15,26 @@ has the same names inside the package as outside; without a declaration it is ca
 
 import hashlib
 import json
+import re
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
-from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.core.errors import EmbedlabError, MissingError, NotLoadedError
 from embedlab.core.foreign_files import MIB, read_foreign
-from embedlab.core.paths import file_hash
+from embedlab.core.nearest import nearest_hint, unknown
+from embedlab.core.paths import CORPORA_FOLDER, PACKAGE, file_hash
 from embedlab.core.settings import named_plugins
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution, EntryPoint
-import re
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import replace
-from importlib import import_module
-from typing import Literal, TypeVar, get_args
-
-from embedlab.core.errors import NotLoadedError
-from embedlab.core.nearest import nearest_hint, unknown
-from embedlab.core.paths import CORPORA_FOLDER, PACKAGE
 
 DECLARATION = "PLUGINS"
 _CORPUS = ".toml"

@@ -10,28 +10,22 @@ from __future__ import annotations
 
 import re
 import shutil
+import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal
 from zipfile import BadZipFile, ZipFile
 
 from embedlab.core.disk import atomic_folder
-from embedlab.core.errors import MissingError
+from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.paths import file_hash, user_models_folder
 from embedlab.core.python_processes import output_of_module
 
 if TYPE_CHECKING:
-    from embedlab.core.session import ProgressCallback
-import tomllib
-from dataclasses import field
-from typing import TYPE_CHECKING
-
-from embedlab.core.errors import UsageError
-
-if TYPE_CHECKING:
     from embedlab.core.recipe import Pooling
+    from embedlab.core.session import ProgressCallback
 
 LISTED: Mapping[str, Mapping[str, Any]] = tomllib.loads(
     Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")

@@ -15,6 +15,7 @@ from tests.processes import Ended, at_once
 PROGRAMS = sorted(str(path) for path in [*BENCHMARKS.glob("*.py"), *BENCHMARKS.glob("fuzz/*.py")])
 NO_LIMIT = ("--limit-s", "600")  # a machine with much to do is slow, and nothing hangs
 FUZZERS = ("arguments", "endpoints", "models", "own_files", "state_files", "toml_files", "flips")
+WHOLE = {"few_rows": 4, "keys": 12}  # commands and screens: one case for so many of the others
 KINDS_OF_FLIPS = 12  # at least
 CASES = [36, pytest.param(252, marks=pytest.mark.slow)]
 # The smallest real run of each benchmark that ends within seconds and has no test file of its own;
@@ -77,8 +78,9 @@ def check_mutations(fuzzer: str, words: Sequence[str], cases: int, folder: Path)
 
 
 @pytest.mark.parametrize("cases", CASES)
-@pytest.mark.parametrize("fuzzer", FUZZERS)
+@pytest.mark.parametrize("fuzzer", [*FUZZERS, *WHOLE])
 def test_fixed_mutations_show_no_fault(fuzzer: str, cases: int, tmp_path: Path) -> None:
+    cases //= WHOLE.get(fuzzer, 1)
     words = ("--cases", str(cases), *NO_LIMIT)
     if fuzzer == "flips":
         words = ("--flips", str(cases // KINDS_OF_FLIPS))
@@ -99,4 +101,4 @@ def test_every_fuzzer_is_tried() -> None:
         for path in PROGRAMS
         if "/fuzz/" in path and "__main__" in Path(path).read_text()
     }
-    assert programs == {*FUZZERS, "corpora"}
+    assert programs == {*FUZZERS, *WHOLE, "corpora"}
