@@ -383,8 +383,8 @@ def _detected(name: str, _size: int, _modified_ns: int) -> OwnData:
         labels=found.meanings(columns["label"]) if kind == LABELLED else {},
         scores=scores,
         unread=tuple(
-            name
-            for name in found.columns
+            name or f"column {number} (without a name)"
+            for number, name in enumerate(found.columns, 1)
             if name not in {*columns.values(), file.source or "source"}
         ),
         skipped=skipped,
@@ -499,9 +499,8 @@ class _Columns:
         if sum(column.is_text for column in self.columns.values()) > 2:
             # one of them without any blank holds names of rows, unless it is called a text
             for name, column in self.columns.items():
-                is_text = column.role or column.holds == "lists"
-                is_text = is_text or _trimmed(column.values).str.contains(_BETWEEN_WORDS).any()
-                if column.is_text and not is_text:
+                is_sure = column.role or column.holds == "lists" or not column.is_text
+                if not (is_sure or _trimmed(column.values).str.contains(_BETWEEN_WORDS).any()):
                     self.columns[name] = replace(column, is_text=False)
         self.texts = [name for name, column in self.columns.items() if column.is_text]
 
@@ -546,6 +545,36 @@ class _Columns:
         out.
         """
         path, values = self.file.path, self.rows[name]
+        filled = _trimmed(values) if values.dtype == pl.String else values.drop_nulls()
+        if filled.is_empty():
+            raise MissingError(
+                f"{path}: {name} is empty in every row",
+                hint=_either(f"fill in {name}", self._leaving_out(name)),
+            )
+        if role in LISTS and holds_text_lists(self.rows, name):
+            return
+        is_text = role in _TEXT_ROLES
+        if is_text:
+            refuse_json_numbers(path, self.rows, [name])
+        if _is_other(values.dtype) or (is_text and values.dtype == pl.Boolean):
+            error = other_values(path, self.rows, name)
+            raise MissingError(error.message, hint=_either(error.hint, self._leaving_out(name)))
+        if not is_text:
+            return
+        some = filled.cast(pl.String).head(1000)
+        if 2 * int(some.str.contains(_WRITTEN_LIST).sum()) > len(some):
+            raise MissingError(
+                f"{path}: {name} holds lists written as text: {one_line(some[0])}",
+                hint="write JSON lines, with a list of texts or one text a row",
+            )
+        if values.dtype.is_numeric() or (role not in self.file.roles and _are_numbers(values)):
+            raise UsageError(
+                f"{path}: {name!r} is called a {role}, but holds numbers",
+                hint=_either("rename it", self._leaving_out(name)),
+            )
+
+    def _leaving_out(self, name: str) -> str:
+        """Return what to type to leave a column out; empty where there is no other text."""
         texts = [
             column.name
             for column in self.rows.drop(PLACE, name).get_columns()
@@ -558,33 +587,7 @@ class _Columns:
         parts = PAIRS.texts if len(texts) > 1 else SENTENCES.texts
         roles = dict(zip(parts, texts, strict=False))
         others = self.file.with_options(roles=roles, labels={}, scale=None, low_scores=False).text
-        other = f"to leave {name!r} out write '{others}'" if texts else ""
-        filled = _trimmed(values) if values.dtype == pl.String else values.drop_nulls()
-        if filled.is_empty():
-            raise MissingError(
-                f"{path}: {name} is empty in every row", hint=_either(f"fill in {name}", other)
-            )
-        if role in LISTS and holds_text_lists(self.rows, name):
-            return
-        is_text = role in _TEXT_ROLES
-        if is_text:
-            refuse_json_numbers(path, self.rows, [name])
-        if _is_other(values.dtype) or (is_text and values.dtype == pl.Boolean):
-            error = other_values(path, self.rows, name)
-            raise MissingError(error.message, hint=_either(error.hint, other))
-        if not is_text:
-            return
-        some = filled.cast(pl.String).head(1000)
-        if 2 * int(some.str.contains(_WRITTEN_LIST).sum()) > len(some):
-            raise MissingError(
-                f"{path}: {name} holds lists written as text: {one_line(some[0])}",
-                hint="write JSON lines, with a list of texts or one text a row",
-            )
-        if values.dtype.is_numeric() or (role not in self.file.roles and _are_numbers(values)):
-            raise UsageError(
-                f"{path}: {name!r} is called a {role}, but holds numbers",
-                hint=_either("rename it", other),
-            )
+        return f"to leave {name!r} out write '{others}'" if texts else ""
 
     def decide(self) -> tuple[RowKind, dict[str, str]]:
         """Return the kind of the rows, and the column of each of its parts; parts that no kind has
@@ -736,7 +739,9 @@ class _Columns:
 
     def values(self, name: str) -> pl.Series:
         """Return the numbers in a column."""
-        return _numbers(self.rows[name]).drop_nulls().drop_nans()
+        values = self.rows[name]
+        values = values.cast(pl.Int8) if values.dtype == pl.Boolean else values
+        return _numbers(values).drop_nulls().drop_nans()
 
     def _called(self, role: str) -> list[str]:
         """Return the columns that are called as ROLE is, or the one that is said to be it."""

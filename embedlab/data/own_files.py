@@ -185,6 +185,8 @@ def _with_numbers(
     """
     rows, blank = rows_with(title, rows, column, without=NOTHING)
     skipped |= blank
+    if rows[column].dtype == pl.Boolean:
+        rows = rows.with_columns(pl.col(column).cast(pl.Int8))
     number = number_of(column)
     is_odd = ~number.is_finite().fill_null(False)
     refuse_rows(title, rows, is_odd, f"{column} is not a number", column)

@@ -365,10 +365,10 @@ def _read_qrels(path: Path) -> tuple[pl.DataFrame, dict[str, int], list[str]]:
     A pair that is graded twice differently is an error with its line.
     """
     grades: dict[tuple[str, str], tuple[int, Fraction]] = {}
-    blank, again = list[int](), 0
+    blank, again = dict[str, list[int]](), 0
     for line, query, document, text in _graded_lines(path):
         if text.casefold() in {"", "nan", "null", "none"}:
-            blank.append(line)
+            blank.setdefault(f"grade {text!r}" if text else "blank grade", []).append(line)
             continue
         try:
             grade = Fraction(text)
@@ -399,7 +399,7 @@ def _read_qrels(path: Path) -> tuple[pl.DataFrame, dict[str, int], list[str]]:
     said = _counted(again, f"line of {path.name} repeats", f"lines of {path.name} repeat")
     return (
         pl.DataFrame(rows, schema=columns, orient="row"),
-        {f"blank grade ({_places(path, blank)})": len(blank)} if blank else {},
+        {f"{what} ({_places(path, lines)})": len(lines) for what, lines in blank.items()},
         [f"{said} another and {'counts' if again == 1 else 'count'} once"] * (again > 0),
     )
 

@@ -39,6 +39,7 @@ _ODD_ESCAPE = re.compile(
 SEPARATORS = (",", ";", "\t", "|")  # of a CSV file
 _STATED_SEPARATOR = re.compile(r'"?sep=(.)"?')  # a first line that Excel writes
 _NO_SEPARATORS = frozenset("_-. '\"()/?!")  # signs that names of columns have
+_QUOTED = r'(?s)^"((?:[^"]|"")*)"$'
 _GAP = re.compile(r"\S {2,}\S")
 _LOOKED_AT = 1000  # rows
 _HEAD = 65536  # bytes
@@ -78,10 +79,10 @@ def read_rows(path: Path, needed: Sequence[str] = _PAIR) -> pl.DataFrame:
             case ".jsonl":
                 return _read_jsonl(path)
             case ".csv":
-                return _table(path, _csv_rows(path), needed)
-            case ".tsv":  # quotes are literal, as in the corpora
+                return _table(path, [row for row in _csv_rows(path) if row[1]], needed)
+            case ".tsv":  # quotes are literal, as in the corpora, unless a program wrote them
                 rows = [line.split("\t") for line in read_lines(path)]
-                return _table(path, list(enumerate(rows, 1)), needed)
+                return _unquoted(_table(path, list(enumerate(rows, 1)), needed))
     except pl.exceptions.PolarsError as error:
         raise MissingError(
             f"{path} is not a readable {path.suffix[1:]} file: {str(error).splitlines()[0]}",
@@ -221,6 +222,27 @@ def _table(
     return frame.with_columns(pl.all().replace("", None), places)
 
 
+def _unquoted(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return ROWS of tab-separated fields without the quotes of columns that a program quoted: all
+    with a quote in them, or all with a comma as spreadsheets do, or all and the name.
+    """
+    names = [name for name in rows.columns if name != PLACE]
+    for name in names:
+        values = rows[name].drop_nulls()
+        is_quoted = values.str.contains(_QUOTED)
+        if not is_quoted.any() or (values.str.contains('"', literal=True) & ~is_quoted).any():
+            continue
+        is_by_rule = (
+            values.str.contains(r'(?s)^".*"".*"$').any()
+            or (is_quoted == values.str.contains(",", literal=True)).all()
+            or (is_quoted.all() and re.fullmatch(_QUOTED, name))
+        )
+        if is_by_rule:
+            plain = pl.col(name).str.replace(_QUOTED, "${1}").str.replace_all('""', '"')
+            rows = rows.with_columns(plain.replace("", None))
+    return rows.rename({name: name[1:-1] for name in names if re.fullmatch(r'"[^"]+"', name)})
+
+
 def _other_separator(lines: Sequence[str]) -> str | None:
     """Return a sign between the names of columns in the first of LINES that all others have too."""
     header, *others = lines[:_LOOKED_AT]
@@ -308,7 +330,14 @@ def as_texts(title: Path | str, rows: pl.DataFrame, columns: Sequence[str]) -> p
 def other_values(title: Path | str, rows: pl.DataFrame, name: str) -> MissingError:
     """Return the error for a column whose values are of a type that no text or number has."""
     kind = rows.schema[name]
-    is_odd = kind.is_nested() or kind in {pl.Binary, pl.Object}
+    if kind == pl.Binary:
+        values = zip(rows[PLACE], rows[name].fill_null(b""), strict=True)
+        row = next(row for row, text in values if text.decode(errors="ignore").encode() != text)
+        return MissingError(
+            f"{title}, row {row}: {name} holds bytes that are not UTF-8",
+            hint="write it as text, decoded from its encoding",
+        )
+    is_odd = kind.is_nested() or kind == pl.Object
     what = "lists, tables or bytes" if is_odd else f"values of the type {kind}"
     return MissingError(
         f"{title}: {name} holds {what}, not texts or numbers", hint="give one text or number a row"

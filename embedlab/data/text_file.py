@@ -223,6 +223,11 @@ def json_object(path: Path, number: int, line: str, *, reads_nan: bool = False) 
             raise bad_line(path, number, f"{twice!r} occurs twice")
         return dict(pairs)
 
+    if line.lstrip().startswith("["):
+        raise MissingError(
+            f"{path}, line {number}: a JSON array, not a JSON object",
+            hint="write one object a line",
+        )
     try:
         row = json.loads(line, parse_constant=refuse, object_pairs_hook=with_keys_once)
     except (ValueError, RecursionError) as error:

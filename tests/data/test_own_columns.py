@@ -55,6 +55,7 @@ csv?score=label :: s1=L s2=R label=0|1|2 :: scored pairs
 csv :: q1=L q2=R is_duplicate=0|1 :: scored pairs: s1 = q1, s2 = q2, score = is_duplicate
 csv?scale=0-2 :: s1=L s2=R label=0|1|2 :: scored pairs
 csv?scale=0-5&low-scores :: s1=L s2=R score=0.1|0.9 :: scores from 0.1 to 0.9 on a scale from 0 to 5
+csv :: ''=# s1=L s2=R score=% :: 0.8571 on a scale from 0 to 1; not read: column 1 (without a name)
 # labelled pairs
 csv :: a=L b=R gold_label=neutral|entailment|contradiction :: 24 labelled pairs
 csv :: a=L b=R label=NEUTRAL|ENTAILMENT :: labels ENTAILMENT = entailment, NEUTRAL = neutral
@@ -177,7 +178,7 @@ FRAMES: dict[str, tuple[dict[str, object], str]] = {
     "bytes of text": ({"anchor": TEXTS["L"], "positive": [b"a b"] * ROWS}, "24 pairs of anchor"),
     "other bytes": (
         {"anchor": [b"\xff"] * ROWS, "positive": TEXTS["R"]},
-        "refused: own.parquet: anchor holds lists, tables or bytes",
+        "refused: own.parquet, row 1: anchor holds bytes that are not UTF-8",
     ),
     "categories": (
         {"s1": TEXTS["L"], "s2": TEXTS["R"], "label": pl.Series(["neutral"] * ROWS).cast(pl.Enum(["neutral"]))},
@@ -214,6 +215,10 @@ FRAMES: dict[str, tuple[dict[str, object], str]] = {
         "48 pairs of anchor and positive: anchor = query, positive = pos; a row for each text of pos",
     ),
     "lists with holes": ({"query": TEXTS["L"], "pos": [["a b"], None] * 12}, "left out: 12 empty pos"),
+    "lists of numbers beside lists of texts": (
+        {"query": TEXTS["L"], "pos": [["a b"]] * ROWS, "neg": [["c d"]] * ROWS, "pos_scores": [[0.9]] * ROWS},
+        "a row for each text of pos and of neg; not read: pos_scores",
+    ),
     "arrays of negatives": (
         {"query": TEXTS["L"], "pos": TEXTS["R"], "neg": pl.Series([["a b", "c d"]] * ROWS, dtype=pl.Array(pl.String, 2))},
         "48 triplets",
@@ -324,6 +329,9 @@ JSON_LINES = {
     '{"query": "a b", "pos": {"text": "c"}}': "line 1: 'pos' is {'text': 'c'}, not a text",
     '{"anchor": "a b", "positive": 5.10}': "line 1: 'positive' is 5.1, not a text",
     '{"anchor": ["a b"], "positive": "c d"}': "line 1: 'anchor' is ['a b'], not a text",
+    '{"s1": "a b", "s2": "c d", "score": true}': "scores from 1 to 1 on a scale from 0 to 1",
+    '["a b", "c d"]': "own.jsonl, line 1: a JSON array, not a JSON object | write one object a line",
+    "[\n {": "own.jsonl, line 1: a JSON array, not a JSON object | write one object a line",
     '{"s1": "a b", "s2": "c d", "score": 1, "score": 4}': "line 1: 'score' occurs twice",
     '{"anchor": "a b", "positive": "\\"anchor\\": c"}': "1 pairs of anchor and positive",
     '{"anchor": "a b", "positive": "c d", "score": [1]}': "score holds lists, tables or bytes",

@@ -66,6 +66,8 @@ pairs :: p.tsv :: sentence1\tsentence2\tscore\na\tb\t\nc\td\t0.5\n :: ('c', 'd',
 pairs :: p.tsv :: sentence1\tsentence2\tscore\na\tb\t1\nc\td\thigh\n :: line 3: score is not a number: 'high'
 pairs :: p.csv :: sentence1,sentence2,score\na,b,N/A\nc,d,2\ne,f,nan\n :: ('c', 'd', 2.0, None) {'blank score at p.csv:2, 4': 2}
 pairs :: p.jsonl :: {"sentence1": "a", "sentence2": "b", "score": NaN}\n{"sentence1": "c", "sentence2": "d", "score": 2} :: ('c', 'd', 2.0, None) {'blank score at p.jsonl:1': 1}
+pairs :: p.csv :: \nsentence1,sentence2,score\n\na,b,1\n\n :: ('a', 'b', 1.0, None)
+pairs :: p.jsonl :: {"sentence1": "a", "sentence2": "b", "score": true}\n{"sentence1": "c", "sentence2": "d", "score": false} :: ('a', 'b', 1.0, None) ('c', 'd', 0.0, None)
 pairs :: p.csv :: sentence1,sentence2,score\na,b,inf\n :: line 2: score is not a number: 'inf'
 pairs :: p.csv :: sentence1,sentence2,score\na,b,1\na, b,c,1\n :: line 3: 4 fields: the header has 3
 pairs :: p.csv :: sentence1,sentence2,score\na,b,1\n"a,b,1\n :: line 3: not readable as CSV
@@ -74,7 +76,7 @@ pairs :: p.csv :: sentence1,sentence2,score,source\n"a, b",c,4,x\n :: ('a, b', '
 pairs :: p.csv :: premise,hypothesis,label\na b,c d,neutral\ne,f,contradiction\n :: ('a b', 'c d', 0.5, None) ('e', 'f', 0.0, None)
 pairs :: p.csv :: sentence1,sentence2,score\na,b,\nc,d,\n :: score is empty in every row
 pairs :: p.csv :: question,answer\na b,c d\n :: holds pairs of anchor and positive, not scored pairs
-pairs :: p.jsonl :: {"sentence1": "a", "sentence2": "b", "score": 1}\n[1]\n :: line 2: not a JSON object
+pairs :: p.jsonl :: {"sentence1": "a", "sentence2": "b", "score": 1}\n[1]\n :: line 2: a JSON array, not a JSON object
 pairs :: p.jsonl :: {"sentence1": "a", "sentence2": "b", "score": 1}\n\n{"sentence1": :: line 3: broken JSON
 pairs :: p.jsonl :: {"sentence1": "\\ud83d\\ude00", "sentence2": "b", "score": 1} :: ('😀', 'b', 1.0, None)
 pairs :: p.jsonl :: {"sentence1": "\\ud800", "sentence2": "b", "score": 1} :: line 1: half of a surrogate pair
@@ -126,6 +128,8 @@ table :: a.csv :: a,b,a\n1,2,3\n :: column 'a' occurs twice
 table :: a.csv :: text:en\none text\nanother: text\n :: (2, 'one text') (3, 'another: text')
 table :: a.csv :: a::b\nx::y\n :: line 1: its columns are separated by ':'
 table :: a.tsv :: "a\tb\n"c\t"d"\n :: (2, '"c', '"d"')
+table :: a.tsv :: a\tb\tc\n"a ""b"" c"\t"d"\t"e, f"\nd\t"e" f\tg\n :: (2, 'a "b" c', '"d"', 'e, f') (3, 'd', '"e" f', 'g')
+table :: a.tsv :: "a"\tb\n"c"\t"d ""e""\n"f"\tg\n :: (2, 'c', '"d ""e""') (3, 'f', 'g')
 table :: a.tsv :: a,b\nc,d\n :: line 1: its columns are separated by ','
 table :: a.tsv :: a\tb\rone\ttwo\r :: (2, 'one', 'two')
 table :: a.jsonl ::   \n{"a": 1}\n\t\n{"a": 2}\n :: (2, 1) (4, 2)

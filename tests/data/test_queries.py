@@ -35,7 +35,7 @@ qrels :: =q1 0 d1 1\nq2 0 d2 -1 :: 0-0-1
 qrels :: =query-id,corpus-id,score\nq1,d1,2\nq2,d3,1 :: 0-0-2 1-2-1
 qrels :: =q1 \t d1\t1.0\nq2\td3\t2.0 :: 0-0-1 1-2-2
 qrels :: =q1\td1\t0.5\nq1\td2\t1\nq2\td3\t0.25 :: 0-0-2 0-1-4 1-2-1
-qrels :: \nq1\td3\t\nq1\td6\tNaN :: 0-0-2 0-1-1 1-2-1 :: blank grade (test.tsv:8, 9)
+qrels :: \nq1\td3\t\nq1\td6\tNaN :: 0-0-2 0-1-1 1-2-1 :: blank grade (test.tsv:8) :: grade 'NaN' (test.tsv:9)
 qrels :: q1\td2\t1 :: 0-0-2 0-1-1 1-2-1 :: 1 line of test.tsv repeats another and counts once
 qrels :: q1\td77\t3\nq2\td78\t0 :: 0-0-2 0-1-1 1-2-1 0-6-3 :: 1 relevant document is not in corpus.jsonl and never found (test.tsv:7)
 qrels :: q9\td1\t1\nq9\td2\t1 :: 0-0-2 0-1-1 1-2-1 :: query that is not in queries.jsonl (test.tsv:7, 8)
