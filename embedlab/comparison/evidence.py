@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 
 CHOSEN = "chosen by results: no interval, no test"
+# Similarities that differ by less than this share of the largest are equal but for the rounding of
+# float32 vectors, which are exact to 6e-8 a component.
+ROUNDING = 1e-5
 
 
 def slices_of(
@@ -267,8 +270,8 @@ def _undefined(
     groups: ItemGroups | None,
     sources: pl.Series,
 ) -> Iterator[str]:
-    """Yield why a correlation is not defined, of gold scores once, of predictions for each member;
-    of GROUPS with the source.
+    """Yield why a correlation is not defined, or hangs on rounding, of gold scores once, of
+    predictions for each member; of GROUPS with the source.
     """
     if measure.scale != "correlation":
         return
@@ -281,6 +284,14 @@ def _undefined(
             member for member, values in predicted.items() if np.ptp(values[rows]) == 0
         ]:
             yield f"no number of {', '.join(constant)}: {SAME_SIMILARITY}{where}"
+            return
+        if rounded := [
+            member
+            for member, values in predicted.items()
+            if np.ptp(values[rows]) < ROUNDING * np.abs(values[rows]).max()
+        ]:
+            text = f"the similarities of {', '.join(rounded)} hardly differ: rounding orders them"
+            yield Note(f"{text}{where}", short=[text], kind="doubted")
             return
 
 

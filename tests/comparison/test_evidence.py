@@ -14,6 +14,7 @@ from embedlab.analysis.near_duplicates import Links, NearDuplicates
 from embedlab.choices import Aggregate
 from embedlab.comparison.evidence import CHOSEN, outcome_evidence, slices_of
 from embedlab.core.errors import UsageError
+from embedlab.core.note import kind_of
 from embedlab.outcomes.frame import ROWS, Block, Outcomes, joined_outcomes
 from embedlab.outcomes.selection import select_items
 from embedlab.scoring.training_text import keyed_items
@@ -347,6 +348,14 @@ def test_a_source_of_equal_scores_is_named(outcomes: Outcomes) -> None:
         aggregate="mean",
     )[0].notes
     assert notes == ("no number of bad: all its pairs have the same similarity in source 'y'",)
+
+
+def test_similarities_that_differ_by_rounding_are_doubted(outcomes: Outcomes) -> None:
+    nearly = 1 - pl.int_range(pl.len()) % 7 * 2e-7
+    predictions = outcomes.predictions.with_columns(bad=nearly)
+    (note,) = outcome_evidence(replace(outcomes, predictions=predictions), MEMBERS)[0].notes
+    assert note == "the similarities of bad hardly differ: rounding orders them"
+    assert kind_of(note) == "doubted"
 
 
 def test_equal_predicted_classes_are_a_result_like_any_other(outcomes: Outcomes) -> None:
