@@ -47,7 +47,7 @@ from embedlab.data.hub_pairs import parse_hub_name
 from embedlab.data.source import Source, dataset
 from embedlab.experiments.executors.slurm import Submission, is_slurm
 from embedlab.reports.report import Report
-from embedlab.reports.runs import trained_frame
+from embedlab.reports.trained import trained_frame
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.launch import Detached, run_together, shared_flags, start_run

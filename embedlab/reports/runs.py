@@ -1,24 +1,18 @@
-"""Runs as tables: the list of them, what one run is, its events in words, and what trained ones
-reached.
-"""
+"""Runs as tables: the list of them, what one run is, and its events in words."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.printable import one_line
-from embedlab.core.recipe import EvaluateSection
-from embedlab.reports.frames import Row, schema_of, tidy_frame
 from embedlab.reports.tables import Table, TableCell, attributes, columns_of
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.events import Event
-from embedlab.runs.status import Status, run_status
+from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
 
 _COLUMNS = columns_of(
@@ -141,58 +135,3 @@ def _circumstances(run: RunFolder) -> dict[str, Any]:
         "steps_taken": steps if environment.is_shortened else None,
         **attributes(environment, "device precision threads host commit embedlab"),
     }
-
-
-TRAINED = schema_of(
-    """
-    run text
-    seed count
-    state text
-    steps count  # taken
-    task text  # "dev" for the dev score during training; null where a run has no score
-    by text
-    dataset text  # or another slice, as `by` says
-    metric text
-    setting text
-    split text
-    value number  # as tables show it: x 100 where it is a share
-    items count
-    marks text
-    """
-)
-
-
-def trained_frame(
-    runs: Iterable[tuple[RunFolder, Status]],
-    selected: EvaluateSection,
-    evaluations: Mapping[str, Sequence[Evaluation]],
-) -> pl.DataFrame:
-    """The scores of RUNS, with the columns TRAINED: that on the SELECTED dev set, and those of
-    their EVALUATIONS by the run's id.
-    """
-    rows: list[Row] = []
-    for run, status in runs:
-        step = status.step.step if status.step is not None else None
-        facts = {"run": run.id, "seed": run.seed, "state": status.state, "steps": step}
-        scores = [*_dev_scores(status, selected)]
-        scores += (score for each in evaluations.get(run.id, ()) for score in _scores(each))
-        rows += [facts | score for score in scores or [{}]]
-    return tidy_frame(rows, TRAINED)
-
-
-def _dev_scores(status: Status, selected: EvaluateSection) -> Iterator[Row]:
-    """The dev score of the state that the model is of: the best one or the last."""
-    if (dev := status.best_dev if selected.keep == "best" else status.dev) is not None:
-        what = {"task": "dev", "by": "dataset", "dataset": selected.dev, "metric": "spearman"}
-        yield what | {"value": dev.score}
-
-
-def _scores(evaluation: Evaluation) -> Iterator[Row]:
-    for score in evaluation.scores:
-        yield {
-            **attributes(score, "by metric setting split items"),
-            "task": evaluation.task,
-            "dataset": score.slice,
-            "value": score.scale * score.value if isfinite(score.value) else None,
-            "marks": " ".join(evaluation.marks),
-        }

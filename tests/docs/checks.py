@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from docs.runner import Executed, execute, inside
-from embedlab.reports.runs import TRAINED
+from embedlab.reports.trained import TRAINED
 
 Check = Callable[[Sequence[Executed], dict[str, Any], Path], None]
 
