@@ -70,8 +70,8 @@ def member_result(
                     f"{spec.name}: {stored.task} was evaluated before on the same data "
                     "(--again of `embedlab evaluate` repeats it)"
                 )
-            whole = TaskResult(evaluation=with_training(stored, spec))
-            return replace(whole, outcomes=_in_order(known, texts))
+                stored = with_training(stored, spec)
+            return TaskResult(evaluation=stored, outcomes=_in_order(known, texts))
         wanted = dict.fromkeys(texts.names if work.wants_items and texts is not None else ())
         lacking = tuple(name for name in wanted if name not in known)
         used = _evaluation_of_vectors(place) if len(lacking) < len(wanted) else None
