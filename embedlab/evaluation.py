@@ -415,7 +415,7 @@ def _add_results(
             )
             of_model.overlaps |= result.overlaps
             of_model.signatures.append(_signature(spec, selected, result, work.setting))
-            gathered.marks |= result.marks
+            of_model.marks |= result.marks
             notes = dict.fromkeys(note for each in result.outcomes for note in each.notes)
             gathered.notes += [model_note(model.name, note) for note in notes]
             gathered.facts.setdefault(

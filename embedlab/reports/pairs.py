@@ -53,7 +53,7 @@ def pair_list(
                     "model": model,
                     "similarity": pair[model],
                     "error": pair[f"error({model})"],
-                    "marks": ", ".join(marks),
+                    "marks": ", ".join(sorted(gathered.known[model].marks)),
                     **overlap_fields(overlap),
                 }
             )

@@ -350,7 +350,6 @@ def compared_rows(
             "sentences": compared.sentences or None,
             "component_rows": topic.rows if topic else None,
             "component_share": topic.share if topic else None,
-            "marks": ", ".join(comparison.marks),
         }
         for model, score in compared.scores.items():
             overlap = comparison.shared.get(model, {}).get(compared.key)
@@ -364,6 +363,7 @@ def compared_rows(
                 "seeds": len(score.members),
                 "letters": score.letters or None,
                 "mark": overlap_mark(overlap),
+                "marks": ", ".join(sorted(comparison.model_marks.get(model, ()))),
                 "published": line and _printed(line, compared.key, compared.average_of),
                 **overlap_fields(overlap),
                 **_difference_fields(compared.differences.get(model), scale),

@@ -85,7 +85,10 @@ def _sentence(
     lost = [f"{loser} beats {winner} on {losses}"] * (-1 in signs)
     if whole is None:
         counts = [f"{winner} beats {loser} on {wins}"] * (1 in signs) + lost
-        if not counts:
+        if all(isnan(each.differences[other].p) for each in parts):
+            above = sum(each.differences[other].delta > 0 for each in parts)
+            counts = [f"{winner} is above {loser} on {above} of {len(parts)} {what} (not tested)"]
+        elif not counts:
             counts = [f"{winner} and {loser} are not distinguished on any of {len(parts)}"]
         return f"{'; '.join(counts)}{on_task}{measure}"
     difference, scale = whole.differences[other], scale_of(whole.task, whole.metric)

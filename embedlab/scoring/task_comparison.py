@@ -4,8 +4,9 @@ compared, with marks, notes and signatures.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from math import isnan
 from pathlib import Path
 from types import MappingProxyType
@@ -74,7 +75,7 @@ class TaskComparison(Comparison):
     shared: Mapping[str, Mapping[str, Overlap]]  # by model, then by row
     counts: Mapping[str, Mapping[str, Overlap]]  # by model, then by slice, without averages
     facts: Mapping[str, Facts]  # by member, for members that were evaluated on a task
-    marks: tuple[str, ...]
+    model_marks: Mapping[str, Collection[str]]  # by model
     notes: tuple[str, ...]
     left_out: tuple[
         str, ...
@@ -82,6 +83,11 @@ class TaskComparison(Comparison):
     signatures: Mapping[str, str]  # by model
     states: Sequence[DatasetState]  # of the data that was read
     is_whole: bool  # nothing was missing
+
+    @property
+    def marks(self) -> list[str]:
+        """The marks of any model's numbers."""
+        return sorted({*chain(*self.model_marks.values())})
 
     @property
     def titles(self) -> dict[str, str]:
@@ -95,6 +101,7 @@ class KnownModel:
 
     text: KnownText | None = None  # that it was trained on; None where it is unknown
     lack: str = ""  # what of that text is not here to be looked up
+    marks: set[str] = field(default_factory=set)  # of its numbers
     # that its items share with that text, by dataset
     overlaps: dict[str, Overlap] = field(default_factory=dict)
     signatures: list[Signature] = field(default_factory=list)  # one a member and task
@@ -110,11 +117,15 @@ class Gathered:
     figures: list[Evidence] = field(default_factory=list)  # numbers without items
     known: dict[str, KnownModel] = field(default_factory=dict)  # by model
     facts: dict[str, Facts] = field(default_factory=dict)  # by member that could do a task
-    marks: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
     states: list[DatasetState] = field(default_factory=list)
     is_whole: bool = True
     common: tuple[str, ...] = ()  # what identifies the items that all models score, where only they
+
+    @property
+    def marks(self) -> set[str]:
+        """The marks of any model's numbers."""
+        return {*chain(*(model.marks for model in self.known.values()))}
 
     @property
     def texts(self) -> Mapping[str, KnownText]:
@@ -135,6 +146,7 @@ class Gathered:
             known[row.name] = KnownModel(
                 text=members[0].text,
                 lack=members[0].lack,
+                marks={*chain(*(one.marks for one in members))},
                 overlaps={key: each for one in members for key, each in one.overlaps.items()},
                 signatures=[each for one in members for each in one.signatures],
             )
@@ -159,7 +171,10 @@ class Gathered:
             shared={name: shared_rows(evidence, overlap) for name, overlap in overlaps.items()},
             counts=counts,
             facts=self.facts,
-            marks=tuple(sorted({*self.marks, *((COMMON,) if slicing.common else ())})),
+            model_marks={
+                name: model.marks | {COMMON} if slicing.common else model.marks
+                for name, model in self.known.items()
+            },
             notes=tuple(self.notes),
             left_out=tuple(left_out),
             signatures=self._signed(compared_slices.slices, slicing),

@@ -15,7 +15,7 @@ def table_of(count: int) -> Table:
         shared={},
         counts={},
         facts={},
-        marks=(),
+        model_marks={"b": {"training text unknown"}},
         notes=(),
         signatures={},
         states=(),
@@ -41,6 +41,11 @@ def test_five_datasets_have_a_line_and_a_record_on_another_one() -> None:
     )
     assert line in table.notes
     assert " ".join(line.split()) in " ".join(plain_text(table, 80).split())
+
+
+def test_a_row_has_the_marks_of_its_model_alone() -> None:
+    marks = {row["model"]: row["marks"] for row in table_of(1).data()["rows"]}
+    assert marks == {"a": "", "b": "training text unknown"}
 
 
 def test_fewer_datasets_say_nothing_of_another_one() -> None:

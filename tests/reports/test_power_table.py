@@ -37,7 +37,7 @@ def compared_of(first: ModelColumns, second: ModelColumns) -> TaskComparison:
         shared={},
         counts={},
         facts={},
-        marks=(),
+        model_marks={},
         notes=(),
         signatures={},
         states=(),

@@ -85,6 +85,10 @@ def test_a_measure_among_others_and_a_missing_test_are_named() -> None:
     assert verdicts([row("mine", untested)], ["dice", "b"]) == [
         "b is 10.0 above dice on mine (not tested)"
     ]
+    rest = replace(row("mine/rest", replace(untested, delta=-0.1)), dataset="mine")
+    assert verdicts([row("mine", untested), rest], ["dice", "b"]) == [
+        "b is above dice on 1 of 2 slices (not tested)"
+    ]
     other = replace(row("mine", UP), metric="accuracy")
     assert verdicts([row("mine", DOWN), other], ["dice", "b"]) == [
         "dice beats b by 20.0 [18.0, 22.0] in spearman on mine"
