@@ -10,13 +10,12 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import MISSING, dataclass, field, fields, replace
-from functools import wraps
 from importlib import import_module
 from inspect import signature
 from numbers import Integral
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, ParamSpec, TypeVar, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 import numpy as np
 import polars as pl
@@ -26,24 +25,23 @@ from tqdm.auto import tqdm
 
 from embedlab.commands.command import answer, help_of
 from embedlab.commands.options import Option, options_of
-from embedlab.core.errors import EmbedlabError, NamedOption, RecipeValue, UsageError
+from embedlab.core.errors import EmbedlabError, UsageError, with_hint
 from embedlab.core.nearest import unknown
 from embedlab.core.overrides import overrides_of
 from embedlab.core.printable import one_line
 from embedlab.core.schema import quote
 from embedlab.core.session import ProgressDisplay, successive
 from embedlab.core.settings import Settings, load_settings
+from embedlab.data.file_name import ROWS_IN_MEMORY
 from embedlab.encoders.encoder import PairScorer, Vectors
 from embedlab.encoders.kinds.live import live_name, session_folder
 from embedlab.evaluation import load_members, resolve_model
-from embedlab.models.aliases import take_alias
+from embedlab.models.aliases import names_of_a_call, take_alias
 from embedlab.reports.report import Report
 from embedlab.reports.runs import runs_table
 from embedlab.runs.store import find_runs, unreadable_folders
 
 _SHOWN_STEPS = 200  # of a bar in a notebook: each is a message to the browser
-P = ParamSpec("P")
-R = TypeVar("R")
 Similarities = NDArray[np.float32]
 OneModel = Any
 """A name, an object with `encode(sentences)`, or a function from texts to vectors."""
@@ -56,6 +54,7 @@ class LoadedModel:
     name: str
     members: tuple[PairScorer, ...]
 
+    @with_hint
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """The vectors of SENTENCES, (sentences, dim) in float32; a model of several seeds, or
         without vectors, is a UsageError.
@@ -74,6 +73,7 @@ class LoadedModel:
             )
         return encode_sentences(texts_of(sentences, "sentences"))
 
+    @with_hint
     def score(self, first: Sequence[str], second: Sequence[str]) -> Similarities:
         """The similarity of each pair, (pairs,): the mean over the seeds."""
         sides = pairs_of(first, second)
@@ -81,32 +81,7 @@ class LoadedModel:
         return mean
 
 
-def _with_hint(function: Callable[P, R]) -> Callable[P, R]:
-    """Let a traceback of FUNCTION end with the hint of its error, in which options are keywords."""
-
-    @wraps(function)
-    def hinting(*arguments: P.args, **keywords: P.kwargs) -> R:
-        try:
-            return function(*arguments, **keywords)
-        except EmbedlabError as error:
-            hint = f"hint: {error.advice.shown(_keyword)}"
-            if error.hint and hint not in getattr(error, "__notes__", ()):
-                error.add_note(hint)
-            raise
-
-    return hinting
-
-
-def _keyword(option: NamedOption | RecipeValue) -> str:
-    """Return an option of a hint as the keyword that does the same here."""
-    if isinstance(option, RecipeValue):
-        return f"set={{{option.key!r}: {option.value}}}"
-    name = option.name.lstrip("-").replace("-", "_")
-    name += "s" * (name in {"task", "model", "seed"})
-    return f"{name}={option.value!r}" if option.value else f"{name}=True"
-
-
-@_with_hint
+@with_hint
 def load(name: OneModel, *, progress: bool = False, **settings: Any) -> LoadedModel:
     """Load the model NAME (a run, run@seed, folder, hub id, catalog name, combination,
     word-vectors:FILE or dice).
@@ -116,7 +91,7 @@ def load(name: OneModel, *, progress: bool = False, **settings: Any) -> LoadedMo
     return LoadedModel(name=model.name, members=tuple(load_members(model, session, cached=True)))
 
 
-@_with_hint
+@with_hint
 def encode(
     model: OneModel, sentences: Sequence[str], *, progress: bool = False, **settings: Any
 ) -> Vectors:
@@ -124,7 +99,7 @@ def encode(
     return load(model, progress=progress, **settings).encode(sentences)
 
 
-@_with_hint
+@with_hint
 def score_pairs(
     model: OneModel,
     first: Sequence[str],
@@ -146,7 +121,7 @@ def _python_function(command: str) -> Callable[..., Any]:
     kind: type = work.__globals__[work.__annotations__["options"]]
     own = {option.argument: option for option in options_of(kind) if option.argument}
 
-    @_with_hint
+    @with_hint
     def function(*positional: Any, progress: bool = False, **keywords: Any) -> Any:
         bound = function.__signature__.bind_partial(*positional).arguments  # type: ignore[attr-defined]
         if twice := bound.keys() & keywords.keys():
@@ -155,8 +130,9 @@ def _python_function(command: str) -> Callable[..., Any]:
         session = session_of(function, progress, keywords)
         if lacking := [key for key in own if own[key].default is MISSING and key not in given]:
             raise TypeError(f"{function.__name__}() lacks {', '.join(lacking)}")
-        values = {own[key].name: _value(own[key], value) for key, value in given.items()}
-        return _answered(work, kind(**values), session)
+        with names_of_a_call():
+            values = {own[key].name: _value(own[key], value) for key, value in given.items()}
+            return _answered(work, kind(**values), session)
 
     # Sorting keeps the order among those that are alike.
     arguments = sorted(
@@ -267,7 +243,7 @@ FUNCTIONS = {
 }
 
 
-@_with_hint
+@with_hint
 def list_runs(**settings: Any) -> Report:
     """Every run with its state and latest numbers."""
     folder = session_of(list_runs, False, settings).settings.runs
@@ -400,7 +376,8 @@ def model_names(models: Any) -> list[str]:
 def model_name(model: Any, name: str = "") -> str:
     """Return the name of a MODEL that is typed, or is an object with `encode` or a function."""
     if isinstance(model, str | Path):
-        return take_alias(f"{name}={model}" if name else str(model))
+        is_named = name not in {"", str(model)}
+        return take_alias(f"{name}={model}" if is_named else str(model), is_of_call=is_named)
     return live_name(model, name)
 
 
@@ -450,6 +427,7 @@ def _written(rows: Any, argument: str = "tasks") -> str:
     path = session_folder() / f"rows-{xxhash.xxh3_64_hexdigest(key)[:6]}.parquet"
     if not path.exists():
         frame.write_parquet(path)
+    ROWS_IN_MEMORY.add(path)
     return str(path)
 
 

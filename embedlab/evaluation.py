@@ -32,6 +32,7 @@ from embedlab.runs.outcomes import PREDICTED
 from embedlab.runs.signature import UNKNOWN, Signature
 from embedlab.scoring.readiness import Readiness, Work, check_all
 from embedlab.scoring.results import is_stored, member_result, model_facts
+from embedlab.scoring.selection import is_selectable
 from embedlab.scoring.task_comparison import (
     Gathered,
     KnownModel,
@@ -80,9 +81,13 @@ def resolve_model(name: str, session: Session) -> Model:
     return model
 
 
-def resolve_models(names: Iterable[str | Model], session: Session) -> list[Model]:
+def resolve_models(
+    names: Iterable[str | Model], session: Session, *, has_tasks: bool = False
+) -> list[Model]:
     """The models that typed NAMES mean, those that are resolved already as they are; all that are
     missing are one error.
+
+    A command that HAS_TASKS says of a dataset among them with which option it takes it.
     """
     models: list[Model] = []
     missing: list[MissingError] = []
@@ -91,6 +96,11 @@ def resolve_models(names: Iterable[str | Model], session: Session) -> list[Model
             models.append(resolve_model(name, session) if isinstance(name, str) else name)
         except MissingError as error:
             missing.append(error)
+        except UsageError as error:
+            if has_tasks and isinstance(name, str) and is_selectable(name) and "/" not in name:
+                hint = f"{name!r} is a dataset: write --task {name}"
+                raise UsageError(error.message, hint=hint) from error
+            raise
     if len(missing) > 1:
         raise MissingError("; ".join(error.message for error in missing), hint=missing[0].advice)
     if missing:
@@ -324,7 +334,7 @@ def gather(
         from embedlab.outcomes.selection import item_condition
 
         item_condition(slicing.where, names)
-    models = resolve_models(names, session)
+    models = resolve_models(names, session, has_tasks=True)
     work = Work(selected=selected, setting=setting, skips_unfit=True, wants_items=True)
     ready = encode_for_all(models, work, session)
     gathered = Gathered(

@@ -93,7 +93,7 @@ def audited(
     from embedlab.evaluation import resolve_models
     from embedlab.scoring.training_text import published_models, total_text
 
-    (model,) = resolve_models([options.model], session)
+    (model,) = resolve_models([options.model], session, has_tasks=True)
     text = total_text(model.members, session.settings)
     with session.progress("looking up test sentences in training text"):
         read, near = read_items(outcomes, text, Source.from_settings(session.settings))

@@ -244,7 +244,7 @@ def _evaluate_tasks(
     from embedlab.scoring.readiness import Work
     from embedlab.tasks.task import task as find_task
 
-    models = resolve_models(names, session)
+    models = resolve_models(names, session, has_tasks=True)
     predicting: list[ModelSpec] = []
     submission = (
         find_task(selected[0].task).submission() if options.submission is not None else None

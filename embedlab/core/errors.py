@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import wraps
+from typing import ParamSpec, TypeVar
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,9 @@ LONGEST_WORD = 120
 LONGEST_FILE_NAME = 255  # characters of each part of a path
 MEMORY = "memory"  # the cause of an error: it ran out
 SHOWN = 80  # characters that are left of a longer one
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _LONG_WORD = re.compile(rf"[^\s'\"`]{{{LONGEST_WORD + 1},}}")
 
@@ -141,6 +146,31 @@ class Interrupted(EmbedlabError):  # noqa: N818 - a requested stop is not an err
     """The user or the machine stopped the work; what was computed is saved."""
 
     exit_code = ExitCode.INTERRUPTED
+
+
+def with_hint(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a traceback of FUNCTION end with the hint of its error, in which options are keywords."""
+
+    @wraps(function)
+    def hinting(*arguments: P.args, **keywords: P.kwargs) -> R:
+        try:
+            return function(*arguments, **keywords)
+        except EmbedlabError as error:
+            hint = f"hint: {error.advice.shown(_keyword)}"
+            if error.hint and hint not in getattr(error, "__notes__", ()):
+                error.add_note(hint)
+            raise
+
+    return hinting
+
+
+def _keyword(option: NamedOption | RecipeValue) -> str:
+    """Return an option of a hint as the keyword that does the same here."""
+    if isinstance(option, RecipeValue):
+        return f"set={{{option.key!r}: {option.value}}}"
+    name = option.name.lstrip("-").replace("-", "_")
+    name += "s" * (name in {"task", "model", "seed"})
+    return f"{name}={option.value!r}" if option.value else f"{name}=True"
 
 
 def shorten_values(text: str) -> str:

@@ -42,6 +42,10 @@ _EXAMPLES = {
     "held-out": f"give a share of the rows, up to {_MOST_HELD_OUT}: ?held-out=0.1",
 }
 
+# files of rows that a call from Python gave: they are called by their stem, where they lie says
+# nothing
+ROWS_IN_MEMORY: set[Path] = set()
+
 
 @dataclass(frozen=True, kw_only=True)
 class FileName:
@@ -70,6 +74,8 @@ class FileName:
         """The name of its rows as a dataset: as it was typed, with the path in its plain form, so
         that ./a.csv is a.csv.
         """
+        if self.path in ROWS_IN_MEMORY:
+            return self.path.stem
         is_bare = Path(self.text) == self.path
         return str(self.path) + self.text[len(file_part(self.text)) :] * (not is_bare)
 

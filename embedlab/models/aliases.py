@@ -32,6 +32,8 @@ _IN_TABLES = {
 _of_this_process: dict[
     str, str
 ] = {}  # typed, and not stored: not used yet, or the file could not be written
+_of_this_call: dict[str, str] = {}  # given in a call from Python, and never stored
+_before: dict[str, str] = {}  # what a name meant until this process gave it another model
 
 
 def aliases_file() -> Path:
@@ -41,7 +43,7 @@ def aliases_file() -> Path:
 
 def aliases() -> Mapping[str, str]:
     """Return the model behind each alias, as it was typed."""
-    return {**_stored(), **_of_this_process}
+    return {**_stored(), **_of_this_process, **_of_this_call}
 
 
 def _stored() -> dict[str, str]:
@@ -65,9 +67,20 @@ def model_of(name: str) -> str | None:
     return model
 
 
-def take_alias(text: str) -> str:
-    """Return the name of a typed model: of `mini=PATH` the alias, which is stored when it is used;
-    of any other TEXT the text itself.
+@contextmanager
+def names_of_a_call() -> Iterator[None]:
+    """Let names that the block takes for a call mean their models in the block alone."""
+    before = dict(_of_this_call)
+    try:
+        yield
+    finally:
+        _of_this_call.clear()
+        _of_this_call.update(before)
+
+
+def take_alias(text: str, *, is_of_call: bool = False) -> str:
+    """Return the name of a typed model: of `mini=PATH` the alias, which is stored when it is used
+    unless it IS_OF_CALL; of any other TEXT the text itself.
     """
     note_typed(text)
     match = _TYPED.fullmatch(text)
@@ -79,9 +92,18 @@ def take_alias(text: str) -> str:
     if os.path.isdir(folder):  # noqa: PTH112
         model = os.path.abspath(folder)  # noqa: PTH100 - as it is from anywhere
     _refuse(name, model, text)
-    if known.get(name) != model:
+    if is_of_call:
+        _of_this_call[name] = model
+    elif known.get(name) != model:
+        if name in known:
+            _before[name] = known[name]
         _of_this_process[name] = model
     return name
+
+
+def change_of(name: str) -> str:
+    """Return what to say of the alias NAME where it meant another model; nothing otherwise."""
+    return f"{name} meant {_before[name]} before" if name in _before else ""
 
 
 def store_used(name: str) -> None:

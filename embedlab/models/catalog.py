@@ -15,7 +15,7 @@ from embedlab.core.errors import Hint, MissingError, RecipeValue, UsageError
 from embedlab.core.nearest import unknown
 from embedlab.core.paths import file_hash, typed_path
 from embedlab.data.table_file import TABLES
-from embedlab.models.aliases import aliases, model_of, store_used
+from embedlab.models.aliases import aliases, change_of, model_of, store_used
 from embedlab.models.encoder_kind import (
     ADDED,
     EncoderKind,
@@ -408,7 +408,7 @@ def _aliased(name: str, options: str, runs_folder: Path) -> tuple[ModelSpec, ...
     aliased = []
     for member in members:
         is_seed = member.is_run and "@" in member.name
-        note = "; ".join(filter(None, (member.name, member.note)))
+        note = "; ".join(filter(None, (member.name, member.note, change_of(alias))))
         own = f"{alias}@{member.seed}" if is_seed else name
         aliased.append(replace(member, name=own + options, alias_of=member.name, note=note))
     return tuple(aliased)

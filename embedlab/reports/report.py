@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
-from embedlab.core.errors import ExitCode, UsageError
+from embedlab.core.errors import ExitCode, UsageError, with_hint
 from embedlab.reports.series import COLUMN_IN
 from embedlab.reports.tables import Table
 
@@ -60,6 +60,7 @@ class Report:
         except KeyError:
             raise AttributeError(f"a report of this kind has no {name!r}") from None
 
+    @with_hint
     def table(self, format: Format = "table") -> str:
         """The tables as text, Markdown, LaTeX, CSV or JSON."""
         from embedlab.reports.latex import to_latex
@@ -76,6 +77,7 @@ class Report:
             raise UsageError(f"no format named {format!r}", hint=f"one of {', '.join(write)}")
         return "\n".join(map(write[format], self.tables))
 
+    @with_hint
     def plot(
         self, kind: str | None = None, *, width: float = COLUMN_IN, title: bool = False
     ) -> PaperFigure:

@@ -1,6 +1,7 @@
 """The evaluations that a user selects by the names of tasks and datasets."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -98,6 +99,13 @@ def select_tasks(
         wanted = tuple(datasets) if together is None or together not in datasets else (together,)
         selected.append(SelectedTask(task=task, names=() if task in datasets else wanted))
     return selected
+
+
+def is_selectable(name: str) -> bool:
+    """Return whether NAME selects a task or a dataset."""
+    with suppress(UsageError):
+        return bool(select_tasks(None, [name], None))
+    return False
 
 
 def select_from(

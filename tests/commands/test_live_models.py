@@ -1,5 +1,6 @@
 """Objects of the program and rows in memory are models and tasks of a call from Python."""
 
+import re
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -8,8 +9,8 @@ import polars as pl
 import pytest
 
 import embedlab
-import embedlab.api
-from embedlab.core.errors import Hint, MissingError, NamedOption, RecipeValue, UsageError
+from embedlab.core.errors import Hint, MissingError, NamedOption, RecipeValue, UsageError, with_hint
+from embedlab.models.aliases import aliases
 
 PAIRS = [
     (f"{'abc'[n % 3] * (n + 1)} is here", f"{'abcd'[n % 4] * (n + 2)} was there", n % 6)
@@ -59,6 +60,25 @@ def test_tables_name_objects_and_rows_as_they_are_called() -> None:
     assert f"{Path('/').resolve()}" not in text.partition("\n\n")[0]
 
 
+def test_rows_have_one_name_of_their_content_everywhere() -> None:
+    evaluated = embedlab.evaluate({"mine": letters}, tasks=PAIRS)
+    compared = embedlab.compare({"mine": letters, "dice": "dice"}, tasks=PAIRS)
+    (name,) = {*evaluated.frame["slice"], *compared.frame["slice"]}
+    assert re.fullmatch("rows-[0-9a-f]{6}", name)
+    for report in (evaluated, compared):
+        shown = [report.table(), report.table("json"), *report.notes]
+        assert name in shown[0]
+        assert not any(".parquet" in text for text in shown)
+
+
+def test_names_of_a_dict_last_for_the_call() -> None:
+    report = embedlab.compare({"mine": letters, "over": "dice"}, tasks=PAIRS)
+    assert "over" in report.frame["model"].to_list()
+    assert "over" not in aliases()
+    with pytest.raises(UsageError, match="no model named 'over'"):
+        embedlab.load("over")
+
+
 def test_sentences_are_scored_and_searched_without_a_file() -> None:
     scored = embedlab.score("a cat", "a cab", models={"overlap": "dice", "counts": letters})
     assert scored.frame["model"].to_list() == ["overlap", "live:counts"]
@@ -72,8 +92,11 @@ def test_a_traceback_ends_with_the_hint_and_its_keywords() -> None:
     with pytest.raises(UsageError) as error:
         embedlab.compare(["dice"], task="starter")
     assert error.value.__notes__ == ["hint: did you mean 'tasks'?"]
+    with pytest.raises(UsageError) as of_report:
+        embedlab.compare("dice", tasks=PAIRS).table("text")
+    assert of_report.value.__notes__ == ["hint: one of table, markdown, latex, csv, json"]
     hint = Hint("give ", NamedOption("--data", "starter"), " or ", RecipeValue("optim.lr", "1e-5"))
-    failing = embedlab.api._with_hint(Mock(side_effect=MissingError("no data", hint=hint)))
+    failing = with_hint(Mock(side_effect=MissingError("no data", hint=hint)))
     with pytest.raises(MissingError) as missing:
         failing()
     assert missing.value.__notes__ == ["hint: give data='starter' or set={'optim.lr': 1e-5}"]

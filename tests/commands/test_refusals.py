@@ -48,3 +48,9 @@ def test_what_cannot_be_is_refused_before_a_model_is_looked_up(
         function(*words, **options, **places)
     assert found.value.hint
     assert [note for note in found.value.__notes__ if not note.startswith("hint: ")] == []
+
+
+def test_a_dataset_in_the_place_of_a_file_gets_its_option() -> None:
+    with pytest.raises(UsageError, match="no model named") as found:
+        embedlab.compare(["dice", "sts12"])
+    assert found.value.hint == "'sts12' is a dataset: write --task sts12"

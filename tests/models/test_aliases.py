@@ -43,6 +43,13 @@ def test_an_alias_is_stored_when_it_is_used_and_others_stay_as_they_are() -> Non
     assert "three" not in aliases_file().read_text()
 
 
+def test_a_name_that_gets_another_model_is_noted() -> None:
+    for model in ("dice", "dice", "wordllama"):
+        take_alias(f"changed={model}")
+        (spec,) = resolve("changed", Path("runs")).members
+        assert spec.note.endswith("changed meant dice before") is (model == "wordllama")
+
+
 @pytest.mark.parametrize(
     "text",
     [
