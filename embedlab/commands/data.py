@@ -457,8 +457,10 @@ def _known(name: str, source: Source) -> list[tuple[Dataset, Source]]:
     """The datasets that NAME names, each with the source it is opened in; none for a user's own
     file of pairs.
     """
-    from embedlab.data.file_name import is_pair_file, is_row_file
+    from embedlab.core import plugins
+    from embedlab.data.file_name import is_pair_file, is_query_folder, is_row_file
     from embedlab.data.probing import set_of, suite, suite_folder
+    from embedlab.data.published import canonical_name
     from embedlab.data.source import dataset
 
     if (suite_name := set_of(name)) is not None:
@@ -469,7 +471,10 @@ def _known(name: str, source: Source) -> list[tuple[Dataset, Source]]:
             if name in {suite_name, definition.name}
         ]
         return [(definition, suite_source) for definition in datasets] or [(dataset(name), source)]
-    return [] if is_pair_file(name) or is_row_file(name) else [(dataset(name), source)]
+    is_own = is_pair_file(name) or is_row_file(name)
+    if not is_own and plugins.find("datasets", canonical_name(name)) is None:
+        is_own = is_query_folder(name) or typed_path(name).exists()
+    return [] if is_own else [(dataset(name), source)]
 
 
 def _checked(name: str, split: str, definition: Dataset | None, source: Source) -> CheckedSplit:
@@ -574,11 +579,11 @@ def _notes(state: DatasetState) -> Iterator[str]:
 
 def _open(source: Source, name: str, split: str | None) -> Part:
     """The part that NAME or NAME:SPLIT names; SPLIT where the dataset has it and none is typed."""
-    from embedlab.data.file_name import is_hub_name, is_pair_file
+    from embedlab.data.file_name import is_hub_name, is_pair_file, is_query_folder
     from embedlab.data.own_files import open_evaluated_file
     from embedlab.data.source import dataset
 
-    if is_pair_file(name):
+    if is_pair_file(name) or is_query_folder(name):
         return source.open(name) if is_hub_name(name) else open_evaluated_file(name)
     base, _, typed = name.partition(":")
     return source.open(base, typed or (split if split in dataset(base).splits else None))

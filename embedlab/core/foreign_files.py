@@ -31,6 +31,7 @@ class OtherContent(NamedTuple):
     hint: str
 
 
+_SIGNED = 64  # bytes
 _PACKED = "unpack it, and name what was in it"
 # How files begin that are in the place of others; in lower case.
 _SIGNATURES = {
@@ -152,7 +153,24 @@ def _too_large(path: Path, limit: int, error: type[EmbedlabError]) -> EmbedlabEr
     return error(f"{path}: larger than {limit // MIB} MiB", hint="is this the file that was meant?")
 
 
+def refuse_other_content(path: Path) -> None:
+    """Refuse the file at PATH where it is by its signature another one than its name says."""
+    with path.open("rb") as file:
+        other = other_content(file.read(_SIGNED))
+    if other is not None and not (path.suffix.lower() == ".parquet" and "parquet" in other.what):
+        raise MissingError(f"{path} is {other.what}", hint=other.hint)
+
+
+def hint_of_content(path: Path, otherwise: str) -> str:
+    """Return what the file at PATH is by its signature and what to do with it, OTHERWISE where it
+    has none.
+    """
+    with path.open("rb") as file:
+        other = other_content(file.read(_SIGNED))
+    return otherwise if other is None else f"it is {other.what}: {other.hint}"
+
+
 def other_content(head: bytes) -> OtherContent | None:
     """Return what a file that begins with HEAD is instead of text or weights, by its signature."""
-    start = head[:64].lstrip().lower()
+    start = head[:_SIGNED].lstrip().lower()
     return next((other for sign, other in _SIGNATURES.items() if start.startswith(sign)), None)

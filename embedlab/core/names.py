@@ -12,6 +12,7 @@ from typing import Any
 
 from embedlab.core import plugins
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.foreign_files import hint_of_content
 from embedlab.core.nearest import unknown
 from embedlab.core.paths import recipes_folder
 from embedlab.core.version import __version__
@@ -55,6 +56,7 @@ def refuse_path(kind: str, name: str) -> None:
     if name and Path(name).is_dir():
         raise UsageError(f"{name!r} is a folder, not a {kind}", hint=hint)
     if Path(name).is_file():
+        hint = hint_of_content(Path(name), hint)
         raise UsageError(f"{name!r} is not a .toml file", hint=hint)
 
 

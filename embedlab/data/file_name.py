@@ -22,6 +22,7 @@ TEXT_FILE = ".txt"
 HUB = "hub:"  # before the name of any dataset of the hub
 PREFIX = "retrieval:"  # before the folder of queries, or a file of qrels
 CORPUS, QUERIES = "corpus.jsonl", "queries.jsonl"  # that a folder of queries holds
+PACKED = ".gz"  # behind the name of a file that is to be unpacked
 # what a column can hold
 ROLES = ("s1", "s2", "score", "label", "anchor", "positive", "negative", "sentence")
 LOW_SCORES = "low-scores"
@@ -191,7 +192,8 @@ def is_query_folder(name: str) -> bool:
     """
     path = typed_path(split_name(name, ("split",))[0])
     try:
-        return name.startswith(PREFIX) or any((path / file).is_file() for file in (QUERIES, CORPUS))
+        names = [file + ending for file in (QUERIES, CORPUS) for ending in ("", PACKED)]
+        return name.startswith(PREFIX) or any((path / file).is_file() for file in names)
     except (OSError, ValueError):  # text that cannot be a path
         return False
 

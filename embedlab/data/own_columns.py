@@ -657,7 +657,10 @@ class _Columns:
             return
         options: list[Options] = [{"score": name}]
         if meanings is not None or len(numbers) <= 2 * len(NLI_LABELS):
-            options.append(_labels_options(name, numbers, meanings or _unknown(numbers)))
+            is_two = [*map(_whole, numbers)] == [*_TWO_NUMBERED]
+            two = dict(zip(numbers, _TWO_NUMBERED.values(), strict=False)) if is_two else None
+            said = meanings or two or _unknown(numbers)
+            options.append(_labels_options(name, numbers, said))
         why = f"{name!r} holds {', '.join(numbers[:6])}: scores, or numbers of labels"
         # SNLI's number of no label says that they are labels.
         is_labels = meanings is not None and "-1" in map(_whole, numbers)
@@ -792,6 +795,8 @@ class _Columns:
     def _ambiguous(self, why: str, *options: Options, purpose: str = "") -> UsageError:
         """Return the error for what may be read as each of OPTIONS says, for a PURPOSE."""
         names = " or ".join(map(self._typed, options))
+        if ":MEANING" in names:
+            purpose += f"; a MEANING is one of {', '.join(NLI_LABELS)}"
         return UsageError(f"{self.file.path}: {why}", hint=f"write {names}{purpose}")
 
     def _typed(self, options: Options) -> str:

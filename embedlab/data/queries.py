@@ -8,6 +8,7 @@ itself; `?split=NAME` selects qrels.
 """
 
 import re
+import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -26,7 +27,7 @@ from embedlab.core.errors import MissingError
 from embedlab.core.names import option_values, split_name
 from embedlab.core.paths import file_hash, typed_path
 from embedlab.data.dataset import DatasetState, Part
-from embedlab.data.file_name import CORPUS, PREFIX, QUERIES
+from embedlab.data.file_name import CORPUS, PACKED, PREFIX, QUERIES
 from embedlab.data.overlaps import text_keys
 from embedlab.data.text_file import bad_line, is_seen, json_object, odd_fields, read_lines
 
@@ -194,6 +195,12 @@ def open_query_folder(name: str) -> Queries:
             f"no folder or file {str(path)!r}", hint=f"give the path of a folder: {_LAYOUT}"
         )
     has_texts = path.is_dir()
+    for file in (CORPUS, QUERIES):
+        if (path / (file + PACKED)).is_file() and not (path / file).is_file():
+            raise MissingError(
+                f"{str(path)!r} has {file}{PACKED}, but no {file}",
+                hint=f"unpack it: gunzip -r {shlex.quote(str(path))}",
+            )
     graded = _qrels_file(path, options.get("split"), name) if has_texts else path
     qrels, skipped, notes = _read_qrels(graded)
     texts, corpus = dict.fromkeys(qrels["query"], ""), dict.fromkeys(qrels["document"], "")

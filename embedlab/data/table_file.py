@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from embedlab.core.errors import EmbedlabError, Hint, MissingError, NamedOption, UsageError
-from embedlab.core.foreign_files import other_content, refuse_foreign
+from embedlab.core.foreign_files import hint_of_content, refuse_foreign, refuse_other_content
 from embedlab.core.frame_files import read_foreign_parquet
 from embedlab.core.names import outside_quotes
 from embedlab.core.printable import first_few
@@ -101,7 +101,7 @@ def no_table(path: Path) -> MissingError:
     """Return the error for a file whose ending says that it has no rows that can be read."""
     return MissingError(
         f"{path}: rows cannot be read from {path.suffix!r} files",
-        hint=f"give one that ends in {', '.join(TABLES)}",
+        hint=hint_of_content(path, f"give one that ends in {', '.join(TABLES)}"),
     )
 
 
@@ -128,10 +128,7 @@ def no_column(
 
 
 def _read_parquet(path: Path) -> pl.DataFrame:
-    with path.open("rb") as file:
-        other = other_content(file.read(64))
-    if other is not None and not other.what.endswith("parquet file"):
-        raise MissingError(f"{path} is {other.what}", hint=other.hint)
+    refuse_other_content(path)
     rows = read_foreign_parquet(path)
     for name, dtype in rows.schema.items():
         if dtype == pl.Binary:  # as Spark and Impala wrote text; whoever reads another refuses it
@@ -466,8 +463,6 @@ def _head(path: Path) -> bytes:
     """
     if not path.is_file():
         return b""
+    refuse_other_content(path)
     with path.open("rb") as file:
-        head = file.read(_HEAD)
-    if (other := other_content(head)) is not None:
-        raise MissingError(f"{path} is {other.what}", hint=other.hint)
-    return head
+        return file.read(_HEAD)

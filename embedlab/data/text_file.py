@@ -11,7 +11,7 @@ from typing import Any, Literal
 import polars as pl
 
 from embedlab.core.errors import MissingError
-from embedlab.core.foreign_files import other_content, refuse_foreign
+from embedlab.core.foreign_files import refuse_foreign, refuse_other_content
 from embedlab.core.printable import first_few
 from embedlab.core.schema import quote
 from embedlab.data.dataset import COLUMNS, ParsedRows
@@ -58,9 +58,8 @@ def read_text(path: Path, *, encoding: Encoding = "utf-8") -> str:
     documented and no line looks like UTF-8.
     """
     refuse_foreign(path)
+    refuse_other_content(path)
     content = path.read_bytes()
-    if (other := other_content(content)) is not None:
-        raise MissingError(f"{path} is {other.what}", hint=other.hint)
     if b"\0" in content:
         fault = "a NUL byte: the file is damaged, or is UTF-16"
         raise bad_line(path, _line_of(content, content.index(0)), fault)

@@ -7,11 +7,13 @@ run without "@" is all its finished seeds: one model with a mean and a spread.
 """
 
 import re
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from embedlab.core.errors import Hint, MissingError, RecipeValue, UsageError
+from embedlab.core.foreign_files import hint_of_content
 from embedlab.core.nearest import unknown
 from embedlab.core.paths import file_hash, typed_path
 from embedlab.data.table_file import TABLES
@@ -545,6 +547,9 @@ def _located(name: str, *, has_pooling: bool) -> tuple[ModelSpec, ...]:
             what, hint = OTHER_WEIGHTS.get(folder.suffix, weights)
             raise UsageError(f"{name!r} is a file of {what}, not a model folder", hint=hint)
         hint = f"rows to evaluate on are in {' '.join(TABLES)} files: rename it, or convert it"
+        if folder.suffix.lower() in TABLES:
+            hint = f"these are rows: embedlab data check {shlex.quote(name)}"
+        hint = hint_of_content(folder, hint)
         if kinds := _kinds_of_file(folder):
             hint = f"say what it holds: {' or '.join(f'{kind}:{name}' for kind in kinds)}"
         raise UsageError(f"{name!r} is a file, not a model", hint=hint)

@@ -328,8 +328,9 @@ def refuse_no_vocabulary(tokenizer: Path) -> None:
 def refuse_other_weights(folder: Path) -> None:
     """Refuse FOLDER, which has no weights that are read, where it has others."""
     for path in (*sorted(folder.glob("*.*")), *sorted(folder.glob("*/*.*"))):
-        if path.suffix in OTHER_WEIGHTS:
-            what, way = OTHER_WEIGHTS[path.suffix]
+        is_openvino = path.with_suffix(".xml").is_file()  # it describes the numbers in a .bin
+        if (suffix := ".xml" if is_openvino else path.suffix) in OTHER_WEIGHTS:
+            what, way = OTHER_WEIGHTS[suffix]
             found = f"{what} ({path.relative_to(folder)}), which are not read"
             raise MissingError(f"{str(folder)!r} holds {found}, and no safetensors", hint=way)
 

@@ -182,9 +182,10 @@ def _refuse_constant(data: StageData, needs: Needs) -> None:
     varying = (*needs.classes, *needs.numbers, *needs.words)
     for column in varying if needs.varies is None else needs.varies:
         if (columns[column] == columns[column][0]).all():
+            theirs = (stage.data.columns or {}).get(column, column)
             raise UsageError(
-                f"{names}: {column!r} is {str(data.rows.frame[column][0])!r} in all "
-                f"{len(data.rows)} rows: {objective!r} has nothing to tell apart",
+                f"{names}: {theirs!r} is {str(data.rows.frame[column][0])!r} in all "
+                f"{len(data.rows)} rows for training: {objective!r} has nothing to tell apart",
                 hint="add rows with another value",
             )
     for column, wanted in needs.holds.items():

@@ -59,7 +59,13 @@ CASES = (
             says=["rows to evaluate on are in .tsv .csv .jsonl .parquet files"],
             never=["word-vectors:", "mteb:"],
         )
-        for file in ("sick.txt", "bom.csv.gz", "arr.json")
+        for file in ("sick.txt", "arr.json")
+    ),
+    Case(
+        name="file-kind-hint",
+        command="embedlab evaluate dice bom.csv.gz",
+        code=2,
+        says=["it is compressed by gzip: unpack it"],
     ),
     *(
         Case(

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.data.query_folders import write_folder
+
 if TYPE_CHECKING:
     from tests.cli.conftest import Embedlab
 
@@ -78,9 +80,11 @@ def test_check_reads_a_file_of_pairs_too(embedlab: Embedlab) -> None:
     Path("pairs.csv.gz").write_bytes(b"")
     answer = embedlab("data", "check", "lines.txt")
     assert (answer.code, "sentences" in answer.out) == (0, True)
-    answer = embedlab("data", "check", "pairs.csv.gz")
+    write_folder(Path("faq"))
+    answer = embedlab("data", "check", "pairs.csv.gz", "good.tsv", "faq", "--json")
     assert (answer.code, "data get" in answer.out + answer.err) == (3, False)
-    assert "rows cannot be read from '.gz' files" in answer.err
+    assert "rows cannot be read from '.gz' files" in answer.rows[0]["note"]
+    assert [row["rows"] for row in answer.rows[1:3]] == [1, 3]
 
 
 def test_overlaps_counts_sentences_and_pairs_whatever_their_case(

@@ -16,6 +16,7 @@ import polars as pl
 import pytest
 
 from embedlab.core.errors import EmbedlabError
+from embedlab.data import own_columns
 from embedlab.data.file_name import is_row_file, parse_file_name, with_said
 from embedlab.data.own_columns import ScoreScale, own_data
 
@@ -132,7 +133,8 @@ csv :: a=L b=R label=0|1|2|-1 :: labels=0:entailment,1:neutral,2:contradiction&d
 csv :: a=L b=R label=0.0|1.0|2.0|-1.0 :: labels=0.0:entailment,1.0:neutral,2.0:contradiction&drop=label:-1.0'
 csv :: a=L b=R is_different=0.0|1.0 :: labels=0.0:MEANING,1.0:MEANING
 csv :: a=L b=R label=0|1|2|NaN :: 2:contradiction&drop=label:NaN'
-csv :: a=L b=R label=0|1|2|99 :: labels=0:MEANING,1:MEANING,2:MEANING,99:MEANING'
+csv :: a=L b=R label=0|1 :: own.csv?label=label&labels=0:contradiction,1:entailment'
+csv :: a=L b=R label=0|1|2|99 :: ; a MEANING is one of entailment, neutral, contradiction :: labels=0:MEANING,1:MEANING,2:MEANING,99:MEANING'
 csv :: a=L b=R label=1|-1 :: labels=-1:MEANING,1:MEANING'
 csv :: a=L b=R label=1|2|3|4|5|6|7 :: write 'own.csv?score=label'
 csv :: q1=L q2=R is_duplicate=1|-1 :: labels=-1:MEANING,1:MEANING'
@@ -310,6 +312,17 @@ def test_what_may_mean_two_things_is_refused_and_no_hint_ends_so_again(line: str
     for typed in TYPED.findall(said.partition(" | ")[2]):
         if "NAME" not in typed and "MEANING" not in typed:
             assert _detected(typed).partition(" | ")[0] != said.partition(" | ")[0], typed
+
+
+def test_a_column_is_looked_at_once_however_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    are_numbers = own_columns._are_numbers
+    monkeypatch.setattr(
+        own_columns, "_are_numbers", lambda values: seen.append(values.name) or are_numbers(values)
+    )
+    names = [f"n{number}" for number in range(9)]
+    _detected(_written(f"csv :: {' '.join(f'{name}=%' for name in names)} s1=L s2=R score=%")[0])
+    assert [seen.count(name) for name in names] == [1] * len(names)
 
 
 @pytest.mark.parametrize("kind", FRAMES)

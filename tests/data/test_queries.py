@@ -123,6 +123,12 @@ def test_a_folder_is_known_by_its_files_and_its_qrels_by_their_split(tmp_path: P
             open_query_folder(f"retrieval:{folder}")
         assert "corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv" in str(error.value.hint)
         (tmp_path / "away").rename(folder / file)
+    (folder / "queries.jsonl").rename(folder / "queries.jsonl.gz")
+    (folder / "corpus.jsonl").rename(folder / "corpus.jsonl.gz")
+    assert is_query_folder(str(folder))
+    with pytest.raises(MissingError, match=r"has corpus\.jsonl\.gz, but no corpus\.jsonl") as error:
+        open_query_folder(str(folder))
+    assert f"gunzip -r {folder}" in str(error.value.hint)
     with pytest.raises(MissingError, match="no folder or file"):
         open_query_folder(f"retrieval:{tmp_path / 'gone'}")
 

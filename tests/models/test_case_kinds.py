@@ -96,6 +96,7 @@ def test_a_comparison_says_what_is_doubtful_of_vectors_and_leaves_out_what_has_n
         ("onnx/model.onnx", "ONNX weights", "vectors:FILE"),
         ("flax_model.msgpack", "Flax weights", "vectors:FILE"),
         ("pytorch_model.bin", "pickled weights", "convert the checkpoint"),
+        ("openvino/openvino_model.xml", "OpenVINO weights", "vectors:FILE"),
         ("weights.safetensors", "holds no safetensors weights", "not called model.safetensors"),
     ],
 )
@@ -105,6 +106,8 @@ def test_weights_of_another_format_are_named(
     (folder / "model.safetensors").unlink()
     (folder / file).parent.mkdir(exist_ok=True)
     (folder / file).write_bytes(b"x")
+    if file.endswith(".xml"):  # its numbers are in another file
+        (folder / file).with_suffix(".bin").write_bytes(b"x")
     with pytest.raises(MissingError, match=words) as refused:
         opened(str(folder), cpu)
     assert way in refused.value.hint
@@ -115,6 +118,11 @@ def test_a_pointer_of_git_lfs_is_named(folder: Path, cpu: Machine, file: str) ->
     (folder / file).write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n")
     with pytest.raises(MissingError, match="is a git-lfs pointer"):
         opened(str(folder), cpu)
+    (folder / file).rename(folder / "v.npy")
+    (folder / "v.txt").write_text("a")
+    for kind in ("vectors", "word-vectors"):
+        with pytest.raises(MissingError, match=r"v\.npy is a git-lfs pointer"):
+            opened(f"{kind}:{folder / 'v.npy'}", cpu)
 
 
 def test_tensors_under_the_names_of_a_wrapper_are_named(folder: Path, cpu: Machine) -> None:
@@ -137,8 +145,23 @@ def test_packed_bits_are_asked_about(tmp_path: Path, cpu: Machine, kind: type) -
         tmp_path / "v.parquet"
     )
     for file in ("v.npy", "v.parquet"):
-        with pytest.raises(UsageError, match="packed bits, or numbers of 8 bits"):
+        held = f"holds {vectors.dtype}: packed bits, or numbers of 8 bits"
+        with pytest.raises(UsageError, match=held):
             opened(f"vectors:{tmp_path / file}", cpu, "a")
+
+
+def test_packed_bits_of_whole_words_and_bytes_are_asked_about_too(
+    tmp_path: Path, cpu: Machine
+) -> None:
+    words = np.array([[2**64 - 1, 3], [5, 8]], np.uint64)
+    np.save(tmp_path / "w.npy", words)
+    (tmp_path / "w.txt").write_text("a\nb\n")
+    columns = {"sentence": ["a", "b"], "vector": [row.tobytes() for row in words]}
+    pl.DataFrame(columns).write_parquet(tmp_path / "b.parquet")
+    for file, says in (("w.npy", "holds uint64: packed"), ("b.parquet", "vector holds bytes: pac")):
+        with pytest.raises(UsageError, match=says) as refused:
+            opened(f"vectors:{tmp_path / file}", cpu, "a")
+        assert "np.unpackbits" in refused.value.hint
 
 
 @pytest.mark.parametrize(

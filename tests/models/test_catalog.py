@@ -126,8 +126,9 @@ def test_seeds_that_do_not_match_are_one_clear_error(runs: Path) -> None:
         ("sick.txt", b"pair_ID\tsentence_A\tsentence_B\n1\tA man\tA dog\n", ""),
         ("lines.txt", b"A man runs.\nA dog runs.\n", ""),
         ("rows.json", b'[{"sentence1": "a", "sentence2": "b"}]', ""),
-        ("rows.csv.gz", b"\x1f\x8b\x08\x00", ""),
-        ("rows.xlsx", b"PK\x03\x04", ""),
+        ("rows.csv.gz", b"\x1f\x8b\x08\x00", "it is compressed by gzip: unpack it, and name what"),
+        ("rows.xlsx", b"PK\x03\x04", "it is a zip archive or a spreadsheet: unpack it, or save"),
+        ("rows.jsonl", b'{"query": "a", "pos": ["b"]}\n', "these are rows: embedlab data check "),
         ("rows", b"", ""),
     ],
 )
@@ -147,8 +148,8 @@ def test_a_file_gets_the_prefix_of_what_it_begins_like_and_no_other(
     with pytest.raises(UsageError, match="is a file, not a model") as caught:
         resolve(name, tmp_path / "runs")
     rows = "rows to evaluate on are in .tsv .csv .jsonl .parquet files: rename it, or convert it"
-    expected = f"say what it holds: {hint.format(name, name)}" if hint else rows
-    assert caught.value.hint == expected
+    expected = f"say what it holds: {hint.format(name, name)}" if "{}" in hint else hint or rows
+    assert str(caught.value.hint).startswith(expected)
 
 
 def test_an_unknown_name_gets_the_nearest_of_runs_and_catalog(runs: Path) -> None:

@@ -87,9 +87,10 @@ def test_one_class_is_refused_before_torch_is_needed(tmp_path: Path) -> None:
 
 def test_one_score_is_refused(tmp_path: Path) -> None:
     lines = (f"a {number},b {number},4.0" for number in range(9))
-    file = rows(tmp_path, "sentence1,sentence2,gold", *lines)
-    with pytest.raises(UsageError, match="'gold' is"):
-        opened(recipe_of("own-scored-pairs", file), tmp_path)
+    file = rows(tmp_path, "sentence1,sentence2,rating", *lines)
+    recipe = recipe_of("own-scored-pairs", file, "data.columns.gold=rating")
+    with pytest.raises(UsageError, match=r"'rating' is '4\.0' in all 9 rows for training"):
+        opened(recipe, tmp_path)
 
 
 def steps(*losses: float, stage: int = 0) -> list[events.Event]:

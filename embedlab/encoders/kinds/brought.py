@@ -23,6 +23,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.core.errors import MissingError, UsageError, in_one_line
+from embedlab.core.foreign_files import refuse_other_content
 from embedlab.core.frame_files import read_foreign_parquet, read_npy
 from embedlab.core.printable import first_few
 from embedlab.data.queries import read_run
@@ -190,6 +191,12 @@ SCORES = EncoderKind(
 )
 
 
+_PACKED = "packed bits, or numbers of 8 bits?"
+_IN_BYTES = (
+    "of bits store np.unpackbits(np.frombuffer(v, np.uint8)).astype(np.float32); of numbers "
+    "np.frombuffer(v, np.int8).astype(np.float32)"
+)
+_WIDE = ("int32", "uint32", "int64", "uint64")  # numbers near their ends are no coordinates
 _VECTORS_FORMAT = (
     "vectors:FILE takes parquet with the columns sentence and vector, or NAME.npy with "
     "NAME.txt beside it"
@@ -258,7 +265,9 @@ def read_vectors(path: Path, *, has_text: bool = True) -> tuple[list[str], Vecto
     """Return the sentences of a .npy or .parquet file, none unless it HAS TEXT, and its vectors,
     (n, width) float32.
     """
+    inner: Any = None
     try:
+        refuse_other_content(path)
         if path.suffix == ".npy":
             numbers, text = read_npy(path), _sentences_of(path)
             whole = read_text(text).replace("\r\n", "\n").removesuffix("\n") if has_text else ""
@@ -266,11 +275,13 @@ def read_vectors(path: Path, *, has_text: bool = True) -> tuple[list[str], Vecto
         else:
             table = read_foreign_parquet(path)
             sentences = table["sentence"].cast(pl.String).to_list() if has_text else []
-            inner: Any = getattr(table["vector"].dtype, "inner", None)
+            inner = getattr(table["vector"].dtype, "inner", None)
+            if table["vector"].dtype == pl.Binary:
+                raise UsageError(f"{path}: vector holds bytes: {_PACKED}", hint=_IN_BYTES)
             is_whole = inner is not None and inner.is_integer()
             kind = f"{'i' if inner.is_signed_integer() else 'u'}8" if is_whole else np.float64
             numbers = np.array(table["vector"].to_list(), kind)
-        vectors = _as_float32(numbers, path)
+        vectors = _as_float32(numbers, path, str(inner or numbers.dtype).lower())
     except (OSError, ValueError, TypeError, pl.exceptions.PolarsError) as error:
         raise MissingError(f"{path}: {in_one_line(error)}", hint=_VECTORS_FORMAT) from error
     if vectors.ndim != 2:
@@ -298,9 +309,16 @@ def _refuse_two_vectors(path: Path, sentences: Sequence[str], vectors: Vectors) 
             )
 
 
-def _as_float32(numbers: NDArray[Any], path: Path) -> Vectors:
+def _as_float32(numbers: NDArray[Any], path: Path, held: str) -> Vectors:
+    """Return NUMBERS, of the type HELD by the file; those that may be packed bits are refused."""
     if np.iscomplexobj(numbers):
         raise ValueError("complex numbers")
+    if held in _WIDE and numbers.size and numbers.max() > np.iinfo(held).max // 2:
+        raise UsageError(
+            f"{path} holds {held}: packed bits, or whole numbers?",
+            hint="of bits store np.unpackbits(v.view(np.uint8), axis=1).astype(np.float32); "
+            "of numbers v.astype(np.float32)",
+        )
     is_byte = (
         numbers.dtype.kind in "ui"
         and numbers.size
@@ -309,7 +327,7 @@ def _as_float32(numbers: NDArray[Any], path: Path) -> Vectors:
     )
     if is_byte and (numbers.itemsize == 1 or np.abs(numbers).max() > 1):
         raise UsageError(
-            f"{path} holds {numbers.dtype}: packed bits, or numbers of 8 bits?",
+            f"{path} holds {held}: {_PACKED}",
             hint="of bits in uint8 store np.unpackbits(v, axis=1).astype(np.float32), in int8 the "
             "same of v.view(np.uint8) ^ 128; of numbers v.astype(np.float32)",
         )

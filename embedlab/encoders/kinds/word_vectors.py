@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embedlab.core.errors import MissingError
+from embedlab.core.foreign_files import refuse_other_content
 from embedlab.core.nearest import unknown
 from embedlab.core.paths import file_hash
 from embedlab.core.session import ProgressCallback
@@ -117,6 +118,7 @@ def load_word_vectors(path: Path, *, name: str = "", fingerprint: str = "") -> W
 
 def _read_rows(path: Path) -> Iterator[tuple[int, str, NDArray[np.float32]]]:
     dim: int | None = None
+    refuse_other_content(path)
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             fields = line.split()
