@@ -439,7 +439,8 @@ def compared_again(
         if item.name in names_of_tables
     }
     parts |= {"models": tuple(columns), "notes": tuple(said), "slicing": Slicing(by=rows.by)}
-    return TaskComparison(**parts, slices=slices)
+    marks = {column.name: stored.marks for column in columns}  # a file has them together
+    return TaskComparison(**parts, model_marks=marks, slices=slices)
 
 
 def evidence_again(

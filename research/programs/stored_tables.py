@@ -359,13 +359,11 @@ def stored_pairs(
     columns = ["pair_key", *(member for member in members if member != "dice")]
     stored = facts.members[FIFTHS if by == "dice" else SUITE]
     states = [state for state in texts.states if dataset in {"", state.name}]
-    shared = {OVERLAP} if any(stored[member].shared("dataset") for member in members) else set()
     return StoredPairs(
         models=chosen,
         order=[DEFAULT_TASK],
         outcomes=[scored_again(texts, pl.read_parquet(path, columns=columns), members, dataset)],
         facts={member: stored[member].facts for member in members},
-        marks={*data_marks(states), *(m for one in members for m in stored[one].marks), *shared},
         notes=[
             *partial_notes(states),
             *texts.notes,
@@ -378,7 +376,14 @@ def stored_pairs(
             ),
         ],
         known={
-            name: KnownModel(signatures=[stored[member].signature for member in behind])
+            name: KnownModel(
+                signatures=[stored[member].signature for member in behind],
+                marks={
+                    *data_marks(states),
+                    *(mark for member in behind for mark in stored[member].marks),
+                    *(OVERLAP for member in behind if stored[member].shared("dataset")),
+                },
+            )
             for name, behind in (
                 *((model.name, model.members) for model in chosen),
                 *((member, (member,)) for member in members),
@@ -449,7 +454,15 @@ def unseen_pairs(scored: StoredPairs, settings: Settings) -> tuple[StoredPairs, 
     is_read = training_text(scored, settings).has_any(pairs.sentences, SENTENCES)
     unseen = chosen_items(pairs, pl.Series(~is_read))
     return (
-        replace(scored, outcomes=[unseen], is_unseen=True, marks=scored.marks - {OVERLAP}),
+        replace(
+            scored,
+            outcomes=[unseen],
+            is_unseen=True,
+            known={
+                name: replace(model, marks=model.marks - {OVERLAP})
+                for name, model in scored.known.items()
+            },
+        ),
         f"{unseen.rows.height} of {pairs.rows.height} pairs: no model of the table was trained "
         f"on a sentence of theirs",
     )
