@@ -89,8 +89,7 @@ def open_outcomes(
         found[member] = [
             outcomes
             for task in names
-            for outcomes in stored_outcomes(folder, task)
-            if not datasets or outcomes.name in datasets
+            for outcomes in stored_outcomes(folder, task, names=datasets or None)
         ]
     return joined_members(found, [*members], cache=cache)
 

@@ -4,7 +4,7 @@ pairs, classified sentences, queries and contrasts alike.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from hashlib import sha256
 from pathlib import Path
@@ -175,12 +175,19 @@ def class_indices(labels: Sequence[object], classes: Sequence[str]) -> np.ndarra
 
 
 def stored_outcomes(
-    folder: Path, task: str, unusable: Callable[[MissingError], None] = lambda _: None
+    folder: Path,
+    task: str,
+    unusable: Callable[[MissingError], None] = lambda _: None,
+    *,
+    names: Collection[str] | None = None,
 ) -> Iterator[StoredOutcomes]:
-    """Yield the stored outcomes of a task from a member's folder of evaluations; UNUSABLE receives
-    the error of each skipped file.
+    """Yield the stored outcomes of a task from a member's folder of evaluations, those NAMES alone
+    where they are given; UNUSABLE receives the error of each skipped file.
     """
+    wanted = None if names is None else {f"{_file_name(name)}.parquet" for name in names}
     for path in sorted((folder / task).glob("*.parquet")):
+        if wanted is not None and path.name not in wanted:
+            continue
         try:
             yield StoredOutcomes.load(path)
         except MissingError as error:

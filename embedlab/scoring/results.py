@@ -291,7 +291,11 @@ def _usable(
     source = Source.from_settings(settings)
     return {
         outcomes.name: outcomes
-        for outcomes in stored_outcomes(place.evaluations, selected.evaluation_name(setting))
+        for outcomes in stored_outcomes(
+            place.evaluations,
+            selected.evaluation_name(setting),
+            names=texts.names if texts is not None else None,
+        )
         if outcomes.model in names
         and outcomes.embedlab == version
         and outcomes.fingerprint == place.fingerprint
