@@ -37,6 +37,7 @@ from embedlab.data.table_file import (
     other_values,
     read_rows,
     refuse_json_numbers,
+    refuse_nested,
     require_file,
     rows_with,
 )
@@ -824,6 +825,7 @@ def selected_rows(
     for column, values, is_kept in said:
         if column not in rows.columns:
             raise no_column(path, column, rows.columns, error=UsageError)
+        refuse_nested(path, rows, [column])
         texts = class_texts(rows[column]).fill_null("")
         wanted, there = [value.strip() for value in values.split(",")], {*texts}
         if absent := next((value for value in wanted if value not in there), None):

@@ -64,12 +64,15 @@ def require_file(path: Path) -> None:
         )
 
 
-def read_rows(path: Path, needed: Sequence[str] = _PAIR) -> pl.DataFrame:
+def read_rows(
+    path: Path, needed: Sequence[str] = _PAIR, *, is_corpus: bool = False
+) -> pl.DataFrame:
     """Return all columns of a TSV, CSV, JSONL or parquet file, of text files as text, with the
     number of each row in PLACE.
 
     A row of a text file that ends before a NEEDED column is refused; missing fields after those are
-    blank. Bytes that are UTF-8 are text.
+    blank. Bytes that are UTF-8 are text. Quotes in TSV are literal where it IS_CORPUS or no program
+    quoted the column.
     """
     require_file(path)
     try:
@@ -80,9 +83,10 @@ def read_rows(path: Path, needed: Sequence[str] = _PAIR) -> pl.DataFrame:
                 return _read_jsonl(path)
             case ".csv":
                 return _table(path, [row for row in _csv_rows(path) if row[1]], needed)
-            case ".tsv":  # quotes are literal, as in the corpora, unless a program wrote them
-                rows = [line.split("\t") for line in read_lines(path)]
-                return _unquoted(_table(path, list(enumerate(rows, 1)), needed))
+            case ".tsv":
+                fields = [line.split("\t") for line in read_lines(path)]
+                rows = _table(path, list(enumerate(fields, 1)), needed)
+                return rows if is_corpus else _unquoted(rows)
     except pl.exceptions.PolarsError as error:
         raise MissingError(
             f"{path} is not a readable {path.suffix[1:]} file: {str(error).splitlines()[0]}",

@@ -357,6 +357,11 @@ def test_values_of_json_lines_are_texts_or_lists_of_positives(line: str) -> None
     assert JSON_LINES[line] in _detected("own.jsonl")
 
 
+def test_rows_are_not_selected_by_lists() -> None:
+    Path("own.jsonl").write_text('{"anchor": "a b", "positive": "c d", "tags": ["x"]}')
+    assert "tags holds lists" in _detected("own.jsonl?where=tags:x")
+
+
 def test_a_text_file_has_a_sentence_a_line_whatever_signs_are_in_it() -> None:
     for text in ("He came; he saw.\nShe ran; he sat.\n", "either | or\n", "a, b\n\nno more\n"):
         Path("own.txt").write_text(text)

@@ -54,6 +54,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "pairs": lambda path: open_pair_file(path),
     "queries": lambda path: open_query_file(str(path)).part,
     "table": lambda path: (rows := read_rows(path)).select(PLACE, *rows.drop(PLACE).columns),
+    "corpus": lambda path: read_rows(path, is_corpus=True),
     "needs c": lambda path: read_rows(path, needed=["c"]),
     "sentences": lambda path: list(sentences(path)),
     "column text": lambda path: list(sentences(path, "text")),
@@ -133,6 +134,7 @@ table :: a.tsv :: "a"\tb\n"c"\t"d ""e""\n"f"\tg\n :: (2, 'c', '"d ""e""') (3, 'f
 table :: a.tsv :: a,b\nc,d\n :: line 1: its columns are separated by ','
 table :: a.tsv :: a\tb\rone\ttwo\r :: (2, 'one', 'two')
 table :: a.jsonl ::   \n{"a": 1}\n\t\n{"a": 2}\n :: (2, 1) (4, 2)
+corpus :: a.tsv :: a\tb\n"a ""b"" c"\td\n :: ('"a ""b"" c"', 'd', 2)
 needs c :: a.csv :: a,b,c\n1,2\n :: line 2: 2 fields: the header has 3
 sentences :: a.txt :: one\n\ntwo\r\nthree :: ['one', '', 'two', 'three']
 sentences :: a.txt :: one\rtwo\r :: ['one', 'two']

@@ -32,7 +32,7 @@ class ScoredPairs(Reader):
         (path,) = paths
         texts = [*_SIDES, *([self.condition] if self.condition else [])]
         needed = [*texts, self.score]
-        rows, skipped = read_rows(path, needed=needed), dict[str, int]()
+        rows, skipped = read_rows(path, needed=needed, is_corpus=True), dict[str, int]()
         if absent := [name for name in needed if name not in rows.columns]:
             raise no_column(path, absent[0], rows.columns, hint="get the file again")
         if self.condition:
