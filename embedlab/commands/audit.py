@@ -69,8 +69,15 @@ def audit(options: AuditOptions, session: Session) -> Report:
 
     names = [options.model, options.reference, options.placebo]
     if len({*names}) < len(names):
+        roles = {"reference": options.reference, "placebo": options.placebo}
+        defaults = " and ".join(
+            f"the {role} is {name} by default"
+            for role, name in roles.items()
+            if name == AuditOptions.__dataclass_fields__[role].default
+        )
         raise UsageError(
-            f"{', '.join(names)}: the model, the reference and the placebo are three models",
+            f"{', '.join(names)}: the model, the reference and the placebo are three models"
+            f"{f' ({defaults})' * bool(defaults)}",
             hint="name others with --reference and --placebo",
         )
     selected = select_from(options.suites, options.tasks, session.settings.data)
@@ -265,11 +272,12 @@ def _report(
     )
     if all(row["both_read"] is None for row in rows):
         answer = f"what {options.model} has read is not known: none of {items:,} items is looked up"
+    holm = f", Holm over {len(rows)} datasets" * (len(rows) > 1)
     notes = [
         *statement,
         f"effect: by how much more {options.model} leads {options.reference} on items that it has "
         f"read than on others of the same source, gold, word overlap and length, in points of "
-        f"Spearman x 100 an item; * differs from 0 (5%, Holm over {len(rows)} datasets)",
+        f"Spearman x 100 an item; * differs from 0 (5%{holm})",
         f"placebo: the same for {options.placebo}, which did not read them as far as is known: "
         f"where it has a * too, the items differ in more than having been read",
         "nearly: one word apart from a read sentence; these items are in neither group",

@@ -322,10 +322,12 @@ class GateRow:
 
     @property
     def items_needed(self) -> float:
-        """About how many items would decide, if the difference stayed; nan where none would."""
+        """About how many items would decide, if the difference stayed, rounded up; nan where none
+        would.
+        """
         apart = self.difference + self.margin
         reach = self.difference - self.low if apart > 0 else self.high - self.difference
-        return nan if not apart or isnan(reach) else self.items * (reach / apart) ** 2
+        return nan if not apart or isnan(reach) else ceil(self.items * (reach / apart) ** 2)
 
     @property
     def text(self) -> str:
@@ -334,7 +336,7 @@ class GateRow:
         is_open = self.exit_code == ExitCode.UNKNOWN
         needed = ""
         if is_open and isfinite(self.items_needed):
-            needed = f" (about {ceil(self.items_needed):,} items would decide, not {self.items:,})"
+            needed = f" (about {self.items_needed:,} items would decide, not {self.items:,})"
         return f"{points} on {self.row}{needed}"
 
 

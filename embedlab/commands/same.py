@@ -299,6 +299,10 @@ def _table(options: SameOptions, explanation: Explanation, refused: int) -> Tabl
     columns += columns_of("explained .6 >") if causes else []
     served, own = explanation.norms
     notes = [f"{refused} texts were refused by {options.served} and are left out"] * bool(refused)
+    dim, whole = explanation.dims
+    if dim < whole:
+        cut = f": cosines are to its first {dim}" * isfinite(explanation.reference.max())
+        notes.append(f"{dim} numbers a vector served, {whole} of the reference{cut}")
     notes.append(f"median length of a vector: {served:.4g} served, {own:.4g} of the reference")
     if not explanation.is_same and not causes:
         nearest = "; ".join(

@@ -528,7 +528,7 @@ def _dev_rows(data: OwnData, dev: str | None) -> _DevRows:
 
 def _held_out(data: OwnData) -> _DevRows:
     """Return the part of the file that is held out, whole topics of it."""
-    from embedlab.data.overlaps import SEED
+    from embedlab.data.overlaps import LEAST_ROWS, SEED
     from embedlab.data.own_columns import SENTENCES
 
     if data.kind == SENTENCES:
@@ -539,6 +539,8 @@ def _held_out(data: OwnData) -> _DevRows:
         why = (
             f"no part of the {data.rows} rows is large enough and shares no sentence with the rest"
         )
+        if data.rows < LEAST_ROWS:
+            why += f": it takes {LEAST_ROWS} rows"
         return f"no dev score: {why}; --dev FILE names pairs", None, None
     typed = data.file.with_options(held_out=SHARE, scale=None, low_scores=False).text
     note = (

@@ -57,6 +57,7 @@ class StatedFigures:
     split: str
     subset: str
     figures: Mapping[str, float]  # by measure, 0–1 or −1–1
+    fault: str = ""  # why nothing of the file is read
 
     @property
     def main(self) -> float:

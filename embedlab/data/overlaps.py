@@ -224,6 +224,7 @@ FEWEST = 10  # held-out rows; fewer say nothing
 # times the rows that are wanted: a topic that makes the part larger stays out of it
 _LARGEST_SHARE = 1.5
 _MOST = 0.25  # of all rows
+LEAST_ROWS = round(FEWEST / _MOST)  # that give a part
 
 
 def topics_of(rows: pl.DataFrame, columns: Sequence[str]) -> NDArray[np.intp]:

@@ -347,6 +347,7 @@ class Explanation:
     limit: float  # above which a text is not explained
     tried: tuple[tuple[str, float, float], ...]  # hypothesis, share explained, median 1 − cosine
     norms: tuple[float, float]  # medians, served and the reference's own
+    dims: tuple[int, int]  # numbers a vector, served and the reference's own
 
     @property
     def unexplained(self) -> NDArray[np.bool_]:
@@ -445,6 +446,7 @@ class Search:
             limit=self.limit,
             tried=tuple((words, *measured) for words, measured in tried),
             norms=norms,
+            dims=(self.served.shape[1], self.reference.encoder.dim),
         )
 
     def _order(self, own: Vectors) -> Cause | None:

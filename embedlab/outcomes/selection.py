@@ -100,7 +100,7 @@ def select_items(
     if not selection.holds.any():
         raise UsageError(
             f"no item matches {expression!r}",
-            hint="`embedlab pairs --where EXPRESSION` shows what does",
+            hint="change the expression; without it all items are shown",
         )
     return selection
 

@@ -340,7 +340,8 @@ def compared_rows(
         if is_expression(by):
             title = {"fits": "yes", "rest": "no"}.get(title, title)
         row = {
-            **attributes(compared, "dataset task metric setting topics"),
+            **attributes(compared, "dataset task metric setting"),
+            "topics": round(compared.topics, 6),  # a whole number of equal ones stays one
             "place": place,
             "title": title,
             "scale": scale,
@@ -615,8 +616,11 @@ class StatedModel:
         return [figure for figure in self.figures if plain_name(figure.task) in names]
 
     def notes(self, datasets: Iterable[str]) -> Iterator[str]:
-        """Yield what the figures of DATASETS are, with revision and split."""
-        stated = self.stated(datasets)
+        """Yield what the figures of DATASETS are, with revision and split, and which files are
+        damaged.
+        """
+        yield from (self._note(f"left out: {each.fault}") for each in self.figures if each.fault)
+        stated = [each for each in self.stated(datasets) if not each.fault]
         if stated:
             versions = dict.fromkeys(f"mteb {each.version}" for each in stated if each.version)
             source = ", ".join(versions) or "a result file"

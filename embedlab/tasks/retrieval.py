@@ -24,6 +24,7 @@ from embedlab.data.derived import SETS, open_queries
 from embedlab.data.own_files import holds_queries
 from embedlab.data.queries import Places, Queries
 from embedlab.data.source import Source, available
+from embedlab.data.words import normalise
 from embedlab.encoders.encoder import PairScorer, RefusedTextsError, distinct
 from embedlab.encoders.exact_search import ranks_in_run
 from embedlab.models.catalog import ModelSpec
@@ -254,22 +255,42 @@ class Retrieval(Task):
 
 
 def _notes_on(opened: Sequence[Queries]) -> Iterator[str]:
-    """Yield what is said of sets whatever the model: what is skipped, and copies of documents."""
+    """Yield what is said of sets whatever the model: what is skipped, and copies of documents and
+    queries.
+    """
     for queries in opened:
         state = queries.part.state
         for reason, count in state.skipped.items():
             yield f"{state.name}: {reason}: {count} skipped"
-        yield from _notes_on_copies(queries)
+        if queries.has_texts:
+            yield from _notes_on_copies(queries)
+            keys = [normalise(text) or text for text in queries.texts]
+            if again := len(keys) - len({*keys}):
+                yield f"{state.name}: a query has the words of another: {again} of {len(keys)}"
 
 
 def _notes_on_copies(queries: Queries) -> Iterator[str]:
     """Yield how many documents have the text of one that is relevant to a query to which they are
     not, and what they cost a model that ranks each relevant text first: what ties is in the worst
-    order.
+    order. Then how many more have its words alone.
     """
-    if not queries.has_texts:
-        return
-    texts, pair = distinct(queries.candidates)[1], ["query", "document"]
+    name, copies = queries.part.state.name, 0
+    words = [normalise(text) or text for text in queries.candidates]
+    for what, candidates in (("text", queries.candidates), ("words", words)):
+        others, best = _cost_of_copies(queries, distinct(candidates)[1])
+        if not (more := others - copies):
+            continue
+        copies = others
+        have, are = ("document has", "is") if more == 1 else ("documents have", "are")
+        worst = f": the best possible {METRICS[0]} is {100 * best:.2f}" * (what == "text")
+        yield f"{name}: {more} {have} the {what} of a relevant one but {are} not marked relevant{worst}"
+
+
+def _cost_of_copies(queries: Queries, texts: NDArray[np.intp]) -> tuple[int, float]:
+    """Return how many documents have the number among TEXTS, (documents,), of a relevant one; and
+    the score of a model that ranks each relevant text first.
+    """
+    pair = ["query", "document"]
     documents = pl.DataFrame({"document": np.arange(len(texts)), "text": texts})
     columns = (queries.query, queries.relevant, queries.grade)
     items = pl.DataFrame(dict(zip((*pair, "grade"), columns, strict=True)))
@@ -281,15 +302,11 @@ def _notes_on_copies(queries: Queries) -> Iterator[str]:
     excluded = pl.DataFrame(dict(zip(pair, queries.excluded, strict=True)))
     others = rows.join(items, on=pair, how="anti").join(excluded, on=pair, how="anti")
     if not (copies := others["document"].n_unique()):
-        return
+        return 0, 1.0
     query, document, place = (rows[name].to_numpy() for name in (*pair, "place"))
     ranks = ranks_in_run(query, document, -place.astype(np.float64), queries)
     value = MEASURES[METRICS[0]].value(query_gold(queries.query, queries.grade), ranks)
-    have, are = ("document has", "is") if copies == 1 else ("documents have", "are")
-    yield (
-        f"{queries.part.state.name}: {copies} {have} the text of a relevant one but {are} not marked "
-        f"relevant: the best possible {METRICS[0]} is {100 * value:.2f}"
-    )
+    return copies, value
 
 
 def _refuse_many_pairs(spec: ModelSpec, queries: Queries) -> None:

@@ -118,7 +118,11 @@ def train_run(
         snapshot, damaged = Checkpoints(run.checkpoints).newest(
             shape.misfit, with_best=recipe.evaluate.keep == "best"
         )
-        with EventLog(run.events_file) as log, stop_requests() as stop:
+        file = run.events_file
+        begun = events.events_after(file)[0] if snapshot is None and file.is_file() else []
+        if any(isinstance(event, events.Started) for event in begun):
+            notes.append("no checkpoint was saved before: training begins again from step 0")
+        with EventLog(file) as log, stop_requests() as stop:
             emit = _leaders_voice(team, log, report)
             session = TrainingSession(
                 encoder=encoder,

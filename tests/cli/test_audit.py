@@ -50,6 +50,12 @@ def trained(tmp_path: Path, embedlab: Embedlab) -> Embedlab:
     return embedlab
 
 
+def test_a_default_that_is_the_model_is_named(embedlab: Embedlab) -> None:
+    answer = embedlab("audit", "dice", "--reference", "bm25")
+    assert answer.code == 2
+    assert "three models (the placebo is dice by default)" in answer.err
+
+
 SCORES = "--reference", "dice", "--placebo", "scores:mine.tsv#score"
 
 
@@ -68,6 +74,7 @@ def test_what_a_run_was_trained_on_is_counted_item_by_item(trained: Embedlab) ->
         "audit", "half", *SCORES, "--task", "test.tsv", "--data", "tiny", "--threads", "1"
     )
     assert "half is known to have read a sentence of" in shown.out
+    assert "Holm" not in shown.out + shown.err  # over one dataset
     assert "the training text of its runs was looked up" in shown.out
 
 

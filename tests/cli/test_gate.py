@@ -31,7 +31,7 @@ def test_the_whole_interval_decides(low: float, high: float, margin: float, code
     assert int(row((low + high) / 2, low, high, margin).exit_code) == code
 
 
-@pytest.mark.parametrize(("difference", "items"), [(0.0, 400), (-3.0, 100), (1.0, 100)])
+@pytest.mark.parametrize(("difference", "items"), [(0.0, 400), (-3.0, 100), (1.0, 100), (0.3, 237)])
 def test_so_many_items_would_bring_the_end_to_the_margin(difference: float, items: int) -> None:
     assert row(difference, difference - 2, difference + 2, 1.0).items_needed == items
 

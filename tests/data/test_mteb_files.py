@@ -8,6 +8,8 @@ import pytest
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.data.mteb_files import find_mteb_files, plain_name, read_figures, read_predictions
+from embedlab.encoders.kinds.mteb import figures_of_files
+from embedlab.reports.scores import StatedModel
 from tests.data.conftest import Write
 
 META = {"model_name": "own/model", "revision": "8b3219a92973c328a8e22fadcfa821b5dc75636a"}
@@ -102,6 +104,19 @@ def test_a_main_score_that_is_no_number_is_nan(value: float | None, write: Write
 def test_a_main_score_of_another_scale_is_refused(write: Write) -> None:
     with pytest.raises(MissingError, match=r"'main_score' is 55.3, not a number from -1 to 1"):
         read_figures(write("a.json", figures(("test", 55.3))))
+
+
+def test_a_damaged_file_among_others_is_left_out_aloud(write: Write) -> None:
+    good = write("STS16.json", figures(("test", 0.7)))
+    write("STS12.json", figures(("test", 55.3)))
+    stated = StatedModel(name="m", figures=figures_of_files(str(good.parent)))
+    assert [each.figures["main_score"] for each in stated.stated(["sts16"])] == [0.7]
+    (damaged, _) = stated.notes(["sts16"])
+    assert "left out: " in damaged
+    assert "STS12.json: 'main_score' is 55.3" in damaged
+    good.unlink()
+    with pytest.raises(MissingError, match=r"55\.3"):
+        figures_of_files(str(good.parent))
 
 
 def test_predictions_are_those_of_the_requested_split_and_name_their_model(write: Write) -> None:

@@ -299,6 +299,20 @@ def test_a_relevant_document_that_is_absent_counts_as_one_that_is_never_found(
     assert len(reranked.items["predicted"]) == 4
 
 
+def test_texts_in_other_letters_are_noted(tmp_path: Path) -> None:
+    corpus = [
+        f'{{"_id": "d{n}", "text": "{text}"}}' for n, text in enumerate(["One.", "two", "ONE"])
+    ]
+    queries = [
+        f'{{"_id": "q{n}", "text": "{text}"}}' for n, text in enumerate(["a b?", "A b", "c"])
+    ]
+    qrels = ["query-id\tcorpus-id\tscore", "q0\td0\t1", "q1\td1\t1", "q2\td1\t1"]
+    path = write_folder(tmp_path / "faq", corpus=corpus, queries=queries, qrels=qrels)
+    notes = [*evaluated("dice", str(path), tmp_path).evaluation.notes]
+    assert f"{path}: 1 document has the words of a relevant one but is not marked relevant" in notes
+    assert f"{path}: a query has the words of another: 1 of 3" in notes
+
+
 @pytest.mark.parametrize("copies", [0, 1, 2])
 def test_copies_of_relevant_documents_and_what_they_cost_are_said(
     copies: int, tmp_path: Path

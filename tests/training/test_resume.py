@@ -40,6 +40,17 @@ from tests.training.small_runs import (
 Train = Callable[..., RunFolder]
 
 
+def test_a_run_without_a_checkpoint_says_that_it_begins_again(
+    train: Train, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = two_stages(tiny_encoder)
+    interrupted(train, recipe, 2, monkeypatch)
+    shutil.rmtree(RunFolder.of(tmp_path / "runs", "small", 1).checkpoints)
+    said: list[events.Event] = []
+    train(recipe, resume=True, report=said.append)
+    assert any("begins again from step 0" in getattr(event, "text", "") for event in said)
+
+
 def test_a_killed_process_loses_nothing(
     train: Train, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,12 +6,13 @@ rows must be equal and one of these must hold: both state the same revision; the
 the correlation that mteb's own result states; or a typed #DATASET says so.
 """
 
+from math import nan
 from pathlib import Path
 
 import numpy as np
 
 from embedlab.analysis.correlations import spearman
-from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.data.dataset import Part
 from embedlab.data.mteb_files import (
     MtebFiles,
@@ -49,13 +50,30 @@ def score_rows(location: str, part: Part) -> RowScores | None:
 
 def figures_of_files(location: str) -> tuple[StatedFigures, ...]:
     """Return the figures of all result files; none where there are predictions, whose numbers are
-    computed.
+    computed. A damaged file among others has none; one alone is a MissingError.
     """
     files = find_mteb_files(file_and_part(location)[0])
     if files.predictions:
         return ()
-    stated = (read_figures(path) for path in files.results.values())
-    return tuple(figures for figures in stated if figures is not None)
+    stated: list[StatedFigures] = []
+    damaged: list[EmbedlabError] = []
+    for task, path in files.results.items():
+        try:
+            figures = read_figures(path)
+        except EmbedlabError as error:
+            damaged.append(error)
+            figures = StatedFigures(
+                path=path,
+                task=task,
+                **dict.fromkeys(("revision", "split", "subset"), ""),
+                version=None,
+                figures={"main_score": nan},
+                fault=error.message,
+            )
+        stated += [figures] if figures is not None else []
+    if damaged and len(damaged) == len(stated):
+        raise damaged[0]
+    return tuple(stated)
 
 
 def _alignment(
