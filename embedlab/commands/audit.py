@@ -272,12 +272,12 @@ def _report(
     )
     if all(row["both_read"] is None for row in rows):
         answer = f"what {options.model} has read is not known: none of {items:,} items is looked up"
-    holm = f", Holm over {len(rows)} datasets" * (len(rows) > 1)
+    over = f", Holm over {len(rows)} datasets" * (len(rows) > 1)
     notes = [
         *statement,
         f"effect: by how much more {options.model} leads {options.reference} on items that it has "
         f"read than on others of the same source, gold, word overlap and length, in points of "
-        f"Spearman x 100 an item; * differs from 0 (5%{holm})",
+        f"Spearman x 100 an item; * differs from 0 (5%{over})",
         f"placebo: the same for {options.placebo}, which did not read them as far as is known: "
         f"where it has a * too, the items differ in more than having been read",
         "nearly: one word apart from a read sentence; these items are in neither group",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from embedlab.commands.command import command
-from embedlab.commands.options import COLUMN, Flag, model_flag
+from embedlab.commands.options import COLUMN, ENCODER_HELP, Flag, model_flag
 from embedlab.core.errors import EmbedlabError, Interrupted, MissingError, UsageError
 from embedlab.core.paths import file_hash
 from embedlab.core.session import Session
@@ -30,7 +30,7 @@ FLOAT_BYTES = 4
 class EncodeOptions:
     """What is encoded, by which model, and where to."""
 
-    model: Annotated[str, model_flag()]
+    model: Annotated[str, model_flag(ENCODER_HELP)]
     file: Annotated[
         Path,
         Flag(metavar="FILE", help="Text with one sentence a line, or a .tsv, .csv or .jsonl file."),

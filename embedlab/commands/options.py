@@ -128,6 +128,10 @@ MODEL_HELP = (
 )
 
 
+OF_TEXTS_HELP = MODEL_HELP.replace(" scores:FILE,", "")  # what encodes or scores any text
+ENCODER_HELP = OF_TEXTS_HELP.replace(" dice,", "")
+
+
 def model_flag(help: str = MODEL_HELP, *names: str, metavar: str = "MODEL") -> Flag:
     """Return the flag of a field that names models."""
     return Flag(
@@ -142,7 +146,7 @@ def model_flag(help: str = MODEL_HELP, *names: str, metavar: str = "MODEL") -> F
 COLUMN = Flag(
     names=("--column",), help="Column of a .tsv, .csv or .jsonl file. [default: sentence]"
 )
-NAMED_MODELS = model_flag(f"{MODEL_HELP} Give it again for more.", "--model", "-m")
+NAMED_MODELS = model_flag(f"{OF_TEXTS_HELP} Give it again for more.", "--model", "-m")
 
 
 @dataclass(frozen=True, kw_only=True)

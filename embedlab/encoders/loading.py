@@ -295,7 +295,7 @@ def open_kind(kind: EncoderKind, spec: ModelSpec) -> Any:
 
 # what has no vectors, and what to do instead
 _WITHOUT_VECTORS = {
-    "dice": ("only scores pairs", "name an encoder, for example sbert or word-vectors:FILE"),
+    "dice": ("only scores pairs", "name an encoder: `embedlab models ls` lists them"),
     "ensemble": (
         "averages predictions",
         "--suite multitask evaluates those, average:a,b averages vectors",

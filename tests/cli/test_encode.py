@@ -373,3 +373,10 @@ def test_a_shard_is_refused_that_is_none_and_joining_waits_for_its_end(
     with sole_holder(Path("v.npy.shard-1-of-2.partial") / "lock"):
         answer = embedlab(*command)
     assert (answer.code, "wait until every shard has ended" in answer.err) == (1, True)
+
+
+def test_help_offers_only_models_that_the_command_takes(embedlab: Embedlab) -> None:
+    assert "scores:FILE" not in embedlab("nearest", "--help").out
+    shown = embedlab("encode", "--help").out
+    assert "scores:FILE" not in shown
+    assert "dice" not in shown

@@ -10,8 +10,8 @@ another address, `lost` with none; `large` refuses more than two texts with 413 
 than 45 characters alone, `picky` the same with 400, `all` every text; `endless`, `slow`, `silent`,
 `bomb`, `deep`, `huge` and `counted` answer too much or too late; `other`, `longer` and `drifted`
 have other vectors than `good`, the last by little; `swapped` is the model that FILE names;
-`failing`, `nan` and `null` have no vector of texts with the word "bad", and none of all that come
-with one, `broken` fails always; `azure` wants a parameter and a header, `base64` packs numbers; GET
+`failing`, `unavailable`, `nan` and `null` have no vector of texts with the word "bad", and none of
+all that come with one, `broken` fails always; `azure` wants a parameter and a header, `base64` packs numbers; GET
 returns how many texts and requests were answered, and how many were refused.
 """
 
@@ -97,7 +97,7 @@ class Handler(BaseHTTPRequestHandler):
             return self._answer(429 if counts["requests"] == 1 else 500, {}, {"Retry-After": "0"})
         if model == "broken" or (model == "failing" and any("bad" in text for text in texts)):
             return self._answer(500, {"error": "unsupported value: NaN"})
-        if model == "down":
+        if model == "down" or (model == "unavailable" and any("bad" in text for text in texts)):
             return self._answer(503, {}, {"Retry-After": "0"})
         if model == "key" and self.headers["Authorization"] != "Bearer s3cret":
             return self._answer(401, {"error": f"wrong key {self.headers['Authorization']}"})

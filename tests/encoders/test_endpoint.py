@@ -137,7 +137,7 @@ def test_answers_that_would_give_wrong_vectors_are_refused(
     )
 
 
-@pytest.mark.parametrize("model", ["failing", "nan", "null"])
+@pytest.mark.parametrize("model", ["failing", "unavailable", "nan", "null"])
 def test_a_text_that_a_server_fails_on_is_named_and_the_others_keep_their_vectors(
     server: str, cpu: Machine, tmp_path: Path, model: str
 ) -> None:

@@ -66,6 +66,10 @@ class _FailedError(_TransientError):
     """The server fails on these texts, or on one of them."""
 
 
+class _UnavailableError(_TransientError):
+    """The server, or one before it, has no answer now, or never to one of these texts."""
+
+
 class _RefusedBatchError(Exception):
     """The server has no vectors of these texts together, or of a text alone; FINAL is the error
     where it has none of any text.
@@ -183,10 +187,19 @@ class EndpointEncoder:
                 f"attempt{'s' if count > 1 else ''}: {reason}",
                 hint="is the server running? What was computed is cached",
             )
-            if isinstance(reason, _FailedError):
+            is_of_texts = isinstance(reason, _UnavailableError) and self._answers_others()
+            if is_of_texts or isinstance(reason, _FailedError):
                 raise _RefusedBatchError(str(reason), texts, final) from reason
             raise final from error
         return self._vectors(answer, texts)
+
+    def _answers_others(self) -> bool:
+        """Whether the server, which gave up on texts, has vectors of another one now."""
+        try:
+            self._vectors(self._request(SENTENCES[:1]), SENTENCES[:1])
+        except (_TransientError, _RefusedBatchError, EmbedlabError):
+            return False
+        return True
 
     def _request(self, texts: Sequence[str]) -> dict[str, Any]:
         filled = [text or " " for text in texts]  # OpenAI refuses ""
@@ -199,6 +212,8 @@ class EndpointEncoder:
         reason = f"status {status}: {said}".removesuffix(": ")
         if status in _TRANSIENT:
             kind = _FailedError if status == _FAILED else _TransientError
+            if status > _FAILED:
+                kind = _UnavailableError
             raise kind(reason, _seconds(headers.get("Retry-After")))
         if 300 <= status < 400:
             raise MissingError(
