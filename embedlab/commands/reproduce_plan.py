@@ -15,6 +15,7 @@ from embedlab.commands.options import HTML, UNSEEN, Flag, Signed, Trainings, wit
 from embedlab.commands.training_plan import starting_encoder
 from embedlab.core.errors import UsageError
 from embedlab.core.nearest import unknown
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.session import Session
 from embedlab.core.settings import Settings
 
@@ -208,7 +209,7 @@ def planned_trainings(
             plan=plan.plan,
             hands=options,
             absent=tuple(plan.absent),
-            notes=tuple(_foreseen(rows, options, start)),
+            notes=tuple(_foreseen(rows, options, start, settings)),
         )
         for rows, plan in planned
         if plan.plan is not None
@@ -223,13 +224,26 @@ def _planned(
     return rows, plan_table(rows, options, start, settings, leaves_out=True)
 
 
-def _foreseen(table: PaperTable, options: ReproductionOptions, start: str | None) -> Iterator[str]:
+def _foreseen(
+    table: PaperTable, options: ReproductionOptions, start: str | None, settings: Settings
+) -> Iterator[str]:
     """Yield a sentence for each deviation that is known before anything is trained."""
+    from embedlab.data.source import Source
     from embedlab.experiments.deviations import deviations, recipes_of, rows_text
 
     recipes = recipes_of(table, table.profile, options.overrides, start)
     seeds = dict.fromkeys(recipes, len(seeds_of(table, options)))
-    for deviation in deviations(table, recipes, [], {}, seeds):
+    source = Source.from_settings(settings)
+    generated = {
+        row: [
+            vars(source.open(name, stage["data"]["split"]).state)
+            for stage in recipe.ours["stage"]
+            for name in stage["data"]["datasets"]
+        ]
+        for row, recipe in recipes.items()
+        if settings.data == TINY_FOLDER
+    }
+    for deviation in deviations(table, recipes, [], generated, seeds):
         yield (
             f"{deviation.what}: {deviation.paper} in the paper, {deviation.here} here "
             f"({rows_text(deviation, list(recipes))})"

@@ -4,8 +4,10 @@ declare, data, and seeds.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
+from embedlab.core.cache import TINY_ENCODER
 from embedlab.core.overrides import PROFILE, DeclaredDeviation, merge_declared, short_keys
 from embedlab.core.recipe import flatten, recipe_to_table
 from embedlab.experiments.grid_file import label_of
@@ -57,7 +59,7 @@ def deviations(
     evaluated = (state for evaluation in evaluations for state in evaluation.data)
     return [
         *_merged({row: _changed(recipe) for row, recipe in recipes.items()}),
-        *_merged({row: _declared(recipe) for row, recipe in recipes.items()}),
+        *_merged({row: _declared(recipe, data.get(row, ())) for row, recipe in recipes.items()}),
         *_merged({row: _evaluated_on(states) for row, states in data.items()}),
         *_evaluated_on(evaluated),
         *_beforehand(table),
@@ -104,10 +106,15 @@ def _changed(recipes: RowRecipes) -> Iterator[Deviation]:
             )
 
 
-def _declared(recipes: RowRecipes) -> Iterator[Deviation]:
+def _declared(recipes: RowRecipes, states: States) -> Iterator[Deviation]:
     """Yield what the recipe declares of keys that the run has as the recipe has them; keys of which
-    it says the same are one deviation.
+    it says the same are one deviation. Of generated data, STATES say what there is.
     """
+    generated = " and ".join(
+        f"{state['name']}: {state['rows']:,} generated rows"
+        for state in states
+        if state.get("origin") == "tiny"
+    )
     before, after = flatten(recipes.printed), flatten(recipes.ours)
     for deviation in merge_declared(recipes.declared):
         # Of a key that was set otherwise, what is declared of the paper's value is with its change.
@@ -118,10 +125,13 @@ def _declared(recipes: RowRecipes) -> Iterator[Deviation]:
         ]
         if keys:
             values = dict.fromkeys(_said(after.get(key)) for key in keys)
+            what = _short(keys, recipes)
             yield Deviation(
-                what=_short(keys, recipes),
+                what=what,
                 paper=deviation.paper,
-                here=deviation.here or " / ".join(values),
+                here=(generated if "data.datasets" in what else "")
+                or deviation.here
+                or " / ".join(values),
                 source=deviation.source,
             )
 
@@ -188,4 +198,6 @@ def rows_text(deviation: Deviation, trained: Sequence[str]) -> str:
 
 
 def _said(value: Any) -> str:
+    if isinstance(value, str) and Path(value).parent.name == TINY_ENCODER:
+        return "a small random encoder"
     return "not set" if value is None else label_of(value)

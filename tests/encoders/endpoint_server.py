@@ -11,8 +11,8 @@ than 45 characters alone, `picky` the same with 400, `all` every text; `endless`
 `bomb`, `deep`, `huge` and `counted` answer too much or too late; `other`, `longer` and `drifted`
 have other vectors than `good`, the last by little; `swapped` is the model that FILE names;
 `failing`, `unavailable`, `nan` and `null` have no vector of texts with the word "bad", and none of
-all that come with one, `broken` fails always; `azure` wants a parameter and a header, `base64` packs numbers; GET
-returns how many texts and requests were answered, and how many were refused.
+all that come with one, `broken` fails always; `azure` wants a parameter and a header, `base64`
+packs numbers; GET returns how many texts and requests were answered, and how many were refused.
 """
 
 import base64

@@ -23,6 +23,17 @@ def test_a_declared_key_that_the_run_sets_otherwise_shows_what_the_paper_says_of
     assert [one for one in found if one.endswith("premises")] == ["objective.premises"]
 
 
+def test_generated_data_and_its_encoder_are_said_as_what_they_are() -> None:
+    ours = recipe_to_table(load_recipe("snli-supcl", ["encoder.model=/k/tiny-encoder/53b39899"]))
+    source = load_paper("liao")["table7_tau_sts"].sources.popitem()[1]
+    state = {"name": "snli", "split": "train", "rows": 3803, "origin": "tiny"}
+    rows = {"row": RowRecipes.of(source, ours)}
+    table = load_paper("liao")["table7_tau_sts"]
+    here = {one.what: one.here for one in deviations(table, rows, [], {"row": [state]}, {})}
+    assert here["data.datasets"] == "snli: 3,803 generated rows"
+    assert here["encoder.model"] == "a small random encoder"
+
+
 def test_a_paper_without_its_authors_code_refuses_the_profile() -> None:
     for name, reason in (("code", "chen has none but paper"), ("cod", "chen has none but paper")):
         with pytest.raises(UsageError) as error:
