@@ -44,6 +44,7 @@ from embedlab.reports.tables import (
     TableCell,
     Value,
     attributes,
+    most_apart,
     number,
     score_columns,
 )
@@ -305,6 +306,7 @@ def _model_cells(
             sign=signs + HANGS * (fact["difference_without_topic"] is not None),
             low=least,
             high=most,
+            most=most_apart(fact["metric"], fact["scale"]),
             is_dim=least * most > 0 and not is_clear,
         )
         hover += f"; difference from the first model {cell.text}" if hover else ""

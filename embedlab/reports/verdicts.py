@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from embedlab.models.grammar import titles_of
 from embedlab.outcomes.frame import DATASET
 from embedlab.reports.notes import shares_of
-from embedlab.reports.tables import attributes
+from embedlab.reports.tables import attributes, most_apart
 from embedlab.tasks.task import scale_of
 
 if TYPE_CHECKING:
@@ -98,6 +98,9 @@ def _sentence(
     elif not on_task or by != DATASET:
         where = f"{measure} on {whole.slice_title}"
     delta, low, high = attributes(difference, "delta low high", scale).values()
+    if not isnan(low):
+        most = most_apart(whole.metric, scale)
+        low, high = max(low, -most), min(high, most)
     if is_turned:
         delta, low, high = -delta, -high, -low
     points = f"{delta:z.1f}" + ("" if isnan(low) else f" [{low:z.1f}, {high:z.1f}]")

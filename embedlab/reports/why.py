@@ -23,7 +23,15 @@ from embedlab.models.grammar import titles_of
 from embedlab.reports.frames import Row, schema_of, tidy_frame
 from embedlab.reports.notes import DEPENDENCE, data_sentences, joined, subject_of
 from embedlab.reports.scores import general_notes, score_title
-from embedlab.reports.tables import Column, Table, TableCell, attributes, columns_of, number
+from embedlab.reports.tables import (
+    Column,
+    Table,
+    TableCell,
+    attributes,
+    columns_of,
+    most_apart,
+    number,
+)
 from embedlab.reports.verdicts import verdicts
 from embedlab.runs.outcomes import SENTENCES
 from embedlab.scoring.task_comparison import TaskComparison
@@ -391,15 +399,20 @@ def _kind_cells(kind: Uneven, explanation: Explanation, sign: str) -> Row:
         "slice": kind.title,
         "items": kind.items,
         "difference": _cell(kind.slice.differences[explanation.second], explanation),
-        "contrast": _cell(kind.contrast, explanation, f"{sign}{kind.contrast.topic_sign}"),
+        "contrast": _cell(kind.contrast, explanation, f"{sign}{kind.contrast.topic_sign}", of=2),
     }
 
 
-def _cell(difference: Difference, explanation: Explanation, sign: str = "") -> TableCell:
-    fact = attributes(difference, "delta low high", _scale(explanation))
-    return _points(fact | {"difference": fact["delta"]}, sign)
+def _cell(
+    difference: Difference, explanation: Explanation, sign: str = "", of: int = 1
+) -> TableCell:
+    """Return a difference OF one, or of two, differences."""
+    scale = _scale(explanation)
+    fact = attributes(difference, "delta low high", scale)
+    most = of * most_apart(explanation.whole.metric, scale)
+    return _points(fact | {"difference": fact["delta"]}, sign, most)
 
 
-def _points(fact: Row, sign: str) -> TableCell:
+def _points(fact: Row, sign: str, most: float = 100) -> TableCell:
     ends = {"low": fact["low"], "high": fact["high"]}
-    return number(fact["difference"], digits=1, is_signed=True, sign=sign, **ends)
+    return number(fact["difference"], digits=1, is_signed=True, sign=sign, most=most, **ends)
