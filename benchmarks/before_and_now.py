@@ -27,6 +27,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -59,13 +60,12 @@ def serve(data: Path, model: str) -> None:
     from embedlab.data.source import Source
     from embedlab.encoders.checkpoint import load_transformer
     from embedlab.encoders.device import machine
-    from embedlab.models.reading import Wishes
 
-    encoder = load_transformer(
-        model,
-        machine(Settings(device="cpu", threads=1)),
-        wishes=Wishes(pooling="mean", max_tokens=128),
-    )
+    # An earlier commit has it in another file, and this one too.
+    wishes = import_module("embedlab.models.folder").Wishes(pooling="mean", max_tokens=128)
+
+    place = machine(Settings(device="cpu", threads=1))
+    encoder = load_transformer(model, place, wishes=wishes)
     frame = Source(folder=data, allow_partial=True).open("sts-benchmark", "train").frame
     texts = (
         pl.concat([frame["sentence1"], frame["sentence2"]])
