@@ -227,6 +227,12 @@ def _usage_error(error: typer.TyperException, words: Sequence[str]) -> ExitCode:
 
         if isinstance(error.__cause__, ValidationError):
             error.message = reason_of(error.__cause__.errors(include_url=False)[0])
+    unknown_option = getattr(error, "option_name", "")
+    if context is not None and unknown_option and hasattr(error, "possibilities"):
+        value = unknown_option.lstrip("-").upper()
+        options = [each for each in context.command.params if each.param_type_name == "option"]
+        takers = [each.opts[0] for each in options if each.metavar == value]
+        error.possibilities = takers or error.possibilities
     command = context.command_path if context else "embedlab"
     text = error.format_message()
     if type(error).__name__ == "NoArgsIsHelpError":  # its text is the help of the command

@@ -59,3 +59,10 @@ def test_commands_are_found_in_hints() -> None:
         ["runs", "rm", "x"]
     ]
     assert commands_in("`embedlab compare MODEL… --task TASK` takes items") == []
+
+
+def test_an_option_called_as_the_value_of_others_offers_those(embedlab: Embedlab) -> None:
+    answer = embedlab("compare", "dice", "wordllama", "--margin", "0.5")
+    assert "no such option: --margin" in answer.err
+    assert "--equivalent" in answer.err
+    assert "--plugin" not in answer.err
