@@ -66,10 +66,12 @@ class TooSmall(Screen[None]):
         """What is needed."""
         return Content(f"The window is too small: {LEAST_WIDTH}×{LEAST_HEIGHT} are needed.")
 
-    def on_resize(self, event: Resize) -> None:
-        """Go away as soon as there is room."""
-        if not _is_small(event.size) and self.is_current:
+    def on_resize(self) -> None:
+        """Go away as soon as there is room and nothing lies over it."""
+        if not _is_small(self.size) and self.app.screen is self:
             self.dismiss()
+
+    on_screen_resume = on_resize
 
 
 class MainScreen(Guarded, Screen[None]):
@@ -259,10 +261,12 @@ class Dashboard(Working, Host):
         if not self.is_open:
             return
         self.known = known
-        is_first_look, is_first = not self._is_loaded, self._is_first
+        is_first_look = not self._is_loaded
+        is_first = self._is_first
         self._is_loaded = True
         if self._is_first:
-            self.models, self._is_first = shown.models, False
+            self.models = shown.models
+            self._is_first = False
         if shown.models != self.models:  # others were chosen meanwhile
             return
         self.shown = shown
@@ -305,11 +309,10 @@ class Dashboard(Working, Host):
 
     def take_view(self, view: View) -> None:
         """Let the other rooms show the items that the Data room shows."""
-        if not self.is_open:
-            return
-        self.view = view
-        self.main.query_one(CompareRoom).take_view(view)
-        self.refresh_header()
+        if self.is_open:
+            self.view = view
+            self.main.query_one(CompareRoom).take_view(view)
+            self.refresh_header()
 
     def refresh_header(self) -> None:
         """Show where one is, and the models' scores."""
@@ -322,8 +325,8 @@ class Dashboard(Working, Host):
         left = len(self.view.rows) if self.view is not None and shown else 0
         items = f"{left:,} of {shown:,} items" if left < shown else f"{shown:,} items" * (shown > 0)
         data = Path(data_name(self.settings.data or STARTER_FOLDER)).name
-        notes = " notes" if self.size.width >= FOLD_BELOW else ""
-        waiting = "" if self.comparison else "…"
+        notes = " notes" * (self.size.width >= FOLD_BELOW)
+        waiting = "…" * (self.comparison is None)
         below = [
             chip(place, name, scores.get(name, waiting), signs.get(name, ""))
             for place, name in enumerate(self.models)
@@ -333,7 +336,8 @@ class Dashboard(Working, Host):
         )
         if self.room.id == "runs":  # it is about others
             below, right = [], Content()
-        below += [Content.styled(busy, "italic $faint")] if busy else []
+        if busy:
+            below.append(Content.styled(busy, "italic $faint"))
         path = [data, *self.room.crumbs]
         lines = Content("   ").join(below)
         self.main.query_one(Header).show(str(self.room.id), path, right, lines)

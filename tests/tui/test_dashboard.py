@@ -482,3 +482,13 @@ async def test_a_page_of_lines_that_are_not_drawn_yet(opened: Open) -> None:
         assert sidebar.line == lines[-1]
         sidebar.action_page(-1)
         assert sidebar.line == lines[0]
+
+
+async def test_the_window_becomes_large_enough_under_a_dialog(opened: Open) -> None:
+    async with opened(size=(50, 12)) as pilot:
+        app = dashboard(pilot)
+        await pilot.press("ctrl+p")  # over what says that the window is too small
+        for size in ((100, 30), (140, 45)):
+            await pilot.resize_terminal(*size)
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.main)

@@ -54,7 +54,8 @@ class Scatter(Widget, can_focus=True):
 
     def show(self, x: np.ndarray, y: np.ndarray, title: str) -> None:
         """Draw the points X, Y."""
-        self._points, self.border_title = (x, y), Content(title)
+        self._points = x, y
+        self.border_title = Content(title)
         self.refresh()
 
     def render(self) -> Content:
