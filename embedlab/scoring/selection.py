@@ -9,7 +9,7 @@ from typing import get_args
 
 from embedlab.choices import SettingName
 from embedlab.core import plugins
-from embedlab.core.errors import UsageError
+from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.names import DEFAULT_TASK, task_names
 from embedlab.core.nearest import unknown
 from embedlab.data.published import canonical_names, shipped_aliases
@@ -103,7 +103,7 @@ def select_tasks(
 
 def is_selectable(name: str) -> bool:
     """Return whether NAME selects a task or a dataset."""
-    with suppress(UsageError):
+    with suppress(EmbedlabError):
         return bool(select_tasks(None, [name], None))
     return False
 
