@@ -29,7 +29,12 @@ from embedlab.scoring.provenance import (
     training_precision,
 )
 from embedlab.scoring.selection import SelectedTask
-from embedlab.scoring.training_text import keyed_items, training_text
+from embedlab.scoring.training_text import (
+    TrainingText,
+    keyed_items,
+    stated_corpora,
+    training_text,
+)
 from embedlab.tasks.task import Selection, TaskResult
 from embedlab.tasks.task import task as find_task
 
@@ -334,7 +339,8 @@ def stored_evaluation(
         code_version(stored.task),
     ) or stored.fingerprint != place.fingerprint:
         return None
-    if (counted := training_text(place.spec, settings).lack) and counted not in stored.notes:
+    stated = TrainingText(corpora=stated_corpora(place.spec, settings))
+    if stated.lack and stated.lack not in stored.notes:
         return None
     is_all = texts is None or len(stored.data) == len(texts.states)
     source = Source.from_settings(settings)

@@ -93,7 +93,7 @@ def training_text(spec: ModelSpec, settings: Settings) -> TrainingText:
                     kind="uncounted text",
                 )
             )
-    corpora = _stated_corpora(spec, settings)
+    corpora = stated_corpora(spec, settings)
     texts += [corpus.text for corpus in corpora if corpus.text is not None]
     known = TrainingText(text=reduce(or_, texts) if texts else None, corpora=corpora)
     counted = [Note(known.lack, kind="detail")] if known.lack else []
@@ -108,7 +108,7 @@ def total_text(specs: Iterable[ModelSpec], settings: Settings) -> TrainingText:
     return TrainingText(text=reduce(or_, texts) if texts else None, corpora=tuple(corpora.values()))
 
 
-def _stated_corpora(spec: ModelSpec, settings: Settings) -> tuple[StatedCorpus, ...]:
+def stated_corpora(spec: ModelSpec, settings: Settings) -> tuple[StatedCorpus, ...]:
     """Return what the cards of the published models in SPEC state."""
     folders = [folder for model in published_models(spec) if (folder := published_folder(model))]
     if not folders:
