@@ -18,6 +18,7 @@ from embedlab.core.paths import STARTER
 from embedlab.core.printable import first_few
 from embedlab.data.source import Source
 from embedlab.data.text_file import is_seen
+from embedlab.encoders.score_place import ScorePlace
 from embedlab.models.aliases import model_of
 from embedlab.models.catalog import Model, ModelSpec, resolve
 from embedlab.models.encoder_kind import prefix_of
@@ -31,7 +32,12 @@ from embedlab.reports.scores import StatedModel
 from embedlab.runs.outcomes import PREDICTED
 from embedlab.runs.signature import UNKNOWN, Signature
 from embedlab.scoring.readiness import Readiness, Work, check_all
-from embedlab.scoring.results import is_stored, member_result, model_facts
+from embedlab.scoring.results import (
+    has_all_items,
+    member_result,
+    model_facts,
+    stored_evaluation,
+)
 from embedlab.scoring.selection import is_selectable
 from embedlab.scoring.task_comparison import (
     Gathered,
@@ -49,6 +55,7 @@ if TYPE_CHECKING:
     from embedlab.core.session import Session, StartProgress
     from embedlab.core.settings import Settings
     from embedlab.encoders.encoder import PairScorer
+    from embedlab.runs.evaluations import Evaluation
     from embedlab.scoring.selection import SelectedTask
 
 
@@ -199,12 +206,19 @@ def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Rea
     do it.
     """
     ready, source = _ready(models, work, session), Source.from_settings(session.settings)
+    stored: dict[tuple[str, SelectedTask], Evaluation] = {}
     for spec in (spec for model in models for spec in model.members):
+        place = ScorePlace.of(spec, session.settings)
+        for selected in () if work.again else work.selected:
+            name = selected.stored_name(selected.definition.setting(work.setting))
+            texts = ready.texts.get(selected)
+            if found := stored_evaluation(place, name, texts, session.settings):
+                stored[spec.name, selected] = found
         todo = {
             selected: text
             for selected, text in ready.texts.items()
-            if (spec.name, selected) not in ready.unfit
-            and not is_stored(selected, spec, work, text, session.settings)
+            if (spec.name, selected) not in {*ready.unfit, *stored}
+            and not has_all_items(spec, selected, work, text, session.settings)
         }
         for selected in todo:
             for text in selected.definition.cost(spec, source, selected.names):
@@ -212,8 +226,8 @@ def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Rea
         if not all(text.is_encoded_at_once for text in todo.values()):
             with session.progresses() as progress:
                 encode_once(spec, list(todo.values()), session.settings, labelled(progress, spec))
-    texts = {one: replace(text, columns=()) for one, text in ready.texts.items()}
-    return replace(ready, texts=texts)
+    opened = {one: replace(text, columns=()) for one, text in ready.texts.items()}
+    return replace(ready, texts=opened, stored=stored)
 
 
 def encode_once(
@@ -281,8 +295,9 @@ def _results_of(
         ready.refuse_unfit(model, selected)
         for spec in model.members:
             with session.progresses() as progress:
-                texts, ticks = ready.texts.get(selected), labelled(progress, spec)
-                results.append(member_result(selected, spec, work, texts, session, ticks))
+                texts, stored = ready.texts.get(selected), ready.stored.get((spec.name, selected))
+                ticks = labelled(progress, spec)
+                results.append(member_result(spec, selected, work, texts, stored, session, ticks))
     except UsageError as error:
         if work.is_one and not work.skips_unfit:
             raise

@@ -8,26 +8,13 @@ from types import MappingProxyType
 
 import polars as pl
 
-from embedlab.data.words import NEGATING
+from embedlab.data.words import NEGATING, NUMBERS
 
 SENTENCES = ("sentence1", "sentence2")
-_WORDS = (
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-)  # from 2 on
 _LARGE = ("hundred", "thousand", "million", "billion")
-_NUMBER = rf"[0-9]+(?:[.,][0-9]+)*|\b(?:{'|'.join((*_WORDS, *_LARGE))})\b"
-_SIGNS = [*"0123456789", *_WORDS, *_LARGE]
-_DIGITS = {word: str(number) for number, word in enumerate(_WORDS, start=2)}
+_NUMBER = rf"[0-9]+(?:[.,][0-9]+)*|\b(?:{'|'.join((*NUMBERS, *_LARGE))})\b"
+_SIGNS = [*"0123456789", *NUMBERS, *_LARGE]
+_DIGITS = {word: str(number) for number, word in enumerate(NUMBERS, start=2)}
 _LONGER = 2  # times as many words
 
 

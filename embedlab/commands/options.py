@@ -118,18 +118,16 @@ def take_aliases(value: Typed) -> Typed:
     return [take_alias(name) for name in value] if isinstance(value, list) else take_alias(value)
 
 
-MODEL_HELP = (
-    "A run, run@seed, folder, hub id, catalog name, dice, average:a,b, or word-vectors:FILE, "
-    "scores:FILE, vectors:FILE, wordllama:NAME, "
-    "http://HOST/v1#MODEL; NAME=MODEL calls it NAME from then on; "
+_MODEL_HELP = (
+    "A run, run@seed, folder, hub id, catalog name,{dice} average:a,b, or word-vectors:FILE,{scores} "
+    "vectors:FILE, wordllama:NAME, http://HOST/v1#MODEL; NAME=MODEL calls it NAME from then on; "
     "options follow it: @pooling=, @prompt=, @role=, @dim=, @layer=, @whiten=, "
     "@normalise, @bits=, @adapter=, "
     "@code=native, @revision=, @max_tokens=, @case=, @special=, @padding=, @dtype=."
 )
-
-
-OF_TEXTS_HELP = MODEL_HELP.replace(" scores:FILE,", "")  # what encodes or scores any text
-ENCODER_HELP = OF_TEXTS_HELP.replace(" dice,", "")
+MODEL_HELP = _MODEL_HELP.format(dice=" dice,", scores=" scores:FILE,")
+OF_TEXTS_HELP = _MODEL_HELP.format(dice=" dice,", scores="")  # what encodes or scores any text
+ENCODER_HELP = _MODEL_HELP.format(dice="", scores="")
 
 
 def model_flag(help: str = MODEL_HELP, *names: str, metavar: str = "MODEL") -> Flag:

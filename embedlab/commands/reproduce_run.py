@@ -75,8 +75,6 @@ from embedlab.tasks.task import Selection
 from embedlab.tasks.task import task as find_task
 from embedlab.training.stage_data import groups_of
 
-Found = dict[str, Any]  # fields of a Reproduction
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class KnownRows:
@@ -236,17 +234,20 @@ def compare_rows(rows: KnownRows, session: Session) -> Reproduction:
     deviating = deviations(
         rows.table, rows.recipes, rows.known.evaluations.values(), rows.training, seeds
     )
+    base = Reproduction(
+        table=rows.table,
+        deviations=deviations_table(rows.table, deviating, list(rows.recipes)),
+        answers=(),
+        has_failed=rows.has_failed,
+    )
     by = rows.table.by
     if rows.table.pairs:
-        found = _pairs(rows, session)
-    elif by == "epoch":
-        found = _epochs(rows, session)
-    elif by == "minutes":
-        found = _minutes(rows, session)
-    else:
-        found = _numbers(rows, session) if by is None else _figure(rows, by, session)
-    failed, listed = rows.has_failed, deviations_table(rows.table, deviating, list(rows.recipes))
-    return Reproduction(table=rows.table, deviations=listed, has_failed=failed, **found)
+        return _pairs(rows, base, session)
+    if by == "epoch":
+        return _epochs(rows, base, session)
+    if by == "minutes":
+        return _minutes(rows, base, session)
+    return _numbers(rows, base, session) if by is None else _figure(rows, base, by, session)
 
 
 def known_rows(
@@ -302,7 +303,7 @@ def known_rows(
     )
 
 
-def _numbers(rows: KnownRows, session: Session) -> Found:
+def _numbers(rows: KnownRows, base: Reproduction, session: Session) -> Reproduction:
     """A table: its numbers next to the published ones, and the order of its rows."""
     table, known = rows.table, rows.known
     numbers = rows.measured.numbers()
@@ -314,15 +315,16 @@ def _numbers(rows: KnownRows, session: Session) -> Found:
         signatures=_signatures(rows.members, known.evaluations),
     )
     answers = (ours, orders_table(table, row_order, rows.apart))
-    return {
-        "answers": answers if table.ranked_by else answers[:1],
-        "numbers": numbers,
-        "row_order": row_order,
-        "scored": known.scored,
-    }
+    return replace(
+        base,
+        answers=answers if table.ranked_by else answers[:1],
+        numbers=numbers,
+        row_order=row_order,
+        scored=known.scored,
+    )
 
 
-def _pairs(rows: KnownRows, session: Session) -> Found:
+def _pairs(rows: KnownRows, base: Reproduction, session: Session) -> Reproduction:
     """A table of sentence pairs: their similarities to each model next to the published ones."""
     table = rows.table
     first, second = map(list, zip(*table.pairs, strict=True))
@@ -340,10 +342,10 @@ def _pairs(rows: KnownRows, session: Session) -> Found:
                 printed=printed, values=tuple(float(scores[index]) for scores in encoder_scores)
             )
     answer = numbers_table(table, numbers, (), [*example_pairs(table), *rows.notes])
-    return {"answers": (answer,), "numbers": numbers}
+    return replace(base, answers=(answer,), numbers=numbers)
 
 
-def _epochs(rows: KnownRows, session: Session) -> Found:
+def _epochs(rows: KnownRows, base: Reproduction, session: Session) -> Reproduction:
     """A figure along epochs: the dev scores that the runs behind each row have in their events."""
     scores: dict[str, list[list[float]]] = {}
     for row in rows.table.sources:
@@ -353,10 +355,10 @@ def _epochs(rows: KnownRows, session: Session) -> Found:
     means = {
         row: [fmean(values) for values in zip(*runs, strict=False)] for row, runs in scores.items()
     }
-    return {"answers": (epochs_table(rows.table, scores, rows.notes),), "curves": means}
+    return replace(base, answers=(epochs_table(rows.table, scores, rows.notes),), curves=means)
 
 
-def _minutes(rows: KnownRows, session: Session) -> Found:
+def _minutes(rows: KnownRows, base: Reproduction, session: Session) -> Reproduction:
     """A table of times: how long the runs behind each row took, but those that were interrupted."""
     table = rows.table
     numbers = {}
@@ -365,7 +367,8 @@ def _minutes(rows: KnownRows, session: Session) -> Found:
         printed = table.printed[row]["minutes"]
         values = tuple(minutes for minutes in spent if minutes > 0)
         numbers[row, "minutes"] = ComparedNumber(printed=printed, values=values)
-    return {"answers": (numbers_table(table, numbers, (), rows.notes),), "numbers": numbers}
+    answer = numbers_table(table, numbers, (), rows.notes)
+    return replace(base, answers=(answer,), numbers=numbers)
 
 
 def _runs_of(rows: KnownRows, row: str, session: Session) -> list[RunFolder]:
@@ -392,7 +395,7 @@ def _last_scores(run: RunFolder) -> list[float]:
     ]
 
 
-def _figure(rows: KnownRows, by: By, session: Session) -> Found:
+def _figure(rows: KnownRows, base: Reproduction, by: By, session: Session) -> Reproduction:
     """A figure: the rows compared slice by slice with the first of them."""
     table, members = rows.table, rows.members
     # as the table of pairs calls them
@@ -417,7 +420,7 @@ def _figure(rows: KnownRows, by: By, session: Session) -> Found:
         for each in map(comparison_table, compared)
     ]
     shown = tuple(answers or [Table(title, notes=notes)])
-    return {"answers": shown, "compared": compared, "scored": scored}
+    return replace(base, answers=shown, compared=compared, scored=scored)
 
 
 def _signatures(

@@ -155,8 +155,7 @@ def _too_large(path: Path, limit: int, error: type[EmbedlabError]) -> EmbedlabEr
 
 def refuse_other_content(path: Path) -> None:
     """Refuse the file at PATH where it is by its signature another one than its name says."""
-    with path.open("rb") as file:
-        other = other_content(file.read(_SIGNED))
+    other = _content_of(path)
     if other is not None and not (path.suffix.lower() == ".parquet" and "parquet" in other.what):
         raise MissingError(f"{path} is {other.what}", hint=other.hint)
 
@@ -165,9 +164,13 @@ def hint_of_content(path: Path, otherwise: str) -> str:
     """Return what the file at PATH is by its signature and what to do with it, OTHERWISE where it
     has none.
     """
-    with path.open("rb") as file:
-        other = other_content(file.read(_SIGNED))
+    other = _content_of(path)
     return otherwise if other is None else f"it is {other.what}: {other.hint}"
+
+
+def _content_of(path: Path) -> OtherContent | None:
+    with path.open("rb") as file:
+        return other_content(file.read(_SIGNED))
 
 
 def other_content(head: bytes) -> OtherContent | None:

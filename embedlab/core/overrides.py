@@ -199,11 +199,13 @@ def set_values(values: TomlTable, overrides: Sequence[str]) -> None:
     """Apply `--set` OVERRIDES to a recipe's table, in whichever order they come: a profile, then a
     task, then explicit keys, which win.
     """
-    for key in (*CHOICES, ""):
-        for override in overrides:
-            chosen = override.partition("=")[0]
-            if chosen == key or not (key or chosen in CHOICES):
-                set_value(values, override)
+    for override in sorted(overrides, key=_rank):
+        set_value(values, override)
+
+
+def _rank(override: str) -> int:
+    key = override.partition("=")[0]
+    return CHOICES.index(key) if key in CHOICES else len(CHOICES)
 
 
 def set_value(values: TomlTable, override: str) -> None:

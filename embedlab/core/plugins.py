@@ -148,20 +148,22 @@ def _declared(content: bytes, path: Path) -> Declared:
             f"cannot be read without running the file",
             hint=_EXAMPLE,
         ) from error
-    kinds = values.items() if isinstance(values, dict) else [(None, None)]
-    pairs = [
-        pair
-        for _, named in kinds
-        for pair in (named.items() if isinstance(named, dict) else [(None,)])
-    ]
-    texts = [*(kind for kind, _ in kinds), *(text for pair in pairs for text in pair)]
-    if not all(isinstance(text, str) for text in texts):
+    if not _is_declaration(values):
         raise MissingError(
             f"the plug-in file {str(path)!r}: {DECLARATION} = "
             f"{json.dumps(values, default=repr)[:80]} is not kind → name → attribute",
             hint=_EXAMPLE,
         )
     return dict(values)
+
+
+def _is_declaration(values: Any) -> bool:
+    return isinstance(values, dict) and all(
+        isinstance(kind, str)
+        and isinstance(named, dict)
+        and all(isinstance(text, str) for pair in named.items() for text in pair)
+        for kind, named in values.items()
+    )
 
 
 def _place(error: BaseException, path: Path) -> str:

@@ -49,11 +49,14 @@ class KnownText:
         ]
         return cls(sentences=_distinct([key.ravel() for key in keys]), pairs=_distinct(pairs))
 
-    def __or__(self, other: Self) -> Self:
-        """Return the union."""
-        return type(self)(
-            sentences=_distinct([self.sentences, other.sentences]),
-            pairs=_distinct([self.pairs, other.pairs]),
+    @classmethod
+    def union(cls, texts: Sequence[Self]) -> Self | None:
+        """Return what any of TEXTS has; None where there are none."""
+        if len(texts) < 2:
+            return texts[0] if texts else None
+        return cls(
+            sentences=_distinct([text.sentences for text in texts]),
+            pairs=_distinct([text.pairs for text in texts]),
         )
 
     def overlap(self, frame: pl.DataFrame) -> Overlap:

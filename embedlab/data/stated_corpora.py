@@ -7,9 +7,7 @@ same as nothing shared.
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import reduce
 from hashlib import sha256
-from operator import or_
 from pathlib import Path
 
 import numpy as np
@@ -127,7 +125,7 @@ def _open_corpus(name: str, source: Source, cache: Path) -> StatedCorpus:
         datasets=tuple(texts),
         rows=sum(rows for rows, _ in texts.values()),
         published_rows=published,
-        text=reduce(or_, (text for _, text in texts.values())) if texts else None,
+        text=KnownText.union([text for _, text in texts.values()]),
     )
 
 

@@ -126,7 +126,8 @@ _THERE = re.compile(r"(?i)\b(there (?:is|are|was|were)) (?:(?:an?|some|any) )?(?
 _ANY_AUXILIARY = re.compile(rf"(?i)\b(?:{_AUXILIARY})\b(?!['’])")
 _NOT = re.compile(rf"(?i)\b({_AUXILIARY}) not\b ?")
 _CONTRACTED = re.compile(r"(?i)\b(is|are|was|were|could|would|should|must)n['’]t\b")
-_NUMBERS = (
+# from 2 on
+NUMBERS = (
     "two",
     "three",
     "four",
@@ -140,7 +141,7 @@ _NUMBERS = (
     "twelve",
 )
 _NUMBER = re.compile(
-    rf"(?i)(?<![\w.,:/$€£+−-])(?:[2-9]|[1-9][0-9]|{'|'.join(_NUMBERS)})(?![\w%°:/-]|[.,][0-9])"
+    rf"(?i)(?<![\w.,:/$€£+−-])(?:[2-9]|[1-9][0-9]|{'|'.join(NUMBERS)})(?![\w%°:/-]|[.,][0-9])"
 )
 
 
@@ -178,6 +179,6 @@ def _with_another_number(sentence: str) -> str | None:
     if text.isdigit():
         other = str(int(text) + 1)
     else:
-        word = (*_NUMBERS, _NUMBERS[-2])[_NUMBERS.index(text.lower()) + 1]
+        word = (*NUMBERS, NUMBERS[-2])[NUMBERS.index(text.lower()) + 1]
         other = word.capitalize() if text[0].isupper() else word
     return f"{sentence[: order.start()]}{other}{sentence[order.end() :]}"

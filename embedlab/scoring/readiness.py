@@ -7,7 +7,7 @@ nothing else.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from embedlab.core.errors import MissingError, NotDownloadedError, UsageError
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from embedlab.core.recipe import EvaluateSection, Recipe
     from embedlab.core.settings import Settings
     from embedlab.models.catalog import Model, ModelSpec
+    from embedlab.runs.evaluations import Evaluation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,8 +42,8 @@ class Work:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Readiness:
-    """What is known before anything is computed: the texts that each selected task reads, and what
-    cannot be evaluated.
+    """What is known before anything is computed: the texts that each selected task reads, what
+    cannot be evaluated, and what was evaluated before.
     """
 
     texts: Mapping[SelectedTask, Texts]  # of tasks whose texts do not depend on the model
@@ -50,6 +51,8 @@ class Readiness:
     missing: Mapping[SelectedTask, MissingError]
     # by member: a task that does not apply to it
     unfit: Mapping[tuple[str, SelectedTask], UsageError]
+    # by member too: evaluations that still hold
+    stored: Mapping[tuple[str, SelectedTask], Evaluation] = field(default_factory=dict)
 
     @property
     def is_whole(self) -> bool:

@@ -50,24 +50,24 @@ if TYPE_CHECKING:
 
 
 def member_result(
-    selected: SelectedTask,
     spec: ModelSpec,
+    selected: SelectedTask,
     work: Work,
     texts: Texts | None,
+    stored: Evaluation | None,
     session: Session,
     start_progress: StartProgress,
 ) -> TaskResult:
     """Return what a member got on a task: what is stored of the same vectors and data, the rest
     evaluated and stored.
 
-    TEXTS is what the task reads, None where that depends on the model. Where WORK wants items,
-    those suffice, and only what lacks them is evaluated.
+    TEXTS is what the task reads, None where that depends on the model; STORED is the evaluation
+    that still holds. Where WORK wants items, those suffice, and only what lacks them is evaluated.
     """
     place = ScorePlace.of(spec, session.settings)
     setting = selected.definition.setting(work.setting)
     if not (work.again or spec.without):
         known = _usable(place, selected, texts, setting, session.settings)
-        stored = stored_evaluation(place, selected.stored_name(setting), texts, session.settings)
         found = {each.dataset for each in known.values()}
         if stored is not None and _itemised(selected.task, stored) <= found:
             if not work.wants_items:
@@ -93,7 +93,9 @@ def member_result(
                 return TaskResult(evaluation=nothing, outcomes=_in_order(known, texts))
             if texts is not None and can_part:
                 part, rest = SelectedTask(task=selected.task, names=lacking), texts.of(lacking)
-                more = member_result(part, spec, work, rest, session, start_progress)
+                name = part.stored_name(setting)
+                of_rest = stored_evaluation(place, name, rest, session.settings)
+                more = member_result(spec, part, work, rest, of_rest, session, start_progress)
                 both = known | {each.name: each for each in more.outcomes}
                 return replace(more, outcomes=_in_order(both, texts))
     result = evaluate_task(
@@ -122,16 +124,12 @@ def _in_order(
     return tuple(found[name] for name in order if name in found)
 
 
-def is_stored(
-    selected: SelectedTask, spec: ModelSpec, work: Work, texts: Texts, settings: Settings
+def has_all_items(
+    spec: ModelSpec, selected: SelectedTask, work: Work, texts: Texts, settings: Settings
 ) -> bool:
-    """Return whether what a member got on a task is stored, so that none of TEXTS is encoded."""
-    place, setting = ScorePlace.of(spec, settings), selected.definition.setting(work.setting)
-    if work.again:
-        return False
-    if stored_evaluation(place, selected.stored_name(setting), texts, settings) is not None:
-        return True
+    """Return whether WORK wants items, and all those that a task reads are stored of a member."""
     wanted = {*texts.names} if work.wants_items else set()
+    place, setting = ScorePlace.of(spec, settings), selected.definition.setting(work.setting)
     return bool(wanted) and wanted <= {*_usable(place, selected, texts, setting, settings)}
 
 

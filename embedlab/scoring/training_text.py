@@ -5,11 +5,9 @@ are at hand.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import reduce
-from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,7 +93,7 @@ def training_text(spec: ModelSpec, settings: Settings) -> TrainingText:
             )
     corpora = stated_corpora(spec, settings)
     texts += [corpus.text for corpus in corpora if corpus.text is not None]
-    known = TrainingText(text=reduce(or_, texts) if texts else None, corpora=corpora)
+    known = TrainingText(text=_union(texts), corpora=corpora)
     counted = [Note(known.lack, kind="detail")] if known.lack else []
     return replace(known, notes=(*notes, *counted))
 
@@ -105,7 +103,15 @@ def total_text(specs: Iterable[ModelSpec], settings: Settings) -> TrainingText:
     each = [training_text(spec, settings) for spec in specs]
     texts = [known.text for known in each if known.text is not None]
     corpora = {corpus.name: corpus for known in each for corpus in known.corpora}
-    return TrainingText(text=reduce(or_, texts) if texts else None, corpora=tuple(corpora.values()))
+    return TrainingText(text=_union(texts), corpora=tuple(corpora.values()))
+
+
+def _union(texts: Sequence[KnownText]) -> KnownText | None:
+    if not texts:  # most models: nothing of what counts text is imported
+        return None
+    from embedlab.data.overlaps import KnownText
+
+    return KnownText.union(texts)
 
 
 def stated_corpora(spec: ModelSpec, settings: Settings) -> tuple[StatedCorpus, ...]:

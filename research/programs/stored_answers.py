@@ -53,7 +53,7 @@ from embedlab.runs.environment import StoredPart
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import PREDICTED, TEXT_IDS, StoredOutcomes, class_indices, items_frame
 from embedlab.scoring.readiness import Work
-from embedlab.scoring.results import member_result
+from embedlab.scoring.results import member_result, stored_evaluation
 from embedlab.scoring.selection import SelectedTask
 from embedlab.scoring.task_comparison import (
     Gathered,
@@ -150,10 +150,11 @@ def store(
     answers = {
         one.task: {
             spec.name: member_result(
-                one,
                 spec,
+                one,
                 Work(selected=tasks, wants_items=True),
                 None,
+                stored_evaluation(ScorePlace.of(spec, settings), one.stored_name(), None, settings),
                 session,
                 lambda _: lambda *_: None,
             )
