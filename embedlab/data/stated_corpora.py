@@ -7,6 +7,7 @@ same as nothing shared.
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -83,6 +84,12 @@ def card_corpora(folder: Path) -> tuple[str, ...]:
     path = folder / CARD
     if not path.is_file():
         return ()
+    status = path.stat()
+    return _listed(path.resolve(), status.st_size, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=64)  # a comparison asks several times
+def _listed(path: Path, _size: int, _changed_ns: int) -> tuple[str, ...]:
     from huggingface_hub import metadata_load  # 0.1 s
 
     try:
