@@ -52,6 +52,7 @@ def _write_text(path: Path, rows: int, text: KnownText) -> None:
         write_table(path, text.frame, {_ROWS: str(rows)})
 
 
+@lru_cache(maxsize=16)  # of several models; the name of the file is that of its content
 def _read_text(path: Path) -> tuple[int, KnownText]:
     """Read what `_write_text` wrote."""
     frame, facts = read_table(path, hint="")
