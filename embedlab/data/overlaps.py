@@ -220,7 +220,8 @@ def _distinct(keys: Sequence[SortedKeys]) -> SortedKeys:
     """
     joined = np.sort(np.concatenate([np.empty(0, np.uint64), *keys]), kind="stable")
     is_last = np.append(joined[:-1] != joined[1:], True)[: len(joined)]
-    return joined[is_last]
+    distinct: SortedKeys = joined[is_last]
+    return distinct
 
 
 def _label(part: Part) -> str:
