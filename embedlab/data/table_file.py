@@ -39,6 +39,7 @@ _ODD_ESCAPE = re.compile(
 SEPARATORS = (",", ";", "\t", "|")  # of a CSV file
 _STATED_SEPARATOR = re.compile(r'"?sep=(.)"?')  # a first line that Excel writes
 _NO_SEPARATORS = frozenset("_-. '\"()/?!")  # signs that names of columns have
+_ESCAPED = r"\""  # how R quotes a quote
 _QUOTED = r'(?s)^"((?:[^"]|"")*)"$'
 _GAP = re.compile(r"\S {2,}\S")
 _LOOKED_AT = 1000  # rows
@@ -72,7 +73,7 @@ def read_rows(
 
     A row of a text file that ends before a NEEDED column is refused; missing fields after those are
     blank. Bytes that are UTF-8 are text. Quotes in TSV are literal where it IS_CORPUS or no program
-    quoted the column.
+    quoted the file or the column.
     """
     require_file(path)
     try:
@@ -84,8 +85,10 @@ def read_rows(
             case ".csv":
                 return _table(path, [row for row in _csv_rows(path) if row[1]], needed)
             case ".tsv":
-                fields = [line.split("\t") for line in read_lines(path)]
-                rows = _table(path, list(enumerate(fields, 1)), needed)
+                lines = [line.split("\t") for line in read_lines(path)]
+                if not is_corpus and (quoted := _quoted_lines(path, lines)):
+                    return _table(path, quoted, needed)
+                rows = _table(path, list(enumerate(lines, 1)), needed)
                 return rows if is_corpus else _unquoted(rows)
     except pl.exceptions.PolarsError as error:
         raise MissingError(
@@ -148,10 +151,22 @@ def _csv_rows(path: Path) -> list[tuple[int, list[str]]]:
     text = read_text(path)
     first, _, rest = text.partition("\n")
     if stated := _STATED_SEPARATOR.fullmatch(first.rstrip("\r")):
-        return [(line + 1, row) for line, row in csv_rows(path, rest, stated[1])]
+        return [(line + 1, row) for line, row in _quoted_rows(path, rest, stated[1])]
     splits = [mark for mark in SEPARATORS if len(outside_quotes(first, mark)) > 1] or [","]
     agreed = (mark for mark in splits if len(splits) > 1 and _is_consistent(path, text, mark))
-    return list(csv_rows(path, text, next(agreed, splits[0])))
+    return _quoted_rows(path, text, next(agreed, splits[0]))
+
+
+def _quoted_rows(path: Path, text: str, separator: str) -> list[tuple[int, list[str]]]:
+    """Return the rows of a TEXT with quoted fields; what cannot be read with doubled quotes may
+    have escaped ones, as R writes them.
+    """
+    try:
+        return list(csv_rows(path, text, separator))
+    except MissingError:
+        if _ESCAPED not in text:
+            raise
+        return list(csv_rows(path, text.replace(_ESCAPED, '""'), separator))
 
 
 def _is_consistent(path: Path, text: str, separator: str) -> bool:
@@ -161,6 +176,22 @@ def _is_consistent(path: Path, text: str, separator: str) -> bool:
     except MissingError:
         return False
     return all(len(row) == len(rows[0]) for row in rows)
+
+
+def _quoted_lines(path: Path, lines: Sequence[list[str]]) -> list[tuple[int, list[str]]]:
+    """Return the rows of a TSV file that a program quoted, none of another: all names are quoted,
+    or only with fields that go over several LINES each row has as many as the header.
+    """
+    lines = [line for line in lines if any(line)]
+    has_quoted_names = all(re.fullmatch(_QUOTED, name) for name in lines[0])
+    if not has_quoted_names and len({*map(len, lines)}) == 1:
+        return []
+    try:
+        rows = [row for row in _quoted_rows(path, read_text(path), "\t") if row[1]]
+    except MissingError:
+        return []
+    is_even = len({len(row) for _, row in rows[1:]}) == 1
+    return rows if is_even and (has_quoted_names or len(rows) < len(lines)) else []
 
 
 def _read_jsonl(path: Path) -> pl.DataFrame:
@@ -196,6 +227,8 @@ def _table(
         rows = rows[:-1]
     (first, names), *rows = rows
     header = [name.strip() for name in names]
+    if _has_row_names(header, [row for _, row in rows]):
+        header = ["", *header]
     if len(header) < 2 + ("" in header):
         lines = [",".join(row) for row in (names, *(row for _, row in rows))]
         if other := _other_separator([*filter(None, lines)]):
@@ -221,6 +254,16 @@ def _table(
     )
     places = pl.Series(PLACE, [line for line, _ in rows], dtype=pl.UInt32)
     return frame.with_columns(pl.all().replace("", None), places)
+
+
+def _has_row_names(header: Sequence[str], rows: Sequence[list[str]]) -> bool:
+    """Return whether ROWS begin with their own numbers, which have no name in the HEADER, as R
+    writes them.
+    """
+    if not rows or "id" in header[0].lower() or {*map(len, rows)} != {len(header) + 1}:
+        return False
+    names = [row[0] for row in rows]
+    return all(map(str.isdecimal, names)) and len({*names}) == len(names)
 
 
 def _unquoted(rows: pl.DataFrame) -> pl.DataFrame:

@@ -131,6 +131,10 @@ table :: a.csv :: a::b\nx::y\n :: line 1: its columns are separated by ':'
 table :: a.tsv :: "a\tb\n"c\t"d"\n :: (2, '"c', '"d"')
 table :: a.tsv :: a\tb\tc\n"a ""b"" c"\t"d"\t"e, f"\nd\t"e" f\tg\n :: (2, 'a "b" c', '"d"', 'e, f') (3, 'd', '"e" f', 'g')
 table :: a.tsv :: "a"\tb\n"c"\t"d ""e""\n"f"\tg\n :: (2, 'c', '"d ""e""') (3, 'f', 'g')
+table :: a.tsv :: a\tb\n"x\ny"\tz\nu\tv\n :: (2, 'x\ny', 'z') (4, 'u', 'v')
+table :: a.tsv :: "a"\t"b"\n"1"\t"x \\"y\\""\t2\n"2"\t"z, ""w"" x"\t3\n :: (2, '1', 'x "y"', '2') (3, '2', 'z, "w" x', '3')
+table :: a.tsv :: id\tb\n1\tx\ty\n :: line 2: 3 fields: the header has 2
+table :: a.csv :: a,b\n"x, \\"y\\"",z\n :: (2, 'x, "y"', 'z')
 table :: a.tsv :: a,b\nc,d\n :: line 1: its columns are separated by ','
 table :: a.tsv :: a\tb\rone\ttwo\r :: (2, 'one', 'two')
 table :: a.jsonl ::   \n{"a": 1}\n\t\n{"a": 2}\n :: (2, 1) (4, 2)
