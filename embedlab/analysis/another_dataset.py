@@ -72,41 +72,41 @@ def elsewhere(
         if measured.rows is not None and not measured.average_of and compared.tests:
             kinds.setdefault((measured.task, measured.metric), []).append((measured, compared))
     results = []
-    for of_kind in (kind for kind in kinds.values() if len(kind) >= FEWEST_DATASETS):
-        places, shared = apart(
-            [evidence.rows.texts for evidence, _ in of_kind if evidence.rows is not None]
+    for pairs in (kind for kind in kinds.values() if len(kind) >= FEWEST_DATASETS):
+        chosen, shared_pairs = apart(
+            [evidence.rows.texts for evidence, _ in pairs if evidence.rows is not None]
         )
-        if len(places) >= FEWEST_DATASETS:
-            counted = [of_kind[index] for index in places]
-            of_models = (
+        if len(chosen) >= FEWEST_DATASETS:
+            counted = [pairs[index] for index in chosen]
+            summaries = (
                 _of_model(counted, models, model.name, models[0].name) for model in models[1:]
             )
             results += [
-                _no_narrower(replace(each, shared_pairs=shared), slices)
-                for each in of_models
-                if each is not None
+                _no_narrower(replace(summary, shared_pairs=shared_pairs), slices)
+                for summary in summaries
+                if summary is not None
             ]
     return tuple(results)
 
 
-def _no_narrower(other: Elsewhere, slices: Sequence[ComparedSlice]) -> Elsewhere:
+def _no_narrower(elsewhere: Elsewhere, slices: Sequence[ComparedSlice]) -> Elsewhere:
     """Return what is known of another dataset, at least as wide as the averages over the datasets
     at hand that have all that it counts.
     """
-    low, high = other.low, other.high
+    low, high = elsewhere.low, elsewhere.high
     for average in slices:
-        is_same = (average.task, average.metric) == (other.task, other.metric)
-        if is_same and {*other.datasets} <= {*average.average_of}:
-            known = average.differences[other.model]
-            if known.low == known.low:
-                low = min(low, other.mean - (known.delta - known.low))
-                high = max(high, other.mean + (known.high - known.delta))
+        is_same = (average.task, average.metric) == (elsewhere.task, elsewhere.metric)
+        if is_same and {*elsewhere.datasets} <= {*average.average_of}:
+            difference = average.differences[elsewhere.model]
+            if difference.low == difference.low:
+                low = min(low, elsewhere.mean - (difference.delta - difference.low))
+                high = max(high, elsewhere.mean + (difference.high - difference.delta))
     return replace(
-        other,
+        elsewhere,
         low=low,
         high=high,
-        new_low=min(low, other.new_low),
-        new_high=max(high, other.new_high),
+        new_low=min(low, elsewhere.new_low),
+        new_high=max(high, elsewhere.new_high),
     )
 
 
@@ -117,9 +117,9 @@ def apart(texts: Sequence[NDArray[np.uint64]]) -> tuple[list[int], int]:
     TEXTS: of each dataset the numbers of the sentences of its pairs, (pairs, 2); a pair in the
     other order is the same. Of equally many datasets those with the most pairs are taken.
     """
-    has = _pairs_of(texts)
-    chosen = _largest(has)
-    return chosen, int(has[chosen].sum() - has[chosen].any(axis=0).sum())
+    has_pair = _pairs_of(texts)
+    chosen = _largest(has_pair)
+    return chosen, int(has_pair[chosen].sum() - has_pair[chosen].any(axis=0).sum())
 
 
 def _pairs_of(texts: Sequence[NDArray[np.uint64]]) -> NDArray[np.bool_]:
@@ -127,22 +127,22 @@ def _pairs_of(texts: Sequence[NDArray[np.uint64]]) -> NDArray[np.bool_]:
     numbers = np.unique(np.concatenate(texts), return_inverse=True)[1].reshape(-1, 2)
     keys = numbers.min(axis=1) * (numbers.max(initial=0) + 1) + numbers.max(axis=1)
     distinct, pair = np.unique(keys, return_inverse=True)
-    has = np.zeros((len(texts), len(distinct)), dtype=bool)
-    has[np.repeat(np.arange(len(texts)), [len(text) for text in texts]), pair] = True
-    return has
+    has_pair = np.zeros((len(texts), len(distinct)), dtype=bool)
+    has_pair[np.repeat(np.arange(len(texts)), [len(text) for text in texts]), pair] = True
+    return has_pair
 
 
-def _largest(has: NDArray[np.bool_]) -> list[int]:
-    sizes = has.sum(axis=1)
-    common = has.astype(np.float32) @ has.T.astype(np.float32)
+def _largest(has_pair: NDArray[np.bool_]) -> list[int]:
+    sizes = has_pair.sum(axis=1)
+    common = has_pair.astype(np.float32) @ has_pair.T.astype(np.float32)
     clashes = {
         (first, second)
-        for first, second in combinations(range(len(has)), 2)
+        for first, second in combinations(range(len(has_pair)), 2)
         if common[first, second] > MOST_SHARED * sizes[[first, second]].min()
     }
-    if len(has) > _MOST_TRIED:  # then one by one, those that share with the fewest first
+    if len(has_pair) > _MOST_TRIED:  # then one by one, those that share with the fewest first
         order = sorted(
-            range(len(has)),
+            range(len(has_pair)),
             key=lambda index: (sum(index in clash for clash in clashes), -sizes[index]),
         )
         chosen: list[int] = []
@@ -150,10 +150,10 @@ def _largest(has: NDArray[np.bool_]) -> list[int]:
             if not any((min(index, other), max(index, other)) in clashes for other in chosen):
                 chosen.append(index)
         return sorted(chosen)
-    for count in range(len(has), 0, -1):
+    for count in range(len(has_pair), 0, -1):
         fitting = [
             combination
-            for combination in combinations(range(len(has)), count)
+            for combination in combinations(range(len(has_pair)), count)
             if not any(clash in clashes for clash in combinations(combination, 2))
         ]
         if fitting:
@@ -184,7 +184,7 @@ def _of_model(
         metric=evidence.metric,
         model=name,
         reference=reference,
-        datasets=tuple(each.key for each, _ in counted),
+        datasets=tuple(compared_slice.key for compared_slice, _ in counted),
         shared_pairs=0,
         mean=mean,
         low=low,
@@ -200,15 +200,17 @@ def _spreads(
     """The spread of the two recipes' averages over seeds, or of their differences where both share
     runs.
     """
-    columns, known = member_columns(models), {model.name: model for model in models}
-    first, second = known[name], known[reference]
-    mine, other = (
+    columns, by_name = member_columns(models), {model.name: model for model in models}
+    first, second = by_name[name], by_name[reference]
+    first_values, second_values = (
         points[[columns.index(member) for member in model.members]] for model in (first, second)
     )
     if share_runs(first.behind, second.behind):
-        return [_spread(mine - other)]
+        return [_spread(first_values - second_values)]
     return [
-        _spread(values) for values, model in ((mine, first), (other, second)) if model.is_recipe
+        _spread(values)
+        for values, model in ((first_values, first), (second_values, second))
+        if model.is_recipe
     ]
 
 
@@ -237,25 +239,29 @@ def predicted(
             else noise
         )
     quantiles = chdtri(len(differences) - 1, (np.arange(_QUANTILES) + 0.5) / _QUANTILES)
-    between = _between(differences, variances, quantiles)
-    means, inside = _weighted(differences, variances, between)
-    deviations = np.sqrt(inside + noise + np.stack([np.zeros_like(between), between]))
-    ends = _quantiles(means, deviations, np.array([tail, 1 - tail])).tolist()
-    return float(means.mean()), (ends[0][0], ends[0][1]), (ends[1][0], ends[1][1])
+    variance_between = _between(differences, variances, quantiles)
+    means, variance_of_mean = _weighted(differences, variances, variance_between)
+    deviations = np.sqrt(
+        variance_of_mean + noise + np.stack([np.zeros_like(variance_between), variance_between])
+    )
+    bounds = _quantiles(means, deviations, np.array([tail, 1 - tail])).tolist()
+    return float(means.mean()), (bounds[0][0], bounds[0][1]), (bounds[1][0], bounds[1][1])
 
 
-def _weighted(differences: Floats, variances: Floats, between: Floats) -> tuple[Floats, Floats]:
-    """Return the weighted mean, and its variance, at each variance BETWEEN datasets."""
-    weights = _weights(variances, between)
-    inside: Floats = 1 / weights.sum(axis=1)
-    return (weights @ differences) * inside, inside
+def _weighted(
+    differences: Floats, variances: Floats, variance_between: Floats
+) -> tuple[Floats, Floats]:
+    """Return the weighted mean, and its variance, at each VARIANCE BETWEEN datasets."""
+    weights = _weights(variances, variance_between)
+    variance_of_mean: Floats = 1 / weights.sum(axis=1)
+    return (weights @ differences) * variance_of_mean, variance_of_mean
 
 
-def _weights(variances: Floats, between: Floats) -> Floats:
-    """Return the weight of each dataset at each variance BETWEEN them; (variances between,
+def _weights(variances: Floats, variance_between: Floats) -> Floats:
+    """Return the weight of each dataset at each VARIANCE BETWEEN them; (variances between,
     datasets).
     """
-    weights: Floats = 1 / np.maximum(variances + between[:, None], _SMALLEST)
+    weights: Floats = 1 / np.maximum(variances + variance_between[:, None], _SMALLEST)
     return weights
 
 
@@ -264,17 +270,17 @@ def _between(differences: Floats, variances: Floats, quantiles: Floats) -> Float
     at 0 already.
     """
 
-    def excess(between: Floats) -> tuple[Floats, Floats]:
+    def excess(variance_between: Floats) -> tuple[Floats, Floats]:
         """1/Q - 1/quantile, which rises, and is straight where the variances inside datasets are
         equal; and its slope.
         """
         weights, (means, _) = (
-            _weights(variances, between),
-            _weighted(differences, variances, between),
+            _weights(variances, variance_between),
+            _weighted(differences, variances, variance_between),
         )
-        apart = differences - means[:, None]
-        q = np.maximum((weights * apart**2).sum(axis=1), _SMALLEST)
-        return 1 / q - 1 / quantiles, ((weights * apart) ** 2).sum(axis=1) / q**2
+        distances = differences - means[:, None]
+        q = np.maximum((weights * distances**2).sum(axis=1), _SMALLEST)
+        return 1 / q - 1 / quantiles, ((weights * distances) ** 2).sum(axis=1) / q**2
 
     high = ((differences - differences.mean()) ** 2).sum() / quantiles  # there Q is smaller
     return _crossing(np.zeros_like(high), high, np.zeros_like(high), excess)
@@ -319,10 +325,14 @@ def _crossing(
         value, slope = excess(point)
         low, high = np.where(value < 0, point, low), np.where(value < 0, high, point)
         step = np.divide(value, slope, out=np.full_like(point, np.inf), where=slope > 0)
-        moved = point - step
-        moved = np.where((moved >= low) & (moved <= high), moved, (low + high) / 2)
-        is_near = np.abs(moved - point) <= _PRECISE * np.maximum(np.abs(moved), np.abs(point))
-        point = moved
+        next_point = point - step
+        next_point = np.where(
+            (next_point >= low) & (next_point <= high), next_point, (low + high) / 2
+        )
+        is_near = np.abs(next_point - point) <= _PRECISE * np.maximum(
+            np.abs(next_point), np.abs(point)
+        )
+        point = next_point
         if is_near.all():
             break
     return point

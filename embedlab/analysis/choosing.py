@@ -34,29 +34,33 @@ def chosen_p(p: Sequence[float]) -> list[float]:
     A nan stays nan, and counts as a cell that could have been chosen.
     """
     cells, corrected, largest = len(p) + 1, [math.nan] * len(p), 0.0
-    left = cells  # the best, and the cells that are not denied yet
+    undenied = cells  # the best, and the cells that are not denied yet
     for index in sorted(
         (index for index, value in enumerate(p) if not math.isnan(value)),
         key=lambda index: p[index],
     ):
         largest = max(
-            largest, range_tail(-_NORMAL.inv_cdf(max(p[index], _SMALLEST) / 2), cells, left)
+            largest, range_tail(-_NORMAL.inv_cdf(max(p[index], _SMALLEST) / 2), cells, undenied)
         )
         corrected[index] = largest
-        left -= 1
+        undenied -= 1
     return corrected
 
 
-def range_tail(deviate: float, cells: int, left: int) -> float:
-    """Return the probability that some of CELLS equal ones is above some of the first LEFT by more
-    than DEVIATE standard errors.
+def range_tail(deviate: float, cells: int, undenied: int) -> float:
+    """Return the probability that some of CELLS equal cells is above some of the first UNDENIED by
+    more than DEVIATE standard errors.
     """
     distance = _ROOT * deviate
-    inside = 0.0
-    for u, below, density in _points():
-        above = _below(u + distance)
-        inside += density * (above - below) ** (left - 1) * above ** (cells - left)
-    return min(max(1 - left * _STEP * inside, 0.0), 1.0)
+    probability = 0.0
+    for u, share_below, density in _points():
+        share_above = _below(u + distance)
+        probability += (
+            density
+            * (share_above - share_below) ** (undenied - 1)
+            * share_above ** (cells - undenied)
+        )
+    return min(max(1 - undenied * _STEP * probability, 0.0), 1.0)
 
 
 def optimism(means: Sequence[float], noise: float) -> float:
@@ -86,11 +90,11 @@ def _expected_error(truths: Sequence[float]) -> float:
     total = 0.0
     for step in range(round((high - low) / _STEP) + 1):
         point = low + step * _STEP
-        below = [math.log(max(_below(point - truth), _SMALLEST)) for truth in truths]
-        every = math.fsum(below)
+        log_cdfs = [math.log(max(_below(point - truth), _SMALLEST)) for truth in truths]
+        log_joint = math.fsum(log_cdfs)
         total += sum(
-            (point - truth) * _density(point - truth) * math.exp(every - log_cdf)
-            for truth, log_cdf in zip(truths, below, strict=True)
+            (point - truth) * _density(point - truth) * math.exp(log_joint - log_cdf)
+            for truth, log_cdf in zip(truths, log_cdfs, strict=True)
         )
     return _STEP * total
 

@@ -118,15 +118,17 @@ class SettledClaim:
         return self.verdict == "reversed" or (self.verdict == "holds" and not is_equality)
 
 
-def check_claim(claim: Claim, where: str) -> None:
-    """Refuse a claim that no difference could decide; WHERE names its file and key."""
+def check_claim(claim: Claim, location: str) -> None:
+    """Refuse a claim that no difference could decide; LOCATION is its file and key."""
     if claim.direction == "equal" and claim.size is None:
         raise UsageError(
-            f"{where}: 'equal' needs a size",
+            f"{location}: 'equal' needs a size",
             hint="size = 0.5, in the table's units: within it two scores count as equal",
         )
     if claim.first == claim.second:
-        raise UsageError(f"{where}: {claim.first!r} is compared with itself", hint="name two rows")
+        raise UsageError(
+            f"{location}: {claim.first!r} is compared with itself", hint="name two rows"
+        )
 
 
 def claimed_difference(
@@ -136,8 +138,8 @@ def claimed_difference(
     comparison.
     """
     pair = (first, second) if (first, second) in weighed.of_pair else (second, first)
-    of_pair = weighed.of_pair[pair]
-    uncertainty = of_pair if pair[0] == first else of_pair.reversed
+    pair_uncertainty = weighed.of_pair[pair]
+    uncertainty = pair_uncertainty if pair[0] == first else pair_uncertainty.reversed
     value = weighed.means[first] - weighed.means[second]
     low, high = difference_interval(value, uncertainty, weighed.evidence.scale)
     return ClaimedDifference(
@@ -162,18 +164,24 @@ def settle_claims(
     that it enters the family once, with the smaller p of the two tests. What is open would have
     been found at the level at which Holm's procedure stopped.
     """
-    tested = {name: _tested(claims[name], measured[name]) for name in claims if name in measured}
-    stated = {name: p for name, (p, _) in tested.items() if measured[name].found_in is None}
-    corrected = dict(zip(stated, holm([*stated.values()]), strict=True))
+    tests = {name: _tested(claims[name], measured[name]) for name in claims if name in measured}
+    p_outside_tables = {
+        name: p for name, (p, _) in tests.items() if measured[name].found_in is None
+    }
+    corrected = dict(zip(p_outside_tables, holm([*p_outside_tables.values()]), strict=True))
     level = _level(corrected.values())
     settled = []
     for name, claim in claims.items():
         if name not in measured:
             settled.append(SettledClaim(name=name, claim=claim, verdict="not measured"))
             continue
-        claimed, (p, outcome) = measured[name], tested[name]
-        p = corrected[name] if claimed.found_in is None else _in_table(claim, p, claimed.found_in)
-        is_equal = abs(claimed.scale * claimed.value) < claimed.last_digit / 2
+        difference, (p, outcome) = measured[name], tests[name]
+        p = (
+            corrected[name]
+            if difference.found_in is None
+            else _in_table(claim, p, difference.found_in)
+        )
+        is_equal = abs(difference.scale * difference.value) < difference.last_digit / 2
         is_open = p >= SIGNIFICANT or (is_equal and claim.direction != "equal")
         verdict = "open" if is_open or isnan(p) else outcome
         settled.append(
@@ -181,14 +189,16 @@ def settle_claims(
                 name=name,
                 claim=claim,
                 verdict=verdict,
-                difference=claimed.scale * claimed.value,
-                low=claimed.scale * claimed.low,
-                high=claimed.scale * claimed.high,
+                difference=difference.scale * difference.value,
+                low=difference.scale * difference.low,
+                high=difference.scale * difference.high,
                 p=p,
-                found_in=claimed.found_in,
-                reach=claimed.reach,
-                visible=claimed.scale
-                * _visible(claim, claimed, claimed.found_in.level if claimed.found_in else level)
+                found_in=difference.found_in,
+                reach=difference.reach,
+                visible=difference.scale
+                * _visible(
+                    claim, difference, difference.found_in.level if difference.found_in else level
+                )
                 if verdict == "open"
                 else nan,
             )
@@ -208,22 +218,24 @@ def _in_table(claim: Claim, p: float, table: ComparedTable) -> float:
     return min(p * table.tests, 1.0) if claim.direction == "equal" else table.p
 
 
-def _tested(claim: Claim, claimed: ClaimedDifference) -> tuple[float, Verdict]:
+def _tested(claim: Claim, difference: ClaimedDifference) -> tuple[float, Verdict]:
     """Return the p of a claim, and the verdict if it is small enough."""
     if claim.direction == "equal":
         assert claim.size is not None, "refused when it is read"
-        margin = claim.size / claimed.scale
-        within = claimed.uncertainty.equivalence(claimed.value, margin)
-        away = (
-            claimed.uncertainty.tail(claimed.value - margin)
-            if claimed.value >= 0
-            else claimed.uncertainty.reversed.tail(-claimed.value - margin)
+        margin = claim.size / difference.scale
+        p_within = difference.uncertainty.equivalence(difference.value, margin)
+        p_tail = (
+            difference.uncertainty.tail(difference.value - margin)
+            if difference.value >= 0
+            else difference.uncertainty.reversed.tail(-difference.value - margin)
         )
-        beyond = min(2 * away, 1.0)
-        return (within, "holds") if not beyond < within else (beyond, "reversed")
-    return claimed.p, "holds" if (claimed.value > 0) == (claim.direction == "above") else "reversed"
+        p_beyond = min(2 * p_tail, 1.0)
+        return (p_within, "holds") if not p_beyond < p_within else (p_beyond, "reversed")
+    return difference.p, "holds" if (difference.value > 0) == (
+        claim.direction == "above"
+    ) else "reversed"
 
 
-def _visible(claim: Claim, claimed: ClaimedDifference, level: float) -> float:
-    of = smallest_margin if claim.direction == "equal" else smallest_difference
-    return of(claimed.uncertainty, level)
+def _visible(claim: Claim, difference: ClaimedDifference, level: float) -> float:
+    smallest = smallest_margin if claim.direction == "equal" else smallest_difference
+    return smallest(difference.uncertainty, level)

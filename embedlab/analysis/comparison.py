@@ -167,8 +167,8 @@ class ComparedSlice(NamedSlice):
         """The largest design effect of the differences shown, or of a single model's score; nan
         where nothing is tested.
         """
-        shown = (self.differences or self.scores).values()
-        effects = [each.uncertainty.design_effect for each in shown]
+        scores = (self.differences or self.scores).values()
+        effects = [score.uncertainty.design_effect for score in scores]
         return max((effect for effect in effects if not isnan(effect)), default=nan)
 
 
@@ -188,15 +188,19 @@ def compare_evidence(
         for pair in combinations([model.name for model in models], 2)
         if has_letters or reference in pair
     ]
-    drafts = [_Draft(each, models, pairs, has_intervals=True) for each in evidence]
-    shown = [pair for pair in pairs if reference in pair]
-    corrected = iter(holm([draft.p[pair] for draft in drafts for pair in shown]))
-    each_two = iter(holm([p for draft in drafts for p in draft.p.values()]) if has_letters else ())
+    drafts = [
+        _Draft(slice_evidence, models, pairs, has_intervals=True) for slice_evidence in evidence
+    ]
+    shown_pairs = [pair for pair in pairs if reference in pair]
+    corrected = iter(holm([draft.p[pair] for draft in drafts for pair in shown_pairs]))
+    corrected_letters = iter(
+        holm([p for draft in drafts for p in draft.p.values()]) if has_letters else ()
+    )
     slices = [
         draft.compared_slice(
             reference,
-            {pair: next(corrected) for pair in shown},
-            {pair: next(each_two) for pair in draft.p} if has_letters else None,
+            {pair: next(corrected) for pair in shown_pairs},
+            {pair: next(corrected_letters) for pair in draft.p} if has_letters else None,
             margin,
         )
         for draft in drafts
@@ -211,11 +215,11 @@ class _Draft(Weighed):
         self,
         reference: str,
         corrected: Mapping[tuple[str, str], float],
-        each_two: Mapping[tuple[str, str], float] | None,
+        corrected_letters: Mapping[tuple[str, str], float] | None,
         margin: float | None,
     ) -> ComparedSlice:
-        """Return the slice, given the corrected p of each difference from the REFERENCE, and those
-        of EACH TWO models where they get letters.
+        """Return the slice, given the CORRECTED p of each difference from the REFERENCE;
+        CORRECTED LETTERS has that of each two models where they get letters.
         """
         evidence, notes = self.evidence, [self.lack] if self.lack else []
         if self.topics is not None and (
@@ -224,7 +228,9 @@ class _Draft(Weighed):
             notes.append(
                 f"only {evidence.items} rows, {self.sentences} distinct sentences: rough intervals"
             )
-        scores = self.scores(self._letters(each_two) if each_two is not None else ())
+        scores = self.scores(
+            self._letters(corrected_letters) if corrected_letters is not None else ()
+        )
         others = [name for name in self.means if name != reference]
         return ComparedSlice(
             key=evidence.key,
@@ -276,9 +282,9 @@ class _Draft(Weighed):
         if all(isnan(p) for p in corrected.values()) and (corrected or self.topics is None):
             return [""] * len(self.means)
         differs = np.zeros((len(self.means), len(self.means)), dtype=bool)
-        places = {name: index for index, name in enumerate(self.means)}
+        indices = {name: index for index, name in enumerate(self.means)}
         for (first, second), p in corrected.items():
-            differs[places[first], places[second]] = differs[places[second], places[first]] = (
+            differs[indices[first], indices[second]] = differs[indices[second], indices[first]] = (
                 p < SIGNIFICANT and abs(self.means[first] - self.means[second]) >= LEAST_SHOWN
             )
         return compact_letters(list(self.means.values()), differs)
@@ -291,8 +297,8 @@ class _Draft(Weighed):
         margin: float | None,
     ) -> Difference:
         pair = (name, reference) if (name, reference) in self.p else (reference, name)
-        of_pair = self.of_pair[pair]
-        uncertainty = of_pair if pair[0] == name else of_pair.reversed
+        pair_uncertainty = self.of_pair[pair]
+        uncertainty = pair_uncertainty if pair[0] == name else pair_uncertainty.reversed
         delta = self.means[name] - self.means[reference]
         low, high = difference_interval(delta, uncertainty, self.evidence.scale)
         topic = self.topic_of(name, reference)
@@ -322,49 +328,51 @@ def comparison_notes(
     tests = sum(compared.tests for compared in slices)
     if not any(compared.sentences for compared in slices):
         return
-    tested = [compared for compared in slices if compared.sentences]
-    if any(compared.items > compared.topics + 1 for compared in tested):
+    tested_slices = [compared for compared in slices if compared.sentences]
+    if any(compared.items > compared.topics + 1 for compared in tested_slices):
         yield Note(
             "items of one topic count as dependent; `embedlab power` shows how many that leaves"
         )
     yield from hanging_note(
-        (f"{compared.key} {name}", each.topic)
-        for compared in tested
-        for name, each in compared.differences.items()
+        (f"{compared.key} {name}", difference.topic)
+        for compared in tested_slices
+        for name, difference in compared.differences.items()
     )
     if tests:
-        over = f" (Holm over {tests} differences)" if tests > 1 else ""
-        full = f"[ ]: 95% interval, each on its own; {MODELS.sign}: not zero at 5%{over}"
+        correction = f" (Holm over {tests} differences)" if tests > 1 else ""
+        explanation = (
+            f"[ ]: 95% interval, each on its own; {MODELS.sign}: not zero at 5%{correction}"
+        )
         if has_differences:
-            yield Note(full, short=[full], kind="sign")
+            yield Note(explanation, short=[explanation], kind="sign")
         if any(score.letters for compared in slices for score in compared.scores.values()):
             letters = "same letter: not distinguished (5%, Holm over all pairs of models and rows)"
             yield Note(letters, short=[letters], kind="sign")
         if REACHES["checkpoints"] in reach_signs(slices):
             yield CHECKPOINT_NOTE
     if margin is not None:
-        shown = sum(
-            not isnan(each.p_equivalent)
+        count = sum(
+            not isnan(difference.p_equivalent)
             for compared in slices
-            for each in compared.differences.values()
+            for difference in compared.differences.values()
         )
         yield (
             f"=: smaller than ±{100 * margin:g} (two one-sided tests, 5%, corrected by Holm over "
-            f"{shown} differences)"
+            f"{count} differences)"
         )
     yield from seed_notes([model for model in models if model.seeds or any(model.runs)])
 
 
-def hanging_note(named: Iterable[tuple[str, Topic | None]]) -> Iterator[str]:
+def hanging_note(topics: Iterable[tuple[str, Topic | None]]) -> Iterator[str]:
     """Yield a note on the differences that hang on a topic, with what is left of each without it;
-    NAMED as people read them.
+    TOPICS are by the name of a difference as people read it.
     """
-    if hanging := [(name, topic) for name, topic in named if topic is not None]:
-        listed = ", ".join(
+    if hanging := [(name, topic) for name, topic in topics if topic is not None]:
+        listing = ", ".join(
             f"{name} {100 * topic.without:+z.2f} without {topic.rows} rows"
             for name, topic in hanging
         )
-        text = f"{HANGS}: one topic decides: {listed}"
+        text = f"{HANGS}: one topic decides: {listing}"
         yield Note(text, short=[text], kind="one topic")
 
 
@@ -372,9 +380,13 @@ def reach_signs(slices: Sequence[ComparedSlice]) -> list[str]:
     """Return the signs of significant differences that the slices can have: of recipes and
     published models, of checkpoints.
     """
-    tested = [compared for compared in slices if compared.tests > 0]
-    reaches = {compared.reach for compared in tested}
-    reaches |= {each.reach for compared in tested for each in compared.differences.values()}
+    tested_slices = [compared for compared in slices if compared.tests > 0]
+    reaches = {compared.reach for compared in tested_slices}
+    reaches |= {
+        difference.reach
+        for compared in tested_slices
+        for difference in compared.differences.values()
+    }
     return [REACHES[reach] for reach in ("models", "checkpoints") if reach in reaches]
 
 
@@ -392,8 +404,8 @@ def _equivalence_corrected(slices: Sequence[ComparedSlice]) -> tuple[ComparedSli
         replace(
             compared,
             differences={
-                name: replace(each, p_equivalent=next(p))
-                for name, each in compared.differences.items()
+                name: replace(old, p_equivalent=next(p))
+                for name, old in compared.differences.items()
             },
         )
         for compared in slices

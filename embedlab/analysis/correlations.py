@@ -18,8 +18,8 @@ def average_ranks(values: ArrayLike) -> NDArray[np.float64]:
     _, group, sizes = np.unique(
         np.asarray(values, dtype=np.float64), return_inverse=True, return_counts=True
     )
-    shared: NDArray[np.float64] = np.cumsum(sizes) - (sizes - 1) / 2
-    return shared[group]
+    mean_ranks: NDArray[np.float64] = np.cumsum(sizes) - (sizes - 1) / 2
+    return mean_ranks[group]
 
 
 def within_one(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -56,16 +56,16 @@ def spearman_of_each(gold: ArrayLike, columns: Sequence[ArrayLike]) -> list[floa
     """Return the rank correlation of GOLD with each of some columns, as `spearman`; gold is ranked
     once.
     """
-    values, own = (
+    values, arrays = (
         np.asarray(gold, dtype=np.float64),
         [np.asarray(column, dtype=np.float64) for column in columns],
     )
     if np.isnan(values).any():
-        return [float("nan")] * len(own)
+        return [float("nan")] * len(arrays)
     ranks = average_ranks(values)
     return [
         float("nan") if np.isnan(column).any() else pearson(ranks, average_ranks(column))
-        for column in own
+        for column in arrays
     ]
 
 

@@ -82,20 +82,20 @@ class SharedSentences:
 
     @cached_property
     def _by_sentence(self) -> _Sums:
-        differ = np.flatnonzero(self.first != self.second)
+        has_two_sentences = np.flatnonzero(self.first != self.second)
         return _Sums.of(
-            np.concatenate([self.first, self.second[differ]]),
-            np.concatenate([np.arange(self.rows), differ]),
+            np.concatenate([self.first, self.second[has_two_sentences]]),
+            np.concatenate([np.arange(self.rows), has_two_sentences]),
         )
 
     @cached_property
     def _by_two_sentences(self) -> _Sums:
-        differ = np.flatnonzero(self.first != self.second)
+        rows_of_two = np.flatnonzero(self.first != self.second)
         low, high = (
-            one(self.first[differ], self.second[differ]).astype(np.int64)
-            for one in (np.minimum, np.maximum)
+            choose(self.first[rows_of_two], self.second[rows_of_two]).astype(np.int64)
+            for choose in (np.minimum, np.maximum)
         )
-        return _Sums.of(np.unique(low * self.sentences + high, return_inverse=True)[1], differ)
+        return _Sums.of(np.unique(low * self.sentences + high, return_inverse=True)[1], rows_of_two)
 
     @cached_property
     def _linked_share(self) -> Floats:
@@ -169,8 +169,10 @@ class ContributionSums:
             independent,
         )
         squared = self.sentences**2
-        fourth = np.einsum("es,es->e", squared, squared)
-        freedom = np.divide(3 * value**2, fourth, out=np.full_like(value, np.inf), where=fourth > 0)
+        fourth_powers = np.einsum("es,es->e", squared, squared)
+        freedom = np.divide(
+            3 * value**2, fourth_powers, out=np.full_like(value, np.inf), where=fourth_powers > 0
+        )
         return Variances(value=value, independent=independent, freedom=np.maximum(freedom, 1.0))
 
 
@@ -191,15 +193,15 @@ def _mean_share(shares: Floats, rows: Floats, group: RowPositions) -> Floats:
         return np.minimum(np.repeat(shares, len(rows)), 0.5)
     starts = np.flatnonzero(np.diff(group, prepend=-1))
     if len(starts) == len(shares):  # each group's rows are together
-        of_groups = np.add.reduceat(rows**2, starts, axis=1)[:, np.argsort(group[starts])]
+        group_squares = np.add.reduceat(rows**2, starts, axis=1)[:, np.argsort(group[starts])]
     else:
-        of_groups = np.array(
+        group_squares = np.array(
             [np.bincount(group, weights=row**2, minlength=len(shares)) for row in rows]
         )
     squares = np.einsum("er,er->e", rows, rows)
-    mean = np.divide(of_groups @ shares, squares, out=np.zeros_like(squares), where=squares > 0)
-    shared: Floats = np.minimum(mean, 0.5)
-    return shared
+    mean = np.divide(group_squares @ shares, squares, out=np.zeros_like(squares), where=squares > 0)
+    capped: Floats = np.minimum(mean, 0.5)
+    return capped
 
 
 def combined(weights: Floats, values: Floats) -> Floats:
@@ -208,16 +210,16 @@ def combined(weights: Floats, values: Floats) -> Floats:
     """
     sums = np.empty((len(weights), values.shape[1]))
     for row, weight in zip(sums, weights, strict=True):
-        places = np.flatnonzero(weight).tolist()
-        if not places:
+        members = np.flatnonzero(weight).tolist()
+        if not members:
             row[:] = 0.0
         elif (
-            len(places) == 2 and weight[places[0]] == 1.0 and weight[places[1]] == -1.0
+            len(members) == 2 and weight[members[0]] == 1.0 and weight[members[1]] == -1.0
         ):  # the difference of two members, most often
-            np.subtract(values[places[0]], values[places[1]], out=row)
+            np.subtract(values[members[0]], values[members[1]], out=row)
         else:
-            np.multiply(weight[places[0]], values[places[0]], out=row)
-            for index in places[1:]:
+            np.multiply(weight[members[0]], values[members[0]], out=row)
+            for index in members[1:]:
                 row += weight[index] * values[index]
     return sums
 
@@ -250,13 +252,17 @@ class _Sums:
         if groups == 1:
             return np.array([(self.sizes**2).sum()])
         keys = np.repeat(np.arange(len(self.sizes)), self.sizes) * groups + group[self.places]
-        found, counts = np.unique(keys, return_counts=True)
-        return np.bincount(found % groups, weights=counts**2, minlength=groups).astype(np.intp)
+        distinct_keys, counts = np.unique(keys, return_counts=True)
+        return np.bincount(distinct_keys % groups, weights=counts**2, minlength=groups).astype(
+            np.intp
+        )
 
     def add(self, contributions: Floats) -> Floats:
         sums = np.zeros((len(contributions), len(self.starts)))
-        for found, own in zip(sums, contributions if len(self.starts) else [], strict=False):
-            np.add.reduceat(own[self.places], self.starts, out=found)
+        for sum_row, contribution in zip(
+            sums, contributions if len(self.starts) else [], strict=False
+        ):
+            np.add.reduceat(contribution[self.places], self.starts, out=sum_row)
         return sums
 
 

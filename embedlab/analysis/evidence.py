@@ -160,10 +160,10 @@ class SliceRows:
         numbers = self.row_topics
         shares: Floats = np.bincount(numbers, weights=self.row_shares).astype(np.float64)
         factor = self.row_factors
-        known = self.known_contributions
-        sums = np.zeros((len(known), len(shares)))
-        for found, row in zip(sums, known, strict=True):
-            found += np.bincount(numbers, weights=row * factor, minlength=len(shares))
+        contributions = self.known_contributions
+        sums = np.zeros((len(contributions), len(shares)))
+        for topic_sums, row in zip(sums, contributions, strict=True):
+            topic_sums += np.bincount(numbers, weights=row * factor, minlength=len(shares))
         factors = np.bincount(numbers, weights=self.row_shares * factor) / shares
         large = []
         for topic in np.argsort(-shares, kind="stable")[:MOST_LEFT_OUT].tolist():
@@ -172,10 +172,10 @@ class SliceRows:
                 _, exact = self.leaving(numbers == topic)
                 sums[:, topic] = np.where(np.isnan(exact), sums[:, topic], exact * factors[topic])
         if large:
-            others = shares.copy()
-            others[large] = 0.0
-            others = others / others.sum() if others.any() else shares
-            sums -= sums.sum(axis=1, keepdims=True) * others
+            other_shares = shares.copy()
+            other_shares[large] = 0.0
+            other_shares = other_shares / other_shares.sum() if other_shares.any() else shares
+            sums -= sums.sum(axis=1, keepdims=True) * other_shares
         return TopicSums(sums=sums, shares=shares)
 
     @cached_property
@@ -198,13 +198,13 @@ class SliceRows:
         """
         if not len(self.groups) or not self.groups.any():
             return np.ones(len(self.groups))
-        numbers, left = self.row_topics, np.empty(len(self.groups))
-        whole = np.bincount(numbers, weights=self.row_shares)
+        numbers, remaining = self.row_topics, np.empty(len(self.groups))
+        topic_shares = np.bincount(numbers, weights=self.row_shares)
         for group in np.unique(self.groups):
             in_group = self.groups == group
             shares = np.bincount(numbers[in_group], weights=self.row_shares[in_group])
-            left[in_group] = _left(shares / shares.sum())
-        factors: Floats = np.sqrt(_left(whole / whole.sum()) / left)
+            remaining[in_group] = _left(shares / shares.sum())
+        factors: Floats = np.sqrt(_left(topic_shares / topic_shares.sum()) / remaining)
         return factors
 
     def of_members(self, members: Sequence[int]) -> SliceRows:
@@ -225,14 +225,14 @@ class SliceRows:
         """The same rows with other contributions, (members, rows); topics are found once for all of
         them.
         """
-        other = replace(self, contributions=contributions, leaving=None)
+        rows = replace(self, contributions=contributions, leaving=None)
         for name, value in (
             ("shared", self.shared),
             ("row_topics", self.row_topics),
             ("row_factors", self.row_factors),
         ):
-            other.__dict__[name] = value  # where the cached property puts it
-        return other
+            rows.__dict__[name] = value  # where the cached property puts it
+        return rows
 
 
 def _left(shares: Floats) -> float:
@@ -303,31 +303,33 @@ def evidence_of(
     by one, all items together without them; where there is none, because sources are unknown, no
     member has a score. What is not to be tested has no rows.
     """
-    there, groups = list(predicted), groups or ItemGroups(rows=[np.arange(len(gold))])
+    scored_members, groups = list(predicted), groups or ItemGroups(rows=[np.arange(len(gold))])
     values, parts = [], []
     numbers = _own_numbers(f"{task} {key}", len(gold)) if texts is None else texts
     for row in groups.rows:
-        own, columns = gold[row], [prediction[row] for prediction in predicted.values()]
-        values.append(measure.values(own, columns))
+        row_gold, columns = gold[row], [prediction[row] for prediction in predicted.values()]
+        values.append(measure.values(row_gold, columns))
         if is_tested and len(gold) and predicted:
-            point, make = np.array(values[-1]), partial(measure.without, own, columns)
-            part = SliceRows(
-                contributions=measure.influences(own, columns) / max(len(own), 1),
+            point, make = np.array(values[-1]), partial(measure.without, row_gold, columns)
+            slice_rows = SliceRows(
+                contributions=measure.influences(row_gold, columns) / max(len(row_gold), 1),
                 texts=numbers[row],
-                groups=np.zeros(len(own), np.intp),
+                groups=np.zeros(len(row_gold), np.intp),
                 near=near,
                 leaving=of_measure(point, make),
             )
-            parts.append(part)
+            parts.append(slice_rows)
     points = combine(
-        np.reshape(values, (len(groups.rows), len(there))), list(groups.rows), groups.aggregate
+        np.reshape(values, (len(groups.rows), len(scored_members))),
+        list(groups.rows),
+        groups.aggregate,
     )
     rows = parts[0] if len(parts) == 1 else None
     if len(parts) > 1:
         rows = joined(list(zip(parts, groups.weights, strict=True)))
-    if there != [*range(members)]:
-        points = _spread(points, there, members)
-        rows = rows and _of_all_members(rows, there, members)
+    if scored_members != [*range(members)]:
+        points = _spread(points, scored_members, members)
+        rows = rows and _of_all_members(rows, scored_members, members)
     return Evidence(
         key=key,
         title=key,
@@ -369,7 +371,7 @@ def contrast_evidence(name: str, fits: Evidence, rest: Evidence) -> Evidence:
     """
     rows = None
     if fits.rows is not None and rest.rows is not None:
-        both = joined([(fits.rows, 1.0), (rest.rows, 1.0)])
+        joined_rows = joined([(fits.rows, 1.0), (rest.rows, 1.0)])
         signs = np.repeat(
             [1.0, -1.0], [fits.rows.contributions.shape[1], rest.rows.contributions.shape[1]]
         )
@@ -377,7 +379,9 @@ def contrast_evidence(name: str, fits: Evidence, rest: Evidence) -> Evidence:
         if fits.rows.leaving is not None and rest.rows.leaving is not None:
             parts = [(fits.rows.leaving, 1.0), (rest.rows.leaving, -1.0)]
             leaving = of_sum(parts, [len(fits.rows.texts)])
-        rows = replace(both, contributions=both.contributions * signs, leaving=leaving)
+        rows = replace(
+            joined_rows, contributions=joined_rows.contributions * signs, leaving=leaving
+        )
     return Evidence(
         key=name,
         title=name,
@@ -423,8 +427,8 @@ def together(parts: Sequence[SliceRows]) -> SliceRows:
         if len(leaving) == len(parts)
         else None,
     )
-    for name, known in (("shared", parts[0].shared), ("row_topics", parts[0].row_topics)):
-        rows.__dict__[name] = known  # where the cached property puts it
+    for name, cached in (("shared", parts[0].shared), ("row_topics", parts[0].row_topics)):
+        rows.__dict__[name] = cached  # where the cached property puts it
     return rows
 
 
@@ -433,11 +437,16 @@ def member_columns(models: Sequence[ModelColumns]) -> list[str]:
     return list(dict.fromkeys(member for model in models for member in model.members))
 
 
-def _of_all_members(rows: SliceRows, there: Sequence[int], members: int) -> SliceRows:
-    """Return ROWS of the members that are THERE as rows of all, nan for the others."""
-    places = [there.index(member) if member in there else None for member in range(members)]
-    leaving = of_members([rows.leaving], places) if rows.leaving is not None else None
-    return replace(rows, contributions=_spread(rows.contributions, there, members), leaving=leaving)
+def _of_all_members(rows: SliceRows, scored_members: Sequence[int], members: int) -> SliceRows:
+    """Return ROWS of the SCORED MEMBERS as rows of all members, nan for the others."""
+    positions = [
+        scored_members.index(member) if member in scored_members else None
+        for member in range(members)
+    ]
+    leaving = of_members([rows.leaving], positions) if rows.leaving is not None else None
+    return replace(
+        rows, contributions=_spread(rows.contributions, scored_members, members), leaving=leaving
+    )
 
 
 def _own_numbers(dataset: str, count: int) -> TextIds:
@@ -446,8 +455,8 @@ def _own_numbers(dataset: str, count: int) -> TextIds:
     return np.repeat(start + np.arange(count, dtype=np.uint64)[:, None], 2, axis=1)
 
 
-def _spread(values: Floats, there: Sequence[int], members: int) -> Floats:
-    """Expand rows of the members that are THERE to one of each member, nan for the others."""
-    whole = np.full((members, *values.shape[1:]), np.nan)
-    whole[there] = values
-    return whole
+def _spread(values: Floats, scored_members: Sequence[int], members: int) -> Floats:
+    """Expand a row for each of the SCORED MEMBERS to one for each member, nan for the others."""
+    spread = np.full((members, *values.shape[1:]), np.nan)
+    spread[scored_members] = values
+    return spread

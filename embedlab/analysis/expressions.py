@@ -83,31 +83,31 @@ class _Term:
 
     def error(
         self,
-        what: str,
+        message: str,
         *,
         group: str | int = 0,
         hint: str = "",
         kind: Callable[..., UsageError] = UsageError,
     ) -> UsageError:
         """Return the error of this KIND that points at the GROUP of this term."""
-        reason = f"column {self.match.start(group) + 1}: {what}"
+        reason = f"column {self.match.start(group) + 1}: {message}"
         return kind(f"filter {self.line!r}, {reason}", hint=hint, reason=reason)
 
     def compiled(self) -> pl.Expr:
         """Return the rows for which this term holds; never null."""
-        holds = self._positive().fill_null(value=False)
-        return ~holds if self.match["negated"] else holds
+        condition = self._positive().fill_null(value=False)
+        return ~condition if self.match["negated"] else condition
 
     def _positive(self) -> pl.Expr:
         match = self.match
         if match["open"] or match["stray"]:
-            what = (
+            message = (
                 f"{match['open'][0]!r} is never closed"
                 if match["open"]
                 else f"{match['stray']!r} has no name before it"
             )
             raise self.error(
-                what,
+                message,
                 hint='write a literal like this: "a/b"'
                 if match["open"]
                 else "write for example dice>0.7",
@@ -161,10 +161,10 @@ class _Term:
                 group="middle",
                 hint=f"write for example 0.2<{middle}<0.4",
             )
-        flipped = start.replace("<", "\0").replace(">", "<").replace("\0", ">")
-        return self._comparison(middle, flipped, lower, "middle", "lower") & self._comparison(
-            middle, end, upper, "middle", "upper"
-        )
+        lower_operator = start.replace("<", "\0").replace(">", "<").replace("\0", ">")
+        return self._comparison(
+            middle, lower_operator, lower, "middle", "lower"
+        ) & self._comparison(middle, end, upper, "middle", "upper")
 
     def _comparison(
         self,
@@ -174,14 +174,14 @@ class _Term:
         field_group: str = "field",
         number_group: str = "number",
     ) -> pl.Expr:
-        known = [
+        fields = [
             column
             for column in self.columns
             if column not in _NO_NUMBERS and column not in self.names
         ]
-        name = _column(field.strip('"'), known)
+        name = _column(field.strip('"'), fields)
         if name is None:
-            raise self._unknown(field, known, group=field_group)
+            raise self._unknown(field, fields, group=field_group)
         try:
             value = float(number)
         except ValueError:
@@ -201,36 +201,36 @@ class _Term:
         }[operator]
 
     def _selection(self, name: str) -> pl.Expr:
-        known = named_selections()
-        if name not in known:
+        saved = named_selections()
+        if name not in saved:
             hint = (
-                f'named: {", ".join(known) or "none"}; to search for the text, quote it: "@{name}"'
+                f'named: {", ".join(saved) or "none"}; to search for the text, quote it: "@{name}"'
             )
             raise self.error(f"no selection is called {name!r}", group="selection", hint=hint)
-        return compile_expression(known[name], self.columns, names=self.names)
+        return compile_expression(saved[name], self.columns, names=self.names)
 
     def _names(self) -> pl.Expr:
         field, patterns = self.match.group("name", "patterns")
-        known = [*(column for column in self.names if column in self.columns), TAG]
-        name = _column(field, known)
+        fields = [*(column for column in self.names if column in self.columns), TAG]
+        name = _column(field, fields)
         if name is None:
-            raise self._unknown(field, known, group="name")
-        wanted = [pattern for pattern in patterns.split(",") if pattern]
-        if not wanted:
+            raise self._unknown(field, fields, group="name")
+        chosen = [pattern for pattern in patterns.split(",") if pattern]
+        if not chosen:
             raise self.error(
                 f"{field!r} names nothing",
                 hint=f"write for example {_EXAMPLES.get(name, f'{field}:headlines,MSR*')}",
             )
         if name == TAG:
-            if unknown := next((tag for tag in wanted if tag.lower() not in TAGS), None):
+            if unknown := next((tag for tag in chosen if tag.lower() not in TAGS), None):
                 raise self.error(
                     f"unknown tag {unknown!r}",
                     group="patterns",
                     hint=f"known: {', '.join(TAGS)}",
                     kind=UnknownFieldError,
                 )
-            return has_any([tag.lower() for tag in wanted])
-        alternatives = "|".join(pl.escape_regex(pattern).replace(r"\*", ".*") for pattern in wanted)
+            return has_any([tag.lower() for tag in chosen])
+        alternatives = "|".join(pl.escape_regex(pattern).replace(r"\*", ".*") for pattern in chosen)
         return pl.col(name).str.contains(f"(?i)^(?:{alternatives})$")
 
     def _phrase(self, phrase: str, fields: Sequence[str] = TEXT_FIELDS) -> pl.Expr:
@@ -256,11 +256,11 @@ class _Term:
             ) from error
         return pl.any_horizontal(pl.col(column).str.contains(anycase) for column in fields)
 
-    def _unknown(self, field: str, known: Collection[str], group: str) -> UsageError:
-        guess = nearest_name(field, known)
-        meant = f"did you mean {guess!r}? " if guess else ""
+    def _unknown(self, field: str, names: Collection[str], group: str) -> UsageError:
+        guess = nearest_name(field, names)
+        offer = f"did you mean {guess!r}? " if guess else ""
         hint = (
-            f'{meant}known: {", ".join(known)}; to search for the text, quote it: "{self.match[0]}"'
+            f'{offer}known: {", ".join(names)}; to search for the text, quote it: "{self.match[0]}"'
         )
         return self.error(
             f"unknown field {field!r}",
@@ -270,18 +270,19 @@ class _Term:
         )
 
 
-def _column(field: str, known: Collection[str]) -> str | None:
+def _column(field: str, columns: Collection[str]) -> str | None:
     """The column that FIELD names, written as in the table or as in its header; None if there is
     none or more than one.
     """
-    if field in known:
+    if field in columns:
         return field
-    written = field.lower().replace("δ", "delta_")  # as in the headers of two models face to face
-    fitting = [name for name in known if name.lower() == written]
+    # as in the headers of two models face to face
+    column_name = field.lower().replace("δ", "delta_")
+    fitting = [name for name in columns if name.lower() == column_name]
     if not fitting:  # the last part of a path, which is the title of its model
-        fitting = [name for name in known if _title(name) == written]
+        fitting = [name for name in columns if _title(name) == column_name]
     if field.lower() == "error":
-        fitting = [name for name in known if name.startswith("error(")]
+        fitting = [name for name in columns if name.startswith("error(")]
     return fitting[0] if len(fitting) == 1 else None
 
 
@@ -312,20 +313,20 @@ def compile_terms(
     groups = _groups(
         [_Term(match=match, line=text, columns=columns, names=names) for match in _matches(text)]
     )
-    compiled = [
+    alternatives = [
         [term.compiled() for term in sorted(group, key=lambda term: not term.is_numeric)]
         for group in groups
     ]
-    if len(compiled) == 1:
-        return compiled[0]
-    return [pl.any_horizontal([pl.all_horizontal(group) for group in compiled])]
+    if len(alternatives) == 1:
+        return alternatives[0]
+    return [pl.any_horizontal([pl.all_horizontal(group) for group in alternatives])]
 
 
 def meanings(text: str) -> Mapping[str, str]:
     """Return the expressions of the named selections that a filter reads, by name."""
-    used = _selections_in(text)
-    known = named_selections() if used else {}
-    return {name: known[name] for name in used if name in known}
+    names = _selections_in(text)
+    selections = named_selections() if names else {}
+    return {name: selections[name] for name in names if name in selections}
 
 
 def picks_by_hand(text: str) -> bool:
@@ -354,9 +355,10 @@ def refuse_unnamable(name: str, text: str) -> None:
             f"--name {name!r} needs items to store",
             hint="write --where EXPRESSION beside --name",
         )
-    if used := _selections_in(text):
+    if inner_selections := _selections_in(text):
         raise UsageError(
-            f"{text!r} holds @{used[0]}, another stored selection", hint="write out its expression"
+            f"{text!r} holds @{inner_selections[0]}, another stored selection",
+            hint="write out its expression",
         )
 
 

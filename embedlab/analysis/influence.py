@@ -102,8 +102,8 @@ class _Order:
         """Average ranks divided by the number of rows, less their mean; (rows,)."""
         n = len(self.rows)
         ends = np.append(self.starts[1:], n)
-        shared: Floats = (self.starts + 1 + ends) / 2 / n - 0.5 - 0.5 / n
-        return shared[self.group]
+        mean_ranks: Floats = (self.starts + 1 + ends) / 2 / n - 0.5 - 0.5 / n
+        return mean_ranks[self.group]
 
     def mean_above(self, weights: Floats) -> Floats:
         """Sum of the WEIGHTS of larger values and half of those of equal ones, divided by all rows;
@@ -113,8 +113,8 @@ class _Order:
         group_sums = (
             ordered if len(self.starts) == len(ordered) else np.add.reduceat(ordered, self.starts)
         )
-        larger = np.cumsum(group_sums[::-1])[::-1] - group_sums / 2
-        result: Floats = larger[self.group] / len(weights)
+        weight_above = np.cumsum(group_sums[::-1])[::-1] - group_sums / 2
+        result: Floats = weight_above[self.group] / len(weights)
         return result
 
 
@@ -186,9 +186,9 @@ def matthews_influence(gold: Labels, predicted: Labels) -> Floats:
     if spread == 0:
         return np.zeros(len(gold))
     phi = (h - p * r) / spread
-    by_found = -r / spread - phi * (1 - 2 * p) / (2 * p * (1 - p))
-    by_real = -p / spread - phi * (1 - 2 * r) / (2 * r * (1 - r))
-    return _centred(items.hits / spread + by_found * items.found + by_real * items.real)
+    predicted_slope = -r / spread - phi * (1 - 2 * p) / (2 * p * (1 - p))
+    gold_slope = -p / spread - phi * (1 - 2 * r) / (2 * r * (1 - r))
+    return _centred(items.hits / spread + predicted_slope * items.found + gold_slope * items.real)
 
 
 def _centred(values: Floats) -> Floats:

@@ -31,11 +31,11 @@ def of_measure(points: Floats, make: Callable[[], Without]) -> LeavingOut:
     """Leave items out that are measured together; POINTS are the scores of all, and what is MADE
     when it is first needed sorts.
     """
-    again = cache(make)
+    score_without = cache(make)
 
     def leaving(rows: Rows) -> tuple[Floats, Floats]:
-        without = again()(rows) if rows.any() else points
-        return without, (1 - np.count_nonzero(rows) / len(rows)) * (points - without)
+        score = score_without()(rows) if rows.any() else points
+        return score, (1 - np.count_nonzero(rows) / len(rows)) * (points - score)
 
     return leaving
 
@@ -46,14 +46,18 @@ def of_sum(parts: Sequence[tuple[LeavingOut, float]], ends: Sequence[int]) -> Le
     """
 
     def leaving(rows: Rows) -> tuple[Floats, Floats]:
-        lefts = np.split(rows, ends)
-        both = [part(left) for (part, _), left in zip(parts, lefts, strict=True)]
+        left_out_masks = np.split(rows, ends)
+        left_scores = [
+            part(left_out) for (part, _), left_out in zip(parts, left_out_masks, strict=True)
+        ]
         weights = [weight for _, weight in parts]
-        points = [weight * without for weight, (without, _) in zip(weights, both, strict=True)]
+        points = [weight * score for weight, (score, _) in zip(weights, left_scores, strict=True)]
         changes = [
-            weight * moved
-            for weight, (_, moved), left in zip(weights, both, lefts, strict=True)
-            if left.any()
+            weight * change
+            for weight, (_, change), left_out in zip(
+                weights, left_scores, left_out_masks, strict=True
+            )
+            if left_out.any()
         ]
         total: Floats = np.sum(points, axis=0)
         return total, np.sum(changes, axis=0) if changes else np.zeros_like(total)
@@ -61,18 +65,18 @@ def of_sum(parts: Sequence[tuple[LeavingOut, float]], ends: Sequence[int]) -> Le
     return leaving
 
 
-def of_members(parts: Sequence[LeavingOut], places: Sequence[int | None]) -> LeavingOut:
-    """Leave the same rows out of members that are at PLACES among those of all parts; None is one
-    without a score.
+def of_members(parts: Sequence[LeavingOut], positions: Sequence[int | None]) -> LeavingOut:
+    """Leave the same rows out of members that are at POSITIONS among those of all parts; None is
+    a member without a score.
     """
 
     def leaving(rows: Rows) -> tuple[Floats, Floats]:
-        both = np.concatenate([np.stack(part(rows)) for part in parts], axis=1)
-        placed = np.full((2, len(places)), np.nan)
-        for index, place in enumerate(places):
-            if place is not None:
-                placed[:, index] = both[:, place]
-        return placed[0], placed[1]
+        scores = np.concatenate([np.stack(part(rows)) for part in parts], axis=1)
+        member_scores = np.full((2, len(positions)), np.nan)
+        for index, position in enumerate(positions):
+            if position is not None:
+                member_scores[:, index] = scores[:, position]
+        return member_scores[0], member_scores[1]
 
     return leaving
 
@@ -82,10 +86,12 @@ def scored_again(value: Callable[[Any, Any], float]) -> WithoutOf:
 
     def of(gold: Any, predictions: Sequence[Any]) -> Without:
         def without(rows: Rows) -> Floats:
-            stay = ~rows
-            if not stay.any():
+            is_kept = ~rows
+            if not is_kept.any():
                 return np.full(len(predictions), np.nan)
-            return np.array([value(gold[stay], prediction[stay]) for prediction in predictions])
+            return np.array(
+                [value(gold[is_kept], prediction[is_kept]) for prediction in predictions]
+            )
 
         return without
 
@@ -96,32 +102,35 @@ def spearman_without(gold: ArrayLike, scores: Sequence[ArrayLike]) -> Without:
     """Return Spearman's correlation of each member's SCORES without some rows; values are sorted
     once, then counted.
     """
-    of_gold = _Numbered([gold])
-    count = max(1, _VALUES_AT_ONCE // max(of_gold.numbers.shape[1], 1))
+    gold_ranking = _Numbered([gold])
+    count = max(1, _VALUES_AT_ONCE // max(gold_ranking.numbers.shape[1], 1))
     numbered = [_Numbered(scores[start : start + count]) for start in range(0, len(scores), count)]
 
     def without(rows: Rows) -> Floats:
-        left = np.flatnonzero(rows)
-        if len(rows) - len(left) < 2:
+        left_out = np.flatnonzero(rows)
+        if len(rows) - len(left_out) < 2:
             return np.full(len(scores), np.nan)
-        ranks = of_gold.doubled_ranks(left)[0]
+        ranks = gold_ranking.doubled_ranks(left_out)[0]
         correlations: Floats = np.concatenate(
-            [_correlations(ranks, members.doubled_ranks(left)) for members in numbered]
+            [_correlations(ranks, members.doubled_ranks(left_out)) for members in numbered]
         )
         return correlations
 
     return without
 
 
-def _correlations(own: Floats, others: Floats) -> Floats:
-    """Return the correlation of OWN values with those of each of OTHERS, (members, rows); all are
+def _correlations(gold_ranks: Floats, member_ranks: Floats) -> Floats:
+    """Return the correlation of GOLD RANKS with each of MEMBER RANKS, (members, rows); all are
     centred.
     """
-    squares = np.einsum("ij,ij->i", others, others) * (own @ own)
-    found: Floats = np.divide(
-        others @ own, np.sqrt(squares), out=np.full(len(others), np.nan), where=squares > 0
+    squares = np.einsum("ij,ij->i", member_ranks, member_ranks) * (gold_ranks @ gold_ranks)
+    correlations: Floats = np.divide(
+        member_ranks @ gold_ranks,
+        np.sqrt(squares),
+        out=np.full(len(member_ranks), np.nan),
+        where=squares > 0,
     )
-    return found
+    return correlations
 
 
 class _Numbered:
@@ -147,15 +156,15 @@ class _Numbered:
             members, self.distinct
         )
 
-    def doubled_ranks(self, left: NDArray[np.intp]) -> Floats:
-        """Return twice the average ranks, less their mean, of the rows but those LEFT out, which
+    def doubled_ranks(self, left_out: NDArray[np.intp]) -> Floats:
+        """Return twice the average ranks, less their mean, of the rows but those LEFT OUT, which
         have 0; (members, rows).
         """
-        sizes = self.sizes - self._sizes(self.numbers[:, left])
-        shared = np.cumsum(sizes, axis=1)
-        shared *= 2
-        shared -= sizes
-        shared -= self.numbers.shape[1] - len(left)
-        ranks: Floats = np.take(shared.astype(np.float64), self.numbers)
-        ranks[:, left] = 0.0
+        sizes = self.sizes - self._sizes(self.numbers[:, left_out])
+        doubled = np.cumsum(sizes, axis=1)
+        doubled *= 2
+        doubled -= sizes
+        doubled -= self.numbers.shape[1] - len(left_out)
+        ranks: Floats = np.take(doubled.astype(np.float64), self.numbers)
+        ranks[:, left_out] = 0.0
         return ranks

@@ -151,8 +151,8 @@ def pair_average_precision(gold: Floats, scores: Floats) -> float:
     """
     if not gold.any():
         return float("nan")
-    hits, found, place = _cumulated(gold, scores)
-    return float((gold * (hits / found)[place]).sum() / gold.sum())
+    hits, called, score_place = _cumulated(gold, scores)
+    return float((gold * (hits / called)[score_place]).sum() / gold.sum())
 
 
 def pair_average_precision_influence(gold: Floats, scores: Floats) -> Floats:
@@ -165,15 +165,15 @@ def pair_average_precision_influence(gold: Floats, scores: Floats) -> Floats:
     n, share = len(gold), gold.mean()
     if share == 0:
         return np.full(n, np.nan)
-    hits, found, place = _cumulated(gold, scores)
-    precision = hits / found
-    positives = np.bincount(place, gold)  # at each place
+    hits, called, score_place = _cumulated(gold, scores)
+    precision = hits / called
+    positives = np.bincount(score_place, gold)  # at each place
     # Places are in descending order of scores: what scores at most as much comes at or after them.
-    by_hits = np.cumsum((positives / found)[::-1])[::-1]
-    by_found = np.cumsum((positives * precision / found)[::-1])[::-1]
-    mean = float((gold * precision[place]).sum() / gold.sum())
-    moved = gold * (precision[place] + by_hits[place] - mean) - by_found[place]
-    influence: Floats = (moved - moved.mean()) / share
+    by_hits = np.cumsum((positives / called)[::-1])[::-1]
+    by_called = np.cumsum((positives * precision / called)[::-1])[::-1]
+    mean = float((gold * precision[score_place]).sum() / gold.sum())
+    changes = gold * (precision[score_place] + by_hits[score_place] - mean) - by_called[score_place]
+    influence: Floats = (changes - changes.mean()) / share
     return influence
 
 
@@ -182,8 +182,8 @@ def area_under_roc(gold: Floats, scores: Floats) -> float:
 
     gold, scores: (pairs,), gold 0 or 1; nan where one of both is lacking.
     """
-    below, _ = _shares_beside(gold, scores)
-    return float(below[gold == 1].mean()) if 0 < gold.sum() < len(gold) else float("nan")
+    share_below, _ = _shares_beside(gold, scores)
+    return float(share_below[gold == 1].mean()) if 0 < gold.sum() < len(gold) else float("nan")
 
 
 def area_under_roc_influence(gold: Floats, scores: Floats) -> Floats:
@@ -191,10 +191,10 @@ def area_under_roc_influence(gold: Floats, scores: Floats) -> Floats:
     share = gold.mean()
     if not 0 < share < 1:
         return np.full(len(gold), np.nan)
-    below, above = _shares_beside(gold, scores)
-    area = below[gold == 1].mean()
-    moved = np.where(gold == 1, (below - area) / share, (above - area) / (1 - share))
-    influence: Floats = moved - moved.mean()
+    share_below, share_above = _shares_beside(gold, scores)
+    area = share_below[gold == 1].mean()
+    changes = np.where(gold == 1, (share_below - area) / share, (share_above - area) / (1 - share))
+    influence: Floats = changes - changes.mean()
     return influence
 
 
@@ -204,13 +204,13 @@ def best_threshold(gold: Floats, scores: Floats, *, by_f1: bool) -> float:
 
     gold, scores: (pairs,), gold 0 or 1.
     """
-    hits, found, _ = _cumulated(gold, scores)
+    hits, called, _ = _cumulated(gold, scores)
     values = np.unique(scores)[::-1]
-    hits, found = np.append(0, hits), np.append(0, found)  # nothing is called positive
+    hits, called = np.append(0, hits), np.append(0, called)  # nothing is called positive
     positives = gold.sum()
-    good = 2 * hits / (found + positives) if by_f1 and positives else 2 * hits - found
-    ends = np.concatenate([[values[0] + 1], (values[:-1] + values[1:]) / 2, [values[-1] - 1]])
-    return float(ends[int(np.argmax(good))])
+    quality = 2 * hits / (called + positives) if by_f1 and positives else 2 * hits - called
+    thresholds = np.concatenate([[values[0] + 1], (values[:-1] + values[1:]) / 2, [values[-1] - 1]])
+    return float(thresholds[int(np.argmax(quality))])
 
 
 def classes_by_threshold(
@@ -224,9 +224,9 @@ def classes_by_threshold(
     """
     classes = np.zeros(len(gold), np.int64)
     for fold in np.unique(folds):
-        inside = folds == fold
-        threshold = best_threshold(gold[~inside], scores[~inside], by_f1=by_f1)
-        classes[inside] = scores[inside] > threshold
+        in_fold = folds == fold
+        threshold = best_threshold(gold[~in_fold], scores[~in_fold], by_f1=by_f1)
+        classes[in_fold] = scores[in_fold] > threshold
     return classes
 
 
@@ -237,12 +237,12 @@ def two_folds(topics: Sequence[int] | NDArray[np.integer], seed: int = 0) -> Row
     topics: (pairs,) the topic of each pair.
     """
     _, topic, sizes = np.unique(np.asarray(topics), return_inverse=True, return_counts=True)
-    drawn = np.random.default_rng(seed).permutation(len(sizes))
-    order = drawn[np.argsort(-sizes[drawn], kind="stable")]
-    filled, fold_of = [0, 0], np.zeros(len(sizes), np.intp)
+    permutation = np.random.default_rng(seed).permutation(len(sizes))
+    order = permutation[np.argsort(-sizes[permutation], kind="stable")]
+    fold_sizes, fold_of = [0, 0], np.zeros(len(sizes), np.intp)
     for number in order.tolist():
-        fold_of[number] = int(filled[1] < filled[0])
-        filled[fold_of[number]] += int(sizes[number])
+        fold_of[number] = int(fold_sizes[1] < fold_sizes[0])
+        fold_sizes[fold_of[number]] += int(sizes[number])
     return fold_of[topic]
 
 
@@ -251,22 +251,22 @@ def _cumulated(gold: Floats, scores: Floats) -> tuple[Floats, Floats, Rows]:
     highest first, and the place of each pair among these scores.
     """
     _, ascending, counts = np.unique(scores, return_inverse=True, return_counts=True)
-    place = len(counts) - 1 - ascending
-    hits: Floats = np.cumsum(np.bincount(place, gold, minlength=len(counts)))
-    return hits, np.cumsum(counts[::-1]).astype(np.float64), place
+    score_place = len(counts) - 1 - ascending
+    hits: Floats = np.cumsum(np.bincount(score_place, gold, minlength=len(counts)))
+    return hits, np.cumsum(counts[::-1]).astype(np.float64), score_place
 
 
 def _shares_beside(gold: Floats, scores: Floats) -> tuple[Floats, Floats]:
     """Return of each pair the share of negative pairs that score less, and of positive pairs that
     score more, equal ones as halves.
     """
-    hits, found, place = _cumulated(gold, scores)
-    misses = found - hits
+    hits, called, score_place = _cumulated(gold, scores)
+    misses = called - hits
     at_hits, at_misses = np.diff(hits, prepend=0), np.diff(misses, prepend=0)
     negative, positive = max(len(gold) - gold.sum(), 1), max(gold.sum(), 1)
-    below = (misses[-1] - misses + at_misses / 2)[place] / negative
-    above = (hits - at_hits / 2)[place] / positive
-    return below, above
+    share_below = (misses[-1] - misses + at_misses / 2)[score_place] / negative
+    share_above = (hits - at_hits / 2)[score_place] / positive
+    return share_below, share_above
 
 
 def margins(entailed: ArrayLike, contradicted: ArrayLike) -> Floats:

@@ -34,8 +34,8 @@ def store_selection(name: str, expression: str) -> None:
     empty expression deletes the name.
     """
     with sole_writer(_file(), hint=_WHERE):
-        known = sorted({**named_selections(), name: expression}.items())
-        selections = {key: text for key, text in known if text}
+        items = sorted({**named_selections(), name: expression}.items())
+        selections = {key: text for key, text in items if text}
         write_json(_file(), {"schema": SCHEMA, "selections": selections}, indent=1, hint=_WHERE)
 
 

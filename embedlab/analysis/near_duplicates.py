@@ -61,10 +61,10 @@ class NearDuplicates:
     @classmethod
     def none(cls) -> NearDuplicates:
         """Build for sentences of which nothing is known but whether they are equal."""
-        nothing = np.zeros(0, np.int32)
+        no_index = np.zeros(0, np.int32)
         return cls(
             ids=np.zeros(0, np.uint64),
-            links=Links(first=nothing, second=nothing, cosine=np.zeros(0, np.float32)),
+            links=Links(first=no_index, second=no_index, cosine=np.zeros(0, np.float32)),
         )
 
     @classmethod
@@ -120,9 +120,9 @@ def near_duplicates(
     """Return which of the SENTENCES of one dataset are nearly the same; equal ones have equal IDS,
     and are one. FIND finds their links.
     """
-    places = np.unique(ids, return_index=True)[1]
-    places.sort()  # links of the same cosine are in the order of the dataset
-    ids, sentences = ids[places], sentences.gather(places)
+    first_rows = np.unique(ids, return_index=True)[1]
+    first_rows.sort()  # links of the same cosine are in the order of the dataset
+    ids, sentences = ids[first_rows], sentences.gather(first_rows)
     return NearDuplicates(ids=ids, links=find(sentences))
 
 
@@ -137,15 +137,16 @@ def similar_pairs(sentences: Sequence[str] | pl.Series) -> Links:
     rank = np.empty(words.distinct, np.int32)
     rank[by_rank] = np.arange(words.distinct)
     is_rare = _rare_entries(weighted, rank)
-    work = _occurrences(words, is_rare).astype(np.float64) ** 2
-    is_cheap = _cheapest(work, MOST_COMPARISONS)
+    comparisons = _occurrences(words, is_rare).astype(np.float64) ** 2
+    is_cheap = _cheapest(comparisons, MOST_COMPARISONS)
     for start in range(0, len(is_rare), _ENTRIES_AT_ONCE):
-        own = slice(start, start + _ENTRIES_AT_ONCE)
-        is_rare[own] &= is_cheap[words.numbers[own]]
+        block = slice(start, start + _ENTRIES_AT_ONCE)
+        is_rare[block] &= is_cheap[words.numbers[block]]
     is_uncommon = _cheapest(
-        frequency.astype(np.float64) ** 2, max(float(work[is_cheap].sum()), _COMPARISONS_AT_ONCE)
+        frequency.astype(np.float64) ** 2,
+        max(float(comparisons[is_cheap].sum()), _COMPARISONS_AT_ONCE),
     )
-    del work, by_rank, frequency
+    del comparisons, by_rank, frequency
     parts = [
         _near(weighted, *candidates)
         for candidates in _candidates(*_without_common(weighted, is_rare, is_uncommon, rank))
@@ -158,14 +159,14 @@ def similar_pairs(sentences: Sequence[str] | pl.Series) -> Links:
     return Links(first=first[order], second=second[order], cosine=cosine[order].astype(np.float32))
 
 
-def _blocks(sizes: NDArray[Any], most: int) -> Iterator[slice]:
-    """Yield rows in order, so many at once that their SIZES sum to at most MOST, or a single one;
+def _blocks(sizes: NDArray[Any], limit: int) -> Iterator[slice]:
+    """Yield rows in order, so many at once that their SIZES sum to at most LIMIT, or a single one;
     at least one slice, if of nothing.
     """
     ends, start = np.cumsum(sizes), 0
     while True:
-        before = ends[start - 1] if start else 0
-        stop = max(int(np.searchsorted(ends, before + most, side="right")), start + 1)
+        offset = ends[start - 1] if start else 0
+        stop = max(int(np.searchsorted(ends, offset + limit, side="right")), start + 1)
         yield slice(start, min(stop, len(sizes)))
         if stop >= len(sizes):
             return
@@ -195,8 +196,8 @@ class _Weighted:
         """Return the unit vectors of some sentences; (rows, words), sparse."""
         from scipy.sparse import csr_matrix
 
-        places, sizes = self.words.entries(rows)
-        numbers = self.words.numbers[places]
+        entries, sizes = self.words.entries(rows)
+        numbers = self.words.numbers[entries]
         values = self.weight[numbers] / np.repeat(self.length[rows], sizes)
         return csr_matrix((values, numbers, _starts(sizes)), shape=(len(rows), self.words.distinct))
 
@@ -220,21 +221,21 @@ def _entries(words: WordSets) -> Iterator[tuple[slice, NDArray[np.intp], NDArray
 
 def _occurrences(words: WordSets, counts: NDArray[np.bool_]) -> NDArray[np.intp]:
     """Return how many of the entries that COUNT each word has; (words,)."""
-    found = np.zeros(words.distinct, np.intp)
+    occurrences = np.zeros(words.distinct, np.intp)
     for start in range(0, len(counts), _ENTRIES_AT_ONCE):
-        own = slice(start, start + _ENTRIES_AT_ONCE)
-        found += np.bincount(words.numbers[own][counts[own]], minlength=words.distinct)
-    return found
+        block = slice(start, start + _ENTRIES_AT_ONCE)
+        occurrences += np.bincount(words.numbers[block][counts[block]], minlength=words.distinct)
+    return occurrences
 
 
-def _cheapest(work: Floats, most: float) -> NDArray[np.bool_]:
-    """Return the words that together make at most so many comparisons, of which each makes WORK;
+def _cheapest(costs: Floats, limit: float) -> NDArray[np.bool_]:
+    """Return the words that together cost at most LIMIT comparisons; COSTS has those of each word;
     (words,).
     """
-    order = np.argsort(work, kind="stable")
-    found = np.zeros(len(work), dtype=bool)
-    found[order[: int(np.searchsorted(np.cumsum(work[order]), most))]] = True
-    return found
+    order = np.argsort(costs, kind="stable")
+    is_cheap = np.zeros(len(costs), dtype=bool)
+    is_cheap[order[: int(np.searchsorted(np.cumsum(costs[order]), limit))]] = True
+    return is_cheap
 
 
 def _rare_entries(weighted: _Weighted, rank: NDArray[np.int32]) -> NDArray[np.bool_]:
@@ -243,16 +244,16 @@ def _rare_entries(weighted: _Weighted, rank: NDArray[np.int32]) -> NDArray[np.bo
 
     RANK has the place of each word, the commonest first.
     """
-    words, found = weighted.words, np.zeros(len(weighted.words.numbers), dtype=bool)
+    words, is_rare = weighted.words, np.zeros(len(weighted.words.numbers), dtype=bool)
     for block, row, numbers in _entries(words):
         sizes = words.sizes[block]
         order = np.argsort(row * words.distinct + rank[numbers])
         squares = np.cumsum((weighted.weight[numbers[order]] / weighted.length[block][row]) ** 2)
-        before = np.concatenate([[0.0], squares])[np.cumsum(sizes) - sizes]
-        found[words.starts[block.start] + order] = (
-            squares - np.repeat(before, sizes) >= LEAST_COSINE**2 - 1e-9
+        sum_before = np.concatenate([[0.0], squares])[np.cumsum(sizes) - sizes]
+        is_rare[words.starts[block.start] + order] = (
+            squares - np.repeat(sum_before, sizes) >= LEAST_COSINE**2 - 1e-9
         )
-    return found
+    return is_rare
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -273,16 +274,18 @@ class _Common:
         """Return which two sentences can be nearly the same, of whose other words the PRODUCTS are;
         (candidates,).
         """
-        found = products + self.length[first] * self.length[second] >= LEAST_COSINE - _ROUNDING
-        open_ones = np.flatnonzero(found)
-        for start in range(0, len(open_ones), _BOUNDS_AT_ONCE):
-            own = open_ones[start : start + _BOUNDS_AT_ONCE]
-            left, right = (
-                self.groups[places[own]].astype(np.float32) for places in (first, second)
+        can_reach = products + self.length[first] * self.length[second] >= LEAST_COSINE - _ROUNDING
+        undecided = np.flatnonzero(can_reach)
+        for start in range(0, len(undecided), _BOUNDS_AT_ONCE):
+            block = undecided[start : start + _BOUNDS_AT_ONCE]
+            first_groups, second_groups = (
+                self.groups[places[block]].astype(np.float32) for places in (first, second)
             )
-            most = products[own] + np.einsum("cg,cg->c", left, right) / np.float32(255 * 255)
-            found[own] = most >= LEAST_COSINE - _ROUNDING
-        return found
+            upper_bound = products[block] + np.einsum(
+                "cg,cg->c", first_groups, second_groups
+            ) / np.float32(255 * 255)
+            can_reach[block] = upper_bound >= LEAST_COSINE - _ROUNDING
+        return can_reach
 
 
 def _without_common(
@@ -297,19 +300,19 @@ def _without_common(
     from scipy.sparse import csr_matrix
 
     words = weighted.words
-    stays, sizes = is_used.copy(), np.zeros(len(words.sizes), np.int64)
+    is_used_entry, sizes = is_used.copy(), np.zeros(len(words.sizes), np.int64)
     length, groups = np.zeros(len(sizes), np.float32), np.zeros((len(sizes), _GROUPS), np.uint8)
     group_of = np.where(
         rank < _ALONE, rank, _ALONE + (rank - _ALONE) % (_GROUPS - _ALONE)
     )  # the very commonest words have their own
     for rows, row, numbers in _entries(words):
-        own, count = (
+        entries, count = (
             slice(words.starts[rows.start], words.starts[rows.stop]),
             rows.stop - rows.start,
         )
         is_common = ~is_uncommon[numbers]
-        stays[own] |= ~is_common
-        sizes[rows] = np.bincount(row[stays[own]], minlength=count)
+        is_used_entry[entries] |= ~is_common
+        sizes[rows] = np.bincount(row[is_used_entry[entries]], minlength=count)
         row, numbers = (
             row[is_common],
             numbers[is_common],
@@ -323,12 +326,12 @@ def _without_common(
     starts = _starts(sizes)
     data, indices = np.empty(starts[-1], np.float32), np.empty(starts[-1], np.int32)
     for rows, row, numbers in _entries(words):
-        there, own = (
-            stays[words.starts[rows.start] : words.starts[rows.stop]],
+        is_kept, entries = (
+            is_used_entry[words.starts[rows.start] : words.starts[rows.stop]],
             slice(starts[rows.start], starts[rows.stop]),
         )
-        indices[own] = numbers[there]
-        data[own] = weighted.weight[numbers[there]] / weighted.length[rows][row[there]]
+        indices[entries] = numbers[is_kept]
+        data[entries] = weighted.weight[numbers[is_kept]] / weighted.length[rows][row[is_kept]]
     vectors = csr_matrix((data, indices, starts), shape=(len(sizes), words.distinct))
     return vectors, _Common(length=length, groups=groups)
 
@@ -346,22 +349,22 @@ def _candidates(vectors: Any, common: _Common) -> Iterator[tuple[Places, Places]
         else np.zeros(2, np.intp)
     )
     for begin, end in pairwise(edges.tolist()):
-        others = (vectors[begin:] if begin else vectors).T.tocsr()
+        block_vectors = (vectors[begin:] if begin else vectors).T.tocsr()
         indices = vectors.indices[vectors.indptr[begin] : vectors.indptr[end]]
-        counts = _starts(np.diff(others.indptr)[indices])[
+        counts = _starts(np.diff(block_vectors.indptr)[indices])[
             vectors.indptr[begin : end + 1] - vectors.indptr[begin]
         ]
         for rows in _blocks(np.diff(counts), _COMPARISONS_AT_ONCE):
-            found = vectors[begin + rows.start : begin + rows.stop] @ others
+            products = vectors[begin + rows.start : begin + rows.stop] @ block_vectors
             first = np.repeat(
                 np.arange(begin + rows.start, begin + rows.stop, dtype=np.int32),
-                np.diff(found.indptr),
+                np.diff(products.indptr),
             )
-            second = found.indices + np.int32(begin)
-            after = np.flatnonzero(second > first)
-            first, second = first[after], second[after]
-            can = common.reach(found.data[after], first, second)
-            yield first[can], second[can]
+            second = products.indices + np.int32(begin)
+            is_after = np.flatnonzero(second > first)
+            first, second = first[is_after], second[is_after]
+            is_candidate = common.reach(products.data[is_after], first, second)
+            yield first[is_candidate], second[is_candidate]
 
 
 def _near(weighted: _Weighted, first: Places, second: Places) -> tuple[Places, Places, Floats]:
@@ -378,34 +381,37 @@ def _near(weighted: _Weighted, first: Places, second: Places) -> tuple[Places, P
     cosine = np.concatenate([np.zeros(0), *cosines]).round(
         9
     )  # so that the order of equal ones does not hang on sums' last digits
-    near = cosine >= LEAST_COSINE
-    return first[near].astype(np.int32), second[near].astype(np.int32), cosine[near]
+    is_near = cosine >= LEAST_COSINE
+    return first[is_near].astype(np.int32), second[is_near].astype(np.int32), cosine[is_near]
 
 
 def _cosines(weighted: _Weighted, first: Places, second: Places) -> Floats:
     """Return the cosine of each two sentences."""
-    rows, places = np.unique(np.concatenate([first, second]), return_inverse=True)
+    rows, positions = np.unique(np.concatenate([first, second]), return_inverse=True)
     vectors = weighted.vectors(rows)
-    left, right = vectors[places[: len(first)]], vectors[places[len(first) :]]
-    found: Floats = np.asarray(left.multiply(right).sum(axis=1)).ravel()
-    return found
+    first_vectors, second_vectors = (
+        vectors[positions[: len(first)]],
+        vectors[positions[len(first) :]],
+    )
+    cosines: Floats = np.asarray(first_vectors.multiply(second_vectors).sum(axis=1)).ravel()
+    return cosines
 
 
 def _share(
     words: WordSets, is_used: NDArray[np.bool_], first: Places, second: Places
 ) -> NDArray[np.bool_]:
     """Return which two sentences share a word that both USE."""
-    found = np.zeros(len(first), dtype=bool)
+    has_shared_word = np.zeros(len(first), dtype=bool)
     for start in range(0, len(first), _CANDIDATES_AT_ONCE):
-        own = slice(start, start + _CANDIDATES_AT_ONCE)
+        block = slice(start, start + _CANDIDATES_AT_ONCE)
         keys = []
-        for rows in (first[own], second[own]):
-            places, sizes = words.entries(rows)
-            used = is_used[places]
+        for rows in (first[block], second[block]):
+            entries, sizes = words.entries(rows)
+            is_used_entry = is_used[entries]
             keys.append(
-                (np.repeat(np.arange(len(rows)), sizes) * words.distinct + words.numbers[places])[
-                    used
+                (np.repeat(np.arange(len(rows)), sizes) * words.distinct + words.numbers[entries])[
+                    is_used_entry
                 ]
             )
-        found[start + np.intersect1d(keys[0], keys[1]) // max(words.distinct, 1)] = True
-    return found
+        has_shared_word[start + np.intersect1d(keys[0], keys[1]) // max(words.distinct, 1)] = True
+    return has_shared_word

@@ -113,13 +113,13 @@ class Ordering:
             probability=1 - uncertainty.tail(difference) if is_known else nan,
         )
 
-    def agreement(self, places: Sequence[int], printed: Sequence[float]) -> RankAgreement:
-        """Return the agreement of the order of estimates at PLACES with that of PRINTED; the
+    def agreement(self, indices: Sequence[int], printed: Sequence[float]) -> RankAgreement:
+        """Return the agreement of the order of estimates at INDICES with that of PRINTED; the
         interval is over draws of the estimates.
         """
-        values = np.array([self._estimates[index].value for index in places])
+        values = np.array([self._estimates[index].value for index in indices])
         tau = float(kendall(printed, values[:, None])[0])
-        covariance, freedom = self._covariance(places)
+        covariance, freedom = self._covariance(indices)
         if not covariance.any() or np.isnan(covariance).any():
             return RankAgreement(tau=tau, low=nan, high=nan)
         rng = np.random.default_rng(0)
@@ -130,8 +130,8 @@ class Ordering:
             if np.isfinite(freedom)
             else np.ones(DRAWS)
         )
-        drawn = values[:, None] + (vectors * np.sqrt(np.maximum(roots, 0))) @ normal * scale
-        agreements = kendall(printed, drawn)
+        draws = values[:, None] + (vectors * np.sqrt(np.maximum(roots, 0))) @ normal * scale
+        agreements = kendall(printed, draws)
         low, high = (
             np.quantile(agreements[~np.isnan(agreements)], [0.025, 0.975])
             if not np.isnan(agreements).all()
@@ -167,16 +167,16 @@ class Ordering:
         """The spread of each estimate, or of estimates that share runs that of their differences
         seed by seed.
         """
-        estimate, other, joint = (
+        first_estimate, second_estimate, joint = (
             self._estimates[first],
             self._estimates[second],
             self._joint(first, second),
         )
-        if joint is None or not share_runs(estimate.behind, other.behind):
+        if joint is None or not share_runs(first_estimate.behind, second_estimate.behind):
             return [self._spreads[first], self._spreads[second]]
         return [
             spread_of(
-                estimate.members - other.members,
+                first_estimate.members - second_estimate.members,
                 joint.sums.combined(joint.units(first) - joint.units(second)),
                 is_recipe=True,
             )
@@ -184,15 +184,17 @@ class Ordering:
 
     def _of_difference(self, first: int, second: int) -> Uncertainty:
         spreads = self._pair_spreads(first, second)
-        other = self._estimates[first].other + self._estimates[second].other
+        other_variance = self._estimates[first].other + self._estimates[second].other
         if (joint := self._joint(first, second)) is not None:
-            apart = (joint.mean(first) - joint.mean(second))[None]
+            mean_difference = (joint.mean(first) - joint.mean(second))[None]
             uncertainty = with_seeds(
-                joint.sums.combined(apart).variances(), spreads, joint.topics.combined(apart)
+                joint.sums.combined(mean_difference).variances(),
+                spreads,
+                joint.topics.combined(mean_difference),
             )
         else:
             uncertainty = with_seeds(_added([self._alone(first), self._alone(second)]), spreads)
-        return replace(uncertainty, other=other)
+        return replace(uncertainty, other=other_variance)
 
     def _alone(self, index: int) -> Variances:
         """The variances of one estimate whose rows are not those of the others; 0 without rows, nan
@@ -210,11 +212,11 @@ class Ordering:
         ).variance
         return replace(variances, value=np.maximum(variances.value, by_topics))
 
-    def _covariance(self, places: Sequence[int]) -> tuple[Floats, float]:
+    def _covariance(self, indices: Sequence[int]) -> tuple[Floats, float]:
         """Covariances of the estimates over rows and seeds, and the smaller degrees of freedom of
         the two.
         """
-        uncertain = [self._of_difference(a, b) for a, b in combinations(places, 2)]
+        uncertain = [self._of_difference(a, b) for a, b in combinations(indices, 2)]
         freedom = min(
             min(uncertainty.rows_freedom, uncertainty.seeds_freedom) for uncertainty in uncertain
         )
@@ -222,48 +224,49 @@ class Ordering:
             [
                 with_seeds(self._alone(index), [self._spreads[index]]).seeds
                 + self._estimates[index].other
-                for index in places
+                for index in indices
             ]
         )
-        over_rows = np.diag([float(self._alone(index).value[0]) for index in places])
+        row_covariance = np.diag([float(self._alone(index).value[0]) for index in indices])
         for joint in {id(joint): joint for joint in self._joints.values()}.values():
-            numbers = [number for number, index in enumerate(places) if index in joint.members]
-            means = np.array([joint.mean(places[number]) for number in numbers])
+            numbers = [number for number, index in enumerate(indices) if index in joint.members]
+            means = np.array([joint.mean(indices[number]) for number in numbers])
             if numbers:
-                over_rows[np.ix_(numbers, numbers)] = _covariances(
-                    joint.topics.combined(means), over_rows[numbers, numbers]
+                row_covariance[np.ix_(numbers, numbers)] = _covariances(
+                    joint.topics.combined(means), row_covariance[numbers, numbers]
                 )
-        return over_rows + seeds, freedom
+        return row_covariance + seeds, freedom
 
 
 def _joints(estimates: Sequence[Estimate]) -> Iterator[_Joint]:
     """Yield the estimates that are over the same rows, which are enough for a variance,
     together.
     """
-    alike: list[list[int]] = []
+    groups: list[list[int]] = []
     for index, estimate in enumerate(estimates):
         if estimate.rows is None or not _is_enough(estimate.rows):
             continue
         texts = estimate.rows.texts
-        known = (
+        matching = (
             indices
-            for indices in alike
-            if (first := estimates[indices[0]].rows) is not None
-            and np.array_equal(first.texts, texts)
+            for indices in groups
+            if (group_rows := estimates[indices[0]].rows) is not None
+            and np.array_equal(group_rows.texts, texts)
         )
-        if (group := next(known, None)) is not None:
+        if (group := next(matching, None)) is not None:
             group.append(index)
         else:
-            alike.append([index])
-    for group in alike:
+            groups.append([index])
+    for group in groups:
         rows = [slice_rows for index in group if (slice_rows := estimates[index].rows) is not None]
-        ends = np.cumsum([0, *(len(row.contributions) for row in rows)]).tolist()
+        offsets = np.cumsum([0, *(len(row.contributions) for row in rows)]).tolist()
         joined = together(rows)
         yield _Joint(
             sums=joined.shared.sums(joined.contributions),
             topics=joined.topics,
             members={
-                index: slice(*bounds) for index, bounds in zip(group, pairwise(ends), strict=True)
+                index: slice(*bounds)
+                for index, bounds in zip(group, pairwise(offsets), strict=True)
             },
         )
 
@@ -296,22 +299,26 @@ def kendall(first: ArrayLike, second: ArrayLike) -> Floats:
     either is constant.
     """
     a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    above, below = np.triu_indices(len(a), 1)
-    known, ours = np.sign(a[above] - a[below]), np.sign(b[above] - b[below])
-    untied = np.sqrt(np.count_nonzero(known) * np.count_nonzero(ours, axis=0).astype(np.float64))
-    tau: Floats = np.divide(known @ ours, untied, out=np.full(b.shape[1], np.nan), where=untied > 0)
+    row, column = np.triu_indices(len(a), 1)
+    first_signs, second_signs = np.sign(a[row] - a[column]), np.sign(b[row] - b[column])
+    untied = np.sqrt(
+        np.count_nonzero(first_signs) * np.count_nonzero(second_signs, axis=0).astype(np.float64)
+    )
+    tau: Floats = np.divide(
+        first_signs @ second_signs, untied, out=np.full(b.shape[1], np.nan), where=untied > 0
+    )
     return tau
 
 
-def _added(parts: Sequence[Variances]) -> Variances:
+def _added(terms: Sequence[Variances]) -> Variances:
     """The variances of a difference of independent estimates; degrees of freedom by Welch and
     Satterthwaite.
     """
-    value = np.sum([part.value for part in parts], axis=0)
-    weights = np.sum([part.value**2 / part.freedom for part in parts], axis=0)
+    value = np.sum([term.value for term in terms], axis=0)
+    weights = np.sum([term.value**2 / term.freedom for term in terms], axis=0)
     freedom = np.divide(value**2, weights, out=np.full_like(value, np.inf), where=weights > 0)
     return Variances(
         value=value,
-        independent=np.sum([part.independent for part in parts], axis=0),
+        independent=np.sum([term.independent for term in terms], axis=0),
         freedom=freedom,
     )

@@ -39,19 +39,19 @@ class WordSets:
     def of(cls, sentences: pl.Series) -> Self:
         """Return the words of SENTENCES; of the same ones as the last time those found then."""
         key = digest(sentences)
-        if (known_sets := _last.get(key)) is not None:
-            return cast("Self", known_sets)
-        known = _Vocabulary()
+        if (cached := _last.get(key)) is not None:
+            return cast("Self", cached)
+        vocabulary = _Vocabulary()
         parts = [
-            _numbered(sentences[start : start + _AT_ONCE], known)
+            _numbered(sentences[start : start + _AT_ONCE], vocabulary)
             for start in range(0, len(sentences), _AT_ONCE)
         ]
         sizes = np.concatenate([np.zeros(1, np.int64), *(sizes for _, sizes in parts)])
         numbers = np.concatenate([np.zeros(0, np.int32), *(numbers for numbers, _ in parts)])
-        found = cls(numbers=numbers, starts=np.cumsum(sizes), distinct=len(known))
+        word_sets = cls(numbers=numbers, starts=np.cumsum(sizes), distinct=len(vocabulary))
         _last.clear()
-        _last[key] = found
-        return found
+        _last[key] = word_sets
+        return word_sets
 
     @property
     def sizes(self) -> NDArray[np.int64]:
@@ -65,40 +65,42 @@ class WordSets:
         coefficients = np.zeros(len(first))
         for start in range(0, len(first), _AT_ONCE):
             block = slice(start, start + _AT_ONCE)
-            (left, left_sizes), (right, right_sizes) = (
-                self._keys(places[block]) for places in (first, second)
+            (first_keys, left_sizes), (second_keys, right_sizes) = (
+                self._keys(positions[block]) for positions in (first, second)
             )
-            index = np.searchsorted(left, right)
+            index = np.searchsorted(first_keys, second_keys)
             is_shared = (
-                left[np.minimum(index, len(left) - 1)] == right
-                if len(left)
-                else np.zeros(len(right), np.bool_)
+                first_keys[np.minimum(index, len(first_keys) - 1)] == second_keys
+                if len(first_keys)
+                else np.zeros(len(second_keys), np.bool_)
             )
-            shared = np.bincount(
+            shared_counts = np.bincount(
                 np.repeat(np.arange(len(right_sizes)), right_sizes)[is_shared],
                 minlength=len(right_sizes),
             )
             total = left_sizes + right_sizes
             coefficients[block] = np.divide(
-                2 * shared, total, out=np.zeros(len(total)), where=total > 0
+                2 * shared_counts, total, out=np.zeros(len(total)), where=total > 0
             )
         return coefficients
 
-    def _keys(self, places: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return ascending numbers of the words of the sentences at PLACES, different for different
-        places, and how many each has.
+    def _keys(self, positions: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return ascending numbers of the words of the sentences at POSITIONS, different for
+        different positions, and how many each has.
         """
-        entries, sizes = self.entries(places)
-        return np.repeat(np.arange(len(places)), sizes) * self.distinct + self.numbers[
+        entries, sizes = self.entries(positions)
+        return np.repeat(np.arange(len(positions)), sizes) * self.distinct + self.numbers[
             entries
         ], sizes
 
-    def entries(self, places: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return where in the numbers the words of the sentences at PLACES are, and how many each
-        has.
+    def entries(
+        self, positions: NDArray[np.integer]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return where in the numbers the words of the sentences at POSITIONS are, and how many
+        each has.
         """
-        starts = self.starts[places]
-        sizes = self.starts[np.asarray(places) + 1] - starts
+        starts = self.starts[positions]
+        sizes = self.starts[np.asarray(positions) + 1] - starts
         ends = np.cumsum(sizes)
         return np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(
             starts - ends + sizes, sizes
@@ -112,9 +114,9 @@ def digest(sentences: pl.Series, method: str = "") -> str:
     """Return what identifies SENTENCES in this order, and what a METHOD finds in them."""
     hashed = xxhash.xxh3_128(method.encode())
     for start in range(0, len(sentences), _DIGESTED_AT_ONCE):
-        own = sentences[start : start + _DIGESTED_AT_ONCE]
-        hashed.update(own.str.len_bytes().to_numpy().astype("<u4").tobytes())  # where each ends
-        hashed.update("".join(own.to_list()).encode("utf-8"))
+        block = sentences[start : start + _DIGESTED_AT_ONCE]
+        hashed.update(block.str.len_bytes().to_numpy().astype("<u4").tobytes())  # where each ends
+        hashed.update("".join(block.to_list()).encode("utf-8"))
     return hashed.hexdigest()
 
 
@@ -132,35 +134,39 @@ class _Vocabulary:
 
     def numbers_of(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
         """Return the number of each of some words; a new one gets the next number."""
-        distinct, places, of_word = np.unique(hashes, return_index=True, return_inverse=True)
-        found = np.searchsorted(self._hashes, distinct)
+        distinct, first_positions, word_index = np.unique(
+            hashes, return_index=True, return_inverse=True
+        )
+        slots = np.searchsorted(self._hashes, distinct)
         is_known = np.zeros(len(distinct), np.bool_)
-        inside = found < len(self)
-        is_known[inside] = self._hashes[found[inside]] == distinct[inside]
+        is_in_range = slots < len(self)
+        is_known[is_in_range] = self._hashes[slots[is_in_range]] == distinct[is_in_range]
         numbers = np.empty(len(distinct), np.int32)
-        numbers[is_known] = self._numbers[found[is_known]]
+        numbers[is_known] = self._numbers[slots[is_known]]
         added = np.flatnonzero(~is_known)
-        numbers[added[np.argsort(places[added])]] = len(self) + np.arange(
+        numbers[added[np.argsort(first_positions[added])]] = len(self) + np.arange(
             len(added), dtype=np.int32
         )
-        self._numbers = np.insert(self._numbers, found[added], numbers[added])
-        self._hashes = np.insert(self._hashes, found[added], distinct[added])
-        return numbers[of_word]
+        self._numbers = np.insert(self._numbers, slots[added], numbers[added])
+        self._hashes = np.insert(self._hashes, slots[added], distinct[added])
+        return numbers[word_index]
 
 
 def _numbered(
-    sentences: pl.Series, known: _Vocabulary
+    sentences: pl.Series, vocabulary: _Vocabulary
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return the numbers of the words of each sentence, and how many it has; words that are not
-    KNOWN get the next numbers.
+    in the VOCABULARY get the next numbers.
     """
     words = _words(sentences)
     row = np.repeat(np.arange(len(words)), words.list.len().to_numpy())
-    found = known.numbers_of(words.explode().drop_nulls().hash().to_numpy())
-    keys = np.sort(row * max(len(known), 1) + found, kind="stable")  # each row is short
+    word_numbers = vocabulary.numbers_of(words.explode().drop_nulls().hash().to_numpy())
+    keys = np.sort(row * max(len(vocabulary), 1) + word_numbers, kind="stable")  # each row is short
     keys = keys[np.diff(keys, prepend=-1) != 0]
-    own, number = np.divmod(keys, max(len(known), 1))
-    return number.astype(np.int32), np.bincount(own, minlength=len(words)).astype(np.int64)
+    key_rows, key_numbers = np.divmod(keys, max(len(vocabulary), 1))
+    return key_numbers.astype(np.int32), np.bincount(key_rows, minlength=len(words)).astype(
+        np.int64
+    )
 
 
 def _words(sentences: pl.Series) -> pl.Series:
@@ -168,17 +174,17 @@ def _words(sentences: pl.Series) -> pl.Series:
     split by Python, whose words differ.
     """
     is_plain = sentences.str.len_bytes() == sentences.str.len_chars()
-    plain = sentences.filter(is_plain).str.to_lowercase().str.extract_all(_ASCII_WORD)
+    ascii_words = sentences.filter(is_plain).str.to_lowercase().str.extract_all(_ASCII_WORD)
     if is_plain.all():
-        return plain
-    others = pl.Series(
+        return ascii_words
+    other_words = pl.Series(
         list(_split(sentences.filter(~is_plain).to_list())), dtype=pl.List(pl.String)
     )
     order = np.argsort(
         np.concatenate([is_plain.arg_true().to_numpy(), (~is_plain).arg_true().to_numpy()]),
         kind="stable",
     )
-    return pl.concat([plain, others]).gather(order)
+    return pl.concat([ascii_words, other_words]).gather(order)
 
 
 def _split(texts: list[str]) -> Iterator[list[str]]:
@@ -197,10 +203,13 @@ def dice(first: str, second: str) -> float:
 def dice_of_rows(first: Texts, second: Texts) -> pl.Series:
     """Return the word overlap of the two sentences of each row."""
     texts = pl.concat([pl.Series(side, dtype=pl.String) for side in (first, second)])
-    _, places, numbers = np.unique(texts.hash().to_numpy(), return_index=True, return_inverse=True)
-    order = np.argsort(places)  # as they first appear: links are found of the same sentences
+    _, first_positions, numbers = np.unique(
+        texts.hash().to_numpy(), return_index=True, return_inverse=True
+    )
+    # as they first appear: links are found of the same sentences
+    order = np.argsort(first_positions)
     numbers = np.argsort(order)[numbers]
-    words, count = WordSets.of(texts.gather(places[order])), len(first)
+    words, count = WordSets.of(texts.gather(first_positions[order])), len(first)
     return pl.Series("dice", words.dice(numbers[:count], numbers[count:]))
 
 
@@ -209,13 +218,13 @@ def dice_table(first: Sequence[str], second: Sequence[str]) -> NDArray[np.float6
     from scipy.sparse import csr_array
 
     words = WordSets.of(pl.Series([*first, *second], dtype=pl.String))
-    has = csr_array(
+    has_word = csr_array(
         (np.ones(len(words.numbers), np.int32), words.numbers, words.starts),
         shape=(len(words.sizes), max(words.distinct, 1)),
     )
-    shared: NDArray[np.float64] = (
-        (has[: len(first)] @ has[len(first) :].T).toarray().astype(np.float64)
+    coefficients: NDArray[np.float64] = (
+        (has_word[: len(first)] @ has_word[len(first) :].T).toarray().astype(np.float64)
     )
     total = words.sizes[: len(first), None] + words.sizes[None, len(first) :]
-    np.divide(2 * shared, total, out=shared, where=total > 0)
-    return shared
+    np.divide(2 * coefficients, total, out=coefficients, where=total > 0)
+    return coefficients

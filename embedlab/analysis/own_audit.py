@@ -70,12 +70,12 @@ def _splits_of_file(name: str, split: str) -> list[OwnSplit]:
     if not file.is_table:
         return [_read(name, split)]
     settled = [PLACE, *file.where, *file.drop, *file.roles.values()]
-    found = splits_in(read_rows(file.path, needed=()), settled)
-    if found is None:
+    split_column = splits_in(read_rows(file.path, needed=()), settled)
+    if split_column is None:
         return [_read(name, split)]
-    column, counts = found
-    where = {value: {**file.where, column: value} for value in counts}
-    return [_read(file.with_options(where=where[value]).text, value) for value in where]
+    column, counts = split_column
+    filters = {value: {**file.where, column: value} for value in counts}
+    return [_read(file.with_options(where=filters[value]).text, value) for value in filters]
 
 
 def _read(name: str, split: str) -> OwnSplit:
@@ -112,37 +112,39 @@ def findings_of(splits: Sequence[OwnSplit]) -> Iterator[Finding]:
     """
     for split in splits:
         yield from _within(split)
-    train = next((each for each in splits if each.split.lower() in _TRAIN), None)
-    known = train or next(iter(splits), None)
+    train = next((candidate for candidate in splits if candidate.split.lower() in _TRAIN), None)
+    reference = train or next(iter(splits), None)
     for split in splits:
-        if known is not None and split is not known:
-            yield from _between(known, split)
+        if reference is not None and split is not reference:
+            yield from _between(reference, split)
     scales = {split.split: split.scores.suggested for split in splits if split.scores is not None}
     if len({*scales.values()}) > 1:
-        said = ", ".join(f"{name} {low:g}-{high:g}" for name, (low, high) in scales.items())
-        yield Finding(split="", check="other scale", rows=len(splits), note=said)
+        listing = ", ".join(f"{name} {low:g}-{high:g}" for name, (low, high) in scales.items())
+        yield Finding(split="", check="other scale", rows=len(splits), note=listing)
 
 
 def _within(split: OwnSplit) -> Iterator[Finding]:
     rows = split.rows
-    again = rows.filter(~pl.col("key").is_first_distinct())
-    yield from _found(split, "duplicate", again, "a row has the texts of an earlier one")
+    repeated = rows.filter(~pl.col("key").is_first_distinct())
+    yield from _found(split, "duplicate", repeated, "a row has the texts of an earlier one")
     # a pair in the other order is the same pair
     pair = pl.col("texts").list.sort().list.join("\0")
     golds = pl.col("gold").drop_nulls().n_unique().over(pair)
-    odd = rows.filter((golds > 1) & pl.col("gold").is_not_null()).sort(pair, PLACE)
-    values = " and ".join(odd["gold"].head(2).to_list())
-    yield from _found(split, "contradictory gold", odd, f"the same texts have {values}")
-    is_one = pl.col("texts").list.n_unique() < pl.col("texts").list.len()
-    equal = rows.filter(is_one)
+    contradictory = rows.filter((golds > 1) & pl.col("gold").is_not_null()).sort(pair, PLACE)
+    values = " and ".join(contradictory["gold"].head(2).to_list())
+    yield from _found(split, "contradictory gold", contradictory, f"the same texts have {values}")
+    has_equal_texts = pl.col("texts").list.n_unique() < pl.col("texts").list.len()
+    equal = rows.filter(has_equal_texts)
     if split.scores is not None:
-        least = split.scores.suggested[1] / 2
-        equal = equal.filter(pl.col("gold").cast(pl.Float64, strict=False) < least)
+        threshold = split.scores.suggested[1] / 2
+        equal = equal.filter(pl.col("gold").cast(pl.Float64, strict=False) < threshold)
         yield from _found(split, "contradictory gold", equal, "two equal texts have a low score")
         yield from _out_of_scale(split)
     elif rows["gold"].count():
-        wrong = equal.filter(pl.col("gold") != NLI_LABELS[0])
-        yield from _found(split, "contradictory gold", wrong, "two equal texts are not entailment")
+        not_entailed = equal.filter(pl.col("gold") != NLI_LABELS[0])
+        yield from _found(
+            split, "contradictory gold", not_entailed, "two equal texts are not entailment"
+        )
     else:
         yield from _found(split, "equal texts", equal, "texts of one row are equal")
     yield from _near(split, split)
@@ -154,55 +156,59 @@ def _out_of_scale(split: OwnSplit) -> Iterator[Finding]:
     if not scores.count():
         return
     low, high = scores.quantile((1 - _WITHIN) / 2) or 0.0, scores.quantile(_WITHIN) or 0.0
-    usual = ScoreScale(low=low, high=high).suggested
-    outside = split.rows.filter((scores < min(usual[0], low)) | (scores > usual[1]))
+    usual_scale = ScoreScale(low=low, high=high).suggested
+    outside = split.rows.filter((scores < min(usual_scale[0], low)) | (scores > usual_scale[1]))
     if 0 < outside.height <= (1 - _WITHIN) * split.rows.height:
         values = ", ".join(outside["gold"].head(3).to_list())
-        note = f"nearly all scores are from {usual[0]:g} to {usual[1]:g}, these {values}"
+        note = (
+            f"nearly all scores are from {usual_scale[0]:g} to {usual_scale[1]:g}, these {values}"
+        )
         yield from _found(split, "out of scale", outside, note)
 
 
-def _between(known: OwnSplit, split: OwnSplit) -> Iterator[Finding]:
-    """Yield the rows of a SPLIT whose texts are in the KNOWN one, whole, in part or nearly."""
-    rows, where = split.rows, f"in {known.split}"
-    is_known = pl.col("key").is_in(known.rows["key"].implode())
-    texts = known.rows["texts"].explode()
-    is_part = pl.col("texts").list.eval(pl.element().is_in(texts.implode())).list.any()
-    yield from _found(split, "leak", rows.filter(is_known), f"the same texts are {where}")
-    part = rows.filter(is_part & ~is_known)
-    yield from _found(split, "shared text", part, f"a text is {where}")
-    yield from _near(known, split)
-    labels = {*known.rows["gold"].drop_nulls()}
+def _between(reference: OwnSplit, split: OwnSplit) -> Iterator[Finding]:
+    """Yield the rows of a SPLIT whose texts are in the REFERENCE, whole, in part or nearly."""
+    rows, location = split.rows, f"in {reference.split}"
+    is_leaked = pl.col("key").is_in(reference.rows["key"].implode())
+    texts = reference.rows["texts"].explode()
+    has_shared_text = pl.col("texts").list.eval(pl.element().is_in(texts.implode())).list.any()
+    yield from _found(split, "leak", rows.filter(is_leaked), f"the same texts are {location}")
+    partial = rows.filter(has_shared_text & ~is_leaked)
+    yield from _found(split, "shared text", partial, f"a text is {location}")
+    yield from _near(reference, split)
+    labels = {*reference.rows["gold"].drop_nulls()}
     if split.scores is None and labels:
-        new = rows.filter(pl.col("gold").is_not_null() & ~pl.col("gold").is_in([*labels]))
-        yield from _found(split, "other label", new, f"a label is not {where}")
+        unlabelled = rows.filter(pl.col("gold").is_not_null() & ~pl.col("gold").is_in([*labels]))
+        yield from _found(split, "other label", unlabelled, f"a label is not {location}")
 
 
-def _near(known: OwnSplit, split: OwnSplit) -> Iterator[Finding]:
-    """Yield the rows of a SPLIT that are nearly an earlier one of it, or one of another KNOWN."""
-    first = known.rows.unique("key", keep="first", maintain_order=True)
-    second = first.clear() if split is known else split.rows.unique("key", maintain_order=True)
+def _near(reference: OwnSplit, split: OwnSplit) -> Iterator[Finding]:
+    """Yield the rows of a SPLIT that are nearly an earlier row of it, or a row of another split,
+    the REFERENCE.
+    """
+    first = reference.rows.unique("key", keep="first", maintain_order=True)
+    second = first.clear() if split is reference else split.rows.unique("key", maintain_order=True)
     second = second.filter(~pl.col("key").is_in(first["key"].implode()))
-    both = pl.concat([first, second])
-    if both.height > MOST_NEAR:
+    rows = pl.concat([first, second])
+    if rows.height > MOST_NEAR:
         return
-    links = similar_pairs(both["key"].str.replace_all("\0", " ", literal=True))
-    ends = [np.minimum(links.first, links.second), np.maximum(links.first, links.second)]
+    links = similar_pairs(rows["key"].str.replace_all("\0", " ", literal=True))
+    row_pairs = [np.minimum(links.first, links.second), np.maximum(links.first, links.second)]
     is_near = links.cosine >= NEAR
-    if split is not known:
-        is_near &= (ends[0] < first.height) & (ends[1] >= first.height)
-    places_of = np.unique(ends[1][is_near])
-    where = "an earlier row" if split is known else f"a row of {known.split}"
-    check = "near duplicate" if split is known else "near leak"
-    yield from _found(split, check, both[places_of], f"nearly the texts of {where}")
+    if split is not reference:
+        is_near &= (row_pairs[0] < first.height) & (row_pairs[1] >= first.height)
+    near_rows = np.unique(row_pairs[1][is_near])
+    location = "an earlier row" if split is reference else f"a row of {reference.split}"
+    check = "near duplicate" if split is reference else "near leak"
+    yield from _found(split, check, rows[near_rows], f"nearly the texts of {location}")
 
 
 def _found(split: OwnSplit, check: str, rows: pl.DataFrame, note: str) -> Iterator[Finding]:
     if rows.height:
         path = Path(parse_file_name(split.name).path)
-        shown = one_line(rows["shown"][0])[:60]
+        sample = one_line(rows["shown"][0])[:60]
         count = f"{rows.height} of {split.rows.height} rows"
-        note = f"{note}: {count}, {places(path, rows)}, the first {shown!r}"
+        note = f"{note}: {count}, {places(path, rows)}, the first {sample!r}"
         yield Finding(split=split.split, check=check, rows=rows.height, note=note)
 
 
@@ -210,13 +216,13 @@ def query_findings(queries: Mapping[str, Sequence[str]]) -> Iterator[Finding]:
     """Yield the QUERIES of each split of a collection that the training has too."""
     keys = {split: [normalise(text) for text in texts] for split, texts in queries.items()}
     train = next((split for split in keys if split.lower() in _TRAIN), None)
-    for split, own in keys.items():
-        again = len(own) - len({*own})
-        if again:
-            note = f"a query has the words of another: {again} of {len(own)}"
-            yield Finding(split=split, check="duplicate", rows=again, note=note)
+    for split, split_keys in keys.items():
+        repeats = len(split_keys) - len({*split_keys})
+        if repeats:
+            note = f"a query has the words of another: {repeats} of {len(split_keys)}"
+            yield Finding(split=split, check="duplicate", rows=repeats, note=note)
         if train is not None and split != train:
-            shared = sum(key in {*keys[train]} for key in own)
-            if shared:
-                note = f"a query is in {train}: {shared} of {len(own)}"
-                yield Finding(split=split, check="leak", rows=shared, note=note)
+            leaked = sum(key in {*keys[train]} for key in split_keys)
+            if leaked:
+                note = f"a query is in {train}: {leaked} of {len(split_keys)}"
+                yield Finding(split=split, check="leak", rows=leaked, note=note)

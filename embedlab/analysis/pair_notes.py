@@ -76,7 +76,11 @@ class PairNotes:
         key = int(pair_key(first, second))
         with sole_writer(self.path, hint=_WHERE):
             try:
-                notes = {other: note for other, note in _read(self.path).items() if other != key}
+                notes = {
+                    other_key: note
+                    for other_key, note in _read(self.path).items()
+                    if other_key != key
+                }
             except EmbedlabError:
                 if self.trouble is None:
                     raise
@@ -84,7 +88,7 @@ class PairNotes:
                 notes = {}
             if text:
                 notes[key] = PairNote(note=text, sentence1=first, sentence2=second)
-            stored = {f"{other:016x}": asdict(note) for other, note in notes.items()}
+            stored = {f"{other_key:016x}": asdict(note) for other_key, note in notes.items()}
             write_json(self.path, {"schema": SCHEMA, "notes": stored}, indent=1, hint=_WHERE)
         self.notes, self.trouble = notes, None
 
@@ -93,14 +97,14 @@ class PairNotes:
         where no pair of it has one.
         """
         keys = list(self.notes)
-        known = pl.Series(keys, dtype=pl.UInt64)
-        bare = table.drop(NOTE, strict=False)
-        if not always and not bare["pair_key"].is_in(known.implode()).any():
-            return bare
+        noted_keys = pl.Series(keys, dtype=pl.UInt64)
+        bare_table = table.drop(NOTE, strict=False)
+        if not always and not bare_table["pair_key"].is_in(noted_keys.implode()).any():
+            return bare_table
         texts = pl.Series([note.note for note in self.notes.values()], dtype=pl.String)
-        return bare.with_columns(
-            bare["pair_key"]
-            .replace_strict(known, texts, default=None, return_dtype=pl.String)
+        return bare_table.with_columns(
+            bare_table["pair_key"]
+            .replace_strict(noted_keys, texts, default=None, return_dtype=pl.String)
             .alias(NOTE)
         )
 

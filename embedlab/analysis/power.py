@@ -104,9 +104,9 @@ def detectable(
     DETECT is a wanted difference in units of the scores, SEEDS a planned number of seeds of each
     model that is a recipe.
     """
-    of_slices = []
-    for of_slice in evidence:
-        weighed = Weighed(of_slice, [first, second])
+    results = []
+    for slice_evidence in evidence:
+        weighed = Weighed(slice_evidence, [first, second])
         pair = (first.name, second.name)
         difference = weighed.means[second.name] - weighed.means[first.name]
         uncertainty = weighed.of_pair[pair]
@@ -114,29 +114,29 @@ def detectable(
         plan = Plan(
             uncertainty if difference < 0 else uncertainty.reversed, weighed.spreads.get(pair, [])
         )
-        smallest, wanted = plan.present(), detect or abs(difference)
-        of_slices.append(
+        smallest, target = plan.present(), detect or abs(difference)
+        results.append(
             Detectable(
-                task=of_slice.task,
-                key=of_slice.key,
-                title=of_slice.title,
-                metric=of_slice.metric,
-                items=of_slice.items,
+                task=slice_evidence.task,
+                key=slice_evidence.key,
+                title=slice_evidence.title,
+                metric=slice_evidence.metric,
+                items=slice_evidence.items,
                 sentences=weighed.sentences,
                 difference=difference,
                 uncertainty=uncertainty,
                 smallest=smallest,
                 planned=plan.with_seeds(seeds) if seeds is not None else None,
                 seeds_needed=plan.seeds_needed(detect) if detect is not None else None,
-                items_needed=of_slice.items * (smallest.value / wanted) ** 2
-                if plan.known == 0 and wanted > 0
+                items_needed=slice_evidence.items * (smallest.value / target) ** 2
+                if plan.known == 0 and target > 0
                 else nan,
                 topic=topic
-                if topic is not None and topic.decides(difference, of_slice.items)
+                if topic is not None and topic.decides(difference, slice_evidence.items)
                 else None,
             )
         )
-    return of_slices
+    return results
 
 
 def smallest_difference(uncertainty: Uncertainty, alpha: float = SIGNIFICANT) -> float:
@@ -219,25 +219,25 @@ class Plan:
 
     def _figure(self, members: Sequence[int]) -> Figure:
         value, curve = self._planned(members)
-        tails = _mean_square(np.array([(1 + LEVEL) / 2, (1 - LEVEL) / 2]), self._freedom)
-        low, high = np.interp(-np.log(tails), np.log(_FACTORS), curve).tolist()
+        mean_squares = _mean_square(np.array([(1 + LEVEL) / 2, (1 - LEVEL) / 2]), self._freedom)
+        low, high = np.interp(-np.log(mean_squares), np.log(_FACTORS), curve).tolist()
         return Figure(value=value, low=low, high=high)
 
     def _planned(self, members: Sequence[int]) -> tuple[float, Floats]:
         """Return what MEMBERS of each recipe detect, and what they would if the variance were each
         of _FACTORS times the pilot's.
         """
-        noise, shown, scale = self._drawn(members, _FACTORS)
-        half, error = (
-            self._half_widths(shown, scale),
+        noise, shown_variance, scale = self._drawn(members, _FACTORS)
+        half_widths, error = (
+            self._half_widths(shown_variance, scale),
             np.sqrt(scale**2 * self.uncertainty.variance_of_rows + noise)[:, None],
         )
-        curve = _detected(half, error)
+        curve = _detected(half_widths, error)
         if not np.isfinite(curve).all():
             return inf, curve
-        noise, shown, scale = self._drawn(members, np.ones(1))
-        half, error = (
-            self._half_widths(shown, scale),
+        noise, shown_variance, scale = self._drawn(members, np.ones(1))
+        half_widths, error = (
+            self._half_widths(shown_variance, scale),
             np.sqrt(scale**2 * self.uncertainty.variance_of_rows + noise)[:, None],
         )
         pilots = np.log(_mean_square((np.arange(_PILOTS) + 0.5) / _PILOTS, self._freedom))
@@ -247,7 +247,7 @@ class Plan:
             planned = np.interp(pilots + middle, np.log(_FACTORS), curve)
             low, high = (
                 (low, middle)
-                if _power(planned[:, None], half, error).mean() > POWER
+                if _power(planned[:, None], half_widths, error).mean() > POWER
                 else (middle, high)
             )
         return float(np.interp(low, np.log(_FACTORS), curve)), curve
@@ -301,52 +301,54 @@ class Plan:
         show, (factors, draws); and how many times as far as now the rows' own error reaches.
         """
         counts = np.array(members)
-        true = factors[:, None] * self._variances
-        noise = np.maximum((true - self._noise) @ (1 / counts), 0.0)
-        shown = true[:, None] * _mean_square(
+        true_variance = factors[:, None] * self._variances
+        noise = np.maximum((true_variance - self._noise) @ (1 / counts), 0.0)
+        shown_variance = true_variance[:, None] * _mean_square(
             self._points[:, : len(counts)], np.maximum(counts - 1, 1)
         )
         if shares_spread([SeedSpread(members=count, scatter=0.0, noise=0.0) for count in members]):
             explained = self._noise @ (counts - 1) if counts.max() > 2 else 0.0
             freedom = float(counts.sum() - len(counts))
-            estimated = (shown @ (counts - 1) - explained) / freedom * (1 / counts).sum()
+            estimated = (shown_variance @ (counts - 1) - explained) / freedom * (1 / counts).sum()
             seeds = _as_normal(np.maximum(estimated, 0.0), np.full_like(estimated, freedom))
         else:
-            shares = shown / counts
+            shares = shown_variance / counts
             estimated = shares.sum(axis=2) - float((self._noise / counts) @ (counts > 2))
             freedoms = shares.sum(axis=2) ** 2 / np.maximum(
                 (shares**2 / (counts - 1)).sum(axis=2), 1e-300
             )
             seeds = _as_normal(np.maximum(estimated, 0.0), freedoms)
         rows = self.uncertainty.variance_of_rows
-        single = float(self._noise @ (1 / counts) - self._noise @ (1 / np.array(self._members)))
-        return noise, seeds, sqrt(max(1 + single / rows, 0.0)) if rows > 0 else 1.0
+        noise_change = float(
+            self._noise @ (1 / counts) - self._noise @ (1 / np.array(self._members))
+        )
+        return noise, seeds, sqrt(max(1 + noise_change / rows, 0.0)) if rows > 0 else 1.0
 
-    def _half_widths(self, shown: Floats, scale: float) -> Floats:
+    def _half_widths(self, shown_variance: Floats, scale: float) -> Floats:
         """Return how far below an estimate its interval reaches with these normal variances beside
         the rows.
         """
         from scipy.special import ndtri, stdtrit
 
         uncertainty, tail = self.uncertainty, (1 - LEVEL) / 2
-        beside = shown + uncertainty.other
+        other_variance = shown_variance + uncertainty.other
         if uncertainty.topics is None:
             square = (
                 stdtrit(uncertainty.rows_freedom, tail) ** 2 * scale**2 * uncertainty.rows
-                + ndtri(tail) ** 2 * beside
+                + ndtri(tail) ** 2 * other_variance
             )
             reach: Floats = np.sqrt(square) * uncertainty.skew[0]
             return reach
         rows = uncertainty.variance_of_rows
         if rows <= 0:
-            return -float(ndtri(tail)) * np.sqrt(beside) * uncertainty.skew[0]
-        places = beside / (scale**2 * rows)
+            return -float(ndtri(tail)) * np.sqrt(other_variance) * uncertainty.skew[0]
+        noise_ratio = other_variance / (scale**2 * rows)
         curve = self._curve
         half_widths: Floats = (
             scale
             * np.sqrt(rows)
-            * np.sqrt(1 + places)
-            * np.interp(np.log1p(places), np.log1p(_NOISES), curve)
+            * np.sqrt(1 + noise_ratio)
+            * np.interp(np.log1p(noise_ratio), np.log1p(_NOISES), curve)
             * uncertainty.skew[0]
         )
         return half_widths
@@ -358,11 +360,11 @@ class Plan:
         """
         uncertainty = self.uncertainty
         rows = uncertainty.variance_of_rows
-        each = [
+        uncertainties = [
             replace(uncertainty, seeds=float(noise) * rows, seeds_freedom=inf, other=0.0)
             for noise in _NOISES
         ]
-        curve: Floats = flip_reaches(each, 1 - LEVEL)[:, 0] / np.sqrt(rows * (1 + _NOISES))
+        curve: Floats = flip_reaches(uncertainties, 1 - LEVEL)[:, 0] / np.sqrt(rows * (1 + _NOISES))
         return curve
 
 
@@ -376,27 +378,27 @@ def _power(differences: Floats, half: Floats, error: Floats) -> Floats:
     return power
 
 
-def _detected(half: Floats, error: Floats) -> Floats:
-    """Return the differences that are found with the probability POWER, over draws of HALF,
-    (differences, draws); inf where none is.
+def _detected(half_widths: Floats, error: Floats) -> Floats:
+    """Return the differences that are found with the probability POWER, over draws of HALF
+    WIDTHS, (differences, draws); inf where none is.
     """
-    error = np.maximum(error, 1e-12 * np.maximum(half.max(), 1e-300))
-    low, high = np.zeros(len(half)), half.max(axis=1) + 10 * error[:, 0]
+    error = np.maximum(error, 1e-12 * np.maximum(half_widths.max(), 1e-300))
+    low, high = np.zeros(len(half_widths)), half_widths.max(axis=1) + 10 * error[:, 0]
     if not np.isfinite(high).all():
-        return np.full(len(half), inf)
+        return np.full(len(half_widths), inf)
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        is_found = _power(middle[:, None], half, error).mean(axis=1) > POWER
+        is_found = _power(middle[:, None], half_widths, error).mean(axis=1) > POWER
         low, high = np.where(is_found, low, middle), np.where(is_found, middle, high)
-    detected: Floats = (low + high) / 2
-    return detected
+    differences: Floats = (low + high) / 2
+    return differences
 
 
-def _mean_square(places: Floats, freedom: Floats | float) -> Floats:
-    """Return the quantiles at PLACES of a χ² divided by its degrees of FREEDOM."""
+def _mean_square(levels: Floats, freedom: Floats | float) -> Floats:
+    """Return the quantiles at LEVELS of a χ² divided by its degrees of FREEDOM."""
     from scipy.special import chdtri
 
-    mean_squares: Floats = chdtri(freedom, 1 - places) / freedom
+    mean_squares: Floats = chdtri(freedom, 1 - levels) / freedom
     return mean_squares
 
 

@@ -39,16 +39,16 @@ def rank_errors(table: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
         for name in columns
     ]
     scores = pl.sum_horizontal(pl.col(name).count().over("dataset") > 0 for name in columns)
-    lacks = pl.any_horizontal(
+    has_missing = pl.any_horizontal(
         pl.col(name).is_null() & (pl.col(name).count().over("dataset") > 0) for name in columns
     )
-    is_compared = ~lacks & (scores >= min(len(columns), 2))
+    is_compared = ~has_missing & (scores >= min(len(columns), 2))
     ranks = [percentile(pl.when(is_compared).then(name)) for name in columns]
     return table.select(*map(_error, columns, errors), _gap(ranks))
 
 
-def _where(one: str, other: str, value: str) -> pl.Expr:
-    return pl.when(pl.col(one).is_not_null() & pl.col(other).is_not_null()).then(value)
+def _where(column: str, other_column: str, value: str) -> pl.Expr:
+    return pl.when(pl.col(column).is_not_null() & pl.col(other_column).is_not_null()).then(value)
 
 
 def _error(name: str, points: pl.Expr) -> pl.Expr:

@@ -60,10 +60,10 @@ def reading_effect(
         [np.bincount(sources[flags], minlength=sources.max() + 1) for flags in (is_read, ~is_read)]
     )
     is_mixed: Flags = np.all(counts >= FEWEST_OF_SOURCE, axis=0)
-    stays = is_mixed[sources]
-    read, unread = stays & is_read, stays & ~is_read
-    left_out = int((~stays).sum())
-    if not stays.any():
+    is_kept = is_mixed[sources]
+    read_rows, unread_rows = is_kept & is_read, is_kept & ~is_read
+    left_out = int((~is_kept).sum())
+    if not is_kept.any():
         nan = float("nan")
         return ReadingEffect(
             read=0, unread=0, left_out=left_out, effect=nan, low=nan, high=nan, p=nan
@@ -73,31 +73,35 @@ def reading_effect(
         for members in (reference, model)
     ]
     lead = 100 * (errors[0] - errors[1]) / 2
-    design = _design(gold, sources, covariates, stays)
-    inverse = np.linalg.pinv(design[unread].T @ design[unread])
-    fit = inverse @ design[unread].T @ lead[unread]
+    design = _design(gold, sources, covariates, is_kept)
+    inverse = np.linalg.pinv(design[unread_rows].T @ design[unread_rows])
+    fit = inverse @ design[unread_rows].T @ lead[unread_rows]
     excess = lead - design @ fit  # of what items that were not read have at the same place
-    effect = float(excess[read].mean())
+    effect = float(excess[read_rows].mean())
 
     # The effect is a mean over read items less a weighted sum over the others. Residuals of a topic
     # are as large as if the fits had not followed them.
-    weights = design[unread] @ (inverse @ design[read].mean(axis=0))
-    parts = np.zeros(len(gold))
-    parts[read] = _unfitted(excess[read], design[read], topics[read]) / read.sum()
-    parts[unread] = -weights * _unfitted(lead[unread], design[unread], topics[unread])
-    _, topic = np.unique(topics[stays], return_inverse=True)
-    sums = np.bincount(topic, parts[stays])
-    shares = np.bincount(topic, read[stays] / read.sum()).astype(np.float64)
+    weights = design[unread_rows] @ (inverse @ design[read_rows].mean(axis=0))
+    contributions = np.zeros(len(gold))
+    contributions[read_rows] = (
+        _unfitted(excess[read_rows], design[read_rows], topics[read_rows]) / read_rows.sum()
+    )
+    contributions[unread_rows] = -weights * _unfitted(
+        lead[unread_rows], design[unread_rows], topics[unread_rows]
+    )
+    _, topic = np.unique(topics[is_kept], return_inverse=True)
+    sums = np.bincount(topic, contributions[is_kept])
+    shares = np.bincount(topic, read_rows[is_kept] / read_rows.sum()).astype(np.float64)
     by_topic = TopicSums(sums=(sums - shares * sums.sum())[None], shares=shares)
     low, high, p = float("-inf"), float("inf"), float("nan")
     if by_topic.count >= FEWEST_TOPICS:
-        below, above = by_topic.reach(ALPHA)[0]
-        low, high = effect - float(below), effect + float(above)
-        if isfinite(below + above):  # p and interval never contradict each other
+        reach_below, reach_above = by_topic.reach(ALPHA)[0]
+        low, high = effect - float(reach_below), effect + float(reach_above)
+        if isfinite(reach_below + reach_above):  # p and interval never contradict each other
             p = float(by_topic.p(np.array([effect]))[0])
     return ReadingEffect(
-        read=int(read.sum()),
-        unread=int(unread.sum()),
+        read=int(read_rows.sum()),
+        unread=int(unread_rows.sum()),
         left_out=left_out,
         effect=effect,
         low=low,
@@ -110,15 +114,15 @@ def rank_errors(gold: Floats, scores: Floats, among: Flags) -> Floats:
     """Return the squared distance of each item's standardised ranks AMONG some of the items, whose
     ranks those of the others so do not change; (items,).
     """
-    places = [_places(values, values[among]) for values in (gold, scores)]
-    first, second = ((place - place[among].mean()) / place[among].std() for place in places)
+    rank_lists = [_places(values, values[among]) for values in (gold, scores)]
+    first, second = ((ranks - ranks[among].mean()) / ranks[among].std() for ranks in rank_lists)
     errors: Floats = (first - second) ** 2
     return errors
 
 
-def _places(values: Floats, others: Floats) -> Floats:
-    """Return how many of OTHERS are below each of VALUES, equal ones as halves."""
-    ordered = np.sort(others)
+def _places(values: Floats, reference: Floats) -> Floats:
+    """Return how many of REFERENCE are below each of VALUES, equal ones as halves."""
+    ordered = np.sort(reference)
     sides: list[Floats] = [
         np.searchsorted(ordered, values, side).astype(np.float64) for side in ("left", "right")
     ]
@@ -130,12 +134,12 @@ def _standardised(values: Floats) -> Floats:
     return (values - values.mean()) / spread if spread > 0 else np.zeros_like(values)
 
 
-def _design(gold: Floats, sources: NDArray[np.intp], covariates: Floats, stays: Flags) -> Floats:
+def _design(gold: Floats, sources: NDArray[np.intp], covariates: Floats, is_kept: Flags) -> Floats:
     """Return what items are compared at: a column a source, gold as ranks with its square, and the
     covariates.
     """
     ranks = _standardised(rankdata(gold))
-    columns = [(sources == source).astype(np.float64) for source in np.unique(sources[stays])]
+    columns = [(sources == source).astype(np.float64) for source in np.unique(sources[is_kept])]
     standard = [_standardised(column) for column in np.atleast_2d(covariates.T)]
     return np.stack([*columns, ranks, ranks**2, *standard], axis=1)
 
@@ -149,8 +153,8 @@ def _unfitted(values: Floats, design: Floats, topics: NDArray[np.intp]) -> Float
     leverage = np.einsum("nk,kl,nl->n", design, inverse, design)
     sizes = np.unique(topics, return_inverse=True, return_counts=True)
     order = np.argsort(topics, kind="stable")
-    alone = sizes[2][sizes[1]] == 1
-    residuals[alone] /= np.sqrt(np.maximum(1 - leverage[alone], 0.05))
+    is_alone = sizes[2][sizes[1]] == 1
+    residuals[is_alone] /= np.sqrt(np.maximum(1 - leverage[is_alone], 0.05))
     for rows in np.split(order, np.flatnonzero(np.diff(topics[order])) + 1):
         if len(rows) == 1:
             continue

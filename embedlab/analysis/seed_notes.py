@@ -38,26 +38,28 @@ def seed_notes(trained: Sequence[ModelColumns]) -> Iterator[str]:
     as well.
     """
     seeds = {model.name: len(model.members) for model in trained}
-    single, two = ([name for name, count in seeds.items() if count == few] for few in (1, 2))
-    if single:
-        borrows = max(seeds.values()) > 1 and any(
+    one_seed, two_seeds = (
+        [name for name, count in seeds.items() if count == seed_count] for seed_count in (1, 2)
+    )
+    if one_seed:
+        is_borrowed = max(seeds.values()) > 1 and any(
             model.is_recipe and len(model.members) == 1 for model in trained
         )
-        borrowed = (
+        borrowing = (
             f"; a difference from a model of several seeds takes that one's spread, {ASSUMED}"
-            if borrows
+            if is_borrowed
             else ""
         )
-        full = (
-            f"one seed: the interval is about this checkpoint, not the recipe{borrowed}: "
-            f"{', '.join(single)}"
+        message = (
+            f"one seed: the interval is about this checkpoint, not the recipe{borrowing}: "
+            f"{', '.join(one_seed)}"
         )
         short = "one seed: about this checkpoint"
-        yield Note(full, models=single, short=[short], kind="one seed")
-    if two:
-        pooled = f"; between two such recipes it is pooled, {ASSUMED}" if len(two) > 1 else ""
-        full = (
+        yield Note(message, models=one_seed, short=[short], kind="one seed")
+    if two_seeds:
+        pooled = f"; between two such recipes it is pooled, {ASSUMED}" if len(two_seeds) > 1 else ""
+        message = (
             f"two seeds: they say little about the spread over seeds, which makes intervals "
-            f"wide{pooled}: {', '.join(two)}"
+            f"wide{pooled}: {', '.join(two_seeds)}"
         )
-        yield Note(full, models=two, short=["two seeds, so that intervals are wide"])
+        yield Note(message, models=two_seeds, short=["two seeds, so that intervals are wide"])

@@ -40,13 +40,13 @@ def holm(p: Sequence[float]) -> list[float]:
     """Holm's step-down corrected p-values, at most 1; a nan stays nan and does not count as a
     test.
     """
-    tested = sorted(
+    order = sorted(
         (index for index, value in enumerate(p) if not math.isnan(value)),
         key=lambda index: p[index],
     )
     corrected, largest = [math.nan] * len(p), 0.0
-    for rank, index in enumerate(tested):
-        largest = max(largest, p[index] * (len(tested) - rank))
+    for rank, index in enumerate(order):
+        largest = max(largest, p[index] * (len(order) - rank))
         corrected[index] = min(largest, 1.0)
     return corrected
 
@@ -55,13 +55,13 @@ def benjamini_hochberg(p: Sequence[float]) -> list[float]:
     """Benjamini and Hochberg's step-up corrected p-values, at most 1; a nan stays nan and does not
     count as a test.
     """
-    tested = sorted(
+    order = sorted(
         (index for index, value in enumerate(p) if not math.isnan(value)),
         key=lambda index: -p[index],
     )
     corrected, smallest = [math.nan] * len(p), 1.0
-    for rank, index in enumerate(tested):
-        smallest = min(smallest, p[index] * len(tested) / (len(tested) - rank))
+    for rank, index in enumerate(order):
+        smallest = min(smallest, p[index] * len(order) / (len(order) - rank))
         corrected[index] = smallest
     return corrected
 
@@ -74,7 +74,7 @@ def beta_share(x: float, a: float, b: float) -> float:
         return x
     if x > (a + 1) / (a + b + 2):  # where the fraction converges slowly, its mirror converges fast
         return 1.0 - beta_share(1.0 - x, b, a)
-    front = (
+    factor = (
         math.exp(
             math.lgamma(a + b)
             - math.lgamma(a)
@@ -84,18 +84,18 @@ def beta_share(x: float, a: float, b: float) -> float:
         )
         / a
     )
-    # Lentz's way from the front, with numerators d₁, d₂, …: even ones pull one way, odd ones the
-    # other.
-    above, below, fraction = 1.0, 0.0, 1.0
+    # Lentz's method from the first factor, with numerators d₁, d₂, …: even ones pull one way,
+    # odd ones the other.
+    upper_ratio, lower_ratio, fraction = 1.0, 0.0, 1.0
     for step in range(1, 1000):
         half = step // 2
         if step % 2:
             numerator = -(a + half) * (a + b + half) * x / ((a + 2 * half) * (a + 2 * half + 1))
         else:
             numerator = half * (b - half) * x / ((a + 2 * half - 1) * (a + 2 * half))
-        below = 1.0 / ((1.0 + numerator * below) or _SMALL)
-        above = (1.0 + numerator / above) or _SMALL
-        fraction *= above * below
-        if abs(above * below - 1.0) < _PRECISE:
+        lower_ratio = 1.0 / ((1.0 + numerator * lower_ratio) or _SMALL)
+        upper_ratio = (1.0 + numerator / upper_ratio) or _SMALL
+        fraction *= upper_ratio * lower_ratio
+        if abs(upper_ratio * lower_ratio - 1.0) < _PRECISE:
             break
-    return front / fraction
+    return factor / fraction

@@ -60,9 +60,9 @@ class TopicSums:
         )
         return variances
 
-    def of(self, places: Sequence[int]) -> TopicSums:
+    def of(self, estimates: Sequence[int]) -> TopicSums:
         """Return what the topics contribute to some of the estimates."""
-        return replace(self, sums=self.sums[list(places)])
+        return replace(self, sums=self.sums[list(estimates)])
 
     def combined(self, weights: Floats) -> TopicSums:
         """Return the contributions to linear combinations of the estimates; weights: (combinations,
@@ -120,40 +120,50 @@ def _ends(parts: _Parts, spread: Floats, noise: Floats, alpha: float) -> Floats:
     """
     from scipy.special import ndtri
 
-    aim, ends, start = (
+    aim, distances, start = (
         float(ndtri(alpha / 2)),
         np.where(spread > 0, inf, 0.0),
         np.zeros_like(spread),
     )
+    # p is above ALPHA at low, below it at high
     low, high = (
         np.zeros_like(spread),
         np.full_like(spread, inf),
-    )  # p is above ALPHA at the one, below it at the other
-    last, at_last, point = low.copy(), np.full_like(spread, -aim), -aim * spread
+    )
+    last_point, last_excess, point = low.copy(), np.full_like(spread, -aim), -aim * spread
     rows = np.flatnonzero(spread > 0)
     for number in range(1, _MOST_STEPS):
         if not len(rows):
             break
-        own, before = point[rows], last[rows]
-        p, start[rows] = parts.part(rows).solved(own, noise[rows], start[rows])
-        over = ndtri(np.maximum(p, _SMALLEST) / 2) - aim  # positive inside, falls outwards
+        current, previous = point[rows], last_point[rows]
+        p, start[rows] = parts.part(rows).solved(current, noise[rows], start[rows])
+        excess = ndtri(np.maximum(p, _SMALLEST) / 2) - aim  # positive inside, falls outwards
         low[rows], high[rows] = (
-            np.where(over > 0, own, low[rows]),
-            np.where(over > 0, high[rows], own),
+            np.where(excess > 0, current, low[rows]),
+            np.where(excess > 0, high[rows], current),
         )
-        is_there = (np.abs(over) < _PRECISE) | (low[rows] >= (1 - 1e-12) * high[rows])
-        ends[rows] = np.where(is_there, own, high[rows])
+        has_converged = (np.abs(excess) < _PRECISE) | (low[rows] >= (1 - 1e-12) * high[rows])
+        distances[rows] = np.where(has_converged, current, high[rows])
         slope = np.divide(
-            over - at_last[rows], own - before, out=np.zeros_like(own), where=own != before
+            excess - last_excess[rows],
+            current - previous,
+            out=np.zeros_like(current),
+            where=current != previous,
         )
-        secant = own - np.divide(over, slope, out=np.full_like(own, -inf), where=slope < 0)
+        secant = current - np.divide(
+            excess, slope, out=np.full_like(current, -inf), where=slope < 0
+        )
         is_bracketed = np.isfinite(high[rows])
-        farthest = np.where(is_bracketed, high[rows], 1.25 * own)
+        farthest = np.where(is_bracketed, high[rows], 1.25 * current)
         is_inside = (secant > low[rows]) & (secant < farthest) & (number < _MOST_SECANTS)
-        other = np.where(is_bracketed, (low[rows] + farthest) / 2, farthest)
-        last[rows], at_last[rows], point[rows] = own, over, np.where(is_inside, secant, other)
-        rows = rows[~is_there]
-    return ends
+        fallback = np.where(is_bracketed, (low[rows] + farthest) / 2, farthest)
+        last_point[rows], last_excess[rows], point[rows] = (
+            current,
+            excess,
+            np.where(is_inside, secant, fallback),
+        )
+        rows = rows[~has_converged]
+    return distances
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -184,8 +194,8 @@ class _Parts:
         )
         rest = np.stack(
             [
-                np.einsum("ec,ec->e", *two)
-                for two in ((small, small), (small, small_shares), (small_shares, small_shares))
+                np.einsum("ec,ec->e", *factors)
+                for factors in ((small, small), (small, small_shares), (small_shares, small_shares))
             ],
             axis=1,
         )
@@ -226,14 +236,14 @@ def _counted(flipped: Floats, aim: Floats, noise: Floats) -> Floats:
     from scipy.special import ndtr
 
     sums = np.abs(flipped @ _signs(flipped.shape[1]).T)
-    reached: Floats = (sums >= aim[:, None] * (1 - 1e-10)).mean(axis=1)
+    reached_share: Floats = (sums >= aim[:, None] * (1 - 1e-10)).mean(axis=1)
     if not (noise > 0).any():
-        return reached
+        return reached_share
     scale = np.sqrt(np.where(noise > 0, noise, 1.0))[:, None]
     smooth = (ndtr((sums - aim[:, None]) / scale) + ndtr((-sums - aim[:, None]) / scale)).mean(
         axis=1
     )
-    p: Floats = np.where(noise > 0, smooth, reached)
+    p: Floats = np.where(noise > 0, smooth, reached_share)
     return p
 
 
@@ -244,10 +254,10 @@ def _counted_end(sums: Floats, shares: Floats, alpha: float) -> Floats:
     quantile of these over all signs.
     """
     signs = np.concatenate([_signs(len(shares)), -_signs(len(shares))])
-    most = int(
+    rejected_count = int(
         alpha * len(signs) / 2 + 1e-9
     )  # signs on one side that reach the sum where it is rejected
-    if most < 1:
+    if rejected_count < 1:
         return np.full(len(sums), inf)
     room = (
         1 - signs[1:] @ shares
@@ -255,7 +265,9 @@ def _counted_end(sums: Floats, shares: Floats, alpha: float) -> Floats:
     ends = np.divide(
         sums @ signs[1:].T, room, out=np.full((len(sums), len(room)), inf), where=room > 1e-12
     )
-    farthest: Floats = np.maximum(-np.partition(-ends, most - 1, axis=1)[:, most - 1], 0.0)
+    farthest: Floats = np.maximum(
+        -np.partition(-ends, rejected_count - 1, axis=1)[:, rejected_count - 1], 0.0
+    )
     return farthest
 
 
@@ -273,29 +285,30 @@ def _saddlepoint(
     squared = size**2
     squares = squared.sum(axis=1) + normal
     has_root = (aim > 0) & (squares > 0) & ((normal > 0) | (aim < size.sum(axis=1) * (1 - 1e-12)))
-    least = np.divide(aim, squares, out=np.zeros_like(aim), where=has_root)
-    t = np.maximum(least, np.where(has_root, start, 0.0))
-    moves = has_root.copy()  # an estimate that is there stays: its p does not hang on the others'
+    lower_bound = np.divide(aim, squares, out=np.zeros_like(aim), where=has_root)
+    t = np.maximum(lower_bound, np.where(has_root, start, 0.0))
+    # an estimate that is there stays: its p does not hang on the others'
+    is_moving = has_root.copy()
     for _ in range(_MOST_STEPS):
-        bent = np.tanh(t[:, None] * size)
-        slope = np.einsum("ec,ec->e", size, bent) + normal * t
-        curve = np.einsum("ec,ec->e", squared, 1 - bent**2) + normal
-        step = np.divide(aim - slope, curve, out=np.zeros_like(aim), where=moves & (curve > 0))
-        moved = np.where(moves, np.maximum(t + step, least), t)
-        moves &= np.abs(moved - t) > 1e-9 * moved
-        t = moved
-        if not moves.any():
+        tangents = np.tanh(t[:, None] * size)
+        slope = np.einsum("ec,ec->e", size, tangents) + normal * t
+        curve = np.einsum("ec,ec->e", squared, 1 - tangents**2) + normal
+        step = np.divide(aim - slope, curve, out=np.zeros_like(aim), where=is_moving & (curve > 0))
+        next_t = np.where(is_moving, np.maximum(t + step, lower_bound), t)
+        is_moving &= np.abs(next_t - t) > 1e-9 * next_t
+        t = next_t
+        if not is_moving.any():
             break
     inner = t[:, None] * size
     curve = np.einsum("ec,ec->e", squared, 1 - np.tanh(inner) ** 2) + normal
     sums = (inner + np.log1p(np.exp(-2 * inner)) - np.log(2)).sum(axis=1) + normal * t**2 / 2
     w = np.sqrt(np.maximum(2 * (t * aim - sums), 0.0))
     u = t * np.sqrt(curve)
-    known = has_root & (w > 1e-3) & (u > 0)
-    apart = np.divide(1.0, u, out=np.zeros_like(u), where=known) - np.divide(
-        1.0, w, out=np.zeros_like(w), where=known
+    is_regular = has_root & (w > 1e-3) & (u > 0)
+    correction = np.divide(1.0, u, out=np.zeros_like(u), where=is_regular) - np.divide(
+        1.0, w, out=np.zeros_like(w), where=is_regular
     )
-    tail = np.exp(log_ndtr(-w)) + np.exp(-(w**2) / 2) / np.sqrt(2 * np.pi) * apart
+    tail = np.exp(log_ndtr(-w)) + np.exp(-(w**2) / 2) / np.sqrt(2 * np.pi) * correction
     return np.clip(np.where(has_root, 2 * tail, 1.0), 0.0, 1.0), t
 
 

@@ -53,10 +53,10 @@ def _is_one_negated(first: pl.Series, second: pl.Series) -> pl.Series:
 
 def _has_other_numbers(first: pl.Series, second: pl.Series) -> pl.Series:
     """Whether the numbers differ; comparing them is slow, and most sentences have none."""
-    may_have = [
+    may_have_numbers = [
         side.str.contains_any(_SIGNS, ascii_case_insensitive=True) for side in (first, second)
     ]
-    rows = (may_have[0] | may_have[1]).arg_true()
+    rows = (may_have_numbers[0] | may_have_numbers[1]).arg_true()
     return pl.zeros(len(first), pl.Boolean, eager=True).scatter(
         rows,
         numbers_in(first[rows]).list.set_symmetric_difference(numbers_in(second[rows])).list.len()
@@ -65,8 +65,8 @@ def _has_other_numbers(first: pl.Series, second: pl.Series) -> pl.Series:
 
 
 def _is_one_longer(first: pl.Series, second: pl.Series) -> pl.Series:
-    column, other = word_counts(first), word_counts(second)
-    return (column >= _LONGER * other) | (other >= _LONGER * column)
+    first_counts, second_counts = word_counts(first), word_counts(second)
+    return (first_counts >= _LONGER * second_counts) | (second_counts >= _LONGER * first_counts)
 
 
 TAGS: Mapping[str, Tag] = MappingProxyType(

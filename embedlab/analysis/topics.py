@@ -60,15 +60,15 @@ def join_topics(
         return components
     sizes = np.bincount(components, weights=shares).astype(np.float64)  # of first components
     parent = np.arange(len(sizes), dtype=np.int32)  # each component's first one
-    most = largest + 1e-12
+    limit = largest + 1e-12
     first, second = _links(shared, near)
     while len(first):
-        _join(parent, sizes, most, first[:_LINKS_AT_ONCE], second[:_LINKS_AT_ONCE])
+        _join(parent, sizes, limit, first[:_LINKS_AT_ONCE], second[:_LINKS_AT_ONCE])
         parent = parent[parent]  # what was joined before follows its first one
         # Others of these links never can join, for sizes only grow.
         first, second = parent[first[_LINKS_AT_ONCE:]], parent[second[_LINKS_AT_ONCE:]]
-        is_open = (first != second) & (sizes[first] + sizes[second] <= most)
-        first, second = first[is_open], second[is_open]
+        can_join = (first != second) & (sizes[first] + sizes[second] <= limit)
+        first, second = first[can_join], second[can_join]
     numbers: Numbers = (
         np.cumsum(parent == np.arange(len(parent))) - 1
     )  # of those that are their own first one
@@ -76,36 +76,42 @@ def join_topics(
 
 
 def _join(
-    parents: Components, of_sizes: Floats, most: float, first: Components, second: Components
+    parents: Components,
+    component_sizes: Floats,
+    limit: float,
+    first: Components,
+    second: Components,
 ) -> None:
     """Join what is linked, in order, as far as sizes allow; the links are of first components."""
-    nodes, places = np.unique(np.concatenate([first, second]), return_inverse=True)
-    parent, sizes = list(range(len(nodes))), of_sizes[nodes].tolist()
-    tops, others = np.split(places, 2)
-    for top, other in zip(tops.tolist(), others.tolist(), strict=True):
-        while parent[top] != top:
-            parent[top] = top = parent[parent[top]]
-        while parent[other] != other:
-            parent[other] = other = parent[parent[other]]
-        if top != other and sizes[top] + sizes[other] <= most:
-            if other < top:
-                top, other = other, top
-            parent[other], sizes[top] = top, sizes[top] + sizes[other]
-    for node, above in enumerate(parent):  # what is above a node comes before it
-        parent[node] = parent[above]
-    parents[nodes], of_sizes[nodes] = nodes[parent], sizes
+    nodes, positions = np.unique(np.concatenate([first, second]), return_inverse=True)
+    parent, sizes = list(range(len(nodes))), component_sizes[nodes].tolist()
+    first_nodes, second_nodes = np.split(positions, 2)
+    for root, other_root in zip(first_nodes.tolist(), second_nodes.tolist(), strict=True):
+        while parent[root] != root:
+            parent[root] = root = parent[parent[root]]
+        while parent[other_root] != other_root:
+            parent[other_root] = other_root = parent[parent[other_root]]
+        if root != other_root and sizes[root] + sizes[other_root] <= limit:
+            if other_root < root:
+                root, other_root = other_root, root
+            parent[other_root], sizes[root] = root, sizes[root] + sizes[other_root]
+    for node, ancestor in enumerate(parent):  # the ancestor of a node comes before it
+        parent[node] = parent[ancestor]
+    parents[nodes], component_sizes[nodes] = nodes[parent], sizes
 
 
 def _links(shared: SharedSentences, near: NearDuplicates) -> tuple[Components, Components]:
     """Return every two components that have nearly equal sentences, by the similarity of these;
     (links,) each.
     """
-    of_sentence = np.empty(
+    component_of_sentence = np.empty(
         shared.sentences, np.int32
     )  # all rows of a sentence are of one component
-    of_sentence[shared.first] = of_sentence[shared.second] = shared.components
+    component_of_sentence[shared.first] = component_of_sentence[shared.second] = shared.components
     index = np.minimum(np.searchsorted(shared.ids, near.ids), shared.sentences - 1)
-    of_id = np.where(shared.ids[index] == near.ids, of_sentence[index], np.int32(-1))
-    first, second = of_id[near.links.first], of_id[near.links.second]
-    apart = (first != second) & (first >= 0) & (second >= 0)
-    return first[apart], second[apart]
+    component_of_id = np.where(
+        shared.ids[index] == near.ids, component_of_sentence[index], np.int32(-1)
+    )
+    first, second = component_of_id[near.links.first], component_of_id[near.links.second]
+    is_apart = (first != second) & (first >= 0) & (second >= 0)
+    return first[is_apart], second[is_apart]

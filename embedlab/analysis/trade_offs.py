@@ -20,9 +20,9 @@ def undominated(scores: Sequence[float], costs: Sequence[Sequence[float]]) -> li
     lower: Floats = np.column_stack(
         [-np.asarray(scores, np.float64), np.asarray(costs, np.float64)]
     )
-    known = [bool(np.isfinite(figures).all()) for figures in lower]
+    completeness = [bool(np.isfinite(figures).all()) for figures in lower]
     is_undominated = []
-    for row, is_known in zip(lower, known, strict=True):
-        beats = np.array(known) & (lower <= row).all(axis=1) & (lower < row).any(axis=1)
-        is_undominated.append(is_known and not beats.any())
+    for row, is_complete in zip(lower, completeness, strict=True):
+        is_better = np.array(completeness) & (lower <= row).all(axis=1) & (lower < row).any(axis=1)
+        is_undominated.append(is_complete and not is_better.any())
     return is_undominated

@@ -76,8 +76,8 @@ class Uncertainty:
         """The uncertainty of the estimate with the other sign."""
         topics = self.topics.scaled(-1) if self.topics is not None else None
         uncertainty = replace(self, topics=topics, skew=(self.skew[1], self.skew[0]))
-        if (known := self.__dict__.get("_at_level")) is not None:
-            uncertainty.__dict__["_at_level"] = (known[1], known[0])
+        if (cached := self.__dict__.get("_at_level")) is not None:
+            uncertainty.__dict__["_at_level"] = (cached[1], cached[0])
         return uncertainty
 
     def half_width(self, level: float = LEVEL) -> float:
@@ -98,8 +98,8 @@ class Uncertainty:
     def _outer(self, level: float) -> tuple[float, float]:
         """The distances without skew."""
         if self.topics is None or isnan(self.rows + self.seeds):
-            least = self._reach((1 - level) / 2)
-            return least, least
+            distance = self._reach((1 - level) / 2)
+            return distance, distance
         below, above = flip_reaches([self], 1 - level)[0].tolist()
         return below, above
 
@@ -138,23 +138,25 @@ class Uncertainty:
     def _students_tail(self, distance: float) -> float:
         from scipy.special import stdtr
 
-        parts = self._parts()
-        if distance == 0 or not parts:
+        components = self._parts()
+        if distance == 0 or not components:
             return 0.5 if distance == 0 else 0.0
         # Either part alone reaches less far; both with the fewer degrees of freedom reach farther.
         # Between these tails scipy's quantiles are exact; far below them (1e-150 with 2.5 degrees
         # of freedom) it returns 0, from which a search would run to p near 1e-300.
-        least = max(
-            float(stdtr(freedom, -distance / sqrt(variance))) for variance, freedom in parts
+        lower_bound = max(
+            float(stdtr(freedom, -distance / sqrt(variance))) for variance, freedom in components
         )
-        whole = sum(variance for variance, _ in parts)
-        most = float(stdtr(min(freedom for _, freedom in parts), -distance / sqrt(whole)))
-        if most <= max(least, _SMALLEST):
-            return most
-        return self._tail_between(log(max(least, _SMALLEST)), log(most), distance)
+        total_variance = sum(variance for variance, _ in components)
+        upper_bound = float(
+            stdtr(min(freedom for _, freedom in components), -distance / sqrt(total_variance))
+        )
+        if upper_bound <= max(lower_bound, _SMALLEST):
+            return upper_bound
+        return self._tail_between(log(max(lower_bound, _SMALLEST)), log(upper_bound), distance)
 
-    def _tail_between(self, least: float, most: float, distance: float) -> float:
-        """The tail beyond DISTANCE, whose logarithm is between LEAST and MOST: false position with
+    def _tail_between(self, low: float, high: float, distance: float) -> float:
+        """The tail beyond DISTANCE, whose logarithm is between LOW and HIGH: false position with
         the Illinois rule.
 
         scipy.optimize has the like, but its import took a quarter of the time of a comparison of
@@ -164,26 +166,34 @@ class Uncertainty:
         def excess(logarithm: float) -> float:
             return log(self._reach(exp(logarithm)) / distance)  # falls, and is nearly straight
 
-        above, below = excess(least), excess(most)
-        if above <= 0 or below >= 0:  # by rounding: the tail is at the limit
-            return exp(least if above <= 0 else most)
+        low_excess, high_excess = excess(low), excess(high)
+        if low_excess <= 0 or high_excess >= 0:  # by rounding: the tail is at the limit
+            return exp(low if low_excess <= 0 else high)
         side = 0
         for _ in range(_MOST_STEPS):
-            point = (least * below - most * above) / (below - above)
-            over = excess(point)
-            if abs(over) < _PRECISE:
+            point = (low * high_excess - high * low_excess) / (high_excess - low_excess)
+            point_excess = excess(point)
+            if abs(point_excess) < _PRECISE:
                 break
-            if over > 0:
-                least, above, below = point, over, below / 2 if side > 0 else below
+            if point_excess > 0:
+                low, low_excess, high_excess = (
+                    point,
+                    point_excess,
+                    high_excess / 2 if side > 0 else high_excess,
+                )
             else:
-                most, below, above = point, over, above / 2 if side < 0 else above
-            side = 1 if over > 0 else -1
+                high, high_excess, low_excess = (
+                    point,
+                    point_excess,
+                    low_excess / 2 if side < 0 else low_excess,
+                )
+            side = 1 if point_excess > 0 else -1
         return exp(point)
 
     def _parts(self) -> list[tuple[float, float]]:
         """The variances above zero, each with its degrees of freedom."""
-        parts = ((self.rows + self.other, self.rows_freedom), (self.seeds, self.seeds_freedom))
-        return [(variance, freedom) for variance, freedom in parts if variance > 0]
+        components = ((self.rows + self.other, self.rows_freedom), (self.seeds, self.seeds_freedom))
+        return [(variance, freedom) for variance, freedom in components if variance > 0]
 
     def _reach(self, tail: float) -> float:
         """How far the ends of an interval by variances that leaves out TAIL at either are from the
@@ -231,8 +241,10 @@ def flip_reaches(uncertain: Sequence[Uncertainty], alpha: float) -> Floats:
     """Return how far the intervals by sign flips that leave out ALPHA reach below and above;
     (estimates, 2).
     """
-    topics, seeds, freedom, other = _together(uncertain)
-    return topics.reach(alpha, _normal_noise(np.full(len(seeds), alpha), seeds, freedom) + other)
+    topics, seeds, freedom, other_variance = _together(uncertain)
+    return topics.reach(
+        alpha, _normal_noise(np.full(len(seeds), alpha), seeds, freedom) + other_variance
+    )
 
 
 def flip_p(uncertain: Sequence[Uncertainty], distances: Sequence[float]) -> Floats:
@@ -244,34 +256,40 @@ def flip_p(uncertain: Sequence[Uncertainty], distances: Sequence[float]) -> Floa
     """
     from scipy.special import ndtr, ndtri
 
-    topics, seeds, freedom, other = _together(uncertain)
+    topics, seeds, freedom, other_variance = _together(uncertain)
     aim = np.asarray(distances, dtype=np.float64)
     if not seeds.any():
-        return topics.p(aim, other)
+        return topics.p(aim, other_variance)
 
     def excess(z: Floats) -> Floats:
-        p = topics.p(aim, _normal_noise(2 * ndtr(-z), seeds, freedom) + other)
-        reached: Floats = -ndtri(np.maximum(p, _SMALLEST) / 2) - z
-        return reached  # falls in z
+        p = topics.p(aim, _normal_noise(2 * ndtr(-z), seeds, freedom) + other_variance)
+        difference: Floats = -ndtri(np.maximum(p, _SMALLEST) / 2) - z
+        return difference  # falls in z
 
     low, high = np.zeros_like(aim), np.full_like(aim, _FARTHEST)
-    at_low, at_high = excess(low), excess(high)
-    z, moves = (
+    low_excess, high_excess = excess(low), excess(high)
+    z, is_moving = (
         low,
         np.ones(len(aim), dtype=bool),
     )  # an estimate that is there stays: its p does not hang on the others'
     for step in range(_MOST_STEPS):
-        slope = at_low - at_high
-        crossing = (low * -at_high + high * at_low) / np.where(slope > 0, slope, 1.0)
+        slope = low_excess - high_excess
+        crossing = (low * -high_excess + high * low_excess) / np.where(slope > 0, slope, 1.0)
         z = np.where(
-            moves, (low + high) / 2 if step % 3 == 2 else np.where(slope > 0, crossing, low), z
+            is_moving, (low + high) / 2 if step % 3 == 2 else np.where(slope > 0, crossing, low), z
         )
-        over = excess(z)
-        inside = over > 0
-        low, at_low = np.where(inside, z, low), np.where(inside, over, at_low)
-        high, at_high = np.where(inside, high, z), np.where(inside, at_high, over)
-        moves &= (np.abs(over) >= _PRECISE * (1 + z)) & (high - low >= _PRECISE)
-        if not moves.any():
+        current_excess = excess(z)
+        is_inside = current_excess > 0
+        low, low_excess = (
+            np.where(is_inside, z, low),
+            np.where(is_inside, current_excess, low_excess),
+        )
+        high, high_excess = (
+            np.where(is_inside, high, z),
+            np.where(is_inside, high_excess, current_excess),
+        )
+        is_moving &= (np.abs(current_excess) >= _PRECISE * (1 + z)) & (high - low >= _PRECISE)
+        if not is_moving.any():
             break
     p: Floats = 2 * ndtr(-z)
     return p
@@ -292,7 +310,7 @@ def _normal_noise(alpha: Floats, seeds: Floats, freedom: Floats) -> Floats:
 
 def _together(uncertain: Sequence[Uncertainty]) -> tuple[TopicSums, Floats, Floats, Floats]:
     topics = [uncertainty.topics for uncertainty in uncertain if uncertainty.topics is not None]
-    seeds, freedom, other = (
+    seeds, freedom, other_variance = (
         np.array([getattr(uncertainty, name) for uncertainty in uncertain])
         for name in ("seeds", "seeds_freedom", "other")
     )
@@ -300,7 +318,7 @@ def _together(uncertain: Sequence[Uncertainty]) -> tuple[TopicSums, Floats, Floa
         TopicSums(sums=np.concatenate([topic.sums for topic in topics]), shares=topics[0].shares),
         seeds,
         freedom,
-        other,
+        other_variance,
     )
 
 
@@ -338,7 +356,7 @@ def share_runs(first: Sequence[frozenset[str]], second: Sequence[frozenset[str]]
     a combination and its part.
     """
     return len(first) == len(second) > 1 and any(
-        mine & other for mine, other in zip(first, second, strict=True)
+        first_runs & second_runs for first_runs, second_runs in zip(first, second, strict=True)
     )
 
 
@@ -365,8 +383,8 @@ def with_seeds(
 
 def seed_noise(spreads: Sequence[SeedSpread]) -> tuple[float, float]:
     """The variance that seeds add to the difference of means, and its degrees of freedom."""
-    known = sum(spread.members - 1 for spread in spreads)
-    if known == 0:
+    total_freedom = sum(spread.members - 1 for spread in spreads)
+    if total_freedom == 0:
         return 0.0, inf
     if not shares_spread(spreads):
         shares = [spread.scatter / (spread.members * (spread.members - 1)) for spread in spreads]
@@ -376,13 +394,17 @@ def seed_noise(spreads: Sequence[SeedSpread]) -> tuple[float, float]:
         weights = sum(
             share**2 / (spread.members - 1) for share, spread in zip(shares, spreads, strict=True)
         )
-        freedom = sum(shares) ** 2 / weights if weights > 0 else float(known)
+        freedom = sum(shares) ** 2 / weights if weights > 0 else float(total_freedom)
     else:
-        has_three = max(spread.members for spread in spreads) > 2
+        has_three_seeds = max(spread.members for spread in spreads) > 2
         variance = (
-            sum(spread.scatter - (spread.noise if has_three else 0.0) for spread in spreads) / known
+            sum(spread.scatter - (spread.noise if has_three_seeds else 0.0) for spread in spreads)
+            / total_freedom
         )
-        noise, freedom = variance * sum(1 / spread.members for spread in spreads), float(known)
+        noise, freedom = (
+            variance * sum(1 / spread.members for spread in spreads),
+            float(total_freedom),
+        )
     return max(0.0, noise), freedom
 
 
@@ -415,19 +437,26 @@ def correlations_skew(
     """
     from scipy.special import ndtri
 
-    apart = variances[2]
-    if isnan(first + second + apart) or apart <= 0 or max(abs(first), abs(second)) >= 1:
+    difference_variance = variances[2]
+    if (
+        isnan(first + second + difference_variance)
+        or difference_variance <= 0
+        or max(abs(first), abs(second)) >= 1
+    ):
         return 1.0, 1.0
-    width = -float(ndtri((1 - LEVEL) / 2)) * sqrt(apart)
-    shared = (variances[0] + variances[1] - apart) / 2
-    moves = ((variances[0] - shared) / apart * width, (shared - variances[1]) / apart * width)
+    width = -float(ndtri((1 - LEVEL) / 2)) * sqrt(difference_variance)
+    covariance = (variances[0] + variances[1] - difference_variance) / 2
+    steps = (
+        (variances[0] - covariance) / difference_variance * width,
+        (covariance - variances[1]) / difference_variance * width,
+    )
     middle, sides = first - second, []
     for sign in (-1, 1):
-        mine, other = (
-            tanh(atanh(r) + sign * move / (1 - r**2))
-            for r, move in zip((first, second), moves, strict=True)
+        first_end, second_end = (
+            tanh(atanh(r) + sign * step / (1 - r**2))
+            for r, step in zip((first, second), steps, strict=True)
         )
-        sides.append(max(1.0, sign * (mine - other - middle) / width))
+        sides.append(max(1.0, sign * (first_end - second_end - middle) / width))
     return sides[0], sides[1]
 
 
@@ -436,8 +465,8 @@ def difference_interval(
 ) -> tuple[float, float]:
     """The interval of a difference, within what differences of such scores can be."""
     low, high = uncertainty.interval(delta)
-    most = {"correlation": 2.0, "share": 1.0, "plain": inf}[scale]
-    return max(low, -most), min(high, most)
+    limit = {"correlation": 2.0, "share": 1.0, "plain": inf}[scale]
+    return max(low, -limit), min(high, limit)
 
 
 def correlation_interval(value: float, uncertainty: Uncertainty) -> tuple[float, float]:
@@ -464,7 +493,7 @@ def share_interval(value: float, uncertainty: Uncertainty, rows: int) -> tuple[f
         return nan, nan
     count = value * (1 - value) / variance if variance > 0 else float(rows)
     count = min(count, float(rows))
-    ends = []
+    bounds = []
     for sign, reach in zip((-1, 1), uncertainty.reach(), strict=True):
         square = (
             (reach**2 / variance) if variance > 0 else float(stdtrit(max(rows - 1, 1), 0.975)) ** 2
@@ -475,5 +504,5 @@ def share_interval(value: float, uncertainty: Uncertainty, rows: int) -> tuple[f
             / (1 + square / count)
             * sqrt(value * (1 - value) / count + square / (4 * count**2))
         )
-        ends.append(middle + sign * half)
-    return ends[0], ends[1]
+        bounds.append(middle + sign * half)
+    return bounds[0], bounds[1]

@@ -144,26 +144,30 @@ class Weighed:
         squares = (weights @ self.topics.sums) ** 2
         largest = int(squares.argmax())
         total = float(squares.sum())
-        own = self.rows.row_topics == largest
+        in_topic = self.rows.row_topics == largest
         topic = Topic(
-            rows=int(own.sum()),
+            rows=int(in_topic.sum()),
             share=float(squares[largest]) / total if total > 0 else 0.0,
         )
         if self.rows.leaving is None or not topic.is_large(len(self.rows.texts)):
             return topic
-        there = weights != 0
-        without = weights[there] @ self.rows.leaving(own)[0][there]
-        return replace(topic, without=float(without))
+        has_weight = weights != 0
+        score_without = weights[has_weight] @ self.rows.leaving(in_topic)[0][has_weight]
+        return replace(topic, without=float(score_without))
 
     def largest_topic(self, reference: str) -> Topic | None:
         """Return the topic that carries most of the variance of a difference from REFERENCE, or of
         the only score.
         """
-        known = [name for name, mean in self.means.items() if not isnan(mean)]
+        scored = [name for name, mean in self.means.items() if not isnan(mean)]
         pairs = (
-            [(name, reference) for name in known if name != reference] if reference in known else []
+            [(name, reference) for name in scored if name != reference]
+            if reference in scored
+            else []
         )
-        topics = [self.topic_of(*pair) for pair in pairs] or [self.topic_of(name) for name in known]
+        topics = [self.topic_of(*pair) for pair in pairs] or [
+            self.topic_of(name) for name in scored
+        ]
         return max(
             (topic for topic in topics if topic is not None),
             key=lambda topic: topic.share,
@@ -172,27 +176,29 @@ class Weighed:
 
     def _weigh(self, rows: SliceRows, topics: TopicSums) -> None:
         """Fill in the uncertainties, and each p."""
-        known = [name for name, mean in self.means.items() if not isnan(mean)]
-        weights = {name: self._mean_weights(name) for name in known}
-        pairs = [pair for pair in self.pairs if {*pair} <= {*known}]
-        if not known:
+        scored = [name for name, mean in self.means.items() if not isnan(mean)]
+        weights = {name: self._mean_weights(name) for name in scored}
+        pairs = [pair for pair in self.pairs if {*pair} <= {*scored}]
+        if not scored:
             return
         contrasts = np.array(
             [*weights.values(), *(weights[first] - weights[second] for first, second in pairs)]
         )
-        spreads = {name: self._spread(rows, name) for name in known}
+        spreads = {name: self._spread(rows, name) for name in scored}
         self.spreads = {
             (first, second): [self._spread(rows, first, second)]
             if share_runs(self.models[first].behind, self.models[second].behind)
             else [spreads[first], spreads[second]]
             for first, second in pairs
         }
-        seeds = [*([spreads[name]] for name in known), *self.spreads.values()]
+        seeds = [*([spreads[name]] for name in scored), *self.spreads.values()]
         uncertainties = self._uncertainties(rows, topics, contrasts, seeds)
-        alone = uncertainties[: len(known)]
-        variances = dict(zip(known, (each.variance_of_rows for each in alone), strict=True))
-        apart = []
-        for pair, uncertainty in zip(pairs, uncertainties[len(known) :], strict=True):
+        single_uncertainties = uncertainties[: len(scored)]
+        variances = dict(
+            zip(scored, (single.variance_of_rows for single in single_uncertainties), strict=True)
+        )
+        pair_uncertainties = []
+        for pair, uncertainty in zip(pairs, uncertainties[len(scored) :], strict=True):
             # Of accuracies, as if one more item were right for each model alone, after Bonett &
             # Price (2012): few discordant items understate the variance. With it three items
             # against none do not differ significantly, and no interval has a width of zero.
@@ -208,12 +214,18 @@ class Weighed:
                     (variances[first], variances[second], uncertainty.variance_of_rows),
                 )
                 uncertainty = replace(uncertainty, skew=skew)
-            apart.append(uncertainty)
-        solutions = solved([*alone, *apart] if self.has_intervals else apart)
-        self.single |= dict(zip(known, solutions if self.has_intervals else alone, strict=False))
+            pair_uncertainties.append(uncertainty)
+        solutions = solved(
+            [*single_uncertainties, *pair_uncertainties]
+            if self.has_intervals
+            else pair_uncertainties
+        )
+        self.single |= dict(
+            zip(scored, solutions if self.has_intervals else single_uncertainties, strict=False)
+        )
         self.of_pair |= dict(zip(pairs, solutions[-len(pairs) :] if pairs else (), strict=True))
         differences = [self.means[first] - self.means[second] for first, second in pairs]
-        self.p |= dict(zip(pairs, p_of_zero(apart, differences), strict=True))
+        self.p |= dict(zip(pairs, p_of_zero(pair_uncertainties, differences), strict=True))
 
     def _uncertainties(
         self,
@@ -226,23 +238,23 @@ class Weighed:
         what the SEEDS of its models add.
         """
         by_topic, contributions = topics.combined(contrasts), rows.known_contributions
-        at_once = max(1, _VALUES_AT_ONCE // (contributions.shape[1] + 1))
-        parts = [
-            independent_variances(combined(some, contributions), rows.shared.group)
-            for some in np.split(contrasts, range(at_once, len(contrasts), at_once))
+        chunk_size = max(1, _VALUES_AT_ONCE // (contributions.shape[1] + 1))
+        variances = [
+            independent_variances(combined(chunk, contributions), rows.shared.group)
+            for chunk in np.split(contrasts, range(chunk_size, len(contrasts), chunk_size))
         ]
-        independent = np.concatenate(parts)
+        independent = np.concatenate(variances)
         uncertainties = []
         for index, spreads in enumerate(seeds):
             noise, freedom = seed_noise([spread for spread in spreads if spread.is_recipe])
-            own = by_topic.of([index])
+            topic_sums = by_topic.of([index])
             uncertainty = Uncertainty(
-                rows=float(own.variance[0]),
+                rows=float(topic_sums.variance[0]),
                 rows_freedom=inf,
                 independent=float(independent[index]),
                 seeds=noise,
                 seeds_freedom=freedom,
-                topics=own,
+                topics=topic_sums,
             )
             uncertainties.append(uncertainty)
         return uncertainties

@@ -64,8 +64,8 @@ class Deletions:
         """The interaction of each two words, (n, m): what is lost without both, less what is lost
         without each.
         """
-        lost: Floats = self.table[0, 0] - self.table[1:, 1:]
-        interactions: Floats = lost - self.first[:, None] - self.second[None]
+        loss: Floats = self.table[0, 0] - self.table[1:, 1:]
+        interactions: Floats = loss - self.first[:, None] - self.second[None]
         return interactions
 
 
@@ -108,12 +108,12 @@ def owners(
     owner = np.full(len(tokens), len(words), np.intp)
     for index, span in enumerate(tokens):
         if span is not None:
-            touched = (
+            touched_words = (
                 number
                 for number, (start, end) in enumerate(words)
                 if start < span[1] and span[0] < end
             )
-            owner[index] = next(touched, len(words))
+            owner[index] = next(touched_words, len(words))
     return owner
 
 
@@ -151,12 +151,15 @@ class MemberNumbers:
         """Return the numbers of a TABLE of similarities, as `Deletions` has it, and of EDITED
         pairs, ranked in REFERENCE.
         """
-        similarities, others = np.asarray(table, np.float64), np.asarray(edited, np.float64)
+        similarities, edited_similarities = (
+            np.asarray(table, np.float64),
+            np.asarray(edited, np.float64),
+        )
         return cls(
             similarities=Deletions(table=similarities),
             ranks=Deletions(table=percentile_ranks(similarities, reference)),
-            edited=others,
-            edited_ranks=percentile_ranks(others, reference),
+            edited=edited_similarities,
+            edited_ranks=percentile_ranks(edited_similarities, reference),
         )
 
 
@@ -222,7 +225,9 @@ class WordEffects:
     @property
     def places(self) -> list[tuple[int, ShownWord]]:
         """Each word with the number of its sentence, 1 or 2, as effects have them."""
-        return [(side + 1, word) for side, of_side in enumerate(self.words) for word in of_side]
+        return [
+            (side + 1, word) for side, side_words in enumerate(self.words) for word in side_words
+        ]
 
     def difference(self, model: ExplainedModel) -> Floats:
         """By how much more each word brings the sentences together under MODEL than under the first
