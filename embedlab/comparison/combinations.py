@@ -79,17 +79,19 @@ class Combination:
         parts, others = [], []
         for block in self.blocks:
             rows = outcomes.rows_of(block)
-            there = rows[(self.applies & half)[rows]]
+            applicable = rows[(self.applies & half)[rows]]
             name = f"{outcomes.blocks[block].dataset}/{self.by}={self.value}"
             parts.append(
-                ItemSlice(block=block, key=name, title=self.title, rows=there[self.holds[there]])
+                ItemSlice(
+                    block=block, key=name, title=self.title, rows=applicable[self.holds[applicable]]
+                )
             )
             others.append(
                 ItemSlice(
                     block=block,
                     key=f"{name}/others",
                     title=self.title,
-                    rows=there[~self.holds[there]],
+                    rows=applicable[~self.holds[applicable]],
                 )
             )
         datasets = tuple(outcomes.blocks[block].dataset for block in self.blocks)
@@ -125,8 +127,8 @@ class Tested:
         """The scores there, the difference, and by how much that is unlike the difference
         elsewhere.
         """
-        (found,) = uneven([self.measured], self.models)
-        return found
+        (result,) = uneven([self.measured], self.models)
+        return result
 
     @property
     def is_confirmed(self) -> bool:
@@ -166,9 +168,9 @@ class Halves:
     def seeds(self) -> Mapping[str, tuple[int, int]]:
         """How many seeds of each model are in each half, where they are halved."""
         return {
-            model.name: (len(model.members), len(other.members))
-            for model, other in zip(*self.models, strict=True)
-            if model != other
+            search_model.name: (len(search_model.members), len(test_model.members))
+            for search_model, test_model in zip(*self.models, strict=True)
+            if search_model != test_model
         }
 
     @property
@@ -180,8 +182,8 @@ class Halves:
         return (
             "models"
             if all(
-                model_columns != other or model_columns.is_published
-                for model_columns, other in pairs
+                search_model != test_model or search_model.is_published
+                for search_model, test_model in pairs
             )
             else "checkpoints"
         )
@@ -204,11 +206,11 @@ def halved(
     members; TOPICS are of all rows.
     """
     predicted = outcomes.predictions.select(member_columns(models)).fill_nan(None)
-    has_all = (
+    is_complete = (
         predicted.select(pl.all_horizontal(pl.all().is_not_null())).to_series()
         & outcomes.rows["gold"].is_not_null()
     )
-    among = has_all.to_numpy() & (selection.holds if selection is not None else True)
+    among = is_complete.to_numpy() & (selection.holds if selection is not None else True)
     is_first = halved_topics(topics, outcomes.block_of_rows, among, rng)
     first, second = models
     orders = [rng.permutation(len(model.members)).tolist() for model in models]
@@ -235,15 +237,15 @@ def halved_topics(
     if not len(rows):
         return np.zeros(len(topics), dtype=bool)
     numbers, topic_of = np.unique(topics[rows], return_inverse=True)
-    of_block, sizes = blocks[rows].astype(np.intp), np.bincount(blocks[rows])
+    row_blocks, sizes = blocks[rows].astype(np.intp), np.bincount(blocks[rows])
     counts = np.zeros((len(numbers), len(sizes)))
-    np.add.at(counts, (topic_of, of_block), 1 / np.sqrt(sizes[of_block]))
-    goes_first, lead = np.zeros(len(numbers), dtype=bool), np.zeros(len(sizes))
-    drawn = rng.permutation(len(numbers))
-    for topic in drawn[np.argsort(-np.bincount(topic_of)[drawn], kind="stable")].tolist():
-        ahead = float(lead @ counts[topic])
-        goes_first[topic] = ahead < 0 or (ahead == 0 and rng.random() < 0.5)
-        lead += counts[topic] if goes_first[topic] else -counts[topic]
+    np.add.at(counts, (topic_of, row_blocks), 1 / np.sqrt(sizes[row_blocks]))
+    goes_first, balance = np.zeros(len(numbers), dtype=bool), np.zeros(len(sizes))
+    order = rng.permutation(len(numbers))
+    for topic in order[np.argsort(-np.bincount(topic_of)[order], kind="stable")].tolist():
+        agreement = float(balance @ counts[topic])
+        goes_first[topic] = agreement < 0 or (agreement == 0 and rng.random() < 0.5)
+        balance += counts[topic] if goes_first[topic] else -counts[topic]
     is_first = np.zeros(len(topics), dtype=bool)
     is_first[rows] = goes_first[topic_of]
     return is_first
@@ -257,10 +259,10 @@ def _halved_members(model: ModelColumns, order: Sequence[int]) -> tuple[ModelCol
     return _of_members(model, sorted(order[:middle])), _of_members(model, sorted(order[middle:]))
 
 
-def _of_members(model: ModelColumns, places: Sequence[int]) -> ModelColumns:
-    members = tuple(model.members[index] for index in places)
-    seeds = tuple(model.seeds[index] for index in places) if model.seeds else ()
-    runs = tuple(model.runs[index] for index in places) if model.runs else ()
+def _of_members(model: ModelColumns, positions: Sequence[int]) -> ModelColumns:
+    members = tuple(model.members[index] for index in positions)
+    seeds = tuple(model.seeds[index] for index in positions) if model.seeds else ()
+    runs = tuple(model.runs[index] for index in positions) if model.runs else ()
     return replace(model, members=members, seeds=seeds, runs=runs)
 
 
@@ -275,33 +277,33 @@ def all_combinations(outcomes: Outcomes, halves: Halves) -> list[Combination]:
     counts = [_Counts(outcomes, half) for half in (halves.search, halves.test)]
     among = halves.search | halves.test
     pairs = []
-    for value, other in combinations(values, 2):
-        if value.by == other.by:
+    for first, second in combinations(values, 2):
+        if first.by == second.by:
             continue
-        holds, applies = value.holds & other.holds & among, value.applies & other.applies & among
+        holds, applies = first.holds & second.holds & among, first.applies & second.applies & among
         count = np.count_nonzero(holds)
         if (
             count < 2 * FEWEST_OF_HALF
             or count
-            > min(np.count_nonzero(each.holds & among) for each in (value, other)) - FEWEST_OF_HALF
+            > min(np.count_nonzero(side.holds & among) for side in (first, second)) - FEWEST_OF_HALF
         ):
             continue
-        enough = np.logical_and.reduce(
+        has_enough = np.logical_and.reduce(
             [
                 count.of(mask) >= FEWEST_OF_HALF
                 for count in counts
                 for mask in (holds, applies & ~holds)
             ]
         )
-        if enough.any():
+        if has_enough.any():
             pairs.append(
                 Combination(
-                    by=f"{value.by} + {other.by}",
-                    value=f"{value.value} + {other.value}",
-                    title=f"{value.title} and {other.title}",
+                    by=f"{first.by} + {second.by}",
+                    value=f"{first.value} + {second.value}",
+                    title=f"{first.title} and {second.title}",
                     holds=holds,
                     applies=applies,
-                    blocks=tuple(np.flatnonzero(enough).tolist()),
+                    blocks=tuple(np.flatnonzero(has_enough).tolist()),
                 )
             )
     return pairs
@@ -340,16 +342,25 @@ def _values(outcomes: Outcomes) -> Iterator[_Value]:
         if values.null_count() == len(values):
             continue
         applies = values.is_not_null().to_numpy()
-        named = [(part, _holding(part, len(applies))) for part in named_parts(outcomes, by, values)]
+        holdings = [
+            (value_parts, _holding(value_parts, len(applies)))
+            for value_parts in named_parts(outcomes, by, values)
+        ]
         if by.kind == "name":
             yield from (
-                _Value(by=by.name, value=each.value, title=each.title, holds=holds, applies=applies)
-                for each, holds in named
+                _Value(
+                    by=by.name,
+                    value=named_value.value,
+                    title=named_value.title,
+                    holds=holds,
+                    applies=applies,
+                )
+                for named_value, holds in holdings
             )
             continue
         number = np.zeros(len(applies), dtype=np.intp)
-        for of_value, holds in named:
-            number[holds] = int(of_value.value.rpartition(" ")[2])
+        for fifth, holds in holdings:
+            number[holds] = int(fifth.value.rpartition(" ")[2])
         for first, last in [
             *((1, cut) for cut in range(1, FIFTHS)),
             *((cut + 1, FIFTHS) for cut in range(1, FIFTHS)),
@@ -425,11 +436,11 @@ class SearchedContrasts:
         """
         leads = []
         for block in combination.blocks:
-            rows, without = self._rows[block], self._without[block]
+            rows, score_without = self._rows[block], self._without[block]
             applies, holds = combination.applies[rows], combination.holds[rows]
-            leads.append(without(~(applies & holds)) - without(holds | ~applies))
-        lead: Floats = np.mean(leads, axis=0)
-        return lead
+            leads.append(score_without(~(applies & holds)) - score_without(holds | ~applies))
+        mean_lead: Floats = np.mean(leads, axis=0)
+        return mean_lead
 
     def contrasts(self, models: Sequence[ModelColumns]) -> tuple[Floats, Floats]:
         """Return by how much the second model's lead is larger on each combination, and that in
@@ -438,33 +449,41 @@ class SearchedContrasts:
         The variance of items is that of the whole datasets' differences, for as many items; that of
         seeds is added.
         """
-        places = [[self.members.index(member) for member in model.members] for model in models]
-        first, second = (self.points[:, columns] for columns in places)
+        model_columns = [
+            [self.members.index(member) for member in model.members] for model in models
+        ]
+        first, second = (self.points[:, columns] for columns in model_columns)
         contrast = second.mean(axis=1) - first.mean(axis=1)
         seeds = sum(
             (
-                of_model.var(axis=1, ddof=1) / of_model.shape[1]
-                for of_model in (first, second)
-                if of_model.shape[1] > 1
+                scores.var(axis=1, ddof=1) / scores.shape[1]
+                for scores in (first, second)
+                if scores.shape[1] > 1
             ),
             np.zeros(len(contrast)),
         )
-        of_item = {
+        item_variance = {
             block: float(
-                np.var(influence[places[1]].mean(axis=0) - influence[places[0]].mean(axis=0))
+                np.var(
+                    influence[model_columns[1]].mean(axis=0)
+                    - influence[model_columns[0]].mean(axis=0)
+                )
             )
             for block, influence in self._influences.items()
         }
-        items = np.array([self._variance(combination, of_item) for combination in self.found])
+        items = np.array([self._variance(combination, item_variance) for combination in self.found])
         return contrast, contrast / np.sqrt(items + seeds + _SMALLEST)
 
-    def _variance(self, combination: Combination, of_item: Mapping[int, float]) -> float:
+    def _variance(self, combination: Combination, item_variance: Mapping[int, float]) -> float:
         variance = 0.0
         for block in combination.blocks:
             rows = self._rows[block]
             applies, holds = combination.applies[rows], combination.holds[rows]
-            count, others = np.count_nonzero(applies & holds), np.count_nonzero(applies & ~holds)
-            variance += of_item[block] * (1 / count + 1 / others)
+            count, other_count = (
+                np.count_nonzero(applies & holds),
+                np.count_nonzero(applies & ~holds),
+            )
+            variance += item_variance[block] * (1 / count + 1 / other_count)
         return variance / len(combination.blocks) ** 2
 
 
@@ -483,7 +502,7 @@ def surest(
             break
         both_sides = searched.sides(combination)
         if not np.isnan(distance[index]) and not any(
-            _say_the_same(both_sides, other) for other in sides
+            _say_the_same(both_sides, chosen_sides) for chosen_sides in sides
         ):
             chosen.append((combination, float(contrast[index])))
             sides.append(both_sides)
@@ -494,12 +513,14 @@ def _say_the_same(first: tuple[Rows, Rows], second: tuple[Rows, Rows]) -> bool:
     """Return whether two combinations have nearly the same items, or each has what the other one is
     compared with.
     """
-    (own, beside), (other, beside_other) = first, second
-    return _are_same(own, other) or (_are_same(own, beside_other) and _are_same(beside, other))
+    (first_items, first_others), (second_items, second_others) = first, second
+    return _are_same(first_items, second_items) or (
+        _are_same(first_items, second_others) and _are_same(first_others, second_items)
+    )
 
 
-def _are_same(one: Rows, other: Rows) -> bool:
-    return bool(np.count_nonzero(one & other) >= _SAME * np.count_nonzero(one | other))
+def _are_same(first: Rows, second: Rows) -> bool:
+    return bool(np.count_nonzero(first & second) >= _SAME * np.count_nonzero(first | second))
 
 
 def confirmed_of(
@@ -516,13 +537,13 @@ def confirmed_of(
         member_columns(models),
         [combination.kind(outcomes, halves.test) for combination, _ in chosen],
     )
-    tested = [
-        _tested(each, models, searched[each.kind.by, each.kind.value], halves.reach, len(kinds))
-        for each in kinds
+    tests = [
+        _tested(test, models, searched[test.kind.by, test.kind.value], halves.reach, len(kinds))
+        for test in kinds
     ]
-    corrected = benjamini_hochberg([each.p for each in tested])
-    tested = [replace(each, p_corrected=p) for each, p in zip(tested, corrected, strict=True)]
-    return sorted(tested, key=lambda each: (isnan(each.p), each.p))
+    corrected = benjamini_hochberg([test.p for test in tests])
+    tests = [replace(test, p_corrected=p) for test, p in zip(tests, corrected, strict=True)]
+    return sorted(tests, key=lambda test: (isnan(test.p), test.p))
 
 
 def _tested(

@@ -89,13 +89,13 @@ def compare_slices(
     slices = compare_evidence(
         evidence, models, margin=slicing.margin, has_letters=slicing.has_letters
     )
-    others: Sequence[Elsewhere] = ()
+    expectations: Sequence[Elsewhere] = ()
     if slicing.has_another and slicing.by == DATASET and not slicing.where:
         from embedlab.analysis.another_dataset import elsewhere
 
-        others = elsewhere(evidence, slices, models)
+        expectations = elsewhere(evidence, slices, models)
     return Comparison(
-        slicing=slicing, models=models, slices=slices, evidence=evidence, elsewhere=others
+        slicing=slicing, models=models, slices=slices, evidence=evidence, elsewhere=expectations
     )
 
 
@@ -161,14 +161,19 @@ def selected_and_rest(
         )
         if not evidence.average_of
     }
-    of_datasets = []
+    dataset_evidence = []
     for block in outcomes.blocks:
-        both = [keyed[key] for key in (block.dataset, f"{block.dataset}/rest") if key in keyed]
-        if len(both) == 2 and not np.isnan([evidence.points for evidence in both]).any():
-            of_datasets.append((block.dataset, *both))
-    if not of_datasets:
+        both_parts = [
+            keyed[key] for key in (block.dataset, f"{block.dataset}/rest") if key in keyed
+        ]
+        if (
+            len(both_parts) == 2
+            and not np.isnan([evidence.points for evidence in both_parts]).any()
+        ):
+            dataset_evidence.append((block.dataset, *both_parts))
+    if not dataset_evidence:
         return None
-    datasets, *evidence = zip(*of_datasets, strict=True)
+    datasets, *evidence = zip(*dataset_evidence, strict=True)
     means = [
         evidences[0] if len(evidences) == 1 else average_evidence(name, evidences)
         for name, evidences in zip(("selected", "rest"), evidence, strict=True)

@@ -61,18 +61,18 @@ def slices_of(
         else:
             parts = list(halves(outcomes, by))
     if selection is not None:
-        picked = []
+        selected = []
         for items in parts:
             holds = selection.holds[items.rows]
             chosen = replace(items, rows=items.rows[holds], notes=())  # ties are of whole datasets
-            picked += [chosen] if holds.any() else []
+            selected += [chosen] if holds.any() else []
             if has_rest and holds.any() and not holds.all():
                 key, title = f"{items.key}/rest", f"{items.title} rest"
                 rest = replace(
                     chosen, key=key, title=title, rows=items.rows[~holds], is_whole=False
                 )
-                picked.append(rest)
-        parts = picked
+                selected.append(rest)
+        parts = selected
     return [_of_common(part, outcomes, members) for part in parts] if common else parts
 
 
@@ -82,11 +82,11 @@ def _of_common(items: ItemSlice, outcomes: Outcomes, members: Sequence[str]) -> 
     """
     scored = outcomes.predictions.select(members).fill_nan(None)
     block = scored[outcomes.rows_of(items.block)]
-    there = [name for name in members if block[name].count()]
-    has_all = scored[items.rows].select(
-        pl.all_horizontal(pl.lit(value=True), pl.col(there).is_not_null())
+    present = [name for name in members if block[name].count()]
+    is_complete = scored[items.rows].select(
+        pl.all_horizontal(pl.lit(value=True), pl.col(present).is_not_null())
     )
-    rows = items.rows[has_all.to_series().to_numpy()]
+    rows = items.rows[is_complete.to_series().to_numpy()]
     counted = f", {len(rows)} of {len(items.rows)}" if len(rows) < len(items.rows) else ""
     return replace(items, title=f"{items.title}{counted}", rows=rows)
 
@@ -112,10 +112,10 @@ def outcome_evidence(
     parts = list(whole_blocks(outcomes)) if parts is None else parts
     by_suite: dict[str, list[Evidence]] = {block.suite: [] for block in outcomes.blocks}
     # The first measure of whole datasets, which averages are over.
-    whole: dict[str, dict[str, Evidence]] = {suite: {} for suite in by_suite}
-    tested = {part.block for part in parts} if is_tested else set()
-    finds = {number: outcomes.blocks[number].near for number in tested}
-    near = {number: find() for number, find in finds.items() if find is not None}
+    whole_datasets: dict[str, dict[str, Evidence]] = {suite: {} for suite in by_suite}
+    tested_blocks = {part.block for part in parts} if is_tested else set()
+    near_finders = {number: outcomes.blocks[number].near for number in tested_blocks}
+    near = {number: find() for number, find in near_finders.items() if find is not None}
     for done, items in enumerate(parts):
         block = outcomes.blocks[items.block]
         evidences = list(
@@ -131,18 +131,21 @@ def outcome_evidence(
         )
         by_suite[block.suite] += evidences
         if items.is_whole:
-            whole[block.suite][items.key] = evidences[0]
+            whole_datasets[block.suite][items.key] = evidences[0]
         if progress:
             progress(done + 1, len(parts))
     for suite, evidences in by_suite.items():
         metric = outcomes.mixed_metrics.get(suite, "mean")
         for name, keys in outcomes.averages.get(suite, {}).items():
-            if keys and whole[suite].keys() >= {*keys}:  # all of its datasets exist
-                over = [whole[suite][key] for key in keys]
-                evidences.append(average_evidence(name, over, metric))
+            if keys and whole_datasets[suite].keys() >= {*keys}:  # all of its datasets exist
+                members_of_average = [whole_datasets[suite][key] for key in keys]
+                evidences.append(average_evidence(name, members_of_average, metric))
     evidence = list(chain.from_iterable(by_suite.values()))
     return (
-        [replace(each, rows=None, notes=(*each.notes, CHOSEN)) for each in evidence]
+        [
+            replace(slice_evidence, rows=None, notes=(*slice_evidence.notes, CHOSEN))
+            for slice_evidence in evidence
+        ]
         if is_chosen
         else evidence
     )
@@ -167,7 +170,9 @@ def _of_slice(
     if items["gold"].null_count():
         has_gold = items["gold"].is_not_null()
         scored, values = items.filter(has_gold), values.filter(has_gold)
-    there = [number for number, member in enumerate(members) if not values[member].null_count()]
+    complete_members = [
+        number for number, member in enumerate(members) if not values[member].null_count()
+    ]
     groups = None
     if block.is_aggregated and item_slice.is_whole and aggregate != "all":
         by_source = correlated_groups(scored.select("source", dataset="block"), aggregate)
@@ -177,7 +182,9 @@ def _of_slice(
         notes.append(f"no {aggregate}: its items name no source")
     dtype = np.int64 if block.classes else np.float64
     gold = scored["gold"].to_numpy().astype(dtype)
-    predicted = {number: values[members[number]].to_numpy().astype(dtype) for number in there}
+    predicted = {
+        number: values[members[number]].to_numpy().astype(dtype) for number in complete_members
+    }
     needs_texts = is_tested or any(MEASURES[name].is_of_classes for name in block.measures)
     texts = None
     if needs_texts and not scored["first_text"].null_count():
@@ -190,7 +197,7 @@ def _of_slice(
         )
         measure = MEASURES[name]
         has_classes = bool(block.classes) or not measure.is_of_classes
-        made = evidence_of(
+        measured = evidence_of(
             block.task,
             key,
             gold if has_classes else gold.astype(np.int64),
@@ -214,7 +221,7 @@ def _of_slice(
         setting = (aggregate if item_slice.is_whole else "all") if block.is_aggregated else None
         chosen = () if has_classes else (THRESHOLD,)
         yield replace(
-            made,
+            measured,
             title=title,
             notes=(*notes, *undefined, *chosen),
             setting=setting,
@@ -258,8 +265,10 @@ def _coverage_notes(items: int, predictions: pl.DataFrame) -> Iterator[str]:
         yield f"{items - scored} of {items} items left out, not scored by people"
     counts = {column.name: column.count() for column in predictions}
     for count in sorted({count for count in counts.values() if count < scored}):
-        lacking = ", ".join(member for member, own in counts.items() if own == count)
-        note = f"no number of {lacking}: {count} of {scored} items scored"
+        partial_members = ", ".join(
+            member for member, member_count in counts.items() if member_count == count
+        )
+        note = f"no number of {partial_members}: {count} of {scored} items scored"
         yield note if count else Note(note)  # one that does not apply at all is said before
 
 
@@ -276,14 +285,14 @@ def _undefined(
     if measure.scale != "correlation":
         return
     for rows in groups.rows if groups is not None else [np.arange(len(gold))]:
-        where = f" in source {sources[int(rows[0])]!r}" if groups is not None else ""
+        location = f" in source {sources[int(rows[0])]!r}" if groups is not None else ""
         if reason := why_undefined_gold(gold[rows]):
-            yield f"no number: {reason}{where}"
+            yield f"no number: {reason}{location}"
             return
         if constant := [
             member for member, values in predicted.items() if np.ptp(values[rows]) == 0
         ]:
-            yield f"no number of {', '.join(constant)}: {SAME_SIMILARITY}{where}"
+            yield f"no number of {', '.join(constant)}: {SAME_SIMILARITY}{location}"
             return
         if rounded := [
             member
@@ -291,7 +300,7 @@ def _undefined(
             if np.ptp(values[rows]) < ROUNDING * np.abs(values[rows]).max()
         ]:
             text = f"the similarities of {', '.join(rounded)} hardly differ: rounding orders them"
-            yield Note(f"{text}{where}", short=[text], kind="doubted")
+            yield Note(f"{text}{location}", short=[text], kind="doubted")
             return
 
 
@@ -302,10 +311,10 @@ def near_sentences(outcomes: Outcomes) -> NearDuplicates:
     """Return which sentences of each dataset are nearly the same; none where words are not at
     hand.
     """
-    known = [block.near() for block in outcomes.blocks if block.near is not None]
-    if len(known) == 1:
-        return known[0]
-    return NearDuplicates.joined(known) if known else NearDuplicates.none()
+    duplicates = [block.near() for block in outcomes.blocks if block.near is not None]
+    if len(duplicates) == 1:
+        return duplicates[0]
+    return NearDuplicates.joined(duplicates) if duplicates else NearDuplicates.none()
 
 
 def item_topics(outcomes: Outcomes) -> Topics:

@@ -118,9 +118,10 @@ def _whole(
     """Return both models in the mean over the datasets, by the first measure of each."""
     keys = {(block.task, block.dataset, block.measures[0]) for block in outcomes.blocks}
     evidences = [
-        each
-        for each in evidence
-        if (each.task, each.key, each.metric) in keys and not np.isnan(each.points).any()
+        candidate
+        for candidate in evidence
+        if (candidate.task, candidate.key, candidate.metric) in keys
+        and not np.isnan(candidate.points).any()
     ]
     if not evidences:
         raise UsageError(

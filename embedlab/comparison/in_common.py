@@ -76,16 +76,18 @@ def share_contributions(holds: Rows, side: Rows) -> tuple[float, float, Floats]:
     """
     counts = np.array([np.count_nonzero(side), np.count_nonzero(~side)])
     hits = np.array([np.count_nonzero(holds & side), np.count_nonzero(holds & ~side)])
-    share, elsewhere = hits / counts
-    moved = np.where(side, (holds - share) / counts[0], -(holds - elsewhere) / counts[1])
-    spread, steadied = (
+    share, other_share = hits / counts
+    contributions = np.where(side, (holds - share) / counts[0], -(holds - other_share) / counts[1])
+    spread, adjusted_spread = (
         float((share * (1 - share) / size).sum())
         for share, size in ((hits / counts, counts), ((hits + 1) / (counts + 2), counts + 2))
     )
     return (
         float(share),
-        float(elsewhere),
-        moved * np.sqrt(max(1.0, steadied / spread)) if spread > 0 else moved,
+        float(other_share),
+        contributions * np.sqrt(max(1.0, adjusted_spread / spread))
+        if spread > 0
+        else contributions,
     )
 
 
@@ -96,12 +98,12 @@ def in_common(outcomes: Outcomes, side: Rows, among: Rows, facts: Sequence[Fact]
     One that is true of none, or of all, of these rows is left out, as is one that can be said of no
     row of the side or of no other.
     """
-    commons, behind = [], _Behind(outcomes)
+    commons, weigher = [], _Behind(outcomes)
     for fact in facts:
         rows = among & fact.applies
-        on_side, holds = side[rows], fact.holds[rows]
-        if on_side.any() and not on_side.all() and holds.any() and not holds.all():
-            commons.append(behind.common(fact, rows, on_side, holds))
+        is_on_side, holds = side[rows], fact.holds[rows]
+        if is_on_side.any() and not is_on_side.all() and holds.any() and not holds.all():
+            commons.append(weigher.common(fact, rows, is_on_side, holds))
     corrected = holm([common.p for common in commons])
     return _surest(
         replace(common, p_corrected=p) for common, p in zip(commons, corrected, strict=True)
@@ -125,36 +127,36 @@ def words_in_common(outcomes: Outcomes, side: Rows, among: Rows) -> list[Common]
         .drop_nulls()
         .unique()
     )
-    on_side, behind, commons = side[rows], _Behind(outcomes), []
-    is_own = pl.Series(on_side).gather(words["row"])
+    is_on_side, weigher, commons = side[rows], _Behind(outcomes), []
+    word_is_on_side = pl.Series(is_on_side).gather(words["row"])
     counted = (
-        words.with_columns(own=is_own)
+        words.with_columns(own=word_is_on_side)
         .group_by("word")
         .agg("row", items=pl.len(), hits=pl.col("own").sum())
     )
     counted = counted.filter(pl.col("items").is_between(FEWEST_WITH_WORD, len(rows) - 1)).sort(
         "word"
     )
-    tested = counted.height
+    tested_words = counted.height
     counted = counted.filter(
-        pl.col("hits") * (len(rows) - int(on_side.sum()))
-        > (pl.col("items") - pl.col("hits")) * int(on_side.sum())
+        pl.col("hits") * (len(rows) - int(is_on_side.sum()))
+        > (pl.col("items") - pl.col("hits")) * int(is_on_side.sum())
     )
     p = _independent_p(
-        counted["hits"].to_numpy(), counted["items"].to_numpy(), int(on_side.sum()), len(rows)
+        counted["hits"].to_numpy(), counted["items"].to_numpy(), int(is_on_side.sum()), len(rows)
     )
-    for word, places in (
-        counted.filter(pl.Series(tested * p < LEVEL)).select("word", "row").iter_rows()
+    for word, positions in (
+        counted.filter(pl.Series(tested_words * p < LEVEL)).select("word", "row").iter_rows()
     ):
         holds = np.zeros(len(rows), dtype=bool)
-        holds[places] = True
-        common = behind.common(
+        holds[positions] = True
+        common = weigher.common(
             Fact(by="word", title=f"word {word!r}", holds=holds, applies=holds),
             among,
-            on_side,
+            is_on_side,
             holds,
         )
-        commons.append(replace(common, p_corrected=min(1.0, tested * common.p)))
+        commons.append(replace(common, p_corrected=min(1.0, tested_words * common.p)))
     return _surest(commons)
 
 
@@ -193,14 +195,14 @@ class _Behind:
         """Return how frequent a fact is on a side and elsewhere; SIDE and HOLDS are of the ROWS
         alone.
         """
-        share, elsewhere, moved = share_contributions(holds, side)
-        difference = share - elsewhere
+        share, other_share, contributions = share_contributions(holds, side)
+        difference = share - other_share
         key = rows.tobytes()
         if key not in self._known:
             count = int(rows.sum())
-            nothing = np.zeros((1, count))
+            zeros = np.zeros((1, count))
             self._known[key] = SliceRows(
-                contributions=nothing,
+                contributions=zeros,
                 texts=self._texts[rows],
                 groups=np.zeros(count, np.intp),
                 near=self._near,
@@ -210,7 +212,7 @@ class _Behind:
             title=fact.title,
             items=len(side),
             points=np.array([difference]),
-            rows=self._known[key].with_contributions(moved[None]),
+            rows=self._known[key].with_contributions(contributions[None]),
         )
         uncertainty = Weighed(evidence, [_SHARE]).single[_SHARE.name]
         low, high = uncertainty.interval(difference)
@@ -220,7 +222,7 @@ class _Behind:
             title=fact.title,
             items=int((holds & side).sum()),
             share=share,
-            elsewhere=elsewhere,
+            elsewhere=other_share,
             low=max(low, -1.0),
             high=min(high, 1.0),
             p=p,

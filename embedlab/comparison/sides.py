@@ -70,14 +70,16 @@ def sides_of(outcomes: Outcomes, first: Sequence[str], second: Sequence[str]) ->
     and wrong if it is not among the first ten; on a contrast if the entailed sentence is closer,
     and wrong if the other one is.
     """
-    same = _SameRows.of(outcomes, [*first, *second])
-    ranks = (same.ranks(first), same.ranks(second))
-    errors = (same.errors(first, ranks[0]), same.errors(second, ranks[1]))
+    shared_rows = _SameRows.of(outcomes, [*first, *second])
+    ranks = (shared_rows.ranks(first), shared_rows.ranks(second))
+    errors = (shared_rows.errors(first, ranks[0]), shared_rows.errors(second, ranks[1]))
     is_of_ranks = all(MEASURES[block.measures[0]].is_of_ranks for block in outcomes.blocks)
-    found_at = (_means(outcomes, first), _means(outcomes, second)) if is_of_ranks else None
+    found_ranks = (_means(outcomes, first), _means(outcomes, second)) if is_of_ranks else None
     if not outcomes.has_scores:
-        return Sides(errors=errors, found_at=found_at)
-    return Sides(errors=errors, ranks=ranks, gold_ranks=same.gold_ranks, found_at=found_at)
+        return Sides(errors=errors, found_at=found_ranks)
+    return Sides(
+        errors=errors, ranks=ranks, gold_ranks=shared_rows.gold_ranks, found_at=found_ranks
+    )
 
 
 def _means(outcomes: Outcomes, members: Sequence[str]) -> Floats:
@@ -103,10 +105,10 @@ class _SameRows:
     @classmethod
     def of(cls, outcomes: Outcomes, members: Sequence[str]) -> _SameRows:
         predictions = outcomes.predictions.select([*dict.fromkeys(members)]).fill_nan(None)
-        has_all = pl.all_horizontal(pl.all().is_not_null())
+        is_complete = pl.all_horizontal(pl.all().is_not_null())
         return cls(
             outcomes=outcomes,
-            there=predictions.select(has_all).to_series() & outcomes.rows["gold"].is_not_null(),
+            there=predictions.select(is_complete).to_series() & outcomes.rows["gold"].is_not_null(),
         )
 
     @cached_property
@@ -138,17 +140,19 @@ class _SameRows:
                 errors[rows] = np.where(share > 0.5, 0.0, np.where(share < 0.5, 100.0, _UNSURE))
             elif (measure := MEASURES[block.measures[0]]).is_of_queries:
                 mean = predicted[rows].mean(axis=1)
-                right, wrong = (
+                is_right, is_wrong = (
                     (mean <= 1, mean > _FAR) if measure.is_of_ranks else (mean > 0, mean < 0)
                 )
-                errors[rows] = np.where(right, 0.0, np.where(wrong, 100.0, _UNSURE))
+                errors[rows] = np.where(is_right, 0.0, np.where(is_wrong, 100.0, _UNSURE))
             else:
-                there = rows[self.there.to_numpy()[rows]]
-                values = np.unique(gold[there, 0])
+                scored_rows = rows[self.there.to_numpy()[rows]]
+                values = np.unique(gold[scored_rows, 0])
                 if len(values) == 2:
-                    errors[there] = _threshold_errors(ranks[there], gold[there, 0] == values[1])
-            missing = np.isnan(predicted[rows]).any(axis=1) | np.isnan(gold[rows, 0])
-            errors[rows[missing]] = np.nan
+                    errors[scored_rows] = _threshold_errors(
+                        ranks[scored_rows], gold[scored_rows, 0] == values[1]
+                    )
+            is_missing = np.isnan(predicted[rows]).any(axis=1) | np.isnan(gold[rows, 0])
+            errors[rows[is_missing]] = np.nan
         return errors
 
     def _ranks(self, values: pl.Series) -> Floats:
@@ -177,7 +181,7 @@ def _threshold_errors(ranks: Floats, is_high: NDArray[np.bool_]) -> Floats:
     other side the distance from it, which is wrong however small.
     """
     cuts = np.unique(ranks)
-    high, low = (np.searchsorted(np.sort(ranks[each]), cuts) for each in (is_high, ~is_high))
+    high, low = (np.searchsorted(np.sort(ranks[side]), cuts) for side in (is_high, ~is_high))
     cut = cuts[np.argmax(low / (~is_high).sum() - high / is_high.sum())]
     sign = (ranks >= cut).astype(np.float64) - is_high
     sided: Floats = sign * np.maximum(np.abs(ranks - cut), WRONG)
@@ -201,7 +205,7 @@ def typical(sides: Sides, among: NDArray[np.bool_], topics: Topics, count: int) 
     typical_rows: list[int] = []
     for row in rows[np.argsort(-lead[rows], kind="stable")].tolist():
         if len(typical_rows) < count and topics[row] not in {
-            topics[other] for other in typical_rows
+            topics[chosen_row] for chosen_row in typical_rows
         }:
             typical_rows.append(row)
     return typical_rows
@@ -231,26 +235,28 @@ def steadiness(outcomes: Outcomes, models: Sequence[ModelColumns]) -> list[Stead
 def _steadiness(outcomes: Outcomes, models: Sequence[ModelColumns]) -> Iterator[Steadiness]:
     if max(len(model.members) for model in models) < 2:
         return
-    same = _SameRows.of(outcomes, [member for model in models for member in model.members])
-    whole = [same.errors(model.members, same.ranks(model.members)) for model in models]
+    shared_rows = _SameRows.of(outcomes, [member for model in models for member in model.members])
+    mean_errors = [
+        shared_rows.errors(model.members, shared_rows.ranks(model.members)) for model in models
+    ]
     for index, model in enumerate(models):
         if len(model.members) < 2:
             continue
-        on_side = []
+        sole_side = []
         for member in model.members:
-            errors = [*whole]
-            errors[index] = same.errors((member,), same.ranks((member,)))
+            errors = [*mean_errors]
+            errors[index] = shared_rows.errors((member,), shared_rows.ranks((member,)))
             sides = Sides(errors=(errors[0], errors[1]))
-            on_side.append(
+            sole_side.append(
                 sides.only_a | sides.only_b
             )  # on which one, the other model alone decides
-        counts = sum(int(np.count_nonzero(mask)) for mask in on_side)
+        counts = sum(int(np.count_nonzero(mask)) for mask in sole_side)
         changes = sum(
-            int(np.count_nonzero(before != after)) for before, after in combinations(on_side, 2)
+            int(np.count_nonzero(before != after)) for before, after in combinations(sole_side, 2)
         )
         yield Steadiness(
             model=model.name,
-            seeds=len(on_side),
-            items=round(counts / len(on_side)),
-            changed=changes / (counts * (len(on_side) - 1)) if counts else float("nan"),
+            seeds=len(sole_side),
+            items=round(counts / len(sole_side)),
+            changed=changes / (counts * (len(sole_side) - 1)) if counts else float("nan"),
         )

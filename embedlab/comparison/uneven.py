@@ -91,31 +91,31 @@ def _without_mirror(kinds: Sequence[Kind]) -> Sequence[Kind]:
     if len(kinds) != 2:
         return kinds
     first, second = kinds
-    common, either = (len(join(first.rows, second.rest)) for join in (np.intersect1d, np.union1d))
-    return [min(kinds, key=lambda kind: len(kind.rows))] if common >= MIRRORED * either else kinds
+    common, union = (len(join(first.rows, second.rest)) for join in (np.intersect1d, np.union1d))
+    return [min(kinds, key=lambda kind: len(kind.rows))] if common >= MIRRORED * union else kinds
 
 
 def _of_property(
     outcomes: Outcomes, by: Property, values: pl.Series, selection: ItemSelection | None
 ) -> Iterator[Kind]:
-    has = values.is_not_null().to_numpy()
-    chosen = has if selection is None else has & selection.holds
-    for named in named_parts(outcomes, by, values):
-        chosen_parts, others = [], []
-        for part in named.parts:
+    has_value = values.is_not_null().to_numpy()
+    chosen = has_value if selection is None else has_value & selection.holds
+    for named_value in named_parts(outcomes, by, values):
+        chosen_parts, other_parts = [], []
+        for part in named_value.parts:
             row = part.rows[chosen[part.rows]]
             all_rows = outcomes.rows_of(part.block)
             rest = np.setdiff1d(all_rows[chosen[all_rows]], row)
             if min(len(row), len(rest)) >= FEWEST:
                 chosen_parts.append(replace(part, rows=row))
-                others.append(replace(part, key=f"{part.key}/others", rows=rest))
+                other_parts.append(replace(part, key=f"{part.key}/others", rows=rest))
         yield Kind(
             by=by.name,
-            value=named.value,
-            title=named.title,
+            value=named_value.value,
+            title=named_value.title,
             datasets=tuple(outcomes.blocks[part.block].dataset for part in chosen_parts),
             parts=tuple(chosen_parts),
-            others=tuple(others),
+            others=tuple(other_parts),
         )
 
 
@@ -130,10 +130,10 @@ class NamedParts:
 
 def named_parts(outcomes: Outcomes, by: Property, values: pl.Series) -> Iterator[NamedParts]:
     """Yield the items of each value of a property, of which all rows have VALUES."""
-    has = values.is_not_null().to_numpy()
+    has_value = values.is_not_null().to_numpy()
     slices: dict[str, list[ItemSlice]] = {}
     for items in cut(outcomes, by, values):
-        if has[items.rows[0]]:  # not those that have no value
+        if has_value[items.rows[0]]:  # not those that have no value
             name = items.key.removeprefix(f"{outcomes.blocks[items.block].dataset}/")
             slices.setdefault(name, []).append(items)
     for name, parts in slices.items():
@@ -158,8 +158,8 @@ def _title(by: Property, value: str, parts: Sequence[ItemSlice], values: pl.Seri
     if len(parts) > 1:
         return f"{title} ({value})"
     numbers = values.gather(parts[0].rows).to_numpy()
-    ends = dict.fromkeys(f"{end:.{by.decimals}f}" for end in (numbers.min(), numbers.max()))
-    return f"{title} {'–'.join(ends)}"
+    bounds = dict.fromkeys(f"{end:.{by.decimals}f}" for end in (numbers.min(), numbers.max()))
+    return f"{title} {'–'.join(bounds)}"
 
 
 def where_they_differ(
@@ -223,7 +223,7 @@ def uneven(measured: Sequence[MeasuredKind], models: Sequence[ModelColumns]) -> 
     """Return the MEASURED kinds as `where_they_differ` does; their members are those of the two
     MODELS, in their order.
     """
-    within, apart = (
+    slices, contrasts = (
         compare_evidence([kind.own for kind in measured], models),
         compared_contrasts(measured, models),
     )
@@ -238,7 +238,7 @@ def uneven(measured: Sequence[MeasuredKind], models: Sequence[ModelColumns]) -> 
             contrast=contrast,
         )
         for kind, compared, contrast in zip(
-            (each.kind for each in measured), within, apart, strict=True
+            (measured_kind.kind for measured_kind in measured), slices, contrasts, strict=True
         )
     ]
     return sorted(
@@ -253,11 +253,11 @@ def compared_contrasts(
     """Return by how much the second model's lead on each of the MEASURED kinds is above its lead on
     the others, corrected over all.
     """
-    apart = compare_evidence(
+    contrast_slices = compare_evidence(
         [contrast_evidence(kind.own.key, kind.own, kind.others) for kind in measured],
         models,
     )
-    return [contrast.differences[models[1].name] for contrast in apart]
+    return [contrast.differences[models[1].name] for contrast in contrast_slices]
 
 
 def _mean(kind: Kind, keyed: Mapping[str, Evidence], parts: Sequence[ItemSlice]) -> Evidence:
@@ -273,6 +273,6 @@ def refuse_mixed(outcomes: Outcomes) -> None:
     """Refuse tasks with different measures: their differences are not of one scale."""
     names = {block.measures[0]: block.dataset for block in outcomes.blocks}
     if len(names) > 1:
-        listed = ", ".join(f"{dataset} has {measure}" for measure, dataset in names.items())
+        listing = ", ".join(f"{dataset} has {measure}" for measure, dataset in names.items())
         hint = "select tasks with one measure, such as --task sts12"
-        raise UsageError(f"the selected tasks are measured differently: {listed}", hint=hint)
+        raise UsageError(f"the selected tasks are measured differently: {listing}", hint=hint)

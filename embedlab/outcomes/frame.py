@@ -93,12 +93,12 @@ class Outcomes:
 
         first, second = self.sentences.select(SENTENCES)
         texts = pl.DataFrame([first, second.zip_with(second.is_not_null(), first)])
-        known = first.is_not_null()
-        keys = with_text_keys(texts.filter(known)).select(KEYS)
-        if known.all():
+        has_text = first.is_not_null()
+        keys = with_text_keys(texts.filter(has_text)).select(KEYS)
+        if has_text.all():
             return keys
-        nothing = pl.Series([None], dtype=pl.UInt64).new_from_index(0, len(first))
-        return pl.DataFrame({key: nothing.scatter(known.arg_true(), keys[key]) for key in KEYS})
+        nulls = pl.Series([None], dtype=pl.UInt64).new_from_index(0, len(first))
+        return pl.DataFrame({key: nulls.scatter(has_text.arg_true(), keys[key]) for key in KEYS})
 
     @cached_property
     def labels(self) -> pl.Series:
@@ -171,8 +171,8 @@ class Outcomes:
 
     def _in_blocks(self, numbers: pl.Series, stays: Sequence[bool]) -> pl.Series:
         """Return NUMBERS of all rows, null but in the blocks where they STAY."""
-        has = pl.Series(stays, dtype=pl.Boolean)
-        return numbers.set(~has.gather(self.rows["block"].cast(pl.UInt32)), None)
+        block_stays = pl.Series(stays, dtype=pl.Boolean)
+        return numbers.set(~block_stays.gather(self.rows["block"].cast(pl.UInt32)), None)
 
 
 _GROUPED = re.compile(r"[\w-]*(:\d+)?(,[\w-]+(:\d+)?)*")
@@ -189,29 +189,29 @@ def joined_splits(outcomes: Outcomes) -> Outcomes:
     """Return OUTCOMES with each dataset whose three splits are all there as one, train, dev, test:
     the pairs and the order of published fifths.
     """
-    places = {block.dataset: index for index, block in enumerate(outcomes.blocks)}
+    block_numbers = {block.dataset: index for index, block in enumerate(outcomes.blocks)}
     numbers: dict[int, int] = {}
     blocks: list[Block] = []
     order: list[int] = []
-    for name, index in places.items():
+    for name, index in block_numbers.items():
         splits = [f"{name}:train", f"{name}:dev", name]
-        if all(split in places for split in splits):
-            own = [places[split] for split in splits]
+        if all(split in block_numbers for split in splits):
+            split_blocks = [block_numbers[split] for split in splits]
             block = replace(outcomes.blocks[index], dataset=f"{name}{ALL_SPLITS}")
-        elif name.rpartition(":")[0] in places and ":" in name:
+        elif name.rpartition(":")[0] in block_numbers and ":" in name:
             base = name.rpartition(":")[0]
-            if all(f"{base}:{split}" in places for split in ("train", "dev")):
+            if all(f"{base}:{split}" in block_numbers for split in ("train", "dev")):
                 continue
-            own, block = [index], outcomes.blocks[index]
+            split_blocks, block = [index], outcomes.blocks[index]
         else:
-            own, block = [index], outcomes.blocks[index]
-        numbers |= dict.fromkeys(own, len(blocks))
-        order += own
+            split_blocks, block = [index], outcomes.blocks[index]
+        numbers |= dict.fromkeys(split_blocks, len(blocks))
+        order += split_blocks
         blocks.append(block)
     rows = np.concatenate([outcomes.rows_of(index) for index in order])
-    new = pl.col("block").replace_strict(numbers, return_dtype=pl.UInt16)
+    new_block = pl.col("block").replace_strict(numbers, return_dtype=pl.UInt16)
     sentences = outcomes.sentences[rows]
-    frame = outcomes.rows[rows].with_columns(new)
+    frame = outcomes.rows[rows].with_columns(new_block)
     return replace(
         outcomes,
         rows=frame,
@@ -299,12 +299,12 @@ def plain_name(dataset: str) -> str:
 def whole_blocks(outcomes: Outcomes) -> Iterator[ItemSlice]:
     """Yield each dataset as one slice; a file is shown by its name alone, where no other has it."""
     names = [plain_name(block.dataset) for block in outcomes.blocks]
-    short = [name.rpartition("/")[2] if name.startswith("/") else name for name in names]
+    titles = [name.rpartition("/")[2] if name.startswith("/") else name for name in names]
     for index, block in enumerate(outcomes.blocks):
         yield ItemSlice(
             block=index,
             key=block.dataset,
-            title=short[index] if short.count(short[index]) == 1 else block.dataset,
+            title=titles[index] if titles.count(titles[index]) == 1 else block.dataset,
             rows=outcomes.rows_of(index),
             is_whole=True,
         )

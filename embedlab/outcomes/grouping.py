@@ -130,13 +130,13 @@ def lacking_datasets(outcomes: Outcomes, by: str) -> Sequence[str]:
     if by == DATASET:
         return []
     groupings = groupings_of(by)
-    lacking = [
-        name
+    names_without = [
+        dataset
         for grouping in groupings
         if len(groupings) > 1 or not grouping.by.absent
-        for name in refuse_lacking(grouping.by.name, outcomes, grouping.by.values(outcomes))
+        for dataset in refuse_lacking(grouping.by.name, outcomes, grouping.by.values(outcomes))
     ]
-    return list(dict.fromkeys(lacking))
+    return list(dict.fromkeys(names_without))
 
 
 def cut(
@@ -149,41 +149,41 @@ def cut(
     dataset. Numbers are cut into GROUPS, fifths where it is not said, of the whole dataset, so that
     a selection does not move the cuts.
     """
-    for whole in whole_blocks(outcomes):
-        column = values.gather(whole.rows)
+    for block in whole_blocks(outcomes):
+        column = values.gather(block.rows)
         has_value = column.is_not_null().to_numpy()
-        there = whole.rows[has_value]
-        if len(there):
-            known = column.drop_nulls()
+        valued_rows = block.rows[has_value]
+        if len(valued_rows):
+            present_values = column.drop_nulls()
             yield from (
-                _quantiles(whole, by, there, known, groups)
+                _quantiles(block, by, valued_rows, present_values, groups)
                 if by.kind == "number"
-                else _values(whole, by, there, known)
+                else _values(block, by, valued_rows, present_values)
             )
-        if by.absent and len(there) < len(whole.rows):
-            yield replace(whole, rows=whole.rows[~has_value], is_whole=False, notes=(by.absent,))
+        if by.absent and len(valued_rows) < len(block.rows):
+            yield replace(block, rows=block.rows[~has_value], is_whole=False, notes=(by.absent,))
 
 
 def halves(outcomes: Outcomes, fits: ItemSelection) -> Iterator[ItemSlice]:
     """Yield of each dataset the items that a selection picks, then the others; none of a dataset
     without what its expression reads.
     """
-    for whole in whole_blocks(outcomes):
-        if whole.key not in fits.lacking:
-            holds = fits.holds[whole.rows]
-            for key, rows in (("fits", whole.rows[holds]), ("rest", whole.rows[~holds])):
+    for block in whole_blocks(outcomes):
+        if block.key not in fits.lacking:
+            holds = fits.holds[block.rows]
+            for key, rows in (("fits", block.rows[holds]), ("rest", block.rows[~holds])):
                 if len(rows):
-                    yield _part_of(whole, key, key, rows)
+                    yield _part_of(block, key, key, rows)
 
 
 def _part_of(
-    whole: ItemSlice, key: str, title: str, rows: NDArray[np.intp], notes: tuple[str, ...] = ()
+    block: ItemSlice, key: str, title: str, rows: NDArray[np.intp], notes: tuple[str, ...] = ()
 ) -> ItemSlice:
     """Return the ROWS of a dataset that one value, which KEY and TITLE name, is of."""
     return ItemSlice(
-        block=whole.block,
-        key=f"{whole.key}/{key}",
-        title=f"{whole.title} {title}",
+        block=block.block,
+        key=f"{block.key}/{key}",
+        title=f"{block.title} {title}",
         rows=rows,
         value_key=key,
         value_title=title,
@@ -192,12 +192,12 @@ def _part_of(
 
 
 def _values(
-    whole: ItemSlice, by: Property, rows: NDArray[np.intp], values: pl.Series
+    block: ItemSlice, by: Property, rows: NDArray[np.intp], values: pl.Series
 ) -> Iterator[ItemSlice]:
     distinct = values.unique(maintain_order=True).to_list()
     for value in sorted(distinct, key=by.place) if by.place is not None else distinct:
         key, title = (value, value) if by.is_bare else (f"{by.name}={value}", f"{by.name}: {value}")
-        yield _part_of(whole, key, title, rows[(values == value).to_numpy()])
+        yield _part_of(block, key, title, rows[(values == value).to_numpy()])
 
 
 def quantile_name(by: Property, groups: int = FIFTHS) -> str:
@@ -208,26 +208,27 @@ def quantile_name(by: Property, groups: int = FIFTHS) -> str:
 
 
 def _quantiles(
-    whole: ItemSlice, by: Property, rows: NDArray[np.intp], values: pl.Series, groups: int
+    block: ItemSlice, by: Property, rows: NDArray[np.intp], values: pl.Series, groups: int
 ) -> Iterator[ItemSlice]:
     numbers = values.to_numpy()
     splits_ties = by.splits_ties and groups == FIFTHS
     fifths = dice_fifths(numbers) if splits_ties else None
-    of_row = fifths.fifth if fifths is not None else _with_ties(numbers, groups)
-    for number in np.unique(of_row).tolist():
-        is_own = of_row == number
-        ends = dict.fromkeys(
-            f"{end:.{by.decimals}f}" for end in (numbers[is_own].min(), numbers[is_own].max())
+    row_groups = fifths.fifth if fifths is not None else _with_ties(numbers, groups)
+    for number in np.unique(row_groups).tolist():
+        is_in_group = row_groups == number
+        bounds = dict.fromkeys(
+            f"{end:.{by.decimals}f}"
+            for end in (numbers[is_in_group].min(), numbers[is_in_group].max())
         )
-        key, shown = (
+        key, title = (
             f"{quantile_name(by, groups)}-{number}",
-            f"{GROUP_NAMES[groups]} {number} ({'–'.join(ends)})",
+            f"{GROUP_NAMES[groups]} {number} ({'–'.join(bounds)})",
         )
         yield _part_of(
-            whole,
+            block,
             key,
-            shown,
-            rows[is_own],
+            title,
+            rows[is_in_group],
             tie_notes(fifths, number, by.title or by.name) if fifths is not None else (),
         )
 
@@ -263,13 +264,18 @@ def dice_fifths(values: ArrayLike) -> Fifths:
     sizes = [len(dice) // FIFTHS + (number < len(dice) % FIFTHS) for number in range(FIFTHS)]
     fifth = np.empty(len(dice), dtype=np.int8)
     fifth[order] = np.repeat(np.arange(1, FIFTHS + 1), sizes)
-    ends = [end for end in np.cumsum(sizes)[:-1] if 0 < end < len(dice)]
-    below, above = dice[order][[end - 1 for end in ends]], dice[order][ends]
+    cut_positions = [position for position in np.cumsum(sizes)[:-1] if 0 < position < len(dice)]
+    last_below, first_above = (
+        dice[order][[position - 1 for position in cut_positions]],
+        dice[order][cut_positions],
+    )
     ties = [
         int((dice == high).sum()) if low == high else 0
-        for low, high in zip(below, above, strict=True)
+        for low, high in zip(last_below, first_above, strict=True)
     ]
-    return Fifths(fifth=fifth, sizes=tuple(sizes), cuts=tuple(above.tolist()), ties=tuple(ties))
+    return Fifths(
+        fifth=fifth, sizes=tuple(sizes), cuts=tuple(first_above.tolist()), ties=tuple(ties)
+    )
 
 
 def tie_notes(fifths: Fifths, number: int, title: str) -> tuple[str, ...]:

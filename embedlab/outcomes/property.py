@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 COUNTED = ("none", "one", "both")  # of the sentences of a pair; a single sentence has it or not
 
 
-def counted(items: pl.DataFrame, has: Callable[[pl.Series], pl.Series]) -> pl.Series:
-    """Return how many of each item's sentences HAS is true of."""
+def counted(items: pl.DataFrame, condition: Callable[[pl.Series], pl.Series]) -> pl.Series:
+    """Return how many of each item's sentences CONDITION is true of."""
     first, second = (
-        has(items[name]).fill_null(value=False).cast(pl.Int8) for name in ("sentence1", "sentence2")
+        condition(items[name]).fill_null(value=False).cast(pl.Int8)
+        for name in ("sentence1", "sentence2")
     )
     return (first + second).replace_strict(dict(enumerate(COUNTED)))
 
@@ -69,12 +70,12 @@ class Property:
             for name in dict.fromkeys(("block", *self.needs, *self.also))
         ]
         facts = pl.DataFrame(columns)
-        has_all = facts.select(pl.all_horizontal(pl.col(self.needs).is_not_null())).to_series()
-        column = self.of(facts.filter(has_all))
-        if has_all.all():
+        is_complete = facts.select(pl.all_horizontal(pl.col(self.needs).is_not_null())).to_series()
+        column = self.of(facts.filter(is_complete))
+        if is_complete.all():
             return column.alias(self.name)
         empty = pl.Series(self.name, [None], dtype=column.dtype).new_from_index(0, facts.height)
-        return empty.scatter(has_all.arg_true(), column)
+        return empty.scatter(is_complete.arg_true(), column)
 
 
 def property_named(name: str) -> Property:
@@ -107,9 +108,9 @@ def refuse_lacking(name: str, outcomes: Outcomes, values: pl.Series) -> Sequence
         .group_by("block")
         .agg(pl.col("has").any())
     )
-    lacking = sorted(has_values.filter(~pl.col("has"))["block"].to_list())
-    names = list(dict.fromkeys(outcomes.blocks[index].dataset for index in lacking))
-    if lacking and len(lacking) == len(outcomes.blocks):
+    blocks_without = sorted(has_values.filter(~pl.col("has"))["block"].to_list())
+    names = list(dict.fromkeys(outcomes.blocks[index].dataset for index in blocks_without))
+    if blocks_without and len(blocks_without) == len(outcomes.blocks):
         raise UsageError(
             f"no item of {', '.join(names)} has the property {name!r}",
             hint=f"properties: {', '.join(property_names())}",

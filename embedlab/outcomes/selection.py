@@ -60,8 +60,8 @@ def item_condition(expression: str, models: Sequence[str]) -> pl.Expr:
         *(name for name, definition in properties.items() if definition.kind == "name"),
     ]
     errors = [f"error({name})" for name in models]
-    known = dict.fromkeys([*_FACTS, *properties, NUMBER, *models, *errors, _GAP, NOTE])
-    return compile_expression(expression, list(known), names=names)
+    columns = dict.fromkeys([*_FACTS, *properties, NUMBER, *models, *errors, _GAP, NOTE])
+    return compile_expression(expression, list(columns), names=names)
 
 
 def items_that_fit(

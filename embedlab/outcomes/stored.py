@@ -83,15 +83,15 @@ def open_outcomes(
     Nothing is computed and no task is loaded. Which sentences are nearly the same is kept in the
     folder CACHE. Of a member that was scored on other data than the first there is nothing.
     """
-    found: dict[str, list[StoredOutcomes]] = {}
+    stored: dict[str, list[StoredOutcomes]] = {}
     for member, folder in members.items():
         names = tasks or dict.fromkeys(facts.task for facts in stored_facts(folder))
-        found[member] = [
+        stored[member] = [
             outcomes
             for task in names
             for outcomes in stored_outcomes(folder, task, names=datasets or None)
         ]
-    return joined_members(found, [*members], cache=cache)
+    return joined_members(stored, [*members], cache=cache)
 
 
 def joined_members(
@@ -110,19 +110,29 @@ def joined_members(
     them cannot read are left out for all.
     """
     by_name = {
-        member: {each.name: each for each in of_member} for member, of_member in stored.items()
+        member: {dataset_outcomes.name: dataset_outcomes for dataset_outcomes in member_outcomes}
+        for member, member_outcomes in stored.items()
     }
-    firsts: dict[str, StoredOutcomes] = {}
-    for of in by_name.values():
-        firsts = of | firsts
-    if not firsts:
+    first_by_name: dict[str, StoredOutcomes] = {}
+    for by_dataset in by_name.values():
+        first_by_name = by_dataset | first_by_name
+    if not first_by_name:
         return None
     blocks, rows, texts, predictions = [], [], [], []
-    for index, (name, first) in enumerate(firsts.items()):
-        own = {member: of[name] for member, of in by_name.items() if name in of}
-        items, predicted = _joined(first, own)
+    for index, (name, first) in enumerate(first_by_name.items()):
+        by_member = {
+            member: by_dataset[name] for member, by_dataset in by_name.items() if name in by_dataset
+        }
+        items, predicted = _joined(first, by_member)
         empty = pl.Series([None], dtype=pl.Float64).new_from_index(0, items.height)
-        predictions.append(pl.DataFrame({each: predicted.get(each, empty) for each in members}))
+        predictions.append(
+            pl.DataFrame(
+                {
+                    dataset_outcomes: predicted.get(dataset_outcomes, empty)
+                    for dataset_outcomes in members
+                }
+            )
+        )
         sentences = items.select(
             name for name in (*SENTENCES, CONTRADICTED) if name in items.columns
         )
@@ -153,19 +163,19 @@ def joined_members(
 
 
 def _joined(
-    first: StoredOutcomes, own: Mapping[str, StoredOutcomes]
+    first: StoredOutcomes, by_member: Mapping[str, StoredOutcomes]
 ) -> tuple[pl.DataFrame, dict[str, pl.Series]]:
     """Return the items that all members have, and what each predicted of them."""
     classes = {label: number for number, label in enumerate(first.classes)}
-    for outcomes in own.values():
+    for outcomes in by_member.values():
         for label in outcomes.classes:  # what only another member predicted comes last
             classes.setdefault(label, len(classes))
     items = first.items
-    for outcomes in own.values():
+    for outcomes in by_member.values():
         if not outcomes.items["item"].equals(items["item"]):
             items = items.join(outcomes.items.select("item"), on="item", maintain_order="left")
     predicted = {}
-    for member, outcomes in own.items():
+    for member, outcomes in by_member.items():
         frame = outcomes.items.select("item", "gold", PREDICTED)
         if len(frame) != len(items) or not frame["item"].equals(items["item"]):
             frame = items.select("item").join(frame, on="item", how="left", maintain_order="left")
@@ -181,10 +191,10 @@ def _rows(index: int, items: pl.DataFrame) -> pl.DataFrame:
     """Return ROWS of the items of a block; equal sentences have equal numbers."""
     first, second = (items[name] for name in SENTENCES)
     second = second.zip_with(second.is_not_null(), first)
-    known = first.is_not_null()
-    nothing = pl.Series([None], dtype=pl.UInt64).new_from_index(0, items.height)
+    has_text = first.is_not_null()
+    nulls = pl.Series([None], dtype=pl.UInt64).new_from_index(0, items.height)
     numbers = [
-        texts.hash().zip_with(known, items.get_column(name, default=nothing)).alias(name)
+        texts.hash().zip_with(has_text, items.get_column(name, default=nulls)).alias(name)
         for name, texts in zip(TEXT_IDS, (first, second), strict=True)
     ]
     block = pl.Series("block", [index], dtype=pl.UInt16).new_from_index(0, items.height)
@@ -195,5 +205,5 @@ def near_sentences_of(sentences: pl.DataFrame, cache: Path | None = None) -> Nea
     """Return which SENTENCES of one dataset are nearly the same, with the numbers of the frame."""
     first, second = (sentences[name] for name in SENTENCES)
     texts = pl.concat([first, second.zip_with(second.is_not_null(), first)])
-    find = links_of if cache is None else lambda distinct: stored_links(distinct, cache)
-    return near_duplicates(texts.hash().to_numpy().astype(np.uint64), texts, find)
+    find_links = links_of if cache is None else lambda distinct: stored_links(distinct, cache)
+    return near_duplicates(texts.hash().to_numpy().astype(np.uint64), texts, find_links)

@@ -46,11 +46,11 @@ def gold_bands(items: pl.DataFrame) -> pl.Series:
     low, high = pl.col("gold").min().over("block"), pl.col("gold").max().over("block")
     width = (high - low) / BANDS
     band = ((pl.col("gold") - low) / width).fill_nan(0).cast(pl.Int64).clip(0, BANDS - 1)
-    ends = [
+    bounds = [
         (low + (band + step) * width).round(2).cast(pl.String).str.strip_suffix(".0")
         for step in (0, 1)
     ]
-    return items.select(pl.concat_str(ends[0], pl.lit("–"), ends[1])).to_series()
+    return items.select(pl.concat_str(bounds[0], pl.lit("–"), bounds[1])).to_series()
 
 
 GOLD = Property(
@@ -105,9 +105,9 @@ NUMBERS = ("the same numbers", "other numbers")
 
 def number_values(items: pl.DataFrame) -> pl.Series:
     """Return whether the two sentences of each pair have the same numbers."""
-    differs = TAGS["number"].holds(items["sentence1"], items["sentence2"])
-    same, other = map(pl.lit, NUMBERS)
-    return pl.select(pl.when(differs).then(other).otherwise(same)).to_series()
+    is_different = TAGS["number"].holds(items["sentence1"], items["sentence2"])
+    same_name, different_name = map(pl.lit, NUMBERS)
+    return pl.select(pl.when(is_different).then(different_name).otherwise(same_name)).to_series()
 
 
 NUMBER = Property(
