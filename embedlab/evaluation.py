@@ -97,21 +97,23 @@ def resolve_models(
     A command that HAS_TASKS says of a dataset among them with which option it takes it.
     """
     models: list[Model] = []
-    missing: list[MissingError] = []
+    missing_errors: list[MissingError] = []
     for name in names:
         try:
             models.append(resolve_model(name, session) if isinstance(name, str) else name)
         except MissingError as error:
-            missing.append(error)
+            missing_errors.append(error)
         except UsageError as error:
             if has_tasks and isinstance(name, str) and is_selectable(name) and "/" not in name:
                 hint = f"{name!r} is a dataset: write --task {name}"
                 raise UsageError(error.message, hint=hint) from error
             raise
-    if len(missing) > 1:
-        raise MissingError("; ".join(error.message for error in missing), hint=missing[0].advice)
-    if missing:
-        raise missing[0]
+    if len(missing_errors) > 1:
+        raise MissingError(
+            "; ".join(error.message for error in missing_errors), hint=missing_errors[0].advice
+        )
+    if missing_errors:
+        raise missing_errors[0]
     return models
 
 
@@ -151,16 +153,16 @@ def _check_endpoints(members: Sequence[ModelSpec], session: Session) -> None:
 
 def refuse_twice(names: Sequence[str]) -> None:
     """Refuse a model that is named twice where models are compared with each other."""
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise UsageError(f"model {twice!r} is named twice", hint="name each model once")
+    if repeated := next((name for name in names if names.count(name) > 1), None):
+        raise UsageError(f"model {repeated!r} is named twice", hint="name each model once")
 
 
 def refuse_blank(sentences: Sequence[str]) -> None:
     """Refuse a typed sentence without a character that is seen: a similarity to nothing means
     nothing.
     """
-    typed = pl.Series(sentences, dtype=pl.String)
-    if len(blank := typed.filter(~is_seen(typed))):
+    texts = pl.Series(sentences, dtype=pl.String)
+    if len(blank := texts.filter(~is_seen(texts))):
         raise UsageError(f"a sentence is blank: {blank[0]!r}", hint="give each sentence in quotes")
 
 
@@ -208,12 +210,12 @@ def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Rea
     ready, source = _ready(models, work, session), Source.from_settings(session.settings)
     stored: dict[tuple[str, SelectedTask], Evaluation] = {}
     for spec in (spec for model in models for spec in model.members):
-        place = ScorePlace.of(spec, session.settings)
+        score_place = ScorePlace.of(spec, session.settings)
         for selected in () if work.again else work.selected:
             name = selected.stored_name(selected.definition.setting(work.setting))
             texts = ready.texts.get(selected)
-            if found := stored_evaluation(place, name, texts, session.settings):
-                stored[spec.name, selected] = found
+            if evaluation := stored_evaluation(score_place, name, texts, session.settings):
+                stored[spec.name, selected] = evaluation
         todo = {
             selected: text
             for selected, text in ready.texts.items()
@@ -226,8 +228,8 @@ def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Rea
         if not all(text.is_encoded_at_once for text in todo.values()):
             with session.progresses() as progress:
                 encode_once(spec, list(todo.values()), session.settings, labelled(progress, spec))
-    opened = {one: replace(text, columns=()) for one, text in ready.texts.items()}
-    return replace(ready, texts=opened, stored=stored)
+    task_texts = {task: replace(text, columns=()) for task, text in ready.texts.items()}
+    return replace(ready, texts=task_texts, stored=stored)
 
 
 def encode_once(
@@ -272,16 +274,22 @@ def results_on_task(
     member has no vector of them.
     """
     results = {model.name: _results_of(model, selected, work, ready, session) for model in models}
-    every = [result for of_model in results.values() for result in of_model]
-    lost = tuple(sorted({text for result in every for text in result.evaluation.refused}))
-    is_for_all = not selected.definition.has_lone_items if work.wants_items else len(every) > 1
-    if not lost or not is_for_all or models[0].members[0].without:
+    all_results = [result for model_results in results.values() for result in model_results]
+    refused_texts = tuple(
+        sorted({text for result in all_results for text in result.evaluation.refused})
+    )
+    is_for_all = (
+        not selected.definition.has_lone_items if work.wants_items else len(all_results) > 1
+    )
+    if not refused_texts or not is_for_all or models[0].members[0].without:
         return results, ()
-    without = [
-        replace(model, members=tuple(replace(spec, without=lost) for spec in model.members))
+    reduced_models = [
+        replace(
+            model, members=tuple(replace(spec, without=refused_texts) for spec in model.members)
+        )
         for model in models
     ]
-    return results_on_task(without, selected, work, ready, session)[0], lost
+    return results_on_task(reduced_models, selected, work, ready, session)[0], refused_texts
 
 
 def _results_of(
@@ -354,7 +362,7 @@ def gather(
     ready = encode_for_all(models, work, session)
     gathered = Gathered(
         models=[model_columns(model) for model in models],
-        order=[each.task for each in selected],
+        order=[choice.task for choice in selected],
         is_whole=ready.is_whole,
     )
     for selected_task in selected:
@@ -369,7 +377,7 @@ def gather(
             gathered.is_whole = False
     if not (gathered.outcomes or gathered.figures):
         raise MissingError(
-            f"nothing to compare on {', '.join(each.task for each in selected)}",
+            f"nothing to compare on {', '.join(choice.task for choice in selected)}",
             hint="the notes say why for each task",
         )
     return gathered
@@ -390,11 +398,14 @@ def refuse_without_items(selected: Sequence[SelectedTask], by: str, where: str) 
     """Refuse to group BY a property or to pick WHERE an expression holds what none of the SELECTED
     tasks has: items.
     """
-    if not any(task(each.task).has_items for each in selected) and (by != DATASET or where):
-        what = f"group by {by!r}" if by != DATASET else f"pick by {where!r}"
-        names = ", ".join(dict.fromkeys(each.task for each in selected))
+    if not any(task(task_selection.task).has_items for task_selection in selected) and (
+        by != DATASET or where
+    ):
+        action = f"group by {by!r}" if by != DATASET else f"pick by {where!r}"
+        names = ", ".join(dict.fromkeys(task_selection.task for task_selection in selected))
         raise UsageError(
-            f"{names} has no items to {what}", hint="remove the option, or select a task with items"
+            f"{names} has no items to {action}",
+            hint="remove the option, or select a task with items",
         )
 
 
@@ -410,11 +421,11 @@ def _add_results(
     states = texts.states if texts is not None else ()
     gathered.states += states
     gathered.notes += [*partial_notes(states), *(texts.notes if texts is not None else ())]
-    of_models, lost = results_on_task(models, selected, work, ready, session)
-    if lost:
-        texts_lost = f"{len(lost)} text{'s' * (len(lost) > 1)} without a vector of some model"
+    model_results, refused = results_on_task(models, selected, work, ready, session)
+    if refused:
+        refusal = f"{len(refused)} text{'s' * (len(refused) > 1)} without a vector of some model"
         gathered.notes.append(
-            f"{selected.task}: {texts_lost} left out for all: {first_few(lost, 3)}"
+            f"{selected.task}: {refusal} left out for all: {first_few(refused, 3)}"
         )
     results: dict[str, TaskResult] = {}
     for model in models:
@@ -423,30 +434,34 @@ def _add_results(
             is_uncounted = any(is_text_uncounted(spec) for spec in model.members)
             lack = text.lack or UNCOUNTED if is_uncounted else ""
             gathered.known[model.name] = KnownModel(text=text.text, lack=lack)
-            said = [model_note(model.name, note) for note in text.notes]
+            text_notes = [model_note(model.name, note) for note in text.notes]
         else:
-            said = []
-        of_model = gathered.known[model.name]
-        for spec, result in zip(model.members, of_models[model.name], strict=False):
-            known = {outcomes.dataset for other in results.values() for outcomes in other.outcomes}
+            text_notes = []
+        known_model = gathered.known[model.name]
+        for spec, result in zip(model.members, model_results[model.name], strict=False):
+            known_datasets = {
+                outcomes.dataset
+                for other_result in results.values()
+                for outcomes in other_result.outcomes
+            }
             results[spec.name] = replace(
                 result,
                 outcomes=tuple(
-                    replace(each, items=each.items.select("item", "gold", PREDICTED))
-                    if each.dataset in known
-                    else each
-                    for each in result.outcomes
+                    replace(outcome, items=outcome.items.select("item", "gold", PREDICTED))
+                    if outcome.dataset in known_datasets
+                    else outcome
+                    for outcome in result.outcomes
                 ),
             )
-            of_model.overlaps |= result.overlaps
-            of_model.signatures.append(_signature(spec, selected, result, work.setting))
-            of_model.marks |= result.marks
-            notes = dict.fromkeys(note for each in result.outcomes for note in each.notes)
+            known_model.overlaps |= result.overlaps
+            known_model.signatures.append(_signature(spec, selected, result, work.setting))
+            known_model.marks |= result.marks
+            notes = dict.fromkeys(note for outcome in result.outcomes for note in outcome.notes)
             gathered.notes += [model_note(model.name, note) for note in notes]
             gathered.facts.setdefault(
                 spec.name, {**facts_of(result.evaluation), **training_facts(spec)}
             )
-        gathered.notes += [note for note in said if note not in gathered.notes]
+        gathered.notes += [note for note in text_notes if note not in gathered.notes]
     if results and selected.definition.trains_classifiers:
         gathered.notes.append(f"{selected.task}: classifiers in the setting {work.setting!r}")
     members = member_columns(gathered.models)
@@ -461,13 +476,16 @@ def _signature(
 ) -> Signature:
     """What decides a member's numbers on a task."""
     definition = selected.definition
-    used = replace(
+    evaluation = replace(
         result.evaluation, data=result.data, scores=(), scored_by=(), **model_facts(spec)
     )
     settings = (*((setting,) if definition.trains_classifiers else ()), *result.settings)
     signature = replace(
-        used.signature,  # aggregation is a part of its own
-        setting=tuple(each for each in settings if each not in definition.aggregates),
+        evaluation.signature,  # aggregation is a part of its own
+        setting=tuple(
+            setting_name for setting_name in settings if setting_name not in definition.aggregates
+        ),
     )
-    is_unknown = not spec.counts_words and used.pooling is None  # nothing is known of its vectors
+    # nothing is known of its vectors
+    is_unknown = not spec.counts_words and evaluation.pooling is None
     return replace(signature, pooling=UNKNOWN, max_tokens=UNKNOWN) if is_unknown else signature

@@ -64,21 +64,21 @@ def evaluate_items(
             f"{spec.name!r} holds classes of items, and {task.name} has none",
             hint="compare it with --suite transfer",
         )
-    typed = [
+    file_datasets = [
         name
         for name in dict.fromkeys(table["dataset"])
         if _base(name) in task.item_datasets and (not names or _base(name) in names)
     ]
-    if not typed:
+    if not file_datasets:
         raise UsageError(
             f"{path} has no dataset of {', '.join(names) or task.name}",
             hint=f"known: {', '.join(task.item_datasets)}"[:300],
         )
-    gold, missing = _gold(
-        task, Source.from_settings(settings), list(dict.fromkeys(map(_base, typed)))
+    gold, missing_errors = _gold(
+        task, Source.from_settings(settings), list(dict.fromkeys(map(_base, file_datasets)))
     )
-    joined, notes = [], [error.message for error in missing]
-    for name in (dataset for dataset in typed if dataset in gold or not missing):
+    joined, notes = [], [error.message for error in missing_errors]
+    for name in (dataset for dataset in file_datasets if dataset in gold or not missing_errors):
         if name not in gold:
             raise MissingError(
                 f"{path}: no split of {name!r} is scored", hint=f"name one of {', '.join(gold)}"
@@ -92,18 +92,20 @@ def evaluate_items(
             )
         else:
             joined.append(matched)
-    if not joined and missing:
-        raise missing[0]
+    if not joined and missing_errors:
+        raise missing_errors[0]
     if not joined:
         raise MissingError(
             f"{path}: {notes[0]}",
             hint="`embedlab data ls DATASET --items` lists all items of a dataset",
         )
-    states = [state for each in joined for state in each.gold.states]
+    states = [state for joined_items in joined for state in joined_items.gold.states]
     evaluation = evaluation_of(task.name, Brought(spec), states, tuple(_scores(joined)), notes)
-    outcomes = tuple(_outcomes(evaluation, each) for each in joined)
+    outcomes = tuple(_outcomes(evaluation, joined_items) for joined_items in joined)
     return TaskResult(
-        evaluation=evaluation, tested=tuple(each.gold.part for each in joined), outcomes=outcomes
+        evaluation=evaluation,
+        tested=tuple(joined_items.gold.part for joined_items in joined),
+        outcomes=outcomes,
     )
 
 
@@ -112,13 +114,13 @@ def _gold(
 ) -> tuple[dict[str, GoldItems], list[MissingError]]:
     """Return the gold items of DATASETS by name, and the errors of those that are not available."""
     by_name: dict[str, GoldItems] = {}
-    missing: list[MissingError] = []
+    missing_errors: list[MissingError] = []
     for dataset in datasets:
         try:
             by_name |= {gold.name: gold for gold in task.items(source, [dataset])}
         except MissingError as error:
-            missing.append(error)
-    return by_name, missing
+            missing_errors.append(error)
+    return by_name, missing_errors
 
 
 def _base(name: str) -> str:
@@ -126,42 +128,42 @@ def _base(name: str) -> str:
 
 
 def _refuse_unknown_datasets(path: str, table: pl.DataFrame) -> None:
-    known = [name for task in all_tasks() for name in task.item_datasets]
-    for name, place in (
+    dataset_names = [name for task in all_tasks() for name in task.item_datasets]
+    for name, line in (
         table.unique("dataset", keep="first", maintain_order=True)
         .select("dataset", "place")
         .iter_rows()
     ):
-        if name is None or _base(name) not in known:
-            guess = nearest_name(str(name), known)
+        if name is None or _base(name) not in dataset_names:
+            guess = nearest_name(str(name), dataset_names)
             hint = (
                 f"did you mean {guess!r}?"
                 if guess
                 else "`embedlab data ls NAME --items` lists the items of a dataset"
             )
             raise MissingError(
-                f"{path}, line {place}: no dataset {name!r} of classified items", hint=hint
+                f"{path}, line {line}: no dataset {name!r} of classified items", hint=hint
             )
 
 
 def _join(path: str, gold: GoldItems, rows: pl.DataFrame) -> _Joined | None:
     """Return the prediction of each gold item; None where some have none."""
-    known, count = set(gold.classes), len(gold.labels)
+    classes, count = set(gold.classes), len(gold.labels)
     predicted: dict[int, str] = {}
-    for item, label, place in rows.select("item", "prediction", "place").iter_rows():
+    for item, label, line in rows.select("item", "prediction", "place").iter_rows():
         if item >= count:
             _refuse(
                 path,
-                place,
+                line,
                 f"item {item} of {gold.name}, whose {gold.part.state.split} split has the "
                 f"rows 0 to {count - 1}",
             )
         if item in predicted:
-            _refuse(path, place, f"item {item} of {gold.name} a second time")
-        if label not in known:
+            _refuse(path, line, f"item {item} of {gold.name} a second time")
+        if label not in classes:
             _refuse(
                 path,
-                place,
+                line,
                 f"the prediction {label!r} of {gold.name} is none of "
                 f"{', '.join(gold.classes)[:120]}",
             )

@@ -31,7 +31,7 @@ def dev_notes(source: Source, name: str) -> list[str]:
 
 def _task(name: str) -> Task:
     tasks = all_tasks()
-    named = next(
+    matching = next(
         (
             task
             for task in tasks
@@ -39,4 +39,4 @@ def _task(name: str) -> Task:
         ),
         None,
     )
-    return named or find_task(DEFAULT_TASK)  # any other name is a dataset of pairs
+    return matching or find_task(DEFAULT_TASK)  # any other name is a dataset of pairs

@@ -31,12 +31,14 @@ def training_marks(spec: ModelSpec) -> tuple[str, ...]:
     """
     from embedlab.scoring.training_text import is_text_unknown
 
-    known = _environments(spec)
+    environments = _environments(spec)
     marks = marks_of(
-        is_partial=any(environment.is_partial for environment in known),
-        is_generated=any(environment.is_generated for environment in known),
+        is_partial=any(environment.is_partial for environment in environments),
+        is_generated=any(environment.is_generated for environment in environments),
     )
-    shortened = (SHORTENED,) if any(environment.is_shortened for environment in known) else ()
+    shortened = (
+        (SHORTENED,) if any(environment.is_shortened for environment in environments) else ()
+    )
     return (*marks, *shortened, *((UNKNOWN_TEXT,) if is_text_unknown(spec) else ()))
 
 
@@ -61,49 +63,58 @@ def training_notes(spec: ModelSpec) -> tuple[str, ...]:
     from embedlab.scoring.training_text import lineage, stated_text_notes
 
     runs = list(lineage(spec))
-    known = [run.environment() for run in runs]
+    environments = [run.environment() for run in runs]
     shortened = [
         Note(
             f"training shortened to {environment.steps} of {environment.whole_steps} steps",
             kind="shortened",
         )
-        for environment in known
+        for environment in environments
         if environment.is_shortened
     ]
-    parts = [
-        (part, run)
-        for run, environment in zip(runs, known, strict=True)
-        for part in environment.data
-        if part.get("partial") or "used" in part
+    unread_parts = [
+        (data_state, run)
+        for run, environment in zip(runs, environments, strict=True)
+        for data_state in environment.data
+        if data_state.get("partial") or "used" in data_state
     ]
     fitted = [WHITENED] if spec.is_fitted else []
-    flaws = [Note(said, kind="failed") for run in runs if (said := trained_flaw(run))]
+    flaws = [Note(flaw, kind="failed") for run in runs if (flaw := trained_flaw(run))]
     return tuple(
         dict.fromkeys(
             [
                 *fitted,
                 *flaws,
                 *shortened,
-                *(note for part, run in parts for note in _read(part, run)),
+                *(note for data_state, run in unread_parts for note in _read(data_state, run)),
                 *stated_text_notes(spec),
             ]
         )
     )
 
 
-def _read(part: Mapping[str, Any], run: RunFolder) -> Iterator[str]:
-    """Yield notes on a PART that a run did not read completely."""
-    name, rows, used = f"{part['name']} {part.get('split')}", part.get("rows"), part.get("used")
-    if part.get("partial"):
-        whole = part.get("expected_rows")
-        yield Note(f"trained on partial {name}: {used or rows} of {whole} rows", kind="partial")
-    if used is None:
+def _read(data_state: Mapping[str, Any], run: RunFolder) -> Iterator[str]:
+    """Yield notes on data, in its DATA STATE, that a run did not read completely."""
+    name, rows, used_rows = (
+        f"{data_state['name']} {data_state.get('split')}",
+        data_state.get("rows"),
+        data_state.get("used"),
+    )
+    if data_state.get("partial"):
+        expected_rows = data_state.get("expected_rows")
+        yield Note(
+            f"trained on partial {name}: {used_rows or rows} of {expected_rows} rows",
+            kind="partial",
+        )
+    if used_rows is None:
         return
-    reading = [stage.data for stage in run.recipe().stages if part["name"] in stage.data.names]
-    is_own = any(data.sample == "seed" or data.shares for data in reading)
-    drawn = "drawn anew by each seed" if is_own else "the same for every seed"
+    reading = [
+        stage.data for stage in run.recipe().stages if data_state["name"] in stage.data.names
+    ]
+    is_drawn_by_seed = any(data.sample == "seed" or data.shares for data in reading)
+    drawing = "drawn anew by each seed" if is_drawn_by_seed else "the same for every seed"
     # rows that were drawn on purpose change no reading of a number
-    yield Note(f"trained on {used} of the {rows} rows of {name} ({drawn})", kind="detail")
+    yield Note(f"trained on {used_rows} of the {rows} rows of {name} ({drawing})", kind="detail")
 
 
 def _environments(spec: ModelSpec) -> list[Environment]:
@@ -113,23 +124,23 @@ def _environments(spec: ModelSpec) -> list[Environment]:
     return [run.environment() for run in lineage(spec)]
 
 
-def overlap_sign(shared: Overlap | None) -> str:
+def overlap_sign(overlap: Overlap | None) -> str:
     """Return the sign of a score whose test pairs, or single sentences, are in the training data;
     empty without shared text.
     """
-    if not shared:
+    if not overlap:
         return ""
-    if shared.shared_pairs:
+    if overlap.shared_pairs:
         return PAIRS_SHARED.sign
-    return "" if _is_few(shared) else SENTENCES_SHARED.sign
+    return "" if _is_few(overlap) else SENTENCES_SHARED.sign
 
 
-def overlap_mark(shared: Overlap | None) -> str:
+def overlap_mark(overlap: Overlap | None) -> str:
     """Return this sign, with the share of the sentences behind it where that has a size worth
     reading.
     """
-    sign = overlap_sign(shared)
-    share = shared.share if shared else None
+    sign = overlap_sign(overlap)
+    share = overlap.share if overlap else None
     return (
         f"{sign}{100 * share:z.0f}%"
         if sign == SENTENCES_SHARED.sign and share is not None
@@ -137,11 +148,11 @@ def overlap_mark(shared: Overlap | None) -> str:
     )
 
 
-def _is_few(shared: Overlap) -> bool:
+def _is_few(overlap: Overlap) -> bool:
     """Return whether fewer of the sentences are shared than a score should be read with; a
     declaration counts as many.
     """
-    return not shared.declared and shared.share is not None and shared.share < FEW
+    return not overlap.declared and overlap.share is not None and overlap.share < FEW
 
 
 def overlap_notes(overlaps: Mapping[str, Overlap]) -> tuple[str, ...]:
@@ -166,19 +177,19 @@ def overlap_notes(overlaps: Mapping[str, Overlap]) -> tuple[str, ...]:
         ("few shared sentences", None, "fewer than 5% of the test sentences", few),
     )
     declared = [name for name, overlap in overlaps.items() if overlap.declared]
-    stated = (
+    declaration = (
         f"{SENTENCES_SHARED.sign} declared as its training data, not counted: {', '.join(declared)}"
     )
     return (
         *(
-            Note(_in_training(sign, what, counts), kind=kind)
-            for kind, sign, what, counts in kinds
+            Note(_in_training(sign, texts, counts), kind=kind)
+            for kind, sign, texts, counts in kinds
             if counts
         ),
-        *([Note(stated, kind="shared sentences")] if declared else []),
+        *([Note(declaration, kind="shared sentences")] if declared else []),
     )
 
 
-def _in_training(sign: Sign | None, what: str, counts: Sequence[str]) -> str:
+def _in_training(sign: Sign | None, texts: str, counts: Sequence[str]) -> str:
     mark = f"{sign.sign} " if sign is not None else ""
-    return f"{mark}{what} that are in its training data: {', '.join(counts)}"
+    return f"{mark}{texts} that are in its training data: {', '.join(counts)}"

@@ -70,8 +70,8 @@ def check_all(members: Sequence[ModelSpec], work: Work, settings: Settings) -> R
     """Open all data of the tasks of WORK and check all MEMBERS; nothing is loaded or encoded."""
     source = Source.from_settings(settings)
     texts: dict[SelectedTask, Texts] = {}
-    missing: dict[SelectedTask, MissingError] = {}
-    unfit: dict[tuple[str, SelectedTask], UsageError] = {}
+    missing_errors: dict[SelectedTask, MissingError] = {}
+    unfit_errors: dict[tuple[str, SelectedTask], UsageError] = {}
     for selected_task in work.selected:
         try:
             texts |= _texts(selected_task, work.setting, source)
@@ -89,11 +89,11 @@ def check_all(members: Sequence[ModelSpec], work: Work, settings: Settings) -> R
                         )
                     chosen.check(spec, settings)
                 except UsageError as error:
-                    unfit[spec.name, selected_task] = error
+                    unfit_errors[spec.name, selected_task] = error
         except MissingError as error:
-            missing[selected_task] = error
+            missing_errors[selected_task] = error
             texts.pop(selected_task, None)
-    return Readiness(texts=texts, missing=missing, unfit=unfit)
+    return Readiness(texts=texts, missing=missing_errors, unfit=unfit_errors)
 
 
 def check_recipe_evaluation(recipe: Recipe, source: Source) -> tuple[MissingError, ...]:
@@ -107,22 +107,22 @@ def check_recipe_evaluation(recipe: Recipe, source: Source) -> tuple[MissingErro
     if recipe.evaluate.dev != "none":
         _open_dev(recipe.evaluate, source)
     absent: dict[SelectedTask, MissingError] = {}
-    parts: list[MissingError] = []
-    for one in selected:
+    missing_parts: list[MissingError] = []
+    for selected_task in selected:
         try:
-            for texts in _texts(one, "literature", source).values():
-                parts += texts.missing
-            one.definition.check_recipe(recipe, source)
+            for texts in _texts(selected_task, "literature", source).values():
+                missing_parts += texts.missing
+            selected_task.definition.check_recipe(recipe, source)
         except UsageError:
             if len(selected) == 1:
                 raise
         except MissingError as error:
-            absent[one] = error
+            absent[selected_task] = error
     if absent and len(absent) == len(selected):
         raise _with_hint(
             next(iter(absent.values())), "train without an evaluation: --set 'evaluate.tasks=[]'"
         )
-    return (*absent.values(), *parts)
+    return (*absent.values(), *missing_parts)
 
 
 def _open_dev(evaluate: EvaluateSection, source: Source) -> None:
@@ -136,20 +136,20 @@ def _open_dev(evaluate: EvaluateSection, source: Source) -> None:
     except MissingError as error:
         if is_pair_file(evaluate.dev):
             raise
-        without = "--set evaluate.dev=none" + (
+        option = "--set evaluate.dev=none" + (
             " --set evaluate.keep=last" if evaluate.keep == "best" else ""
         )
-        raise _with_hint(error, f"train without a dev score: {without}") from error
+        raise _with_hint(error, f"train without a dev score: {option}") from error
 
 
-def _with_hint(error: MissingError, otherwise: str) -> MissingError:
-    """Return ERROR with what can be typed OTHERWISE before its own hint; what would be downloaded
+def _with_hint(error: MissingError, option: str) -> MissingError:
+    """Return ERROR with the OPTION that avoids it before its own hint; what would be downloaded
     needs none.
     """
     return (
         error
         if isinstance(error, NotDownloadedError)
-        else MissingError(error.message, hint=f"{otherwise}; or {error.hint}")
+        else MissingError(error.message, hint=f"{option}; or {error.hint}")
     )
 
 

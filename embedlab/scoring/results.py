@@ -64,40 +64,53 @@ def member_result(
     TEXTS is what the task reads, None where that depends on the model; STORED is the evaluation
     that still holds. Where WORK wants items, those suffice, and only what lacks them is evaluated.
     """
-    place = ScorePlace.of(spec, session.settings)
+    score_place = ScorePlace.of(spec, session.settings)
     setting = selected.definition.setting(work.setting)
     if not (work.again or spec.without):
-        known = _usable(place, selected, texts, setting, session.settings)
-        found = {each.dataset for each in known.values()}
-        if stored is not None and _itemised(selected.task, stored) <= found:
+        usable = _usable(score_place, selected, texts, setting, session.settings)
+        usable_datasets = {outcome.dataset for outcome in usable.values()}
+        if stored is not None and _itemised(selected.task, stored) <= usable_datasets:
             if not work.wants_items:
                 session.note(
                     f"{spec.name}: {stored.task} was evaluated before on the same data "
                     "(--again of `embedlab evaluate` repeats it)"
                 )
                 stored = with_training(stored, spec)
-            return TaskResult(evaluation=stored, outcomes=_in_order(known, texts))
+            return TaskResult(evaluation=stored, outcomes=_in_order(usable, texts))
         wanted = dict.fromkeys(texts.names if work.wants_items and texts is not None else ())
-        lacking = tuple(name for name in wanted if name not in known)
-        used = _evaluation_of_vectors(place) if len(lacking) < len(wanted) else None
-        if used is not None:
-            can_part = (
+        missing_names = tuple(name for name in wanted if name not in usable)
+        template = _evaluation_of_vectors(score_place) if len(missing_names) < len(wanted) else None
+        if template is not None:
+            is_partial_possible = (
                 selected.definition.datasets
                 and spec.shipped.items is None
-                and (not selected.names or {*lacking} <= {*selected.names})
+                and (not selected.names or {*missing_names} <= {*selected.names})
             )
-            if not lacking:
+            if not missing_names:
                 name = selected.evaluation_name(setting)
-                nothing = replace(used, task=name, model=spec.name, data=(), marks=(), scores=())
-                nothing = replace(nothing, refused=())
-                return TaskResult(evaluation=nothing, outcomes=_in_order(known, texts))
-            if texts is not None and can_part:
-                part, rest = SelectedTask(task=selected.task, names=lacking), texts.of(lacking)
-                name = part.stored_name(setting)
-                of_rest = stored_evaluation(place, name, rest, session.settings)
-                more = member_result(spec, part, work, rest, of_rest, session, start_progress)
-                both = known | {each.name: each for each in more.outcomes}
-                return replace(more, outcomes=_in_order(both, texts))
+                empty = replace(template, task=name, model=spec.name, data=(), marks=(), scores=())
+                empty = replace(empty, refused=())
+                return TaskResult(evaluation=empty, outcomes=_in_order(usable, texts))
+            if texts is not None and is_partial_possible:
+                missing_selection, missing_texts = (
+                    SelectedTask(task=selected.task, names=missing_names),
+                    texts.of(missing_names),
+                )
+                name = missing_selection.stored_name(setting)
+                stored_missing = stored_evaluation(
+                    score_place, name, missing_texts, session.settings
+                )
+                evaluated = member_result(
+                    spec,
+                    missing_selection,
+                    work,
+                    missing_texts,
+                    stored_missing,
+                    session,
+                    start_progress,
+                )
+                combined = usable | {outcome.name: outcome for outcome in evaluated.outcomes}
+                return replace(evaluated, outcomes=_in_order(combined, texts))
     result = evaluate_task(
         selected.task,
         spec,
@@ -109,19 +122,19 @@ def member_result(
     )
     if not spec.without:
         try:
-            result.save(place.evaluations, selected.stored_name(setting))
+            result.save(score_place.evaluations, selected.stored_name(setting))
         except MissingError as full:  # a disk that takes nothing costs time, not the answer
             session.warn(f"{full.message}: the evaluation is shown, not stored")
-    made = {each.name: each for each in result.outcomes}
-    return replace(result, tested=(), outcomes=_in_order(made, texts))
+    by_name = {outcome.name: outcome for outcome in result.outcomes}
+    return replace(result, tested=(), outcomes=_in_order(by_name, texts))
 
 
 def _in_order(
-    found: Mapping[str, StoredOutcomes], texts: Texts | None
+    by_dataset: Mapping[str, StoredOutcomes], texts: Texts | None
 ) -> tuple[StoredOutcomes, ...]:
-    """Return what was FOUND of datasets, in the order in which their task reads them."""
-    order = dict.fromkeys((*(texts.names if texts is not None else ()), *found))
-    return tuple(found[name] for name in order if name in found)
+    """Return the outcomes BY DATASET in the order in which their task reads the datasets."""
+    order = dict.fromkeys((*(texts.names if texts is not None else ()), *by_dataset))
+    return tuple(by_dataset[name] for name in order if name in by_dataset)
 
 
 def has_all_items(
@@ -129,18 +142,18 @@ def has_all_items(
 ) -> bool:
     """Return whether WORK wants items, and all those that a task reads are stored of a member."""
     wanted = {*texts.names} if work.wants_items else set()
-    place, setting = ScorePlace.of(spec, settings), selected.definition.setting(work.setting)
-    return bool(wanted) and wanted <= {*_usable(place, selected, texts, setting, settings)}
+    score_place, setting = ScorePlace.of(spec, settings), selected.definition.setting(work.setting)
+    return bool(wanted) and wanted <= {*_usable(score_place, selected, texts, setting, settings)}
 
 
-def _evaluation_of_vectors(place: ScorePlace) -> Evaluation | None:
+def _evaluation_of_vectors(score_place: ScorePlace) -> Evaluation | None:
     """Return an evaluation of the same vectors on any task, without its scores: it says how they
     were made.
     """
-    for path in sorted(place.evaluations.rglob("*.json")):
+    for path in sorted(score_place.evaluations.rglob("*.json")):
         with suppress(MissingError):
             stored = Evaluation.load(path, where=lambda _: False)
-            if stored.fingerprint == place.fingerprint:
+            if stored.fingerprint == score_place.fingerprint:
                 return stored
     return None
 
@@ -192,32 +205,43 @@ def with_provenance(result: TaskResult, spec: ModelSpec, settings: Settings) -> 
     """Return RESULT with what the model's training data implies for its numbers: marks, notes and
     shared text.
     """
-    known, evaluation = training_text(spec, settings), result.evaluation
+    text, evaluation = training_text(spec, settings), result.evaluation
     overlaps = (
-        [(part.state.name, known.text.overlap(part.frame)) for part in result.tested]
-        if known.text is not None
+        [
+            (tested_part.state.name, text.text.overlap(tested_part.frame))
+            for tested_part in result.tested
+        ]
+        if text.text is not None
         else []
     )
     # Both validation splits of MNLI are named mnli.
     totals = {
-        name: total_overlap(counts for other, counts in overlaps if other == name)
+        name: total_overlap(counts for other_name, counts in overlaps if other_name == name)
         for name, _ in overlaps
     }
-    shared = {name: counts for name, counts in totals.items() if counts}
-    of_slices = {} if known.text is None else _overlaps_by(result, known.text)
-    trained, notes = training_marks(spec), (*training_notes(spec), *known.notes)
-    marks = {*evaluation.marks, *trained, *((OVERLAP,) if shared or evaluation.overlaps else ())}
+    overlaps_by_name = {name: counts for name, counts in totals.items() if counts}
+    slice_overlaps = {} if text.text is None else _overlaps_by(result, text.text)
+    trained, notes = training_marks(spec), (*training_notes(spec), *text.notes)
+    marks = {
+        *evaluation.marks,
+        *trained,
+        *((OVERLAP,) if overlaps_by_name or evaluation.overlaps else ()),
+    }
     return replace(
         result,
         evaluation=replace(
             evaluation,
             marks=tuple(sorted(marks)),
-            notes=(*evaluation.notes, *notes, *overlap_notes({**evaluation.overlaps, **shared})),
+            notes=(
+                *evaluation.notes,
+                *notes,
+                *overlap_notes({**evaluation.overlaps, **overlaps_by_name}),
+            ),
             overlaps={
                 **evaluation.overlaps,
-                **of_slices,
-                **shared,
-                **_averages(result, shared),
+                **slice_overlaps,
+                **overlaps_by_name,
+                **_averages(result, overlaps_by_name),
             },
             **model_facts(spec),
         ),
@@ -226,7 +250,7 @@ def with_provenance(result: TaskResult, spec: ModelSpec, settings: Settings) -> 
                 outcome,
                 marks=tuple(sorted({*outcome.marks, *trained})),
                 notes=(*outcome.notes, *notes),
-                overlap=shared.get(outcome.dataset, outcome.overlap),
+                overlap=overlaps_by_name.get(outcome.dataset, outcome.overlap),
             )
             for outcome in result.outcomes
         ),
@@ -239,20 +263,20 @@ def _overlaps_by(result: TaskResult, text: KnownText) -> dict[str, Overlap]:
     if frame is None:
         return {}
     overlaps = {
-        part.key: text.overlap(keyed_items(frame, part))
+        item_slice.key: text.overlap(keyed_items(frame, item_slice))
         for by in result.by
-        for part in slices_of(frame, (), by=by)
+        for item_slice in slices_of(frame, (), by=by)
     }
     return {key: counts for key, counts in overlaps.items() if counts}
 
 
 def with_training(evaluation: Evaluation, spec: ModelSpec) -> Evaluation:
     """Return a stored EVALUATION with what is known about the training of SPEC now."""
-    known = training_notes(spec)
+    notes = training_notes(spec)
     return replace(
         evaluation,
         marks=tuple(sorted({*evaluation.marks, *training_marks(spec)})),
-        notes=tuple(dict.fromkeys([*evaluation.notes, *known])),
+        notes=tuple(dict.fromkeys([*evaluation.notes, *notes])),
         **model_facts(spec),
     )
 
@@ -267,12 +291,12 @@ def model_facts(spec: ModelSpec) -> dict[str, Any]:
     }
 
 
-def _averages(result: TaskResult, shared: Mapping[str, Overlap]) -> dict[str, Overlap]:
+def _averages(result: TaskResult, overlaps: Mapping[str, Overlap]) -> dict[str, Overlap]:
     """Return the text that the datasets of each average share with the training data; averages
-    without shared text are absent.
+    without such text are absent.
     """
     averages = {
-        score.slice: total_overlap(shared[name] for name in members if name in shared)
+        score.slice: total_overlap(overlaps[name] for name in members if name in overlaps)
         for score in result.evaluation.scores
         for average, members in result.averages.items()
         if score.by == "average" and score.slice.startswith(average)
@@ -281,7 +305,7 @@ def _averages(result: TaskResult, shared: Mapping[str, Overlap]) -> dict[str, Ov
 
 
 def _usable(
-    place: ScorePlace,
+    score_place: ScorePlace,
     selected: SelectedTask,
     texts: Texts | None,
     setting: SettingName,
@@ -290,18 +314,18 @@ def _usable(
     """Return what is stored of a member on the datasets of a task, of the same vectors, data and
     version.
     """
-    names, version = {place.spec.name, place.spec.alias_of}, code_version(selected.task)
+    names, version = {score_place.spec.name, score_place.spec.alias_of}, code_version(selected.task)
     source = Source.from_settings(settings)
     return {
         outcomes.name: outcomes
         for outcomes in stored_outcomes(
-            place.evaluations,
+            score_place.evaluations,
             selected.evaluation_name(setting),
             names=texts.names if texts is not None else None,
         )
         if outcomes.model in names
         and outcomes.embedlab == version
-        and outcomes.fingerprint == place.fingerprint
+        and outcomes.fingerprint == score_place.fingerprint
         and is_same_data(outcomes.data, texts, source)
     }
 
@@ -318,7 +342,7 @@ def _itemised(task: str, evaluation: Evaluation) -> set[str]:
 
 
 def stored_evaluation(
-    place: ScorePlace, name: str, texts: Texts | None, settings: Settings
+    score_place: ScorePlace, name: str, texts: Texts | None, settings: Settings
 ) -> Evaluation | None:
     """Return the evaluation stored under NAME for a member, if this version of embedlab made it
     from the same vectors and data.
@@ -329,16 +353,16 @@ def stored_evaluation(
     the member's name.
     """
     try:
-        stored = Evaluation.load(place.evaluations / f"{name}.json")
+        stored = Evaluation.load(score_place.evaluations / f"{name}.json")
     except MissingError:
         return None
     if (stored.model, stored.embedlab) != (
-        place.spec.name,
+        score_place.spec.name,
         code_version(stored.task),
-    ) or stored.fingerprint != place.fingerprint:
+    ) or stored.fingerprint != score_place.fingerprint:
         return None
-    stated = TrainingText(corpora=stated_corpora(place.spec, settings))
-    if stated.lack and stated.lack not in stored.notes:
+    stated_text = TrainingText(corpora=stated_corpora(score_place.spec, settings))
+    if stated_text.lack and stated_text.lack not in stored.notes:
         return None
     is_all = texts is None or len(stored.data) == len(texts.states)
     source = Source.from_settings(settings)
@@ -347,14 +371,15 @@ def stored_evaluation(
 
 def is_same_data(data: Sequence[Mapping[str, object]], texts: Texts | None, source: Source) -> bool:
     """Return whether DATA, as an evaluation's file stores it, describes what would be read now."""
-    stored = [{**part, "empty": None} for part in data]
+    stored = [{**state_form, "empty": None} for state_form in data]
     if texts is not None:
-        now = [_stored_form(state) for state in texts.states]
-        return all(part in now for part in stored)
+        current = [_stored_form(state) for state in texts.states]
+        return all(state_form in current for state_form in stored)
     try:
         return all(
-            _stored_form(source.open(str(part["name"]), str(part.get("split"))).state) == part
-            for part in stored
+            _stored_form(source.open(str(state_form["name"]), str(state_form.get("split"))).state)
+            == state_form
+            for state_form in stored
         )
     except EmbedlabError:  # removed since: the task itself reports it
         return False

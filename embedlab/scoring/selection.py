@@ -91,12 +91,12 @@ def select_tasks(
             raise UsageError(
                 f"{name!r} belongs to {task!r}, not to {suite!r}", hint="remove --suite"
             )
-        together = name if find_task(task).is_each_alone else find_task(task).set_of(name)
-        by_task.setdefault((task, together), []).append(name)
+        set_name = name if find_task(task).is_each_alone else find_task(task).set_of(name)
+        by_task.setdefault((task, set_name), []).append(name)
     selected = []
-    for (task, together), datasets in by_task.items():
+    for (task, set_name), datasets in by_task.items():
         # A whole task, or set of probing files, includes those of its datasets that are also named.
-        wanted = tuple(datasets) if together is None or together not in datasets else (together,)
+        wanted = tuple(datasets) if set_name is None or set_name not in datasets else (set_name,)
         selected.append(SelectedTask(task=task, names=() if task in datasets else wanted))
     return selected
 
@@ -122,16 +122,16 @@ def select_from(
 
 
 def recipe_evaluations(
-    tasks: Sequence[str], where: str = "evaluate.tasks"
+    tasks: Sequence[str], location: str = "evaluate.tasks"
 ) -> dict[str, SelectedTask]:
     """Return the evaluations of a recipe's TASKS, which are tasks and datasets as `select_tasks`
-    takes them, by the names under which they are stored; errors name WHERE they are listed.
+    takes them, by the names under which they are stored; errors name the LOCATION of the list.
     """
     try:
         selected = select_tasks(None, tasks, None) if tasks else []
     except UsageError as error:
-        raise UsageError(f"{where}: {error.message}", hint=error.hint) from error
-    return {one.stored_name(): one for one in selected}
+        raise UsageError(f"{location}: {error.message}", hint=error.hint) from error
+    return {selected_task.stored_name(): selected_task for selected_task in selected}
 
 
 def stored_selection(name: str) -> SelectedTask | None:
@@ -139,11 +139,13 @@ def stored_selection(name: str) -> SelectedTask | None:
     None for a task that is gone.
     """
     settings = (f"-{setting}" for setting in get_args(SettingName))
-    whole = next((name.removesuffix(end) for end in settings if name.endswith(end)), name)
-    if whole in task_names():
-        return SelectedTask(task=whole)
-    task = _task_with(whole)
-    return SelectedTask(task=task.name, names=(whole,)) if task is not None else None
+    base_name = next(
+        (name.removesuffix(suffix) for suffix in settings if name.endswith(suffix)), name
+    )
+    if base_name in task_names():
+        return SelectedTask(task=base_name)
+    task = _task_with(base_name)
+    return SelectedTask(task=task.name, names=(base_name,)) if task is not None else None
 
 
 def _everything(folder: Path | None) -> Iterator[SelectedTask]:
@@ -156,8 +158,8 @@ def _task_with(name: str) -> Task | None:
     their names are in the alphabet.
     """
     kind = dataset(name).kind if plugins.find("datasets", name) is not None else ""
-    if kind in task_names() and (of_kind := find_task(kind)).has_dataset(name):
-        return of_kind
+    if kind in task_names() and (kind_task := find_task(kind)).has_dataset(name):
+        return kind_task
     return next((task for task in all_tasks() if task.has_dataset(name)), None)
 
 
@@ -169,24 +171,26 @@ def _task_of(name: str) -> str:
     if (plugin := plugins.find("tasks", name)) is not None:
         plugin.load()  # says why it cannot be used
     if (
-        of_own := next((task.name for task in all_tasks() if name in task.item_datasets), None)
+        item_task := next((task.name for task in all_tasks() if name in task.item_datasets), None)
     ) is not None:
         message = (
-            f"{name!r} is not selected by itself: the task {of_own!r} scores it for models "
+            f"{name!r} is not selected by itself: the task {item_task!r} scores it for models "
             f"that were trained on it"
         )
-        raise UsageError(message, hint=f"--task {of_own}")
+        raise UsageError(message, hint=f"--task {item_task}")
     if plugins.find("datasets", name) is not None:
-        held = dataset(name).kind  # or an error that says why it cannot be used
+        kind = dataset(name).kind  # or an error that says why it cannot be used
         raise UsageError(
-            f"no task scores {name!r}: it holds {held}",
+            f"no task scores {name!r}: it holds {kind}",
             hint="train on it with --set data.datasets, or see `embedlab data ls`",
         )
     refuse_file(name)
     if "," in name:
-        each = " ".join(f"--task {text.strip()}" for text in name.split(",") if text.strip())
-        raise UsageError(f"no task or dataset named {name!r}", hint=f"name them one by one: {each}")
-    known = [
+        options = " ".join(f"--task {text.strip()}" for text in name.split(",") if text.strip())
+        raise UsageError(
+            f"no task or dataset named {name!r}", hint=f"name them one by one: {options}"
+        )
+    candidates = [
         *task_names(),
         *(dataset_name for task in all_tasks() for dataset_name in task.datasets),
         *shipped_aliases(),
@@ -194,6 +198,6 @@ def _task_of(name: str) -> str:
     raise unknown(
         "task or dataset",
         name,
-        known,
+        candidates,
         listing="`embedlab data ls` lists all; for your own pairs give the path of their file",
     )

@@ -50,23 +50,30 @@ def _key(score: StoredScore) -> Key:
 
 
 def stored_intervals(
-    evaluation: Evaluation, place: ScorePlace, settings: Settings
+    evaluation: Evaluation, score_place: ScorePlace, settings: Settings
 ) -> StoredIntervals:
-    """Return the 95% intervals of the scores of EVALUATION, whose model has its scores in PLACE."""
+    """Return the 95% intervals of the scores of EVALUATION; SCORE PLACE is where its model
+    has them.
+    """
     selected = stored_selection(evaluation.task)
     if selected is None:
         return StoredIntervals()
-    read = {*map(data_part, evaluation.data)}
+    evaluation_data = {*map(data_part, evaluation.data)}
     stored = [
         outcomes
-        for outcomes in stored_outcomes(place.evaluations, evaluation.task)
-        if outcomes.fingerprint == place.fingerprint and {*map(data_part, outcomes.data)} <= read
+        for outcomes in stored_outcomes(score_place.evaluations, evaluation.task)
+        if outcomes.fingerprint == score_place.fingerprint
+        and {*map(data_part, outcomes.data)} <= evaluation_data
     ]
     outcomes = joined_members(
         {_MODEL: stored},
         [_MODEL],
         cache=settings.cache,
-        averages={evaluation.task: selected.averages([each.name for each in stored])},
+        averages={
+            evaluation.task: selected.averages(
+                [dataset_outcomes.name for dataset_outcomes in stored]
+            )
+        },
         mixed_metrics={evaluation.task: selected.definition.mixed_metric},
     )
     if outcomes is None:

@@ -44,19 +44,19 @@ def trained_column(keys: pl.DataFrame, texts: Mapping[str, KnownText]) -> pl.Ser
     """Return the models that were trained on each item († the pair, ‡ a sentence of it), null for
     none; KEYS are the hashes of their sentences, TEXTS by model.
     """
-    known = keys.select(pl.all_horizontal(pl.all().is_not_null())).to_series()
+    has_text = keys.select(pl.all_horizontal(pl.all().is_not_null())).to_series()
     marked = [
         [
             f"{mark}{name}" if (mark := overlap_sign(overlap)) else ""
-            for overlap in text.row_overlaps(keys.filter(known))
+            for overlap in text.row_overlaps(keys.filter(has_text))
         ]
         for name, text in texts.items()
     ]
-    nothing = pl.Series("trained", [None], dtype=pl.String).new_from_index(0, keys.height)
+    nulls = pl.Series("trained", [None], dtype=pl.String).new_from_index(0, keys.height)
     if not texts:
-        return nothing
-    named = [", ".join(filter(None, row)) or None for row in zip(*marked, strict=True)]
-    return nothing.scatter(known.arg_true(), pl.Series(named, dtype=pl.String))
+        return nulls
+    trained_models = [", ".join(filter(None, row)) or None for row in zip(*marked, strict=True)]
+    return nulls.scatter(has_text.arg_true(), pl.Series(trained_models, dtype=pl.String))
 
 
 Facts = Mapping[
@@ -130,8 +130,8 @@ class Gathered:
     @property
     def texts(self) -> Mapping[str, KnownText]:
         """The training text of models, where it is known."""
-        known = self.known.items()
-        return {name: model.text for name, model in known if model.text is not None}
+        models = self.known.items()
+        return {name: model.text for name, model in models if model.text is not None}
 
     @property
     def scored(self) -> list[Outcomes]:
@@ -140,27 +140,31 @@ class Gathered:
 
     def of_rows(self, rows: Sequence[ModelColumns]) -> Gathered:
         """Return the same of other models, whose members are models here."""
-        known = {}
+        models = {}
         for row in rows:
             members = [self.known[member] for member in row.members]
-            known[row.name] = KnownModel(
+            models[row.name] = KnownModel(
                 text=members[0].text,
                 lack=members[0].lack,
-                marks={*chain(*(one.marks for one in members))},
-                overlaps={key: each for one in members for key, each in one.overlaps.items()},
-                signatures=[each for one in members for each in one.signatures],
+                marks={*chain(*(member_model.marks for member_model in members))},
+                overlaps={
+                    key: value
+                    for member_model in members
+                    for key, value in member_model.overlaps.items()
+                },
+                signatures=[value for member_model in members for value in member_model.signatures],
             )
-        return replace(self, models=rows, known=known)
+        return replace(self, models=rows, known=models)
 
     def compare(self, slicing: Slicing, progress: Progress | None = None) -> TaskComparison:
         """Return the models compared with the first of them on what SLICING picks and cuts."""
         evidence, overlaps, left_out, rows = self._sliced(slicing, progress)
-        places = {task: index for index, task in reversed([*enumerate(self.order)])}
+        task_order = {task: index for index, task in reversed([*enumerate(self.order)])}
         evidence.sort(
-            key=lambda evidence: places[evidence.task]
+            key=lambda evidence: task_order[evidence.task]
         )  # numbers without items stay with their task
         compared_slices = compare_slices(evidence, self.models, slicing)
-        averages = {each.key for each in evidence if each.average_of}
+        averages = {slice_evidence.key for slice_evidence in evidence if slice_evidence.average_of}
         counts = {
             name: {key: shared for key, shared in overlap.items() if shared and key not in averages}
             for name, overlap in overlaps.items()
@@ -210,8 +214,8 @@ class Gathered:
             has_rest=slicing.has_rest,
         )
         is_chosen = any(
-            each is not None and each.is_by_results
-            for each in (selection, None if isinstance(by, str) else by)
+            item_selection is not None and item_selection.is_by_results
+            for item_selection in (selection, None if isinstance(by, str) else by)
         )
         self.common = (f"common/items@{_digest(outcomes, parts)}",) if slicing.common else ()
         evidence = outcome_evidence(
@@ -222,23 +226,23 @@ class Gathered:
             is_chosen=is_chosen,
             progress=progress,
         )
-        picked = (slicing.where, *slicing.meanings.values()) if slicing.where else ()
-        is_looked_up = any("trained:" in expression for expression in picked)
-        lacks = [
-            f"{model.name}: {known.lack}"
+        expressions = (slicing.where, *slicing.meanings.values()) if slicing.where else ()
+        is_looked_up = any("trained:" in expression for expression in expressions)
+        unread_texts = [
+            f"{model.name}: {known_model.lack}"
             for model in self.models
-            if is_looked_up and (known := self.known.get(model.name)) and known.lack
+            if is_looked_up and (known_model := self.known.get(model.name)) and known_model.lack
         ]
-        uncounted = (
-            [f"items may be in training text that is not at hand: {'; '.join(lacks)}"]
-            if lacks
+        left_out_notes = (
+            [f"items may be in training text that is not at hand: {'; '.join(unread_texts)}"]
+            if unread_texts
             else []
         )
-        if selection is not None and selection.holds.all() and not uncounted:
-            uncounted = [
+        if selection is not None and selection.holds.all() and not left_out_notes:
+            left_out_notes = [
                 f"nothing is left out: all {len(selection.holds):,} items fit {slicing.where!r}"
             ]
-        left_out = [*uncounted, *_left_out(outcomes, parts, slicing, selection, by)]
+        left_out = [*left_out_notes, *_left_out(outcomes, parts, slicing, selection, by)]
         if not slicing.is_plain:
             left_out += self.without_items()
         rows = sum(len(part.rows) for part in parts), outcomes.rows.height
@@ -252,10 +256,10 @@ class Gathered:
     def without_items(self) -> list[str]:
         """Return a note on the numbers that are left out because no items are behind them."""
         with_items = {block.task for outcomes in self.outcomes for block in outcomes.blocks}
-        called = [  # by its task, or by itself where the task has items of other datasets
+        titles = [  # by its task, or by itself where the task has items of other datasets
             figure.key if figure.task in with_items else figure.task for figure in self.figures
         ]
-        names = ", ".join(dict.fromkeys(called))
+        names = ", ".join(dict.fromkeys(titles))
         return [f"left out, without items: {names}"] if names else []
 
     def _overlaps_of(
@@ -270,14 +274,16 @@ class Gathered:
         }
         if slicing.is_plain:
             for name, model in self.known.items():  # what is declared, and kept without text
-                counted = {key: each for key, each in by_model.get(name, {}).items() if each}
+                counted = {
+                    key: overlap for key, overlap in by_model.get(name, {}).items() if overlap
+                }
                 by_model[name] = model.overlaps | counted
         return by_model
 
     def _signed(self, slices: Sequence[ComparedSlice], slicing: Slicing) -> dict[str, str]:
         """Return the signature of each model over all tasks that it has numbers of."""
-        where = [f"where {slicing.where}"] if slicing.where else []
-        meant = [f"@{name}={expression}" for name, expression in slicing.meanings.items()]
+        conditions = [f"where {slicing.where}"] if slicing.where else []
+        meanings = [f"@{name}={expression}" for name, expression in slicing.meanings.items()]
         signed = {}
         for model in (
             (model for model in slices[0].scores if self.known[model].signatures) if slices else ()
@@ -294,7 +300,7 @@ class Gathered:
             signature = replace(
                 merged_signature,
                 data=(*merged_signature.data, *self.common),
-                by=(slicing.by, *where, *meant),
+                by=(slicing.by, *conditions, *meanings),
                 aggregation=tuple(
                     {
                         compared.setting
@@ -320,23 +326,25 @@ def _left_out(
     by: str | ItemSelection,
 ) -> Iterator[str]:
     """Yield which datasets have no slice, and why."""
-    apart: Sequence[str] = ()
+    without_property: Sequence[str] = ()
     if by != DATASET:
         from embedlab.outcomes.grouping import lacking_datasets
 
-        apart = lacking_datasets(outcomes, by) if isinstance(by, str) else by.lacking
-    where = selection.lacking if selection is not None else ()
-    there = {outcomes.blocks[part.block].dataset for part in parts}
-    unfit = [
-        block.dataset for block in outcomes.blocks if block.dataset not in {*there, *apart, *where}
+        without_property = lacking_datasets(outcomes, by) if isinstance(by, str) else by.lacking
+    without_condition = selection.lacking if selection is not None else ()
+    sliced_datasets = {outcomes.blocks[part.block].dataset for part in parts}
+    unmatched = [
+        block.dataset
+        for block in outcomes.blocks
+        if block.dataset not in {*sliced_datasets, *without_property, *without_condition}
     ]
-    for why, names in (
-        (f"without {slicing.by!r}", apart),
-        (f"without what {slicing.where!r} reads", where),
-        ("no item matches", unfit),
+    for reason, names in (
+        (f"without {slicing.by!r}", without_property),
+        (f"without what {slicing.where!r} reads", without_condition),
+        ("no item matches", unmatched),
     ):
         if names:
-            yield f"left out, {why}: {', '.join(names)}"
+            yield f"left out, {reason}: {', '.join(names)}"
 
 
 def _digest(outcomes: Outcomes, parts: Sequence[ItemSlice]) -> str:
@@ -358,9 +366,14 @@ def item_outcomes(
     """Return the items of a task as outcomes of MEMBERS, by whom RESULTS are; None where no member
     has any.
     """
-    every = [each for result in results.values() for each in result.outcomes]
-    suites = {each.task for each in every}  # a setting of its classifiers is in the name
-    averages = selected.averages([*dict.fromkeys(each.name for each in every)])
+    all_outcomes = [
+        dataset_outcomes for result in results.values() for dataset_outcomes in result.outcomes
+    ]
+    # a setting of its classifiers is in the name
+    suites = {dataset_outcomes.task for dataset_outcomes in all_outcomes}
+    averages = selected.averages(
+        [*dict.fromkeys(dataset_outcomes.name for dataset_outcomes in all_outcomes)]
+    )
     return joined_members(
         {member: result.outcomes for member, result in results.items()},
         members,
@@ -410,13 +423,15 @@ def shared_rows(
     """Return the text that each row shares with a training text, by its key; OVERLAPS are by
     slice.
     """
-    names = {each.key: each.slice_key for each in evidence}
-    behind = {
-        each.key: [names[key] for key in each.average_of] or [names[each.key]] for each in evidence
+    names = {slice_evidence.key: slice_evidence.slice_key for slice_evidence in evidence}
+    datasets_by_key = {
+        slice_evidence.key: [names[key] for key in slice_evidence.average_of]
+        or [names[slice_evidence.key]]
+        for slice_evidence in evidence
     }
     totals = {
         key: total_overlap(overlaps[name] for name in datasets if name in overlaps)
-        for key, datasets in behind.items()
+        for key, datasets in datasets_by_key.items()
     }
     return {key: counts for key, counts in totals.items() if counts}
 

@@ -67,10 +67,10 @@ class TrainingText:
         """What is not known where only some corpora are at hand; empty where none is."""
         if not self.at_hand:
             return ""
-        some, all_stated = len(self.at_hand), len(self.corpora)
+        count, stated = len(self.at_hand), len(self.corpora)
         absent = "; the others are unknown" if self.absent else ""
-        found = ", ".join(self.at_hand)
-        return f"its card names {all_stated} corpora, of which {some} are here: {found}{absent}"
+        names = ", ".join(self.at_hand)
+        return f"its card names {stated} corpora, of which {count} are here: {names}{absent}"
 
 
 def training_text(spec: ModelSpec, settings: Settings) -> TrainingText:
@@ -93,16 +93,16 @@ def training_text(spec: ModelSpec, settings: Settings) -> TrainingText:
             )
     corpora = stated_corpora(spec, settings)
     texts += [corpus.text for corpus in corpora if corpus.text is not None]
-    known = TrainingText(text=_union(texts), corpora=corpora)
-    counted = [Note(known.lack, kind="detail")] if known.lack else []
-    return replace(known, notes=(*notes, *counted))
+    text = TrainingText(text=_union(texts), corpora=corpora)
+    counted = [Note(text.lack, kind="detail")] if text.lack else []
+    return replace(text, notes=(*notes, *counted))
 
 
 def total_text(specs: Iterable[ModelSpec], settings: Settings) -> TrainingText:
     """Return the training text of several models together, without notes."""
-    each = [training_text(spec, settings) for spec in specs]
-    texts = [known.text for known in each if known.text is not None]
-    corpora = {corpus.name: corpus for known in each for corpus in known.corpora}
+    training_texts = [training_text(spec, settings) for spec in specs]
+    texts = [text.text for text in training_texts if text.text is not None]
+    corpora = {corpus.name: corpus for text in training_texts for corpus in text.corpora}
     return TrainingText(text=_union(texts), corpora=tuple(corpora.values()))
 
 
@@ -168,14 +168,14 @@ def store_lineage(spec: ModelSpec, folder: Path, settings: Settings) -> None:
 
 def lineage(spec: ModelSpec) -> Iterator[RunFolder]:
     """Yield the runs in a model and those that they started from, each once."""
-    seen: set[Path] = set()
+    seen_paths: set[Path] = set()
     waiting = [spec]
     while waiting:
         model_spec = waiting.pop(0)
         waiting += model_spec.parts
         for run in runs_in(model_spec):
-            if run.path.resolve() not in seen:
-                seen.add(run.path.resolve())
+            if run.path.resolve() not in seen_paths:
+                seen_paths.add(run.path.resolve())
                 # an exported model stores those that its own run started from too
                 is_stored = run.path.is_relative_to(model_spec.location)
                 waiting += () if is_stored else starting_models(run)
@@ -194,9 +194,9 @@ def runs_in(spec: ModelSpec) -> list[RunFolder]:
     runs = [] if spec.is_run else sorted(folder.glob(f"{TRAINING}/*/*/seed-*"))
     # other tools use a folder of that name too
     stored = [run for run in map(RunFolder, runs) if run.environment_file.is_file()]
-    own = RunFolder(folder.parent)
-    is_own = spec.is_run or (not spec.is_on_hub and own.environment_file.is_file())
-    return stored or ([own] if is_own else [])
+    parent_run = RunFolder(folder.parent)
+    has_parent_run = spec.is_run or (not spec.is_on_hub and parent_run.environment_file.is_file())
+    return stored or ([parent_run] if has_parent_run else [])
 
 
 def starting_models(run: RunFolder) -> tuple[ModelSpec, ...]:
@@ -229,31 +229,36 @@ def _known(run: RunFolder, settings: Settings) -> KnownText:
 
 def _count_again(run: RunFolder, settings: Settings) -> KnownText:
     """Read the training text of RUN again, and store it with the run."""
-    known = _read_again(run, settings)
+    text = _read_again(run, settings)
     with suppress(MissingError):  # a disk that cannot be written costs the file, not the count
-        known.write(run.training_text_file)
-    return known
+        text.write(run.training_text_file)
+    return text
 
 
 def _read_again(run: RunFolder, settings: Settings) -> KnownText:
-    before = run.environment()
+    environment = run.environment()
     source = replace(Source.from_settings(settings), allow_partial=True)
-    if before.is_generated:
+    if environment.is_generated:
         source = replace(source, folder=TINY_FOLDER)
     # Imported only here: most runs' training text is stored.
     from embedlab.data.overlaps import KnownText
     from embedlab.training.stage_data import open_stages
 
-    stages = open_stages(run.recipe(), source, before.seed)
+    stages = open_stages(run.recipe(), source, environment.seed)
     if [_content(vars(state)) for data in stages for state in data.states] != [
-        _content(part) for part in before.data
+        _content(state_form) for state_form in environment.data
     ]:
         raise MissingError("its training data has changed since")
     return KnownText.of(data.rows.frame[data.read] for data in stages)
 
 
-def _content(part: Mapping[str, Any]) -> tuple[Any, ...]:
-    return part["name"], part.get("split"), part.get("rows"), dict(part.get("sha256", {}))
+def _content(state_form: Mapping[str, Any]) -> tuple[Any, ...]:
+    return (
+        state_form["name"],
+        state_form.get("split"),
+        state_form.get("rows"),
+        dict(state_form.get("sha256", {})),
+    )
 
 
 UNCOUNTED = "what it, or the encoder it started from, was trained on is at most stated"
@@ -308,8 +313,8 @@ def _notes(origin: StatedText) -> Iterator[str]:
     if origin.text is None:
         yield START_UNKNOWN if origin.is_run else Note(UNKNOWN_TEXT, kind="unknown text")
     elif origin.text:
-        whose = "its starting encoder was" if origin.is_run else "says it was"
-        text = f"{whose} trained on {', '.join(origin.text)}"
+        subject = "its starting encoder was" if origin.is_run else "says it was"
+        text = f"{subject} trained on {', '.join(origin.text)}"
         yield Note(text, kind="detail" if origin.is_run else "stated text")
 
 
@@ -319,9 +324,9 @@ def _stated(spec: ModelSpec) -> tuple[str, ...] | None:
     """
     if Path(spec.location).is_file():  # a file has nothing beside it that states its text
         return None
-    stated = _of_folder(spec)
-    if stated is not None or spec.training_text is not None:
-        return spec.training_text if stated is None else stated
+    stated_names = _of_folder(spec)
+    if stated_names is not None or spec.training_text is not None:
+        return spec.training_text if stated_names is None else stated_names
     # An exported model also holds the runs that its own run started from: the last of them has the
     # first encoder.
     starts = [

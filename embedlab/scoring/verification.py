@@ -47,14 +47,16 @@ class ResultPair:
     @cached_property
     def shared(self) -> dict[ScoreKey, tuple[float, float]]:
         """Return the numbers that both have, by the key of the first."""
-        left = dict(self.second.scores)
+        unmatched = dict(self.second.scores)
         values = {}
         for key in sorted(self.first.scores, key=_is_dev):
-            other = min(
-                (score_key for score_key in left if key.is_of(score_key)), key=_is_dev, default=None
+            match = min(
+                (score_key for score_key in unmatched if key.is_of(score_key)),
+                key=_is_dev,
+                default=None,
             )
-            if other is not None:
-                values[key] = (self.first.scores[key], left.pop(other))
+            if match is not None:
+                values[key] = (self.first.scores[key], unmatched.pop(match))
         return {key: values[key] for key in self.first.scores if key in values}
 
     @cached_property
@@ -87,18 +89,18 @@ def intervals_of(sides: ResultPair) -> ScoreIntervals:
         return ScoreIntervals(reasons=(_what_changed(sides),))
     intervals: Intervals = {}
     reasons: list[str] = []
-    rest = dict.fromkeys(sides.differing)
+    remaining = dict.fromkeys(sides.differing)
     for name in (
         name for name in sides.first.signature.task if name in sides.second.signature.task
     ):
         selected = stored_selection(name)
         keys = [
             key
-            for key in rest
+            for key in remaining
             if key.task in {name, *((selected.task,) if selected is not None else ())}
         ]
         for key in keys:
-            del rest[key]
+            del remaining[key]
         if keys and selected is None:
             reasons.append(f"the task {name} is not available")
         elif keys and selected is not None:
@@ -106,7 +108,7 @@ def intervals_of(sides: ResultPair) -> ScoreIntervals:
             intervals |= score_intervals.intervals
             reasons += score_intervals.reasons
     return ScoreIntervals(
-        intervals=intervals, reasons=tuple(dict.fromkeys([*reasons, *_unexplained(rest, {})]))
+        intervals=intervals, reasons=tuple(dict.fromkeys([*reasons, *_unexplained(remaining, {})]))
     )
 
 
@@ -115,7 +117,7 @@ def _what_changed(sides: ResultPair) -> str:
     or nothing that they know.
     """
     first, second = (
-        dict(part.rpartition("@")[::2] for part in result.signature.data)
+        dict(data_part.rpartition("@")[::2] for data_part in result.signature.data)
         for result in (sides.first, sides.second)
     )
     changed = [name for name, content in first.items() if second.get(name, content) != content]
@@ -141,39 +143,49 @@ def _of_task(
     sides: ResultPair, name: str, selected: SelectedTask, keys: Sequence[ScoreKey]
 ) -> ScoreIntervals:
     """Return the intervals of the numbers KEYS of the task that both results call NAME."""
-    wanted = [key for key in keys if not _is_untested(key)]
-    if not wanted:
+    tested_keys = [key for key in keys if not _is_untested(key)]
+    if not tested_keys:
         return ScoreIntervals(reasons=tuple(_unexplained(keys, {})))
     stored = {
         fingerprint: _outcomes(fingerprint, result, sides.settings, file, name)
         for result, file, fingerprint in sides.members
     }
-    lacking = tuple(
+    missing_outcomes = tuple(
         f"{result.model}: no outcomes on {name} are stored under {fingerprint}"
         for result, _, fingerprint in sides.members
         if not stored[fingerprint]
     )
-    named = [[each.name for each in of] for of in stored.values()]
-    common = set.intersection(*map(set, named))
+    dataset_names = [
+        [dataset_outcomes.name for dataset_outcomes in member_outcomes]
+        for member_outcomes in stored.values()
+    ]
+    common = set.intersection(*map(set, dataset_names))
     outcomes = joined_members(
-        {key: [each for each in of if each.name in common] for key, of in stored.items()},
+        {
+            key: [
+                dataset_outcomes
+                for dataset_outcomes in member_outcomes
+                if dataset_outcomes.name in common
+            ]
+            for key, member_outcomes in stored.items()
+        },
         [*stored],
         cache=sides.settings.cache,
-        averages={name: selected.averages(named[0])},
+        averages={name: selected.averages(dataset_names[0])},
         mixed_metrics={name: selected.definition.mixed_metric},
     )
     intervals: Intervals = {}
-    for by, aggregate, is_joined in dict.fromkeys(map(_table_of, wanted)):
-        score_keys = [key for key in wanted if _table_of(key) == (by, aggregate, is_joined)]
+    for by, aggregate, is_joined in dict.fromkeys(map(_table_of, tested_keys)):
+        score_keys = [key for key in tested_keys if _table_of(key) == (by, aggregate, is_joined)]
         with suppress(UsageError):  # a property that these items do not have
             if outcomes is not None:
                 items = joined_splits(outcomes) if is_joined else outcomes
                 slicing = Slicing(by=by, aggregate=aggregate)
                 slices = compare_outcomes(items, _columns(sides), slicing).slices
                 intervals |= _intervals(sides, score_keys, slices)
-    unexplained = () if lacking else _unexplained(keys, intervals)
+    unexplained = () if missing_outcomes else _unexplained(keys, intervals)
     return ScoreIntervals(
-        intervals=intervals, reasons=tuple(dict.fromkeys((*lacking, *unexplained)))
+        intervals=intervals, reasons=tuple(dict.fromkeys((*missing_outcomes, *unexplained)))
     )
 
 
@@ -213,13 +225,13 @@ def _intervals(
 
 
 def _unexplained(keys: Iterable[ScoreKey], intervals: Mapping[ScoreKey, object]) -> Iterator[str]:
-    lacking = [key for key in keys if key not in intervals]
-    without = [key for key in lacking if _is_untested(key)]
-    if without:
+    missing_keys = [key for key in keys if key not in intervals]
+    untested_keys = [key for key in missing_keys if _is_untested(key)]
+    if untested_keys:
         yield "Pearson's correlations of similarities have none"
-    if any(_is_dev(key) for key in lacking):
+    if any(_is_dev(key) for key in missing_keys):
         yield "scores that chose a setting (dev) have none"
-    if any(key not in without and not _is_dev(key) for key in lacking):
+    if any(key not in untested_keys and not _is_dev(key) for key in missing_keys):
         yield "the rows of a score are not stored, are too few, or give another score now"
 
 
@@ -239,7 +251,7 @@ def _columns(sides: ResultPair) -> list[ModelColumns]:
     """Return both results as models, their members named by fingerprint; only a recipe has several
     seeds without naming one.
     """
-    named = ((FIRST, sides.first), (SECOND, sides.second))
+    named_results = ((FIRST, sides.first), (SECOND, sides.second))
     return [
         ModelColumns(
             name=name,
@@ -249,7 +261,7 @@ def _columns(sides: ResultPair) -> list[ModelColumns]:
             if result.signature.seeds and "@" not in result.model
             else (),
         )
-        for name, result in named
+        for name, result in named_results
     ]
 
 
@@ -258,13 +270,13 @@ def _outcomes(
 ) -> list[StoredOutcomes]:
     """Return a member's stored outcomes of each dataset, on the data of RESULT."""
     for folder in member_folders(fingerprint, settings, file):
-        if found := [
+        if outcomes := [
             outcome
             for outcome in stored_outcomes(folder / "evaluations", task)
             if fingerprint == outcome.fingerprint
             and {data_part(part) for part in outcome.data} <= {*result.signature.data}
         ]:
-            return found
+            return outcomes
     return []
 
 
