@@ -46,6 +46,7 @@ _SIGNATURES = {
     b"\x28\xb5\x2f\xfd": OtherContent("compressed by zstd", _PACKED),
     b"pk\x03\x04": OtherContent("a zip archive or a spreadsheet", "unpack it, or save it as .csv"),
     b"par1\x15": OtherContent("a parquet file", "let its name end in .parquet"),
+    b"arrow1": OtherContent("an Arrow file", "write its rows into a .parquet file"),
     b"\xff\xfe": OtherContent("text in UTF-16", "convert it to UTF-8, for example with iconv"),
     b"\xfe\xff": OtherContent("text in UTF-16", "convert it to UTF-8, for example with iconv"),
 }

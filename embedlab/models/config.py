@@ -77,6 +77,11 @@ def read_config(folder: Path) -> Config:
                 f"{str(folder)!r} is a folder of files of rows, not a model",
                 hint=f"name one of them, for example {rows[0]}",
             )
+        if any((folder / name).is_file() for name in ("dataset_info.json", "dataset_dict.json")):
+            raise MissingError(
+                f"{str(folder)!r} is a dataset that save_to_disk wrote, not a model",
+                hint="write its rows with to_parquet, and name that file",
+            )
         raise MissingError(
             f"{str(folder)!r} holds no transformers model: there is no config.json",
             hint=f"{below[0]} has one" if below else "give the folder that save_pretrained wrote",

@@ -242,6 +242,7 @@ OTHER_CONTENT = {
     b"\n<!DOCTYPE html>\n<html>": "a web page",
     b"\x1f\x8b\x08\x00\x00\x00": "compressed by gzip",
     b"PK\x03\x04\x14\x00": "a zip archive or a spreadsheet",
+    b"ARROW1\0\0": "an Arrow file",
     "a,b\nc,d\n".encode("utf-16"): "text in UTF-16",
 }
 

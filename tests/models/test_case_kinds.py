@@ -275,11 +275,17 @@ def test_a_folder_that_is_no_model_is_said_before_data_is_looked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("rows", "empty", "faq"):
+    says_of = {
+        "rows": "a folder of files of rows",
+        "empty": "no config.json",
+        "saved": "to_parquet",
+    }
+    for name in (*says_of, "faq"):
         Path(name).mkdir()
     Path("rows/pairs.csv").touch()
+    Path("saved/dataset_info.json").touch()
     write_folder(Path("faq"))
-    for name, says in (("rows", "a folder of files of rows"), ("empty", "no config.json")):
+    for name, says in says_of.items():
         assert main(["evaluate", "dice", name, "--data", "none-here"]) == 3
         assert says in capsys.readouterr().err
     assert main(["evaluate", "dice", "faq", "--runs", str(tmp_path)]) == 0  # queries are data
