@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import MISSING, dataclass, field, fields, replace
 from importlib import import_module
 from inspect import signature
-from numbers import Integral
+from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
@@ -123,7 +123,10 @@ def _python_function(command: str) -> Callable[..., Any]:
 
     @with_hint
     def function(*positional: Any, progress: bool = False, **keywords: Any) -> Any:
-        bound = function.__signature__.bind_partial(*positional).arguments  # type: ignore[attr-defined]
+        if len(positional) > len(places):
+            taken = f"{function.__name__}() takes {', '.join(places)} by position"
+            raise TypeError(f"{taken}: name the others, such as {parameters[len(places)].name}=")
+        bound = dict(zip(places, positional, strict=False))
         if twice := bound.keys() & keywords.keys():
             raise TypeError(f"{min(twice)} is given twice")
         given = {**bound, **{key: keywords.pop(key) for key in [*keywords] if key in own}}
@@ -151,6 +154,7 @@ def _python_function(command: str) -> Callable[..., Any]:
                 annotation=option.kind,
             )
         )
+    places = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
     parameters += [
         parameter("progress", parameter.KEYWORD_ONLY, default=False, annotation=bool),
         parameter("settings", parameter.VAR_KEYWORD, annotation=Any),
@@ -209,6 +213,10 @@ def _value(option: Option, given: Any) -> Any:
     if Path in kinds:
         is_content = name == "file" and not isinstance(given, str | PathLike)
         return Path(_written(given, name) if is_content else given)
+    plain = [_PLAIN[kind] for kind in kinds if kind in _PLAIN]
+    if plain and not any(isinstance(given, accepted) for accepted, _ in plain):
+        called = " or ".join(called for _, called in plain)
+        raise UsageError(f"{name} is {quote(given)}", hint=f"give {called}")
     choices = [value for kind in kinds if get_origin(kind) is Literal for value in get_args(kind)]
     if choices and given not in choices:
         raise unknown(name, str(given), choices)
@@ -220,6 +228,13 @@ def _value(option: Option, given: Any) -> Any:
             raise UsageError(f"option {name} is {given}", hint=f"give {bound} or {word}")
     return given
 
+
+_PLAIN: Mapping[Any, tuple[Any, str]] = {
+    bool: (bool | np.bool_, "True or False"),
+    str: (str | PathLike, "a text"),
+    int: (Integral, "a whole number"),
+    float: (Real, "a number"),
+}
 
 FUNCTIONS = {
     "evaluate": "evaluate.evaluate",
@@ -463,7 +478,7 @@ def pairs_of(first: Iterable[str], second: Iterable[str]) -> tuple[list[str], li
 def given_seeds(seeds: int | Iterable[int]) -> tuple[int, ...]:
     """Return SEEDS as a tuple; a single one need not be in one."""
     given: Any = seeds
-    listed = [given] if isinstance(given, Integral | str) else list(given)
+    listed = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
     for seed in listed:
         if isinstance(seed, bool) or not isinstance(seed, Integral):
             raise UsageError(

@@ -334,8 +334,7 @@ def discover(kind: Kind) -> tuple[Plugin, ...]:
     """Return everything of a KIND: shipped, then from packages, then from files; nothing of the
     last two is imported.
 
-    What may not be used, as its name is shipped or used before it or its file is not trusted, has a
-    fault.
+    What may not be used, as its name is shipped or used before it, has a fault.
     """
     seen, checked = dict(_shipped(kind)), []
     for plugin in added(kind):

@@ -171,6 +171,10 @@ def test_a_training_that_cannot_be_is_one_error_with_a_hint(
             "seed 'x' is not a whole number",
             "for example",
         ),  # type: ignore[list-item]
+        (lambda: embedlab.train("snli-ce", seeds=1.5), "seed 1.5 is not a", "for example"),
+        (lambda: embedlab.compare(["dice"], where=3), "where is 3", "give a text"),
+        (lambda: embedlab.compare(["dice"], letters="yes"), "letters is 'yes'", "True or False"),
+        (lambda: embedlab.nearest("a", ["dice"], top=1.5), "top is 1.5", "a whole number"),
     ],
 )
 def test_what_only_a_call_can_get_wrong_is_refused_with_the_way_out(
@@ -179,6 +183,11 @@ def test_what_only_a_call_can_get_wrong_is_refused_with_the_way_out(
     with pytest.raises(UsageError, match=message) as found:
         call()
     assert hint in str(found.value.hint)
+
+
+def test_a_position_too_many_is_named() -> None:
+    with pytest.raises(TypeError, match=r"takes models by position: .* such as tasks="):
+        embedlab.compare(["dice"], [("a", "b", 1.0)])
 
 
 def test_the_script_of_the_documentation_runs(
