@@ -110,7 +110,7 @@ def joined_members(
     them cannot read are left out for all.
     """
     by_name = {
-        member: {dataset_outcomes.name: dataset_outcomes for dataset_outcomes in member_outcomes}
+        member: {each.name: each for each in member_outcomes}
         for member, member_outcomes in stored.items()
     }
     first_by_name: dict[str, StoredOutcomes] = {}
@@ -125,14 +125,7 @@ def joined_members(
         }
         items, predicted = _joined(first, by_member)
         empty = pl.Series([None], dtype=pl.Float64).new_from_index(0, items.height)
-        predictions.append(
-            pl.DataFrame(
-                {
-                    dataset_outcomes: predicted.get(dataset_outcomes, empty)
-                    for dataset_outcomes in members
-                }
-            )
-        )
+        predictions.append(pl.DataFrame({each: predicted.get(each, empty) for each in members}))
         sentences = items.select(
             name for name in (*SENTENCES, CONTRADICTED) if name in items.columns
         )
