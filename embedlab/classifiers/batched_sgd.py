@@ -68,8 +68,8 @@ def fit_classifiers(
         if progress is not None:
             progress(done, len(fits))
 
-    at_once = fits_at_once(problem, len(fits), _COPIES, memory_bytes)
-    run_in_threads(train, list(bunch_fits(fits, schedule.batch, at_once)), count, weights.device)
+    group_size = fits_at_once(problem, len(fits), _COPIES, memory_bytes)
+    run_in_threads(train, list(bunch_fits(fits, schedule.batch, group_size)), count, weights.device)
     return Fitted(weights=weights, dev=correct / [len(fits.folds[fold].dev) for fold in fits.fold])
 
 
@@ -90,14 +90,14 @@ def shuffle_rows(rows: int, seed: int, number: int) -> RowIndices:
     return np.random.default_rng([seed, number]).permutation(rows)
 
 
-def bunch_fits(fits: Fits, batch: int, at_once: int) -> Iterator[RowIndices]:
-    """Yield the numbers of at most AT_ONCE fits that train together: they take equally many steps
-    per pass.
+def bunch_fits(fits: Fits, batch: int, group_size: int) -> Iterator[RowIndices]:
+    """Yield the numbers of at most GROUP SIZE fits that train together: they take equally many
+    steps per pass.
     """
     steps = np.array([-(-len(fold.train) // batch) for fold in fits.folds])[fits.fold]
     for count in np.unique(steps):
         numbers = np.flatnonzero(steps == count)
-        yield from np.array_split(numbers, -(-len(numbers) // at_once))
+        yield from np.array_split(numbers, -(-len(numbers) // group_size))
 
 
 class _Training:
@@ -121,22 +121,22 @@ class _Training:
 
     def run(self) -> Iterator[int]:
         """Train to the end; yield after each check how many fits finished with it."""
-        for passed in range(self.schedule.max_passes):
-            self._pass(passed)
-            if (passed + 1) % self.schedule.passes_per_check == 0:
-                before = len(self.running)
+        for number in range(self.schedule.max_passes):
+            self._pass(number)
+            if (number + 1) % self.schedule.passes_per_check == 0:
+                running_before = len(self.running)
                 self._check()
-                yield before - len(self.running)
+                yield running_before - len(self.running)
             if not len(self.running):
                 return
         yield len(self.running)
 
     def _pass(self, number: int) -> None:
-        used = np.unique(self.fits.fold)
+        used_folds = np.unique(self.fits.fold)
         order = shuffle_rows(len(self.members), self.seed, number)
-        plan = plan_pass(self.members[np.ix_(order, used)], self.schedule.batch)
+        plan = plan_pass(self.members[np.ix_(order, used_folds)], self.schedule.batch)
         device = self.weights.device
-        fold = torch.from_numpy(np.searchsorted(used, self.fits.fold)).to(device)
+        fold = torch.from_numpy(np.searchsorted(used_folds, self.fits.fold)).to(device)
         minibatch = torch.from_numpy(plan.minibatch).to(device)[:, fold]  # (rows, fits)
         sizes = torch.from_numpy(plan.sizes).to(self.weights)[:, fold]  # (steps, fits)
         l2 = torch.from_numpy(self.fits.l2).to(self.weights)
@@ -162,20 +162,20 @@ class _Training:
     def _check(self) -> None:
         correct = count_correct(self.problem, self.weights, self.fits)
         improved = correct > self.best_correct[self.running]
-        better = self.running[improved]
-        self.best_correct[better] = correct[improved]
-        self.best_weights[:, :, self._index(better)] = self.weights[
+        better_fits = self.running[improved]
+        self.best_correct[better_fits] = correct[improved]
+        self.best_weights[:, :, self._index(better_fits)] = self.weights[
             :, :, self._index(np.flatnonzero(improved))
         ]
         self.strikes[self.running] += ~improved
-        places = np.flatnonzero(self.strikes[self.running] <= self.schedule.tenacity)
-        if len(places) < len(self.running):
-            self._restrict(places)
+        indices = np.flatnonzero(self.strikes[self.running] <= self.schedule.tenacity)
+        if len(indices) < len(self.running):
+            self._restrict(indices)
 
-    def _restrict(self, places: RowIndices) -> None:
+    def _restrict(self, indices: RowIndices) -> None:
         """Continue with some of the running fits, their moments included."""
-        self.running, self.fits = self.running[places], self.fits.take(places)
-        index, state = self._index(places), self.optimiser.state[self.weights]
+        self.running, self.fits = self.running[indices], self.fits.take(indices)
+        index, state = self._index(indices), self.optimiser.state[self.weights]
         self.weights = self.weights[:, :, index]
         self.optimiser = self._make_optimiser()
         self.optimiser.state[self.weights] = {
@@ -207,20 +207,23 @@ def plan_pass(members: NDArray[np.bool_], batch: int) -> MinibatchPlan:
     """Return the minibatches of folds with rows MEMBERS (rows, folds) in the order of a pass; all
     take equally many.
     """
-    taken = np.cumsum(members, axis=0, dtype=np.int32)
-    minibatch = np.where(members, (taken - 1) // batch, -1).astype(np.int32)
-    counts = taken[-1]
+    counts_so_far = np.cumsum(members, axis=0, dtype=np.int32)
+    minibatch = np.where(members, (counts_so_far - 1) // batch, -1).astype(np.int32)
+    counts = counts_so_far[-1]
     steps = -(-int(counts.max()) // batch)
     sizes = np.minimum(counts - batch * np.arange(steps)[:, None], batch)
     # The first row of step s is where the count passes s·batch, the last where it reaches the end
     # of that minibatch.
     firsts = np.array(
-        [np.searchsorted(column, batch * np.arange(steps), side="right") for column in taken.T]
+        [
+            np.searchsorted(column, batch * np.arange(steps), side="right")
+            for column in counts_so_far.T
+        ]
     )
     lasts = np.array(
         [
             np.searchsorted(column, np.cumsum(size))
-            for column, size in zip(taken.T, sizes.T, strict=True)
+            for column, size in zip(counts_so_far.T, sizes.T, strict=True)
         ]
     )
     return MinibatchPlan(

@@ -101,13 +101,13 @@ def fits_at_once(problem: Problem, fits: int, copies: int, memory_bytes: int) ->
 def predict_classes(problem: Problem, weights: Tensor, rows: RowIndices) -> Tensor:
     """Return the class that each fit of WEIGHTS predicts for each of ROWS; (rows, fits)."""
     flat = weights.reshape(len(weights), -1)
-    parts = [
+    predictions = [
         torch.addmm(flat[-1], problem.features[block], flat[:-1])
         .view(len(block), *weights.shape[1:])
         .argmax(1)
         for block in torch.from_numpy(rows).to(weights.device).split(FIT_LOGIT_ROWS)
     ]
-    return torch.cat(parts)
+    return torch.cat(predictions)
 
 
 def count_correct(problem: Problem, weights: Tensor, fits: Fits) -> RowIndices:

@@ -29,17 +29,17 @@ def stratified_folds(labels: NDArray[np.integer], folds: int) -> list[Fold]:
     rng = np.random.RandomState(
         FOLD_SEED
     )  # scikit-learn's generator, so that folds can be compared with those of others
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    appearance = np.argsort(np.argsort(first))[
+    _, first_rows, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    appearance = np.argsort(np.argsort(first_rows))[
         inverse
     ]  # each row's class, numbered by first appearance
     ordered = np.sort(appearance)
     fold_of = np.empty(len(labels), np.intp)
-    for number in range(len(first)):
+    for number in range(len(first_rows)):
         shares = [int((ordered[fold::folds] == number).sum()) for fold in range(folds)]
-        dealt = np.repeat(np.arange(folds), shares)
-        rng.shuffle(dealt)
-        fold_of[appearance == number] = dealt
+        class_folds = np.repeat(np.arange(folds), shares)
+        rng.shuffle(class_folds)
+        fold_of[appearance == number] = class_folds
     return [
         Fold(train=np.flatnonzero(fold_of != fold), dev=np.flatnonzero(fold_of == fold))
         for fold in range(folds)
@@ -49,5 +49,5 @@ def stratified_folds(labels: NDArray[np.integer], folds: int) -> list[Fold]:
 def hold_back(rows: RowIndices, share: float, seed: int) -> Fold:
     """A fold whose dev rows are a random SHARE of ROWS, rounded down."""
     shuffled = np.random.default_rng(seed).permutation(rows)
-    held = int(share * len(rows))
-    return Fold(train=np.sort(shuffled[held:]), dev=np.sort(shuffled[:held]))
+    dev_size = int(share * len(rows))
+    return Fold(train=np.sort(shuffled[dev_size:]), dev=np.sort(shuffled[:dev_size]))

@@ -69,9 +69,12 @@ def fit_exactly(
         if progress is not None:
             progress(done, len(fits))
 
-    at_once = fits_at_once(problem, len(fits), _COPIES, memory_bytes)
+    group_size = fits_at_once(problem, len(fits), _COPIES, memory_bytes)
     run_in_threads(
-        solve, np.array_split(np.arange(len(fits)), -(-len(fits) // at_once)), count, solved.device
+        solve,
+        np.array_split(np.arange(len(fits)), -(-len(fits) // group_size)),
+        count,
+        solved.device,
     )
     slopes = torch.einsum("da,acf->dcf", axes, solved[:-1])
     weights = torch.cat([slopes, (solved[-1] - torch.einsum("d,dcf->cf", mean, slopes))[None]])
@@ -124,25 +127,29 @@ class _Descent:
     def run(self, tolerance: float) -> Iterator[int]:
         """Descend to the optima; yield after each step how many fits finished with it."""
         count = len(self.fold)
-        running, here, length = (
+        running, weights, length = (
             torch.arange(count, device=self.solved.device),
             self.solved.clone(),
             self.solved.new_ones(count),
         )
         memory = _Memory(self.curvature)
-        loss, gradient = self._evaluate(here)
+        loss, gradient = self._evaluate(weights)
         for _ in range(MAX_FIT_STEPS):
             step = -length * memory.multiply(gradient)
-            promised = -_dot(gradient, step)
-            is_going = (promised > 2 * tolerance * length) & (length > _SHORTEST)
+            expected_gain = -_dot(gradient, step)
+            is_going = (expected_gain > 2 * tolerance * length) & (length > _SHORTEST)
             if not is_going.all():
-                self.solved[:, :, running] = here
-                running, here, length = running[is_going], here[:, :, is_going], length[is_going]
-                loss, gradient, step, promised = (
+                self.solved[:, :, running] = weights
+                running, weights, length = (
+                    running[is_going],
+                    weights[:, :, is_going],
+                    length[is_going],
+                )
+                loss, gradient, step, expected_gain = (
                     loss[is_going],
                     gradient[:, :, is_going],
                     step[:, :, is_going],
-                    promised[is_going],
+                    expected_gain[is_going],
                 )
                 memory.restrict(is_going)
                 self.decay, self.curvature = self.decay[:, is_going], self.curvature[:, is_going]
@@ -150,23 +157,23 @@ class _Descent:
             yield len(is_going) - len(running)
             if not len(running):
                 return
-            there_loss, there_gradient = self._evaluate(here + step)
+            new_loss, new_gradient = self._evaluate(weights + step)
             noise = 8 * torch.finfo(loss.dtype).eps * loss
-            is_gain = there_loss <= loss - _SUFFICIENT * promised + noise
-            memory.add(step * is_gain, (there_gradient - gradient) * is_gain)
-            here = here + step * is_gain
+            is_gain = new_loss <= loss - _SUFFICIENT * expected_gain + noise
+            memory.add(step * is_gain, (new_gradient - gradient) * is_gain)
+            weights = weights + step * is_gain
             loss, gradient = (
-                torch.where(is_gain, there_loss, loss),
-                torch.where(is_gain, there_gradient, gradient),
+                torch.where(is_gain, new_loss, loss),
+                torch.where(is_gain, new_gradient, gradient),
             )
             length = torch.where(is_gain, torch.ones_like(length), length / 2)
-        self.solved[:, :, running] = here
+        self.solved[:, :, running] = weights
         yield len(running)
 
     def _evaluate(self, weights: Tensor) -> tuple[Tensor, Tensor]:
         """The loss of each fit, and its gradient."""
-        decayed = weights * self.decay[:, None]
-        loss, gradient = _dot(weights, decayed) / 2, decayed.clone()
+        penalty_gradient = weights * self.decay[:, None]
+        loss, gradient = _dot(weights, penalty_gradient) / 2, penalty_gradient.clone()
         flat = gradient.view(len(weights), -1)
         for start in range(0, len(self.rotated), FIT_LOGIT_ROWS):
             rows = slice(start, start + FIT_LOGIT_ROWS)
@@ -204,21 +211,21 @@ class _Memory:
 
     def multiply(self, gradient: Tensor) -> Tensor:
         """The gradient times the inverse curvature."""
-        product, parts = gradient.clone(), []
+        product, step_weights = gradient.clone(), []
         for step, change, inverse in reversed(self.steps):
             weight = inverse * _dot(step, product)
             product -= weight * change
-            parts.append(weight)
+            step_weights.append(weight)
         product *= self.scale / self.bound
-        for (step, change, inverse), weight in zip(self.steps, reversed(parts), strict=True):
+        for (step, change, inverse), weight in zip(self.steps, reversed(step_weights), strict=True):
             product += (weight - inverse * _dot(change, product)) * step
         return product
 
-    def restrict(self, places: Tensor) -> None:
+    def restrict(self, is_running: Tensor) -> None:
         """Forget the other fits."""
-        self.bound, self.scale = self.bound[:, :, places], self.scale[places]
+        self.bound, self.scale = self.bound[:, :, is_running], self.scale[is_running]
         self.steps = [
-            (step[:, :, places], change[:, :, places], inverse[places])
+            (step[:, :, is_running], change[:, :, is_running], inverse[is_running])
             for step, change, inverse in self.steps
         ]
 

@@ -51,28 +51,28 @@ class Protocol:
         is scored.
         """
         labels = self._labels
-        outer = stratified_folds(labels, self.setting.folds)
-        inner = [
-            Fold(train=fold.train[inner.train], dev=fold.train[inner.dev])
-            for fold in outer
-            for inner in stratified_folds(labels[fold.train], self.setting.folds)
+        outer_folds = stratified_folds(labels, self.setting.folds)
+        inner_fold = [
+            Fold(train=fold.train[inner_fold.train], dev=fold.train[inner_fold.dev])
+            for fold in outer_folds
+            for inner_fold in stratified_folds(labels[fold.train], self.setting.folds)
         ]
         dev = (
-            self._fit(Fits.grid(inner, self.setting.l2))
-            .dev.reshape(len(outer), self.setting.folds, -1)
+            self._fit(Fits.grid(inner_fold, self.setting.l2))
+            .dev.reshape(len(outer_folds), self.setting.folds, -1)
             .mean(1)
         )  # (folds, l2)
         chosen = [_best(row) for row in dev]
-        last = self._refit([fold.train for fold in outer], chosen)
+        refitted = self._refit([fold.train for fold in outer_folds], chosen)
         predicted = np.empty(len(labels), np.intp)
-        for number, fold in enumerate(outer):
-            predicted[fold.dev] = last.predict(self.problem, number, fold.dev)
+        for number, fold in enumerate(outer_folds):
+            predicted[fold.dev] = refitted.predict(self.problem, number, fold.dev)
         return ClassifierOutcome(
             scored="cv",
             rows=np.arange(len(labels)),
             predicted=predicted,
             accuracy=float(
-                np.mean([(predicted[fold.dev] == labels[fold.dev]).mean() for fold in outer])
+                np.mean([(predicted[fold.dev] == labels[fold.dev]).mean() for fold in outer_folds])
             ),
             dev=float(np.mean([row[best] for row, best in zip(dev, chosen, strict=True)])),
             l2=tuple(self.setting.l2[best] for best in chosen),
@@ -82,8 +82,11 @@ class Protocol:
         """A cross-validation of the train rows chooses the L2; a last fit on all of them is scored
         on TEST.
         """
-        parts = stratified_folds(self._labels[train], self.setting.folds)
-        folds = [Fold(train=train[part.train], dev=train[part.dev]) for part in parts]
+        inner_folds = stratified_folds(self._labels[train], self.setting.folds)
+        folds = [
+            Fold(train=train[inner_fold.train], dev=train[inner_fold.dev])
+            for inner_fold in inner_folds
+        ]
         dev = self._fit(Fits.grid(folds, self.setting.l2)).dev.reshape(len(folds), -1).mean(0)
         best = _best(dev)
         return self._tested(

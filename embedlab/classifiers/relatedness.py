@@ -82,12 +82,12 @@ def fit_relatedness(
             for rows in order.split(BATCH):
                 weights.grad = _gradient(with_ones[rows], goals[rows], weights)
                 optimiser.step()
-        now = Regression(weights=weights.clone(), dev=0.0)
-        correlation = pearson(gold[dev], now.predict(dev_features))
+        current = Regression(weights=weights.clone(), dev=0.0)
+        correlation = pearson(gold[dev], current.predict(dev_features))
         if progress is not None:
             progress(check + 1, MAX_CHECKS)
         if correlation > best.dev or (isnan(best.dev) and not isnan(correlation)):
-            best = Regression(weights=now.weights, dev=correlation)
+            best = Regression(weights=current.weights, dev=correlation)
         else:
             strikes += 1
             if strikes > TENACITY:
@@ -102,5 +102,5 @@ def _gradient(features: Tensor, goals: Tensor, weights: Tensor) -> Tensor:
     return features.T @ (shares * (errors - (errors * shares).sum(1, keepdim=True)))
 
 
-def _index(rows: RowIndices, like: Tensor) -> Tensor:
-    return torch.from_numpy(rows).to(like.device)
+def _index(rows: RowIndices, tensor: Tensor) -> Tensor:
+    return torch.from_numpy(rows).to(tensor.device)

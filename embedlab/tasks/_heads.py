@@ -123,10 +123,10 @@ def predict_averages(
     predictions = {}
     for name, part in parts.items():
         votes = {}
-        for each, member in zip(spec.parts, members, strict=True):
+        for member_spec, member in zip(spec.parts, members, strict=True):
             values = predict_rows(member, name, part.frame, start_progress(name))
             if values is not None:
-                votes[each.name] = values
+                votes[member_spec.name] = values
         if votes:
             by = f"{'average' if len(votes) > 1 else 'head'} of {', '.join(votes)}"
             mean = np.asarray(np.mean(list(votes.values()), axis=0, dtype=np.float32))
@@ -184,8 +184,8 @@ def best_threshold(values: HeadPredictions, labels: NDArray[np.int64]) -> float:
 
 def _head_for(trained: "Trained", dataset: str) -> Any:
     """The head that was trained last for DATASET; None where there is none."""
-    kind = objective_options(HEADS[dataset]).objective()
-    heads = [objective for objective in trained.objectives if isinstance(objective, kind)]
+    head_type = objective_options(HEADS[dataset]).objective()
+    heads = [objective for objective in trained.objectives if isinstance(objective, head_type)]
     return heads[-1] if heads else None
 
 
@@ -208,7 +208,7 @@ def _best_on_training_pairs(encoder: Encoder, source: Source) -> tuple[float, in
 
 def _title(head: Any) -> str:
     """Describe a head by its options."""
-    has_two = head.options.layers == "two-layer"
-    layers = f"head with{' two' if has_two else 'out'} additional layers"
+    has_two_layers = head.options.layers == "two-layer"
+    layers = f"head with{' two' if has_two_layers else 'out'} additional layers"
     sharing = getattr(head.options, "sharing", "separate")
     return layers if sharing == "separate" else f"{layers}, {sharing} shared with paraphrases"

@@ -69,8 +69,8 @@ class ClassificationTask:
             for split, part in self.parts.items()
         }
         numbers = np.flatnonzero(is_read)
-        left = f"{len(is_read) - len(numbers)} of {len(is_read)} rows left out, without a vector"
-        return replace(self, parts=parts, numbers=numbers, notes=(f"{self.name}: {left}",))
+        note = f"{len(is_read) - len(numbers)} of {len(is_read)} rows left out, without a vector"
+        return replace(self, parts=parts, numbers=numbers, notes=(f"{self.name}: {note}",))
 
     def items(self, rows: RowIndices) -> RowIndices:
         """Return the numbers of ROWS among those of the whole task."""
@@ -246,7 +246,7 @@ def open_tasks(source: Source, datasets: Mapping[str, Dataset]) -> OpenedTasks:
     When all are missing, the first error is raised with the names of the others.
     """
     tasks: list[ClassificationTask] = []
-    missing: dict[str, MissingError] = {}
+    missing_errors: dict[str, MissingError] = {}
     for name, dataset in datasets.items():
         try:
             parts = {split: source.open_split(dataset, split) for split in dataset.splits}
@@ -256,15 +256,20 @@ def open_tasks(source: Source, datasets: Mapping[str, Dataset]) -> OpenedTasks:
             }
             tasks.append(ClassificationTask(name=name, parts=parts))
         except MissingError as error:
-            missing[name] = error
+            missing_errors[name] = error
     if not tasks:
-        first, *others = missing.items()
-        also = (
-            f", and {', '.join(name for name, _ in others)} cannot be read either" if others else ""
+        first_error, *other_errors = missing_errors.items()
+        addition = (
+            f", and {', '.join(name for name, _ in other_errors)} cannot be read either"
+            if other_errors
+            else ""
         )
-        reason = first[1].reason if first[1].reason != first[1].message else ""  # it is refused
-        raise MissingError(first[1].message + also, hint=first[1].hint, reason=reason)
-    return OpenedTasks(tasks=tuple(tasks), missing=missing)
+        # it is refused
+        reason = first_error[1].reason if first_error[1].reason != first_error[1].message else ""
+        raise MissingError(
+            first_error[1].message + addition, hint=first_error[1].hint, reason=reason
+        )
+    return OpenedTasks(tasks=tuple(tasks), missing=missing_errors)
 
 
 def gold_items(task: ClassificationTask) -> GoldItems:
@@ -288,15 +293,15 @@ def drop_small_tasks(opened: OpenedTasks, setting: SettingName) -> OpenedTasks:
     """Return OPENED without the tasks that are too small for SETTING, which become missing; raises
     their error when all are too small.
     """
-    small = {
+    size_errors = {
         task.name: error
         for task in opened.tasks
         if (error := _too_small(task, SETTINGS[setting])) is not None
     }
-    tasks = tuple(task for task in opened.tasks if task.name not in small)
+    tasks = tuple(task for task in opened.tasks if task.name not in size_errors)
     if not tasks:
-        raise next(iter(small.values()))
-    return replace(opened, tasks=tasks, missing={**opened.missing, **small})
+        raise next(iter(size_errors.values()))
+    return replace(opened, tasks=tasks, missing={**opened.missing, **size_errors})
 
 
 def classify(
@@ -351,12 +356,12 @@ def task_features(
     columns = [task.column(side) for side in task.sides]
     sentences, index = distinct([sentence for column in columns for sentence in column])
     vectors, is_accepted = encode_accepted(encoder, sentences, start_progress("sentences"))
-    is_read = np.logical_and.reduce(is_accepted[index].reshape(len(columns), -1))
-    kept = task.of_rows(is_read)
+    is_readable = np.logical_and.reduce(is_accepted[index].reshape(len(columns), -1))
+    readable_task = task.of_rows(is_readable)
     if len(columns) == 1:
-        return vectors[index[is_read]], kept
-    first, second = (vectors[side[is_read]] for side in np.split(index, 2))
-    return np.concatenate([np.abs(first - second), first * second], axis=1), kept
+        return vectors[index[is_readable]], readable_task
+    first, second = (vectors[side[is_readable]] for side in np.split(index, 2))
+    return np.concatenate([np.abs(first - second), first * second], axis=1), readable_task
 
 
 def accuracies(
@@ -377,13 +382,13 @@ def mean_accuracy(
     """Yield the plain mean of the accuracies of MEMBERS; where some are missing its name says how
     many there are.
     """
-    there = [result for result in results if result.task.name in members]
-    if there:
-        share = "" if len(there) == len(members) else f", {len(there)} of {len(members)}"
-        value = float(np.mean([result.accuracy for result in there]))
-        items = sum(len(result.rows) for result in there)
+    available = [result for result in results if result.task.name in members]
+    if available:
+        share = "" if len(available) == len(members) else f", {len(available)} of {len(members)}"
+        value = float(np.mean([result.accuracy for result in available]))
+        items = sum(len(result.rows) for result in available)
         # "cv and test": each task as it is scored
-        split = " and ".join(sorted({result.scored for result in there}))
+        split = " and ".join(sorted({result.scored for result in available}))
         title = name + share
         yield score(title, "accuracy", value, items, split, setting=setting, by="average")
 
@@ -397,14 +402,14 @@ def _too_small(task: ClassificationTask, setting: Setting) -> MissingError | Non
     rows = len(next(iter(task.parts.values())).frame)
     # A last fit uses all train rows, or those outside the largest fold; the folds that choose the
     # L2 penalty are cut from them too.
-    last = rows if "test" in task.parts else rows - -(-rows // setting.folds)
-    if last < setting.folds:
-        work = f"{setting.folds} folds"
-    elif setting.schedule is not None and not int(HELD_BACK * last):
-        work = f"{HELD_BACK:.0%} to hold out"
+    fit_rows = rows if "test" in task.parts else rows - -(-rows // setting.folds)
+    if fit_rows < setting.folds:
+        purpose = f"{setting.folds} folds"
+    elif setting.schedule is not None and not int(HELD_BACK * fit_rows):
+        purpose = f"{HELD_BACK:.0%} to hold out"
     else:
         return None
     return MissingError(
-        f"{task.name} has {rows} rows: too few for {work}",
+        f"{task.name} has {rows} rows: too few for {purpose}",
         hint="`embedlab data check` shows how many the corpus has",
     )

@@ -63,10 +63,10 @@ class TaskName:
                 f"{text!r} is not a task of mteb",
                 hint="for example mteb:STS16 or mteb:STS17[en-en]",
             )
-        listed = {
+        lists = {
             name: tuple(match[name].split(",")) for name in ("subsets", "splits") if match[name]
         }
-        return cls(task=match["task"], **listed)
+        return cls(task=match["task"], **lists)
 
     def __str__(self) -> str:
         subsets = f"[{','.join(self.subsets)}]" if self.subsets else ""
@@ -116,22 +116,24 @@ class OpenedTask:
 
         def kept(rows: Any) -> Any:
             if hasattr(rows, "select"):
-                left = [_shortened(row, refused) for row in rows if not _holds(row, refused)]
-                return type(rows).from_list(left)
-            parts = {key: value if key in _IDS else kept(value) for key, value in rows.items()}
-            return _asked(rows, parts) if _IDS[0] in parts else parts
+                readable_rows = [
+                    _shortened(row, refused) for row in rows if not _holds(row, refused)
+                ]
+                return type(rows).from_list(readable_rows)
+            shortened = {key: value if key in _IDS else kept(value) for key, value in rows.items()}
+            return _asked(rows, shortened) if _IDS[0] in shortened else shortened
 
-        task, parts, numbers = copy(self.task), dict(self.parts), dict(self.numbers)
+        task, shortened, numbers = copy(self.task), dict(self.parts), dict(self.numbers)
         task.dataset = kept(task.dataset)
         for key, part in self.parts.items():
             if not part.frame.width:
                 continue
-            is_read = ~pl.any_horizontal(pl.col(pl.String).is_in([*refused]))
-            stays = part.frame.select(is_read).to_series()
-            if not stays.all():
-                numbers[key] = self.rows(key)[stays.to_numpy()]
-                parts[key] = replace(part, frame=part.frame.filter(stays))
-        return replace(self, task=task, parts=parts, numbers=numbers, refused=len(refused))
+            is_readable = ~pl.any_horizontal(pl.col(pl.String).is_in([*refused]))
+            is_kept = part.frame.select(is_readable).to_series()
+            if not is_kept.all():
+                numbers[key] = self.rows(key)[is_kept.to_numpy()]
+                shortened[key] = replace(part, frame=part.frame.filter(is_kept))
+        return replace(self, task=task, parts=shortened, numbers=numbers, refused=len(refused))
 
     @property
     def main_score(self) -> str:
@@ -150,42 +152,49 @@ def _shortened(row: Mapping[str, Any], refused: Set[str]) -> dict[str, Any]:
     together.
     """
     lists = [value for value in row.values() if isinstance(value, list)]
-    lost = {
-        (len(value), at)
+    refused_positions = {
+        (len(value), index)
         for value in lists
-        for at, text in enumerate(value)
+        for index, text in enumerate(value)
         if isinstance(text, str) and text in refused
     }
     return {
-        name: [each for at, each in enumerate(value) if (len(value), at) not in lost]
+        name: [
+            element
+            for index, element in enumerate(value)
+            if (len(value), index) not in refused_positions
+        ]
         if isinstance(value, list)
         else value
         for name, value in row.items()
     }
 
 
-def _asked(whole: Mapping[str, Any], left: dict[str, Any]) -> dict[str, Any]:
-    """Return what is LEFT of a search, without queries that lost a relevant document."""
-    lost = {*whole["corpus"]["id"]} - {*left["corpus"]["id"]}
+def _asked(whole: Mapping[str, Any], readable: dict[str, Any]) -> dict[str, Any]:
+    """Return the READABLE rest of a search, without queries that lost a relevant document."""
+    lost_documents = {*whole["corpus"]["id"]} - {*readable["corpus"]["id"]}
     relevant, ranked = whole[_IDS[0]], whole.get(_IDS[1])
-    asked = [
+    kept_queries = [
         row
-        for row in left["queries"]
-        if row["id"] in relevant and not any(relevant[row["id"]].get(key, 0) > 0 for key in lost)
+        for row in readable["queries"]
+        if row["id"] in relevant
+        and not any(relevant[row["id"]].get(key, 0) > 0 for key in lost_documents)
     ]
-    queries = [row["id"] for row in asked]
-    left[_IDS[0]] = {
+    queries = [row["id"] for row in kept_queries]
+    readable[_IDS[0]] = {
         query: {
-            document: grade for document, grade in relevant[query].items() if document not in lost
+            document: grade
+            for document, grade in relevant[query].items()
+            if document not in lost_documents
         }
         for query in queries
     }
     if ranked:
-        left[_IDS[1]] = {
-            query: [document for document in ranked[query] if document not in lost]
+        readable[_IDS[1]] = {
+            query: [document for document in ranked[query] if document not in lost_documents]
             for query in queries
         }
-    return left | {"queries": type(left["queries"]).from_list(asked)}
+    return readable | {"queries": type(readable["queries"]).from_list(kept_queries)}
 
 
 def mteb_package() -> Any:
@@ -220,30 +229,30 @@ def benchmark_tasks(name: str) -> list[str]:
     """
     mteb = mteb_package()
     with quiet():
-        known = {benchmark.name: benchmark for benchmark in mteb.get_benchmarks()}
-    if name not in known:
-        raise unknown("benchmark of mteb", name, list(known))
+        benchmarks = {benchmark.name: benchmark for benchmark in mteb.get_benchmarks()}
+    if name not in benchmarks:
+        raise unknown("benchmark of mteb", name, list(benchmarks))
     tasks = [
-        single
-        for task in known[name].tasks
-        for single in (task.tasks if task.is_aggregate else [task])
+        member_task
+        for task in benchmarks[name].tasks
+        for member_task in (task.tasks if task.is_aggregate else [task])
     ]
     return list(dict.fromkeys(str(_typed(task)) for task in tasks if task.modalities == ["text"]))
 
 
 def _typed(task: Any) -> TaskName:
-    known, subsets, splits = task.metadata, tuple(task.hf_subsets), tuple(task.eval_splits)
+    metadata, subsets, splits = task.metadata, tuple(task.hf_subsets), tuple(task.eval_splits)
     return TaskName(
-        task=known.name,
-        subsets=() if subsets == tuple(known.hf_subsets) else subsets,
-        splits=() if splits == tuple(known.eval_splits) else splits,
+        task=metadata.name,
+        subsets=() if subsets == tuple(metadata.hf_subsets) else subsets,
+        splits=() if splits == tuple(metadata.eval_splits) else splits,
     )
 
 
 @lru_cache(maxsize=256)
 def open_task(name: str, source: Source) -> OpenedTask:
     """Return the task called NAME with its rows; where they cannot be read, a MissingError."""
-    typed, mteb = TaskName.of(name), mteb_package()
+    task_name, mteb = TaskName.of(name), mteb_package()
     if source.folder == TINY_FOLDER:
         raise MissingError(
             f"{name}: the generated corpora have no rows of mteb's tasks",
@@ -252,16 +261,16 @@ def open_task(name: str, source: Source) -> OpenedTask:
     try:
         with quiet():
             task = mteb.get_task(
-                typed.task,
-                hf_subsets=list(typed.subsets) or None,
-                eval_splits=list(typed.splits) or None,
+                task_name.task,
+                hf_subsets=list(task_name.subsets) or None,
+                eval_splits=list(task_name.splits) or None,
             )
     except KeyError as error:
         from mteb.get_tasks import TASK_LIST
 
-        known = [task_class.metadata.name for task_class in TASK_LIST]
+        task_names = [task_class.metadata.name for task_class in TASK_LIST]
         raise unknown(
-            "task of mteb", typed.task, known, listing="`mteb available-tasks` lists all"
+            "task of mteb", task_name.task, task_names, listing="`mteb available-tasks` lists all"
         ) from error
     except ValueError as error:
         raise UsageError(f"{name}: {error}", hint="name subsets that the task has") from error
@@ -272,7 +281,7 @@ def open_task(name: str, source: Source) -> OpenedTask:
 
 def _refuse_others(name: str, task: Any) -> None:
     if task.is_aggregate:
-        names = ", ".join(f"{PREFIX}{each.metadata.name}" for each in task.tasks)
+        names = ", ".join(f"{PREFIX}{member_task.metadata.name}" for member_task in task.tasks)
         raise UsageError(
             f"{name} is an aggregate of several tasks", hint=f"name them: {names}"[:300]
         )
@@ -335,13 +344,13 @@ def _own_cache() -> Iterator[None]:
     """
     from datasets import config
 
-    before = config.HF_DATASETS_CACHE, config.IN_MEMORY_MAX_SIZE
+    old_settings = config.HF_DATASETS_CACHE, config.IN_MEMORY_MAX_SIZE
     with TemporaryDirectory() as folder:
         config.HF_DATASETS_CACHE, config.IN_MEMORY_MAX_SIZE = Path(folder), float("inf")
         try:
             yield
         finally:
-            config.HF_DATASETS_CACHE, config.IN_MEMORY_MAX_SIZE = before
+            config.HF_DATASETS_CACHE, config.IN_MEMORY_MAX_SIZE = old_settings
 
 
 @contextmanager
@@ -350,15 +359,15 @@ def _client(*, offline: bool) -> Iterator[None]:
     import datasets
     import huggingface_hub
 
-    places: tuple[Any, ...] = (datasets.config, huggingface_hub.constants)
-    before = [module.HF_HUB_OFFLINE for module in places]
+    modules: tuple[Any, ...] = (datasets.config, huggingface_hub.constants)
+    old_values = [module.HF_HUB_OFFLINE for module in modules]
     try:
-        for module in places if offline else ():
+        for module in modules if offline else ():
             module.HF_HUB_OFFLINE = True
         with _without_bars(datasets):
             yield
     finally:
-        for module, value in zip(places, before, strict=True):
+        for module, value in zip(modules, old_values, strict=True):
             module.HF_HUB_OFFLINE = value
 
 
@@ -414,7 +423,7 @@ def _local_splits(folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
 
 def _parts(name: str, task: Any, origin: DatasetState) -> dict[tuple[str, str], Part]:
     """Return the rows of each subset and split that mteb evaluates."""
-    several = len(task.eval_splits) > 1
+    has_several_splits = len(task.eval_splits) > 1
     parts = {}
     for subset in task.hf_subsets:
         for split in task.eval_splits:
@@ -422,7 +431,7 @@ def _parts(name: str, task: Any, origin: DatasetState) -> dict[tuple[str, str], 
                 (
                     f"{PREFIX}{task.metadata.name}",
                     "" if subset == "default" else f" {subset}",
-                    f" {split}" if several else "",
+                    f" {split}" if has_several_splits else "",
                 )
             )
             rows = rows_of(task, subset, split)

@@ -58,12 +58,12 @@ class RoleEncoders:
         spec = self._spec
         if spec.has_typed_prompt or spec.role is not None:
             return self.usual
-        wanted = replace(spec, role=role if role in self._routes else None)
+        role_spec = replace(spec, role=role if role in self._routes else None)
         if spec.kind in MODELS_WITH_FOLDER:
-            wanted = replace(spec, prompt=self._prompt(task, kind, role))
-        if wanted not in self._loaded:
-            self._loaded[wanted] = self._load(wanted)
-        return self._loaded[wanted]
+            role_spec = replace(spec, prompt=self._prompt(task, kind, role))
+        if role_spec not in self._loaded:
+            self._loaded[role_spec] = self._load(role_spec)
+        return self._loaded[role_spec]
 
     def _prompt(self, task: str, kind: str, role: str | None) -> str | None:
         """Return the name of the folder's prompt for a task, otherwise the catalog's text; what is
@@ -85,8 +85,8 @@ class RoleEncoders:
     @cached_property
     def _routes(self) -> frozenset[str]:
         """The roles for which sentence-transformers chooses other modules."""
-        is_theirs = self._spec.kind == "sentence-transformers"
-        return routes(Path(self._spec.location)) if is_theirs else frozenset()
+        is_sentence_transformers = self._spec.kind == "sentence-transformers"
+        return routes(Path(self._spec.location)) if is_sentence_transformers else frozenset()
 
 
 def listed_prompts(spec: ModelSpec) -> Mapping[str, str]:
@@ -156,19 +156,23 @@ def similarities_of(
             second=queries.candidates,
             progress=start_progress("pairs"),
         )
-    ours, theirs = cast("Encoder", query), cast("Encoder", document)
-    if ours is theirs:  # at once: whitening that is fitted to the texts needs all of them
-        vectors = ours.encode([*queries.texts, *queries.candidates], start_progress("sentences"))
+    query_encoder, document_encoder = cast("Encoder", query), cast("Encoder", document)
+    if (
+        query_encoder is document_encoder
+    ):  # at once: whitening that is fitted to the texts needs all of them
+        vectors = query_encoder.encode(
+            [*queries.texts, *queries.candidates], start_progress("sentences")
+        )
         first, second = np.split(vectors, [len(queries.texts)])
     else:
         first, second = (
             encoder.encode(texts, start_progress(f"{title} texts"))
             for encoder, texts, title in (
-                (ours, queries.texts, QUERY),
-                (theirs, queries.candidates, DOCUMENT),
+                (query_encoder, queries.texts, QUERY),
+                (document_encoder, queries.candidates, DOCUMENT),
             )
         )
-    return OfVectors(first=first, second=second, similarity=ours.similarity)
+    return OfVectors(first=first, second=second, similarity=query_encoder.similarity)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -220,14 +224,14 @@ class OfScored:
         queries, base = self.queries, len(self.queries.candidates)
         excluded = queries.excluded[0] * base + queries.excluded[1]
         has_text = (self.document != NONE) & (self.document < base)
-        stays = has_text & ~np.isin(self.query * base + self.document, excluded)
-        query, document, score = self.query[stays], self.document[stays], self.score[stays]
+        is_kept = has_text & ~np.isin(self.query * base + self.document, excluded)
+        query, document, score = self.query[is_kept], self.document[is_kept], self.score[is_kept]
         size = len(queries.texts)
         documents = in_order(query, document, score, queries, queries=size, count=count)
         if self.before is None or count <= self.depth:
             return documents
-        rest = self.before.first(count)[:, self.depth :]
-        return np.concatenate([documents[:, : self.depth], rest], axis=1)
+        later_documents = self.before.first(count)[:, self.depth :]
+        return np.concatenate([documents[:, : self.depth], later_documents], axis=1)
 
 
 class Searcher:
@@ -263,7 +267,10 @@ class Searcher:
         """The facts of what computed the similarities."""
         if self._parts:
             facts = [part.facts for part in self._parts]
-            return replace(facts[0], refused=tuple({t for each in facts for t in each.refused}))
+            return replace(
+                facts[0],
+                refused=tuple({text for part_facts in facts for text in part_facts.refused}),
+            )
         return EncoderFacts() if self._encoders is None else self._encoders.usual.facts
 
     @property
@@ -293,11 +300,11 @@ class Searcher:
         if self._encoders is None:
             index = self._spec.shipped.index
             assert index is not None
-            built = index(self._spec.location, queries.candidates)
-            return OfIndex(index=built, first=queries.texts, second=queries.candidates)
-        usual, readers = self._encoders.usual, self._encoders
+            document_index = index(self._spec.location, queries.candidates)
+            return OfIndex(index=document_index, first=queries.texts, second=queries.candidates)
+        default_encoder, readers = self._encoders.usual, self._encoders
         if self._spec.is_fitted:
-            return similarities_of(usual, usual, queries, self._start)
+            return similarities_of(default_encoder, default_encoder, queries, self._start)
         query, document = (readers.of(name, _KIND, role) for role in (QUERY, DOCUMENT))
         return similarities_of(query, document, queries, self._start)
 
@@ -305,58 +312,62 @@ class Searcher:
         """Return the similarity of each of these pairs of a query and a document; (pairs,)."""
         # an index weighs words by all documents
         if self._encoders is not None and not self._spec.is_fitted:
-            needed, document = np.unique(document, return_inverse=True)
-            texts = tuple(queries.candidates[index] for index in needed)
+            distinct_documents, document = np.unique(document, return_inverse=True)
+            texts = tuple(queries.candidates[index] for index in distinct_documents)
             queries = replace(queries, candidates=texts)
         return self._similarities(queries).of(query, document)
 
     def _reranked(self, queries: Queries) -> DocumentOrder:
         """Return the order of the second part, its first documents in that of the first part."""
-        (model, other), depth, name = self._parts, self._spec.depth, queries.part.state.name
+        (model, first_searcher), depth, name = (
+            self._parts,
+            self._spec.depth,
+            queries.part.state.name,
+        )
         assert depth is not None
-        before = other.search(queries)
-        first = before.first(depth)
-        query, column = np.nonzero(first != NONE)
-        document = first[query, column]
+        first_order = first_searcher.search(queries)
+        first_documents = first_order.first(depth)
+        query, column = np.nonzero(first_documents != NONE)
+        document = first_documents[query, column]
         excluded = np.bincount(queries.excluded[0], minlength=len(queries.texts))
-        most = np.minimum(depth, len(queries.candidates) - excluded)
-        fewer = int(((first != NONE).sum(axis=1) < most).sum())
-        few = f"{name}: {fewer} queries have fewer than {depth} documents to rerank"
+        expected = np.minimum(depth, len(queries.candidates) - excluded)
+        short_queries = int(((first_documents != NONE).sum(axis=1) < expected).sum())
+        note = f"{name}: {short_queries} queries have fewer than {depth} documents to rerank"
         return OfScored(
-            before=before,
+            before=first_order,
             query=query,
             document=document,
             score=model._scores(queries, query, document),
             depth=depth,
             queries=queries,
-            notes=(*before.notes, *([few] if fewer else [])),
+            notes=(*first_order.notes, *([note] if short_queries else [])),
         )
 
 
 def _found(run: Run, queries: Queries) -> DocumentOrder:
     """Return the order in a file, with notes on what the program and the data do not share."""
     name = queries.part.state.name
-    numbers, places = ({key: index for index, key in enumerate(ids)} for ids in queries.ids)
+    numbers, positions = ({key: index for index, key in enumerate(ids)} for ids in queries.ids)
     rows = run.rows.with_columns(
         number=pl.col("query").replace_strict(numbers, default=None, return_dtype=pl.Int64),
-        place=pl.col("document").replace_strict(places, default=NONE, return_dtype=pl.Int64),
+        place=pl.col("document").replace_strict(positions, default=NONE, return_dtype=pl.Int64),
     )
-    known = rows.drop_nulls("number")
-    if known.is_empty():
+    known_rows = rows.drop_nulls("number")
+    if known_rows.is_empty():
         raise MissingError(
             f"{run.path} has no query of {name}",
             hint=f"its queries have ids such as {queries.ids[0][0]!r}",
         )
-    lacking = len(numbers) - known["number"].n_unique()
-    others = rows.filter(pl.col("number").is_null())["query"].n_unique()
+    missing_queries = len(numbers) - known_rows["number"].n_unique()
+    unknown_queries = rows.filter(pl.col("number").is_null())["query"].n_unique()
     # qrels alone name few of the documents
-    strange = int((known["place"] == NONE).sum()) if queries.has_texts else 0
+    unknown = int((known_rows["place"] == NONE).sum()) if queries.has_texts else 0
     notes = {
-        f"it has no documents for {lacking} of {len(numbers)} queries": lacking,
-        f"its documents for {others} other queries are ignored": others,
-        f"{strange} of its lines name documents that are not in the corpus": strange,
+        f"it has no documents for {missing_queries} of {len(numbers)} queries": missing_queries,
+        f"its documents for {unknown_queries} other queries are ignored": unknown_queries,
+        f"{unknown} of its lines name documents that are not in the corpus": unknown,
     }
-    query, document, score = (known[key].to_numpy() for key in ("number", "place", "score"))
+    query, document, score = (known_rows[key].to_numpy() for key in ("number", "place", "score"))
     return OfScored(
         query=query,
         document=document,
@@ -370,19 +381,19 @@ def refuse_reranking(spec: ModelSpec) -> None:
     """Refuse a reranker of which a part cannot do its part; nothing is loaded."""
     if spec.kind != RERANK:
         return
-    model, before = spec.parts
+    model, first_spec = spec.parts
     if model.kind == RERANK or model.shipped.found(model.location) is not None:
         raise UsageError(
             f"{model.name!r} cannot score a query with a document, which {spec.name!r} needs",
             hint=f"let it find the documents: {RERANK}:MODEL,{model.name},{spec.depth}",
         )
-    if before.shipped.scorer is not None:
+    if first_spec.shipped.scorer is not None:
         raise UsageError(
-            f"{before.name!r} reads each query with each document: nothing is left to rerank",
+            f"{first_spec.name!r} reads each query with each document: nothing is left to rerank",
             hint=f"let an encoder or bm25 find the documents: "
             f"{RERANK}:{model.name},bm25,{spec.depth}",
         )
-    refuse_reranking(before)
+    refuse_reranking(first_spec)
 
 
 def pairs_read(spec: ModelSpec, queries: Queries) -> int:

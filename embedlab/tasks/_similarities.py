@@ -81,10 +81,12 @@ def _scored(scorer: PairScorer, parts: Sequence[Part], report: ProgressCallback)
         values = scorer.score(first, second, report)
     similar = pl.Series("similarity", values, dtype=pl.Float32).fill_nan(None)
     if len(distinct) < len(pairs):
-        known = distinct.with_columns(similar)
-        similar = pairs.join(known, on=_SIDES, how="left", maintain_order="left")["similarity"]
-    ends = np.cumsum([0, *(len(part.frame) for part in parts)]).tolist()
-    return [similar[start:end] for start, end in pairwise(ends)]
+        scored_pairs = distinct.with_columns(similar)
+        similar = pairs.join(scored_pairs, on=_SIDES, how="left", maintain_order="left")[
+            "similarity"
+        ]
+    bounds = np.cumsum([0, *(len(part.frame) for part in parts)]).tolist()
+    return [similar[start:end] for start, end in pairwise(bounds)]
 
 
 def _refused(spec: ModelSpec, parts: Sequence[Part], similar: Sequence[pl.Series]) -> Iterator[str]:
@@ -126,20 +128,20 @@ def _of_rows(
     """
     score_rows = spec.shipped.score_rows
     assert score_rows is not None
-    columns, notes, refused = [], [], []
+    columns, notes, errors = [], [], []
     for part in parts:
         rows = None
         try:
             rows = score_rows(spec.location, part)
         except MissingError as error:
-            refused.append(error)
-        lacking = [None] * len(part.frame)
-        values = lacking if rows is None else rows.scores
+            errors.append(error)
+        no_scores = [None] * len(part.frame)
+        values = no_scores if rows is None else rows.scores
         columns.append(pl.Series(values, dtype=pl.Float32).fill_nan(None))
         notes += [rows.note] if rows is not None else []
-    if refused and not notes:
-        raise refused[0]
-    return columns, Brought(spec), [*notes, *(error.message for error in refused)]
+    if errors and not notes:
+        raise errors[0]
+    return columns, Brought(spec), [*notes, *(error.message for error in errors)]
 
 
 def pair_scores(outcomes: Outcomes, member: str) -> tuple[StoredScore, ...]:
@@ -152,8 +154,13 @@ def pair_scores(outcomes: Outcomes, member: str) -> tuple[StoredScore, ...]:
             measured = measured_by(outcomes, method)
             evidence = outcome_evidence(measured, [member], aggregate=aggregate, is_tested=False)
             scores += [
-                ("average" if each.average_of else "dataset", each, aggregate, None)
-                for each in evidence
+                (
+                    "average" if slice_evidence.average_of else "dataset",
+                    slice_evidence,
+                    aggregate,
+                    None,
+                )
+                for slice_evidence in evidence
             ]
     for by in BYS[1:]:
         evidence = outcome_evidence(
@@ -163,19 +170,20 @@ def pair_scores(outcomes: Outcomes, member: str) -> tuple[StoredScore, ...]:
             is_tested=False,
         )
         scores += [
-            (by, each, "all", each.slice_title if by == "dice" else None) for each in evidence
+            (by, slice_evidence, "all", slice_evidence.slice_title if by == "dice" else None)
+            for slice_evidence in evidence
         ]
     return tuple(
         StoredScore(
             by=by,
-            slice=each.slice_key,
-            metric=each.metric,
+            slice=slice_evidence.slice_key,
+            metric=slice_evidence.metric,
             setting=aggregate,
-            value=float(each.points[0]),
-            items=each.items,
+            value=float(slice_evidence.points[0]),
+            items=slice_evidence.items,
             title=title,
         )
-        for by, each, aggregate, title in scores
+        for by, slice_evidence, aggregate, title in scores
     )
 
 
@@ -189,13 +197,13 @@ def pair_notes(parts: Sequence[Part]) -> list[str]:
         for reason, count in part.state.skipped.items()
     ]
     for part in (part for part in parts if part.state.origin == "file"):
-        found = part.frame.group_by(_SIDES).agg(rows=pl.len(), golds=pl.col("gold").n_unique())
-        found = found.filter(pl.col("rows") > 1)
-        if found.height:
-            disputed = found.filter(pl.col("golds") > 1).height
-            differ = f", {disputed} of them with different gold scores" if disputed else ""
+        repeated = part.frame.group_by(_SIDES).agg(rows=pl.len(), golds=pl.col("gold").n_unique())
+        repeated = repeated.filter(pl.col("rows") > 1)
+        if repeated.height:
+            disputed = repeated.filter(pl.col("golds") > 1).height
+            disagreement = f", {disputed} of them with different gold scores" if disputed else ""
             notes.append(
-                f"{part.state.name}: {found.height} pairs occur more than once "
-                f"({found['rows'].sum()} rows){differ}"
+                f"{part.state.name}: {repeated.height} pairs occur more than once "
+                f"({repeated['rows'].sum()} rows){disagreement}"
             )
     return notes

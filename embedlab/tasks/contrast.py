@@ -62,9 +62,9 @@ def margins_by(scorer: PairScorer, part: Part, progress: ProgressCallback | None
     """Return the margin of each triple by SCORER; a score that is missing is a UsageError."""
     anchors, entailed, contradicted = (part.frame[name].to_list() for name in COLUMNS)
     scores = scorer.score([*anchors, *anchors], [*entailed, *contradicted], progress)
-    if lacking := int(np.isnan(scores).sum()):
+    if missing_scores := int(np.isnan(scores).sum()):
         message = (
-            f"{scorer.name!r} has no score for {lacking} of the {len(scores)} pairs of "
+            f"{scorer.name!r} has no score for {missing_scores} of the {len(scores)} pairs of "
             f"{part.state.name}"
         )
         raise UsageError(
@@ -110,25 +110,27 @@ class Contrast(Task):
         """Return the margins of one member on the selected triples."""
         from embedlab.encoders.loading import scorer_for  # heavy
 
-        parts, missing = _opened(Source.from_settings(settings), selection.names or self.datasets)
+        parts, missing_errors = _opened(
+            Source.from_settings(settings), selection.names or self.datasets
+        )
         scorer = scorer_for(spec, settings, cache=settings.cache)
         margins_of_parts = [margins_by(scorer, part, start_progress("sentences")) for part in parts]
         scores = list(chain(*map(scores_of, parts, margins_of_parts)))
-        notes = [*map(baseline_note, parts), *skipped(missing)]
+        notes = [*map(baseline_note, parts), *skipped(missing_errors)]
         names = [part.state.name for part in parts]
         averages = {} if selection.names else self.averages(names, self.name)
         scores += _averaged(averages, scores)
         evaluation = evaluation_of(self.name, scorer, [part.state for part in parts], scores, notes)
         outcomes = tuple(
             outcomes_of(
-                evaluation, part, anchor_numbers(part), of_part, is_class=False, split=SPLIT
+                evaluation, part, anchor_numbers(part), part_margins, is_class=False, split=SPLIT
             )
-            for part, of_part in zip(parts, margins_of_parts, strict=True)
+            for part, part_margins in zip(parts, margins_of_parts, strict=True)
         )
         tested = tuple(Part(frame=part.frame.rename(_TRIPLET), state=part.state) for part in parts)
         return TaskResult(
             evaluation=evaluation,
-            missing=tuple(missing),
+            missing=tuple(missing_errors),
             tested=tested,
             outcomes=outcomes,
             averages=averages,
@@ -174,7 +176,8 @@ def baseline_note(part: Part) -> str:
         for other in (second, third)
     ]
     shares = (
-        100 * MEASURES[CLOSER].value(anchors, one - other) for one, other in (overlap, length)
+        100 * MEASURES[CLOSER].value(anchors, entailed - other)
+        for entailed, other in (overlap, length)
     )
     dice, words = (f"{share:.2f}" for share in shares)
     return (
@@ -186,12 +189,12 @@ def baseline_note(part: Part) -> str:
 def _averaged(
     averages: Mapping[str, Sequence[str]], scores: Sequence[StoredScore]
 ) -> Iterator[StoredScore]:
-    known = {(each.slice, each.metric): each for each in scores}
+    by_slice = {(stored.slice, stored.metric): stored for stored in scores}
     for title, names in averages.items():
         for metric in (CLOSER, MARGIN):
-            members = [known[name, metric] for name in names]
-            value = float(np.mean([each.value for each in members]))
-            items = sum(each.items for each in members)
+            members = [by_slice[name, metric] for name in names]
+            value = float(np.mean([stored.value for stored in members]))
+            items = sum(stored.items for stored in members)
             yield score(title, metric, value, items, SPLIT, by="average")
 
 

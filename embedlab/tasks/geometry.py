@@ -162,15 +162,15 @@ def evaluate_geometry(
     sentences, index = distinct([sentence for column in columns for sentence in column])
     start = progress("sentences") if progress else None
     vectors, is_accepted = encode_accepted(encoder, sentences, start)
-    places = np.split(index, np.cumsum([len(column) for column in columns])[:-1])
+    row_indices = np.split(index, np.cumsum([len(column) for column in columns])[:-1])
     scores, notes = list[StoredScore](), list[str]()
-    for part, first, second in zip(parts, places[::2], places[1::2], strict=True):
-        is_read = is_accepted[first] & is_accepted[second]
-        kept = replace(part, frame=part.frame.filter(is_read))
-        scores += _scores(kept, vectors, first[is_read], second[is_read])
-        if lost := int((~is_read).sum()):
+    for part, first, second in zip(parts, row_indices[::2], row_indices[1::2], strict=True):
+        is_readable = is_accepted[first] & is_accepted[second]
+        readable_part = replace(part, frame=part.frame.filter(is_readable))
+        scores += _scores(readable_part, vectors, first[is_readable], second[is_readable])
+        if unread := int((~is_readable).sum()):
             notes.append(
-                f"{part.state.name}: {lost} of {len(first)} pairs left out, without a vector"
+                f"{part.state.name}: {unread} of {len(first)} pairs left out, without a vector"
             )
     return evaluation_of("geometry", encoder, [part.state for part in parts], scores, notes)
 
@@ -178,15 +178,15 @@ def evaluate_geometry(
 def _scores(
     part: Part, vectors: Vectors, first: NDArray[np.intp], second: NDArray[np.intp]
 ) -> Iterator[StoredScore]:
-    used, inverse = np.unique(np.concatenate([first, second]), return_inverse=True)
+    used_rows, inverse = np.unique(np.concatenate([first, second]), return_inverse=True)
     is_close = part.frame["gold"].to_numpy() > CLOSE_GOLD
     geometry = measure_geometry(
-        vectors[used], inverse[: len(first)], inverse[len(first) :], is_close
+        vectors[used_rows], inverse[: len(first)], inverse[len(first) :], is_close
     )
     items = {"average_cosine": len(first), "alignment": int(is_close.sum())}
     settings = {"alignment": f"gold > {CLOSE_GOLD:g}", "hubness": f"{NEIGHBOURS} neighbours"}
     for name, value in asdict(geometry).items():
-        count, setting = items.get(name, len(used)), settings.get(name, "")
+        count, setting = items.get(name, len(used_rows)), settings.get(name, "")
         metric, split = name.replace("_", " "), part.state.split
         yield score(part.state.name, metric, value, count, split, setting=setting)
 
@@ -237,10 +237,10 @@ class GeometryTask(Task):
     ) -> TaskResult:
         """Measure the vectors of each dataset."""
         source = Source.from_settings(settings)
-        parts, missing = open_parts(source, source.suite(STS_DATASETS))
+        parts, missing_errors = open_parts(source, source.suite(STS_DATASETS))
         encoder, _ = load_member(spec, settings)
         evaluation = evaluate_geometry(encoder, parts, progress=start_progress)
-        return TaskResult(evaluation=evaluation, missing=tuple(missing), tested=tuple(parts))
+        return TaskResult(evaluation=evaluation, missing=tuple(missing_errors), tested=tuple(parts))
 
     def scale_of(self, metric: str) -> TableScale:
         """Return 1: none is a share, and of some less is better."""

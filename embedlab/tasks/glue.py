@@ -60,8 +60,8 @@ def glue_matthews(gold: ItemValues, predicted: ItemValues) -> float:
 
 def glue_f1(gold: ItemValues, predicted: ItemValues) -> float:
     """Harmonic mean of precision and recall of the second of two classes."""
-    both = np.sum((gold == 1) & (predicted == 1))
-    return float(2 * both / max(1, np.sum(gold == 1) + np.sum(predicted == 1)))
+    true_positives = np.sum((gold == 1) & (predicted == 1))
+    return float(2 * true_positives / max(1, np.sum(gold == 1) + np.sum(predicted == 1)))
 
 
 _METRICS: Mapping[str, Callable[[ItemValues, ItemValues], float]] = {
@@ -296,7 +296,7 @@ class Glue(Task):
         )
         outcomes = []
         for part, values in zip(parts, columns, strict=True):
-            gold, answers = (np.array(classes)[each] if classes else each for each in values)
+            gold, answers = (np.array(classes)[column] if classes else column for column in values)
             outcomes.append(
                 outcomes_of(
                     evaluation, part, gold, answers, is_class=bool(classes), classes=classes
@@ -320,12 +320,12 @@ def _scores(
     the mean of those that count.
     """
     name, counted, items = parts[0].state.name, list[float](), 0
-    known = GLUE_TASKS[name]
+    glue_task = GLUE_TASKS[name]
     for part, (gold, answers) in zip(parts, columns, strict=True):
-        values = [_METRICS[metric](gold, answers) for metric in known.metrics]
-        counted.append(fmean(values[: known.counted]))
+        values = [_METRICS[metric](gold, answers) for metric in glue_task.metrics]
+        counted.append(fmean(values[: glue_task.counted]))
         items += len(gold)
-        for metric, value in zip(known.metrics, values, strict=True):
+        for metric, value in zip(glue_task.metrics, values, strict=True):
             yield score(name, metric, value, len(gold), part.state.split, setting=VALIDATION)
     overall = fmean(counted)
     yield score(name, GLUE_SCORE, overall, items, "dev", setting=VALIDATION, by="average")

@@ -65,13 +65,13 @@ class MtebEncoder:
                 hint="@whiten=FILE",
             )
         self._spec, self._settings, self._start_progress = spec, settings, start_progress
-        self._by_role = RoleEncoders(spec, lambda wanted: load_member(wanted, settings)[0])
+        self._by_role = RoleEncoders(spec, lambda role_spec: load_member(role_spec, settings)[0])
 
     @property
     def encoder(self) -> Encoder:
         """The encoder of texts that have no role."""
-        usual: Encoder = self._by_role.usual  # type: ignore[assignment]
-        return usual
+        encoder: Encoder = self._by_role.usual  # type: ignore[assignment]
+        return encoder
 
     @property
     def prompt_notes(self) -> list[str]:
@@ -149,16 +149,19 @@ def _evaluated(
     scores: list[StoredScore] = []
     predicted: list[tuple[OpenedTask, Mapping[str, Any]]] = []
     for opened_task in opened:
-        read, result, predictions = _accepted(encoder, opened_task)
-        scores += _scores(read, result)
-        predicted.append((read, predictions))
-    states = [state for each in opened for state in each.states]
-    notes = [*encoder.prompt_notes, *(note for read, _ in predicted for note in read.notes)]
+        readable_task, result, predictions = _accepted(encoder, opened_task)
+        scores += _scores(readable_task, result)
+        predicted.append((readable_task, predictions))
+    states = [state for task in opened for state in task.states]
+    notes = [
+        *encoder.prompt_notes,
+        *(note for readable_task, _ in predicted for note in readable_task.notes),
+    ]
     evaluation = evaluation_of("mteb", encoder.encoder, states, scores, notes)
     outcomes = [
-        replace(outcome, notes=read.notes)
-        for read, predictions in predicted
-        for outcome in _outcomes(read, evaluation, predictions)
+        replace(outcome, notes=readable_task.notes)
+        for readable_task, predictions in predicted
+        for outcome in _outcomes(readable_task, evaluation, predictions)
     ]
     return TaskResult(evaluation=evaluation, outcomes=tuple(outcomes))
 
@@ -172,8 +175,8 @@ def _accepted(encoder: Any, opened: OpenedTask) -> tuple[OpenedTask, Any, Mappin
         try:
             return opened, *_run(encoder, opened)
         except RefusedTextsError as error:
-            before, refused = len(refused), refused | {text for text, _ in error.refused}
-            if len(refused) == before or opened.task.dataset is None:
+            count_before, refused = len(refused), refused | {text for text, _ in error.refused}
+            if len(refused) == count_before or opened.task.dataset is None:
                 raise
             opened = opened.without(refused)
             if any(part.frame.is_empty() and part.frame.width for part in opened.parts.values()):
@@ -201,18 +204,18 @@ def _run(encoder: Any, opened: OpenedTask) -> tuple[Any, Mapping[str, Any]]:
                 f"mteb cannot evaluate {opened.name}: {reason}",
                 hint="do its rows have what mteb reads?",
             ) from error
-        written = Path(folder) / f"{opened.task.metadata.name}_predictions.json"
+        predictions_path = Path(folder) / f"{opened.task.metadata.name}_predictions.json"
         return result.task_results[0], json.loads(
-            written.read_text(encoding="utf-8")
-        ) if written.is_file() else {}
+            predictions_path.read_text(encoding="utf-8")
+        ) if predictions_path.is_file() else {}
 
 
 def _scores(opened: OpenedTask, result: Any) -> Iterator[StoredScore]:
     """Yield mteb's main score of each subset and split, then their mean where there are several."""
     scores = {
         (entry["hf_subset"], split): float(entry["main_score"])
-        for split, of_split in result.scores.items()
-        for entry in of_split
+        for split, entries in result.scores.items()
+        for entry in entries
         if (entry["hf_subset"], split) in opened.parts
     }
     for key, value in scores.items():
@@ -276,7 +279,9 @@ def _classes(
     predicted = [label for experiment in experiments for label in experiment]
     frame = pl.concat([part.frame] * len(experiments))
     rows = [
-        number + part.state.rows * each for each in range(len(experiments)) for number in numbers
+        number + part.state.rows * experiment_number
+        for experiment_number in range(len(experiments))
+        for number in numbers
     ]
     repeated = replace(part, frame=frame)
     return outcomes_of(evaluation, repeated, gold, predicted, split="test", rows=rows)
@@ -303,23 +308,27 @@ def _brought(spec: ModelSpec, opened: Sequence[OpenedTask]) -> TaskResult:
             if row_scores is not None:
                 rows.append((part, row_scores))
                 notes.append(row_scores.note)
-            elif (stated := figures.get(name)) is not None and stated.split == part.state.split:
+            elif (
+                stated_figures := figures.get(name)
+            ) is not None and stated_figures.split == part.state.split:
                 scores.append(
                     _score(
                         opened_task,
                         part.state,
-                        stated.figures.get("main_score", nan),
+                        stated_figures.figures.get("main_score", nan),
                         part.state.rows,
                     )
                 )
-                notes.append(f"{stated.origin}: a score that mteb stated, without its items")
+                notes.append(
+                    f"{stated_figures.origin}: a score that mteb stated, without its items"
+                )
     if not rows and not scores:
         raise UsageError(
-            f"{spec.name!r} has no scores of {', '.join(each.name for each in opened)}",
+            f"{spec.name!r} has no scores of {', '.join(task.name for task in opened)}",
             hint="name tasks that it has files of",
         )
     evaluation = evaluation_of(
-        "mteb", Brought(spec), [state for each in opened for state in each.states], scores, notes
+        "mteb", Brought(spec), [state for task in opened for state in task.states], scores, notes
     )
     outcomes = tuple(
         _similarities(
@@ -351,8 +360,8 @@ def declared_tasks(spec: ModelSpec) -> frozenset[str]:
         return frozenset()
     try:
         with quiet():
-            known = mteb_package().get_model_meta(spec.location)
-            return frozenset(known.get_training_datasets() or ())
+            metadata = mteb_package().get_model_meta(spec.location)
+            return frozenset(metadata.get_training_datasets() or ())
     except (KeyError, ValueError):
         return frozenset()
 
@@ -408,20 +417,20 @@ class Mteb(Task):
             else _evaluated(spec, settings, start_progress, opened)
         )
         declared = declared_tasks(spec)
-        shared = {
+        overlaps = {
             part.state.name: _DECLARED
-            for each in opened
-            for part in each.parts.values()
-            if each.task.metadata.name in declared
+            for task in opened
+            for part in task.parts.values()
+            if task.task.metadata.name in declared
         }
         return replace(
             result,
             tested=tuple(
-                part for each in opened for part in each.parts.values() if part.frame.width
+                part for task in opened for part in task.parts.values() if part.frame.width
             ),
-            evaluation=replace(result.evaluation, overlaps=shared),
+            evaluation=replace(result.evaluation, overlaps=overlaps),
             outcomes=tuple(
-                replace(outcome, overlap=shared.get(outcome.dataset, NOTHING_SHARED))
+                replace(outcome, overlap=overlaps.get(outcome.dataset, NOTHING_SHARED))
                 for outcome in result.outcomes
             ),
         )

@@ -60,8 +60,8 @@ _LABELS = {"sentiment": "label", "paraphrases": "is_duplicate"}  # of those with
 def _classes(dataset: str, prediction: Prediction) -> NDArray[np.int64]:
     """Return the predicted class of each row."""
     values = prediction.values
-    called = values.argmax(axis=1) if dataset == "sentiment" else values > prediction.threshold
-    return called.astype(np.int64)
+    classes = values.argmax(axis=1) if dataset == "sentiment" else values > prediction.threshold
+    return classes.astype(np.int64)
 
 
 def dataset_metric(dataset: str, prediction: Prediction, frame: pl.DataFrame) -> float:
@@ -158,7 +158,9 @@ class Multitask(Task):
         """
         source = Source.from_settings(settings)
         parts = {name: source.open(name, "dev") for name in MULTITASK_DATASETS}
-        members = [_heads.load_trained(each, settings) for each in spec.parts or (spec,)]
+        members = [
+            _heads.load_trained(member_spec, settings) for member_spec in spec.parts or (spec,)
+        ]
         if spec.kind == "ensemble":
             predictions = _heads.predict_averages(spec, members, parts, start_progress)
         else:
@@ -172,7 +174,10 @@ class Multitask(Task):
             fingerprint=spec_fingerprint(spec, precision=encoder.facts.precision),
             truncated=max(member.encoder.facts.truncated for member in members),
         )
-        outcomes = [_outcomes(evaluation, parts[name], made) for name, made in predictions.items()]
+        outcomes = [
+            _outcomes(evaluation, parts[name], prediction)
+            for name, prediction in predictions.items()
+        ]
         return TaskResult(
             evaluation=evaluation,
             tested=tuple(parts[name] for name in predictions),
@@ -186,22 +191,23 @@ class Multitask(Task):
 
     def averages(self, datasets: Sequence[str], name: str) -> Mapping[str, Sequence[str]]:
         """Return the mean of the three where all of them are available."""
-        has_all = {*MULTITASK_DATASETS} <= {*datasets}
-        return {f"{MEAN} {OF_THREE}": MULTITASK_DATASETS} if has_all else {}
+        is_complete = {*MULTITASK_DATASETS} <= {*datasets}
+        return {f"{MEAN} {OF_THREE}": MULTITASK_DATASETS} if is_complete else {}
 
     def dev_score(self, source: Source, name: str) -> "Callable[[Trained], float]":
         """Return the dev score x 100 as a function: of one dataset, or for "multitask" the mean
         over those that a model can predict.
         """
         parts = {
-            each: source.open(each, "dev")
-            for each in (MULTITASK_DATASETS if name == self.name else (name,))
+            dataset_name: source.open(dataset_name, "dev")
+            for dataset_name in (MULTITASK_DATASETS if name == self.name else (name,))
         }
 
         def score(trained: "Trained") -> float:
             predictions = _heads.predict_all(trained, parts, source)
             return 100 * fmean(
-                dataset_metric(each, predictions[each], parts[each].frame) for each in predictions
+                dataset_metric(dataset_name, predictions[dataset_name], parts[dataset_name].frame)
+                for dataset_name in predictions
             )
 
         return score

@@ -108,7 +108,9 @@ class Nli(Task):
         selection: Selection,
     ) -> TaskResult:
         """Return the labels that a run's head gives to the selected pairs."""
-        parts, missing = _opened(Source.from_settings(settings), selection.names or self.datasets)
+        parts, missing_errors = _opened(
+            Source.from_settings(settings), selection.names or self.datasets
+        )
         stage = _headed_stage(run_of(spec).recipe(), f"run {spec.name!r}")
         trained = load_trained(spec, settings)
         predicted = [
@@ -116,7 +118,7 @@ class Nli(Task):
             for part in parts
         ]
         scores = [*map(_score, parts, predicted)]
-        notes = [*map(confusion_note, parts, predicted), *skipped(missing)]
+        notes = [*map(confusion_note, parts, predicted), *skipped(missing_errors)]
         evaluation = evaluation_of(
             self.name, trained.encoder, [part.state for part in parts], scores, notes
         )
@@ -126,7 +128,7 @@ class Nli(Task):
         ]
         return TaskResult(
             evaluation=evaluation,
-            missing=tuple(missing),
+            missing=tuple(missing_errors),
             tested=tuple(parts),
             outcomes=tuple(outcomes),
         )
@@ -155,11 +157,11 @@ def predicted_labels(
 
 def confusion_note(part: Part, predicted: Sequence[str]) -> str:
     """Return how many pairs of each label got which one, in words."""
-    counts = {pair: 0 for gold in NLI_LABELS for pair in ((gold, called) for called in NLI_LABELS)}
+    counts = {pair: 0 for gold in NLI_LABELS for pair in ((gold, answer) for answer in NLI_LABELS)}
     for pair in zip(part.frame["label"], predicted, strict=True):
         counts[pair] += 1
     rows = (
-        f"{gold} {'/'.join(str(counts[gold, called]) for called in NLI_LABELS)}"
+        f"{gold} {'/'.join(str(counts[gold, answer]) for answer in NLI_LABELS)}"
         for gold in NLI_LABELS
     )
     return (
@@ -169,8 +171,8 @@ def confusion_note(part: Part, predicted: Sequence[str]) -> str:
 
 
 def _score(part: Part, predicted: Sequence[str]) -> StoredScore:
-    right = MEASURES[ACCURACY].value(part.frame["label"].to_numpy(), np.array(predicted))
-    return score(part.state.name, ACCURACY, right, len(predicted), part.state.split)
+    accuracy = MEASURES[ACCURACY].value(part.frame["label"].to_numpy(), np.array(predicted))
+    return score(part.state.name, ACCURACY, accuracy, len(predicted), part.state.split)
 
 
 def _headed_stage(recipe: Recipe, title: str) -> int:

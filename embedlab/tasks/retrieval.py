@@ -105,25 +105,27 @@ def _ranked(searcher: Searcher, queries: Queries, lost: Sequence[str]) -> Ranked
     that are LOST to another one.
     """
     refused = {*lost} if queries.has_texts else set()
-    kept, items = queries.without(refused) if refused else (queries, np.arange(len(queries.query)))
+    readable, items = (
+        queries.without(refused) if refused else (queries, np.arange(len(queries.query)))
+    )
     while True:
         try:
-            order = searcher.search(kept)
+            order = searcher.search(readable)
             break
         except RefusedTextsError as error:  # of the queries, then of the documents
             refused |= {text for text, _ in error.refused}
-            kept, items = queries.without(refused)
+            readable, items = queries.without(refused)
             if not len(items):
                 raise
-    name, unasked = queries.part.state.name, len(queries.texts) - len(kept.texts)
-    left = len(queries.candidates) - len(kept.candidates)
+    name, unasked = queries.part.state.name, len(queries.texts) - len(readable.texts)
+    unread = len(queries.candidates) - len(readable.candidates)
     notes = [
-        f"{name}: {unasked} of {len(queries.texts)} queries and {left} of {len(queries.candidates)} "
+        f"{name}: {unasked} of {len(queries.texts)} queries and {unread} of {len(queries.candidates)} "
         f"documents left out, without a vector"
     ] * bool(refused)
     gold = query_gold(queries.query, queries.grade)
     return Ranked(
-        queries=kept,
+        queries=readable,
         ranks=order.ranks,
         notes=(*order.notes, *notes),
         items=items,
@@ -173,11 +175,11 @@ class Retrieval(Task):
         """Return the states of what is read; queries and documents may have different prompts, so
         that the task encodes them itself.
         """
-        opened, missing = _opened(source, selection.names or self.datasets)
+        opened, missing_errors = _opened(source, selection.names or self.datasets)
         return Texts(
             columns=(),
             states=tuple(queries.part.state for queries in opened),
-            missing=tuple(missing),
+            missing=tuple(missing_errors),
             notes=tuple(_notes_on(opened)),
         )
 
@@ -195,26 +197,29 @@ class Retrieval(Task):
         selection: Selection,
     ) -> TaskResult:
         """Return the ranks of one member on the selected datasets."""
-        opened, missing = _opened(Source.from_settings(settings), selection.names or self.datasets)
+        opened, missing_errors = _opened(
+            Source.from_settings(settings), selection.names or self.datasets
+        )
         states = [queries.part.state for queries in opened]
         for queries in opened:
             _refuse_many_pairs(spec, queries)
         searcher = Searcher(spec, settings, start_progress)
         ranked = [_ranked(searcher, queries, spec.without) for queries in opened]
-        scores = [score for each in ranked for score in query_scores(each)]
+        scores = [score for dataset_ranks in ranked for score in query_scores(dataset_ranks)]
         notes = [
             *searcher.notes,
-            *skipped(missing),
+            *skipped(missing_errors),
             *_notes_on(opened),
-            *(note for each in ranked for note in each.notes),
+            *(note for dataset_ranks in ranked for note in dataset_ranks.notes),
         ]
         evaluation = evaluation_of(self.name, searcher, states, scores, notes)
         return TaskResult(
             evaluation=evaluation,
-            missing=tuple(missing),
+            missing=tuple(missing_errors),
             tested=tuple(queries.part for queries in opened if queries.has_texts),
             outcomes=tuple(
-                replace(_outcomes(evaluation, each), notes=each.notes) for each in ranked
+                replace(_outcomes(evaluation, dataset_ranks), notes=dataset_ranks.notes)
+                for dataset_ranks in ranked
             ),
         )
 
@@ -265,8 +270,8 @@ def _notes_on(opened: Sequence[Queries]) -> Iterator[str]:
         if queries.has_texts:
             yield from _notes_on_copies(queries)
             keys = [normalise(text) or text for text in queries.texts]
-            if again := len(keys) - len({*keys}):
-                yield f"{state.name}: a query has the words of another: {again} of {len(keys)}"
+            if repeats := len(keys) - len({*keys}):
+                yield f"{state.name}: a query has the words of another: {repeats} of {len(keys)}"
 
 
 def _notes_on_copies(queries: Queries) -> Iterator[str]:
@@ -276,14 +281,14 @@ def _notes_on_copies(queries: Queries) -> Iterator[str]:
     """
     name, copies = queries.part.state.name, 0
     words = [normalise(text) or text for text in queries.candidates]
-    for what, candidates in (("text", queries.candidates), ("words", words)):
-        others, best = _cost_of_copies(queries, distinct(candidates)[1])
-        if not (more := others - copies):
+    for form, candidates in (("text", queries.candidates), ("words", words)):
+        total, best = _cost_of_copies(queries, distinct(candidates)[1])
+        if not (new := total - copies):
             continue
-        copies = others
-        have, are = ("document has", "is") if more == 1 else ("documents have", "are")
-        worst = f": the best possible {METRICS[0]} is {100 * best:.2f}" * (what == "text")
-        yield f"{name}: {more} {have} the {what} of a relevant one but {are} not marked relevant{worst}"
+        copies = total
+        subject, verb = ("document has", "is") if new == 1 else ("documents have", "are")
+        worst = f": the best possible {METRICS[0]} is {100 * best:.2f}" * (form == "text")
+        yield f"{name}: {new} {subject} the {form} of a relevant one but {verb} not marked relevant{worst}"
 
 
 def _cost_of_copies(queries: Queries, texts: NDArray[np.intp]) -> tuple[int, float]:
@@ -294,17 +299,17 @@ def _cost_of_copies(queries: Queries, texts: NDArray[np.intp]) -> tuple[int, flo
     documents = pl.DataFrame({"document": np.arange(len(texts)), "text": texts})
     columns = (queries.query, queries.relevant, queries.grade)
     items = pl.DataFrame(dict(zip((*pair, "grade"), columns, strict=True)))
-    of_query = items.join(documents, on="document", maintain_order="left").group_by(
+    by_query = items.join(documents, on="document", maintain_order="left").group_by(
         "query", "text", maintain_order=True
     )
-    best = of_query.agg(pl.col("grade").max()).sort("grade", descending=True, maintain_order=True)
+    best = by_query.agg(pl.col("grade").max()).sort("grade", descending=True, maintain_order=True)
     rows = best.with_row_index("place").join(documents, on="text")
     excluded = pl.DataFrame(dict(zip(pair, queries.excluded, strict=True)))
-    others = rows.join(items, on=pair, how="anti").join(excluded, on=pair, how="anti")
-    if not (copies := others["document"].n_unique()):
+    other_documents = rows.join(items, on=pair, how="anti").join(excluded, on=pair, how="anti")
+    if not (copies := other_documents["document"].n_unique()):
         return 0, 1.0
-    query, document, place = (rows[name].to_numpy() for name in (*pair, "place"))
-    ranks = ranks_in_run(query, document, -place.astype(np.float64), queries)
+    query, document, rank = (rows[name].to_numpy() for name in (*pair, "place"))
+    ranks = ranks_in_run(query, document, -rank.astype(np.float64), queries)
     value = MEASURES[METRICS[0]].value(query_gold(queries.query, queries.grade), ranks)
     return copies, value
 

@@ -137,36 +137,40 @@ class TaskResult:
         """The scores of datasets. One that chose a setting is no result where a test score exists;
         some test splits have no labels.
         """
-        own = [score for score in self.evaluation.scores if score.by == "dataset"]
-        tested = {score.slice for score in own if score.split != "dev"}
-        return [score for score in own if score.split != "dev" or score.slice not in tested]
+        dataset_scores = [score for score in self.evaluation.scores if score.by == "dataset"]
+        tested_slices = {score.slice for score in dataset_scores if score.split != "dev"}
+        return [
+            score
+            for score in dataset_scores
+            if score.split != "dev" or score.slice not in tested_slices
+        ]
 
     @cached_property
     def figures(self) -> tuple[StoredScore, ...]:
         """The scores of datasets that are not tested item by item."""
-        itemised = {each.dataset for each in self.outcomes}
+        itemised = {outcomes.dataset for outcomes in self.outcomes}
         return tuple(score for score in self._results if score.slice not in itemised)
 
     @property
     def settings(self) -> tuple[str, ...]:
         """How the scores were made: those of outcomes first, as far as the evaluation says it."""
         figures = {*self.figures}
-        made = sorted(self._results, key=lambda score: score in figures)
-        return tuple(dict.fromkeys(score.setting for score in made if score.setting))
+        ordered = sorted(self._results, key=lambda score: score in figures)
+        return tuple(dict.fromkeys(score.setting for score in ordered if score.setting))
 
     @cached_property
     def overlaps(self) -> Mapping[str, Overlap]:
         """The text that is shared with the training data, by dataset."""
         slices, counted = {score.slice for score in self.figures}, self.evaluation.overlaps
         return {
-            **{each.name: each.overlap for each in self.outcomes if each.overlap},
-            **{name: shared for name, shared in counted.items() if name in slices},
+            **{outcomes.name: outcomes.overlap for outcomes in self.outcomes if outcomes.overlap},
+            **{name: overlap for name, overlap in counted.items() if name in slices},
         }
 
     @property
     def marks(self) -> set[str]:
         """The marks of all numbers."""
-        marks = {mark for each in self.outcomes for mark in each.marks}
+        marks = {mark for outcomes in self.outcomes for mark in outcomes.marks}
         if self.figures:
             marks |= {*self.evaluation.marks} - {OVERLAP}
         return marks | ({OVERLAP} if self.overlaps else set())
@@ -174,9 +178,13 @@ class TaskResult:
     @property
     def data(self) -> tuple[StoredPart, ...]:
         """The state of every part that was read, each once."""
-        read = [*(each.data for each in self.outcomes), self.evaluation.data]
+        state_lists = [*(outcomes.data for outcomes in self.outcomes), self.evaluation.data]
         return tuple(
-            {(part["name"], part.get("split")): part for of in read for part in of}.values()
+            {
+                (state["name"], state.get("split")): state
+                for states in state_lists
+                for state in states
+            }.values()
         )
 
     def save(self, folder: Path, name: str | None = None) -> None:
@@ -361,17 +369,17 @@ class PairTask(Task):
 
     def _open(self, source: Source, names: Sequence[str]) -> tuple[list[Part], list[MissingError]]:
         """Open the pairs of the datasets in NAMES, of all without; NAME:SPLIT is another split."""
-        wanted = []
+        dataset_splits = []
         for name in names or source.suite(self.datasets):
             base, _, split = name.rpartition(":")
-            wanted.append((base, split) if base in self.datasets else (name, None))
-        return available(wanted, lambda pair: open_scored(source, *pair))
+            dataset_splits.append((base, split) if base in self.datasets else (name, None))
+        return available(dataset_splits, lambda pair: open_scored(source, *pair))
 
     def texts(self, source: Source, selection: Selection) -> Texts:
         """Return the sentences of its pairs."""
-        parts, missing = self._open(source, selection.names)
+        parts, missing_errors = self._open(source, selection.names)
         return replace(
-            texts_of(parts, missing),
+            texts_of(parts, missing_errors),
             datasets=tuple(dataset_of(part.state) for part in parts),
             notes=tuple(pair_notes(parts)),
             is_encoded_at_once=True,
@@ -386,35 +394,48 @@ class PairTask(Task):
         selection: Selection,
     ) -> TaskResult:
         """Return the similarity of each pair, and every score that follows from them."""
-        parts, missing = list(selection.opened), list[MissingError]()
+        parts, missing_errors = list(selection.opened), list[MissingError]()
         if not parts:
-            parts, missing = self._open(Source.from_settings(settings), selection.names)
+            parts, missing_errors = self._open(Source.from_settings(settings), selection.names)
         similar, scorer, notes = similarities(spec, parts, settings, start_progress)
         states = [part.state for part in parts]
         evaluation = evaluation_of(self.name, scorer, states, (), notes)
         evaluation = replace(evaluation, model=spec.name)
         outcomes = []
         for part, column in zip(parts, similar, strict=True):
-            state, stays = part.state, is_scored_row(spec, column)
-            rows = stays.arg_true().to_numpy()
-            kept = part if stays.all() else replace(part, frame=part.frame.filter(stays))
-            values = column.filter(stays)
-            made = outcomes_of(
-                evaluation, kept, kept.frame["gold"], values, is_class=False, rows=rows
+            state, is_scored = part.state, is_scored_row(spec, column)
+            rows = is_scored.arg_true().to_numpy()
+            scored_part = (
+                part if is_scored.all() else replace(part, frame=part.frame.filter(is_scored))
             )
-            made = replace(made, dataset=dataset_of(state), split="test", measures=("spearman",))
-            if (low_high := two_values(kept.frame["gold"])) is not None:
-                items = made.items.with_columns(gold=pl.col("gold") == low_high[1])
+            values = column.filter(is_scored)
+            part_outcomes = outcomes_of(
+                evaluation,
+                scored_part,
+                scored_part.frame["gold"],
+                values,
+                is_class=False,
+                rows=rows,
+            )
+            part_outcomes = replace(
+                part_outcomes, dataset=dataset_of(state), split="test", measures=("spearman",)
+            )
+            if (low_high := two_values(scored_part.frame["gold"])) is not None:
+                items = part_outcomes.items.with_columns(gold=pl.col("gold") == low_high[1])
                 items = items.with_columns(pl.col("gold").cast(pl.Float64))
-                made = replace(made, items=items, measures=BINARY)
-            outcomes.append(replace(made, base_task=self.name, notes=tuple(notes)))
-        averages = {} if selection.names else self.averages([o.name for o in outcomes], self.name)
+                part_outcomes = replace(part_outcomes, items=items, measures=BINARY)
+            outcomes.append(replace(part_outcomes, base_task=self.name, notes=tuple(notes)))
+        averages = (
+            {}
+            if selection.names
+            else self.averages([stored.name for stored in outcomes], self.name)
+        )
         frame = joined_members({spec.name: outcomes}, [spec.name], averages={self.name: averages})
         return TaskResult(
             evaluation=replace(
                 evaluation, scores=pair_scores(frame, spec.name) if frame is not None else ()
             ),
-            missing=tuple(missing),
+            missing=tuple(missing_errors),
             tested=tuple(parts),
             outcomes=tuple(outcomes),
             averages=averages,
@@ -496,21 +517,21 @@ def scale_of(name: str, metric: str) -> TableScale:
     that is gone they are shares.
     """
     plugin = plugins.find("tasks", name)
-    known = (
+    task = (
         _load(plugin)
         if plugin is not None and plugin.fault is None and plugins.can_load(plugin)
         else None
     )
-    return known.scale_of(metric) if known is not None else 100
+    return task.scale_of(metric) if task is not None else 100
 
 
 def _load(plugin: Plugin) -> Task:
-    loaded = plugin.load()
-    if isinstance(loaded, type) and issubclass(loaded, Task):
+    task = plugin.load()
+    if isinstance(task, type) and issubclass(task, Task):
         raise MissingError(
-            f"{plugin.title} is a class, not an object of it", hint=f"TASK = {loaded.__name__}()"
+            f"{plugin.title} is a class, not an object of it", hint=f"TASK = {task.__name__}()"
         )
-    return plugin.checked(loaded, Task, named=True)  # type: ignore[type-abstract]
+    return plugin.checked(task, Task, named=True)  # type: ignore[type-abstract]
 
 
 def evaluation_of(
@@ -641,10 +662,14 @@ def load_member(spec: ModelSpec, settings: Settings) -> tuple[Encoder, torch.dev
     from embedlab.encoders.device import machine
     from embedlab.encoders.loading import load_encoder
 
-    here = machine(settings)
+    machine_facts = machine(settings)
     encoder = load_encoder(
-        spec, here, cache=settings.cache, cache_gib=settings.cache_gib, offline=settings.offline
+        spec,
+        machine_facts,
+        cache=settings.cache,
+        cache_gib=settings.cache_gib,
+        offline=settings.offline,
     )
     if spec.without and isinstance(encoder, VectorScorer):
         encoder.without = frozenset(spec.without)
-    return encoder, here.device
+    return encoder, machine_facts.device

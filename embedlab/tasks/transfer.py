@@ -134,7 +134,7 @@ class Transfer(ClassifierTask):
         """Yield every accuracy, MRPC's F1, the published averages whose tasks were selected, and
         relatedness.
         """
-        for result in (each for each in results if each.classes):
+        for result in (candidate for candidate in results if candidate.classes):
             yield from accuracies(result, setting)
             if result.task.name == "mrpc":
                 value, count = glue_f1(result.gold, result.predicted), len(result.gold)
@@ -143,7 +143,7 @@ class Transfer(ClassifierTask):
         for name, members in TRANSFER_AVERAGES.items():
             if selected >= set(members):
                 yield from mean_accuracy(name, members, results, setting)
-        for result in (each for each in results if not each.classes):
+        for result in (candidate for candidate in results if not candidate.classes):
             yield from _relatedness(result)
 
     def means(self, opened: OpenedTasks) -> Mapping[str, Sequence[str]]:
@@ -160,10 +160,15 @@ class Transfer(ClassifierTask):
         """
         available = {}
         for title, members in TRANSFER_AVERAGES.items():
-            there = [dataset for dataset in members if dataset in datasets]
+            available_members = [dataset for dataset in members if dataset in datasets]
             available[
-                title + (f", {len(there)} of {len(members)}" if len(there) < len(members) else "")
-            ] = there
+                title
+                + (
+                    f", {len(available_members)} of {len(members)}"
+                    if len(available_members) < len(members)
+                    else ""
+                )
+            ] = available_members
         return available
 
 
