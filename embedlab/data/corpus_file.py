@@ -89,11 +89,11 @@ def find_reader(name: str, kind: DatasetKind, *, where: str) -> Any:
         hint = nearest_hint(name, names, readers)
         raise UsageError(f"{where}: no reader named {name!r}", hint=hint)
     module = import_module(f"embedlab.data.readers.{name.replace('-', '_')}")
-    found = getattr(module, name.title().replace("-", ""))
-    if found.kinds and kind not in found.kinds:
-        reads = f"{name!r} reads {', '.join(found.kinds)}, not {kind}"
+    reader = getattr(module, name.title().replace("-", ""))
+    if reader.kinds and kind not in reader.kinds:
+        reads = f"{name!r} reads {', '.join(reader.kinds)}, not {kind}"
         raise UsageError(f"{where}: {reads}", hint=readers)
-    return found
+    return reader
 
 
 def split_of(word: str) -> WordSplit:
@@ -194,24 +194,24 @@ def read_corpus(path: Path, name: str | None = None) -> Dataset:
 @lru_cache(maxsize=512)  # more than there are
 def _read(path: Path, name: str, size: int, modified_ns: int) -> Dataset:
     """Return the dataset of a file of that size, last modified at that time."""
-    where = str(path)
-    corpus = build(_Corpus, read_toml(path), where=where, example=_EXAMPLE)
-    own_keys = [key for key in _OF_SHIPPED if getattr(corpus, key)]
-    if own_keys and CORPORA_FOLDER not in path.parents:
+    location = str(path)
+    corpus = build(_Corpus, read_toml(path), where=location, example=_EXAMPLE)
+    shipped_keys = [key for key in _OF_SHIPPED if getattr(corpus, key)]
+    if shipped_keys and CORPORA_FOLDER not in path.parents:
         raise UsageError(
-            f"{where}: only shipped corpora may have {own_keys[0]!r}", hint="remove it"
+            f"{location}: only shipped corpora may have {shipped_keys[0]!r}", hint="remove it"
         )
-    _refuse_faults(corpus, where)
+    _refuse_faults(corpus, location)
     splits = {}
-    for split, own in corpus.splits.items():
-        layouts = tuple(_layouts(corpus, split, where))
+    for split, split_section in corpus.splits.items():
+        layouts = tuple(_layouts(corpus, split, location))
         if not layouts:
             raise UsageError(
-                f"{where}: no layout has the split {split!r}",
+                f"{location}: no layout has the split {split!r}",
                 hint="add it to the splits of a layout",
             )
-        hub = corpus.hub and replace(corpus.hub, split=own.hub or split)
-        splits[split] = Split(layouts=layouts, expected=own.expected, hub=hub)
+        hub = corpus.hub and replace(corpus.hub, split=split_section.hub or split)
+        splits[split] = Split(layouts=layouts, expected=split_section.expected, hub=hub)
     return Dataset(
         name=name,
         kind=corpus.kind,
@@ -225,81 +225,86 @@ def _read(path: Path, name: str, size: int, modified_ns: int) -> Dataset:
     )
 
 
-def _refuse_faults(corpus: _Corpus, where: str) -> None:
+def _refuse_faults(corpus: _Corpus, location: str) -> None:
     """Refuse counts that contradict each other, and names of splits and columns that do not
     exist.
     """
     if not corpus.splits:
         raise UsageError(
-            f"{where}: 'splits' is empty", hint=f"add a table [splits.NAME]; {_EXAMPLE}"
+            f"{location}: 'splits' is empty", hint=f"add a table [splits.NAME]; {_EXAMPLE}"
         )
     for name, split in corpus.splits.items():
         total = sum(split.classes.values())
         if total and split.rows not in {None, total}:
             raise UsageError(
-                f"{where}: 'splits.{name}.rows' is {split.rows}, its classes have {total}",
+                f"{location}: 'splits.{name}.rows' is {split.rows}, its classes have {total}",
                 hint="correct one of them",
             )
     for number, layout in enumerate(corpus.layout):
-        key = f"{where}: 'layout.{number}"
+        key = f"{location}: 'layout.{number}"
         _refuse_unknown(layout.splits, corpus.splits, f"{key}.splits'")
-        used = _PLACEHOLDER.findall(" ".join(layout.files))
-        _refuse_unknown(used, ("split", "class"), f"{key}.files'")
+        placeholders = _PLACEHOLDER.findall(" ".join(layout.files))
+        _refuse_unknown(placeholders, ("split", "class"), f"{key}.files'")
     if corpus.hub is not None:
-        _refuse_unknown(corpus.hub.columns, COLUMNS[corpus.kind], f"{where}: 'hub.columns'")
+        _refuse_unknown(corpus.hub.columns, COLUMNS[corpus.kind], f"{location}: 'hub.columns'")
 
 
-def _refuse_unknown(names: Collection[str], known: Collection[str], where: str) -> None:
+def _refuse_unknown(names: Collection[str], known: Collection[str], location: str) -> None:
     for name in names:
         if name not in known:
             hint = nearest_hint(name, known, f"known: {', '.join(known)}")
-            raise UsageError(f"{where}: unknown name {name!r}", hint=hint)
+            raise UsageError(f"{location}: unknown name {name!r}", hint=hint)
 
 
-def _layouts(corpus: _Corpus, split: str, where: str) -> Iterator[FileLayout]:
+def _layouts(corpus: _Corpus, split: str, location: str) -> Iterator[FileLayout]:
     """Yield where the files of a SPLIT may be, each with what reads them."""
-    own = corpus.splits[split]
+    split_section = corpus.splits[split]
     for number, layout in enumerate(corpus.layout):
         if layout.splits and split not in layout.splits:
             continue
         values = dict(layout.reader)
         key = f"layout.{number}.reader"
-        kind = find_reader(str(values.pop("name", "")), corpus.kind, where=f"{where}: '{key}.name'")
-        reader: Reader = build(kind, values, where=where, prefix=key, example=_EXAMPLE)
-        columns, given = kind.named_columns(corpus.kind), getattr(reader, "columns", {})
-        _refuse_unknown(given, columns, f"{where}: '{key}.columns'")
+        reader_type = find_reader(
+            str(values.pop("name", "")), corpus.kind, where=f"{location}: '{key}.name'"
+        )
+        reader: Reader = build(reader_type, values, where=location, prefix=key, example=_EXAMPLE)
+        columns, given_columns = (
+            reader_type.named_columns(corpus.kind),
+            getattr(reader, "columns", {}),
+        )
+        _refuse_unknown(given_columns, columns, f"{location}: '{key}.columns'")
         for name, is_needed in columns.items():
-            if is_needed and name not in given:
+            if is_needed and name not in given_columns:
                 raise UsageError(
-                    f"{where}: '{key}.columns': {name!r} is missing",
+                    f"{location}: '{key}.columns': {name!r} is missing",
                     hint=f"name the column that holds it; {_EXAMPLE}",
                 )
         has_file_per_class = any(_PER_CLASS in file for file in layout.files)
-        if has_file_per_class and not own.classes:
+        if has_file_per_class and not split_section.classes:
             raise UsageError(
-                f"{where}: 'splits.{split}.classes' is missing",
+                f"{location}: 'splits.{split}.classes' is missing",
                 hint=f"list the classes: the layout has one file for each ({_PER_CLASS})",
             )
         read_split = ReadSplit(
             kind=corpus.kind,
             name=split,
-            title=own.title or split,
-            titles=tuple(other.title or name for name, other in corpus.splits.items()),
-            classes=tuple(own.classes),
+            title=split_section.title or split,
+            titles=tuple(other_split.title or name for name, other_split in corpus.splits.items()),
+            classes=tuple(split_section.classes),
             has_file_per_class=has_file_per_class,
             gold_range=corpus.gold_range,
         )
         files = [
             file.replace("{split}", read_split.title).replace(_PER_CLASS, name)
-            for name in (own.classes if has_file_per_class else ("",))
+            for name in (split_section.classes if has_file_per_class else ("",))
             for file in layout.files
         ]
-        if (needed := reader.files(read_split)) not in {None, len(files)}:
+        if (file_count := reader.files(read_split)) not in {None, len(files)}:
             raise UsageError(
-                f"{where}: 'layout.{number}.files' lists {len(files)} files for {split!r}",
-                hint=f"this reader needs {needed} files for each split",
+                f"{location}: 'layout.{number}.files' lists {len(files)} files for {split!r}",
+                hint=f"this reader needs {file_count} files for each split",
             )
-        is_written = layout.written and kind.write is not Reader.write
+        is_written = layout.written and reader_type.write is not Reader.write
         for folder in layout.folders:
             yield FileLayout(
                 files=tuple(f"{folder}/{file}" if folder else file for file in files),

@@ -131,8 +131,8 @@ class Dataset:
     @property
     def default_split(self) -> str:
         """Return the split used when none is named: test for STS, otherwise train."""
-        wanted = "test" if self.kind == "sts" else "train"
-        return wanted if wanted in self.splits else next(iter(self.splits))
+        usual_split = "test" if self.kind == "sts" else "train"
+        return usual_split if usual_split in self.splits else next(iter(self.splits))
 
 
 @dataclass(frozen=True, kw_only=True)

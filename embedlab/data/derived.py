@@ -97,8 +97,8 @@ def holds_contrasts(name: str) -> bool:
         return True
     if (data := held_data(name)) is None:
         return False
-    called = [data.columns.get(role, "").strip().lower() for role in ("positive", "negative")]
-    return data.kind == TRIPLETS and called == ["entailed", "contradicted"]
+    column_names = [data.columns.get(role, "").strip().lower() for role in ("positive", "negative")]
+    return data.kind == TRIPLETS and column_names == ["entailed", "contradicted"]
 
 
 def open_contrasts(source: Source, name: str) -> Part:
@@ -110,10 +110,16 @@ def contrasts_of(pairs: pl.DataFrame, *, is_either: bool) -> pl.DataFrame:
     """Return every contrast of labelled PAIRS, which have the columns first, second and label; in
     their order, each once.
     """
-    turned = pairs.select(first="second", second="first", label="label")
-    both = pl.concat([pairs.select("first", "second", "label"), turned]) if is_either else pairs
-    entailed = _called(both, "entailment", "sentence2").unique(maintain_order=True)
-    contradicted = _called(both, "contradiction", "contradicted").unique(maintain_order=True)
+    reversed_pairs = pairs.select(first="second", second="first", label="label")
+    both_directions = (
+        pl.concat([pairs.select("first", "second", "label"), reversed_pairs])
+        if is_either
+        else pairs
+    )
+    entailed = _called(both_directions, "entailment", "sentence2").unique(maintain_order=True)
+    contradicted = _called(both_directions, "contradiction", "contradicted").unique(
+        maintain_order=True
+    )
     return entailed.join(contradicted, on="sentence1", maintain_order="left_right").select(COLUMNS)
 
 
@@ -148,13 +154,13 @@ def _of_corpus(source: Source, name: str) -> Part:
         contradicted = pl.Series("contradicted", changed, dtype=pl.String)
         rows = _distinct(entailed.with_columns(contradicted).drop_nulls())
     states = [part.state for part in parts]
-    expected = [state.expected_rows for state in states if state.expected_rows is not None]
+    expected_rows = [state.expected_rows for state in states if state.expected_rows is not None]
     state = replace(
         states[0],
         name=name,
         split="test",
         rows=sum(state.rows for state in states),
-        expected_rows=sum(expected) if len(expected) == len(states) else None,
+        expected_rows=sum(expected_rows) if len(expected_rows) == len(states) else None,
         partial=any(state.partial for state in states),
         sha256={
             **{file: digest for state in states for file, digest in state.sha256.items()},
@@ -199,13 +205,13 @@ def _of_file(name: str) -> Part:
         )
     rows = read_texts(data)
     texts = rows.frame.select(
-        pl.col(theirs).cast(pl.String).alias(ours)
-        for theirs, ours in zip(data.texts, COLUMNS, strict=True)
+        pl.col(column).cast(pl.String).alias(our_name)
+        for column, our_name in zip(data.texts, COLUMNS, strict=True)
     )
     frame = _refused_empty(name, _distinct(texts))
     skipped = dict(rows.skipped)
-    if odd := texts.unique().height - frame.height:
-        skipped[_NOT_THREE] = odd
+    if rejected := texts.unique().height - frame.height:
+        skipped[_NOT_THREE] = rejected
     parsed = ParsedRows(frame=frame, skipped=skipped)
     dataset_name = PREFIX * name.startswith(PREFIX) + data.file.dataset
     return Part.of_file(data.file.path, parsed, name=dataset_name)
@@ -272,8 +278,8 @@ def _queries_of_corpus(source: Source, name: str) -> Queries:
         documents, groups = _by_duplicates(part.frame)
     first, second = _together(groups)
     frame = item_frame(documents, documents, first, second)
-    made = {**part.state.sha256, "queries": _digest(frame)}
-    state = replace(part.state, name=name, split="test", sha256=made, empty=0)
+    hashes = {**part.state.sha256, "queries": _digest(frame)}
+    state = replace(part.state, name=name, split="test", sha256=hashes, empty=0)
     return queries_of_pairs(Part(frame=frame, state=state), documents)
 
 
@@ -284,22 +290,22 @@ def _by_duplicates(pairs: pl.DataFrame) -> tuple[list[str], NDArray[np.intp]]:
     rows = pairs.select(SENTENCES).iter_rows()
     texts = list(dict.fromkeys(text for pair in rows for text in pair if text.strip()))
     duplicates = pairs.filter(pl.col("is_duplicate") == 1).select(SENTENCES)
-    alone = pl.DataFrame(dict.fromkeys(SENTENCES, texts))
-    groups = topics_of(pl.concat([alone, duplicates]), SENTENCES)[: len(texts)]
+    self_pairs = pl.DataFrame(dict.fromkeys(SENTENCES, texts))
+    groups = topics_of(pl.concat([self_pairs, duplicates]), SENTENCES)[: len(texts)]
     return texts, groups
 
 
 def _together(groups: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the places of all pairs of two texts of one group, in order."""
-    places = pl.DataFrame({"place": np.arange(len(groups)), "group": groups})
-    pairs = places.join(places, on="group", maintain_order="left_right")
+    numbered = pl.DataFrame({"place": np.arange(len(groups)), "group": groups})
+    pairs = numbered.join(numbered, on="group", maintain_order="left_right")
     pairs = pairs.filter(pl.col("place") != pl.col("place_right"))
     return pairs["place"].to_numpy(), pairs["place_right"].to_numpy()
 
 
-def _digest(made: pl.DataFrame) -> str:
-    """Return a hash of the texts that were MADE of a corpus: stored results of others do not
+def _digest(frame: pl.DataFrame) -> str:
+    """Return a hash of the texts in a FRAME made of a corpus: stored results of others do not
     count.
     """
-    texts = "\0".join(text for column in made for text in column)
+    texts = "\0".join(text for column in frame for text in column)
     return sha256(text_bytes(texts)).hexdigest()

@@ -67,8 +67,8 @@ class FileName:
     @property
     def is_plain(self) -> bool:
         """Return whether nothing was said of its columns, labels and scale."""
-        said = (self.roles, self.source, self.labels, self.scale, self.where, self.drop)
-        return not any(said)
+        options = (self.roles, self.source, self.labels, self.scale, self.where, self.drop)
+        return not any(options)
 
     @property
     def dataset(self) -> str:
@@ -88,17 +88,17 @@ class FileName:
     def with_options(self, **values: object) -> Self:
         """Return the same file with other options, and the text that says so."""
         changed = replace(self, **values)  # type: ignore[arg-type]
-        ends = changed.scale or ()
-        written = {
+        bounds = changed.scale or ()
+        option_values = {
             **changed.roles,
             "source": changed.source or "",
-            "labels": ",".join(f"{theirs}:{ours}" for theirs, ours in changed.labels.items()),
-            "scale": "-".join(f"{end:g}" for end in ends),
+            "labels": ",".join(f"{label}:{meaning}" for label, meaning in changed.labels.items()),
+            "scale": "-".join(f"{bound:g}" for bound in bounds),
             "held-out": f"{changed.held_out:g}" if changed.held_out else "",
         }
-        options = [option(key, value) for key, value in written.items() if value]
+        options = [option(key, value) for key, value in option_values.items() if value]
         for key in ("where", "drop"):
-            options += [option(key, ":".join(each)) for each in getattr(changed, key).items()]
+            options += [option(key, ":".join(pair)) for pair in getattr(changed, key).items()]
         options += [LOW_SCORES] * changed.low_scores
         return replace(changed, text=f"{changed.path}{'?' * bool(options)}{'&'.join(options)}")
 
@@ -118,19 +118,21 @@ def parse_file_name(text: str) -> FileName:
     with suppress(ValueError):
         held_out = float(values.get("held-out", _MOST_HELD_OUT))
     faults = {
-        "labels": any(not (theirs and ours) for theirs, _, ours in labels),
+        "labels": any(not (label and meaning) for label, _, meaning in labels),
         "held-out": not 0 < held_out <= _MOST_HELD_OUT,
         **{key: not (column and colon) for key, (column, colon, _) in rows.items()},
     }
-    if wrong := next((key for key, is_wrong in faults.items() if is_wrong and key in values), None):
-        raise UsageError(f"{text!r}: {wrong} is {values[wrong]!r}", hint=_EXAMPLES[wrong])
+    if faulty := next(
+        (key for key, is_wrong in faults.items() if is_wrong and key in values), None
+    ):
+        raise UsageError(f"{text!r}: {faulty} is {values[faulty]!r}", hint=_EXAMPLES[faulty])
     where, drop = ({column: chosen} if column else {} for column, _, chosen in rows.values())
     return FileName(
         text=text,
         path=Path(name),
         roles={role: values[role] for role in ROLES if role in values},
         source=values.get("source"),
-        labels={theirs.strip(): ours.strip() for theirs, _, ours in labels},
+        labels={label.strip(): meaning.strip() for label, _, meaning in labels},
         scale=stated_scale(text, values.get("scale")),
         low_scores=LOW_SCORES in values,
         held_out=held_out if "held-out" in values else None,
@@ -153,17 +155,17 @@ def with_said(file: FileName, overrides: Sequence[str]) -> FileName:
     """Return FILE with what `--set data.columns.NAME=…`, and those of `data.labels`, `data.where`
     and `data.drop`, state, where its name says nothing of it.
     """
-    said: dict[str, dict[str, str]] = {"labels": {}, "where": {}, "drop": {}, "roles": {}}
+    stated: dict[str, dict[str, str]] = {"labels": {}, "where": {}, "drop": {}, "roles": {}}
     for override in overrides:
         key, _, value = override.partition("=")
-        data, kind, name = (*key.split(".", 2), "", "")[:3]
-        if kind == "columns":
-            kind, name = "roles", name if name in ROLES else _OBJECTIVES.get(name, "")
-        if data == "data" and kind in said and name:
-            said[kind][name] = value
-    if not any(said.values()):
+        data, section, name = (*key.split(".", 2), "", "")[:3]
+        if section == "columns":
+            section, name = "roles", name if name in ROLES else _OBJECTIVES.get(name, "")
+        if data == "data" and section in stated and name:
+            stated[section][name] = value
+    if not any(stated.values()):
         return file
-    return file.with_options(**{key: values | getattr(file, key) for key, values in said.items()})
+    return file.with_options(**{key: values | getattr(file, key) for key, values in stated.items()})
 
 
 def is_row_file(name: str) -> bool:

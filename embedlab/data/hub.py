@@ -25,24 +25,24 @@ def read_hub(hub: HubSource, kind: DatasetKind) -> ParsedRows:
     """Return the rows of a split on the hub in our columns; unlabelled rows are skipped and
     counted.
     """
-    loaded = load_split(hub, otherwise=_DATA_FOLDER)
-    absent = [theirs for theirs in hub.columns.values() if theirs not in loaded.columns]
+    table = load_split(hub, otherwise=_DATA_FOLDER)
+    absent = [column for column in hub.columns.values() if column not in table.columns]
     if absent:
-        raise _no_column(hub, absent[0], loaded)
+        raise _no_column(hub, absent[0], table)
     label = CLASS_COLUMN.get(kind)
     if hub.labels and label is not None:
         names = dict(enumerate(hub.labels))
-        loaded = loaded.with_columns(
+        table = table.with_columns(
             pl.col(hub.columns[label]).replace_strict(names, default=None, return_dtype=pl.String)
         )
-    ours = {name: pl.col(theirs) for name, theirs in hub.columns.items()}
-    frame = loaded.select(
-        ours.get(name, pl.lit(None)).cast(dtype).alias(name)
+    expressions = {name: pl.col(column) for name, column in hub.columns.items()}
+    frame = table.select(
+        expressions.get(name, pl.lit(None)).cast(dtype).alias(name)
         for name, dtype in COLUMNS[kind].items()
     )
-    whole = frame.drop_nulls(list(hub.columns))
-    unlabelled = len(frame) - len(whole)
-    return ParsedRows(frame=whole, skipped={"no label": unlabelled} if unlabelled else {})
+    complete = frame.drop_nulls(list(hub.columns))
+    unlabelled = len(frame) - len(complete)
+    return ParsedRows(frame=complete, skipped={"no label": unlabelled} if unlabelled else {})
 
 
 def load_split(hub: HubSource, *, otherwise: str) -> pl.DataFrame:
@@ -65,10 +65,10 @@ def load_split(hub: HubSource, *, otherwise: str) -> pl.DataFrame:
             raise _no_column(hub, column, table)
         frame = table.filter(pl.col(column).cast(pl.String) == value)
         if frame.is_empty():
-            known = ", ".join(map(str, table[column].unique().sort().head(40)))
+            value_list = ", ".join(map(str, table[column].unique().sort().head(40)))
             raise MissingError(
                 f"{hub.repository} ({hub.split}) has no row with {column} {value!r}",
-                hint=f"it has {known}",
+                hint=f"it has {value_list}",
             )
         table = frame
     return table
@@ -87,21 +87,21 @@ def _load(
     try:
         # The client knows a folder by its last name and its card alone: in its shared cache it
         # would give the rows of another.
-        with context as own_cache:
-            loaded = datasets.load_dataset(
+        with context as cache_folder:
+            hub_dataset = datasets.load_dataset(
                 # for a bare name a local folder would win
                 f"{'hf://datasets/' * is_hidden}{repository}",
                 config,
                 split=split,
                 revision=revision or None,
-                cache_dir=own_cache,
-                keep_in_memory=own_cache is not None,
+                cache_dir=cache_folder,
+                keep_in_memory=cache_folder is not None,
                 trust_remote_code=False,
             )
     except (
         Exception
     ) as error:  # the hub's client raises a dozen unrelated types for "not reachable"
-        where = f" at revision {revision[:8]} from the hub" if revision else ""
+        location = f" at revision {revision[:8]} from the hub" if revision else ""
         reason = " ".join(
             str(error.__cause__ or error).split()
         )  # its own message of unreadable files names no reason
@@ -111,21 +111,23 @@ def _load(
         elif "Config name is missing" in reason or "BuilderConfig" in reason:
             hint = "name one of its configurations: ?config=NAME"
         raise MissingError(
-            f"cannot get {repository!r} ({split}){where}: {reason}", hint=hint
+            f"cannot get {repository!r} ({split}){location}: {reason}", hint=hint
         ) from error
     # without a network the client uses any revision in its cache
-    parts = {part for file in loaded.cache_files for part in Path(file["filename"]).parts}
-    others = {part for part in parts - {revision} if re.fullmatch("[0-9a-f]{40}", part)}
-    if revision and others:
+    path_parts = {part for file in hub_dataset.cache_files for part in Path(file["filename"]).parts}
+    other_revisions = {
+        part for part in path_parts - {revision} if re.fullmatch("[0-9a-f]{40}", part)
+    }
+    if revision and other_revisions:
         raise MissingError(
-            f"the hub's client gave {repository!r} at revision {min(others)[:8]}, not "
+            f"the hub's client gave {repository!r} at revision {min(other_revisions)[:8]}, not "
             f"{revision[:8]}",
             hint=Hint(
                 "try again with a network, or give a folder that holds the corpus with ",
                 NamedOption("--data", "DIR"),
             ),
         )
-    table: pl.DataFrame = loaded.to_polars()
+    table: pl.DataFrame = hub_dataset.to_polars()
     return table
 
 
@@ -178,5 +180,5 @@ def commit(repository: str, revision: str) -> str:
 
 
 def _no_column(hub: HubSource, column: str, table: pl.DataFrame) -> EmbedlabError:
-    where = f" at {hub.revision[:8]}" if hub.revision else ""
-    return no_column(f"{hub.repository}{where}", column, table.columns, hint="name one of them")
+    location = f" at {hub.revision[:8]}" if hub.revision else ""
+    return no_column(f"{hub.repository}{location}", column, table.columns, hint="name one of them")

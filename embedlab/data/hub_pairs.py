@@ -63,7 +63,7 @@ def parse_hub_name(name: str) -> HubPairs:
         repository=repository,
         revision=values.get("revision", ""),
         split=values.get("split", "test"),
-        columns={ours: values.get(option, ours) for option, ours in _OURS.items()},
+        columns={role: values.get(option, role) for option, role in _OURS.items()},
         config=values.get("config"),
         where={column: value} if value else {},
     )
@@ -74,8 +74,8 @@ def open_hub_pairs(name: str, *, offline: bool) -> Part:
     """Return the pairs that NAME says; what cannot be read is one error that names the columns, or
     the row counted from 1.
     """
-    said = parse_hub_name(name)
-    hub, sha256 = said.source, {}
+    hub_name = parse_hub_name(name)
+    hub, sha256 = hub_name.source, {}
     if is_local(hub.repository):
         if not (folder := Path(hub.repository)).is_dir():
             raise MissingError(
@@ -89,16 +89,16 @@ def open_hub_pairs(name: str, *, offline: bool) -> Part:
         hub = replace(hub, revision=commit(hub.repository, hub.revision or "main"))
     table = load_split(hub, otherwise=NO_HUB)
     columns = {}
-    for ours, theirs in hub.columns.items():
-        if theirs in table.columns:
-            columns[ours] = table[theirs]
-        elif (theirs, ours) != ("source", "source"):
+    for role, column_name in hub.columns.items():
+        if column_name in table.columns:
+            columns[role] = table[column_name]
+        elif (column_name, role) != ("source", "source"):
             hint = f"name its columns: {HUB}{hub.repository}?s1=NAME&s2=NAME&score=NAME"
-            raise no_column(hub.repository, theirs, table.columns, hint=hint)
-    renamed = pl.DataFrame(columns).with_row_index(PLACE, offset=1)
-    rows = scored_pairs(name, renamed, scale=said.scale)
-    if said.scale is not None:
-        ScoreScale.of(rows.frame["gold"]).refuse_other(repr(name), said.scale)
+            raise no_column(hub.repository, column_name, table.columns, hint=hint)
+    pairs = pl.DataFrame(columns).with_row_index(PLACE, offset=1)
+    rows = scored_pairs(name, pairs, scale=hub_name.scale)
+    if hub_name.scale is not None:
+        ScoreScale.of(rows.frame["gold"]).refuse_other(repr(name), hub_name.scale)
     state = DatasetState(
         name=name,
         rows=len(rows.frame),

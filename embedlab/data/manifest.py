@@ -53,18 +53,18 @@ def corpus_differences(kind: DatasetKind, frame: pl.DataFrame, expected: Expecte
     """Return how FRAME differs from the whole corpus, with the expected and the found counts; empty
     if it does not.
     """
-    counts, odd = class_counts(kind, frame), []
+    counts, differences = class_counts(kind, frame), []
     if len(frame) != expected.rows:
-        odd.append(f"{len(frame):,} rows instead of {expected.rows:,}")
+        differences.append(f"{len(frame):,} rows instead of {expected.rows:,}")
     if expected.classes and counts is not None and counts != expected.classes:
-        odd.append(f"classes {_listed(counts)} instead of {_listed(expected.classes)}")
+        differences.append(f"classes {_listed(counts)} instead of {_listed(expected.classes)}")
     empty = empty_rows(kind, frame)["row"]
     if expected.empty is not None and len(empty) > expected.empty:
-        odd.append(
+        differences.append(
             f"{len(empty):,} rows with an empty sentence instead of {expected.empty}, the "
             f"first of them row {empty[0]:,}"
         )
-    return odd
+    return differences
 
 
 def is_partial(
@@ -78,17 +78,17 @@ def is_partial(
     """Return whether FRAME differs from the whole corpus; a difference is an error unless it is
     allowed.
     """
-    odd = corpus_differences(kind, frame, expected) if expected else []
-    if odd and not allow_partial:
+    differences = corpus_differences(kind, frame, expected) if expected else []
+    if differences and not allow_partial:
         raise PartialDataError(
-            f"{label} is not the published corpus: it has {', '.join(odd)}",
+            f"{label} is not the published corpus: it has {', '.join(differences)}",
             hint=Hint(
                 "get the whole corpus, or use these rows with ",
                 NamedOption("--allow-partial"),
                 ": every number made from it is marked partial",
             ),
         )
-    return bool(odd)
+    return bool(differences)
 
 
 def _listed(counts: Mapping[str, int]) -> str:
@@ -105,9 +105,9 @@ def record(folder: Path, sha256: Mapping[str, str], revision: str) -> None:
         disk_errors(folder / RECORD, hint=DATA_HINT),
         sole_writer(folder / RECORD),
     ):  # several processes may fetch
-        known = {line.partition("\t")[0]: line for line in _lines(folder)}
-        known |= {file: f"{file}\t{digest}\t{revision}" for file, digest in sha256.items()}
-        text = "".join(f"{known[file]}\n" for file in sorted(known))
+        lines_by_file = {line.partition("\t")[0]: line for line in _lines(folder)}
+        lines_by_file |= {file: f"{file}\t{digest}\t{revision}" for file, digest in sha256.items()}
+        text = "".join(f"{lines_by_file[file]}\n" for file in sorted(lines_by_file))
         write_atomic(folder / RECORD, text, hint=DATA_HINT)
 
 
@@ -116,8 +116,8 @@ def revision_of(folder: Path, sha256: Mapping[str, str]) -> str | None:
     since, or came from elsewhere.
     """
     rows = [line.split("\t") for line in _lines(folder)]
-    known = {(row[0], row[1]): row[2] for row in rows if len(row) == 3}
-    revisions = {known.get(each) for each in sha256.items()}
+    revision_by_file = {(row[0], row[1]): row[2] for row in rows if len(row) == 3}
+    revisions = {revision_by_file.get(item) for item in sha256.items()}
     return revisions.pop() if len(revisions) == 1 else None
 
 

@@ -67,5 +67,5 @@ def data_marks(states: "Iterable[DatasetState]") -> tuple[str, ...]:
 def marks_of(*, is_partial: bool, is_generated: bool) -> tuple[str, ...]:
     """Return the marks of partial or generated data."""
     return tuple(
-        mark for mark, holds in ((PARTIAL, is_partial), (GENERATED, is_generated)) if holds
+        mark for mark, applies in ((PARTIAL, is_partial), (GENERATED, is_generated)) if applies
     )

@@ -86,17 +86,17 @@ def find_mteb_files(path: Path) -> MtebFiles:
     if path.is_dir():
         paths = sorted(file for file in path.rglob("*.json") if file.name != "model_meta.json")
     elif path.name.endswith(PREDICTIONS):
-        beside = path.with_name(path.name.removesuffix(PREDICTIONS) + ".json")
-        paths += [beside] * beside.is_file()
+        result_file = path.with_name(path.name.removesuffix(PREDICTIONS) + ".json")
+        paths += [result_file] * result_file.is_file()
     files: dict[str, dict[str, Path]] = {PREDICTIONS: {}, ".json": {}}
     for ending in (PREDICTIONS, ".json"):
         for file in paths:
             if file.name.endswith(PREDICTIONS) != (ending == PREDICTIONS):
                 continue
             task = file.name.removesuffix(ending)
-            if (other := files[ending].setdefault(task, file)) is not file:
+            if (earlier_file := files[ending].setdefault(task, file)) is not file:
                 raise UsageError(
-                    f"{file} and {other} are predictions for the same task",
+                    f"{file} and {earlier_file} are predictions for the same task",
                     hint="give a folder with the files of one model",
                 )
     return MtebFiles(place=path, predictions=files[PREDICTIONS], results=files[".json"])
@@ -132,11 +132,11 @@ def read_predictions(path: Path, split: str) -> Predictions | None:
             )
     meta = content[_META] if isinstance(content[_META], dict) else {}
     revision = str(meta.get("revision"))
-    at = f" at {revision[:8]}" if len(revision) == 40 else ""
+    revision_text = f" at {revision[:8]}" if len(revision) == 40 else ""
     return Predictions(
         path=path,
         task=path.name.removesuffix(PREDICTIONS),
-        model=f"{meta.get('model_name')}{at}",
+        model=f"{meta.get('model_name')}{revision_text}",
         values=tuple(values),
     )
 
@@ -152,18 +152,18 @@ def read_figures(path: Path, split: str = "test") -> StatedFigures | None:
         raise MissingError(f"{path}: no key {absent[0]!r}", hint=_WRITTEN)
     try:
         by_split = {
-            name: {entry["hf_subset"]: entry for entry in subsets}
+            name: {subset_entry["hf_subset"]: subset_entry for subset_entry in subsets}
             for name, subsets in content["scores"].items()
         }
     except (AttributeError, KeyError, TypeError) as error:
         raise MissingError(f"{path}: 'scores' is not what mteb writes", hint=_WRITTEN) from error
-    of_split = _chosen_split(by_split, split)
-    if not of_split:
+    split_subsets = _chosen_split(by_split, split)
+    if not split_subsets:
         return None
-    of_subset = _chosen_subset(path, of_split)
-    numbers = {key: value for key, value in of_subset.items() if isinstance(value, float | int)}
+    figures_entry = _chosen_subset(path, split_subsets)
+    numbers = {key: value for key, value in figures_entry.items() if isinstance(value, float | int)}
     figures = {key: float(value) for key, value in numbers.items() if abs(value) <= _LARGEST}
-    main = of_subset.get("main_score", "")
+    main = figures_entry.get("main_score", "")
     if main is None or (isinstance(main, float) and not isfinite(main)):  # JSON may hold null
         figures["main_score"] = nan
     elif not abs(figures.get("main_score", inf)) <= 1:
@@ -175,19 +175,21 @@ def read_figures(path: Path, split: str = "test") -> StatedFigures | None:
         task=str(content["task_name"]),
         revision=str(content["dataset_revision"]),
         version=content.get("mteb_version"),
-        split=next(name for name, subsets in by_split.items() if subsets is of_split),
-        subset=str(of_subset["hf_subset"]),
+        split=next(name for name, subsets in by_split.items() if subsets is split_subsets),
+        subset=str(figures_entry["hf_subset"]),
         figures=figures,
     )
 
 
 def _chosen_subset(path: Path, subsets: Mapping[str, Any]) -> Any:
     """Return what belongs to the English subset, or the only one."""
-    wanted = next((name for name in _SUBSETS if name in subsets), None)
-    if wanted is None and len(subsets) != 1:
-        what = f"several subsets, {', '.join(subsets)}" if subsets else "no subset of a dataset"
-        raise UsageError(f"{path}: {what}", hint="embedlab reads the subset default, en or en-en")
-    return subsets[wanted or next(iter(subsets))]
+    subset = next((name for name in _SUBSETS if name in subsets), None)
+    if subset is None and len(subsets) != 1:
+        problem = f"several subsets, {', '.join(subsets)}" if subsets else "no subset of a dataset"
+        raise UsageError(
+            f"{path}: {problem}", hint="embedlab reads the subset default, en or en-en"
+        )
+    return subsets[subset or next(iter(subsets))]
 
 
 def _chosen_split(splits: Any, split: str) -> Any:

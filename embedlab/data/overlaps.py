@@ -45,7 +45,9 @@ class KnownText:
         keys = [_keys(frame) for frame in frames]
         # Of a triplet, anchor and positive are a pair, and so are anchor and negative.
         pairs = [
-            _pair_keys(key[:, 0], key[:, other]) for key in keys for other in range(1, key.shape[1])
+            _pair_keys(key[:, 0], key[:, column])
+            for key in keys
+            for column in range(1, key.shape[1])
         ]
         return cls(sentences=_distinct([key.ravel() for key in keys]), pairs=_distinct(pairs))
 
@@ -64,12 +66,14 @@ class KnownText:
         keys = _keys(frame)
         distinct = _distinct([keys[_has_words(keys)]])
         pairs = keys[: len(keys) * (keys.shape[1] == 2)]
-        whole = pairs[_has_words(pairs).all(axis=1)]
+        complete_pairs = pairs[_has_words(pairs).all(axis=1)]
         return Overlap(
             sentences=len(distinct),
             shared_sentences=int(_is_in(distinct, self.sentences).sum()),
             pairs=len(pairs),
-            shared_pairs=int(_is_in(_pair_keys(whole[:, 0], whole[:, -1]), self.pairs).sum()),
+            shared_pairs=int(
+                _is_in(_pair_keys(complete_pairs[:, 0], complete_pairs[:, -1]), self.pairs).sum()
+            ),
         )
 
     def has_any(self, frame: pl.DataFrame, columns: Sequence[str]) -> NDArray[np.bool_]:
@@ -86,11 +90,16 @@ class KnownText:
         counted = _has_words(keys)
         is_known_pair = _is_in(_pair_keys(keys[:, 0], keys[:, 1]), self.pairs) & counted.all(axis=1)
         counted[:, 1] &= keys[:, 0] != keys[:, 1]  # one sentence twice counts once
-        sentences, shared = counted.sum(1), (_is_in(keys, self.sentences) & counted).sum(1)
-        counts = np.stack([sentences, shared, is_known_pair], axis=1).tolist()
+        sentences, shared_counts = counted.sum(1), (_is_in(keys, self.sentences) & counted).sum(1)
+        counts = np.stack([sentences, shared_counts, is_known_pair], axis=1).tolist()
         return [
-            Overlap(sentences=all_, shared_sentences=known, pairs=1, shared_pairs=is_pair)
-            for all_, known, is_pair in counts
+            Overlap(
+                sentences=sentence_count,
+                shared_sentences=shared_count,
+                pairs=1,
+                shared_pairs=shared_pair,
+            )
+            for sentence_count, shared_count, shared_pair in counts
         ]
 
     def write(self, path: Path) -> None:
@@ -128,10 +137,10 @@ def find_overlaps(training: Sequence[Part], evaluations: Sequence[Part]) -> pl.D
     """
     rows = []
     for part in training:
-        known = KnownText.of([part.frame])
-        for tested in evaluations:
-            names = {"training": _label(part), "evaluation": _label(tested)}
-            rows.append({**names, **vars(known.overlap(tested.frame))})
+        training_text = KnownText.of([part.frame])
+        for evaluation in evaluations:
+            names = {"training": _label(part), "evaluation": _label(evaluation)}
+            rows.append({**names, **vars(training_text.overlap(evaluation.frame))})
     return pl.DataFrame(rows)
 
 
@@ -175,9 +184,9 @@ def _keys(frame: pl.DataFrame) -> SortedKeys:
     if f"{_COLUMN}0" in frame.columns:
         return frame.select(f"^{_COLUMN}[0-9]$").to_numpy()
     texts = [frame[name].to_list() for name in sentence_columns(frame)]
-    known = {text: _key(text) for text in set().union(*texts)}
+    key_of_text = {text: _key(text) for text in set().union(*texts)}
     columns = [
-        np.fromiter((known[text] for text in column), dtype=np.uint64, count=len(column))
+        np.fromiter((key_of_text[text] for text in column), dtype=np.uint64, count=len(column))
         for column in texts
     ]
     return np.stack(columns, axis=1) if columns else np.empty((len(frame), 1), np.uint64)[:0]
@@ -249,9 +258,9 @@ def topics_of(rows: pl.DataFrame, columns: Sequence[str]) -> NDArray[np.intp]:
         [numbers.setdefault(normalise(text) or text, len(numbers)) for text in column]
         for column in texts
     ]
-    first = np.repeat(np.array(keys[0], dtype=np.intp)[None], len(keys), axis=0)
+    first_keys = np.repeat(np.array(keys[0], dtype=np.intp)[None], len(keys), axis=0)
     links = coo_matrix(
-        (np.ones(first.size, np.int32), (first.ravel(), np.array(keys).ravel())),
+        (np.ones(first_keys.size, np.int32), (first_keys.ravel(), np.array(keys).ravel())),
         shape=(len(numbers), len(numbers)),
     )
     component = connected_components(links, directed=False)[1][keys[0]]
@@ -268,10 +277,10 @@ def is_held_out(rows: pl.DataFrame, columns: Sequence[str], share: float) -> NDA
     """
     topics = topics_of(rows, columns)
     sizes = np.bincount(topics)
-    wanted = max(round(share * len(topics)), FEWEST)
-    most = min(_LARGEST_SHARE * wanted, _MOST * len(topics))
-    taken, drawn = 0, np.zeros(len(sizes), bool)
+    target = max(round(share * len(topics)), FEWEST)
+    limit = min(_LARGEST_SHARE * target, _MOST * len(topics))
+    taken_rows, is_drawn = 0, np.zeros(len(sizes), bool)
     for topic in np.random.default_rng(SEED).permutation(len(sizes)):
-        if taken < wanted and taken + sizes[topic] <= most:
-            drawn[topic], taken = True, taken + sizes[topic]
-    return drawn[topics] & (taken >= FEWEST)
+        if taken_rows < target and taken_rows + sizes[topic] <= limit:
+            is_drawn[topic], taken_rows = True, taken_rows + sizes[topic]
+    return is_drawn[topics] & (taken_rows >= FEWEST)

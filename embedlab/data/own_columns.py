@@ -126,8 +126,10 @@ class ScoreScale:
     @property
     def suggested(self) -> tuple[float, float]:
         """The lowest and the highest score of the usual scale that these scores suggest."""
-        usual = next((highest for highest in _USUAL if self.largest <= highest), self.largest)
-        high = self.largest if self.is_whole and 0 < self.largest <= _WHOLE else usual
+        usual_highest = next(
+            (highest for highest in _USUAL if self.largest <= highest), self.largest
+        )
+        high = self.largest if self.is_whole and 0 < self.largest <= _WHOLE else usual_highest
         return (-high if self.low < 0 else 1.0 if self.low >= 1 < high else 0.0), high
 
 
@@ -271,8 +273,10 @@ class OwnData:
         """Return the column of the file by the name that the recipes for own rows have for it,
         where the two differ.
         """
-        named = self.kind.columns
-        return {named[role]: name for role, name in self.columns.items() if named[role] != name}
+        our_names = self.kind.columns
+        return {
+            our_names[role]: name for role, name in self.columns.items() if our_names[role] != name
+        }
 
     @property
     def texts(self) -> list[str]:
@@ -282,8 +286,8 @@ class OwnData:
     @property
     def is_certain(self) -> bool:
         """Whether every column has a usual name of its part, and all rows are read."""
-        named = {role: _ROLES.get(_squeezed(name)) for role, name in self.columns.items()}
-        is_usual = all(known in {role, "label"} for role, known in named.items())
+        roles_by_name = {role: _ROLES.get(_squeezed(name)) for role, name in self.columns.items()}
+        is_usual = all(usual_role in {role, "label"} for role, usual_role in roles_by_name.items())
         return is_usual and not (self.labels or self.lists or self.skipped)
 
     @property
@@ -291,10 +295,10 @@ class OwnData:
         """Return the name by which the same rows are read without detection; without options where
         the columns have our names.
         """
-        named = self.kind.columns
-        usual = all(name in {role, named[role]} for role, name in self.columns.items())
+        our_names = self.kind.columns
+        is_usual = all(name in {role, our_names[role]} for role, name in self.columns.items())
         return self.file.with_options(
-            roles={} if usual and not self.file.roles else dict(self.columns),
+            roles={} if is_usual and not self.file.roles else dict(self.columns),
             labels=dict(self.labels),
             scale=None,
             low_scores=False,
@@ -309,18 +313,23 @@ class OwnData:
 
     def lines(self, *, has_examples: bool = True) -> list[str]:
         """Return what was found, the first rows if wanted, and how to correct it."""
-        parts = [f"{role} = {name}" for role, name in self.columns.items()]
-        about = [f"{self.rows} {self.kind.title}{': ' * bool(parts)}{', '.join(parts)}"]
+        role_texts = [f"{role} = {name}" for role, name in self.columns.items()]
+        findings = [
+            f"{self.rows} {self.kind.title}{': ' * bool(role_texts)}{', '.join(role_texts)}"
+        ]
         if self.labels:
-            about.append("labels " + ", ".join(f"{a} = {b}" for a, b in self.labels.items()))
+            findings.append(
+                "labels "
+                + ", ".join(f"{label} = {meaning}" for label, meaning in self.labels.items())
+            )
         if self.scores is not None and self.scale is not None:
             low, high = self.scale
-            about.append(f"scores {self.scores} on a scale from {low:g} to {high:g}")
+            findings.append(f"scores {self.scores} on a scale from {low:g} to {high:g}")
         if self.lists:
-            about.append(f"a row for each text of {' and of '.join(self.lists)}")
-        about += [f"left out: {count} {reason}" for reason, count in self.skipped.items()]
+            findings.append(f"a row for each text of {' and of '.join(self.lists)}")
+        findings += [f"left out: {count} {reason}" for reason, count in self.skipped.items()]
         if self.unread:
-            about.append(f"not read: {', '.join(self.unread)}")
+            findings.append(f"not read: {', '.join(self.unread)}")
         details = [
             "; ".join(f"{name}: {one_line(text)}" for name, text in row.items())
             for row in self.examples[: len(self.examples) * has_examples]
@@ -330,7 +339,7 @@ class OwnData:
             values += ["scale=LOW-HIGH"] * (self.scores is not None)
             details.append(f"to read it otherwise: '{self.file.path}?{'&'.join(values)}'")
         notes = [Note(f"  {detail}", kind="detail") for detail in details]
-        return [f"{self.file.text}: {'; '.join(about)}", *notes]
+        return [f"{self.file.text}: {'; '.join(findings)}", *notes]
 
 
 def own_data(name: str) -> OwnData:
@@ -353,15 +362,15 @@ def _detected(name: str, _size: int, _modified_ns: int) -> OwnData:
                 f"{file.text!r}: a text file has no columns",
                 hint=f"give a file that ends in {', '.join(TABLES)}",
             )
-        shown = tuple({"line": text} for text in lines[:_SHOWN_ROWS])
-        return OwnData(file=file, kind=SENTENCES, columns={}, rows=len(lines), examples=shown)
-    found = _Columns(file, read_rows(file.path, needed=()))
-    kind, columns = found.decide()
+        examples = tuple({"line": text} for text in lines[:_SHOWN_ROWS])
+        return OwnData(file=file, kind=SENTENCES, columns={}, rows=len(lines), examples=examples)
+    detection = _Columns(file, read_rows(file.path, needed=()))
+    kind, columns = detection.decide()
     lists = [columns[role] for role in LISTS if role in columns]
     texts = [columns[role] for role in kind.texts]
-    rows, skipped = full_rows(file.path, found.rows, texts, lists=lists)
+    rows, skipped = full_rows(file.path, detection.rows, texts, lists=lists)
     scores = None
-    if kind == SCORED and (values := found.values(columns["score"])).is_finite().all():
+    if kind == SCORED and (values := detection.values(columns["score"])).is_finite().all():
         scores = ScoreScale.of(values) if len(values) else None
     if kind != SCORED and (file.scale is not None or file.low_scores):
         raise UsageError(
@@ -372,25 +381,27 @@ def _detected(name: str, _size: int, _modified_ns: int) -> OwnData:
         low_name = None if file.low_scores else f"'{file.text}&{LOW_SCORES}'"
         scores.refuse_other(str(file.path), file.scale, low_name)
     if gold := columns.get("score") or columns.get("label"):
-        without = NOTHING if kind == SCORED else no_labels(file.labels)
-        rows, blank = rows_with(file.path, rows, gold, without=without)
+        no_gold = NOTHING if kind == SCORED else no_labels(file.labels)
+        rows, blank = rows_with(file.path, rows, gold, without=no_gold)
         skipped |= blank
-    first = rows.head(_SHOWN_ROWS).select(pl.col(*columns.values()).cast(pl.String).fill_null(""))
+    first_rows = rows.head(_SHOWN_ROWS).select(
+        pl.col(*columns.values()).cast(pl.String).fill_null("")
+    )
     return OwnData(
         file=file,
         kind=kind,
         columns=columns,
         rows=rows.height,
-        labels=found.meanings(columns["label"]) if kind == LABELLED else {},
+        labels=detection.meanings(columns["label"]) if kind == LABELLED else {},
         scores=scores,
         unread=tuple(
             name or f"column {number} (without a name)"
-            for number, name in enumerate(found.columns, 1)
+            for number, name in enumerate(detection.columns, 1)
             if name not in {*columns.values(), file.source or "source"}
         ),
         skipped=skipped,
-        lists=tuple(name for name in lists if holds_text_lists(found.rows, name)),
-        examples=tuple(first.iter_rows(named=True)),
+        lists=tuple(name for name in lists if holds_text_lists(detection.rows, name)),
+        examples=tuple(first_rows.iter_rows(named=True)),
     )
 
 
@@ -403,9 +414,9 @@ def read_sentences(path: Path) -> ParsedRows:
     """
     rows = read_whole_lines(path)
     lines = rows.frame["sentence"].to_list()
-    first = lines[0] if lines else ""
-    marks = [mark[0] for mark in _MARKS.finditer(first)]
-    for sign in dict.fromkeys((*marks, *SEPARATORS, *re.findall(r"[^\w\s.'-]", first))):
+    first_line = lines[0] if lines else ""
+    marks = [mark[0] for mark in _MARKS.finditer(first_line)]
+    for sign in dict.fromkeys((*marks, *SEPARATORS, *re.findall(r"[^\w\s.'-]", first_line))):
         split = outside_quotes if sign in ",;|" else str.split
         with_sign = [split(line, sign) for line in lines if sign in line]
         names = with_sign[0] if with_sign else []
@@ -480,12 +491,12 @@ class _Columns:
                 )
         if rows.is_empty():
             raise no_rows(file.path)
-        stated = [*file.roles.values()]
-        for name in filter(None, (*stated, file.source)):
+        stated_names = [*file.roles.values()]
+        for name in filter(None, (*stated_names, file.source)):
             if name not in names:
                 hint = nearest_hint(name, names, "")
                 raise no_column(file.path, name, names, hint=hint, error=UsageError)
-            if stated.count(name) > 1:
+            if stated_names.count(name) > 1:
                 raise UsageError(
                     f"{file.text!r} names the column {name!r} for two parts",
                     hint=f"name one for each: {', '.join(names)}",
@@ -510,35 +521,35 @@ class _Columns:
         if role and (name in self.file.roles.values() or not self.file.roles):
             self._refuse_other_type(name, role)
         if values.null_count() == len(values):
-            holds = "nothing"
+            content = "nothing"
         elif holds_text_lists(self.rows, name):
-            holds = "lists"
+            content = "lists"
         elif _is_other(values.dtype):
-            holds = "other"
+            content = "other"
         elif _are_numbers(values):
-            holds = "numbers"
+            content = "numbers"
         else:
-            holds = "words" if _are_words(values) else "texts"
-        is_called = role in _TEXT_ROLES and holds in {"texts", "words", "lists"}
-        is_unnamed = holds == "texts" and not role and key not in _FACTS
+            content = "words" if _are_words(values) else "texts"
+        is_called = role in _TEXT_ROLES and content in {"texts", "words", "lists"}
+        is_unnamed = content == "texts" and not role and key not in _FACTS
         is_text = (is_called or is_unnamed) and name != self.file.source
-        return _Column(values=values, key=key, role=role, holds=holds, is_text=is_text)
+        return _Column(values=values, key=key, role=role, holds=content, is_text=is_text)
 
     def _refuse_splits(self) -> None:
         """Refuse rows of several splits, of which the user has not said which are read."""
         file = self.file
         settled = [PLACE, *file.where, *file.drop, *file.roles.values(), file.source or ""]
-        if (found := splits_in(self.rows, settled)) is None:
+        if (split_column := splits_in(self.rows, settled)) is None:
             return
-        name, counts = found
-        typed = [
+        name, counts = split_column
+        names = [
             f"'{file.with_options(where={**file.where, name: chosen}).text}'"
             for chosen in (*[*counts][:3], ",".join(counts))
         ]
-        each = ", ".join(f"{value} ({count})" for value, count in counts.items())
+        listing = ", ".join(f"{value} ({count})" for value, count in counts.items())
         raise UsageError(
-            f"{file.path}: {name!r} says which split a row is in: {each}",
-            hint=f"write {' or '.join(typed[:-1])}; for all rows {typed[-1]}",
+            f"{file.path}: {name!r} says which split a row is in: {listing}",
+            hint=f"write {' or '.join(names[:-1])}; for all rows {names[-1]}",
         )
 
     def _refuse_other_type(self, name: str, role: str) -> None:
@@ -546,8 +557,8 @@ class _Columns:
         out.
         """
         path, values = self.file.path, self.rows[name]
-        filled = _trimmed(values) if values.dtype == pl.String else values.drop_nulls()
-        if filled.is_empty():
+        present_values = _trimmed(values) if values.dtype == pl.String else values.drop_nulls()
+        if present_values.is_empty():
             raise MissingError(
                 f"{path}: {name} is empty in every row",
                 hint=_either(f"fill in {name}", self._leaving_out(name)),
@@ -562,10 +573,10 @@ class _Columns:
             raise MissingError(error.message, hint=_either(error.hint, self._leaving_out(name)))
         if not is_text:
             return
-        some = filled.cast(pl.String).head(1000)
-        if 2 * int(some.str.contains(_WRITTEN_LIST).sum()) > len(some):
+        sample = present_values.cast(pl.String).head(1000)
+        if 2 * int(sample.str.contains(_WRITTEN_LIST).sum()) > len(sample):
             raise MissingError(
-                f"{path}: {name} holds lists written as text: {one_line(some[0])}",
+                f"{path}: {name} holds lists written as text: {one_line(sample[0])}",
                 hint="write JSON lines, with a list of texts or one text a row",
             )
         if values.dtype.is_numeric() or (role not in self.file.roles and _are_numbers(values)):
@@ -587,51 +598,53 @@ class _Columns:
         ]
         parts = PAIRS.texts if len(texts) > 1 else SENTENCES.texts
         roles = dict(zip(parts, texts, strict=False))
-        others = self.file.with_options(roles=roles, labels={}, scale=None, low_scores=False).text
-        return f"to leave {name!r} out write '{others}'" if texts else ""
+        file_name = self.file.with_options(
+            roles=roles, labels={}, scale=None, low_scores=False
+        ).text
+        return f"to leave {name!r} out write '{file_name}'" if texts else ""
 
     def decide(self) -> tuple[RowKind, dict[str, str]]:
         """Return the kind of the rows, and the column of each of its parts; parts that no kind has
         together are a UsageError, as is a column left out that could make them another kind.
         """
-        said = {*self.file.roles}
-        if said and not any(said <= {*kind.columns} for kind in KINDS):
+        stated_roles = {*self.file.roles}
+        if stated_roles and not any(stated_roles <= {*kind.columns} for kind in KINDS):
             raise UsageError(
                 f"{self.file.text!r}: {', '.join(self.file.roles)} are not parts of one kind "
                 f"of rows",
                 hint="; ".join(f"{kind.title}: {', '.join(kind.columns)}" for kind in KINDS),
             )
-        kind, columns = self._kind_and_columns(said)
-        if not said & {*columns}:
+        kind, columns = self._kind_and_columns(stated_roles)
+        if not stated_roles & {*columns}:
             self._refuse_left_out(kind, columns)
         return kind, columns
 
-    def _kind_and_columns(self, said: set[str]) -> tuple[RowKind, dict[str, str]]:
+    def _kind_and_columns(self, stated_roles: set[str]) -> tuple[RowKind, dict[str, str]]:
         file, negatives = self.file, self._called("negative")
-        if negatives and said != {*PAIRS.columns} and said <= {*TRIPLETS.columns}:
+        if negatives and stated_roles != {*PAIRS.columns} and stated_roles <= {*TRIPLETS.columns}:
             texts = self._two("anchor", "positive", without=negatives)
             return TRIPLETS, {**texts, "negative": self._one("negative", negatives)}
-        if "sentence" in said or (len(self.texts) == 1 and not said):
+        if "sentence" in stated_roles or (len(self.texts) == 1 and not stated_roles):
             name = file.roles.get("sentence") or self._one("sentence", self.texts)
-            third = next(iter((*self._called("label"), *self._called("score"))), None)
-            if third and not said:  # it is not silently left out
-                why = (
-                    f"single texts with {third!r}, which no recipe trains on and no task "
+            extra_column = next(iter((*self._called("label"), *self._called("score"))), None)
+            if extra_column and not stated_roles:  # it is not silently left out
+                reason = (
+                    f"single texts with {extra_column!r}, which no recipe trains on and no task "
                     f"evaluates; pairs may have labels or scores"
                 )
                 purpose = " to train on the texts alone"
-                raise self._ambiguous(why, {"sentence": name}, purpose=purpose)
+                raise self._ambiguous(reason, {"sentence": name}, purpose=purpose)
             return SENTENCES, {"sentence": name}
         scores, labels = self._called("score"), self._called("label")
-        if "label" in said or file.labels:
+        if "label" in stated_roles or file.labels:
             scores = []
-        if "score" in said or file.scale is not None:
+        if "score" in stated_roles or file.scale is not None:
             scores, labels = scores or labels, []
-        if said & {*PAIRS.columns} or not (scores or labels):
+        if stated_roles & {*PAIRS.columns} or not (scores or labels):
             return PAIRS, self._two("anchor", "positive")
         if scores and labels:
-            why = f"{scores[0]!r} may be their score, and {labels[0]!r} their label"
-            raise self._ambiguous(why, {"score": scores[0]}, {"label": labels[0]})
+            reason = f"{scores[0]!r} may be their score, and {labels[0]!r} their label"
+            raise self._ambiguous(reason, {"score": scores[0]}, {"label": labels[0]})
         texts = self._two("s1", "s2")
         if scores:
             return SCORED, {**texts, "score": self._one("score", scores)}
@@ -639,9 +652,9 @@ class _Columns:
         if self.columns[name].holds == "numbers" and not file.labels:
             numbers = sorted({*self.values(name)})
             is_same = self.columns[name].key in _SAME_COLUMNS and {*numbers} == {0, 1}
-            if any(number % 1 for number in numbers) or (is_same and not said):
+            if any(number % 1 for number in numbers) or (is_same and not stated_roles):
                 return SCORED, {**texts, "score": name}
-            self._refuse_unclear_numbers(name, is_said="label" in said)
+            self._refuse_unclear_numbers(name, is_said="label" in stated_roles)
         return LABELLED, {**texts, "label": name}
 
     def _written_numbers(self, name: str) -> list[str]:
@@ -659,35 +672,37 @@ class _Columns:
         options: list[Options] = [{"score": name}]
         if meanings is not None or len(numbers) <= 2 * len(NLI_LABELS):
             is_two = [*map(_whole, numbers)] == [*_TWO_NUMBERED]
-            two = dict(zip(numbers, _TWO_NUMBERED.values(), strict=False)) if is_two else None
-            said = meanings or two or _unknown(numbers)
-            options.append(_labels_options(name, numbers, said))
-        why = f"{name!r} holds {', '.join(numbers[:6])}: scores, or numbers of labels"
+            two_meanings = (
+                dict(zip(numbers, _TWO_NUMBERED.values(), strict=False)) if is_two else None
+            )
+            label_meanings = meanings or two_meanings or _unknown(numbers)
+            options.append(_labels_options(name, numbers, label_meanings))
+        reason = f"{name!r} holds {', '.join(numbers[:6])}: scores, or numbers of labels"
         # SNLI's number of no label says that they are labels.
         is_labels = meanings is not None and "-1" in map(_whole, numbers)
-        raise self._ambiguous(why, *options[is_labels:])
+        raise self._ambiguous(reason, *options[is_labels:])
 
-    def _refuse_left_out(self, kind: RowKind, alone: Mapping[str, str]) -> None:
-        """Refuse a column beside those of ALONE that is called a part, or that could be one: of
+    def _refuse_left_out(self, kind: RowKind, chosen: Mapping[str, str]) -> None:
+        """Refuse a column beside the CHOSEN ones that is called a part, or that could be one: of
         pairs and sentences it would make another kind.
         """
-        left = {
+        left_out = {
             name: column
             for name, column in self.columns.items()
-            if name not in {*alone.values(), self.file.source}
+            if name not in {*chosen.values(), self.file.source}
             and (column.key not in _FACTS or column.is_nli or column.is_prose)
         }
-        excused = {"", "score", "label"} if self.file.labels or self.file.scale else {""}
-        for name, column in left.items():
-            if column.role not in excused:
-                why = f"{name!r} is called a {column.role}, and {kind.title} have none"
-                raise self._ambiguous(why, alone, purpose=f" to leave {name!r} out")
+        allowed_roles = {"", "score", "label"} if self.file.labels or self.file.scale else {""}
+        for name, column in left_out.items():
+            if column.role not in allowed_roles:
+                reason = f"{name!r} is called a {column.role}, and {kind.title} have none"
+                raise self._ambiguous(reason, chosen, purpose=f" to leave {name!r} out")
         if kind in {PAIRS, SENTENCES}:
-            for name, column in sorted(left.items(), key=lambda item: not item[1].is_nli):
-                self._refuse_third(name, column, kind, alone)
+            for name, column in sorted(left_out.items(), key=lambda item: not item[1].is_nli):
+                self._refuse_third(name, column, kind, chosen)
 
     def _refuse_third(
-        self, name: str, column: _Column, kind: RowKind, alone: Mapping[str, str]
+        self, name: str, column: _Column, kind: RowKind, chosen: Mapping[str, str]
     ) -> None:
         """Refuse a column beside the texts of pairs or sentences that may say something of them."""
         if column.holds == "numbers":
@@ -698,48 +713,54 @@ class _Columns:
             if _OPPOSITE.search(column.key):
                 classes = self._written_numbers(name)
                 is_label = len(classes) <= len(NLI_LABELS)
-                other = _labels_options(name, classes, _unknown(classes)) if is_label else alone
-                raise self._ambiguous(f"{name!r} may be the opposite of their score", other)
+                reading = _labels_options(name, classes, _unknown(classes)) if is_label else chosen
+                raise self._ambiguous(f"{name!r} may be the opposite of their score", reading)
             role = "score"
         elif column.holds == "words":
             role = "label"
         elif column.holds == "other" and column.values.dtype.is_nested():
-            raise self._ambiguous(f"{name!r} holds lists or tables that may be their score", alone)
+            raise self._ambiguous(f"{name!r} holds lists or tables that may be their score", chosen)
         elif column.is_text or column.holds == "lists" or column.is_prose:
             role = "negative" if kind == PAIRS else "positive"
         else:
             return
-        option: Options = {**(alone if role == "negative" else {}), role: name}
+        option: Options = {**(chosen if role == "negative" else {}), role: name}
         if kind == SENTENCES:
-            option = {"anchor": alone["sentence"], "positive": name}
-        options = [alone] if kind == SENTENCES and role == "score" else [option, alone]
-        may_say = "" if column.is_nli else ", or say nothing about them"
-        raise self._ambiguous(f"{name!r} may be their {role}{may_say}", *options)
+            option = {"anchor": chosen["sentence"], "positive": name}
+        options = [chosen] if kind == SENTENCES and role == "score" else [option, chosen]
+        alternative = "" if column.is_nli else ", or say nothing about them"
+        raise self._ambiguous(f"{name!r} may be their {role}{alternative}", *options)
 
     def meanings(self, name: str) -> dict[str, str]:
         """Return which labels in a column are written otherwise than ours, and their meaning; where
         it is unclear a UsageError.
         """
-        there = sorted({*class_texts(self.rows[name])} - {None, "", *no_labels(self.file.labels)})
-        known = ", ".join(NLI_LABELS)
-        if odd := next((m for m in self.file.labels.values() if m not in NLI_LABELS), None):
+        labels = sorted({*class_texts(self.rows[name])} - {None, "", *no_labels(self.file.labels)})
+        valid = ", ".join(NLI_LABELS)
+        if unknown_meaning := next(
+            (meaning for meaning in self.file.labels.values() if meaning not in NLI_LABELS), None
+        ):
             raise UsageError(
-                f"{self.file.text!r}: {odd!r} is not one of {known}",
-                hint=f"give each label one of them: labels={there[0]}:{NLI_LABELS[0]}",
+                f"{self.file.text!r}: {unknown_meaning!r} is not one of {valid}",
+                hint=f"give each label one of them: labels={labels[0]}:{NLI_LABELS[0]}",
             )
-        ours = {label: label.casefold() for label in there if label.casefold() in NLI_LABELS}
-        said = {**ours, **self.file.labels}
-        if unknown := [label for label in there if label not in said]:
+        own_meanings = {text: text.casefold() for text in labels if text.casefold() in NLI_LABELS}
+        meaning_of = {**own_meanings, **self.file.labels}
+        if unknown := [text for text in labels if text not in meaning_of]:
             hint = f"say whether each means {' or '.join(NLI_LABELS)}"
             options = _labels_options(name, unknown, {**self.file.labels, **_unknown(unknown)})
-            if meanings := _suggested(name, there):
+            if meanings := _suggested(name, labels):
                 hint = "if this is what they mean"
-                options = _labels_options(name, there, meanings)
+                options = _labels_options(name, labels, meanings)
             raise UsageError(
-                f"{self.file.path}: {name} holds {', '.join(map(repr, unknown[:6]))}, not one of {known}",
+                f"{self.file.path}: {name} holds {', '.join(map(repr, unknown[:6]))}, not one of {valid}",
                 hint=f"{hint}: {self._typed(options)}",
             )
-        return {label: said[label] for label in said if said[label] != label and label in there}
+        return {
+            text: meaning_of[text]
+            for text in meaning_of
+            if meaning_of[text] != text and text in labels
+        }
 
     def values(self, name: str) -> pl.Series:
         """Return the numbers in a column."""
@@ -753,8 +774,8 @@ class _Columns:
 
     def _one(self, role: str, names: Sequence[str]) -> str:
         if len(names) > 1:
-            why = f"{', '.join(map(repr, names))} may each be the {role}"
-            raise self._ambiguous(why, *({role: name} for name in names))
+            reason = f"{', '.join(map(repr, names))} may each be the {role}"
+            raise self._ambiguous(reason, *({role: name} for name in names))
         return names[0]
 
     def _two(self, *roles: str, without: Sequence[str] = ()) -> dict[str, str]:
@@ -762,18 +783,18 @@ class _Columns:
         their order.
         """
         texts = [name for name in self.texts if name not in without]
-        said = {role: name for role, name in self.file.roles.items() if role in roles}
-        rest = [name for name in texts if name not in said.values()]
+        stated = {role: name for role, name in self.file.roles.items() if role in roles}
+        remaining = [name for name in texts if name not in stated.values()]
         for names in (roles, ("s1", "s2"), ("anchor", "positive")):
-            columns = dict(said)
+            columns = dict(stated)
             for role, name in zip(roles, names, strict=True):
-                called = [column for column in self._called(name) if column in rest]
-                if role not in said and called:
-                    columns[role] = self._one(role, called)
+                candidates = [column for column in self._called(name) if column in remaining]
+                if role not in stated and candidates:
+                    columns[role] = self._one(role, candidates)
             if len(columns) == 2:
                 return {role: columns[role] for role in roles}
-        if len(rest) == 2 - len(said):
-            return {role: said.get(role) or rest.pop(0) for role in roles}
+        if len(remaining) == 2 - len(stated):
+            return {role: stated.get(role) or remaining.pop(0) for role in roles}
         if not texts:
             for name, column in self.columns.items():
                 if column.holds in {"other", "lists"}:
@@ -785,33 +806,33 @@ class _Columns:
             )
         parts = TRIPLETS.texts if len(texts) > 1 else SENTENCES.texts
         counts = (2, 3)[: max(len(texts) - 1, 1)]
-        why = (
+        reason = (
             f"{len(texts)} columns of texts ({', '.join(texts)}), whose names do not say what they "
             f"hold"
         )
         raise self._ambiguous(
-            why, *(dict(zip(parts, texts[:count], strict=False)) for count in counts)
+            reason, *(dict(zip(parts, texts[:count], strict=False)) for count in counts)
         )
 
-    def _ambiguous(self, why: str, *options: Options, purpose: str = "") -> UsageError:
+    def _ambiguous(self, reason: str, *options: Options, purpose: str = "") -> UsageError:
         """Return the error for what may be read as each of OPTIONS says, for a PURPOSE."""
         names = " or ".join(map(self._typed, options))
         if ":MEANING" in names:
             purpose += f"; a MEANING is one of {', '.join(NLI_LABELS)}"
-        return UsageError(f"{self.file.path}: {why}", hint=f"write {names}{purpose}")
+        return UsageError(f"{self.file.path}: {reason}", hint=f"write {names}{purpose}")
 
     def _typed(self, options: Options) -> str:
         """Return the file's name with OPTIONS, and with what was typed of other parts and
         columns.
         """
-        others = {**options}
-        roles = {role: others.pop(role) for role in options if role in ROLES}
-        kept = {
+        other_options = {**options}
+        roles = {role: other_options.pop(role) for role in options if role in ROLES}
+        kept_roles = {
             role: column
             for role, column in self.file.roles.items()
             if role not in roles and column not in roles.values()
         }
-        return f"'{self.file.with_options(roles=kept | roles, **others).text}'"
+        return f"'{self.file.with_options(roles=kept_roles | roles, **other_options).text}'"
 
 
 def selected_rows(
@@ -820,23 +841,25 @@ def selected_rows(
     """Return the ROWS of a file with one of the values, with commas between them, that WHERE says
     of a column, without those that DROP says.
     """
-    is_read = pl.repeat(value=True, n=rows.height, eager=True)
-    said = [(*each, True) for each in where.items()] + [(*each, False) for each in drop.items()]
-    for column, values, is_kept in said:
+    is_selected = pl.repeat(value=True, n=rows.height, eager=True)
+    conditions = [(*pair, True) for pair in where.items()] + [
+        (*pair, False) for pair in drop.items()
+    ]
+    for column, values, is_kept in conditions:
         if column not in rows.columns:
             raise no_column(path, column, rows.columns, error=UsageError)
         refuse_nested(path, rows, [column])
         texts = class_texts(rows[column]).fill_null("")
-        wanted, there = [value.strip() for value in values.split(",")], {*texts}
-        if absent := next((value for value in wanted if value not in there), None):
+        wanted, present = [value.strip() for value in values.split(",")], {*texts}
+        if absent := next((value for value in wanted if value not in present), None):
             raise UsageError(
                 f"{path}: no row has {absent!r} in {column}",
-                hint=f"it has {first_few(sorted(there))}",
+                hint=f"it has {first_few(sorted(present))}",
             )
-        is_read &= texts.is_in(wanted) == is_kept
-    if not is_read.any():
+        is_selected &= texts.is_in(wanted) == is_kept
+    if not is_selected.any():
         raise MissingError(f"{path}: all rows are left out", hint="leave out fewer values")
-    return rows.filter(is_read)
+    return rows.filter(is_selected)
 
 
 def splits_in(rows: pl.DataFrame, settled: Sequence[str]) -> tuple[str, dict[str, int]] | None:
@@ -853,8 +876,8 @@ def splits_in(rows: pl.DataFrame, settled: Sequence[str]) -> tuple[str, dict[str
         counts = class_texts(column).fill_null("").value_counts(sort=True)
         values = dict(counts.iter_rows())
         if 1 < len(values) <= _MOST_LABELS:
-            said = {*map(_split_said, values)}
-            if is_called_so or (len(said) > 1 and "" not in said):
+            split_names = {*map(_split_said, values)}
+            if is_called_so or (len(split_names) > 1 and "" not in split_names):
                 return column.name, values
     return None
 
@@ -876,25 +899,25 @@ def _split_said(value: str) -> str:
     none.
     """
     words = re.findall(r"[^\W\d_]+", value.casefold())
-    parts = [_squeezed(value), *(words if len(words) <= _LABEL_WORDS else [])]
-    return next((part for part in parts if _SPLITS.fullmatch(part)), "")
+    candidates = [_squeezed(value), *(words if len(words) <= _LABEL_WORDS else [])]
+    return next((word for word in candidates if _SPLITS.fullmatch(word)), "")
 
 
 def _suggested(column: str, labels: Sequence[str]) -> dict[str, str] | None:
     """Return what LABELS of a COLUMN mean where all of them are written as people write such
     labels; rows without one do not count.
     """
-    given = [label for label in labels if not _is_no_label(label)]
+    given_labels = [label for label in labels if not _is_no_label(label)]
     key = _squeezed(column)
     is_of_same = key in _SAME_COLUMNS or _ROLES.get(key) == "label"
-    if not is_of_same and any(_squeezed(label) in _TRUTHS for label in given):
+    if not is_of_same and any(_squeezed(label) in _TRUTHS for label in given_labels):
         return None
-    written = {label: _MEANINGS.get(_squeezed(label), "") for label in given}
-    two = _TWO_NUMBERED if key in _SAME_COLUMNS else {}
-    for meanings in (_NUMBERED, two, written):
-        whole = {label: label if label in meanings else _whole(label) for label in given}
-        if given and {*whole.values()} == {*meanings} and all(meanings.values()):
-            return {label: meanings[number] for label, number in whole.items()}
+    spelled = {label: _MEANINGS.get(_squeezed(label), "") for label in given_labels}
+    two_meanings = _TWO_NUMBERED if key in _SAME_COLUMNS else {}
+    for meanings in (_NUMBERED, two_meanings, spelled):
+        numbers = {label: label if label in meanings else _whole(label) for label in given_labels}
+        if given_labels and {*numbers.values()} == {*meanings} and all(meanings.values()):
+            return {label: meanings[number] for label, number in numbers.items()}
     return None
 
 
@@ -933,11 +956,11 @@ def _squeezed(name: str) -> str:
 
 def _role_of(name: str, *, has_sent0: bool) -> str:
     """Return what a column can be by its name; SimCSE calls anchor and positive sent0 and sent1."""
-    squeezed = _squeezed(name)
-    if squeezed == "sent1" and has_sent0:
+    key = _squeezed(name)
+    if key == "sent1" and has_sent0:
         return "positive"
-    more = _MORE.fullmatch(squeezed)
-    return (more.lastgroup or "") if more else _ROLES.get(squeezed, "")
+    match = _MORE.fullmatch(key)
+    return (match.lastgroup or "") if match else _ROLES.get(key, "")
 
 
 def _is_other(dtype: pl.DataType) -> bool:

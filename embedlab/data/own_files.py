@@ -143,8 +143,8 @@ def open_pair_file(path: Path | str) -> Part:
     if (source := data.file.source or "source") in rows.columns:
         columns["source"] = source
     scored = scored_pairs(data.file.path, rows.select(PLACE, **columns))
-    together = ParsedRows(frame=scored.frame, skipped={**skipped, **scored.skipped})
-    return Part.of_file(data.file.path, together, name=data.file.dataset)
+    pairs = ParsedRows(frame=scored.frame, skipped={**skipped, **scored.skipped})
+    return Part.of_file(data.file.path, pairs, name=data.file.dataset)
 
 
 def scored_pairs(
@@ -230,14 +230,14 @@ def open_query_file(name: str) -> Queries:
     pairs = pl.DataFrame({_PAIR[0]: anchor, _PAIR[1]: positive})
     if data.lists:  # a positive is there with each negative
         pairs = pairs.unique(maintain_order=True)
-    others = pairs.filter(pl.col(_PAIR[0]) != pl.col(_PAIR[1]))
-    distinct = others.unique(maintain_order=True)
+    different = pairs.filter(pl.col(_PAIR[0]) != pl.col(_PAIR[1]))
+    distinct = different.unique(maintain_order=True)
     if distinct.is_empty():
         raise MissingError(
             f"{name} holds no pair of different texts",
             hint="give one anchor and its positive a row",
         )
-    counts = {EQUAL: pairs.height - others.height, TWICE: others.height - distinct.height}
+    counts = {EQUAL: pairs.height - different.height, TWICE: different.height - distinct.height}
     skipped = {**rows.skipped, **{reason: count for reason, count in counts.items() if count}}
     candidates = pl.concat([positive, *negative]).unique(maintain_order=True)
     part = Part.of_file(
@@ -277,15 +277,15 @@ class ColumnMap:
 
 
 def open_own_rows(
-    path: Path, shape: RowShape, named: ColumnMap, held_out: float | None = None
+    path: Path, shape: RowShape, column_map: ColumnMap, held_out: float | None = None
 ) -> Part:
-    """Return the rows of the file at PATH with the columns of SHAPE, found where NAMED says, or
-    under their own or published names.
+    """Return the rows of the file at PATH with the columns of SHAPE, found where COLUMN MAP says,
+    or under their own or published names.
 
     The share of them that is HELD_OUT for evaluation, whole topics, is not among them; a share that
     gives no rows is refused.
     """
-    columns = _by_our_names(named.columns, shape)
+    columns = _by_our_names(column_map.columns, shape)
     if path.suffix.lower() == TEXT_FILE:
         if len(shape.columns) != 1:
             raise MissingError(
@@ -295,11 +295,11 @@ def open_own_rows(
             )
         require_file(path)
         lines = read_sentences(path)
-        rows, skipped, theirs = lines.frame, dict(lines.skipped), {shape.texts[0]: "sentence"}
+        rows, skipped, column_of = lines.frame, dict(lines.skipped), {shape.texts[0]: "sentence"}
     else:
-        rows, skipped, theirs = _table_rows(path, shape, columns, named)
+        rows, skipped, column_of = _table_rows(path, shape, columns, column_map)
     if held_out is not None:
-        is_left_out = is_held_out(rows, [theirs[name] for name in shape.texts], held_out)
+        is_left_out = is_held_out(rows, [column_of[name] for name in shape.texts], held_out)
         if not is_left_out.any():
             hint = Hint(
                 "remove data.held_out, and name a dev file: ", RecipeValue("evaluate.dev", "FILE")
@@ -311,11 +311,11 @@ def open_own_rows(
             )
         rows = rows.filter(~is_left_out)
     for name, classes in shape.labels.items():
-        column = theirs[name]
-        none = no_labels(named.labels) if classes and "-" not in classes else ()
+        column = column_of[name]
+        none = no_labels(column_map.labels) if classes and "-" not in classes else ()
         rows, blank = rows_with(path, rows, column, without=none)
         skipped |= blank
-        labels = class_texts(rows[column]).replace(dict(named.labels))
+        labels = class_texts(rows[column]).replace(dict(column_map.labels))
         rows = rows.with_columns(labels.alias(column))
         if classes:
             hint = Hint(
@@ -326,8 +326,8 @@ def open_own_rows(
     for name, largest in shape.numbers.items():
         bounds = None if largest is None else (-largest, largest)
         scale = "correct it, or state the scale of the scores in the objective's options"
-        rows = _with_numbers(path, rows, theirs[name], bounds, scale, skipped)
-    frame = rows.select(pl.col(column).alias(name) for name, column in theirs.items())
+        rows = _with_numbers(path, rows, column_of[name], bounds, scale, skipped)
+    frame = rows.select(pl.col(column).alias(name) for name, column in column_of.items())
     frame = frame.with_columns(pl.col(*shape.texts).cast(pl.String))
     return Part.of_file(path, ParsedRows(frame=frame, skipped=skipped), name=path.name)
 
@@ -336,41 +336,41 @@ def _by_our_names(columns: Mapping[str, str], shape: RowShape) -> dict[str, str]
     """Return COLUMNS with the objective's own names as keys, where they may be those that published
     corpora have.
     """
-    ours = {_PUBLISHED.get(name, name): name for name in shape.columns}
-    ours |= zip(shape.columns, shape.columns, strict=True)
-    by_our_names: dict[str, str] = {}
-    for name, theirs in columns.items():
-        if name not in ours:
+    our_names = {_PUBLISHED.get(name, name): name for name in shape.columns}
+    our_names |= zip(shape.columns, shape.columns, strict=True)
+    columns_by_name: dict[str, str] = {}
+    for name, column in columns.items():
+        if name not in our_names:
             raise UsageError(
                 f"data.columns names {name!r}, which the objective does not read",
                 hint=f"it reads {', '.join(shape.columns)}",
             )
-        other = by_our_names.setdefault(ours[name], theirs)
-        if other != theirs:
-            hint = Hint("name one: ", RecipeValue(f"data.columns.{ours[name]}", theirs))
-            fault = f"data.columns names both {other!r} and {theirs!r} as {ours[name]!r}"
+        earlier = columns_by_name.setdefault(our_names[name], column)
+        if earlier != column:
+            hint = Hint("name one: ", RecipeValue(f"data.columns.{our_names[name]}", column))
+            fault = f"data.columns names both {earlier!r} and {column!r} as {our_names[name]!r}"
             raise UsageError(fault, hint=hint)
-    return by_our_names
+    return columns_by_name
 
 
 def _table_rows(
-    path: Path, shape: RowShape, columns: Mapping[str, str], named: ColumnMap
+    path: Path, shape: RowShape, columns: Mapping[str, str], column_map: ColumnMap
 ) -> tuple[pl.DataFrame, dict[str, int], dict[str, str]]:
     """Return the selected rows of a table that have all texts of SHAPE, how many have not, and the
     column of the file by ours.
     """
     rows = read_rows(path, needed=[*columns.values(), *shape.columns])
-    theirs = {}
-    for ours in shape.columns:
-        theirs[ours] = columns.get(ours, ours)
-        if ours not in {*columns, *rows.columns} and _PUBLISHED.get(ours) in rows.columns:
-            theirs[ours] = _PUBLISHED[ours]
-        if theirs[ours] not in rows.columns:
-            hint = Hint("say which holds it: ", RecipeValue(f"data.columns.{ours}", "NAME"))
-            raise no_column(path, theirs[ours], rows.columns, hint=hint)
+    column_of = {}
+    for our_name in shape.columns:
+        column_of[our_name] = columns.get(our_name, our_name)
+        if our_name not in {*columns, *rows.columns} and _PUBLISHED.get(our_name) in rows.columns:
+            column_of[our_name] = _PUBLISHED[our_name]
+        if column_of[our_name] not in rows.columns:
+            hint = Hint("say which holds it: ", RecipeValue(f"data.columns.{our_name}", "NAME"))
+            raise no_column(path, column_of[our_name], rows.columns, hint=hint)
     if rows.is_empty():
         raise no_rows(path)
-    settled = [PLACE, *named.where, *named.drop, *theirs.values()]
+    settled = [PLACE, *column_map.where, *column_map.drop, *column_of.values()]
     if (splits := splits_in(rows, settled)) is not None:
         column, counts = splits
         chosen = RecipeValue(f"data.where.{column}", next(iter(counts)))
@@ -386,8 +386,10 @@ def _table_rows(
                 "to train on them all the same: ", RecipeValue(f"data.where.{column}", value)
             ),
         )
-    rows = selected_rows(path, rows, named.where, named.drop)
-    lists = [theirs[name] for name in LISTS if name in theirs]
-    rows, skipped = full_rows(path, rows, [theirs[name] for name in shape.texts], lists=lists)
-    refuse_nested(path, rows, [theirs[name] for name in shape.columns if name not in shape.texts])
-    return rows, skipped, theirs
+    rows = selected_rows(path, rows, column_map.where, column_map.drop)
+    lists = [column_of[name] for name in LISTS if name in column_of]
+    rows, skipped = full_rows(path, rows, [column_of[name] for name in shape.texts], lists=lists)
+    refuse_nested(
+        path, rows, [column_of[name] for name in shape.columns if name not in shape.texts]
+    )
+    return rows, skipped, column_of

@@ -28,16 +28,18 @@ def suite_names(folder: Path | None) -> list[str]:
     """Return the names of the probing suites: SentEval's, and `<name>-probing` for each folder
     `probing_<name>` in the data FOLDER.
     """
-    places = sorted(folder.glob("probing_*")) if folder is not None else []
-    return [SENTEVAL, *(_own_name(path) for path in places if path.is_dir())]
+    paths = sorted(folder.glob("probing_*")) if folder is not None else []
+    return [SENTEVAL, *(_own_name(path) for path in paths if path.is_dir())]
 
 
 def set_of(name: str) -> str | None:
     """Return the suite, other than SentEval's, that a NAME is or belongs to: `gum-probing` for
     `gum-probing/tree-depth`; otherwise None.
     """
-    first = name.partition("/")[0]
-    return name if name.startswith(FOLDER_PREFIX) else first if first.endswith("-probing") else None
+    prefix = name.partition("/")[0]
+    return (
+        name if name.startswith(FOLDER_PREFIX) else prefix if prefix.endswith("-probing") else None
+    )
 
 
 def suite_title(name: str) -> str:
@@ -70,8 +72,8 @@ def suite(name: str, folder: Path | None) -> tuple[Dataset, ...]:
     path = _place(name, folder)
     suite_name = _own_name(path)
     declared = shipped_tasks(suite_name)
-    found = {file.name for file in path.glob("*.txt") if _has_format(file)}
-    files = sorted(found | {f"{task.replace('-', '_')}.txt" for task in declared})
+    file_names = {file.name for file in path.glob("*.txt") if _has_format(file)}
+    files = sorted(file_names | {f"{task.replace('-', '_')}.txt" for task in declared})
     if not files:
         raise MissingError(
             f"no file in {str(path)!r} has the format split TAB label TAB tokens",
@@ -85,16 +87,16 @@ def _undeclared(suite_name: str, path: Path, file: str) -> Dataset:
     are.
     """
     task = _task(file)
-    like = shipped(task if task in SENTEVAL_TASKS else SENTEVAL_TASKS[0])
+    template = shipped(task if task in SENTEVAL_TASKS else SENTEVAL_TASKS[0])
     splits = {
         name: Split(
             layouts=(replace(split.layouts[0], files=(f"{path.name}/{file}",)),), expected=None
         )
-        for name, split in like.splits.items()
+        for name, split in template.splits.items()
     }
-    summary = like.summary if task in SENTEVAL_TASKS else f"probing: {task}"
+    summary = template.summary if task in SENTEVAL_TASKS else f"probing: {task}"
     return replace(
-        like, name=f"{suite_name}/{task}", summary=summary, home=path.name, splits=splits
+        template, name=f"{suite_name}/{task}", summary=summary, home=path.name, splits=splits
     )
 
 

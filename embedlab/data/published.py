@@ -85,29 +85,29 @@ def remarks(state: Mapping[str, Any], *, is_named: bool = True) -> Iterator[str]
 
     Those on a split name it, unless the reader sees its name beside them.
     """
-    name, of = state["name"], f"{state['name']} {state.get('split')}"
-    about = f"{of}: " if is_named else ""
-    rows, expected, origin = (state.get(key) for key in ("rows", "expected_rows", "origin"))
-    if state.get("partial") and rows != expected:
-        yield f"{name} is partial: {rows} of {expected} rows" + " (starter set)" * (
+    name, label = state["name"], f"{state['name']} {state.get('split')}"
+    prefix = f"{label}: " if is_named else ""
+    rows, expected_rows, origin = (state.get(key) for key in ("rows", "expected_rows", "origin"))
+    if state.get("partial") and rows != expected_rows:
+        yield f"{name} is partial: {rows} of {expected_rows} rows" + " (starter set)" * (
             origin == "starter"
         )
     elif state.get("partial"):
         yield (
-            f"{of} is partial: its classes or empty sentences are not those of the published corpus"
+            f"{label} is partial: its classes or empty sentences are not those of the published corpus"
         )
     elif (
         origin == "folder"
         and not state.get("revision")
-        and (others := other_files(state.get("sha256", {})))
+        and (paths := other_files(state.get("sha256", {})))
     ):
-        more = f" and {len(others) - 1} more" * (len(others) > 1)
-        yield f"{about}the counts are right, but {others[0]!r}{more} differs from the published file"
+        more = f" and {len(paths) - 1} more" * (len(paths) > 1)
+        yield f"{prefix}the counts are right, but {paths[0]!r}{more} differs from the published file"
     if name in _MADE_BY_RULE and origin != "tiny":
-        yield f"{about}made by a rule; {_MADE_BY_RULE[name]}"
-    yield from (f"{about}{note}" for note in state.get("notes", ()))
+        yield f"{prefix}made by a rule; {_MADE_BY_RULE[name]}"
+    yield from (f"{prefix}{note}" for note in state.get("notes", ()))
     if empty := state.get("empty", 0):
-        yield f"{about}{empty} empty sentence{'s' * (empty != 1)}"
+        yield f"{prefix}{empty} empty sentence{'s' * (empty != 1)}"
 
 
 STS_YEARS = ("sts12", "sts13", "sts14", "sts15", "sts16")
@@ -137,9 +137,9 @@ def canonical_name(name: str) -> str:
     shipped = [*plugins.shipped_names("datasets"), *plugins.shipped_names("tasks")]
     if base in shipped or "/" in base:
         return name
-    typed = _squeezed(base)
-    squeezed = {_squeezed(known): known for known in reversed(shipped)}
-    canonical = squeezed.get(typed) or shipped_aliases().get(typed)
+    key = _squeezed(base)
+    name_by_key = {_squeezed(shipped_name): shipped_name for shipped_name in reversed(shipped)}
+    canonical = name_by_key.get(key) or shipped_aliases().get(key)
     # a plug-in's name is its own
     if canonical is None or plugins.find("datasets", base) or plugins.find("tasks", base):
         return name

@@ -75,25 +75,31 @@ class Queries:
         """Return the same without the texts that a model REFUSED, and which items are left: a query
         is left out where it, or a document that is relevant to it, is among them.
         """
-        is_asked = np.array([text not in refused for text in self.texts], np.bool_)
-        is_there = np.ones(len(self.ids[1]), np.bool_)
-        is_there[: len(self.candidates)] = [text not in refused for text in self.candidates]
-        is_asked[self.query[~is_there[self.relevant]]] = False
-        items = np.flatnonzero(is_asked[self.query])
-        number, place = np.cumsum(is_asked) - 1, np.cumsum(is_there) - 1
-        query, document = self.excluded
-        stays = is_asked[query] & is_there[document]
-        kept = Queries(
-            part=replace(self.part, frame=self.part.frame[items]),
-            texts=tuple(compress(self.texts, is_asked)),
-            candidates=tuple(compress(self.candidates, is_there)),
-            query=number[self.query[items]],
-            relevant=place[self.relevant[items]],
-            grade=self.grade[items],
-            excluded=(number[query[stays]], place[document[stays]]),
-            ids=([*compress(self.ids[0], is_asked)], [*compress(self.ids[1], is_there)]),
+        is_query_kept = np.array([text not in refused for text in self.texts], np.bool_)
+        is_document_kept = np.ones(len(self.ids[1]), np.bool_)
+        is_document_kept[: len(self.candidates)] = [text not in refused for text in self.candidates]
+        is_query_kept[self.query[~is_document_kept[self.relevant]]] = False
+        items = np.flatnonzero(is_query_kept[self.query])
+        query_number, document_number = (
+            np.cumsum(is_query_kept) - 1,
+            np.cumsum(is_document_kept) - 1,
         )
-        return kept, items
+        query, document = self.excluded
+        is_pair_kept = is_query_kept[query] & is_document_kept[document]
+        readable = Queries(
+            part=replace(self.part, frame=self.part.frame[items]),
+            texts=tuple(compress(self.texts, is_query_kept)),
+            candidates=tuple(compress(self.candidates, is_document_kept)),
+            query=query_number[self.query[items]],
+            relevant=document_number[self.relevant[items]],
+            grade=self.grade[items],
+            excluded=(query_number[query[is_pair_kept]], document_number[document[is_pair_kept]]),
+            ids=(
+                [*compress(self.ids[0], is_query_kept)],
+                [*compress(self.ids[1], is_document_kept)],
+            ),
+        )
+        return readable, items
 
     @property
     def keys(self) -> NDArray[np.uint64]:
@@ -102,8 +108,10 @@ class Queries:
         """
         if self.has_texts:
             return text_keys(self.part.frame)
-        both = zip(("query", "document"), self.ids, (self.query, self.relevant), strict=True)
-        columns = [[_key(f"{kind} {ids[index]}") for index in places] for kind, ids, places in both]
+        sides = zip(("query", "document"), self.ids, (self.query, self.relevant), strict=True)
+        columns = [
+            [_key(f"{side} {ids[index]}") for index in indices] for side, ids, indices in sides
+        ]
         return np.array(columns, np.uint64).T
 
 
@@ -126,18 +134,22 @@ def own_texts(
     candidates: Sequence[str],
     query: Places,
     relevant: Places,
-    more: Sequence[tuple[int, int]] = (),
+    extra: Sequence[tuple[int, int]] = (),
 ) -> tuple[Places, Places]:
-    """Return the pairs of a query and a document that is the query's own text, and MORE; not those
+    """Return the pairs of a query and a document that is the query's own text, and EXTRA; not those
     that are said to be relevant.
     """
-    places: dict[str, list[int]] = {}
+    positions_by_text: dict[str, list[int]] = {}
     for index, text in enumerate(candidates):
         if text:
-            places.setdefault(text, []).append(index)
-    same = {(number, index) for number, text in enumerate(texts) for index in places.get(text, ())}
+            positions_by_text.setdefault(text, []).append(index)
+    own_pairs = {
+        (number, index)
+        for number, text in enumerate(texts)
+        for index in positions_by_text.get(text, ())
+    }
     graded = {*zip(query.tolist(), relevant.tolist(), strict=True)}
-    pairs = np.array(sorted((same | {*more}) - graded), np.intp).reshape(-1, 2)
+    pairs = np.array(sorted((own_pairs | {*extra}) - graded), np.intp).reshape(-1, 2)
     return pairs[:, 0], pairs[:, 1]
 
 
@@ -147,7 +159,7 @@ def item_frame(
     """Return the texts of each item."""
     columns = zip(SENTENCES, (texts, candidates), (query, relevant), strict=True)
     return pl.DataFrame(
-        {name: [values[at] for at in places] for name, values, places in columns},
+        {name: [values[index] for index in indices] for name, values, indices in columns},
         schema=dict.fromkeys(SENTENCES, pl.String),
     )
 
@@ -172,9 +184,9 @@ def queries_of_pairs(part: Part, candidates: Sequence[str]) -> Queries:
 
 def _indices(frame: pl.DataFrame, columns: Mapping[str, Sequence[str]]) -> Iterator[Places]:
     """Yield the place of each value of a column among those that it can have."""
-    for name, known in columns.items():
-        places = frame[name].replace_strict(known, range(len(known)), return_dtype=pl.Int64)
-        yield places.to_numpy()
+    for name, values in columns.items():
+        numbers = frame[name].replace_strict(values, range(len(values)), return_dtype=pl.Int64)
+        yield numbers.to_numpy()
 
 
 def _numbered(texts: Sequence[str]) -> list[str]:
@@ -210,8 +222,8 @@ def open_query_folder(name: str) -> Queries:
         texts, lines, again = _read_texts(files[1], lambda row: row.get("text"))
         corpus, _, copies = _read_texts(files[2], _document_text)
         notes = [*notes, *again, *copies]
-        qrels, lost = _of_asked(files, qrels, texts, lines)
-        skipped |= lost
+        qrels, lost_queries = _of_asked(files, qrels, texts, lines)
+        skipped |= lost_queries
     relevant = qrels.filter(pl.col("grade") > 0)
     if relevant.is_empty():
         raise MissingError(
@@ -220,28 +232,30 @@ def open_query_folder(name: str) -> Queries:
         )
     absent = _unknown(graded, relevant, "document", corpus, CORPUS, "relevant documents")
     if lost_documents := absent["document"].n_unique():
-        said = _counted(lost_documents, "relevant document is", "relevant documents are")
-        where = _places(graded, absent["line"])
-        notes.insert(0, f"{said} not in {CORPUS} and never found ({where})")
-    if has_texts and (same := len(corpus) - len({*corpus.values()})):
-        notes.append(f"{_counted(same, 'document has', 'documents have')} the text of another")
+        count_text = _counted(lost_documents, "relevant document is", "relevant documents are")
+        location = _places(graded, absent["line"])
+        notes.insert(0, f"{count_text} not in {CORPUS} and never found ({location})")
+    if has_texts and (copy_count := len(corpus) - len({*corpus.values()})):
+        notes.append(
+            f"{_counted(copy_count, 'document has', 'documents have')} the text of another"
+        )
     query_ids = relevant["query"].unique(maintain_order=True).to_list()
     document_ids = [*corpus, *absent["document"].unique(maintain_order=True)]
-    if without := qrels["query"].n_unique() - len(query_ids):
-        skipped[NONE_RELEVANT] = without
-    asked, candidates = tuple(texts[query] for query in query_ids), tuple(corpus.values())
+    if irrelevant_count := qrels["query"].n_unique() - len(query_ids):
+        skipped[NONE_RELEVANT] = irrelevant_count
+    query_texts, candidates = tuple(texts[query] for query in query_ids), tuple(corpus.values())
     query, document = _indices(relevant, {"query": query_ids, "document": document_ids})
     # the document of the same id whose text holds that of the query, as in ArguAna
-    at = {key: index for index, key in enumerate(document_ids)}
-    itself = [
-        (number, at[key])
+    position_of_id = {key: index for index, key in enumerate(document_ids)}
+    self_pairs = [
+        (number, position_of_id[key])
         for number, key in enumerate(query_ids)
         if has_texts and texts[key] in corpus.get(key, "")
     ]
     frame = pl.DataFrame({"item": np.arange(len(query))})
     if has_texts:
-        shown = [*candidates, *document_ids[len(candidates) :]]
-        frame = item_frame(asked, shown, query, document)
+        document_texts = [*candidates, *document_ids[len(candidates) :]]
+        frame = item_frame(query_texts, document_texts, query, document)
     state = DatasetState(
         name=name,
         rows=len(query),
@@ -253,12 +267,12 @@ def open_query_folder(name: str) -> Queries:
     )
     return Queries(
         part=Part(frame=frame, state=state),
-        texts=asked,
+        texts=query_texts,
         candidates=candidates,
         query=query,
         relevant=document,
         grade=relevant["grade"].to_numpy(),
-        excluded=own_texts(asked, candidates, query, document, itself),
+        excluded=own_texts(query_texts, candidates, query, document, self_pairs),
         ids=(query_ids, document_ids),
     )
 
@@ -275,26 +289,29 @@ def _of_asked(
     if unknown.height:
         reason = f"query that is not in {QUERIES} ({_places(files[0], unknown['line'])})"
         skipped[reason] = unknown["query"].n_unique()
-    known = qrels.filter(pl.col("query").is_in([*texts]))
-    wanted = known.filter(pl.col("grade") > 0)["query"].unique(maintain_order=True)
-    empty = wanted.filter(~is_seen(wanted.replace_strict(texts, return_dtype=pl.String)))
+    known_grades = qrels.filter(pl.col("query").is_in([*texts]))
+    relevant_queries = known_grades.filter(pl.col("grade") > 0)["query"].unique(maintain_order=True)
+    empty = relevant_queries.filter(
+        ~is_seen(relevant_queries.replace_strict(texts, return_dtype=pl.String))
+    )
     if len(empty):
         places = _places(files[1], [lines[query] for query in empty])
         skipped[f"empty query ({places})"] = len(empty)
-    return known.filter(~pl.col("query").is_in(empty.to_list())), skipped
+    return known_grades.filter(~pl.col("query").is_in(empty.to_list())), skipped
 
 
 def _unknown(
-    path: Path, qrels: pl.DataFrame, column: str, known: Mapping[str, str], file: str, what: str
+    path: Path, qrels: pl.DataFrame, column: str, texts: Mapping[str, str], file: str, things: str
 ) -> pl.DataFrame:
-    """Return the grades whose query or document, in a COLUMN, is not among those KNOWN by a FILE;
-    if there are no others, it is of another collection, which has none of WHAT is named.
+    """Return the grades whose query or document, in a COLUMN, is not among the TEXTS of a FILE;
+    if there are no others, it is of another collection; THINGS is what the
+    error calls them.
     """
-    unknown = qrels.filter(~pl.col(column).is_in([*known]))
+    unknown = qrels.filter(~pl.col(column).is_in([*texts]))
     if unknown.height and unknown.height == qrels.height:
         raise MissingError(
-            f"{path}: {file} has none of its {what}: line {unknown['line'][0]} names "
-            f"{unknown[column][0]!r}, {file} has {next(iter(known), '')!r}",
+            f"{path}: {file} has none of its {things}: line {unknown['line'][0]} names "
+            f"{unknown[column][0]!r}, {file} has {next(iter(texts), '')!r}",
             hint="give queries, documents and qrels of the same collection",
         )
     return unknown
@@ -302,8 +319,8 @@ def _unknown(
 
 def _qrels_file(folder: Path, split: str | None, name: str) -> Path:
     """Return the qrels of a SPLIT: test where none was typed, otherwise the only one."""
-    places = sorted((folder / QRELS).glob("*"))
-    files = {file.stem: file for file in places if file.suffix in _SUFFIXES}
+    paths = sorted((folder / QRELS).glob("*"))
+    files = {file.stem: file for file in paths if file.suffix in _SUFFIXES}
     if not files:
         raise MissingError(
             f"no qrels in {str(folder / QRELS)!r}",
@@ -355,8 +372,8 @@ def _document_text(row: Mapping[str, Any]) -> Any:
     return f"{title} {text}".strip() if is_text else False
 
 
-def _counted(count: int, one: str, several: str) -> str:
-    return f"{count} {one if count == 1 else several}"
+def _counted(count: int, singular: str, plural: str) -> str:
+    return f"{count} {singular if count == 1 else plural}"
 
 
 def _places(path: Path, lines: Sequence[int] | pl.Series) -> str:
@@ -383,13 +400,15 @@ def _read_qrels(path: Path) -> tuple[pl.DataFrame, dict[str, int], list[str]]:
             raise MissingError(
                 f"{path}, line {line}: grade {text!r} is not a number", hint=_GRADE
             ) from error
-        first, other = grades.setdefault((query, document), (line, grade))
-        if other != grade:
-            of = f"query {query!r} and document {document!r} of line {first}"
-            raise bad_line(path, line, f"repeats {of} with another grade")
-        again += first != line
+        first_line, first_grade = grades.setdefault((query, document), (line, grade))
+        if first_grade != grade:
+            pair_text = f"query {query!r} and document {document!r} of line {first_line}"
+            raise bad_line(path, line, f"repeats {pair_text} with another grade")
+        again += first_line != line
     unit = Fraction(lcm(*(grade.denominator for _, grade in grades.values())))
-    line, highest = max(grades.values(), key=lambda of: of[1], default=(0, Fraction(0)))
+    line, highest = max(
+        grades.values(), key=lambda pair_text: pair_text[1], default=(0, Fraction(0))
+    )
     if not (is_whole := highest * unit <= MOST_RELEVANT):
         lowest = min(grade for _, grade in grades.values() if grade > 0)
         unit = 1 / lowest
@@ -403,11 +422,11 @@ def _read_qrels(path: Path) -> tuple[pl.DataFrame, dict[str, int], list[str]]:
     rows = [(line, *pair, number(grade * unit)) for pair, (line, grade) in grades.items()]
     columns = {"line": pl.Int64, "query": pl.String, "document": pl.String}
     columns["grade"] = pl.Int64 if is_whole else pl.Float64
-    said = _counted(again, f"line of {path.name} repeats", f"lines of {path.name} repeat")
+    repeats = _counted(again, f"line of {path.name} repeats", f"lines of {path.name} repeat")
     return (
         pl.DataFrame(rows, schema=columns, orient="row"),
-        {f"{what} ({_places(path, lines)})": len(lines) for what, lines in blank.items()},
-        [f"{said} another and {'counts' if again == 1 else 'count'} once"] * (again > 0),
+        {f"{reason} ({_places(path, lines)})": len(lines) for reason, lines in blank.items()},
+        [f"{repeats} another and {'counts' if again == 1 else 'count'} once"] * (again > 0),
     )
 
 
@@ -418,16 +437,16 @@ def _graded_lines(path: Path) -> Iterator[tuple[int, str, str, str]]:
     lines = read_lines(path)
     separator = next((mark for mark in ("\t", ",") if lines[0].count(mark) > 1), None)
     header = [name.strip() for name in lines[0].split(separator)]
-    places: list[int] = [0, -2, -1]
+    positions: list[int] = [0, -2, -1]
     width, start = (3 if len(header) == 3 else 4), 1
     if _number(header[-1]) is None and len(header) in {1, 3, 4}:
-        called = [re.sub(r"[\W_]", "", name.lower()) for name in header]
-        places, width, start = [], len(header), 2
+        column_keys = [re.sub(r"[\W_]", "", name.lower()) for name in header]
+        positions, width, start = [], len(header), 2
         for name, spellings in _HEADER.items():
-            if not (there := spellings.intersection(called)):
-                known = ", ".join(_HEADER)
-                raise bad_line(path, 1, f"no column {name!r}: its columns are {known}")
-            places.append(min(map(called.index, there)))
+            if not (matching := spellings.intersection(column_keys)):
+                field_names = ", ".join(_HEADER)
+                raise bad_line(path, 1, f"no column {name!r}: its columns are {field_names}")
+            positions.append(min(map(column_keys.index, matching)))
     for number, text in enumerate(lines[start - 1 :], start):
         if not text.strip():
             continue
@@ -436,7 +455,7 @@ def _graded_lines(path: Path) -> Iterator[tuple[int, str, str, str]]:
         if len(fields) != width:
             shape = "query document grade" if width == 3 else "query 0 document grade"
             raise odd_fields(path, number, fields, f"not {width} of {shape}")
-        query, document, grade = (fields[at] for at in places)
+        query, document, grade = (fields[position] for position in positions)
         for name, value in zip(_HEADER, (query, document), strict=False):
             if not value:
                 raise bad_line(path, number, f"{name} is empty")
@@ -453,7 +472,7 @@ def read_run(path: Path) -> Run:
 
 @lru_cache(maxsize=4)
 def _read_run(path: Path, _size: int, _modified_ns: int) -> Run:
-    found: dict[tuple[str, str], float] = {}
+    scores: dict[tuple[str, str], float] = {}
     systems = set[str]()
     for line, text in enumerate(read_lines(path), 1):
         fields = text.split()
@@ -462,7 +481,7 @@ def _read_run(path: Path, _size: int, _modified_ns: int) -> Run:
         query, _, document, _, score, system = fields
         if (number := _number(score)) is None:
             raise bad_line(path, line, f"score {score!r} is not a number")
-        if (query, document) in found:
+        if (query, document) in scores:
             raise bad_line(path, line, f"repeats document {document!r} for query {query!r}")
         if len(systems | {system}) > 1:
             raise MissingError(
@@ -470,8 +489,8 @@ def _read_run(path: Path, _size: int, _modified_ns: int) -> Run:
                 hint="give one file for each system",
             )
         systems.add(system)
-        found[query, document] = number
-    rows = [(*pair, score) for pair, score in found.items()]
+        scores[query, document] = number
+    rows = [(*pair, score) for pair, score in scores.items()]
     columns = {"query": pl.String, "document": pl.String, "score": pl.Float64}
     return Run(path=path, rows=pl.DataFrame(rows, schema=columns, orient="row"))
 

@@ -98,15 +98,15 @@ def dataset(name: str) -> Dataset:
     canonical = canonical_name(name)
     if plugins.find("datasets", canonical) is None:
         refuse_file(name)
-    also = shipped_aliases()
-    return _load(plugins.require("datasets", canonical, listing=listing, also=also))
+    aliases = shipped_aliases()
+    return _load(plugins.require("datasets", canonical, listing=listing, also=aliases))
 
 
 def _load(plugin: Plugin) -> Dataset:
-    loaded = plugin.load()
-    if isinstance(loaded, Path):
-        return read_corpus(loaded)
-    return plugin.checked(loaded, Dataset, named=True)
+    plugin_object = plugin.load()
+    if isinstance(plugin_object, Path):
+        return read_corpus(plugin_object)
+    return plugin.checked(plugin_object, Dataset, named=True)
 
 
 @lru_cache(
@@ -187,10 +187,10 @@ class Source:
                 f"{chosen.name!r} has no split {split!r}",
                 hint=f"its splits: {', '.join(chosen.splits)}",
             )
-        is_here = self.folder == TINY_FOLDER or self._place(chosen, split) is not None
-        if not is_here and (chosen.splits[split].hub is None or self.offline):
+        is_readable = self.folder == TINY_FOLDER or self._place(chosen, split) is not None
+        if not is_readable and (chosen.splits[split].hub is None or self.offline):
             raise self._missing(chosen, split)
-        return is_here
+        return is_readable
 
     def hashes(self, chosen: Dataset, split: str) -> dict[str, str]:
         """The SHA-256 of the files of a split in the data folder; none where they are not there, or
@@ -203,8 +203,10 @@ class Source:
         """Return those of the DATASETS of a whole task that are read: of the starter set those that
         it holds, where it holds any.
         """
-        held = [name for name in datasets if name in CORPORA] if is_starter(self.folder) else []
-        return held or datasets
+        available_names = (
+            [name for name in datasets if name in CORPORA] if is_starter(self.folder) else []
+        )
+        return available_names or datasets
 
     def folder_of(self, chosen: Dataset) -> Path | None:
         """The folder that the files of a dataset are in: one of its own, or the data folder."""
@@ -224,19 +226,19 @@ class Source:
                 is_file if folder.exists() else f"no data folder {str(folder)!r}",
                 hint=Hint("give the folder of the corpora with ", option, " or EMBEDLAB_DATA"),
             )
-        begun = ""  # the first missing file of the first layout that was begun
+        missing = ""  # the first missing file of the first layout that was begun
         for layout in chosen.splits[split].layouts:
             absent = [file for file in layout.files if not (folder / file).is_file()]
-            if not absent and begun:
+            if not absent and missing:
                 raise MissingError(
-                    f"no file {str(folder / begun)!r}, although the other files of its layout are "
+                    f"no file {str(folder / missing)!r}, although the other files of its layout are "
                     f"there; embedlab does not read {Path(layout.files[0]).name!r} in its place",
                     hint=f"restore the file, or remove the rest of its layout from "
-                    f"{str((folder / begun).parent)!r}",
+                    f"{str((folder / missing).parent)!r}",
                 )
             if not absent:
                 return folder, layout
-            begun = begun or absent[0] * (len(absent) < len(layout.files))
+            missing = missing or absent[0] * (len(absent) < len(layout.files))
         return None
 
     def _from_folder(self, chosen: Dataset, split: str) -> Part:
@@ -294,20 +296,20 @@ class Source:
         ways to get it.
         """
         hub, folder, offer = chosen.splits[split].hub, self.folder_of(chosen), Hint(", or ", OFFER)
-        get = f"download it from {chosen.home}, then "
-        why = "no data folder is set"
+        advice = f"download it from {chosen.home}, then "
+        reason = "no data folder is set"
         if hub is not None:
-            get = f"`embedlab data get {chosen.name}` on a machine with a network, or "
-            why += f", and {OFFLINE}"
+            advice = f"`embedlab data get {chosen.name}` on a machine with a network, or "
+            reason += f", and {OFFLINE}"
         if folder is not None:
             files = chosen.splits[split].layouts[0].files
             absent = next(file for file in files if not (folder / file).is_file())
-            why = f"no file {absent!r} in {str(folder)!r}"
+            reason = f"no file {absent!r} in {str(folder)!r}"
             offer = offer if chosen.name in CORPORA else Hint()
         return MissingError(
-            f"dataset {chosen.name!r} ({split}) is missing: {why}",
-            hint=Hint(get, NamedOption("--data", "DIR"), offer),
-            reason=why,
+            f"dataset {chosen.name!r} ({split}) is missing: {reason}",
+            hint=Hint(advice, NamedOption("--data", "DIR"), offer),
+            reason=reason,
         )
 
 
@@ -329,20 +331,20 @@ def _read(layout: FileLayout, paths: Sequence[Path]) -> ParsedRows:
 
 
 def available(
-    wanted: Iterable[Wanted], open_one: Callable[[Wanted], Opened]
+    names: Iterable[Wanted], open_one: Callable[[Wanted], Opened]
 ) -> tuple[list[Opened], list[MissingError]]:
-    """Return what OPEN_ONE opens of WANTED, and the errors of what is missing; where nothing is
+    """Return what OPEN_ONE opens of NAMES, and the errors of what is missing; where nothing is
     there, the first is raised.
     """
-    opened, missing = [], []
-    for each in wanted:
+    opened, missing_errors = [], []
+    for name in names:
         try:
-            opened.append(open_one(each))
+            opened.append(open_one(name))
         except MissingError as error:
-            missing.append(error)
+            missing_errors.append(error)
     if not opened:
-        raise missing[0]
-    return opened, missing
+        raise missing_errors[0]
+    return opened, missing_errors
 
 
 # a figure of tsukagoshi divides all its pairs (train, dev and test) into fifths by Dice

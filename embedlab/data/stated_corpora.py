@@ -97,11 +97,13 @@ def _listed(path: Path, _size: int, _changed_ns: int) -> tuple[str, ...]:
 
     try:
         refuse_foreign(path, limit=LARGEST_CARD)
-        front = _FRONT_MATTER.match(path.read_text("utf-8-sig"))
-        stated = (yaml.safe_load(front[1]) or {}).get("datasets") or () if front else ()
+        front_matter = _FRONT_MATTER.match(path.read_text("utf-8-sig"))
+        stated_names = (
+            (yaml.safe_load(front_matter[1]) or {}).get("datasets") or () if front_matter else ()
+        )
     except Exception:  # a damaged card can be any error of its parser
         return ()
-    names = [stated] if isinstance(stated, str) else stated
+    names = [stated_names] if isinstance(stated_names, str) else stated_names
     return tuple(dict.fromkeys(map(str, names)))
 
 
@@ -116,19 +118,19 @@ def open_stated(names: Sequence[str], source: Source, cache: Path) -> list[State
 def _open_corpus(name: str, source: Source, cache: Path) -> StatedCorpus:
     texts: dict[str, tuple[int, KnownText]] = {}
     published = 0
-    for own in CORPORA.get(name.rpartition("/")[2].lower(), ()):
-        chosen = dataset(own)
+    for dataset_name in CORPORA.get(name.rpartition("/")[2].lower(), ()):
+        chosen = dataset(dataset_name)
         with suppress(EmbedlabError):  # damaged, or half there: not at hand
             hashes = source.hashes(chosen, TRAIN) if TRAIN in chosen.splits else {}
             if not hashes:
                 continue
-            key = sha256(repr((own, sorted(hashes.items()))).encode()).hexdigest()[:16]
+            key = sha256(repr((dataset_name, sorted(hashes.items()))).encode()).hexdigest()[:16]
             path = cache / f"{key}.parquet"
             if (text := cached(path, _read_text)) is None:
                 frame = source.open_split(chosen, TRAIN).frame
                 text = len(frame), KnownText.of([frame])
                 _write_text(path, *text)
-            texts[own] = text
+            texts[dataset_name] = text
             expected = chosen.splits[TRAIN].expected
             published += expected.rows if expected else text[0]
     return StatedCorpus(
@@ -140,24 +142,32 @@ def _open_corpus(name: str, source: Source, cache: Path) -> StatedCorpus:
     )
 
 
-def nearly_known(sentences: Sequence[str], known: Iterable[str]) -> NDArray[np.bool_]:
+def nearly_known(sentences: Sequence[str], known_sentences: Iterable[str]) -> NDArray[np.bool_]:
     """Return which SENTENCES, (sentences,), differ in at most one word, left out, put in or
-    replaced, from a KNOWN one; case and punctuation do not count.
+    replaced, from one of KNOWN SENTENCES; case and punctuation do not count.
 
     Sentences are found by what they are without one of their words: nothing is compared with
     everything.
     """
-    places: dict[Hashable, list[int]] = {}
-    for place, sentence in enumerate(sentences):
+    positions: dict[Hashable, list[int]] = {}
+    for index, sentence in enumerate(sentences):
         words = _words(sentence)
-        for key in (("whole", words), *_gaps(words), *(("less", less) for _, less in _gaps(words))):
-            places.setdefault(key, []).append(place)
+        for key in (
+            ("whole", words),
+            *_gaps(words),
+            *(("less", shortened) for _, shortened in _gaps(words)),
+        ):
+            positions.setdefault(key, []).append(index)
     is_near = np.zeros(len(sentences), np.bool_)
-    for sentence in known:
+    for sentence in known_sentences:
         words = _words(sentence)
-        wholes = [words, *(less for _, less in _gaps(words))]
-        for key in (*(("whole", whole) for whole in wholes), ("less", words), *_gaps(words)):
-            is_near[places.get(key, [])] = True
+        candidates = [words, *(shortened for _, shortened in _gaps(words))]
+        for key in (
+            *(("whole", candidate) for candidate in candidates),
+            ("less", words),
+            *_gaps(words),
+        ):
+            is_near[positions.get(key, [])] = True
     return is_near
 
 
@@ -168,13 +178,13 @@ def _words(sentence: str) -> tuple[str, ...]:
 
 def _gaps(words: tuple[str, ...]) -> list[tuple[int, tuple[str, ...]]]:
     """Return WORDS without each of them, with its place."""
-    return [(place, (*words[:place], *words[place + 1 :])) for place in range(len(words))]
+    return [(index, (*words[:index], *words[index + 1 :])) for index in range(len(words))]
 
 
 def stated_sentences(corpora: Iterable[StatedCorpus], source: Source) -> Iterator[str]:
     """Yield each sentence of CORPORA that is at hand in SOURCE, once a column."""
     source = replace(source, offline=True, allow_partial=True)
-    for own in dict.fromkeys(name for corpus in corpora for name in corpus.datasets):
-        frame = source.open_split(dataset(own), TRAIN).frame
+    for dataset_name in dict.fromkeys(name for corpus in corpora for name in corpus.datasets):
+        frame = source.open_split(dataset(dataset_name), TRAIN).frame
         for column in sentence_columns(frame):
             yield from frame[column].unique(maintain_order=True).to_list()

@@ -128,9 +128,10 @@ def no_column(
     """Return the error for a column called NAME that is not among those of the file or dataset
     TITLE.
     """
-    there = first_few(column for column in columns if column != PLACE)
+    found_columns = first_few(column for column in columns if column != PLACE)
     return error(
-        f"{title} has no column {name!r}: found {there}", hint=hint or "name one of its columns"
+        f"{title} has no column {name!r}: found {found_columns}",
+        hint=hint or "name one of its columns",
     )
 
 
@@ -149,10 +150,12 @@ def _csv_rows(path: Path) -> list[tuple[int, list[str]]]:
     agree.
     """
     text = read_text(path)
-    first, _, rest = text.partition("\n")
-    if stated := _STATED_SEPARATOR.fullmatch(first.rstrip("\r")):
-        return [(line + 1, row) for line, row in _quoted_rows(path, rest, stated[1])]
-    splits = [mark for mark in SEPARATORS if len(outside_quotes(first, mark)) > 1] or [","]
+    first_line, _, remaining_text = text.partition("\n")
+    if stated_separator := _STATED_SEPARATOR.fullmatch(first_line.rstrip("\r")):
+        return [
+            (line + 1, row) for line, row in _quoted_rows(path, remaining_text, stated_separator[1])
+        ]
+    splits = [mark for mark in SEPARATORS if len(outside_quotes(first_line, mark)) > 1] or [","]
     agreed = (mark for mark in splits if len(splits) > 1 and _is_consistent(path, text, mark))
     return _quoted_rows(path, text, next(agreed, splits[0]))
 
@@ -205,14 +208,16 @@ def _read_jsonl(path: Path) -> pl.DataFrame:
     try:
         frame = pl.read_ndjson("\n".join(lines.values()).encode(), infer_schema_length=None)
     except pl.exceptions.PolarsError:
-        objects = [json_object(path, *each, reads_nan=True) for each in lines.items()]
-        again = "\n".join(map(json.dumps, objects))
-        frame = pl.read_ndjson(again.encode(), infer_schema_length=None)
+        objects = [
+            json_object(path, *numbered_line, reads_nan=True) for numbered_line in lines.items()
+        ]
+        json_text = "\n".join(map(json.dumps, objects))
+        frame = pl.read_ndjson(json_text.encode(), infer_schema_length=None)
     # Polars takes the first value of a key that occurs twice.
     keys = pl.Series([*lines.values()], dtype=pl.String).str.extract_all(_KEY)
-    bare = keys.list.eval(pl.element().str.strip_chars_end(": \t"))
+    bare_keys = keys.list.eval(pl.element().str.strip_chars_end(": \t"))
     numbers = [*lines]
-    for row in (bare.list.n_unique() < bare.list.len()).arg_true():
+    for row in (bare_keys.list.n_unique() < bare_keys.list.len()).arg_true():
         json_object(path, numbers[row], lines[numbers[row]])
     return frame.with_columns(pl.Series(PLACE, [*lines], dtype=pl.UInt32))
 
@@ -225,24 +230,24 @@ def _table(
     """
     while len(rows) > 1 and not any(rows[-1][1]):
         rows = rows[:-1]
-    (first, names), *rows = rows
+    (header_line, names), *rows = rows
     header = [name.strip() for name in names]
     if _has_row_names(header, [row for _, row in rows]):
         header = ["", *header]
     if len(header) < 2 + ("" in header):
         lines = [",".join(row) for row in (names, *(row for _, row in rows))]
-        if other := _other_separator([*filter(None, lines)]):
+        if sign := _other_separator([*filter(None, lines)]):
             is_tsv = path.suffix.lower() == ".tsv"
-            hint = f"replace {other!r} by tabs and call it {path.with_suffix('.tsv').name}"
-            if is_tsv and other in SEPARATORS and 2 * other not in "".join(names):
+            hint = f"replace {sign!r} by tabs and call it {path.with_suffix('.tsv').name}"
+            if is_tsv and sign in SEPARATORS and 2 * sign not in "".join(names):
                 hint = f"call it {path.with_suffix('.csv').name}"
             marks = repr("\t") if is_tsv else " ".join(map(repr, SEPARATORS))
             fault = (
-                f"its columns are separated by {other!r}, those of a {path.suffix} file by {marks}"
+                f"its columns are separated by {sign!r}, those of a {path.suffix} file by {marks}"
             )
-            raise MissingError(f"{path}, line {first}: {fault}", hint=hint)
-    if twice := [name for name in header if header.count(name) > 1]:
-        raise bad_line(path, first, f"column {twice[0]!r} occurs twice")
+            raise MissingError(f"{path}, line {header_line}: {fault}", hint=hint)
+    if repeated := [name for name in header if header.count(name) > 1]:
+        raise bad_line(path, header_line, f"column {repeated[0]!r} occurs twice")
     fewest = max((header.index(name) + 1 for name in needed if name in header), default=0)
     for line, row in rows:
         if len(row) > len(header) or (any(row) and len(row) < fewest):
@@ -252,8 +257,8 @@ def _table(
         {name: column[:-1] for name, column in zip(header, columns, strict=True)},
         schema=dict.fromkeys(header, pl.String),
     )
-    places = pl.Series(PLACE, [line for line, _ in rows], dtype=pl.UInt32)
-    return frame.with_columns(pl.all().replace("", None), places)
+    line_numbers = pl.Series(PLACE, [line for line, _ in rows], dtype=pl.UInt32)
+    return frame.with_columns(pl.all().replace("", None), line_numbers)
 
 
 def _has_row_names(header: Sequence[str], rows: Sequence[list[str]]) -> bool:
@@ -282,21 +287,21 @@ def _unquoted(rows: pl.DataFrame) -> pl.DataFrame:
             or (is_quoted.all() and re.fullmatch(_QUOTED, name))
         )
         if is_by_rule:
-            plain = pl.col(name).str.replace(_QUOTED, "${1}").str.replace_all('""', '"')
-            rows = rows.with_columns(plain.replace("", None))
+            unquoted = pl.col(name).str.replace(_QUOTED, "${1}").str.replace_all('""', '"')
+            rows = rows.with_columns(unquoted.replace("", None))
     return rows.rename({name: name[1:-1] for name in names if re.fullmatch(r'"[^"]+"', name)})
 
 
 def _other_separator(lines: Sequence[str]) -> str | None:
     """Return a sign between the names of columns in the first of LINES that all others have too."""
-    header, *others = lines[:_LOOKED_AT]
-    if all(map(_GAP.search, (header, *others))):
+    header, *rows = lines[:_LOOKED_AT]
+    if all(map(_GAP.search, (header, *rows))):
         return "  "
-    if header.count(" ") and all(line.count(" ") == header.count(" ") for line in others):
+    if header.count(" ") and all(line.count(" ") == header.count(" ") for line in rows):
         return " "  # sentences have no equal number of words
     for sign in header.strip():
         is_sign = not sign.isalnum() and sign not in _NO_SEPARATORS
-        if is_sign and all(line.count(sign) >= header.count(sign) for line in others):
+        if is_sign and all(line.count(sign) >= header.count(sign) for line in rows):
             return sign
     return None
 
@@ -319,17 +324,17 @@ def class_texts(values: pl.Series) -> pl.Series:
     """
     if values.dtype.is_float():
         values = values.fill_nan(None)
-        known = values.drop_nulls()
-        if (known == known.round()).all() and (known.abs() < _WHOLE).all():
+        numbers = values.drop_nulls()
+        if (numbers == numbers.round()).all() and (numbers.abs() < _WHOLE).all():
             values = values.cast(pl.Int64)
     return without_unseen_ends(values.cast(pl.String))
 
 
 def places(title: Path | str, rows: pl.DataFrame) -> str:
     """Return where the first of ROWS are in a file or dataset, such as "pairs.csv:3, 7, 9…"."""
-    shown = ", ".join(map(str, rows[PLACE].head(_SHOWN_PLACES)))
+    numbers = ", ".join(map(str, rows[PLACE].head(_SHOWN_PLACES)))
     name = f"{title.name}:" if isinstance(title, Path) else "row "
-    return f"{name}{shown}{'…' * (rows.height > _SHOWN_PLACES)}"
+    return f"{name}{numbers}{'…' * (rows.height > _SHOWN_PLACES)}"
 
 
 def refuse_rows(
@@ -344,12 +349,13 @@ def refuse_rows(
     """Raise for the first of ROWS that IS_WRONG, with its place in the file or dataset TITLE, the
     FAULT and what the COLUMN holds there.
     """
-    wrong = rows.filter(is_wrong)
-    if not wrong.is_empty():
+    wrong_rows = rows.filter(is_wrong)
+    if not wrong_rows.is_empty():
         unit = "line" if isinstance(title, Path) and title.suffix.lower() != ".parquet" else "row"
-        shown = "" if wrong[column][0] is None else f": {wrong[column][0]!r}"
+        content = "" if wrong_rows[column][0] is None else f": {wrong_rows[column][0]!r}"
         raise MissingError(
-            f"{title}, {unit} {wrong[PLACE][0]}: {fault}{shown}", hint=hint or f"correct the {unit}"
+            f"{title}, {unit} {wrong_rows[PLACE][0]}: {fault}{content}",
+            hint=hint or f"correct the {unit}",
         )
 
 
@@ -373,18 +379,19 @@ def as_texts(title: Path | str, rows: pl.DataFrame, columns: Sequence[str]) -> p
 
 def other_values(title: Path | str, rows: pl.DataFrame, name: str) -> MissingError:
     """Return the error for a column whose values are of a type that no text or number has."""
-    kind = rows.schema[name]
-    if kind == pl.Binary:
+    dtype = rows.schema[name]
+    if dtype == pl.Binary:
         values = zip(rows[PLACE], rows[name].fill_null(b""), strict=True)
         row = next(row for row, text in values if text.decode(errors="ignore").encode() != text)
         return MissingError(
             f"{title}, row {row}: {name} holds bytes that are not UTF-8",
             hint="write it as text, decoded from its encoding",
         )
-    is_odd = kind.is_nested() or kind == pl.Object
-    what = "lists, tables or bytes" if is_odd else f"values of the type {kind}"
+    is_odd = dtype.is_nested() or dtype == pl.Object
+    description = "lists, tables or bytes" if is_odd else f"values of the type {dtype}"
     return MissingError(
-        f"{title}: {name} holds {what}, not texts or numbers", hint="give one text or number a row"
+        f"{title}: {name} holds {description}, not texts or numbers",
+        hint="give one text or number a row",
     )
 
 
@@ -447,8 +454,8 @@ def _without(
         raise MissingError(f"{title}: {column} is empty in every row", hint=f"fill in {column}")
     blank = rows.filter(~is_full)
     if blank.height:
-        where = f"{reason} at {places(title, blank)}"
-        skipped[where] = skipped.get(where, 0) + blank.height
+        reason_and_places = f"{reason} at {places(title, blank)}"
+        skipped[reason_and_places] = skipped.get(reason_and_places, 0) + blank.height
     return rows.filter(is_full)
 
 

@@ -123,7 +123,7 @@ def read_fields(
         rows = [(line, row) for line, row in csv_rows(path, read_text(path)) if row]
     else:
         rows = [(number, line.split("\t")) for number, line in enumerate(read_lines(path), 1)]
-    places = columns
+    indices = columns
     if isinstance(columns[0], str):
         header = [name.strip() for name in rows.pop(0)[1]]
         for name in map(str, columns):
@@ -131,15 +131,15 @@ def read_fields(
                 raise bad_line(path, 1, f"no column {name!r}: found {first_few(header)}")
             if header.count(name) > 1:
                 raise bad_line(path, 1, f"column {name!r} occurs twice")
-        places, fields = [header.index(str(name)) for name in columns], [len(header)]
+        indices, fields = [header.index(str(name)) for name in columns], [len(header)]
     if not rows:
         raise empty_file(path)
     for number, row in rows:
         if len(row) not in fields:
             shape = f"expected {line_shape} in {' or '.join(map(str, fields))} fields"
             raise odd_fields(path, number, row, shape)
-    positions = zip(map(str, columns), map(int, places), strict=True)
-    values = {name: [row[at] for _, row in rows] for name, at in positions}
+    name_positions = zip(map(str, columns), map(int, indices), strict=True)
+    values = {name: [row[position] for _, row in rows] for name, position in name_positions}
     return pl.DataFrame(
         {"line": [number for number, _ in rows], **values},
         schema={"line": pl.UInt32, **dict.fromkeys(values, pl.String)},
@@ -179,22 +179,22 @@ def read_numbers(
     lines: pl.Series,
     low: float,
     high: float,
-    what: str,
+    title: str,
     *,
     is_class: bool = False,
 ) -> pl.Series:
     """Return TEXTS as numbers, null where blank; other text, a number outside LOW to HIGH or a
     fractional class is an error at its line.
     """
-    stripped = texts.str.strip_chars()
-    values = stripped.cast(pl.Float64, strict=False)
+    trimmed = texts.str.strip_chars()
+    values = trimmed.cast(pl.Float64, strict=False)
     is_right = values.is_between(low, high).fill_null(False)
     if is_class:
         is_right &= (values == values.round()).fill_null(False)
-    wrong = (stripped != "") & ~is_right
-    for text, line in zip(texts.filter(wrong), lines.filter(wrong), strict=True):
-        kind = f"a {'whole ' * is_class}number from {low:g} to {high:g}"
-        raise bad_line(path, line, f"{what} {text!r} is not {kind}")
+    is_wrong = (trimmed != "") & ~is_right
+    for text, line in zip(texts.filter(is_wrong), lines.filter(is_wrong), strict=True):
+        expected = f"a {'whole ' * is_class}number from {low:g} to {high:g}"
+        raise bad_line(path, line, f"{title} {text!r} is not {expected}")
     return values
 
 
@@ -202,8 +202,8 @@ def as_lines(frame: pl.DataFrame, *, header: bool = False) -> str:
     """Return lines of tab-separated fields without quoting, as in the corpora: a tab or line end
     inside a text becomes a blank.
     """
-    plain = frame.with_columns(pl.col(pl.String).str.replace_all(r"[\t\r\n]+", " "))
-    return plain.write_csv(separator="\t", include_header=header, quote_style="never")
+    escaped = frame.with_columns(pl.col(pl.String).str.replace_all(r"[\t\r\n]+", " "))
+    return escaped.write_csv(separator="\t", include_header=header, quote_style="never")
 
 
 def json_object(path: Path, number: int, line: str, *, reads_nan: bool = False) -> dict[str, Any]:
@@ -218,8 +218,8 @@ def json_object(path: Path, number: int, line: str, *, reads_nan: bool = False) 
     def with_keys_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         keys = [key for key, _ in pairs]
         if len({*keys}) < len(keys):
-            twice = next(key for key in keys if keys.count(key) > 1)
-            raise bad_line(path, number, f"{twice!r} occurs twice")
+            repeated = next(key for key in keys if keys.count(key) > 1)
+            raise bad_line(path, number, f"{repeated!r} occurs twice")
         return dict(pairs)
 
     if line.lstrip().startswith("["):
@@ -230,13 +230,13 @@ def json_object(path: Path, number: int, line: str, *, reads_nan: bool = False) 
     try:
         row = json.loads(line, parse_constant=refuse, object_pairs_hook=with_keys_once)
     except (ValueError, RecursionError) as error:
-        what = "its JSON is nested too deep"
+        fault_text = "its JSON is nested too deep"
         if isinstance(error, json.JSONDecodeError):
             message = error.msg.removesuffix(" at").removesuffix(" starting")
-            what = f"broken JSON at character {error.pos + 1}: {message}"
+            fault_text = f"broken JSON at character {error.pos + 1}: {message}"
         elif isinstance(error, ValueError):  # Python refuses integers of more than 4,300 digits
-            what = "a number with too many digits"
-        raise bad_line(path, number, what) from error
+            fault_text = "a number with too many digits"
+        raise bad_line(path, number, fault_text) from error
     if not isinstance(row, dict):
         raise bad_line(path, number, "not a JSON object")
     for key, text in row.items():
@@ -254,8 +254,8 @@ def refuse_json_values(
     polars makes texts of them: "5.1" of 5.10. Only lines whose texts look so are parsed again.
     """
     is_nested = any(frame.schema[name].is_nested() for name in columns)  # then each of its texts is
-    looks_so = pl.any_horizontal(pl.col(*columns).cast(pl.String).str.contains(_LIKE_JSON))
-    rows = range(len(frame)) if is_nested else frame.select(pl.arg_where(looks_so)).to_series()
+    may_be_json = pl.any_horizontal(pl.col(*columns).cast(pl.String).str.contains(_LIKE_JSON))
+    rows = range(len(frame)) if is_nested else frame.select(pl.arg_where(may_be_json)).to_series()
     if not len(rows):
         return
     numbered = {number: line for number, line in enumerate(read_lines(path), 1) if line.strip()}

@@ -77,34 +77,34 @@ def tiny_rows(dataset: Dataset, split: str) -> pl.DataFrame:
     return of_split(frame, split) if dataset.kind == "definitions" else frame
 
 
-def _draws(rng: Random, below: int, count: int) -> list[int]:
-    return [rng.randrange(below) for _ in range(count)]
+def _draws(rng: Random, limit: int, count: int) -> list[int]:
+    return [rng.randrange(limit) for _ in range(count)]
 
 
 def _scene(rng: Random) -> Scene:
     return tuple(
-        None if place > 2 and rng.random() < 0.4 else rng.randrange(len(slot))
-        for place, slot in enumerate(SLOTS)
+        None if index > 2 and rng.random() < 0.4 else rng.randrange(len(slot))
+        for index, slot in enumerate(SLOTS)
     )
 
 
 def _worded(scene: Scene, rng: Random) -> str:
-    agent, action, target, where, manner = (
+    agent, action, target, place, manner = (
         None if meaning is None else rng.choice(slot[meaning])
         for slot, meaning in zip(SLOTS, scene, strict=True)
     )
     words = [rng.choice(("the", "a", "two")), agent, manner, action, "the", target]
-    words += ["in the", where] * (where is not None)
+    words += ["in the", place] * (place is not None)
     return " ".join(filter(None, words))
 
 
 def _changed(scene: Scene, rng: Random, changes: int) -> Scene:
     """Return SCENE with so many of its agent, action and target replaced."""
-    parts = list(scene)
-    for place in rng.sample(range(3), changes):
-        others = [number for number in range(len(SLOTS[place])) if number != scene[place]]
-        parts[place] = rng.choice(others)
-    return tuple(parts)
+    meanings = list(scene)
+    for index in rng.sample(range(3), changes):
+        alternatives = [number for number in range(len(SLOTS[index])) if number != scene[index]]
+        meanings[index] = rng.choice(alternatives)
+    return tuple(meanings)
 
 
 def _pair(rng: Random, changes: int) -> tuple[str, str]:
@@ -123,7 +123,11 @@ def _scored_pairs(rng: Random, dataset: Dataset, split: str) -> Iterator[tuple[o
             second = _changed(first, rng, changes)
             second = (*second[:3], *(None if rng.random() < 0.2 else part for part in second[3:]))
             parts = zip(WEIGHTS, first, second, strict=True)
-            share = sum(weight for weight, a, b in parts if a == b) / sum(WEIGHTS)
+            share = sum(
+                weight
+                for weight, first_meaning, second_meaning in parts
+                if first_meaning == second_meaning
+            ) / sum(WEIGHTS)
             gold = round((low + (high - low) * share) * 5) / 5
             yield _worded(first, rng), _worded(second, rng), gold, source
 
@@ -161,7 +165,7 @@ def _definitions() -> Iterator[tuple[str, str]]:
         for words in slot:
             for word in words:
                 yield word, f"a kind of {kind}"
-                yield from ((word, f"a word for {other}") for other in words if other != word)
+                yield from ((word, f"a word for {synonym}") for synonym in words if synonym != word)
 
 
 def _reviews(rng: Random, count: int) -> Iterator[tuple[str, int]]:
@@ -184,7 +188,10 @@ def _classes(rng: Random, dataset: Dataset, count: int) -> Iterator[tuple[str, .
     class is.
     """
     expected = [split.expected for split in dataset.splits.values() if split.expected]
-    labels = next((list(one.classes) for one in expected if one.classes), ["A", "B", "C"])
+    labels = next(
+        (list(expected_split.classes) for expected_split in expected if expected_split.classes),
+        ["A", "B", "C"],
+    )
     if labels == ["0", "1"]:
         labels.reverse()  # 1 is for pairs that mean the same
     for number in _draws(rng, len(labels), count):

@@ -109,8 +109,8 @@ def nearer(text: str, first: str, second: str) -> int:
 
     words = [word.text.lower() for word in shown_words(text)]
     ratios = [
-        SequenceMatcher(a=[word.text.lower() for word in shown_words(other)], b=words).ratio()
-        for other in (first, second)
+        SequenceMatcher(a=[word.text.lower() for word in shown_words(sentence)], b=words).ratio()
+        for sentence in (first, second)
     ]
     return int(ratios[1] >= ratios[0])
 
@@ -163,8 +163,10 @@ def _negated(sentence: str) -> str | None:
     # a question begins with it
     if negations or len(matches) != 1 or not sentence[: matches[0].start()].strip():
         return None
-    if there := _THERE.search(sentence):
-        return f"{sentence[: there.start()]}{there[1]} no {sentence[there.end() :]}"
+    if existential := _THERE.search(sentence):
+        return (
+            f"{sentence[: existential.start()]}{existential[1]} no {sentence[existential.end() :]}"
+        )
     return f"{sentence[: matches[0].end()]} not{sentence[matches[0].end() :]}"
 
 
@@ -177,8 +179,8 @@ def _with_another_number(sentence: str) -> str | None:
         return None
     text = order[0]
     if text.isdigit():
-        other = str(int(text) + 1)
+        replacement = str(int(text) + 1)
     else:
         word = (*NUMBERS, NUMBERS[-2])[NUMBERS.index(text.lower()) + 1]
-        other = word.capitalize() if text[0].isupper() else word
-    return f"{sentence[: order.start()]}{other}{sentence[order.end() :]}"
+        replacement = word.capitalize() if text[0].isupper() else word
+    return f"{sentence[: order.start()]}{replacement}{sentence[order.end() :]}"

@@ -49,7 +49,7 @@ class Delimited(Reader):
         """Refuse columns by name and by position at once, and positions without the number of
         fields.
         """
-        has_positions = {isinstance(theirs, int) for theirs in self.columns.values()}
+        has_positions = {isinstance(column, int) for column in self.columns.values()}
         if len(has_positions) != 1:
             raise ValueError(
                 "columns must be names in a header line, or positions in files without one"
@@ -73,9 +73,9 @@ class Delimited(Reader):
         status = path.stat()
         titles = split.titles if SPLIT in self.columns else ()
         # rows of several splits are kept: the splits are opened one after the other
-        read = _all_rows if titles or self.by_word else _all_rows.__wrapped__
+        read_all = _all_rows if titles or self.by_word else _all_rows.__wrapped__
         is_full = split.kind in _FULL
-        rows = read(path, status.st_size, status.st_mtime_ns, self, titles, is_full)
+        rows = read_all(path, status.st_size, status.st_mtime_ns, self, titles, is_full)
         if titles and (rows := rows.filter(pl.col(SPLIT) == split.title)).is_empty():
             raise MissingError(
                 f"{path} has no line of the split {split.title!r}", hint="get the file again"
@@ -87,9 +87,9 @@ class Delimited(Reader):
         # A column that the file has not is blank, and both texts of pairs are sentences.
         if split.kind == "sentences" and "sentence" not in rows.columns:
             return rows.select(sentence=pl.concat_list(*_PAIR)).explode("sentence")
-        given = {"source": self.source or None}
+        defaults = {"source": self.source or None}
         return rows.select(
-            pl.col(name) if name in rows.columns else pl.lit(given.get(name), dtype).alias(name)
+            pl.col(name) if name in rows.columns else pl.lit(defaults.get(name), dtype).alias(name)
             for name, dtype in COLUMNS[split.kind].items()
         )
 
@@ -103,11 +103,11 @@ class Delimited(Reader):
         is_text = COLUMNS[split.kind].get("label") == pl.String
         if "label" not in self.columns or not labels or not is_text:
             return rows
-        wrong = rows.filter(~pl.col("label").is_in([*labels, none or labels[0]]))
-        if not wrong.is_empty():
-            known = ", ".join(labels) + (f" and {none!r}" if none else "")
-            fault = f"label {wrong['label'][0]!r} is not one of {known}"
-            raise bad_line(path, wrong["line"][0], fault)
+        unknown_rows = rows.filter(~pl.col("label").is_in([*labels, none or labels[0]]))
+        if not unknown_rows.is_empty():
+            known_labels = ", ".join(labels) + (f" and {none!r}" if none else "")
+            fault = f"label {unknown_rows['label'][0]!r} is not one of {known_labels}"
+            raise bad_line(path, unknown_rows["line"][0], fault)
         return _without(rows, none and rows["label"] == none, f"label {none!r}", skipped)
 
     def _with_numbers(
@@ -119,7 +119,7 @@ class Delimited(Reader):
         numbers = {"gold": split.gold_range, "is_duplicate": (0.0, 1.0)}
         if split.kind == "sentiment":
             numbers["label"] = (0.0, 4.0)
-        name = next((ours for ours in self.columns if ours in numbers), None)
+        name = next((column for column in self.columns if column in numbers), None)
         if name is None:
             return rows
         is_class, title = name != "gold", self.columns[name]
@@ -136,7 +136,7 @@ class Delimited(Reader):
         """Return the text of a file that is read back as the same rows; columns of the file that we
         do not read are blank.
         """
-        values = {theirs: pl.col(ours) for ours, theirs in self.columns.items()}
+        values = {column: pl.col(our_name) for our_name, column in self.columns.items()}
         values["id"] = pl.int_range(1, pl.len() + 1)
         names = self.header or range(min(self.fields))
         columns = [values.get(name, pl.lit("", pl.String)).alias(str(name)) for name in names]
@@ -147,10 +147,10 @@ class Delimited(Reader):
         """Return the columns that a corpus of a KIND may name, and whether it must."""
         if kind == "sentences":
             return dict.fromkeys(("sentence", *_PAIR, "gold", "is_duplicate", SPLIT), False)
-        needed = {name: name != "source" for name in COLUMNS[kind]}
+        is_needed = {name: name != "source" for name in COLUMNS[kind]}
         if COLUMNS[kind].get("label") == pl.String:
-            needed["label"] = False
-        return {**needed, SPLIT: False}
+            is_needed["label"] = False
+        return {**is_needed, SPLIT: False}
 
 
 @lru_cache(maxsize=1)
@@ -166,29 +166,31 @@ def _all_rows(
     of each row; one that is in none of the splits with TITLES is refused, and so is an empty text
     where the file IS_FULL.
     """
-    wanted = tuple(reader.columns.values())
-    line = reader.line or ", ".join(reader.header or map(str, wanted))
+    columns = tuple(reader.columns.values())
+    line = reader.line or ", ".join(reader.header or map(str, columns))
     fields = read_fields(
-        path, wanted, line_shape=line, fields=reader.fields, is_quoted=reader.quoted
+        path, columns, line_shape=line, fields=reader.fields, is_quoted=reader.quoted
     )
-    least, most = min(reader.fields, default=0), max(reader.fields, default=0)
+    fewest_fields, most_fields = min(reader.fields, default=0), max(reader.fields, default=0)
     for number, text in enumerate(read_lines(path) if reader.licences else (), 1):
         # two tabs within sentences make as many fields
-        if any("http" not in licence for licence in text.split("\t")[least:]):
-            fault = f"its last two of {most} fields are not licences with their addresses"
+        if any("http" not in licence for licence in text.split("\t")[fewest_fields:]):
+            fault = f"its last two of {most_fields} fields are not licences with their addresses"
             raise bad_line(path, number, fault)
     # One selection instead of a renaming: a file may call another column as we call this one.
-    theirs = {ours: pl.col(str(name)) for ours, name in reader.columns.items()}
-    theirs |= {ours: theirs[ours].str.strip_chars() for ours in reader.stripped}
-    rows = fields.select("line", **theirs)
-    for name in theirs if is_full else ():
+    expressions = {column_name: pl.col(str(name)) for column_name, name in reader.columns.items()}
+    expressions |= {
+        column_name: expressions[column_name].str.strip_chars() for column_name in reader.stripped
+    }
+    rows = fields.select("line", **expressions)
+    for name in expressions if is_full else ():
         empty = rows.filter(pl.col(name).str.strip_chars() == "")
         if not empty.is_empty():
             raise bad_line(path, empty["line"][0], f"an empty {name}")
-    wrong = rows.filter(~pl.col(SPLIT).is_in(titles)) if titles else rows.clear()
-    if not wrong.is_empty():
-        fault = f"split {wrong[SPLIT][0]!r} is not one of {', '.join(titles)}"
-        raise bad_line(path, wrong["line"][0], fault)
+    unknown_rows = rows.filter(~pl.col(SPLIT).is_in(titles)) if titles else rows.clear()
+    if not unknown_rows.is_empty():
+        fault = f"split {unknown_rows[SPLIT][0]!r} is not one of {', '.join(titles)}"
+        raise bad_line(path, unknown_rows["line"][0], fault)
     return rows
 
 

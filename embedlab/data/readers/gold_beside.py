@@ -31,7 +31,7 @@ class GoldBeside(Reader):
         """
         sources = split.classes if split.has_file_per_class else [None]
         files = zip(paths[::2], paths[1::2], sources, strict=True)
-        frame = pl.concat(self._read_source(*each, split) for each in files)
+        frame = pl.concat(self._read_source(*source_files, split) for source_files in files)
         scored = frame.drop_nulls("gold")
         blank = len(frame) - len(scored)
         return ParsedRows(

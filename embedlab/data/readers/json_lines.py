@@ -42,10 +42,10 @@ class JsonLines(Reader):
         try:
             frame = pl.read_ndjson(text.encode(), schema=dict.fromkeys(keys, pl.String))
             is_odd = pl.all().is_null() | pl.all().str.contains("\0", literal=True)
-            sound = frame.filter(label.is_in(self.labels) & ~pl.any_horizontal(is_odd))
+            valid = frame.filter(label.is_in(self.labels) & ~pl.any_horizontal(is_odd))
         except pl.exceptions.PolarsError:
-            sound = frame = pl.DataFrame()
-        if frame.is_empty() or len(sound) < len(frame):  # polars names no line
+            valid = frame = pl.DataFrame()
+        if frame.is_empty() or len(valid) < len(frame):  # polars names no line
             raise self._fault(path, text)
         refuse_json_values(path, frame, keys)
         labelled = frame.filter(label != self.unlabelled)
@@ -67,16 +67,14 @@ class JsonLines(Reader):
                 if not isinstance(row.get(key), str):
                     return bad_line(path, number, f"no text under {key!r}")
             if (label := row[self.columns["label"]]) not in self.labels:
-                known = ", ".join(self.labels)
-                return bad_line(path, number, f"label {label!r} is not one of {known}")
+                known_labels = ", ".join(self.labels)
+                return bad_line(path, number, f"label {label!r} is not one of {known_labels}")
         return empty_file(path)
 
     def write(self, frame: pl.DataFrame) -> tuple[str, ...]:
         """Return the text of a file that is read back as the same rows."""
-        columns = sorted((theirs, ours) for ours, theirs in self.columns.items())
-        return (
-            frame.select(pl.col(ours).alias(theirs) for theirs, ours in columns).write_ndjson(),
-        )
+        columns = sorted((key, name) for name, key in self.columns.items())
+        return (frame.select(pl.col(name).alias(key) for key, name in columns).write_ndjson(),)
 
     @staticmethod
     def named_columns(kind: DatasetKind) -> Mapping[str, bool]:

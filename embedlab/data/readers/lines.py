@@ -47,7 +47,10 @@ class Lines(Reader):
                 for line in self._alone(path)
             ]
         elif self.pattern:
-            rows = [self._sentence_and_label(*each, split) for each in self._numbered(paths[0])]
+            rows = [
+                self._sentence_and_label(*numbered_line, split)
+                for numbered_line in self._numbered(paths[0])
+            ]
         else:
             return read_whole_lines(*paths)
         schema = dict(COLUMNS["classification"])
@@ -73,14 +76,14 @@ class Lines(Reader):
         if match is None:
             raise bad_line(path, number, f"{line[:60]!r} is not a sentence with its class")
         if match["label"] not in split.classes:
-            known = ", ".join(split.classes)
-            raise bad_line(path, number, f"class {match['label']!r} is not one of {known}")
+            known_classes = ", ".join(split.classes)
+            raise bad_line(path, number, f"class {match['label']!r} is not one of {known_classes}")
         return match["sentence"].strip(), match["label"]
 
     def files(self, split: ReadSplit) -> int | None:
         """Return the number of files: any of those whose lines belong together."""
-        one = len(split.classes) if split.has_file_per_class else 1
-        return None if self.is_parallel else one
+        count = len(split.classes) if split.has_file_per_class else 1
+        return None if self.is_parallel else count
 
 
 def _parallel(paths: Sequence[Path]) -> ParsedRows:
@@ -93,7 +96,7 @@ def _parallel(paths: Sequence[Path]) -> ParsedRows:
             raise MissingError(
                 f"{path} and {paths[0]} have different numbers of lines", hint="get the files again"
             )
-    captions = [text for together in zip(*columns, strict=True) for text in together]
+    captions = [text for row in zip(*columns, strict=True) for text in row]
     return ParsedRows(frame=pl.DataFrame({"sentence": captions}, schema=dict(COLUMNS["sentences"])))
 
 

@@ -53,7 +53,7 @@ def as_text(tokens: str) -> str:
     """Return a definition in separate TOKENS as text: marks are joined to the words that they
     belong to.
     """
-    for apart, joined in _ATTACHED.items():
-        tokens = tokens.replace(apart, joined)
+    for separated, joined in _ATTACHED.items():
+        tokens = tokens.replace(separated, joined)
     tokens = _QUOTED.sub(lambda match: match.group(1).capitalize(), tokens)
     return _SINGLE.sub(r"’\1’", tokens).strip()
