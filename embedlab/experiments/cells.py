@@ -82,12 +82,12 @@ class Cells:
     def start(self) -> None:
         """Note which cells are done, and give each other one a new chance."""
         for cell in self.plan.cells:
-            last = [attempt.state for attempt in self._attempts(cell)][-1:]
+            last_state = [attempt.state for attempt in self._attempts(cell)][-1:]
             if is_complete(cell):
                 drop_checkpoints(cell.run)  # left by a worker that was killed at its end
-                if last != ["done"]:
+                if last_state != ["done"]:
                     self.record(cell, Attempt(state="done"))
-            elif last == ["done"] or self.entry(cell).state in {"failed", "cancelled"}:
+            elif last_state == ["done"] or self.entry(cell).state in {"failed", "cancelled"}:
                 self.record(cell, Attempt(state="waiting"))
 
     def entries(self) -> list[CellEntry]:
@@ -99,15 +99,19 @@ class Cells:
         if cell.number in self._done:
             return self._done[cell.number]
         attempts = self._attempts(cell)
-        last = attempts[-1] if attempts else Attempt(state="waiting")
-        if last.state == "done" and has_results(cell):
+        last_attempt = attempts[-1] if attempts else Attempt(state="waiting")
+        if last_attempt.state == "done" and has_results(cell):
             entry = CellEntry(cell=cell, state="done")
         else:
             entry = entry_of_run(cell)
             if attempts and entry.state not in {"done", "running"}:
                 # what was done and is not was removed since
-                state = "waiting" if last.state == "done" else cast("CellState", last.state)
-                entry = replace(entry, state=state, reason=last.reason)
+                state = (
+                    "waiting"
+                    if last_attempt.state == "done"
+                    else cast("CellState", last_attempt.state)
+                )
+                entry = replace(entry, state=state, reason=last_attempt.reason)
         chances = [number for number, attempt in enumerate(attempts) if attempt.is_new_chance]
         counted = attempts[chances[-1] :] if chances else attempts
         entry = replace(
@@ -116,7 +120,7 @@ class Cells:
             kills=sum(attempt.kills for attempt in counted),
             seconds=sum(attempt.seconds for attempt in attempts),
         )
-        if last.state == entry.state == "done":
+        if last_attempt.state == entry.state == "done":
             self._done[cell.number] = entry
         return entry
 
@@ -180,8 +184,8 @@ def next_command(folder: GridFolder, cell: Cell, *, gpus: int = 1) -> list[str] 
     """
     is_trained = run_status(cell.run).state == "finished" and cell.run.model.is_dir()
     if is_trained:
-        missing = cell.unscored
-        return ["evaluate", cell.id, *missing[0]] if missing else None
+        unscored = cell.unscored
+        return ["evaluate", cell.id, *unscored[0]] if unscored else None
     path, text = folder.cells / f"{cell.variant.run}.toml", tomli_w.dumps(cell.variant.recipe)
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
         write_atomic(path, text)
@@ -331,10 +335,10 @@ def alive(folder: GridFolder) -> Iterator[None]:
     path = folder.workers / f"{socket.gethostname()}-{os.getpid()}-{uuid4().hex[:6]}"
     with disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        hidden = path.with_name(f".{path.name}")  # must not be found before it is locked
-        with hidden.open("wb") as file:
+        hidden_path = path.with_name(f".{path.name}")  # must not be found before it is locked
+        with hidden_path.open("wb") as file:
             wait_for_lock(file.fileno())
-            hidden.rename(path)
+            hidden_path.rename(path)
             yield
             path.unlink(missing_ok=True)
 
@@ -343,8 +347,8 @@ def is_alive(folder: GridFolder) -> bool:
     """Return whether a process of this machine works on the grid; files of dead ones are
     removed.
     """
-    there = [path for path in folder.workers.glob("[!.]*") if is_held(path)]
+    held_paths = [path for path in folder.workers.glob("[!.]*") if is_held(path)]
     for path in folder.workers.glob("[!.]*"):
-        if path not in there:
+        if path not in held_paths:
             path.unlink(missing_ok=True)
-    return bool(there)
+    return bool(held_paths)

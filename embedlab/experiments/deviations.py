@@ -75,34 +75,34 @@ def recipes_of(
     """
     recipes = {}
     for label, source in trainings(table).values():
-        own = (f"{PROFILE}={profile}",)
-        ours = recipe_to_table(expected_recipe(source, (*own, *overrides), encoder))
-        recipes[label] = RowRecipes.of(source, ours, own)
+        profile_override = (f"{PROFILE}={profile}",)
+        ours = recipe_to_table(expected_recipe(source, (*profile_override, *overrides), encoder))
+        recipes[label] = RowRecipes.of(source, ours, profile_override)
     return recipes
 
 
-def _merged(of_rows: Mapping[str, Iterable[Deviation]]) -> Iterator[Deviation]:
+def _merged(deviations_by_row: Mapping[str, Iterable[Deviation]]) -> Iterator[Deviation]:
     """Yield what is found of each row once, with all the rows that it holds for."""
-    rows_of: dict[Deviation, list[str]] = {}
-    for row, found in of_rows.items():
-        for deviation in found:
-            rows_of.setdefault(deviation, []).append(row)
-    for deviation, rows in rows_of.items():
+    rows_by_deviation: dict[Deviation, list[str]] = {}
+    for row, deviations in deviations_by_row.items():
+        for deviation in deviations:
+            rows_by_deviation.setdefault(deviation, []).append(row)
+    for deviation, rows in rows_by_deviation.items():
         yield replace(deviation, rows=tuple(rows))
 
 
 def _changed(recipes: RowRecipes) -> Iterator[Deviation]:
     """Yield one deviation for each key that a run sets differently from the paper's recipe."""
-    before, after = flatten(recipes.printed), flatten(recipes.ours)
-    said = {key: deviation for deviation in recipes.of_paper for key in deviation.keys}
-    for key in dict.fromkeys([*before, *after]):
-        if before.get(key) != after.get(key) and not key.startswith(NOT_DECISIVE):
-            paper = said[key].paper if key in said else _said(before.get(key))
+    paper_values, run_values = flatten(recipes.printed), flatten(recipes.ours)
+    declared = {key: deviation for deviation in recipes.of_paper for key in deviation.keys}
+    for key in dict.fromkeys([*paper_values, *run_values]):
+        if paper_values.get(key) != run_values.get(key) and not key.startswith(NOT_DECISIVE):
+            paper = declared[key].paper if key in declared else _said(paper_values.get(key))
             yield Deviation(
                 what=_short([key], recipes),
                 paper=paper,
-                here=_said(after.get(key)),
-                source=said[key].source if key in said else "",
+                here=_said(run_values.get(key)),
+                source=declared[key].source if key in declared else "",
             )
 
 
@@ -110,26 +110,27 @@ def _declared(recipes: RowRecipes, states: States) -> Iterator[Deviation]:
     """Yield what the recipe declares of keys that the run has as the recipe has them; keys of which
     it says the same are one deviation. Of generated data, STATES say what there is.
     """
-    generated = " and ".join(
+    generated_rows = " and ".join(
         f"{state['name']}: {state['rows']:,} generated rows"
         for state in states
         if state.get("origin") == "tiny"
     )
-    before, after = flatten(recipes.printed), flatten(recipes.ours)
+    paper_values, run_values = flatten(recipes.printed), flatten(recipes.ours)
     for deviation in merge_declared(recipes.declared):
         # Of a key that was set otherwise, what is declared of the paper's value is with its change.
         keys = [
             key
             for key in deviation.keys
-            if before.get(key) == after.get(key) or not _is_of_paper(deviation, key, recipes)
+            if paper_values.get(key) == run_values.get(key)
+            or not _is_of_paper(deviation, key, recipes)
         ]
         if keys:
-            values = dict.fromkeys(_said(after.get(key)) for key in keys)
+            values = dict.fromkeys(_said(run_values.get(key)) for key in keys)
             what = _short(keys, recipes)
             yield Deviation(
                 what=what,
                 paper=deviation.paper,
-                here=(generated if "data.datasets" in what else "")
+                here=(generated_rows if "data.datasets" in what else "")
                 or deviation.here
                 or " / ".join(values),
                 source=deviation.source,
@@ -137,7 +138,9 @@ def _declared(recipes: RowRecipes, states: States) -> Iterator[Deviation]:
 
 
 def _is_of_paper(deviation: DeclaredDeviation, key: str, recipes: RowRecipes) -> bool:
-    return any(key in said.keys and said.paper == deviation.paper for said in recipes.of_paper)
+    return any(
+        key in declared.keys and declared.paper == deviation.paper for declared in recipes.of_paper
+    )
 
 
 def _short(keys: Sequence[str], recipes: RowRecipes) -> str:

@@ -84,17 +84,19 @@ def load_grid(name: str, *, called: str | None = None) -> Grid:
     the key and the nearest valid name.
     """
     path = grid_path(name)
-    where = called or (str(path) if name.endswith(".toml") else f"grid {name}")
-    values = build(_File, read_toml(path), where=where)
+    location = called or (str(path) if name.endswith(".toml") else f"grid {name}")
+    values = build(_File, read_toml(path), where=location)
     bases = (values.base,) if isinstance(values.base, str) else values.base
-    choices = {axis: _choices(axis, given, where) for axis, given in values.axes.items()}
+    choices = {
+        axis: _choices(axis, axis_choices, location) for axis, axis_choices in values.axes.items()
+    }
     if len(bases) > 1:
         choices = {RECIPE_AXIS: [(base, {}) for base in bases], **choices}
-    _refuse_repeats(bases, values.seeds, choices, where)
+    _refuse_repeats(bases, values.seeds, choices, location)
     axes = {axis: dict(labelled) for axis, labelled in choices.items()}
     return Grid(
         name=path.stem,
-        where=where,
+        where=location,
         summary=values.summary or _summary(values),
         bases=bases,
         axes=axes,
@@ -104,7 +106,7 @@ def load_grid(name: str, *, called: str | None = None) -> Grid:
         seeds=values.seeds,
         tasks=values.tasks,
         threads=values.threads,
-        skip=tuple(_skip(rule, axes, where) for rule in values.skip),
+        skip=tuple(_skip(rule, axes, location) for rule in values.skip),
     )
 
 
@@ -143,14 +145,14 @@ def with_fixed(grid: Grid, overrides: Sequence[str]) -> Grid:
 def with_full_keys(overrides: Sequence[str]) -> list[str]:
     """Return KEY=VALUE overrides with the full keys of short ones such as `encoder`."""
     return [
-        f"{_full_key(key)}{equals}{value}"
-        for key, equals, value in (override.partition("=") for override in overrides)
+        f"{_full_key(key)}{sign}{value}"
+        for key, sign, value in (override.partition("=") for override in overrides)
     ]
 
 
 def sets_key(grid: Grid, key: str) -> bool:
     """Return whether the grid itself sets KEY, as an axis or for all cells."""
-    is_axis = any(key in own for choices in grid.axes.values() for own in choices.values())
+    is_axis = any(key in values for choices in grid.axes.values() for values in choices.values())
     return is_axis or any(override.startswith(f"{key}=") for override in grid.fixed)
 
 
@@ -163,7 +165,7 @@ def label_of(value: Any) -> str:
     return json.dumps(value)
 
 
-def _choices(axis: str, choices: Any, where: str) -> list[tuple[str, Mapping[str, Any]]]:
+def _choices(axis: str, choices: Any, location: str) -> list[tuple[str, Mapping[str, Any]]]:
     """Return the values of an axis with their labels: a list has values of the axis's key, a table
     has named sets of several keys.
     """
@@ -178,14 +180,14 @@ def _choices(axis: str, choices: Any, where: str) -> list[tuple[str, Mapping[str
         ]
     if not isinstance(choices, list) or not choices:
         raise UsageError(
-            f"{where}: axis {axis!r} is {quote(choices)}: not a list of values, nor a table "
+            f"{location}: axis {axis!r} is {quote(choices)}: not a list of values, nor a table "
             f"of named sets",
             hint=f'for example "{axis}" = [0.1, 0.5]',
         )
     key = _full_key(axis)
-    one_of_several = key.endswith("data.datasets")  # a single name is a list of one
+    is_list = key.endswith("data.datasets")  # a single name is a list of one
     return [
-        (label_of(value), {key: [value] if one_of_several and isinstance(value, str) else value})
+        (label_of(value), {key: [value] if is_list and isinstance(value, str) else value})
         for value in choices
     ]
 
@@ -198,16 +200,16 @@ def _refuse_repeats(
     bases: Sequence[str],
     seeds: Sequence[int],
     axes: Mapping[str, Sequence[tuple[str, Mapping[str, Any]]]],
-    where: str,
+    location: str,
 ) -> None:
     lists = {"base": list(bases), "seeds": [str(seed) for seed in seeds]}
     lists |= {f"axis {axis}": [label for label, _ in choices] for axis, choices in axes.items()}
     for name, labels in lists.items():
         if not labels:
-            raise UsageError(f"{where}: {name!r} is empty", hint="name at least one")
+            raise UsageError(f"{location}: {name!r} is empty", hint="name at least one")
         if repeated := next((label for label in labels if labels.count(label) > 1), None):
             raise UsageError(
-                f"{where}: {name!r} holds {repeated!r} twice",
+                f"{location}: {name!r} holds {repeated!r} twice",
                 hint="a cell is done once; for repetitions add seeds",
             )
     owner: dict[str, str] = {}
@@ -215,31 +217,31 @@ def _refuse_repeats(
         for key in {key for _, values in choices for key in values}:
             if key in owner:
                 raise UsageError(
-                    f"{where}: axes {owner[key]!r} and {axis!r} both set {key!r}",
+                    f"{location}: axes {owner[key]!r} and {axis!r} both set {key!r}",
                     hint="let one axis set it",
                 )
             owner[key] = axis
 
 
 def _skip(
-    rule: Mapping[str, Any], axes: Mapping[str, Choices], where: str
+    rule: Mapping[str, Any], axes: Mapping[str, Choices], location: str
 ) -> Mapping[str, frozenset[str]]:
     fitting = {}
     for axis, values in rule.items():
         if axis not in axes:
             hint = nearest_hint(axis, axes, f"axes: {', '.join(axes)}")
-            raise UsageError(f"{where}: skip names {axis!r}, which is not an axis", hint=hint)
+            raise UsageError(f"{location}: skip names {axis!r}, which is not an axis", hint=hint)
         labels = [label_of(value) for value in (values if isinstance(values, list) else [values])]
-        known = axes[axis]
-        if wrong := next((label for label in labels if label not in known), None):
+        axis_labels = axes[axis]
+        if unknown_label := next((label for label in labels if label not in axis_labels), None):
             raise UsageError(
-                f"{where}: skip names {wrong!r}, which axis {axis!r} does not take",
-                hint=f"its values: {', '.join(known)}",
+                f"{location}: skip names {unknown_label!r}, which axis {axis!r} does not take",
+                hint=f"its values: {', '.join(axis_labels)}",
             )
         fitting[axis] = frozenset(labels)
     if not fitting:
         raise UsageError(
-            f"{where}: an empty skip would leave out every cell",
+            f"{location}: an empty skip would leave out every cell",
             hint='for example skip = [{ recipe = "sbert" }]',
         )
     return fitting

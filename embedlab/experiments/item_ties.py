@@ -48,13 +48,18 @@ class ScoredItems:
         the first member has none there.
         """
         tasks: dict[str, dict[str, list[StoredOutcomes]]] = {}
-        firsts: dict[tuple[str, str], StoredOutcomes] = {}
+        first_outcomes: dict[tuple[str, str], StoredOutcomes] = {}
         for (member, task), stored in answers.items():
-            for each in stored:
-                first = firsts.setdefault((task, each.name), each)
-                if each.items.select("item", "gold").equals(first.items.select("item", "gold")):
-                    tasks.setdefault(task, {}).setdefault(member, []).append(each)
-        joined = {task: joined_members(own, [*own], cache=cache) for task, own in tasks.items()}
+            for outcomes in stored:
+                reference = first_outcomes.setdefault((task, outcomes.name), outcomes)
+                if outcomes.items.select("item", "gold").equals(
+                    reference.items.select("item", "gold")
+                ):
+                    tasks.setdefault(task, {}).setdefault(member, []).append(outcomes)
+        joined = {
+            task: joined_members(by_member, [*by_member], cache=cache)
+            for task, by_member in tasks.items()
+        }
         return cls(tasks={task: items for task, items in joined.items() if items is not None})
 
     def evidence(self, measure: PaperMeasure, members: Sequence[str]) -> Evidence | None:
@@ -64,11 +69,11 @@ class ScoredItems:
         if measure not in self._known:
             self._known[measure] = self._of_all(measure)
         evidence = self._known[measure]
-        places = self.places(measure.task)
-        if evidence is None or not {*members} <= places.keys():
+        positions = self.places(measure.task)
+        if evidence is None or not {*members} <= positions.keys():
             return None
-        own = evidence.of_members([places[name] for name in members])
-        return None if np.isnan(own.points).any() else own
+        member_evidence = evidence.of_members([positions[name] for name in members])
+        return None if np.isnan(member_evidence.points).any() else member_evidence
 
     def places(self, task: str) -> dict[str, int]:
         """Return the place of each member in the evidence of a task."""
@@ -76,27 +81,31 @@ class ScoredItems:
         return {name: index for index, name in enumerate(names)}
 
     def _of_all(self, measure: PaperMeasure) -> Evidence | None:
-        outcomes, known = self.tasks.get(measure.task), MEASURES.get(measure.metric)
-        if outcomes is None or known is None:
+        outcomes, definition = self.tasks.get(measure.task), MEASURES.get(measure.metric)
+        if outcomes is None or definition is None:
             return None
-        averages = {name: of for each in outcomes.averages.values() for name, of in each.items()}
+        averages = {
+            name: names for each in outcomes.averages.values() for name, names in each.items()
+        }
         datasets = averages.get(measure.slice, (measure.slice,))
-        parts, every, split = [], list(whole_blocks(outcomes)), measure.split
+        chosen, blocks, split = [], list(whole_blocks(outcomes)), measure.split
         for dataset in datasets:
             key = outcomes_name(dataset, split) if split else dataset
             other_splits = () if split else (f"{dataset}:",)
             fitting = (
-                each for each in every if each.key == key or each.key.startswith(other_splits)
+                each for each in blocks if each.key == key or each.key.startswith(other_splits)
             )
-            part = next(fitting, None)
-            if part is None or known.is_of_classes != bool(outcomes.blocks[part.block].classes):
+            block = next(fitting, None)
+            if block is None or definition.is_of_classes != bool(
+                outcomes.blocks[block.block].classes
+            ):
                 return None
-            parts.append(part)
+            chosen.append(block)
         is_aggregate = measure.setting in get_args(Aggregate)
         evidence = outcome_evidence(
             measured_by(outcomes, measure.metric),
             outcomes.predictions.columns,
-            parts,
+            chosen,
             aggregate=cast("Aggregate", measure.setting) if is_aggregate else "all",
         )
         for dataset, each in zip(datasets, evidence, strict=False):
@@ -132,14 +141,16 @@ class ItemTies:
         What is known of their sentences is kept in the folder CACHE; where they give a cell
         another score than its evaluation has, they are not the ones it was scored on.
         """
-        places = list(pivot.spreads.values())
-        if any(len(spread.cells) != len(spread.values) for spread in places):
+        spreads = list(pivot.spreads.values())
+        if any(len(spread.cells) != len(spread.values) for spread in spreads):
             return None  # averaged over an axis
-        shown = {name for spread in places for name in spread.cells}
-        seeds = {cell.id: cell.seed for cell in plan.cells if cell.id in shown}
-        folders = {cell.id: cell.run.evaluations for cell in plan.cells if cell.id in shown}
-        whole = measure.task.rpartition("/")[0]  # some datasets of a task are in its folder
-        outcomes = open_outcomes(folders, [measure.task, *([whole] if whole else [])], cache=cache)
+        shown_cells = {name for spread in spreads for name in spread.cells}
+        seeds = {cell.id: cell.seed for cell in plan.cells if cell.id in shown_cells}
+        folders = {cell.id: cell.run.evaluations for cell in plan.cells if cell.id in shown_cells}
+        whole_task = measure.task.rpartition("/")[0]  # some datasets of a task are in its folder
+        outcomes = open_outcomes(
+            folders, [measure.task, *([whole_task] if whole_task else [])], cache=cache
+        )
         if outcomes is None:
             return None
         items = ScoredItems(
@@ -151,10 +162,10 @@ class ItemTies:
             number = PaperMeasure(
                 task=measure.task, slice=name, metric=measure.metric, setting=measure.setting
             )
-            known = items.evidence(number, list(seeds))
-            if known is None:
+            slice_evidence = items.evidence(number, list(seeds))
+            if slice_evidence is None:
                 return None
-            evidence[name] = known
+            evidence[name] = slice_evidence
         ties = cls(evidence=evidence, seeds=seeds)
         return ties if evidence and ties._gives(pivot) else None
 
@@ -169,16 +180,19 @@ class ItemTies:
         if name == DEV_SCORE:
             return apart_over_seeds(first, second)
         order = list(self.seeds)
-        places = [order.index(member) for member in (*first.cells, *second.cells)]
+        positions = [order.index(member) for member in (*first.cells, *second.cells)]
         models = [
             ModelColumns(
-                name=place,
+                name=side,
                 members=spread.cells,
                 seeds=tuple(self.seeds[cell] for cell in spread.cells),
             )
-            for place, spread in (("first", first), ("second", second))
+            for side, spread in (("first", first), ("second", second))
         ]
-        weighed, pair = Weighed(self.evidence[name].of_members(places), models), ("first", "second")
+        weighed, pair = (
+            Weighed(self.evidence[name].of_members(positions), models),
+            ("first", "second"),
+        )
         uncertainty = weighed.of_pair[pair]
         variance = uncertainty.variance_of_rows + uncertainty.seeds + uncertainty.other
         return Apart(p=weighed.p[pair], variance=100**2 * variance)

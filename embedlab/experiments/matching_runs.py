@@ -57,16 +57,16 @@ def find_runs_of(
     another profile; among several, the ones that agree with the other rows' runs in everything else
     win, then the one named like the recipe, then the one with the fewest differences.
     """
-    there = _finished_recipes(runs)
-    wanted = {
+    finished = _finished_recipes(runs)
+    targets = {
         key: (source, expected_recipe(source, overrides, encoder))
         for key, (_, source) in trainings(table).items()
     }
     fitting = {}
-    for key, (source, expected) in wanted.items():
+    for key, (source, expected) in targets.items():
         siblings = [
             _values(recipe)
-            for _, recipe in wanted.values()
+            for _, recipe in targets.values()
             if _objectives(recipe) == _objectives(expected)
         ]
         decisive = {
@@ -76,16 +76,16 @@ def find_runs_of(
         }
         decisive |= keys_set(source) & _values(expected).keys()
         is_free = source.encoder is None and encoder is None
-        others = other_profiles(source, table.profile, encoder)
+        other_values = other_profiles(source, table.profile, encoder)
         candidates = {
             name: recipe
-            for name, recipe in there.items()
-            if _is_of(expected, recipe, runs) and not _is_among(others, recipe)
+            for name, recipe in finished.items()
+            if _is_of(expected, recipe, runs) and not _is_among(other_values, recipe)
         }
         fitting[key] = _fitting(expected, decisive - ({ENCODER} if is_free else set()), candidates)
-    values = {name: _values(recipe) for name, recipe in there.items()}
+    values = {name: _values(recipe) for name, recipe in finished.items()}
     return _alike(
-        fitting, values, _common([recipe for _, recipe in wanted.values()], values.values())
+        fitting, values, _common([recipe for _, recipe in targets.values()], values.values())
     )
 
 
@@ -141,14 +141,14 @@ def _signal(recipe: Recipe) -> str:
     return json.dumps([recipe.encoder.pooling, stages, unbuild(recipe.mix)])
 
 
-def _fitting(expected: Recipe, decisive: set[str], there: Mapping[str, Recipe]) -> list[_Fit]:
+def _fitting(expected: Recipe, decisive: set[str], recipes: Mapping[str, Recipe]) -> list[_Fit]:
     """Return the runs that match a recipe, best first."""
     values = _values(expected)
     fits: list[_Fit] = []
-    for name, recipe in there.items():
-        actual = _values(recipe)
-        if all(actual.get(key) == values[key] for key in decisive):
-            differences = sum(actual.get(key) != value for key, value in values.items())
+    for name, recipe in recipes.items():
+        run_values = _values(recipe)
+        if all(run_values.get(key) == values[key] for key in decisive):
+            differences = sum(run_values.get(key) != value for key, value in values.items())
             fits.append((recipe.hash != expected.hash, name != expected.name, differences, name))
     return sorted(fits)
 
@@ -166,7 +166,7 @@ def _alike(
         for fit in fits:
             setting = json.dumps([values[fit[-1]].get(name) for name in common])
             settings.setdefault(setting, {}).setdefault(key, fit)
-    alike: dict[str, str] = {}
+    run_by_key: dict[str, str] = {}
     for fits_of in sorted(
         settings.values(),
         key=lambda fits: (
@@ -176,8 +176,8 @@ def _alike(
         ),
     ):
         for key, fit in fits_of.items():
-            alike.setdefault(key, fit[-1])
-    return alike
+            run_by_key.setdefault(key, fit[-1])
+    return run_by_key
 
 
 def _common(recipes: Sequence[Recipe], runs: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -211,11 +211,13 @@ def failed_trainings(
         run = RunFolder.of(runs, base, int(seed or 0))
         if not run.recipe_file.is_file():
             continue
-        here = run.recipe()
-        alike = [recipe for recipe in recipes if _objectives(recipe) == _objectives(here)]
+        run_recipe = run.recipe()
+        same_objectives = [
+            recipe for recipe in recipes if _objectives(recipe) == _objectives(run_recipe)
+        ]
         if flaw := trained_flaw(run):
             reasons[name] = flaw
-        elif alike and all(_is_less(here, recipe) for recipe in alike):
+        elif same_objectives and all(_is_less(run_recipe, recipe) for recipe in same_objectives):
             reasons[name] = "it was trained on fewer rows or for fewer steps than its recipe says"
     return reasons
 
@@ -225,9 +227,9 @@ def _is_less(recipe: Recipe, expected: Recipe) -> bool:
     if (recipe.max_steps or math.inf) < (expected.max_steps or math.inf):
         return True
     return any(
-        (stage.data.rows or math.inf) < (other.data.rows or math.inf)
-        or stage.optim.epochs < other.optim.epochs
-        for stage, other in zip(recipe.stages, expected.stages, strict=False)
+        (stage.data.rows or math.inf) < (expected_stage.data.rows or math.inf)
+        or stage.optim.epochs < expected_stage.optim.epochs
+        for stage, expected_stage in zip(recipe.stages, expected.stages, strict=False)
     )
 
 
@@ -262,9 +264,11 @@ class RowModels:
         """Return the models of a row, one a seed; empty where one is not available yet."""
         if source.recipe is not None:
             run = self.run_of.get(training_key(source))
-            there = finished_seeds(self.runs, run) if run is not None else {}
+            finished = finished_seeds(self.runs, run) if run is not None else {}
             names = {
-                seed: f"{run}@{seed}" for seed in there if self.seeds is None or seed in self.seeds
+                seed: f"{run}@{seed}"
+                for seed in finished
+                if self.seeds is None or seed in self.seeds
             }
             return tuple(
                 Member(name=name, seed=seed, runs=frozenset({name})) for seed, name in names.items()
@@ -280,11 +284,11 @@ class RowModels:
             return (Member(name=source.model, seed=None),)
         if source.combine is None:
             return ()
-        parts = [self.members(self.table.sources[row]) for row in source.of]
+        row_members = [self.members(self.table.sources[row]) for row in source.of]
         rows = (
-            list(zip(parts[0][::2], parts[0][1::2], strict=False))
+            list(zip(row_members[0][::2], row_members[0][1::2], strict=False))
             if source.is_control
-            else _by_seed(parts)
+            else _by_seed(row_members)
         )
         return tuple(_combined(source.combine, row) for row in rows)
 

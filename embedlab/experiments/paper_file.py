@@ -125,15 +125,15 @@ def load_paper(paper: str) -> dict[str, PaperTable]:
         name: build(_Table, table, where=str(path), prefix=f"tables.{name}")
         for name, table in values.tables.items()
     }
-    read = {
+    paper_tables = {
         name: replace(_read_table(paper, name, tables, path), rates=values.rates)
         for name in sorted(tables, key=by_number)
     }
     for model, row in values.published.items():
-        where = f"{path}: published.{model}"
-        _refuse_unknown("table", [row.table], read, where)
-        _refuse_unknown("row", [row.row], read[row.table].printed, where)
-    return _with_claims(read, values.claims, str(path))
+        location = f"{path}: published.{model}"
+        _refuse_unknown("table", [row.table], paper_tables, location)
+        _refuse_unknown("row", [row.row], paper_tables[row.table].printed, location)
+    return _with_claims(paper_tables, values.claims, str(path))
 
 
 def summary_of(paper: str) -> str:
@@ -165,26 +165,26 @@ def select_tables(paper: str, name: str | None) -> list[PaperTable]:
     A wrong name suggests the nearest.
     """
     tables = load_paper(paper)
-    short = {full: full.split("_")[0] for full in tables}
+    short_names = {full_name: full_name.split("_")[0] for full_name in tables}
     chosen = [
         paper_table
-        for full, paper_table in tables.items()
-        if name in {None, ALL_TABLES, full, short[full]}
+        for full_name, paper_table in tables.items()
+        if name in {None, ALL_TABLES, full_name, short_names[full_name]}
     ]
     if not chosen and name is not None:
         raise unknown(
             f"table of {paper!r}",
             name,
-            {*tables, *short.values()},
+            {*tables, *short_names.values()},
             listing=f"`embedlab reproduce {paper}` lists all",
         )
     return chosen
 
 
 def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path) -> PaperTable:
-    where = f"{path}: table {name!r}"
+    location = f"{path}: table {name!r}"
     values = tables[name]
-    rows, table_set = _rows(values, tables, where)
+    rows, table_set = _rows(values, tables, location)
     pairs: tuple[tuple[str, str], ...] = ()
     if values.pairs is not None:
         pairs, printed = published_pairs(paper, name, values.pairs)
@@ -205,10 +205,11 @@ def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path)
         pairs=pairs,
         ranked_by=tuple(filter(None, ranked_by)),
         sources={
-            label: _source(row, table_set, f"{where}, row {label!r}") for label, row in rows.items()
+            label: _source(row, table_set, f"{location}, row {label!r}")
+            for label, row in rows.items()
         },
         points=tuple(
-            _point(label, row, table_set, column, values, where)
+            _point(label, row, table_set, column, values, location)
             for label, row in rows.items()
             for column in values.columns
             if label not in printed or _is_printed(column, values.columns, printed[label])
@@ -218,34 +219,36 @@ def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path)
         **{name: getattr(values, name) for name in _AS_STATED},
     )
     sources = paper_table.sources.values()
-    named = [row for source in sources for row in (*source.of, *source.best_of)]
-    named += [row for deviation in values.deviations for row in deviation.rows]
-    judged = [*chain(*ranked_by), *filter(None, [values.average])]
+    named_rows = [row for source in sources for row in (*source.of, *source.best_of)]
+    named_rows += [row for deviation in values.deviations for row in deviation.rows]
+    judging_columns = [*chain(*ranked_by), *filter(None, [values.average])]
     poolings = [source.pooling for source in sources if source.pooling]
-    _refuse_unknown("row", named, paper_table.sources, where)
-    _refuse_unknown("column", judged, paper_table.columns, where)
-    _refuse_unknown("task", paper_table.tasks, task_names(), where)
-    _refuse_unknown("pooling", poolings, pooling_names(), where)
+    _refuse_unknown("row", named_rows, paper_table.sources, location)
+    _refuse_unknown("column", judging_columns, paper_table.columns, location)
+    _refuse_unknown("task", paper_table.tasks, task_names(), location)
+    _refuse_unknown("pooling", poolings, pooling_names(), location)
     if printed:
-        ours = [row for row, source in paper_table.sources.items() if not source.is_control]
-        theirs = [name for name, column in values.columns.items() if not _unprinted(column)]
-        _refuse_unknown("printed row", ours, printed, where)
-        _refuse_unknown("printed column", theirs, next(iter(printed.values())), where)
+        trained_rows = [row for row, source in paper_table.sources.items() if not source.is_control]
+        printed_columns = [
+            name for name, column in values.columns.items() if not _unprinted(column)
+        ]
+        _refuse_unknown("printed row", trained_rows, printed, location)
+        _refuse_unknown("printed column", printed_columns, next(iter(printed.values())), location)
     if not rows and values.shown_by is None:
         raise UsageError(
-            f"{where} has neither rows nor shown_by", hint="give the command that shows it here"
+            f"{location} has neither rows nor shown_by", hint="give the command that shows it here"
         )
     return paper_table
 
 
 def _with_claims(
-    tables: Mapping[str, PaperTable], claims: Mapping[str, Claim], where: str
+    tables: Mapping[str, PaperTable], claims: Mapping[str, Claim], file_name: str
 ) -> dict[str, PaperTable]:
     """Return TABLES, each with the CLAIMS about it; one about a table, row or column that does not
     exist is refused.
     """
     for name, claim in claims.items():
-        location = f"{where}: claims.{name}"
+        location = f"{file_name}: claims.{name}"
         check_claim(claim, location)
         if not claim.source:
             raise UsageError(
@@ -276,28 +279,28 @@ def _with_claims(
 
 
 def _rows(
-    values: _Table, tables: Mapping[str, _Table], where: str
+    values: _Table, tables: Mapping[str, _Table], location: str
 ) -> tuple[Mapping[str, _Row], Mapping[str, Any]]:
     """Return the rows of a table and the keys set for all of them: its own, or those of the table
     that it names.
     """
     if not isinstance(values.rows, str):
         return values.rows, values.set
-    _refuse_unknown("table", [values.rows], tables, where)
-    other = tables[values.rows]
-    if isinstance(other.rows, str):
+    _refuse_unknown("table", [values.rows], tables, location)
+    source_table = tables[values.rows]
+    if isinstance(source_table.rows, str):
         raise UsageError(
-            f"{where} takes the rows of {values.rows!r}, which has none",
+            f"{location} takes the rows of {values.rows!r}, which has none",
             hint=f"name the table that {values.rows!r} names",
         )
-    return other.rows, {**other.set, **values.set}
+    return source_table.rows, {**source_table.set, **values.set}
 
 
-def _source(row: _Row, table_set: Mapping[str, Any], where: str) -> RowSource:
-    values = {each.name: getattr(row, each.name) for each in fields(RowModel)}
+def _source(row: _Row, table_set: Mapping[str, Any], title: str) -> RowSource:
+    values = {field.name: getattr(row, field.name) for field in fields(RowModel)}
     if sum(bool(value) for name, value in values.items() if name not in {"of", "set"}) != 1:
         message = (
-            f"{where}: not exactly one of recipe, pooling, combine, model, given, best_of and lacks"
+            f"{title}: not exactly one of recipe, pooling, combine, model, given, best_of and lacks"
         )
         raise UsageError(message, hint='for example recipe = "snli-ce"')
     encoder = row.set.get(ENCODER)
@@ -306,25 +309,27 @@ def _source(row: _Row, table_set: Mapping[str, Any], where: str) -> RowSource:
 
 
 def _point(
-    label: str, row: _Row, table_set: Mapping[str, Any], column: str, values: _Table, where: str
+    label: str, row: _Row, table_set: Mapping[str, Any], column: str, values: _Table, location: str
 ) -> Point:
-    of_table = values.columns[column]
-    shared = _Column(slice=of_table) if isinstance(of_table, str) else of_table
+    table_column = values.columns[column]
+    default = _Column(slice=table_column) if isinstance(table_column, str) else table_column
     specific = row.columns.get(column, _Column())
     stated: dict[str, Any] = {}  # by the row's column, else the table's, else for the whole table
-    for part in (values, shared, specific):
-        names = [each.name for each in fields(PaperMeasure) if hasattr(part, each.name)]
-        stated |= {name: own for name in names if (own := getattr(part, name)) is not None}
+    for level in (values, default, specific):
+        names = [field.name for field in fields(PaperMeasure) if hasattr(level, field.name)]
+        stated |= {
+            name: field_value for name in names if (field_value := getattr(level, name)) is not None
+        }
     if not stated.get("slice"):
         raise UsageError(
-            f"{where}: column {column!r} names no slice of row {label!r}",
+            f"{location}: column {column!r} names no slice of row {label!r}",
             hint='for example slice = "sts12"',
         )
-    source = _source(row, table_set, f"{where}, row {label!r}")
+    source = _source(row, table_set, f"{location}, row {label!r}")
     return Point(
         row=label,
         column=column,
-        source=replace(source, set={**source.set, **shared.set, **specific.set}),
+        source=replace(source, set={**source.set, **default.set, **specific.set}),
         measure=PaperMeasure(**stated),
     )
 
@@ -341,17 +346,19 @@ def _is_printed(
     """
     if not _unprinted(columns[column]):
         return cells.get(column, 0.0) is not None
-    trained = {name: getattr(other, "set", {}) for name, other in columns.items()}
+    trained = {name: getattr(other_name, "set", {}) for name, other_name in columns.items()}
     return any(
-        cells.get(other) is not None for other in trained if trained[other] == trained[column]
+        cells.get(other_name) is not None
+        for other_name in trained
+        if trained[other_name] == trained[column]
     )
 
 
-def _refuse_unknown(kind: str, names: Iterable[str], known: Collection[str], where: str) -> None:
+def _refuse_unknown(kind: str, names: Iterable[str], known: Collection[str], location: str) -> None:
     for name in names:
         if name not in known:
             hint = nearest_hint(name, known, f"known: {', '.join(known)}")
-            raise UsageError(f"{where}: no {kind} {name!r}", hint=hint)
+            raise UsageError(f"{location}: no {kind} {name!r}", hint=hint)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -422,8 +429,8 @@ def paper_folder(paper: str) -> Path:
             for name in paper_names()
             if f'"{paper}"' in (folder / name / PAPER_FILE).read_text("utf-8")
         )
-        shown = "".join(f", tables with it: `embedlab reproduce {name}`" for name in users)
-        listing = f"{paper} is a recipe: `embedlab train {paper}`{shown}"
+        suggestion = "".join(f", tables with it: `embedlab reproduce {name}`" for name in users)
+        listing = f"{paper} is a recipe: `embedlab train {paper}`{suggestion}"
     raise unknown("paper", paper, paper_names(), listing=listing)
 
 
@@ -453,11 +460,11 @@ def published_scores(
     "1e-5".
     """
     frame = _texts_with(paper, table, key)
-    others = [column for column in frame.columns if column not in key]
+    score_columns = [column for column in frame.columns if column not in key]
     try:
         return {
             " ".join(row[column] for column in key): {
-                column: _number(row[column]) for column in others
+                column: _number(row[column]) for column in score_columns
             }
             for row in frame.iter_rows(named=True)
         }
@@ -476,7 +483,7 @@ def published_pairs(
     """
     frame = _texts_with(paper, table, sentences)
     scores = {
-        model.name: {f"pair {place}": _number(text) for place, text in enumerate(model, start=1)}
+        model.name: {f"pair {number}": _number(text) for number, text in enumerate(model, start=1)}
         for model in frame.drop(sentences)
     }
     return tuple(frame.select(sentences).rows()), scores
@@ -506,7 +513,7 @@ def by_number(table: str) -> list[tuple[str, int]]:
 
 
 def _table_file(paper: str, table: str) -> Path:
-    known = published_tables(paper)
-    if table not in known:
-        raise unknown("table", table, known)
+    names = published_tables(paper)
+    if table not in names:
+        raise unknown("table", table, names)
     return paper_folder(paper) / f"{table}.csv"

@@ -162,16 +162,16 @@ class PaperTable:
         of rows are.
         """
         group, columns = self.group(claim.first), self.columns_of(claim)
-        about = f"{group}: " if group and group == self.group(claim.second) else ""
-        about = f"{self.key[0]}: " if len(self.key) == 1 and self.key[0] not in NAMES else about
+        prefix = f"{group}: " if group and group == self.group(claim.second) else ""
+        prefix = f"{self.key[0]}: " if len(self.key) == 1 and self.key[0] not in NAMES else prefix
         rows = {
-            side: getattr(claim, side).removeprefix(f"{group} ") if about else getattr(claim, side)
+            side: getattr(claim, side).removeprefix(f"{group} ") if prefix else getattr(claim, side)
             for side in ("first", "second")
         }
-        named = ", ".join(columns) if len(columns) < 8 else f"mean of {len(columns)} columns"
+        column_text = ", ".join(columns) if len(columns) < 8 else f"mean of {len(columns)} columns"
         is_whole = self.by is None and {*self.columns} - {*columns} <= {self.average}
-        where = "" if is_whole else f" ({named})"
-        return f"{about}{replace(claim, **rows).statement}{where}"
+        suffix = "" if is_whole else f" ({column_text})"
+        return f"{prefix}{replace(claim, **rows).statement}{suffix}"
 
     def printed_mean(self, row: str, columns: Sequence[str]) -> float | None:
         """Return the printed mean of COLUMNS of a row: the paper's own where it averages just
@@ -182,8 +182,8 @@ class PaperTable:
         if averaged is not None and {*cells} - {*columns} == {self.average}:
             return averaged
         values = [cells.get(column) for column in columns]
-        known = [value for value in values if value is not None]
-        return fmean(known) if known and len(known) == len(values) else None
+        printed = [value for value in values if value is not None]
+        return fmean(printed) if printed and len(printed) == len(values) else None
 
     def printed_difference(self, claim: Claim) -> float | None:
         """Return the printed difference of the rows of a claim, or None where the paper prints

@@ -54,8 +54,8 @@ def trainings(table: PaperTable) -> dict[str, tuple[str, RowSource]]:
         cells = [(row, source)] if table.by is not None or table.pairs else []
         for point in table.points:
             if point.row == row:
-                is_own = point.source.set != source.set
-                cells.append((f"{row} {point.column}" if is_own else row, point.source))
+                has_own_training = point.source.set != source.set
+                cells.append((f"{row} {point.column}" if has_own_training else row, point.source))
         for label, cell in cells:
             if cell.recipe is not None:
                 by_key.setdefault(training_key(cell), (label, cell))
@@ -66,11 +66,11 @@ def for_claims(table: PaperTable) -> PaperTable:
     """Return the table with those rows alone that its claims are about, and the parts of
     combinations.
     """
-    wanted = {row for claim in table.claims.values() for row in (claim.first, claim.second)}
-    wanted |= {member for row in wanted for member in table.sources[row].of}
+    claimed_rows = {row for claim in table.claims.values() for row in (claim.first, claim.second)}
+    claimed_rows |= {member for row in claimed_rows for member in table.sources[row].of}
     columns = {column for claim in table.claims.values() for column in table.columns_of(claim)}
-    table, _ = _without(table, {*table.sources} - wanted)
-    return replace(table, points=tuple(p for p in table.points if p.column in columns))
+    table, _ = _without(table, {*table.sources} - claimed_rows)
+    return replace(table, points=tuple(point for point in table.points if point.column in columns))
 
 
 def for_encoder(table: PaperTable, encoder: str | None) -> tuple[PaperTable, tuple[str, ...]]:
@@ -79,14 +79,14 @@ def for_encoder(table: PaperTable, encoder: str | None) -> tuple[PaperTable, tup
     """
     if encoder is None:
         return table, ()
-    table, out = _without(
+    table, left_out = _without(
         table, {row for row, source in table.sources.items() if source.encoder is not None}
     )
-    if not table.sources and out:
+    if not table.sources and left_out:
         raise UsageError(
             f"every row of {table.name!r} is about an encoder of its own", hint="remove --encoder"
         )
-    return table.with_sources(_started), out
+    return table.with_sources(_started), left_out
 
 
 def for_profile(table: PaperTable, profile: str | None) -> tuple[PaperTable, tuple[str, ...]]:
@@ -102,10 +102,10 @@ def for_profile(table: PaperTable, profile: str | None) -> tuple[PaperTable, tup
         table, {row for row, names in profiles.items() if profile not in names}
     )
     if not any(source.recipe for source in paper_table.sources.values()):
-        known = sorted({*chain(*profiles.values())})
+        profile_names = sorted({*chain(*profiles.values())})
         hint = f"{table.paper} has none but paper: no code of its authors is public"
-        if len(known) > 1:
-            hint = unknown("profile", str(profile), known).hint
+        if len(profile_names) > 1:
+            hint = unknown("profile", str(profile), profile_names).hint
         raise UsageError(f"no recipe of {table.name!r} has a profile {profile!r}", hint=hint)
     return replace(
         paper_table, profile=str(profile), summary=f"{table.summary} (profile {profile})"
@@ -119,14 +119,14 @@ def other_profiles(
     with its values.
     """
     assert source.recipe is not None
-    of_profile = {
+    recipe_by_profile = {
         name: flatten(recipe_to_table(expected_recipe(source, (f"{PROFILE}={name}",), encoder)))
         for name in _profiles(source.recipe)
     }
-    current = of_profile.pop(profile or PAPER)
+    current = recipe_by_profile.pop(profile or PAPER)
     return [
-        {key: other.get(key) for key in {*current, *other} if current.get(key) != other.get(key)}
-        for other in of_profile.values()
+        {key: values.get(key) for key in {*current, *values} if current.get(key) != values.get(key)}
+        for values in recipe_by_profile.values()
     ]
 
 
@@ -134,18 +134,20 @@ def _profiles(recipe: str) -> tuple[str, ...]:
     return profiles_of(recipe_table(recipe))
 
 
-def _without(table: PaperTable, out: set[str]) -> tuple[PaperTable, tuple[str, ...]]:
-    """Return the table without the rows that are OUT and what combines them, and those rows."""
-    out = out | {
-        row for row, source in table.sources.items() if out & set(source.of)
+def _without(table: PaperTable, left_out: set[str]) -> tuple[PaperTable, tuple[str, ...]]:
+    """Return the table without the rows LEFT OUT and what combines them, and all those rows."""
+    left_out = left_out | {
+        row for row, source in table.sources.items() if left_out & set(source.of)
     }  # an ensemble has the rows that remain
-    remaining = {row: source for row, source in table.sources.items() if row not in out}
-    points = tuple(point for point in table.points if point.row not in out)
+    remaining = {row: source for row, source in table.sources.items() if row not in left_out}
+    points = tuple(point for point in table.points if point.row not in left_out)
     claims = {
-        name: claim for name, claim in table.claims.items() if not out & {claim.first, claim.second}
+        name: claim
+        for name, claim in table.claims.items()
+        if not left_out & {claim.first, claim.second}
     }
     return replace(table, sources=remaining, points=points, claims=claims), tuple(
-        row for row in table.sources if row in out
+        row for row in table.sources if row in left_out
     )
 
 
@@ -191,8 +193,8 @@ def expand_table(
     if not variants:
         return TablePlan(plan=None, variants={}, absent=absent)
     # With one encoder for all, several rows may be the same training: that of the first of them.
-    first = {run_identity(variant.run): variant for variant in reversed(variants.values())}
-    distinct = with_existing_runs([*reversed(first.values())], place.runs_folder)
+    first_variants = {run_identity(variant.run): variant for variant in reversed(variants.values())}
+    distinct = with_existing_runs([*reversed(first_variants.values())], place.runs_folder)
     by_identity = {run_identity(variant.run): variant for variant in distinct}
     plan = planner.plan(
         distinct,
@@ -203,15 +205,17 @@ def expand_table(
         axes={axis: [variant.labels[axis] for variant in distinct]},
         seeds=seeds,
     )
-    named = {key: by_identity[run_identity(variant.run)] for key, variant in variants.items()}
-    return TablePlan(plan=plan, variants=named, absent=absent)
+    variant_by_key = {
+        key: by_identity[run_identity(variant.run)] for key, variant in variants.items()
+    }
+    return TablePlan(plan=plan, variants=variant_by_key, absent=absent)
 
 
 def _refuse_clash(table: PaperTable, source: RowSource, overrides: Sequence[str]) -> None:
     """Refuse an override of a key that distinguishes the table's rows."""
-    ours = {key for key in source.set if key != ENCODER}
+    row_keys = {key for key in source.set if key != ENCODER}
     for key in (override.partition("=")[0] for override in overrides):
-        if key.removeprefix("stages.") in {*ours, *map(without_stage, ours)}:
+        if key.removeprefix("stages.") in {*row_keys, *map(without_stage, row_keys)}:
             raise UsageError(
                 f"{key!r} distinguishes the rows of {table.name!r}",
                 hint="set another key, or write a grid of your own",
@@ -232,8 +236,10 @@ def keys_set(source: RowSource) -> set[str]:
     settings.
     """
     assert source.recipe is not None
-    plain = load_recipe(source.recipe, [f"{TASK}={source.set[TASK]}"] if TASK in source.set else [])
-    return {key for key, _, _ in recipe_differences(plain, expected_recipe(source))}
+    bare_recipe = load_recipe(
+        source.recipe, [f"{TASK}={source.set[TASK]}"] if TASK in source.set else []
+    )
+    return {key for key, _, _ in recipe_differences(bare_recipe, expected_recipe(source))}
 
 
 def expected_recipe(
@@ -265,15 +271,18 @@ def with_chosen_rates(
         best = max(scores, key=lambda run: scores[run])
         searched = {variant.run: variant.recipe for variant in plan.variants}
         rate = searched[best]["stage"][0]["optim"]["lr"]
-        is_taken = False
+        is_applied = False
         for key, (_, source) in trainings(table).items():
             if (stage := stages.get(source.recipe or "")) is None:
                 continue
             recipe = recipe_to_table(expected_recipe(source, overrides, encoder))
-            if all(_start(own, 0) == _start(recipe, stage) for own in searched.values()):
+            if all(
+                _start(searched_recipe, 0) == _start(recipe, stage)
+                for searched_recipe in searched.values()
+            ):
                 chosen.setdefault(key, {})[f"stage.{stage}.optim.lr"] = rate
-                is_taken = True
-        if is_taken:
+                is_applied = True
+        if is_applied:
             notes.append(
                 f"grid {grid} chose the rate {rate:g}: mean dev score {scores[best]:.2f} over "
                 f"{len(plan.seeds)} seeds"
@@ -297,13 +306,13 @@ def _dev_scores(plan: GridPlan) -> dict[str, float]:
     not finished.
     """
     scores: dict[str, list[float]] = {}
-    flawed = set()
+    flawed_runs = set()
     for cell in plan.cells:
         if run_status(cell.run).state != "finished":
             return {}
         dev = last_dev(cell.run)
         if dev is None or trained_flaw(cell.run):
-            flawed.add(cell.variant.run)
+            flawed_runs.add(cell.variant.run)
         else:
             scores.setdefault(cell.variant.run, []).append(dev.score)
-    return {run: fmean(values) for run, values in scores.items() if run not in flawed}
+    return {run: fmean(values) for run, values in scores.items() if run not in flawed_runs}

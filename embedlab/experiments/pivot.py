@@ -136,32 +136,36 @@ def pivot(
             f"axis {columns!r} cannot be rows and columns at once", hint="remove one of them"
         )
     chosen = {axis: _label(plan, axis, text) for axis, text in (where or {}).items()}
-    wanted = [cell for cell in plan.cells if chosen.items() <= cell.variant.labels.items()]
-    results = _finished(wanted, measure, score)
+    selected_cells = [cell for cell in plan.cells if chosen.items() <= cell.variant.labels.items()]
+    results = _finished(selected_cells, measure, score)
     slices = list(dict.fromkeys(name for result in results for name in result.scores))
     if score is not None and results and score not in slices:
         hint = nearest_hint(score, slices, f"scores: {', '.join(slices)}")
         raise UsageError(f"no score {score!r}", hint=hint)
-    shown = [score] if score is not None else slices[-1:] if columns is not None else slices
-    free = [axis for axis in plan.axes if axis != columns and axis not in chosen]
-    row_axes = tuple(rows) if rows is not None else tuple(free)
-    spreads = _spreads(results, row_axes, columns, shown)
+    shown_slices = [score] if score is not None else slices[-1:] if columns is not None else slices
+    free_axes = [axis for axis in plan.axes if axis != columns and axis not in chosen]
+    row_axes = tuple(rows) if rows is not None else tuple(free_axes)
+    spreads = _spreads(results, row_axes, columns, shown_slices)
     labelled = ((result.cell.variant.labels, result.evaluation) for result in results)
-    made = tuple((labels, each) for labels, each in labelled if each is not None)
-    is_ranked = all(each.scale == 100 for _, evaluation in made for each in evaluation.scores)
+    evaluations = tuple((labels, each) for labels, each in labelled if each is not None)
+    is_ranked = all(
+        each.scale == 100 for _, evaluation in evaluations for each in evaluation.scores
+    )
     pivoted = Pivot(
         row_axes=row_axes,
         rows=tuple(dict.fromkeys(row for row, _ in _in_order(plan, spreads, row_axes))),
-        columns=_column_labels(plan, columns, spreads) if columns is not None else tuple(shown),
+        columns=_column_labels(plan, columns, spreads)
+        if columns is not None
+        else tuple(shown_slices),
         column_axis=columns,
-        shown=tuple(shown),
+        shown=tuple(shown_slices),
         spreads=spreads,
         is_ranked=is_ranked,
         is_by_items=False,
         marks=tuple(sorted({mark for result in results for mark in result.marks})),
-        made=made,
-        missing=len(wanted) - len(results),
-        averaged=tuple(axis for axis in free if axis not in row_axes),
+        made=evaluations,
+        missing=len(selected_cells) - len(results),
+        averaged=tuple(axis for axis in free_axes if axis not in row_axes),
     )
     if not is_ranked:
         return pivoted
@@ -180,8 +184,8 @@ def _finished(cells: Sequence[Cell], measure: ScoreFilter, score: str | None) ->
     is_evaluated = any(next(cell.run.evaluations.rglob("*.json"), None) for cell in cells)
     # of the task that need not be named
     if score == DEV_SCORE or (measure.task == ScoreFilter.task and not is_evaluated):
-        known = {result.cell.id for result in results}
-        results += _dev_results([cell for cell in cells if cell.id not in known])
+        known_cells = {result.cell.id for result in results}
+        results += _dev_results([cell for cell in cells if cell.id not in known_cells])
     return results
 
 
@@ -195,23 +199,23 @@ def _spreads(
     averaged.
     """
     values: dict[PivotKey, dict[int, dict[str, float]]] = {}  # by seed, then by cell
-    shared: dict[PivotKey, Overlap] = {}
-    flawed = {result.cell.id for result in results if trained_flaw(result.cell.run)}
+    overlaps: dict[PivotKey, Overlap] = {}
+    flawed_cells = {result.cell.id for result in results if trained_flaw(result.cell.run)}
     for result in results:
         labels, evaluation = result.cell.variant.labels, result.evaluation
         row = tuple(labels.get(axis, "") for axis in row_axes)
         for name in (name for name in shown if name in result.scores):
             key = row, name if columns is None else labels.get(columns, "")
-            of_seed = values.setdefault(key, {}).setdefault(result.cell.seed, {})
-            of_seed[result.cell.id] = result.scores[name]
+            seed_scores = values.setdefault(key, {}).setdefault(result.cell.seed, {})
+            seed_scores[result.cell.id] = result.scores[name]
             if evaluation is not None and name in evaluation.overlaps:
-                shared[key] = evaluation.overlaps[name]
+                overlaps[key] = evaluation.overlaps[name]
     return {
         key: Spread(
-            values=tuple(fmean(of_seed.values()) for of_seed in seeds.values()),
+            values=tuple(fmean(seed_scores.values()) for seed_scores in seeds.values()),
             cells=(cells := tuple(chain(*seeds.values()))),
-            shared=shared.get(key),
-            is_flawed=not flawed.isdisjoint(cells),
+            shared=overlaps.get(key),
+            is_flawed=not flawed_cells.isdisjoint(cells),
         )
         for key, seeds in values.items()
     }
@@ -236,13 +240,13 @@ def usual_measure(
     if metric is None:
         metric = _usual(measure.metric, [score.metric for score in scores if score.by in by])
     if setting is None:
-        there = [score for score in scores if score.by in by and score.metric == metric]
-        setting = _usual(measure.setting, [score.setting for score in there])
+        candidates = [score for score in scores if score.by in by and score.metric == metric]
+        setting = _usual(measure.setting, [score.setting for score in candidates])
     return replace(measure, metric=metric, setting=setting)
 
 
-def _usual(usual: str, there: Sequence[str]) -> str:
-    return usual if usual in there or not there else there[0]
+def _usual(usual: str, names: Sequence[str]) -> str:
+    return usual if usual in names or not names else names[0]
 
 
 def _results(cells: Collection[Cell], measure: ScoreFilter) -> Iterator[_Result]:
@@ -254,8 +258,8 @@ def _results(cells: Collection[Cell], measure: ScoreFilter) -> Iterator[_Result]
         evaluation = Evaluation.load(path, where=measure.is_of)
         scores = {score.slice: score.scale * score.value for score in evaluation.scores}
         dev = last_dev(run)
-        shown = scores if dev is None else {DEV_SCORE: dev.score, **scores}
-        yield _Result(cell=cell, scores=shown, marks=evaluation.marks, evaluation=evaluation)
+        shown_scores = scores if dev is None else {DEV_SCORE: dev.score, **scores}
+        yield _Result(cell=cell, scores=shown_scores, marks=evaluation.marks, evaluation=evaluation)
 
 
 def _dev_results(cells: Collection[Cell]) -> Iterator[_Result]:
@@ -264,8 +268,10 @@ def _dev_results(cells: Collection[Cell]) -> Iterator[_Result]:
         run = cell.run
         dev = last_dev(run) if run_status(run).state == "finished" else None
         if dev is not None:
-            here = run.environment()
-            marks = marks_of(is_partial=here.is_partial, is_generated=here.is_generated)
+            environment = run.environment()
+            marks = marks_of(
+                is_partial=environment.is_partial, is_generated=environment.is_generated
+            )
             yield _Result(cell=cell, scores={DEV_SCORE: dev.score}, marks=marks, evaluation=None)
 
 
@@ -289,8 +295,8 @@ def _in_order(
 
 def _column_labels(plan: GridPlan, axis: str, places: Collection[PivotKey]) -> tuple[str, ...]:
     """Return the labels of AXIS, after an empty one for recipes that lack it."""
-    lacks_it = any(not column for _, column in places)
-    return (*[""] * lacks_it, *plan.axes[axis])
+    has_unlabelled = any(not column for _, column in places)
+    return (*[""] * has_unlabelled, *plan.axes[axis])
 
 
 def apart_over_seeds(first: Spread, second: Spread) -> Apart:
@@ -327,25 +333,25 @@ def marked_best(
     Where others are equal to the best as they are shown, all of them are ties and none is the best.
     """
     marked = dict(spreads)
-    learnt = [key for key in marked if not marked[key].is_flawed]
-    if not learnt:
+    sound_keys = [key for key in marked if not marked[key].is_flawed]
+    if not sound_keys:
         return marked
-    best = max(learnt, key=lambda key: marked[key].mean)
-    others = [key for key in learnt if key != best]
-    equal = [key for key in others if marked[best].mean - marked[key].mean < LAST_DIGIT / 2]
-    differences = [apart(marked[best], marked[other]) for other in others]
+    best = max(sound_keys, key=lambda key: marked[key].mean)
+    other_keys = [key for key in sound_keys if key != best]
+    equal = [key for key in other_keys if marked[best].mean - marked[key].mean < LAST_DIGIT / 2]
+    differences = [apart(marked[best], marked[other_key]) for other_key in other_keys]
     corrected = chosen_p([difference.p for difference in differences])
-    level, known = [best], []  # what may be the best as well, and the variances known of it
-    for other, p, difference in zip(others, corrected, differences, strict=True):
+    level, variances = [best], []  # what may be the best as well, and the variances known of it
+    for other_key, p, difference in zip(other_keys, corrected, differences, strict=True):
         if p >= ALPHA:  # nan with one seed: not testable, so not marked
-            marked[other] = replace(marked[other], is_tied=True)
+            marked[other_key] = replace(marked[other_key], is_tied=True)
         if p >= ALPHA or math.isnan(difference.p):
-            level.append(other)
-            known += [difference.variance] * (not math.isnan(difference.variance))
+            level.append(other_key)
+            variances += [difference.variance] * (not math.isnan(difference.variance))
     if equal:
         return marked | {key: replace(marked[key], is_tied=True) for key in (best, *equal)}
     too_high = optimism(
-        [marked[key].mean for key in level], fmean(known) / 2 if known else math.nan
+        [marked[key].mean for key in level], fmean(variances) / 2 if variances else math.nan
     )
     return marked | {best: replace(marked[best], is_best=True, optimism=too_high)}
 
@@ -383,16 +389,16 @@ def _refuse_unknown_measure(evaluation: Evaluation, measure: ScoreFilter) -> Non
     have the parts before it.
     """
     scores = evaluation.scores
-    for field, wanted in (
+    for field, allowed in (
         ("metric", (measure.metric,)),
         ("setting", (measure.setting,)),
         ("by", measure.by),
     ):
-        there = list(dict.fromkeys(str(getattr(score, field)) for score in scores))
-        scores = tuple(score for score in scores if getattr(score, field) in wanted)
+        stated = list(dict.fromkeys(str(getattr(score, field)) for score in scores))
+        scores = tuple(score for score in scores if getattr(score, field) in allowed)
         if not scores:
             option = "aggregate" if field == "setting" else field
             raise UsageError(
-                f"no {measure.task} score has --{option} {', '.join(wanted)}",
-                hint=f"there are: {', '.join(there)}",
+                f"no {measure.task} score has --{option} {', '.join(allowed)}",
+                hint=f"there are: {', '.join(stated)}",
             )

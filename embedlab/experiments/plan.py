@@ -77,12 +77,12 @@ class GridPlace:
     @classmethod
     def from_values(cls, values: Mapping[str, Any], runs_folder: Path) -> Self:
         """Return the place from what `to_values` returned, in this runs folder."""
-        given = {
+        inner_paths = {
             key: str(runs_folder / values[key])
             for key in ("cache", "data")
             if values[key] and values[key] not in INSIDE
         }
-        return cls(**{**values, **given, "runs": str(runs_folder)})
+        return cls(**{**values, **inner_paths, "runs": str(runs_folder)})
 
 
 class _Section(TypedDict):
@@ -120,18 +120,20 @@ class _Resolved(_Section):
 
 @cache
 def stored_evaluations(
-    tasks: tuple[str, ...], where: str = "evaluate.tasks"
+    tasks: tuple[str, ...], location: str = "evaluate.tasks"
 ) -> Mapping[str, tuple[str, ...]]:
     """Return the names under which evaluations on TASKS are stored, each with the words that select
-    it for `evaluate`; what is no task is a UsageError that names WHERE it is listed.
+    it for `evaluate`; what is no task is a UsageError that names the LOCATION of the list.
     """
     if set(tasks) <= set(task_names()):  # the usual case, without the code of a task
         return {task: ("--suite", task) for task in tasks}
     from embedlab.scoring.selection import recipe_evaluations
 
     return {
-        stored: tuple(word for name in one.names or (one.task,) for word in ("--task", name))
-        for stored, one in recipe_evaluations(tasks, where).items()
+        stored: tuple(
+            word for name in selection.names or (selection.task,) for word in ("--task", name)
+        )
+        for stored, selection in recipe_evaluations(tasks, location).items()
     }
 
 
@@ -219,10 +221,10 @@ class GridPlan:
             raise UsageError(
                 f"grid {self.name!r} has no cell {number}", hint=f"its cells are 1 to {len(self)}"
             )
-        row, place = divmod(number - 1, len(self.variants))
+        row, column = divmod(number - 1, len(self.variants))
         return Cell(
             number=number,
-            variant=self.variants[place],
+            variant=self.variants[column],
             seed=self.seeds[row],
             runs=self.place.runs_folder,
         )
@@ -252,7 +254,7 @@ class GridPlan:
                     raise MissingError(
                         f"{where}: damaged: {label!r} is no value of the axis {axis!r}", hint=_ANEW
                     )
-        values = {name: own for name, own in vars(stored).items() if name != "schema"}
+        values = {name: value for name, value in vars(stored).items() if name != "schema"}
         values["variants"] = tuple(_variant(variant, runs_folder) for variant in stored.variants)
         values["place"] = GridPlace.from_values(vars(stored.place), runs_folder)
         return cls(**values)
@@ -280,8 +282,8 @@ def _variant(stored: Variant, runs_folder: Path) -> Variant:
     with it.
     """
     encoder = stored.recipe["encoder"]
-    moved = {**encoder, "model": moved_along(encoder["model"], runs_folder)}
-    return replace(stored, recipe={**stored.recipe, "encoder": moved})
+    moved_encoder = {**encoder, "model": moved_along(encoder["model"], runs_folder)}
+    return replace(stored, recipe={**stored.recipe, "encoder": moved_encoder})
 
 
 @dataclass(frozen=True)

@@ -77,12 +77,12 @@ class Planner:
         """Return the plan of VARIANTS with each of SEEDS; a value of an axis that no variant has is
         left out.
         """
-        taken = {axis: {variant.labels.get(axis) for variant in variants} for axis in axes}
+        used_labels = {axis: {variant.labels.get(axis) for variant in variants} for axis in axes}
         return GridPlan(
             name=name,
             summary=summary,
             axes={
-                axis: tuple(label for label in labels if label in taken[axis])
+                axis: tuple(label for label in labels if label in used_labels[axis])
                 for axis, labels in axes.items()
             },
             variants=tuple(variants),
@@ -115,7 +115,7 @@ def expand_grid(grid: Grid, place: GridPlace, *, seeds: Sequence[int] | None = N
 
 def _variants(grid: Grid, base: str, planner: Planner) -> Iterator[Variant]:
     """Yield the trainings of a base recipe in the order of the axes, without skipped ones."""
-    named = {RECIPE_AXIS: base} if RECIPE_AXIS in grid.axes else {}
+    base_label = {RECIPE_AXIS: base} if RECIPE_AXIS in grid.axes else {}
     recipe = planner.base(base, grid.fixed)
     axes = {
         axis: choices.items()
@@ -124,7 +124,7 @@ def _variants(grid: Grid, base: str, planner: Planner) -> Iterator[Variant]:
     }
     for combination in product(*axes.values()):
         labels = {
-            **named,
+            **base_label,
             **{axis: label for axis, (label, _) in zip(axes, combination, strict=True)},
         }
         if not any(
@@ -144,15 +144,17 @@ def _refuse_too_many(grid: Grid, seeds: int) -> None:
 
 def _refuse_unknown_axes(grid: Grid, planner: Planner) -> None:
     keys = [planner.base(base, grid.fixed).keys for base in grid.bases]
-    known = sorted(frozenset().union(*keys))
+    known_keys = sorted(frozenset().union(*keys))
     for axis, choices in grid.axes.items():
-        for key in sorted({*chain(*choices.values())} - set(known)):
+        for key in sorted({*chain(*choices.values())} - set(known_keys)):
             table = key.rpartition(".")[0]
-            listed = [other for other in known if other.rpartition(".")[0] == table] or known
+            table_keys = [
+                known_key for known_key in known_keys if known_key.rpartition(".")[0] == table
+            ] or known_keys
             raise UsageError(
                 f"{grid.where}: axis {axis!r} sets {key!r}, which is not a key of "
                 f"{' or '.join(grid.bases)}",
-                hint=nearest_hint(key, known, f"keys: {first_few(listed)}"),
+                hint=nearest_hint(key, known_keys, f"keys: {first_few(table_keys)}"),
             )
 
 
@@ -164,13 +166,13 @@ def with_existing_runs(variants: Sequence[Variant], runs: Path) -> list[Variant]
     are one training go on as they are.
     """
     counts = Counter(run_identity(variant.run) for variant in variants)
-    begun: dict[str, list[str]] = {}
+    existing_names: dict[str, list[str]] = {}
     for name in sorted({path.parent.name for path in runs.glob("*.*/seed-*")}):
         if counts[run_identity(name)] == 1:
-            begun.setdefault(run_identity(name), []).append(name)
+            existing_names.setdefault(run_identity(name), []).append(name)
 
     def existing(variant: Variant) -> str:
-        names = begun.get(run_identity(variant.run), [])
+        names = existing_names.get(run_identity(variant.run), [])
         return max(
             names,
             key=lambda name: (bool(finished_seeds(runs, name)), name == variant.run),
@@ -219,7 +221,9 @@ class _Base:
                     assigned if key in CHOICES else [section_of(key)]
                 ):  # they may set any key
                     assigned[name].append((key, json.dumps(value)))
-        sections = {name: self._section(name, tuple(own)) for name, own in assigned.items()}
+        sections = {
+            name: self._section(name, tuple(assignments)) for name, assignments in assigned.items()
+        }
         tables = {name: table for name, (table, _) in sections.items()}
         stages = [
             {part: tables[f"stage.{index}.{part}"] for part in STAGE_PARTS}
@@ -248,23 +252,23 @@ class _Base:
         )
 
     def _section_names(self) -> list[str]:
-        parts = [
+        stage_sections = [
             f"stage.{index}.{section}"
             for index in range(len(self.recipe.stages))
             for section in STAGE_PARTS
         ]
         mix = ["mix"] if self.recipe.mix is not None else []
-        return ["encoder", *parts, *mix, "evaluate", MAX_STEPS_KEY]
+        return ["encoder", *stage_sections, *mix, "evaluate", MAX_STEPS_KEY]
 
     def _check_section(self, name: str, assignments: Assignments) -> tuple[Any, str]:
         """Return a checked section of the recipe under some ASSIGNMENTS, None if absent, and the
         facts about it for a cell's identity as text.
         """
-        said = ", ".join(f"{key} = {value}" for key, value in assignments)
+        assigned = ", ".join(f"{key} = {value}" for key, value in assignments)
         recipe = from_table(
             self._table(assignments),
             name=self.name,
-            where=f"{self.where}{' with ' if said else ''}{said}",
+            where=f"{self.where}{' with ' if assigned else ''}{assigned}",
         )
         check_columns(recipe)
         resolved: Any = {MAX_STEPS_KEY: None, **recipe_to_table(recipe)}
@@ -328,11 +332,11 @@ def run_name(experiment: str, labels: Mapping[str, str], identity: str) -> str:
     """Return the name of a variant's run: the experiment, labels for a reader, and the identity
     that makes it unique.
     """
-    said = "_".join(
+    label_text = "_".join(
         f"{axis.rpartition('.')[2]}-{label}" if axis != RECIPE_AXIS else label
         for axis, label in labels.items()
     )
-    readable = re.sub(r"[^A-Za-z0-9._+-]+", "-", said)[:LABEL_LENGTH].strip("-._")
+    readable = re.sub(r"[^A-Za-z0-9._+-]+", "-", label_text)[:LABEL_LENGTH].strip("-._")
     return ".".join(text for text in (experiment, readable, identity) if text)
 
 
@@ -358,11 +362,11 @@ def stage_rows(stage: TomlTable, place: GridPlace) -> float:
     counts += [file_state(file).rows for file in files]
     names = [Path(file).name for file in files]
     limit, shares = data.get("rows"), data.get("shares", {})
-    read = [
+    read_rows = [
         (min(rows, limit) if limit else rows) * shares.get(name, 1)
         for name, rows in zip([*data["datasets"], *names], counts, strict=True)
     ]
-    return float(sum(read) * stage["optim"]["epochs"])
+    return float(sum(read_rows) * stage["optim"]["epochs"])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -67,12 +67,15 @@ class CellTimes:
 
     def cost(self, workers: int, spent_s: Mapping[str, float] = MappingProxyType({})) -> Cost:
         """The cost with this many workers, less what was SPENT on cells that run."""
-        left = None
+        remaining_s = None
         if self.seconds is not None:
-            each = [
+            cell_seconds = [
                 max(seconds - spent_s.get(key, 0.0), 0.0) for key, seconds in self.seconds.items()
             ]
-            left = max(sum(each) / min(workers, max(1, len(each))), max(each, default=0.0))
+            remaining_s = max(
+                sum(cell_seconds) / min(workers, max(1, len(cell_seconds))),
+                max(cell_seconds, default=0.0),
+            )
         # The models to come, and the checkpoints of the cells that run.
         disk = (
             sum(self.sizes) + TRAINING_COPIES * workers * max(self.sizes, default=0)
@@ -81,7 +84,7 @@ class CellTimes:
         )
         return Cost(
             cells=self.cells,
-            seconds=left,
+            seconds=remaining_s,
             measured=self.measured,
             disk_bytes=disk,
         )
@@ -97,9 +100,9 @@ def _seconds(
         return None, "nothing is left to do"
     if done:
         rows = sum(entry.cell.variant.rows for entry in done)
-        spent = sum(entry.seconds for entry in done)
-        scale = spent / rows if rows else 0.0
-        per_cell = spent / len(done)
+        spent_s = sum(entry.seconds for entry in done)
+        scale = spent_s / rows if rows else 0.0
+        per_cell = spent_s / len(done)
         return (
             [cell.variant.rows * scale or per_cell for cell in todo],
             f"{len(done)} finished cells",
@@ -109,12 +112,14 @@ def _seconds(
     if not encoders <= speeds.keys() or not all(cell.variant.rows for cell in todo):
         return None, "nothing measured yet"
     scoring = scoring_seconds(plan.place.runs_folder, encoders)
-    parts = [(cell, [(_encoder(cell), task) for task in (START_UP, *cell.tasks)]) for cell in todo]
-    if unknown := {part[1] for _, needed in parts for part in needed if part not in scoring}:
+    cell_steps = [
+        (cell, [(_encoder(cell), task) for task in (START_UP, *cell.tasks)]) for cell in todo
+    ]
+    if unknown := {step[1] for _, steps in cell_steps for step in steps if step not in scoring}:
         return None, f"{' and '.join(sorted(unknown))} not measured yet"
     seconds = [
-        cell.variant.rows / speeds[_encoder(cell)] + sum(scoring[part] for part in needed)
-        for cell, needed in parts
+        cell.variant.rows / speeds[_encoder(cell)] + sum(scoring[step] for step in steps)
+        for cell, steps in cell_steps
     ]
     return seconds, "other runs of the same encoder"
 
@@ -136,18 +141,20 @@ def _speeds(place: GridPlace, encoders: Collection[str]) -> dict[str, float]:
     )
     for run in newest[:LOOKS]:
         try:
-            spent = seconds_spent(run)
-            if spent > 0 and (encoder := (recipe := run.recipe()).encoder.model) in encoders:
+            spent_s = seconds_spent(run)
+            if spent_s > 0 and (encoder := (recipe := run.recipe()).encoder.model) in encoders:
                 rows[encoder] = rows.get(encoder, 0.0) + sum(
                     stage_rows(stage, place) for stage in recipe_to_table(recipe)["stage"]
                 )
-                seconds[encoder] = seconds.get(encoder, 0.0) + spent
+                seconds[encoder] = seconds.get(encoder, 0.0) + spent_s
         except (
             EmbedlabError,
             OSError,
         ):  # a damaged run has no speed, and must not stop the estimate
             continue
-    return {encoder: read / seconds[encoder] for encoder, read in rows.items() if read}
+    return {
+        encoder: read_rows / seconds[encoder] for encoder, read_rows in rows.items() if read_rows
+    }
 
 
 def seconds_spent(run: RunFolder) -> float:
@@ -174,12 +181,12 @@ def _first_and_recent(run: RunFolder) -> tuple[events.Event | None, list[events.
 
 def _sizes(todo: Sequence[Cell]) -> list[int] | None:
     """Return the bytes of each model to come; None if an encoder is not on this disk."""
-    known: dict[Path, int] = {}
+    size_by_folder: dict[Path, int] = {}
     for folder in {Path(_encoder(cell)) for cell in todo}:
         if not folder.is_dir():
             return None
-        known[folder] = sum(file.stat().st_size for file in weight_files(folder))
-    return [known[Path(_encoder(cell))] for cell in todo]
+        size_by_folder[folder] = sum(file.stat().st_size for file in weight_files(folder))
+    return [size_by_folder[Path(_encoder(cell))] for cell in todo]
 
 
 START_UP = "start-up"  # what a cell takes beside its training and its tasks
@@ -206,8 +213,8 @@ def _finished_cells(runs: Path) -> Iterator[tuple[RunFolder, float]]:
     for grid in grids[:GRIDS_READ]:
         for path in sorted(grid.cells.glob("*@*.jsonl"))[-CELLS_READ:]:
             with suppress(EmbedlabError, OSError):
-                recorded, _ = events.events_after(path)
-                attempts = [event for event in recorded if isinstance(event, events.Attempt)]
+                logged, _ = events.events_after(path)
+                attempts = [event for event in logged if isinstance(event, events.Attempt)]
                 seconds = sum(attempt.seconds for attempt in attempts)
                 if seconds and attempts[-1].state == "done":
                     name, _, seed = path.stem.rpartition("@")
@@ -222,17 +229,17 @@ def _of_run(run: RunFolder, whole_s: float) -> Mapping[str, float]:
     if first is None or not recent or not isinstance(recent[-1], events.Finished):
         return {}
     trained_s = recent[-1].time
-    ended = sorted(
+    task_ends = sorted(
         (path.stat().st_mtime, str(path.relative_to(run.evaluations)).removesuffix(".json"))
         for path in run.evaluations.rglob("*.json")
     )
-    times = [trained_s, *(time for time, _ in ended)]
+    times = [trained_s, *(time for time, _ in task_ends)]
     left_s = whole_s - (times[-1] - first.time)
     if times != sorted(times) or left_s < 0:  # evaluated again since, or resumed
         return {}
     return {START_UP: left_s} | {
-        task: after - before
-        for (_, task), (before, after) in zip(ended, pairwise(times), strict=True)
+        task: end_time - start_time
+        for (_, task), (start_time, end_time) in zip(task_ends, pairwise(times), strict=True)
     }
 
 
@@ -259,10 +266,10 @@ class CellProgress:
     def read(self) -> None:
         """Read the events since the last look."""
         try:
-            recorded, self.offset = events.events_after(self.cell.run.events_file, self.offset)
+            new_events, self.offset = events.events_after(self.cell.run.events_file, self.offset)
         except FileNotFoundError:
             return
-        for event in recorded:
+        for event in new_events:
             if isinstance(event, events.Started):
                 self.started_s, self.trained_s = event.time, None
             elif isinstance(event, events.Finished):

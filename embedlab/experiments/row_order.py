@@ -164,10 +164,12 @@ class MeasuredTable:
             values: dict[str, tuple[float, ...]] = {}
             for column in [point.column for point in points if point.measure.slice != OF_ALL]:
                 cells = [
-                    numbers[other, column] for other in source.best_of if (other, column) in numbers
+                    numbers[other_row, column]
+                    for other_row in source.best_of
+                    if (other_row, column) in numbers
                 ]
-                known = [cell.values for cell in cells if cell.values]
-                values[column] = tuple(map(max, *known)) if len(known) > 1 else ()
+                member_values = [cell.values for cell in cells if cell.values]
+                values[column] = tuple(map(max, *member_values)) if len(member_values) > 1 else ()
             means = tuple(map(fmean, zip(*values.values(), strict=False)))
             if not all(values.values()):
                 means = ()
@@ -192,18 +194,18 @@ class MeasuredTable:
             ranked = self._rank(columns)
             ordering = Ordering([each.ours for each in ranked])
             pair_orders += self._pairs(columns, ranked, ordering)
-            for group, places in self._printed_groups(ranked).items():
-                if len(places) > 2:
-                    printed = [cast("float", ranked[place].printed) for place in places]
-                    kendall = ordering.agreement(places, printed)
+            for group, indices in self._printed_groups(ranked).items():
+                if len(indices) > 2:
+                    printed = [cast("float", ranked[index].printed) for index in indices]
+                    kendall = ordering.agreement(indices, printed)
                     rankings.append(
-                        Ranking(columns=columns, group=group, rows=len(places), kendall=kendall)
+                        Ranking(columns=columns, group=group, rows=len(indices), kendall=kendall)
                     )
             progress(done + 1, len(table.ranked_by))
         is_silent = [not {pair.better, pair.worse}.isdisjoint(inconclusive) for pair in pair_orders]
         each = zip(pair_orders, is_silent, strict=True)
         corrected = holm([nan if silent else pair.ours.p for pair, silent in each])
-        judged = tuple(
+        judged_pairs = tuple(
             replace(
                 pair,
                 p=p,
@@ -212,18 +214,22 @@ class MeasuredTable:
             )
             for pair, silent, p in zip(pair_orders, is_silent, corrected, strict=True)
         )
-        return RowOrder(pairs=judged, rankings=tuple(rankings))
+        return RowOrder(pairs=judged_pairs, rankings=tuple(rankings))
 
     def _of(self, row: str, column: str) -> Sequence[Member]:
         return self.members.get((row, column), ())
 
     def _scores(self, point: Point) -> list[StoredScore]:
         """Return one score a member; members that were not evaluated on this are left out."""
-        there = [
+        evaluations = [
             self.evaluations.get((member.name, point.measure.task))
             for member in self._of(point.row, point.column)
         ]
-        scores = [find_score(each, point.measure) for each in there if each is not None]
+        scores = [
+            find_score(evaluation, point.measure)
+            for evaluation in evaluations
+            if evaluation is not None
+        ]
         return [score for score in scores if score is not None and score.value == score.value]
 
     def _rank(self, columns: Sequence[str]) -> list[_Ranked]:
@@ -234,29 +240,38 @@ class MeasuredTable:
         numbers: dict[str, list[_Number]] = {}
         # Rows of a group are compared on the same items; a column that lacks them in one row counts
         # as independent in all.
-        lacking: dict[str, set[str]] = {}
+        columns_without: dict[str, set[str]] = {}
         for row in table.sources:
             count = len(self._of(row, columns[0]))
-            points = [each for each in table.points if each.row == row and each.column in columns]
+            points = [
+                candidate
+                for candidate in table.points
+                if candidate.row == row and candidate.column in columns
+            ]
             scores = [self._scores(point) for point in points]
             if count and [*map(len, scores)] == [count] * len(columns):
-                numbers[row] = of_row = [
-                    _Number(point=point, scores=known, rows=self._item_rows(point))
-                    for point, known in zip(points, scores, strict=True)
+                numbers[row] = row_numbers = [
+                    _Number(point=point, scores=point_scores, rows=self._item_rows(point))
+                    for point, point_scores in zip(points, scores, strict=True)
                 ]
-                without = {number.point.column for number in of_row if number.rows is None}
-                lacking.setdefault(table.group(row), set()).update(without)
+                itemless = {number.point.column for number in row_numbers if number.rows is None}
+                columns_without.setdefault(table.group(row), set()).update(itemless)
         ranked = [
             _Ranked(
                 row=row,
                 printed=table.printed_mean(row, columns),
                 ours=_estimate(
-                    of_row, self._of(row, columns[0]), lacking[table.group(row)], table.scale
+                    row_numbers,
+                    self._of(row, columns[0]),
+                    columns_without[table.group(row)],
+                    table.scale,
                 ),
             )
-            for row, of_row in numbers.items()
+            for row, row_numbers in numbers.items()
         ]
-        return sorted(ranked, key=lambda each: inf if each.printed is None else -each.printed)
+        return sorted(
+            ranked, key=lambda candidate: inf if candidate.printed is None else -candidate.printed
+        )
 
     def _item_rows(self, point: Point) -> SliceRows | None:
         names = [member.name for member in self._of(point.row, point.column)]
@@ -269,12 +284,15 @@ class MeasuredTable:
         """Yield neighbours in the printed order within a group, then the other pairs that the text
         is about.
         """
-        table, by_row = self.table, {each.row: index for index, each in enumerate(ranked)}
-        spoken: dict[tuple[str, str], str] = {}
+        table, by_row = (
+            self.table,
+            {ranked_row.row: index for index, ranked_row in enumerate(ranked)},
+        )
+        compared: dict[tuple[str, str], str] = {}
         for printed in self._printed_groups(ranked).values():
             for first, second in pairwise(printed):
                 if ranked[first].printed != ranked[second].printed:
-                    spoken[ranked[first].row, ranked[second].row] = ""
+                    compared[ranked[first].row, ranked[second].row] = ""
         for claim in table.claims.values():
             rows = (
                 (claim.first, claim.second)
@@ -283,15 +301,17 @@ class MeasuredTable:
             )
             is_of_columns = claim.direction != "equal" and table.columns_of(claim) == columns
             if is_of_columns and {*rows} <= by_row.keys():
-                spoken[rows] = claim.text or claim.statement
-        for rows, text in spoken.items():
-            above, below = (ranked[by_row[row]].printed for row in rows)
+                compared[rows] = claim.text or claim.statement
+        for rows, text in compared.items():
+            better_printed, worse_printed = (ranked[by_row[row]].printed for row in rows)
             reach = {weakest([self.row_model(row, columns[0])]) for row in rows}
             yield PairOrder(
                 columns=columns,
                 better=rows[0],
                 worse=rows[1],
-                printed=None if above is None or below is None else above - below,
+                printed=None
+                if better_printed is None or worse_printed is None
+                else better_printed - worse_printed,
                 ours=ordering.order(*(by_row[row] for row in rows)),
                 claim=text,
                 reach="models" if reach == {"models"} else "checkpoints",
@@ -302,9 +322,9 @@ class MeasuredTable:
         groups.
         """
         groups: dict[str, list[int]] = {self.table.group(row): [] for row in self.table.sources}
-        for place, each in enumerate(ranked):
-            if each.printed is not None:
-                groups[self.table.group(each.row)].append(place)
+        for index, ranked_row in enumerate(ranked):
+            if ranked_row.printed is not None:
+                groups[self.table.group(ranked_row.row)].append(index)
         return groups
 
     def row_model(self, row: str, column: str = "") -> ModelColumns:
@@ -340,20 +360,30 @@ class MeasuredTable:
     def _weighed(self, columns: Sequence[str], rows: Sequence[str]) -> Weighed | None:
         """Return the mean of COLUMNS of two ROWS, weighed; None where a number is not there."""
         # a figure has no members of single columns
-        behind = columns if self.table.by is None else [""] * len(columns)
-        members = [[self._of(row, column) for row in rows] for column in behind]
-        parts = [
+        member_columns = columns if self.table.by is None else [""] * len(columns)
+        members = [[self._of(row, column) for row in rows] for column in member_columns]
+        evidences = [
             evidence
-            for column, own in zip(columns, members, strict=True)
-            if all(own)
-            and (evidence := self._evidence(column, rows, [m.name for each in own for m in each]))
+            for column, column_members in zip(columns, members, strict=True)
+            if all(column_members)
+            and (
+                evidence := self._evidence(
+                    column,
+                    rows,
+                    [member.name for row_members in column_members for member in row_members],
+                )
+            )
             is not None
         ]
-        counts = {tuple(map(len, own)) for own in members}
-        if not parts or len(parts) < len(columns) or len(counts) != 1:
+        counts = {tuple(map(len, column_members)) for column_members in members}
+        if not evidences or len(evidences) < len(columns) or len(counts) != 1:
             return None
-        evidence = parts[0] if len(parts) == 1 else average_evidence(" + ".join(columns), parts)
-        return Weighed(evidence, [self.row_model(row, behind[0]) for row in rows])
+        evidence = (
+            evidences[0]
+            if len(evidences) == 1
+            else average_evidence(" + ".join(columns), evidences)
+        )
+        return Weighed(evidence, [self.row_model(row, member_columns[0]) for row in rows])
 
     def _evidence(self, column: str, rows: Sequence[str], names: Sequence[str]) -> Evidence | None:
         """Return the evidence of one column for members called NAMES; None where something is not
@@ -373,17 +403,23 @@ class MeasuredTable:
         return self.items.evidence(measure, names) or self._of_scores(measure, names)
 
     def _of_slices(self, keys: Sequence[str], names: Sequence[str]) -> Evidence | None:
-        places = self.items.places(DEFAULT_TASK)
-        if not keys or not {*names} <= places.keys():
+        positions = self.items.places(DEFAULT_TASK)
+        if not keys or not {*names} <= positions.keys():
             return None
-        parts = [self._sliced[key].of_members([places[name] for name in names]) for key in keys]
-        return parts[0] if len(parts) == 1 else average_evidence(" + ".join(keys), parts)
+        evidences = [
+            self._sliced[key].of_members([positions[name] for name in names]) for key in keys
+        ]
+        return (
+            evidences[0] if len(evidences) == 1 else average_evidence(" + ".join(keys), evidences)
+        )
 
     def _of_scores(self, measure: PaperMeasure, names: Sequence[str]) -> Evidence | None:
-        known = [self.evaluations.get((name, measure.task)) for name in names]
-        scores = [find_score(evaluation, measure) for evaluation in known if evaluation is not None]
+        evaluations = [self.evaluations.get((name, measure.task)) for name in names]
+        scores = [
+            find_score(evaluation, measure) for evaluation in evaluations if evaluation is not None
+        ]
         values = np.array([score.value for score in scores if score is not None])
-        if len(values) < len(known):
+        if len(values) < len(evaluations):
             return None
         return Evidence(
             key=measure.slice,
@@ -401,10 +437,13 @@ class MeasuredTable:
         if pairs is None or self.table.by is None:
             return {}
         members = pairs.predictions.columns
-        parts = slices_of(pairs, members, by=self.table.by)
+        item_slices = slices_of(pairs, members, by=self.table.by)
         wanted = {column for claim in self.table.claims.values() for column in claim.columns}
-        slices = [part for part in parts if wanted & {*_names(part.key)}]
-        return {each.key: each for each in outcome_evidence(pairs, members, slices)}
+        slices = [item_slice for item_slice in item_slices if wanted & {*_names(item_slice.key)}]
+        return {
+            slice_evidence.key: slice_evidence
+            for slice_evidence in outcome_evidence(pairs, members, slices)
+        }
 
 
 def find_score(evaluation: Evaluation, measure: PaperMeasure) -> StoredScore | None:
@@ -423,22 +462,25 @@ def find_score(evaluation: Evaluation, measure: PaperMeasure) -> StoredScore | N
 
 
 def _estimate(
-    numbers: Sequence[_Number], members: Sequence[Member], lacking: Collection[str], scale: float
+    numbers: Sequence[_Number],
+    members: Sequence[Member],
+    columns_without: Collection[str],
+    scale: float,
 ) -> Estimate:
     """Return the mean of a row's ranked columns over its MEMBERS with its sources of variation,
-    times SCALE; rows of LACKING columns are not used.
+    times SCALE; rows of COLUMNS WITHOUT items are not used.
     """
     values = np.mean([[score.value for score in number.scores] for number in numbers], axis=0)
-    rows, other = [], 0.0
+    rows, other_variance = [], 0.0
     for number in numbers:
-        if number.point.column in lacking:
-            other += _variance_of_scores(number.point, number.scores)
+        if number.point.column in columns_without:
+            other_variance += _variance_of_scores(number.point, number.scores)
         elif number.rows is not None:
             rows.append((number.rows, scale / len(numbers)))
     return Estimate(
         members=scale * values,
         rows=joined(rows) if rows else None,
-        other=scale**2 * (other / len(numbers) ** 2),
+        other=scale**2 * (other_variance / len(numbers) ** 2),
         is_recipe=any(member.seed is not None for member in members),
         behind=tuple(member.runs for member in members),
     )
@@ -454,10 +496,10 @@ def _variance_of_scores(point: Point, scores: Sequence[StoredScore]) -> float:
     value, items = fmean(score.value for score in scores), scores[0].items
     if scores[0].by != "dataset":
         return 0.0
-    known = MEASURES.get(point.measure.metric)
-    if known is not None and known.scale == "share":
+    definition = MEASURES.get(point.measure.metric)
+    if definition is not None and definition.scale == "share":
         return value * (1 - value) / items
-    if known is not None and known.scale == "correlation":
+    if definition is not None and definition.scale == "correlation":
         return (1 - value**2) ** 2 * (1 + value**2 / 2) / max(items - 3, 1)
     return 0.0
 

@@ -66,14 +66,14 @@ def finish_cell(
     It stops when this process is stopped, or when PARENT is not its parent any more.
     """
     gpus = os.environ.get("CUDA_VISIBLE_DEVICES")
-    last: list[str] | None = None
+    last_command: list[str] | None = None
     with _stops(parent) as wait:
         while True:
             command = next_command(folder, cell, gpus=len((gpus or "").split(",")))
             if command is None:
                 drop_checkpoints(cell.run)
                 return ExitCode.OK, ""
-            if command == last:
+            if command == last_command:
                 return (
                     ExitCode.USAGE,
                     f"`embedlab {command[0]}` ended without an error, but its results are not "
@@ -85,7 +85,7 @@ def finish_cell(
                 return started.process.returncode, _reason(started)
             if is_stopped:
                 return ExitCode.INTERRUPTED, ""
-            last = command
+            last_command = command
 
 
 @contextmanager
@@ -93,38 +93,38 @@ def _stops(parent: int | None) -> Iterator[Callable[["subprocess.Popen[bytes]"],
     """Yield what waits for a cell's process and gives whether it was stopped: the signals that stop
     this process go to it, and what does not save its checkpoint in time is killed.
     """
-    stops: list[tuple[int, float]] = []  # the signals, each with its time
+    signals: list[tuple[int, float]] = []  # the signals, each with its time
 
     def wait(process: "subprocess.Popen[bytes]") -> bool:
         sent = 0
         while True:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(TICK_S)
-                return bool(stops)
-            if not stops and parent not in {None, os.getppid()}:
-                stops.append((signal.SIGTERM, time.monotonic()))
-            for number, _ in stops[sent:]:
+                return bool(signals)
+            if not signals and parent not in {None, os.getppid()}:
+                signals.append((signal.SIGTERM, time.monotonic()))
+            for number, _ in signals[sent:]:
                 process.send_signal(number)
-            sent = len(stops)
-            if stops and time.monotonic() - stops[0][1] > CHECKPOINT_GRACE_S:
+            sent = len(signals)
+            if signals and time.monotonic() - signals[0][1] > CHECKPOINT_GRACE_S:
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
 
-    with stops_given_to(lambda number, _: stops.append((number, time.monotonic()))):
+    with stops_given_to(lambda number, _: signals.append((number, time.monotonic()))):
         yield wait
 
 
-def _reason(ended: Detached) -> str:
+def _reason(process: Detached) -> str:
     """Return in one line why a cell's process ended with an error: its own report, else how it
     ended.
     """
-    returncode = ended.process.returncode
+    returncode = process.process.returncode
     if returncode < 0:
         by_system = (
             ", as the system does when memory runs out" if returncode == -signal.SIGKILL else ""
         )
         return f"killed by {signal.Signals(-returncode).name}{by_system}"
-    failed = failure_after(ended.errors, ended.offset)
+    failed = failure_after(process.errors, process.offset)
     if failed is None:
         return f"exit code {returncode} without an error; its log may say more"
     return f"out of memory: {failed.message}" if failed.cause == MEMORY else failed.message
@@ -162,12 +162,12 @@ def main() -> int:
     # of a process of this machine, which ends when that one does and inherits the lock
     parser.add_argument("--parent", type=int)
     parser.add_argument("--lock", type=int)
-    typed = parser.parse_args()
-    folder = GridFolder(typed.folder)
+    arguments = parser.parse_args()
+    folder = GridFolder(arguments.folder)
     plan = GridPlan.load(folder.plan_file)
-    cell, lock = plan.cell(typed.number), typed.lock
+    cell, lock = plan.cell(arguments.number), arguments.lock
     returncode, reason = finish_patiently(
-        plan, folder, cell, typed.program, inherited=lock, parent=typed.parent
+        plan, folder, cell, arguments.program, inherited=lock, parent=arguments.parent
     )
     sys.stdout.write(json.dumps({"returncode": int(returncode), "reason": reason}) + "\n")
     return int(returncode) if returncode >= 0 else 128 - returncode

@@ -69,11 +69,11 @@ class Executor(Generic[Job]):
         """Yield cells in one of these STATES that have no job while fewer have one than run at
         once; those to run must be given a job with `hold`.
         """
-        held = {entry.cell.number for entry, _ in self.jobs.values()}
+        held_cells = {entry.cell.number for entry, _ in self.jobs.values()}
         for cell in self.plan.cells:
             if len(self.jobs) >= self.at_once:
                 return
-            if cell.number not in held and (entry := self.cells.entry(cell)).state in states:
+            if cell.number not in held_cells and (entry := self.cells.entry(cell)).state in states:
                 yield entry
 
     def hold(self, job: Job, entry: CellEntry) -> None:
@@ -189,8 +189,8 @@ class LocalTasks(Executor[Process]):
             values = json.loads(output.read())
             return int(values["returncode"]), str(values["reason"])
         code = process.returncode
-        how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-        return code or 1, f"its process ended: {how}; {str(self.folder.log_file)!r} may say more"
+        ending = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+        return code or 1, f"its process ended: {ending}; {str(self.folder.log_file)!r} may say more"
 
     def stop(self) -> None:
         """Request that every cell saves its checkpoint and ends."""
@@ -211,14 +211,14 @@ def visible_gpus(device: str) -> list[str]:
     """
     if device not in {"auto", "cuda"}:
         return []
-    if (given := os.environ.get("CUDA_VISIBLE_DEVICES")) is not None:
-        return [name for name in given.split(",") if name]
+    if (variable := os.environ.get("CUDA_VISIBLE_DEVICES")) is not None:
+        return [name for name in variable.split(",") if name]
     if shutil.which("nvidia-smi") is None:
         return []
-    listed = subprocess.run(
+    query = subprocess.run(
         ["nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader"],
         capture_output=True,
         text=True,
         check=False,
     )
-    return listed.stdout.split() if listed.returncode == 0 else []
+    return query.stdout.split() if query.returncode == 0 else []

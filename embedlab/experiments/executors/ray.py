@@ -59,8 +59,8 @@ class RayTasks(Executor[Any]):
     def submit(self) -> None:
         """Submit cells to the cluster until it has enough."""
         for entry in self.waiting("waiting", "running"):  # of a driver that died
-            given = self._plan_there, str(self.folder.path), entry.cell.number, self.program
-            self.hold(self._remote.remote(*given), entry)
+            arguments = self._plan_there, str(self.folder.path), entry.cell.number, self.program
+            self.hold(self._remote.remote(*arguments), entry)
 
     def look(self) -> None:
         """Record the tasks that ended."""

@@ -76,7 +76,7 @@ class Submission:
             )
         options, setup = [], ""
         for text in filter(None, address.partition(":")[2].split(",")):
-            key, equals, value = text.partition("=")
+            key, has_value, value = text.partition("=")
             if key == "setup":
                 setup = _read_setup(value)
             elif key in OURS or key.startswith("-"):
@@ -85,7 +85,7 @@ class Submission:
                     hint="for example --cluster slurm:partition=gpu,time=2:00:00",
                 )
             else:
-                options.append(f"--{text}" if equals else f"--{key}")
+                options.append(f"--{text}" if has_value else f"--{key}")
         return cls(options=tuple(options), setup=setup)
 
     def submit(
@@ -106,8 +106,8 @@ class Submission:
         may be one and the cluster has some, unless the user's options say how many.
         """
         outputs.mkdir(parents=True, exist_ok=True)
-        has_own = any(option.startswith(("--gpu", "--gres")) for option in self.options)
-        ours = [
+        has_gpu_option = any(option.startswith(("--gpu", "--gres")) for option in self.options)
+        our_options = [
             "--parsable",
             f"--job-name={name}",
             f"--output={outputs.absolute()}/{'%A_%a' if array else '%j'}.txt",
@@ -119,10 +119,10 @@ class Submission:
             "--export=ALL",  # with what keeps Python from importing files of the working folder
             f"--signal=B:USR1@{GRACE_S}",
             *([f"--array={array}"] if array else []),
-            *([f"--gpus={gpus}"] if not has_own and _has_gpus(device) else []),
+            *([f"--gpus={gpus}"] if not has_gpu_option and _has_gpus(device) else []),
         ]
         script = SCRIPT.format(command=command, setup=self.setup, restarts=RESTARTS)
-        done = _run("sbatch", *ours, *self.options, typed=script)
+        done = _run("sbatch", *our_options, *self.options, typed=script)
         if done.returncode != 0:
             raise EmbedlabError(
                 f"Slurm refused a job: {_last_line(done.stderr)}",
@@ -159,17 +159,17 @@ class SlurmTasks(Executor[str]):
         entries = list(self.waiting("waiting", "running"))
         if not entries:
             return
-        there = {number: task for task, number in self._tasks().items()}
+        task_of_cell = {number: task for task, number in self._tasks().items()}
         arrays: dict[int, list[CellEntry]] = {}
         for entry in entries:
-            if entry.cell.number in there:
-                self.hold(there[entry.cell.number], entry)
+            if entry.cell.number in task_of_cell:
+                self.hold(task_of_cell[entry.cell.number], entry)
             else:
                 arrays.setdefault(entry.cell.number // ARRAY * ARRAY, []).append(entry)
         for base, cells in arrays.items():
-            job = self._submit(base, [each.cell.number - base for each in cells])
-            for each in cells:
-                self.hold(f"{job}_{each.cell.number - base}", each)
+            job = self._submit(base, [cell_entry.cell.number - base for cell_entry in cells])
+            for cell_entry in cells:
+                self.hold(f"{job}_{cell_entry.cell.number - base}", cell_entry)
 
     def _submit(self, base: int, indices: Sequence[int]) -> str:
         command = python_command(
@@ -195,10 +195,10 @@ class SlurmTasks(Executor[str]):
                 self._settle(task)
         patience_s = POLL_S if self.is_cancelled else LOOK_S
         if self.jobs and time.monotonic() - self._looked >= patience_s:
-            there = self._tasks()
+            queued_tasks = self._tasks()
             self._looked = time.monotonic()
             for task in [*self.jobs]:
-                self._missed[task] = 0 if task in there else self._missed[task] + 1
+                self._missed[task] = 0 if task in queued_tasks else self._missed[task] + 1
                 if self._missed[task] >= LOOKS:
                     self._settle(task)
 
@@ -237,9 +237,9 @@ def cancel_tasks(folder: GridFolder) -> list[int]:
     """
     if not _outputs(folder).is_dir() or shutil.which("squeue") is None:
         return []
-    there = _listed(_prefix(folder))
-    _cancel([*there])
-    return [*there.values()]
+    queued_tasks = _listed(_prefix(folder))
+    _cancel([*queued_tasks])
+    return [*queued_tasks.values()]
 
 
 def _outputs(folder: GridFolder) -> Path:
