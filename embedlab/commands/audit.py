@@ -80,9 +80,9 @@ def audit(options: AuditOptions, session: Session) -> Report:
             f"{f' ({defaults})' * bool(defaults)}",
             hint="name others with --reference and --placebo",
         )
-    selected = select_from(options.suites, options.tasks, session.settings.data)
-    gathered = gather(names, selected, session, slicing=Slicing(), setting="literature")
-    members = {each.name: [*each.members] for each in gathered.models}
+    selected_tasks = select_from(options.suites, options.tasks, session.settings.data)
+    gathered = gather(names, selected_tasks, session, slicing=Slicing(), setting="literature")
+    members = {model.name: [*model.members] for model in gathered.models}
     outcomes = joined_outcomes(gathered.outcomes)
     return audited(options, outcomes, members, gathered.marks, gathered.states, session)
 
@@ -103,9 +103,9 @@ def audited(
     (model,) = resolve_models([options.model], session, has_tasks=True)
     text = total_text(model.members, session.settings)
     with session.progress("looking up test sentences in training text"):
-        read, near = read_items(outcomes, text, Source.from_settings(session.settings))
+        read_counts, is_near = read_items(outcomes, text, Source.from_settings(session.settings))
     names = [options.model, options.reference, options.placebo]
-    rows = list(_rows(outcomes, names, members, read, near))
+    rows = list(_rows(outcomes, names, members, read_counts, is_near))
     if text.text is None and any(any(published_models(spec)) for spec in model.members):
         rows = [{**row, **dict.fromkeys(_COUNTS)} for row in rows]  # not known is not none
     return _report(options, rows, _statement(text, model.members), marks, states)
@@ -117,7 +117,7 @@ def _statement(text: TrainingText, spec: Sequence[ModelSpec]) -> list[str]:
     from embedlab.scoring.training_text import lineage, published_folder, published_models
 
     lines = []
-    if any(any(lineage(each)) for each in spec):
+    if any(any(lineage(member)) for member in spec):
         lines.append("the training text of its runs was looked up")
     if text.at_hand:
         lines.append(f"looked up, of the corpora that its card names: {', '.join(text.at_hand)}")
@@ -126,7 +126,7 @@ def _statement(text: TrainingText, spec: Sequence[ModelSpec]) -> list[str]:
             f"not here, and so unknown: {len(text.absent)} of the {len(text.corpora)} corpora that "
             f"its card names ({', '.join(text.absent)})"
         )
-    published = [model for each in spec for model in published_models(each)]
+    published = [model for member in spec for model in published_models(member)]
     folders = [published_folder(model) for model in published]
     if any(folder is None or not card_corpora(folder) for folder in folders):
         lines.append("its card does not say everything that it read: it may have read more items")
@@ -146,26 +146,34 @@ def read_items(
     from embedlab.data.stated_corpora import nearly_known, stated_sentences
     from embedlab.runs.outcomes import SENTENCES
 
-    known, sides = text.text or KnownText.of([]), outcomes.sentences.select(SENTENCES)
-    second = sides["sentence2"].zip_with(sides["sentence2"].is_not_null(), sides["sentence1"])
-    columns = [sides["sentence1"].fill_null(""), second.fill_null("")]
-    has = [known.has_any(pl.DataFrame({"sentence1": column}), ["sentence1"]) for column in columns]
-    count = np.sum(has, axis=0)
-    unread = sorted({*pl.concat(columns).filter(~pl.Series(np.concatenate(has))).to_list()})
+    training_text, sentence_pairs = (
+        text.text or KnownText.of([]),
+        outcomes.sentences.select(SENTENCES),
+    )
+    second_sentences = sentence_pairs["sentence2"].zip_with(
+        sentence_pairs["sentence2"].is_not_null(), sentence_pairs["sentence1"]
+    )
+    columns = [sentence_pairs["sentence1"].fill_null(""), second_sentences.fill_null("")]
+    is_read = [
+        training_text.has_any(pl.DataFrame({"sentence1": column}), ["sentence1"])
+        for column in columns
+    ]
+    count = np.sum(is_read, axis=0)
+    unread = sorted({*pl.concat(columns).filter(~pl.Series(np.concatenate(is_read))).to_list()})
     sentences = stated_sentences(text.corpora, source)
     is_near = dict(zip(unread, nearly_known(unread, sentences).tolist(), strict=True))
-    near = np.any(
+    nearly_read = np.any(
         [[is_near.get(sentence, False) for sentence in column] for column in columns], axis=0
     )
-    return count, near & (count == 0)
+    return count, nearly_read & (count == 0)
 
 
 def _rows(
     outcomes: Outcomes,
     names: Sequence[str],
     members: dict[str, list[str]],
-    read: NDArray[np.int64],
-    near: NDArray[np.bool_],
+    read_counts: NDArray[np.int64],
+    is_near: NDArray[np.bool_],
 ) -> Iterator[dict[str, Value]]:
     import numpy as np
     import polars as pl
@@ -182,31 +190,35 @@ def _rows(
         row: dict[str, Value] = {
             "dataset": block.dataset,
             "items": len(rows),
-            "both_read": int((read[rows] == 2).sum()),
-            "one_read": int((read[rows] == 1).sum()),
-            "nearly_read": int(near[rows].sum()),
+            "both_read": int((read_counts[rows] == 2).sum()),
+            "one_read": int((read_counts[rows] == 1).sum()),
+            "nearly_read": int(is_near[rows].sum()),
         }
         effects = {}
         if block.measures[0] == "spearman" and not block.classes:
-            used = rows[~near[rows]]
-            facts = [column.gather(used).cast(pl.Float64).to_numpy() for column in (dice, length)]
+            kept_rows = rows[~is_near[rows]]
+            covariates = [
+                column.gather(kept_rows).cast(pl.Float64).to_numpy() for column in (dice, length)
+            ]
             columns = {
-                name: outcomes.predictions.select(members[name])[used].to_numpy().T
+                name: outcomes.predictions.select(members[name])[kept_rows].to_numpy().T
                 for name in names
             }
-            has_all = np.all([~np.isnan(each).any(axis=0) for each in columns.values()], axis=0)
-            for title, (ahead, behind) in {
+            has_all = np.all([~np.isnan(scores).any(axis=0) for scores in columns.values()], axis=0)
+            for title, (upper_name, lower_name) in {
                 "effect": (model, reference),
                 "placebo": (placebo, reference),
             }.items():
                 effects[title] = reading_effect(
-                    outcomes.rows["gold"].gather(used).to_numpy()[has_all],
-                    columns[ahead][:, has_all],
-                    columns[behind][:, has_all],
-                    (read[used] > 0)[has_all],
-                    topics=topics[used][has_all],
-                    sources=_numbers(outcomes.rows["source"].gather(used))[has_all],
-                    covariates=np.stack([facts[0], np.log(facts[1] + 1)], axis=1)[has_all],
+                    outcomes.rows["gold"].gather(kept_rows).to_numpy()[has_all],
+                    columns[upper_name][:, has_all],
+                    columns[lower_name][:, has_all],
+                    (read_counts[kept_rows] > 0)[has_all],
+                    topics=topics[kept_rows][has_all],
+                    sources=_numbers(outcomes.rows["source"].gather(kept_rows))[has_all],
+                    covariates=np.stack([covariates[0], np.log(covariates[1] + 1)], axis=1)[
+                        has_all
+                    ],
                 )
         yield {**row, **_effect_values(effects, len(rows))}
 
@@ -224,9 +236,12 @@ def _effect_values(effects: dict[str, ReadingEffect], items: int) -> dict[str, V
         for end in ("effect", "low", "high", "p"):
             key = title if end == "effect" else f"{title}_{end}"
             values[key] = _finite(getattr(effect, end))
-    if (found := effects.get("effect")) is not None:
-        values["compared_read"], values["compared_unread"] = found.read, found.unread
-        for end, value in zip(("", "_low", "_high"), found.owed(items), strict=True):
+    if (compared_effect := effects.get("effect")) is not None:
+        values["compared_read"], values["compared_unread"] = (
+            compared_effect.read,
+            compared_effect.unread,
+        )
+        for end, value in zip(("", "_low", "_high"), compared_effect.owed(items), strict=True):
             values[f"owed{end}"] = _finite(value)
     return values
 
@@ -252,7 +267,7 @@ def _report(
         for row, corrected in zip(rows, holm(p), strict=True):
             row[f"{title}_p_corrected"] = None if isnan(corrected) else corrected
     frame = pl.DataFrame(rows, infer_schema_length=None)
-    shown = [{**row, **{key: _cell(row, key) for key in _EFFECTS}} for row in rows]
+    printed_rows = [{**row, **{key: _cell(row, key) for key in _EFFECTS}} for row in rows]
     columns = (
         *columns_of(
             "dataset [key]",
@@ -267,28 +282,30 @@ def _report(
     )
     total = sum(int(row["both_read"] or 0) + int(row["one_read"] or 0) for row in rows)
     items = sum(int(row["items"] or 0) for row in rows)
-    answer = (
+    heading = (
         f"{options.model} is known to have read a sentence of {total:,} of {items:,} test items"
     )
     if all(row["both_read"] is None for row in rows):
-        answer = f"what {options.model} has read is not known: none of {items:,} items is looked up"
-    over = f", Holm over {len(rows)} datasets" * (len(rows) > 1)
+        heading = (
+            f"what {options.model} has read is not known: none of {items:,} items is looked up"
+        )
+    correction = f", Holm over {len(rows)} datasets" * (len(rows) > 1)
     notes = [
         *statement,
         f"effect: by how much more {options.model} leads {options.reference} on items that it has "
         f"read than on others of the same source, gold, word overlap and length, in points of "
-        f"Spearman x 100 an item; * differs from 0 (5%{over})",
+        f"Spearman x 100 an item; * differs from 0 (5%{correction})",
         f"placebo: the same for {options.placebo}, which did not read them as far as is known: "
         f"where it has a * too, the items differ in more than having been read",
         "nearly: one word apart from a read sentence; these items are in neither group",
         *generated_note(sorted(marks)),
         *partial_notes(states),
     ]
-    return Report.of(Table(with_marks(answer, sorted(marks)), columns, shown, notes, frame))
+    return Report.of(Table(with_marks(heading, sorted(marks)), columns, printed_rows, notes, frame))
 
 
 def _cell(row: dict[str, Any], key: str) -> TableCell:
     corrected = row.get(f"{key}_p_corrected")
     star = "*" if corrected is not None and corrected < STAR else ""
-    ends: dict[str, Any] = {end: row.get(f"{key}_{end}") for end in ("low", "high")}
-    return number(row.get(key), digits=1, is_signed=True, sign=star, **ends)
+    interval: dict[str, Any] = {end: row.get(f"{key}_{end}") for end in ("low", "high")}
+    return number(row.get(key), digits=1, is_signed=True, sign=star, **interval)

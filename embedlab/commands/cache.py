@@ -35,14 +35,14 @@ def ls(session: Session) -> Report:
     rows: list[dict[str, Value | TableCell]] = []
     for entry in sorted(entries, key=lambda entry: -entry.stat().st_mtime):
         model = _model(entry)
-        used = datetime.fromtimestamp(entry.stat().st_mtime).astimezone().isoformat()
+        last_use = datetime.fromtimestamp(entry.stat().st_mtime).astimezone().isoformat()
         rows.append(
             {
                 "entry": entry.name,
                 "kind": entry.parent.name,
                 "model": TableCell(model, title_of(model)) if model else None,
                 "mib": size_of(entry) / MIB,
-                "used": TableCell(used, used[:16].replace("T", " ")),
+                "used": TableCell(last_use, last_use[:16].replace("T", " ")),
             }
         )
     columns = columns_of("entry [minor]", "kind", "model", "mib = MiB .1", "used = last used")
@@ -65,14 +65,14 @@ def clear(options: Confirmed, session: Terminal) -> None:
     cache = session.settings.cache
     entries = cache_entries(cache)
     mib = _mib(entries)
-    what = f"{len(entries)} entries, {mib:.1f} MiB"
+    summary = f"{len(entries)} entries, {mib:.1f} MiB"
     if entries:
-        question = f"delete {what} in {cache}?"
+        question = f"delete {summary} in {cache}?"
         confirm(question, "nothing deleted", session, is_confirmed=options.yes)
     for entry in entries:
         with disk_errors(entry):
             remove(entry)
-    session.done(f"deleted {what}", folder=str(cache), deleted=len(entries), mib=mib)
+    session.done(f"deleted {summary}", folder=str(cache), deleted=len(entries), mib=mib)
 
 
 def _mib(entries: Iterable[Path]) -> float:

@@ -36,14 +36,16 @@ class Command:
     def options(self) -> type | None:
         """The dataclass of its options; None where it has none of its own."""
         kind: Any = self.work.__annotations__.get("options")
-        own: type | None = self.work.__globals__[kind] if isinstance(kind, str) else kind
-        return own
+        options_type: type | None = self.work.__globals__[kind] if isinstance(kind, str) else kind
+        return options_type
 
     @property
     def examples(self) -> list[str]:
         """What can be typed; an example that is longer than a line goes on in the next."""
         text = inspect.getdoc(self.work) or ""
-        return [" ".join(each.split()) for each in text.partition(_EXAMPLES)[2].split("$ ")[1:]]
+        return [
+            " ".join(example.split()) for example in text.partition(_EXAMPLES)[2].split("$ ")[1:]
+        ]
 
 
 _EXAMPLES = "\n\nExamples:\n"
@@ -69,9 +71,9 @@ def command(groups: str, *, draws: str = "", also: Sequence[str] = ()) -> Callab
 def commands_of(module: ModuleType) -> list[Command]:
     """Return the commands of a MODULE in their order: the one of its name, or those of a group."""
     return [
-        known.command
-        for known in vars(module).values()
-        if hasattr(known, "command") and known.__module__ == module.__name__
+        member.command
+        for member in vars(module).values()
+        if hasattr(member, "command") and member.__module__ == module.__name__
     ]
 
 
@@ -84,8 +86,10 @@ def answer(work: Callable[..., Any], options: Any, session: Any) -> Any:
     except UnknownFieldError as error:
         from embedlab.commands.own_rows import with_own_column
 
-        typed = [name for key in ("tasks", "models") for name in getattr(options, key, None) or ()]
-        raise with_own_column(error, typed) from error
+        typed_names = [
+            name for key in ("tasks", "models") for name in getattr(options, key, None) or ()
+        ]
+        raise with_own_column(error, typed_names) from error
 
 
 # None = not typed, so that only what was typed overrides environment and files.

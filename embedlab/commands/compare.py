@@ -154,12 +154,12 @@ def compare(options: CompareOptions, session: Session) -> Report:
     refuse_twice(names)
     _check(options)
     note_files(options.tasks, session)
-    selected = select_from(options.suites, options.tasks, session.settings.data)
-    _refuse_options(options, selected)
-    scored, stated = [*names], list[StatedModel]()
-    if any(each.definition.aggregates for each in selected):
-        scored, stated = without_stated(names, session)
-        if not scored:
+    selected_tasks = select_from(options.suites, options.tasks, session.settings.data)
+    _refuse_options(options, selected_tasks)
+    scored_names, stated = [*names], list[StatedModel]()
+    if any(task.definition.aggregates for task in selected_tasks):
+        scored_names, stated = without_stated(names, session)
+        if not scored_names:
             raise UsageError(
                 "these models have only scores of whole datasets",
                 hint="name one that scores pairs; `embedlab evaluate` shows them",
@@ -174,15 +174,17 @@ def compare(options: CompareOptions, session: Session) -> Report:
         has_letters=options.letters,
         has_another=options.another_dataset,
     )
-    gathered = gather(scored, selected, session, slicing=slicing, setting=options.setting)
+    gathered = gather(
+        scored_names, selected_tasks, session, slicing=slicing, setting=options.setting
+    )
     comparison = compare_gathered(gathered, slicing, session)
     printed = {}
     if options.published:
         from embedlab.experiments.paper_file import published_row
 
-        printed = {name: published_row(name) for name in scored}
-        if absent := [name for name, row in printed.items() if row is None]:
-            session.note(f"no published numbers for {', '.join(absent)}")
+        printed = {name: published_row(name) for name in scored_names}
+        if unpublished := [name for name, row in printed.items() if row is None]:
+            session.note(f"no published numbers for {', '.join(unpublished)}")
     rows = tuple(row for row in printed.values() if row is not None)
     table = comparison_table(comparison, rows, stated, rows=options.rows)
     tables, costs = [table], None
@@ -190,7 +192,7 @@ def compare(options: CompareOptions, session: Session) -> Report:
         from embedlab.commands.costs import costs_of
         from embedlab.reports.cost_table import cost_table
 
-        costs = costs_of(scored, options.setting, selected, slicing, gathered, session)
+        costs = costs_of(scored_names, options.setting, selected_tasks, slicing, gathered, session)
         tables.append(cost_table(costs))
     report = Report.of(
         *tables,
@@ -252,20 +254,20 @@ def _check(options: CompareOptions) -> None:
     )
 
 
-def _refuse_options(options: CompareOptions, selected: Sequence[SelectedTask]) -> None:
+def _refuse_options(options: CompareOptions, selected_tasks: Sequence[SelectedTask]) -> None:
     """Refuse what no selected task has, and what is known of pairs alone."""
     from embedlab.evaluation import refuse_without_items
 
-    refuse_without_items(selected, options.by, options.where)
-    if not any(each.definition.aggregates for each in selected):
-        chosen = {
+    refuse_without_items(selected_tasks, options.by, options.where)
+    if not any(task.definition.aggregates for task in selected_tasks):
+        pair_options = {
             f"aggregate {options.aggregate!r}": options.aggregate != "all",
             "published": options.published,
         }
         refuse(
             *(
                 (is_chosen, f"option {name} is for the task sts alone", SELECT_STS)
-                for name, is_chosen in chosen.items()
+                for name, is_chosen in pair_options.items()
             )
         )
 
@@ -325,19 +327,19 @@ class GateRow:
         """About how many items would decide, if the difference stayed, rounded up; nan where none
         would.
         """
-        apart = self.difference + self.margin
-        reach = self.difference - self.low if apart > 0 else self.high - self.difference
-        return nan if not apart or isnan(reach) else ceil(self.items * (reach / apart) ** 2)
+        gap = self.difference + self.margin
+        half_width = self.difference - self.low if gap > 0 else self.high - self.difference
+        return nan if not gap or isnan(half_width) else ceil(self.items * (half_width / gap) ** 2)
 
     @property
     def text(self) -> str:
         """The row in words."""
-        points = f"{self.difference:+.2f} [{self.low:+.2f}, {self.high:+.2f}]"
+        difference = f"{self.difference:+.2f} [{self.low:+.2f}, {self.high:+.2f}]"
         is_open = self.exit_code == ExitCode.UNKNOWN
         needed = ""
         if is_open and isfinite(self.items_needed):
             needed = f" (about {self.items_needed:,} items would decide, not {self.items:,})"
-        return f"{points} on {self.row}{needed}"
+        return f"{difference} on {self.row}{needed}"
 
 
 def gate_rows(report: Report, margin: float) -> list[GateRow]:
@@ -347,17 +349,21 @@ def gate_rows(report: Report, margin: float) -> list[GateRow]:
 
     slices = report.compared.slices
     candidate = report.compared.models[1].name
-    chosen = [each for each in slices if each.average_of] or slices
+    chosen_rows = [average for average in slices if average.average_of] or slices
     rows = []
-    for compared in chosen:
-        ends = attributes(
-            compared.differences[candidate],
+    for gate_row in chosen_rows:
+        values = attributes(
+            gate_row.differences[candidate],
             "delta low high",
-            scale_of(compared.task, compared.metric),
+            scale_of(gate_row.task, gate_row.metric),
         )
-        difference = ends.pop("delta")
+        difference = values.pop("delta")
         row = GateRow(
-            row=compared.title, difference=difference, items=compared.items, margin=margin, **ends
+            row=gate_row.title,
+            difference=difference,
+            items=gate_row.items,
+            margin=margin,
+            **values,
         )
         rows.append(row)
     return rows
@@ -376,14 +382,14 @@ def gated(report: Report, margin: float) -> Report:
         f"gate {_ENDS[code]}, margin {margin:g}: {candidate} minus {base} is "
         f"{'; '.join(decisive) or 'not known'}"
     )
-    table, *others = report.tables
+    table, *other_tables = report.tables
     records = []
     for row in rows:
         values = {**asdict(row), "items_needed": row.items_needed}
-        plain = {
+        row_values = {
             key: value if isinstance(value, str) or isfinite(value) else None
             for key, value in values.items()
         }
-        records.append({"result": _ENDS[row.exit_code], **plain})
-    first = replace(table, records={**table.records, "gate": records})
-    return replace(report, tables=(first, *others), last=line, exit_code=code)
+        records.append({"result": _ENDS[row.exit_code], **row_values})
+    gated_table = replace(table, records={**table.records, "gate": records})
+    return replace(report, tables=(gated_table, *other_tables), last=line, exit_code=code)

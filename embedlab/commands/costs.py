@@ -36,7 +36,7 @@ _WORKER = "embedlab.encoders.cost_worker"
 def costs_of(
     names: Sequence[str],
     setting: SettingName,
-    selected: Sequence[SelectedTask],
+    selected_tasks: Sequence[SelectedTask],
     slicing: Slicing,
     gathered: Gathered,
     session: Session,
@@ -45,18 +45,20 @@ def costs_of(
     bits a vector.
     """
     models = {name: resolve_model(name, session) for name in names}
-    measured, notes = _measured(models, _sentences(gathered), session)
+    cost_of_model, notes = _measured(models, _sentences(gathered), session)
     rows: list[CostRow] = []
     slices: tuple[ComparedSlice, ...] = ()
     for name, model in models.items():
         variants = variants_of(name, model)
         comparison = gather(
-            [name, *variants], selected, session, slicing=slicing, setting=setting
+            [name, *variants], selected_tasks, session, slicing=slicing, setting=setting
         ).compare(slicing)
         slices = slices or _slices(comparison)
-        rows += _rows(name, model, variants, comparison, measured.get(name), slices)
-    used = next(iter(measured.values()), None)
-    return Costs(rows=rows, slices=slices, machine=_machine(used, measured), notes=tuple(notes))
+        rows += _rows(name, model, variants, comparison, cost_of_model.get(name), slices)
+    first_cost = next(iter(cost_of_model.values()), None)
+    return Costs(
+        rows=rows, slices=slices, machine=_machine(first_cost, cost_of_model), notes=tuple(notes)
+    )
 
 
 def variants_of(name: str, model: Model) -> dict[str, tuple[int, int]]:
@@ -77,8 +79,8 @@ def variants_of(name: str, model: Model) -> dict[str, tuple[int, int]]:
         for share in SHARES
         if length // share >= FEWEST_DIMS
     }
-    is_own = prefix_of(f"{spec.kind}:") is None
-    if spec.dim is not None or not (is_own or "dim" in shipped_kind(spec.kind).options):
+    is_own_plugin = prefix_of(f"{spec.kind}:") is None
+    if spec.dim is not None or not (is_own_plugin or "dim" in shipped_kind(spec.kind).options):
         variants = {}
     return variants | {f"{name}@bits={bits}": (length, bits) for bits in BITS}
 
@@ -138,13 +140,15 @@ def _measure(name: str, sentences: Sequence[str], settings: Settings) -> Measure
 
 def _slices(comparison: TaskComparison) -> tuple[ComparedSlice, ...]:
     """Return the first measure of each dataset, or of the average where there are many."""
-    first: dict[tuple[str, str], ComparedSlice] = {}
+    first_of_dataset: dict[tuple[str, str], ComparedSlice] = {}
     for compared in comparison.slices:
-        first.setdefault((compared.task, compared.slice_key), compared)
-    averages = [each for each in first.values() if each.average_of]
-    shown = [each for each in first.values() if not each.average_of]
-    chosen = averages[-1:] if averages and len(shown) > MOST_SLICES else shown[:MOST_SLICES]
-    return tuple(chosen)
+        first_of_dataset.setdefault((compared.task, compared.slice_key), compared)
+    averages = [row for row in first_of_dataset.values() if row.average_of]
+    datasets = [row for row in first_of_dataset.values() if not row.average_of]
+    chosen_rows = (
+        averages[-1:] if averages and len(datasets) > MOST_SLICES else datasets[:MOST_SLICES]
+    )
+    return tuple(chosen_rows)
 
 
 def _rows(
@@ -158,7 +162,7 @@ def _rows(
     length = vector_length(model.members[0])
     bits = model.members[0].bits or FLOAT_BITS
     compared = {compared.key: compared for compared in comparison.slices}
-    shown = {scored.key: compared[scored.key] for scored in slices if scored.key in compared}
+    shown_rows = {row.key: compared[row.key] for row in slices if row.key in compared}
     for variant, (dims, depth) in {name: (length, bits), **variants}.items():
         yield CostRow(
             model=name,
@@ -167,23 +171,30 @@ def _rows(
             bits=depth,
             milliseconds=cost.milliseconds if cost is not None else (),
             memory_mib=cost.memory_mib if cost is not None else None,
-            scores={key: compared.scores[variant] for key, compared in shown.items()},
+            scores={key: compared.scores[variant] for key, compared in shown_rows.items()},
             losses={
                 key: compared.differences[variant]
-                for key, compared in shown.items()
+                for key, compared in shown_rows.items()
                 if variant in compared.differences
             },
         )
 
 
-def _machine(used: MeasuredCost | None, measured: Mapping[str, MeasuredCost]) -> str:
-    if used is None:
+def _machine(first_cost: MeasuredCost | None, cost_of_model: Mapping[str, MeasuredCost]) -> str:
+    if first_cost is None:
         return "nothing was measured"
-    counts = sorted({cost.sentences for cost in measured.values()})
-    some = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    rounds, threads = len(used.milliseconds), f"{used.threads} thread{'s' * (used.threads != 1)}"
-    on = used.processor if used.device == "cpu" else f"{used.device}, {used.processor}"
+    counts = sorted({cost.sentences for cost in cost_of_model.values()})
+    count = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    rounds, threads = (
+        len(first_cost.milliseconds),
+        f"{first_cost.threads} thread{'s' * (first_cost.threads != 1)}",
+    )
+    hardware = (
+        first_cost.processor
+        if first_cost.device == "cpu"
+        else f"{first_cost.device}, {first_cost.processor}"
+    )
     return (
-        f"measured on {on}, {threads}: {some} sentences of these items, the median of "
+        f"measured on {hardware}, {threads}: {count} sentences of these items, the median of "
         f"{rounds} rounds (fastest–slowest)"
     )

@@ -174,8 +174,8 @@ def check(options: DatasetsOptions, session: Session) -> Report:
     """
     from embedlab.data.file_name import is_hub_name
 
-    parts = list(_parts(options.names, session.settings))
-    if not parts:
+    splits = list(_parts(options.names, session.settings))
+    if not splits:
         folder = session.settings.data
         raise MissingError(
             "no data folder is set, and no dataset is named"
@@ -186,20 +186,22 @@ def check(options: DatasetsOptions, session: Session) -> Report:
         )
     checked: list[CheckedSplit] = []
     with session.progress("checking") as progress:
-        for done, (name, split, definition, source) in enumerate(parts, start=1):
-            is_own = definition is None and not is_hub_name(name)
+        for index, (name, split, definition, source) in enumerate(splits, start=1):
+            is_own_file = definition is None and not is_hub_name(name)
             checked += (
-                _own_rows(name, source) if is_own else [_checked(name, split, definition, source)]
+                _own_rows(name, source)
+                if is_own_file
+                else [_checked(name, split, definition, source)]
             )
-            progress(done, len(parts))
+            progress(index, len(splits))
     columns = columns_of(
         *("dataset [key]", "split [key]", "rows", "expected", "state", "skipped [text]"),
         "note [text]",
     )
-    unusable = {row["dataset"] for row in checked if row["state"] in _UNUSABLE}
-    is_whole = not unusable
-    published = {definition.name for _, _, definition, _ in parts if definition is not None}
-    notes = (WAYS_OUT,) if unusable & published else ()
+    unusable_names = {row["dataset"] for row in checked if row["state"] in _UNUSABLE}
+    is_whole = not unusable_names
+    published = {definition.name for _, _, definition, _ in splits if definition is not None}
+    notes = (WAYS_OUT,) if unusable_names & published else ()
     table = Table("Datasets checked", columns, checked, notes)
     return Report.of(table, is_whole=is_whole)
 
@@ -219,7 +221,7 @@ def overlaps(options: OverlapsOptions, session: Session) -> Report:
     from embedlab.data.source import Source
 
     source = Source.from_settings(session.settings)
-    parts = [
+    data_parts = [
         _open(source, name, "train" if number == 0 else None)
         for number, name in enumerate(map(canonical_name, [options.training, *options.evaluations]))
     ]
@@ -231,8 +233,8 @@ def overlaps(options: OverlapsOptions, session: Session) -> Report:
         "pairs",
         "shared_pairs = shared pairs",
     )
-    frame = find_overlaps(parts[:1], parts[1:])
-    return _report("Overlaps", columns, frame, [part.state for part in parts])
+    frame = find_overlaps(data_parts[:1], data_parts[1:])
+    return _report("Overlaps", columns, frame, [data_part.state for data_part in data_parts])
 
 
 def _report(
@@ -263,15 +265,19 @@ def get(options: DatasetsOptions, session: Terminal) -> None:
 
     folder = session.settings.data
     if folder is None or is_starter(folder):
-        fault = (
+        message = (
             "no data folder is set" if folder is None else "nothing is fetched into the starter set"
         )
-        raise UsageError(fault, hint="name the folder for the corpora: --data DIR")
+        raise UsageError(message, hint="name the folder for the corpora: --data DIR")
     written: list[str] = []
     for definition in (
         [dataset(name) for name in canonical_names(options.names)]
         if options.names
-        else [known for known in all_datasets().values() if is_fetchable(known)]
+        else [
+            dataset_definition
+            for dataset_definition in all_datasets().values()
+            if is_fetchable(dataset_definition)
+        ]
     ):
         session.note(f"getting {definition.name}")
         for path in get_dataset(definition, folder, offline=session.settings.offline):
@@ -296,28 +302,30 @@ def items(options: ItemsOptions, session: Session) -> Report:
         if name not in tasks:
             raise unknown("dataset of classified items", name, list(tasks))
     gold = [
-        each for name in dict.fromkeys(options.names) for each in tasks[name].items(source, [name])
+        gold_items
+        for name in dict.fromkeys(options.names)
+        for gold_items in tasks[name].items(source, [name])
     ]
     frame = pl.concat(map(_frame, gold), how="diagonal")
     columns = [
         Column(key, key, "sentence" if key.startswith("sentence") else None)
         for key in frame.columns
     ]
-    return _report("Items", columns, frame, [each.part.state for each in gold])
+    return _report("Items", columns, frame, [gold_items.part.state for gold_items in gold])
 
 
 def _frame(gold: GoldItems) -> pl.DataFrame:
     import polars as pl
 
     count, frame = len(gold.labels), gold.part.frame
-    known = {
+    columns = {
         "dataset": [gold.name] * count,
         "item": range(count),
         "split": [gold.part.state.split] * count,
         "label": gold.labels,
     }
     texts = {name: frame[name] for name in _SENTENCES if name in frame.columns}
-    return pl.DataFrame({**known, **texts})
+    return pl.DataFrame({**columns, **texts})
 
 
 def _selections(options: ListedOptions) -> Report:
@@ -355,24 +363,24 @@ def list_splits(names: Sequence[str], settings: Settings) -> list[ListedSplit]:
     from embedlab.data.published import canonical_names
     from embedlab.data.source import all_datasets, dataset
 
-    listed = []
+    listed_splits = []
     for name in canonical_names(names) or all_datasets():
         if is_pair_file(name):
-            listed.append(_own_pairs(name))
+            listed_splits.append(_own_pairs(name))
             continue
         definition = dataset(name)
-        for split, known in definition.splits.items():
-            listed.append(
+        for split, dataset_split in definition.splits.items():
+            listed_splits.append(
                 ListedSplit(
                     dataset=definition.name,
                     split=split,
                     kind=definition.kind,
-                    expected=known.expected.rows if known.expected else None,
+                    expected=dataset_split.expected.rows if dataset_split.expected else None,
                     origin=_origin(definition, split, settings),
                     summary=definition.summary,
                 )
             )
-    return listed
+    return listed_splits
 
 
 def _own_pairs(name: str) -> ListedSplit:
@@ -387,8 +395,8 @@ def _own_pairs(name: str) -> ListedSplit:
     kind, origin, summary = "sts", "file", "scored pairs of your own"
     if is_hub_name(name):
         hub = parse_hub_name(name).source
-        where = f"{hub.repository}, {hub.split}{f' of {hub.config}' if hub.config else ''}"
-        origin, summary = "hub", f"scored pairs of {where}"
+        hub_place = f"{hub.repository}, {hub.split}{f' of {hub.config}' if hub.config else ''}"
+        origin, summary = "hub", f"scored pairs of {hub_place}"
     elif not file_path(name).is_file():
         origin, summary = "missing", "pairs of your own"
     else:
@@ -410,7 +418,7 @@ def _parts(
     from embedlab.data.published import canonical_names
     from embedlab.data.source import Source, all_datasets, is_starter
 
-    wanted = {"folder", "tiny"} | (
+    origins = {"folder", "tiny"} | (
         {"starter", "hub", "missing"}
         if names
         else {"starter"}
@@ -419,15 +427,15 @@ def _parts(
     )
     source = Source.from_settings(settings)
     for name in canonical_names(names) or [*all_datasets(), *_own_suites(settings)]:
-        known = _known(name, source)
-        for definition, data_source in known:
+        datasets = _known(name, source)
+        for definition, data_source in datasets:
             source_settings = replace(settings, data=data_source.folder)
             yield from (
                 (definition.name, split, definition, data_source)
                 for split in definition.splits
-                if _origin(definition, split, source_settings) in wanted
+                if _origin(definition, split, source_settings) in origins
             )
-        if not known:
+        if not datasets:
             yield name, "all", None, source
 
 
@@ -471,10 +479,10 @@ def _known(name: str, source: Source) -> list[tuple[Dataset, Source]]:
             if name in {suite_name, definition.name}
         ]
         return [(definition, suite_source) for definition in datasets] or [(dataset(name), source)]
-    is_own = is_pair_file(name) or is_row_file(name)
-    if not is_own and plugins.find("datasets", canonical_name(name)) is None:
-        is_own = is_query_folder(name) or typed_path(name).exists()
-    return [] if is_own else [(dataset(name), source)]
+    is_own_file = is_pair_file(name) or is_row_file(name)
+    if not is_own_file and plugins.find("datasets", canonical_name(name)) is None:
+        is_own_file = is_query_folder(name) or typed_path(name).exists()
+    return [] if is_own_file else [(dataset(name), source)]
 
 
 def _checked(name: str, split: str, definition: Dataset | None, source: Source) -> CheckedSplit:
@@ -486,7 +494,7 @@ def _checked(name: str, split: str, definition: Dataset | None, source: Source) 
     opener = replace(source, allow_partial=True)
     row: CheckedSplit = {"dataset": name, "split": split}
     try:
-        part = (
+        data_part = (
             _open(opener, name, split)
             if definition is None
             else opener.open_split(definition, split)
@@ -494,14 +502,14 @@ def _checked(name: str, split: str, definition: Dataset | None, source: Source) 
     except EmbedlabError as error:
         advice = f"; {error.hint}" * (definition is None and bool(error.hint))
         return row | {"state": "unusable", "note": f"{error.message}{advice}"}
-    state, frame = part.state, part.frame
+    state, frame = data_part.state, data_part.frame
     row |= {"state": _state_name(state), "rows": state.rows, "expected": state.expected_rows}
     expected = definition.splits[split].expected if definition is not None else None
     is_refused = state.partial and not (state.is_of_starter_set or source.allow_partial)
     if is_refused and definition is not None and expected is not None:
-        odd = "truncated" if state.rows < expected.rows else "odd"
+        state_name = "truncated" if state.rows < expected.rows else "odd"
         differences = ", ".join(corpus_differences(definition.kind, frame, expected))
-        return row | {"state": odd, "note": f"{odd}: {differences}"}
+        return row | {"state": state_name, "note": f"{state_name}: {differences}"}
     skipped = ", ".join(f"{count} {reason}" for reason, count in state.skipped.items())
     return row | {"skipped": skipped, "note": "; ".join([*_notes(state), *_sources(frame)])}
 
@@ -534,8 +542,8 @@ def _own_rows(name: str, source: Source) -> Iterator[CheckedSplit]:
         note = f"{error.message}; {error.hint}"
         yield {"dataset": name, "split": "all", "state": "unusable", "note": note}
         return
-    for found in findings:
-        yield {"dataset": name, "state": found.check, **attributes(found, "split rows note")}
+    for finding in findings:
+        yield {"dataset": name, "state": finding.check, **attributes(finding, "split rows note")}
 
 
 def _sources(frame: pl.DataFrame) -> Iterator[str]:
@@ -585,5 +593,5 @@ def _open(source: Source, name: str, split: str | None) -> Part:
 
     if is_pair_file(name) or is_query_folder(name):
         return source.open(name) if is_hub_name(name) else open_evaluated_file(name)
-    base, _, typed = name.partition(":")
-    return source.open(base, typed or (split if split in dataset(base).splits else None))
+    base, _, typed_split = name.partition(":")
+    return source.open(base, typed_split or (split if split in dataset(base).splits else None))

@@ -68,8 +68,8 @@ def demo_report(session: Session) -> Report:
     if not has_static:
         session.note(f"without the static vectors of {STATIC}, which are not installed: {EXTRA}")
     models = [UNTOUCHED, *RECIPES, *([STATIC] if has_static else []), OVERLAP]
-    compared = CompareOptions(models=models, tasks=(STARTER,), letters=True, rows="models")
-    return replace(compare(compared, session), last=NEXT)
+    compare_options = CompareOptions(models=models, tasks=(STARTER,), letters=True, rows="models")
+    return replace(compare(compare_options, session), last=NEXT)
 
 
 def demo_settings(settings: Settings) -> Settings:

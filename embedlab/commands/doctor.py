@@ -132,10 +132,10 @@ def _devices(settings: Settings) -> Iterator[Finding]:
         )
     yield Finding("cpu engine", engine_line(settings))
     try:
-        chosen = machine(settings, training=True)
+        hardware = machine(settings, training=True)
         yield Finding(
             "training on",
-            f"{chosen.device} in {chosen.precision}, {chosen.threads} threads of {os.cpu_count()}",
+            f"{hardware.device} in {hardware.precision}, {hardware.threads} threads of {os.cpu_count()}",
         )
     except EmbedlabError as error:
         yield Finding("training on", settings.device, problem=error.message)

@@ -97,18 +97,20 @@ def encode(options: EncodeOptions, session: Session) -> None:
         _encode_all(partial, encoder, options.file, session, shard)
         rows, message = count, f"{count} vectors of {encoder.dim} numbers in {options.out}"
         if shard is not None:
-            firsts = range(0, count, job.chunk)
-            rows = sum(min(job.chunk, count - at) for at in firsts if shard.has(at, job))
+            chunk_starts = range(0, count, job.chunk)
+            rows = sum(
+                min(job.chunk, count - start) for start in chunk_starts if shard.has(start, job)
+            )
             message = (
                 f"shard {options.shard}: {rows} vectors of {encoder.dim} numbers; when all shards "
                 f"are there, the same command without --shard writes {options.out}"
             )
-        truncated = 0 if shard is not None else partial.assemble(options.out, encoder.dim)
+        truncated_count = 0 if shard is not None else partial.assemble(options.out, encoder.dim)
     if shard is None:
         for text in encoder.facts.notes:
             session.note(text)
-    if truncated:
-        session.note(f"{truncated} sentences were cut at {encoder.facts.max_tokens} tokens")
+    if truncated_count:
+        session.note(f"{truncated_count} sentences were cut at {encoder.facts.max_tokens} tokens")
     session.done(
         message,
         file=str(options.out),
@@ -188,37 +190,40 @@ def _encode_all(
     for note in partial.notes:
         session.note(note)
 
-    job, done = partial.job, 0
-    refused: list[tuple[int, RefusedTextsError]] = []  # the first row of the chunk
+    job, start = partial.job, 0
+    refusals: list[tuple[int, RefusedTextsError]] = []  # the first row of the chunk
     with session.progress(f"encoding {file.name}") as tick:
         try:
             for chunk in _chunks(sentences(file, job.column), job.chunk):
-                is_ours = shard is None or shard.has(done, job)
-                if is_ours and not partial.holds(done, chunk):
-                    before = encoder.facts.truncated
+                is_in_shard = shard is None or shard.has(start, job)
+                if is_in_shard and not partial.holds(start, chunk):
+                    truncated_before = encoder.facts.truncated
                     try:
                         partial.write(
-                            done, chunk, encoder.encode(chunk), encoder.facts.truncated - before
+                            start,
+                            chunk,
+                            encoder.encode(chunk),
+                            encoder.facts.truncated - truncated_before,
                         )
                     except RefusedTextsError as error:
-                        refused.append((done + chunk.index(error.refused[0][0]), error))
-                done += len(chunk)
-                tick(done, job.sentences)
+                        refusals.append((start + chunk.index(error.refused[0][0]), error))
+                start += len(chunk)
+                tick(start, job.sentences)
         except KeyboardInterrupt:
             raise Interrupted(
                 "stopped; the chunks so far are saved", hint="the same command goes on from there"
             ) from None
-    if done != job.sentences:
+    if start != job.sentences:
         raise MissingError(
             f"{str(file)!r} was changed while it was read", hint="type the command again"
         )
-    if refused:
-        row, first = refused[0]
-        texts = [text for _, error in refused for text in error.refused]
-        known = RefusedTextsError(first.who, texts)
+    if refusals:
+        row, first_error = refusals[0]
+        texts = [text for _, error in refusals for text in error.refused]
+        all_refused = RefusedTextsError(first_error.who, texts)
         raise EmbedlabError(
-            f"{file}, sentence {row + 1}: {known.message}", hint=known.hint
-        ) from first
+            f"{file}, sentence {row + 1}: {all_refused.message}", hint=all_refused.hint
+        ) from first_error
 
 
 def _chunks(stream: Iterator[str], size: int) -> Iterator[list[str]]:

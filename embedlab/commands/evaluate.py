@@ -112,9 +112,9 @@ def evaluate(options: EvaluateOptions, session: Session) -> Report:
         )
     )
     note_files(options.tasks, session)
-    selected = select_from(options.suites, options.tasks, session.settings.data)
+    selected_tasks = select_from(options.suites, options.tasks, session.settings.data)
     with being_scored(_runs_of(options.models, session)):
-        return _evaluated(options, selected, session)
+        return _evaluated(options, selected_tasks, session)
 
 
 def _runs_of(models: Sequence[str], session: Session) -> Iterator[RunFolder]:
@@ -131,7 +131,7 @@ def _runs_of(models: Sequence[str], session: Session) -> Iterator[RunFolder]:
 
 
 def _evaluated(
-    options: EvaluateOptions, selected: Sequence[SelectedTask], session: Session
+    options: EvaluateOptions, selected_tasks: Sequence[SelectedTask], session: Session
 ) -> Report:
     from embedlab.data.file_name import is_pair_file
     from embedlab.data.source import Source
@@ -141,25 +141,31 @@ def _evaluated(
     from embedlab.tasks.task import is_binary
 
     # What is shown is in no stored evaluation where single items are picked or grouped.
-    is_of_items = (
+    needs_items = (
         options.where
         or options.common
         or options.by not in get_args(By)
-        or (options.by != DATASET and not all(each.definition.aggregates for each in selected))
+        or (
+            options.by != DATASET and not all(task.definition.aggregates for task in selected_tasks)
+        )
     )
     # Pairs of the user's own with two gold values are not correlated.
     source = Source.from_settings(session.settings)
-    own = [name for each in selected if each.definition.aggregates for name in each.names]
-    if is_of_items or any(is_pair_file(name) and is_binary(source, name) for name in own):
-        return _evaluate_items(options, selected, session)
+    pair_tasks = [
+        name for task in selected_tasks if task.definition.aggregates for name in task.names
+    ]
+    if needs_items or any(is_pair_file(name) and is_binary(source, name) for name in pair_tasks):
+        return _evaluate_items(options, selected_tasks, session)
     names, stated = [*dict.fromkeys(options.models)], list[StatedModel]()
-    if len(selected) == 1 and selected[0].definition.aggregates:
+    if len(selected_tasks) == 1 and selected_tasks[0].definition.aggregates:
         names, stated = without_stated(names, session)
-    _check(options, selected)
-    tables, is_whole = _evaluate_tasks(options, names, selected, session) if names else ([], True)
+    _check(options, selected_tasks)
+    tables, is_whole = (
+        _evaluate_tasks(options, names, selected_tasks, session) if names else ([], True)
+    )
     if stated:
-        datasets = _stated_datasets(selected[0])
-        tables.append(stated_table(stated, datasets, options.metric, selected[0].task))
+        datasets = _stated_datasets(selected_tasks[0])
+        tables.append(stated_table(stated, datasets, options.metric, selected_tasks[0].task))
     return _report(tables, options, is_whole=is_whole)
 
 
@@ -170,12 +176,12 @@ def _report(tables: Sequence[Table], options: EvaluateOptions, *, is_whole: bool
     report = Report.of(*tables, schema=EVALUATED, is_whole=is_whole, by_model=len(tables))
     if options.rows == "models":
         tables = [*map(with_model_rows, tables)]
-    drawn = {"frame": report.frame}
-    return replace(report, tables=tuple(tables), command="evaluate", figure_subject=drawn)
+    subject = {"frame": report.frame}
+    return replace(report, tables=tuple(tables), command="evaluate", figure_subject=subject)
 
 
 def _evaluate_items(
-    options: EvaluateOptions, selected: Sequence[SelectedTask], session: Session
+    options: EvaluateOptions, selected_tasks: Sequence[SelectedTask], session: Session
 ) -> Report:
     """One table of all tasks: the scores of the items that fit, by a property."""
     from embedlab.comparison.comparison import Slicing
@@ -186,18 +192,23 @@ def _evaluate_items(
 
     if options.by != DATASET:
         refuse_unknown_property(options.by)
-    refuse_without_items(selected, options.by, options.where)
-    others = {
+    refuse_without_items(selected_tasks, options.by, options.where)
+    other_options = {
         f"metric {options.metric!r}": options.metric != "spearman",
         "mteb": options.mteb is not None,
         "submission": options.submission is not None,
         "again": options.again,
     }
-    what, hint = (
+    reason, hint = (
         "for whole datasets, not for items that are picked",
         "remove one of the two options",
     )
-    refuse(*((chosen, f"option {name} is {what}", hint) for name, chosen in others.items()))
+    refuse(
+        *(
+            (is_chosen, f"option {name} is {reason}", hint)
+            for name, is_chosen in other_options.items()
+        )
+    )
     has_rest = bool(options.where) and options.by == DATASET
     aggregate: Aggregate = options.aggregate or "all"
     slicing = Slicing(
@@ -209,26 +220,32 @@ def _evaluate_items(
     )
     names = list(dict.fromkeys(options.models))
     comparison = compare_gathered(
-        gather(names, selected, session, slicing=slicing, setting=options.setting), slicing, session
+        gather(names, selected_tasks, session, slicing=slicing, setting=options.setting),
+        slicing,
+        session,
     )
     return _report([score_table(comparison)], options, is_whole=comparison.is_whole)
 
 
-def _stated_datasets(selected: SelectedTask) -> dict[str, Sequence[str]]:
+def _stated_datasets(selected_task: SelectedTask) -> dict[str, Sequence[str]]:
     """The datasets of a selection, and of a whole task its averages with the datasets that they are
     over.
     """
-    datasets = selected.names or selected.definition.datasets
+    datasets = selected_task.names or selected_task.definition.datasets
     return {
         **dict.fromkeys(datasets, ()),
-        **({} if selected.names else selected.definition.averages(datasets, selected.task)),
+        **(
+            {}
+            if selected_task.names
+            else selected_task.definition.averages(datasets, selected_task.task)
+        ),
     }
 
 
 def _evaluate_tasks(
     options: EvaluateOptions,
     names: Sequence[str | Model],
-    selected: Sequence[SelectedTask],
+    selected_tasks: Sequence[SelectedTask],
     session: Session,
 ) -> tuple[list[Table], bool]:
     """One table a task, and whether nothing is missing; all sentences are encoded before, each
@@ -247,16 +264,16 @@ def _evaluate_tasks(
     models = resolve_models(names, session, has_tasks=True)
     predicting: list[ModelSpec] = []
     submission = (
-        find_task(selected[0].task).submission() if options.submission is not None else None
+        find_task(selected_tasks[0].task).submission() if options.submission is not None else None
     )
     if submission is not None:
         predicting = [one_member(model) for model in models]
         submission.check(predicting, session.settings)
-    work = Work(selected=selected, setting=options.setting, again=options.again)
+    work = Work(selected=selected_tasks, setting=options.setting, again=options.again)
     ready = encode_for_all(models, work, session)
     evaluated: dict[str, list[tuple[SelectedTask, Results]]] = {}
     is_whole = ready.is_whole
-    for selected_task in (each for each in selected if each not in ready.missing):
+    for selected_task in (task for task in selected_tasks if task not in ready.missing):
         title = (
             selected_task.task
             if selected_task.definition.is_each_alone
@@ -279,7 +296,7 @@ def _evaluate_tasks(
     if not evaluated:
         refusal = UsageError if is_whole else MissingError
         raise refusal(
-            f"nothing to evaluate on {', '.join(each.task for each in selected)}",
+            f"nothing to evaluate on {', '.join(task.task for task in selected_tasks)}",
             hint="the notes say why for each task",
         )
     if options.mteb is not None:
@@ -289,13 +306,13 @@ def _evaluate_tasks(
                 f"{result.evaluation.model}: {len(written) - 1} results for mteb in {written[0].parent}"
             )
     return [
-        _table(options, parts, models, ready, session) for parts in evaluated.values()
+        _table(options, task_results, models, ready, session) for task_results in evaluated.values()
     ], is_whole
 
 
 def _table(
     options: EvaluateOptions,
-    parts: Sequence[tuple[SelectedTask, Results]],
+    task_results: Sequence[tuple[SelectedTask, Results]],
     models: Sequence[Model],
     ready: Readiness,
     session: Session,
@@ -308,45 +325,48 @@ def _table(
     from embedlab.scoring.task_comparison import item_outcomes, model_columns
 
     evaluations = {
-        model.name: [each.evaluation for _, results in parts for each in results[model.name]]
+        model.name: [row.evaluation for _, results in task_results for row in results[model.name]]
         for model in models
     }
-    selected = parts[0][0]
+    first_task = task_results[0][0]
     settings: Sequence[str] | None = None
-    if selected.definition.aggregates:
+    if first_task.definition.aggregates:
         settings = [options.aggregate] if options.aggregate else list(get_args(Aggregate))
         if options.by != DATASET:
             settings = ["all"]
     intervals: dict[tuple[str, ...], tuple[float, float]] = {}
     notes: list[str] = []
-    for one, results in parts:
-        texts = ready.texts.get(one)
+    for selected_task, results in task_results:
+        texts = ready.texts.get(selected_task)
         notes += texts.notes if texts is not None else ()
         for model in models:
             columns = model_columns(model)
             members = dict(zip(columns.members, results[model.name], strict=False))
-            outcomes = item_outcomes(one, members, [*members], session.settings.cache)
+            outcomes = item_outcomes(selected_task, members, [*members], session.settings.cache)
             if outcomes is None:
                 continue
             has_sources = outcomes.rows["source"].null_count() < outcomes.rows.height
             if settings is not None and options.aggregate is None and not has_sources:
                 settings = ["all"]  # own pairs may name no source
             for aggregate in settings or ["all"]:
-                of = compare_outcomes(
+                comparison = compare_outcomes(
                     outcomes,
                     [columns],
                     Slicing(by=options.by, aggregate=cast("Aggregate", aggregate)),
                 )
-                notes += slice_notes(of.slices)
+                notes += slice_notes(comparison.slices)
                 setting = aggregate if settings is not None else ""
                 intervals |= {
-                    (model.name, each.slice_key, each.metric, setting): (score.low, score.high)
-                    for each in of.slices
-                    for score in each.scores.values()
+                    (model.name, row.slice_key, row.metric, setting): (
+                        score.low,
+                        score.high,
+                    )
+                    for row in comparison.slices
+                    for score in row.scores.values()
                     if not isnan(score.low)
                 }
     return evaluation_table(
-        selected,
+        first_task,
         evaluations,
         by=options.by if settings is not None else None,
         metric=options.metric if settings is not None else None,
@@ -356,17 +376,17 @@ def _table(
     )
 
 
-def _check(options: EvaluateOptions, selected: Sequence[SelectedTask]) -> None:
+def _check(options: EvaluateOptions, selected_tasks: Sequence[SelectedTask]) -> None:
     """Refuse options that do not apply to the tasks that are SELECTED, and folders that are
     files.
     """
     from embedlab.tasks.task import all_tasks
     from embedlab.tasks.task import task as find_task
 
-    first, is_one = selected[0], len(selected) == 1
-    is_pairs = is_one and bool(first.definition.aggregates)
-    has_submission = is_one and find_task(first.task).submission() is not None
-    of_pairs = {
+    first_task, is_single = selected_tasks[0], len(selected_tasks) == 1
+    is_pairs = is_single and bool(first_task.definition.aggregates)
+    has_submission = is_single and find_task(first_task.task).submission() is not None
+    pair_options = {
         f"by {options.by!r}": options.by != "dataset",
         f"aggregate {options.aggregate!r}": options.aggregate is not None,
         f"metric {options.metric!r}": options.metric != "spearman",
@@ -377,7 +397,7 @@ def _check(options: EvaluateOptions, selected: Sequence[SelectedTask]) -> None:
     refuse(
         *(
             (is_chosen and not is_pairs, f"option {name} is for the task sts alone", SELECT_STS)
-            for name, is_chosen in of_pairs.items()
+            for name, is_chosen in pair_options.items()
         ),
         (
             options.submission is not None and not has_submission,

@@ -146,16 +146,16 @@ def check_options(options: ExplainOptions) -> None:
             f"option {option} is for the view 'effects', where words are left out",
             hint="remove one of the two options",
         )
-    if wrong := next((rule for rule in options.edits if rule not in EDIT_RULES), None):
-        raise unknown("rule of edits", wrong, EDIT_RULES)
+    if unknown_rule := next((rule for rule in options.edits if rule not in EDIT_RULES), None):
+        raise unknown("rule of edits", unknown_rule, EDIT_RULES)
 
 
 def check_member(spec: ModelSpec) -> None:
     """Refuse a model that has no similarity of sentences without one of their words."""
     from embedlab.models.encoder_kind import encoder_kind
 
-    for part in spec.parts:
-        check_member(part)
+    for member_part in spec.parts:
+        check_member(member_part)
     if spec.is_fitted:
         raise UsageError(
             f"{spec.name!r} is whitened by the sentences that are scored: variants of two "
@@ -163,9 +163,9 @@ def check_member(spec: ModelSpec) -> None:
             hint="whiten it by a file: @whiten=FILE",
         )
     if spec.is_prefixed and encoder_kind(spec.kind).backend == "file":
-        what = "vectors" if encoder_kind(spec.kind).has_vectors else "scores"
+        output = "vectors" if encoder_kind(spec.kind).has_vectors else "scores"
         raise UsageError(
-            f"{spec.name!r} has only the {what} in its file, and none of sentences that lack a word",
+            f"{spec.name!r} has only the {output} in its file, and none of sentences that lack a word",
             hint="name the model itself, which can compute them",
         )
     if spec.kind == "ensemble":
@@ -189,14 +189,14 @@ def member_numbers(
     from embedlab.analysis.word_effects import MemberNumbers
     from embedlab.encoders.encoder import similarities, similarity_rows
 
-    firsts, seconds = ([pair[side] for pair in variants.edited] for side in (0, 1))
+    edited_firsts, edited_seconds = ([pair[side] for pair in variants.edited] for side in (0, 1))
     if hasattr(scorer, "encode"):
         encoder = cast("Encoder", scorer)
-        places = {text: row for row, text in enumerate(variants.sentences)}
-        vectors = encoder.encode([*places], progress)
+        row_of_text = {text: row for row, text in enumerate(variants.sentences)}
+        vectors = encoder.encode([*row_of_text], progress)
         first, second, edited_first, edited_second = (
-            vectors[[places[text] for text in texts]]
-            for texts in (variants.first, variants.second, firsts, seconds)
+            vectors[[row_of_text[text] for text in texts]]
+            for texts in (variants.first, variants.second, edited_firsts, edited_seconds)
         )
         table = similarity_rows(first, second, encoder.similarity)
         edited = similarities(edited_first, edited_second, encoder.similarity)
@@ -204,7 +204,7 @@ def member_numbers(
         count = len(variants.first) * len(variants.second)
         lefts = [first for first in variants.first for _ in variants.second]
         rights = [*variants.second] * len(variants.first)
-        scores = scorer.score([*lefts, *firsts], [*rights, *seconds], progress)
+        scores = scorer.score([*lefts, *edited_firsts], [*rights, *edited_seconds], progress)
         table, edited = scores[:count].reshape(len(variants.first), -1), scores[count:]
     if np.isnan(table).any() or np.isnan(edited).any():
         raise UsageError(
@@ -226,8 +226,8 @@ def _effect_report(options: ExplainOptions, models: Sequence[Model], session: Se
 
     edits = list(_edits(options))
     variants = Variants.of(options.first, options.second, edits)
-    part = _reference(options, session)
-    pairs = part.frame["sentence1"].to_list(), part.frame["sentence2"].to_list()
+    reference_part = _reference(options, session)
+    pairs = reference_part.frame["sentence1"].to_list(), reference_part.frame["sentence2"].to_list()
     explained, notes = [], []
     for model in models:
         members = load_members(model, session, cached=True)
@@ -236,24 +236,24 @@ def _effect_report(options: ExplainOptions, models: Sequence[Model], session: Se
         with session.progress(f"explaining by {model.name}") as tick:
             for member in members:
                 reference = member.score(*pairs, tick)
-                known = reference[~np.isnan(reference)]
-                if not len(known):
+                scored_reference = reference[~np.isnan(reference)]
+                if not len(scored_reference):
                     raise MissingError(
-                        f"{member.name!r} scores no pair of {part.state.name}",
+                        f"{member.name!r} scores no pair of {reference_part.state.name}",
                         hint="name another set: --reference DATASET",
                     )
-                numbers.append(member_numbers(member, variants, known, tick))
+                numbers.append(member_numbers(member, variants, scored_reference, tick))
         explained.append(ExplainedModel(name=model.name, members=tuple(numbers)))
         notes += model_notes(model, members)
     effects = WordEffects(
         sentences=(options.first, options.second),
         words=(tuple(shown_words(options.first)), tuple(shown_words(options.second))),
         models=tuple(explained),
-        reference=part.state.name,
+        reference=reference_part.state.name,
         pairs=len(pairs[0]),
         edits=tuple(edits),
     )
-    marks = sorted({*model_marks(models), *data_marks([part.state])})
+    marks = sorted({*model_marks(models), *data_marks([reference_part.state])})
     return Report.of(
         *effect_tables(effects, marks=marks, notes=notes),
         schema=EXPLAINED,
@@ -280,8 +280,8 @@ def _edits(options: ExplainOptions) -> Iterator[EditedSentence]:
         yield EditedSentence(text=text, replaces=nearer(text, options.first, options.second))
     for rule in (rule for rule in EDIT_RULES if rule in options.edits):
         for side, sentence in ((1, options.second), (0, options.first)):
-            if (made := edited(sentence, rule)) is not None:
-                yield EditedSentence(text=made, replaces=side, rule=rule)
+            if (edited_text := edited(sentence, rule)) is not None:
+                yield EditedSentence(text=edited_text, replaces=side, rule=rule)
                 break
         else:
             raise UsageError(
@@ -304,19 +304,24 @@ def _reference(options: ExplainOptions, session: Session) -> Part:
     at_hand = replace(source, downloads=False)
     for name in source.suite(task("sts").datasets):
         try:
-            part = at_hand.open(name)
+            candidate = at_hand.open(name)
         except MissingError:  # it is not needed
             continue
-        if _has_pair(part, options):
-            return part
+        if _has_pair(candidate, options):
+            return candidate
     return source.open(DEFAULT_REFERENCE)
 
 
 def _has_pair(part: Part, options: ExplainOptions) -> bool:
     """Whether PART has the two sentences as a pair, in either order."""
-    first, second = part.frame["sentence1"], part.frame["sentence2"]
-    one, other = options.first, options.second
-    return bool((((first == one) & (second == other)) | ((first == other) & (second == one))).any())
+    first_sentences, second_sentences = part.frame["sentence1"], part.frame["sentence2"]
+    first_wanted, second_wanted = options.first, options.second
+    return bool(
+        (
+            ((first_sentences == first_wanted) & (second_sentences == second_wanted))
+            | ((first_sentences == second_wanted) & (second_sentences == first_wanted))
+        ).any()
+    )
 
 
 def _say_cost(
@@ -335,11 +340,11 @@ def _say_cost(
     sentences = list(dict.fromkeys([*variants.sentences, *pairs[0], *pairs[1]]))
     for spec, member in zip(model.members, members, strict=True):
         if needs_network(spec):
-            new = len(sentences)
+            request_count = len(sentences)
             if isinstance(member, CachedEncoder):
-                new -= int(member.knows(sentences).sum())
+                request_count -= int(member.knows(sentences).sum())
             session.note(
-                f"{member.name}: {new} sentences to request of its server; the pair has "
+                f"{member.name}: {request_count} sentences to request of its server; the pair has "
                 f"{len(variants.sentences)}"
             )
         elif not hasattr(member, "encode") and spec.kind != "dice":
@@ -375,12 +380,17 @@ def _token_view(
     for spec in model.members:
         tokens_of = token_vectors_of(spec, settings)
         tokens = tokens_of(options.first), tokens_of(options.second)
-        places = [
+        word_owners = [
             owners(token.spans, [word.span for word in sentence])
             for token, sentence in zip(tokens, words, strict=True)
         ]
         tables.append(
-            by_word(token_pair_sum(*tokens), places[0], places[1], (len(words[0]), len(words[1])))
+            by_word(
+                token_pair_sum(*tokens),
+                word_owners[0],
+                word_owners[1],
+                (len(words[0]), len(words[1])),
+            )
         )
-    parts = np.mean(tables, axis=0)
-    return TokenView(name=model.name, cosine=float(parts.sum()), parts=parts)
+    contributions = np.mean(tables, axis=0)
+    return TokenView(name=model.name, cosine=float(contributions.sum()), parts=contributions)

@@ -67,11 +67,11 @@ def export(options: ExportOptions, session: Session) -> None:
         if card.is_file()
         else f"# {model}\n\nExported by embedlab.\n"
     )
-    place = ScorePlace.of(spec, session.settings)
+    score_place = ScorePlace.of(spec, session.settings)
     save_model(
         folder,
         encoder,
-        card=text + usage_section(folder.name) + scores_section(_evaluations(place, session)),
+        card=text + usage_section(folder.name) + scores_section(_evaluations(score_place, session)),
         add=lambda path: store_lineage(spec, path, session.settings),
         hint="name another DIR",
         is_new=True,
@@ -85,7 +85,9 @@ def export(options: ExportOptions, session: Session) -> None:
     )
 
 
-def _evaluations(place: ScorePlace, session: Session) -> list[tuple[Evaluation, StoredIntervals]]:
+def _evaluations(
+    score_place: ScorePlace, session: Session
+) -> list[tuple[Evaluation, StoredIntervals]]:
     """Return the stored evaluations of exactly this model with the intervals of their scores;
     damaged files are left out.
     """
@@ -93,13 +95,13 @@ def _evaluations(place: ScorePlace, session: Session) -> list[tuple[Evaluation, 
     from embedlab.scoring.stored_intervals import stored_intervals
 
     evaluations = []
-    for path in _files(place.evaluations):
+    for path in _files(score_place.evaluations):
         with suppress(MissingError):
             evaluations.append(Evaluation.load(path))
     return [
-        (evaluation, stored_intervals(evaluation, place, session.settings))
+        (evaluation, stored_intervals(evaluation, score_place, session.settings))
         for evaluation in evaluations
-        if evaluation.fingerprint == place.fingerprint
+        if evaluation.fingerprint == score_place.fingerprint
     ]
 
 
@@ -107,12 +109,12 @@ def _files(folder: Path) -> list[Path]:
     """Return the files of evaluations: of whole tasks, and of single datasets where the whole task
     was not evaluated.
     """
-    whole = sorted(folder.glob("*.json"))
+    task_files = sorted(folder.glob("*.json"))
     return [
-        *whole,
+        *task_files,
         *(
             path
             for path in sorted(folder.glob("*/*.json"))
-            if path.parent.with_suffix(".json") not in whole
+            if path.parent.with_suffix(".json") not in task_files
         ),
     ]

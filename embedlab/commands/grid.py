@@ -163,13 +163,13 @@ def cells_report(
     from embedlab.reports.grids import cells_table
 
     tables = []
-    for each in planned:
-        entries = entries_of_runs(each.plan, cell)
-        estimated = estimate(each, entries)
-        tables.append(cells_table(each.plan, entries, estimated.seconds, each.notes))
+    for grid_run in planned:
+        entries = entries_of_runs(grid_run.plan, cell)
+        estimated = estimate(grid_run, entries)
+        tables.append(cells_table(grid_run.plan, entries, estimated.seconds, grid_run.notes))
         session.note(estimated.text)
-        if each.absent:
-            session.note(f"left out, without their data: {', '.join(each.absent)}")
+        if grid_run.absent:
+            session.note(f"left out, without their data: {', '.join(grid_run.absent)}")
     return Report.of(*tables)
 
 
@@ -210,11 +210,11 @@ def table(options: ScoresOptions, session: Session) -> Report:
     is_typed = isinstance(session, Terminal)
     is_crossed = is_typed and session.settings.format not in {"json", "csv"}
     scores = grid_scores(options, session.settings, is_crossed=is_crossed)
-    shown = scores.table
+    score_table = scores.table
     if session.settings.format == "latex":
-        shown = for_paper(shown, [*scores.plan.axes])
+        score_table = for_paper(score_table, [*scores.plan.axes])
     return Report.of(
-        shown,
+        score_table,
         frame=pl.DataFrame(list(_rows(scores.pivot)), infer_schema_length=None),
         command="grid",
         figure_subject=scores.drawn,
@@ -314,10 +314,10 @@ def grid_scores(
 
 def _with_usual_axes(options: ScoresOptions, plan: GridPlan) -> ScoresOptions:
     """Return OPTIONS with the second of two axes as columns, where the user chose nothing."""
-    free = [axis for axis in plan.axes if len(plan.axes[axis]) > 1]
-    if options.rows or options.columns or options.score or options.where or len(free) != 2:
+    varied_axes = [axis for axis in plan.axes if len(plan.axes[axis]) > 1]
+    if options.rows or options.columns or options.score or options.where or len(varied_axes) != 2:
         return options
-    return replace(options, rows=(free[0],), columns=free[1])
+    return replace(options, rows=(varied_axes[0],), columns=varied_axes[1])
 
 
 def _measured(measure: ScoreFilter, pivoted: Pivot, columns: str | None) -> str:
@@ -336,9 +336,9 @@ def _measured(measure: ScoreFilter, pivoted: Pivot, columns: str | None) -> str:
     )
 
 
-def _axis_values(where: Sequence[str]) -> dict[str, str]:
-    pairs = [text.partition("=") for text in where]
-    for text, (_, equals, _) in zip(where, pairs, strict=True):
+def _axis_values(conditions: Sequence[str]) -> dict[str, str]:
+    pairs = [text.partition("=") for text in conditions]
+    for text, (_, equals, _) in zip(conditions, pairs, strict=True):
         if not equals:
             raise UsageError(
                 f"--where takes AXIS=VALUE, not {text!r}", hint="for example --where optim.lr=2e-05"

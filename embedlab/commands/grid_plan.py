@@ -119,13 +119,13 @@ def estimate(planned: PlannedGrid, entries: Sequence[CellEntry]) -> GridEstimate
     processors = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
     gpus = tuple(visible_gpus(plan.place.device)) if hands.cluster is None else ()
     at_once = hands.workers or len(gpus) or processors // plan.threads or 1
-    cells = f"{len(plan)} cells"
+    cell_count = f"{len(plan)} cells"
     if len(entries) < len(plan):
-        at_once, cells = min(at_once, len(entries)), f"{len(entries)} of {cells}"
-    where = f"{at_once} at once" + (f" on {len(gpus)} GPUs" if gpus else "")
+        at_once, cell_count = min(at_once, len(entries)), f"{len(entries)} of {cell_count}"
+    location = f"{at_once} at once" + (f" on {len(gpus)} GPUs" if gpus else "")
     if hands.cluster:
         slurm = "as jobs of Slurm" if is_slurm(hands.cluster) else ""
-        where = slurm or f"on the Ray cluster {hands.cluster}"
+        location = slurm or f"on the Ray cluster {hands.cluster}"
     times = CellTimes.of(plan, entries)
     cost = times.cost(at_once)
     runs = plan.place.runs_folder
@@ -134,17 +134,17 @@ def estimate(planned: PlannedGrid, entries: Sequence[CellEntry]) -> GridEstimate
     if cost.seconds is not None:
         time = f"about {duration(cost.seconds)} (from {cost.measured})"
     if cost.disk_bytes is not None:
-        free = shutil.disk_usage(existing).free
-        short = "; THIS DISK IS TOO SMALL" * (cost.disk_bytes > free)
+        free_bytes = shutil.disk_usage(existing).free
+        warning = "; THIS DISK IS TOO SMALL" * (cost.disk_bytes > free_bytes)
         needed = max(cost.disk_bytes / 2**30, 0.1)
-        disk = f"up to {needed:.1f} GiB of {free / 2**30:.1f} GiB free{short}"
+        disk = f"up to {needed:.1f} GiB of {free_bytes / 2**30:.1f} GiB free{warning}"
     threads = f"{plan.threads} thread{'s' * (plan.threads > 1)} each"
     return GridEstimate(
         cost=cost,
         gpus=gpus,
         at_once=at_once,
-        where=where,
-        text=f"{plan.name}: {cells}, {cost.cells} to do, {where}, {threads}; {time}; {disk}",
+        where=location,
+        text=f"{plan.name}: {cell_count}, {cost.cells} to do, {location}, {threads}; {time}; {disk}",
         seconds=times.seconds,
     )
 
@@ -174,15 +174,15 @@ def _started_plan(options: GridOptions, settings: Settings) -> GridPlan | None:
     from embedlab.experiments.grid_file import grid_names
     from embedlab.experiments.plan import GridFolder, GridPlan
 
-    name, started = options.grid, GridFolder.of(settings.runs, options.grid).plan_file
-    if name in grid_names() or name.endswith(".toml") or not started.is_file():
+    name, plan_file = options.grid, GridFolder.of(settings.runs, options.grid).plan_file
+    if name in grid_names() or name.endswith(".toml") or not plan_file.is_file():
         return None
     if options.all_overrides or options.seeds is not None or options.encoder is not None:
         raise UsageError(
             f"grid {name!r} continues as it was planned",
             hint="for --set, --profile, --max-steps, --seeds or --encoder give its TOML file",
         )
-    plan = GridPlan.load(started)
+    plan = GridPlan.load(plan_file)
     _refuse_other_place(plan, settings)
     return plan
 
@@ -226,17 +226,17 @@ def _refuse_other_place(plan: GridPlan, settings: Settings) -> None:
     """
     from embedlab.experiments.plan import GridPlace
 
-    default, selected = GridPlace(runs="", cache=""), GridPlace.of(settings)
+    default, selected_place = GridPlace(runs="", cache=""), GridPlace.of(settings)
     keys = ("data", "offline", "allow_partial", "device", "precision", "deterministic")
-    others = [
+    other_settings = [
         key
         for key in keys
-        if getattr(selected, key) not in {getattr(default, key), getattr(plan.place, key)}
+        if getattr(selected_place, key) not in {getattr(default, key), getattr(plan.place, key)}
     ]
-    others += ["threads"] if settings.threads not in {None, plan.threads} else []
-    if others:
+    other_settings += ["threads"] if settings.threads not in {None, plan.threads} else []
+    if other_settings:
         raise UsageError(
-            f"grid {plan.name!r} continues as it was planned, not with other {' or '.join(others)}",
+            f"grid {plan.name!r} continues as it was planned, not with other {' or '.join(other_settings)}",
             hint="remove that option, or plan the grid again by its TOML file or the command that "
             "began it",
         )
@@ -257,9 +257,9 @@ def check_variants(variants: Iterable[Variant], settings: Settings) -> list[Miss
     errors = [
         error for recipe in _recipes(variants) for error in check_recipe_evaluation(recipe, source)
     ]
-    if lost := lost_encoders(_encoders(variants), settings):
+    if missing_encoders := lost_encoders(_encoders(variants), settings):
         raise MissingError(
-            f"no encoder {', '.join(lost)} on this machine, and the hub cannot be reached",
+            f"no encoder {', '.join(missing_encoders)} on this machine, and the hub cannot be reached",
             hint="give the folder of one, or minilm, with --encoder",
         )
     return list({error.message: error for error in errors}.values())
@@ -287,13 +287,13 @@ def check_variant_rows(plan: GridPlan, settings: Settings) -> None:
     from embedlab.objectives.needs import check_columns
     from embedlab.training.stage_data import open_stages
 
-    source, seen = replace(Source.from_settings(settings), downloads=False), set()
+    source, checked_data = replace(Source.from_settings(settings), downloads=False), set()
     for variant in plan.variants:
         recipe = from_table(variant.recipe, name=variant.run, where=variant.run)
         check_columns(recipe)
         data = repr([(stage.objective, replace(stage.data, rows=None)) for stage in recipe.stages])
-        if data not in seen:
-            seen.add(data)
+        if data not in checked_data:
+            checked_data.add(data)
             with suppress(NotDownloadedError, NotLoadedError):
                 open_stages(recipe, source, plan.seeds[0])
 
@@ -308,10 +308,10 @@ def _recipes(variants: Iterable[Variant]) -> Iterator[Recipe]:
     """
     from embedlab.core.recipe import from_table
 
-    seen = set()
+    seen_kinds = set()
     for variant in variants:
         recipe = from_table(variant.recipe, name=variant.run, where=variant.run)
         stages = tuple((stage.objective.name, stage.data.datasets) for stage in recipe.stages)
-        if (kind := (recipe.evaluate.tasks, recipe.evaluate.dev, stages)) not in seen:
-            seen.add(kind)
+        if (kind := (recipe.evaluate.tasks, recipe.evaluate.dev, stages)) not in seen_kinds:
+            seen_kinds.add(kind)
             yield recipe

@@ -80,8 +80,8 @@ def run_grid(planned: PlannedGrid, session: Session, board: Board | None = None)
         session.note(expected.text)
         if expected.cost.cells:
             _check_cells(planned, follower.look().entries, session)
-            shown = (board or _plain_board(session))(planned.plan.name)
-            with shown as show, stop_requests() as stop:
+            board_display = (board or _plain_board(session))(planned.plan.name)
+            with board_display as show, stop_requests() as stop:
                 run_cells(
                     planned.plan,
                     planned.folder,
@@ -112,8 +112,8 @@ def look_at_grid(name: str, settings: Settings) -> GridProgress:
 def _check_cells(planned: PlannedGrid, entries: Sequence[CellEntry], session: Session) -> None:
     """Check what the cells that are not done need, unless it is on the machines of a cluster."""
     if planned.hands.cluster is None:
-        todo = {entry.cell.variant.run for entry in entries if entry.state != "done"}
-        variants = [variant for variant in planned.plan.variants if variant.run in todo]
+        unfinished_runs = {entry.cell.variant.run for entry in entries if entry.state != "done"}
+        variants = [variant for variant in planned.plan.variants if variant.run in unfinished_runs]
         for error in check_variants(variants, session.settings):
             session.report(error)
         check_variant_rows(planned.plan, session.settings)
@@ -194,13 +194,15 @@ def sparkline(values: Sequence[float], width: int = CURVE_WIDTH) -> str:
     finite = [value for value in values if math.isfinite(value)]
     if not finite:
         return ""
-    parts = min(width, len(finite))
-    cuts = [len(finite) * index // parts for index in range(parts + 1)]
-    means = [sum(finite[start:end]) / (end - start) for start, end in itertools.pairwise(cuts)]
-    low, high = min(means), max(means)
+    bar_count = min(width, len(finite))
+    bounds = [len(finite) * index // bar_count for index in range(bar_count + 1)]
+    bar_means = [
+        sum(finite[start:end]) / (end - start) for start, end in itertools.pairwise(bounds)
+    ]
+    low, high = min(bar_means), max(bar_means)
     return "".join(
         BARS[int((mean - low) / (high - low) * (len(BARS) - 1)) if high > low else 0]
-        for mean in means
+        for mean in bar_means
     )
 
 

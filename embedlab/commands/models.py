@@ -73,16 +73,16 @@ def list_models() -> Iterator[ListedModel]:
             licence=entry.licence,
             place=str(path) if path is not None else None,
         )
-    for name, full in PREFIXED.items():
-        place = _located(full)
-        state = "installed" if place is not None else "missing"
+    for name, full_name in PREFIXED.items():
+        location = _located(full_name)
+        state = "installed" if location is not None else "missing"
         yield ListedModel(
             name=name,
-            model=full,
+            model=full_name,
             state=state,
             get=f"pip install 'embedlab[{name}]'",
             licence="MIT",
-            place=place,
+            place=location,
         )
 
 
@@ -133,7 +133,13 @@ def get_model(name: str, session: Session) -> Path:
         raise unknown(
             "model of packages",
             name,
-            [*NAMES, *(known.repository.partition("/")[2] for known in PACKAGED.values())],
+            [
+                *NAMES,
+                *(
+                    packaged_model.repository.partition("/")[2]
+                    for packaged_model in PACKAGED.values()
+                ),
+            ],
         )
     if entry is None or isinstance(entry.source, InPackage):
         extra = (

@@ -70,10 +70,10 @@ def nearest(options: NearestOptions, session: Session) -> Report:
         )
     refuse_blank([options.sentence])
     # where each sentence is first
-    places = _of_file(options) if options.file is not None else _of_datasets(session)
+    place_of_sentence = _of_file(options) if options.file is not None else _of_datasets(session)
     kind = "dataset" if options.file is None else "row"
     models = resolve_models(dict.fromkeys(options.models), session)
-    corpus = list(places)
+    corpus = list(place_of_sentence)
     rows: list[dict[str, Value]] = []
     notes: list[str] = []
     for model in models:
@@ -87,28 +87,28 @@ def nearest(options: NearestOptions, session: Session) -> Report:
             f"{member.name}: {text}" for member in members for text in member.facts.notes
         ):
             session.note(text)
-        known = int(np.isfinite(scores).sum())
-        if known < len(corpus):
+        scored_count = int(np.isfinite(scores).sum())
+        if scored_count < len(corpus):
             session.note(
-                f"{model.name}: {known} of {len(corpus)} sentences have a "
+                f"{model.name}: {scored_count} of {len(corpus)} sentences have a "
                 f"cached vector; the others are not searched"
             )
-        closest = np.argsort(-scores, kind="stable")[: min(options.top, known)]
+        closest = np.argsort(-scores, kind="stable")[: min(options.top, scored_count)]
         rows += [
             {
                 "model": model.name,
                 "rank": rank,
                 "similarity": float(scores[number]),
-                kind: places[corpus[number]],
+                kind: place_of_sentence[corpus[number]],
                 "sentence": corpus[number],
             }
             for rank, number in enumerate(closest.tolist(), start=1)
         ]
         notes += model_notes(model, members)
     marks = model_marks(models)
-    shown = ["rank", "similarity .4", kind, "sentence [sentence]"]
+    column_names = ["rank", "similarity .4", kind, "sentence [sentence]"]
     # JSON names the model in any case
-    columns = columns_of(*["model"] * (len(models) > 1), *shown)
+    columns = columns_of(*["model"] * (len(models) > 1), *column_names)
     names = ", ".join(dict.fromkeys(options.models))
     title = with_marks(f"Nearest to {options.sentence!r} by {names}", marks)
     notes = [*generated_note(marks), *notes]
@@ -119,16 +119,16 @@ def _of_file(options: NearestOptions) -> dict[str, int | str]:
     """Return the sentences of the file with their first rows."""
     from embedlab.data.table_file import sentences
 
-    places: dict[str, int | str] = {}
+    row_of_sentence: dict[str, int | str] = {}
     assert options.file is not None
     for number, text in enumerate(sentences(options.file, options.column), start=1):
         if text.strip():
-            places.setdefault(text, number)
-    if not places:
+            row_of_sentence.setdefault(text, number)
+    if not row_of_sentence:
         raise MissingError(
             f"{options.file} holds no sentence", hint="give a file with one sentence a line"
         )
-    return places
+    return row_of_sentence
 
 
 def _of_datasets(session: Session) -> dict[str, int | str]:
@@ -137,16 +137,16 @@ def _of_datasets(session: Session) -> dict[str, int | str]:
     from embedlab.tasks.task import task
 
     source = Source.from_settings(session.settings)
-    parts, missing = open_parts(source, source.suite(task(DEFAULT_TASK).datasets))
-    for error in missing:
+    data_parts, errors = open_parts(source, source.suite(task(DEFAULT_TASK).datasets))
+    for error in errors:
         session.report(error)
-    places: dict[str, int | str] = {}
-    for part in parts:
+    dataset_of_sentence: dict[str, int | str] = {}
+    for data_part in data_parts:
         for column in ("sentence1", "sentence2"):
-            for text in part.frame[column]:
+            for text in data_part.frame[column]:
                 if text.strip():
-                    places.setdefault(text, part.state.name)
-    return places
+                    dataset_of_sentence.setdefault(text, data_part.state.name)
+    return dataset_of_sentence
 
 
 def _similarities(
@@ -171,7 +171,7 @@ def _similarities(
             f"no vectors of {member.name!r} are cached for the sentences of the datasets",
             hint=f"`embedlab evaluate {member.name}` caches them, or name a FILE to search",
         )
-    known = [text for text, has in zip(corpus, is_known, strict=True) if has]
+    known_texts = [text for text, is_scored in zip(corpus, is_known, strict=True) if is_scored]
     scores = np.full(len(corpus), np.nan, np.float32)
-    scores[is_known] = member.score(query * len(known), known, tick)
+    scores[is_known] = member.score(query * len(known_texts), known_texts, tick)
     return scores

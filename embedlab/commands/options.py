@@ -70,25 +70,25 @@ def typed_words(options: object, names: str) -> list[str]:
     """
     kind: type = type(options)
     flags = {option.name: option.flag.names for option in options_of(kind)}
-    words: list[str] = []
+    arguments: list[str] = []
     for name in names.split():
         value = getattr(options, name)
-        for each in value if isinstance(value, tuple) else [value]:
-            if each is not None and each is not False:
-                words += flags[name][:1] if each is True else [flags[name][0], str(each)]
-    return words
+        for item in value if isinstance(value, tuple) else [value]:
+            if item is not None and item is not False:
+                arguments += flags[name][:1] if item is True else [flags[name][0], str(item)]
+    return arguments
 
 
 def options_schema(options: type) -> Mapping[str, Any]:
     """Return the JSON Schema of OPTIONS, for programs that write or check them."""
-    own = options_of(options)
+    declared_options = options_of(options)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": options.__name__,
         "description": (options.__doc__ or "").partition("\n")[0],
         "type": "object",
-        "properties": {option.name: _option_schema(option) for option in own},
-        "required": [option.name for option in own if option.default is MISSING],
+        "properties": {option.name: _option_schema(option) for option in declared_options},
+        "required": [option.name for option in declared_options if option.default is MISSING],
         "additionalProperties": False,
     }
 
@@ -96,15 +96,17 @@ def options_schema(options: type) -> Mapping[str, Any]:
 def _option_schema(option: Option) -> Mapping[str, Any]:
     from pydantic import TypeAdapter
 
-    made = TypeAdapter(option.kind)
-    schema = made.json_schema()
+    adapter = TypeAdapter(option.kind)
+    schema = adapter.json_schema()
     flag = option.flag
     bounds = {"minimum": flag.min, "maximum": flag.max} if flag.typed is None else {}
-    for part in [schema, schema.get("items", {}), *schema.get("anyOf", ())]:
-        if part.get("type") in {"integer", "number"}:
-            part.update({name: bound for name, bound in bounds.items() if bound is not None})
+    for value_schema in [schema, schema.get("items", {}), *schema.get("anyOf", ())]:
+        if value_schema.get("type") in {"integer", "number"}:
+            value_schema.update(
+                {name: bound for name, bound in bounds.items() if bound is not None}
+            )
     if option.default is not MISSING:
-        schema["default"] = made.dump_python(option.default, mode="json")
+        schema["default"] = adapter.dump_python(option.default, mode="json")
     return {**schema, "description": flag.help}
 
 

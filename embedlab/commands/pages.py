@@ -57,7 +57,7 @@ def _part(state: DatasetState) -> str:
     is_other = (
         state.origin == "folder" and not state.revision and content_of(state.sha256) == "unknown"
     )
-    mark = (
+    suffix = (
         ", partial"
         if state.partial
         else ", generated"
@@ -66,7 +66,7 @@ def _part(state: DatasetState) -> str:
         if is_other
         else ""
     )
-    return f"{state.name} {state.split}, {state.rows} rows{mark}" + (
+    return f"{state.name} {state.split}, {state.rows} rows{suffix}" + (
         f", sha256 {digests}" if digests else ""
     )
 
@@ -80,23 +80,23 @@ ALSO = (
 
 def write_comparison_page(path: Path, report: Report, session: Session) -> None:
     """Write the page of a REPORT to PATH."""
-    *others, last = (title_of(model.name) for model in report.compared.models)
-    title = f"{', '.join(others)} and {last}" if others else last
+    *other_titles, last_title = (title_of(model.name) for model in report.compared.models)
+    title = f"{', '.join(other_titles)} and {last_title}" if other_titles else last_title
     write_page(path, title, list(_sections(report)), facts=page_facts(report.compared.states))
     session.note(f"the page is {path}")
 
 
 def _sections(report: Report) -> Iterator[Section]:
-    compared = report.compared
-    yield comparison_section(compared, report.printed)
+    comparison = report.compared
+    yield comparison_section(comparison, report.printed)
     gathered = report.gathered
     if len(gathered.scored) < len(gathered.order):
         return
-    for by in ALSO:
-        if by != compared.slicing.by:
-            slicing = replace(compared.slicing, by=by, aggregate="all", margin=None)
+    for property_name in ALSO:
+        if property_name != comparison.slicing.by:
+            slicing = replace(comparison.slicing, by=property_name, aggregate="all", margin=None)
             yield comparison_section(
-                gathered.compare(slicing), report.printed if by == DATASET else ()
+                gathered.compare(slicing), report.printed if property_name == DATASET else ()
             )
     for outcomes in gathered.scored:
         yield Section(title="Pair by pair", plots=(gold_scatter(outcomes, gathered.models),))
@@ -116,36 +116,44 @@ def comparison_section(comparison: TaskComparison, printed: Sequence[PublishedRo
     """
     plots: list[Plot] = []
     for slices in tasks_of(comparison).values():
-        of_task = replace(comparison, slices=slices)
-        plots += [*score_plots(of_task), *difference_plots(of_task)]
-        if any(compared.metric == "spearman" for compared in slices):
-            plots += [_next_to_published(of_task, row) for row in printed]
-    by = comparison.slicing.by
+        task_comparison = replace(comparison, slices=slices)
+        plots += [*score_plots(task_comparison), *difference_plots(task_comparison)]
+        if any(compared_slice.metric == "spearman" for compared_slice in slices):
+            plots += [_next_to_published(task_comparison, row) for row in printed]
+    property_name = comparison.slicing.by
     table = comparison_table(comparison, printed)
-    return Section(title=TITLES.get(by, f"By {by}"), table=table, plots=tuple(plots))
+    return Section(
+        title=TITLES.get(property_name, f"By {property_name}"), table=table, plots=tuple(plots)
+    )
 
 
 def _next_to_published(comparison: TaskComparison, row: PublishedRow) -> Plot:
     """Return a model's scores next to those that a paper prints for it."""
-    slices = [each for each in comparison.slices if each.key in row.scores]
+    slices = [candidate for candidate in comparison.slices if candidate.key in row.scores]
     names = [model.name for model in comparison.models]
-    ours = scores_of(comparison, slices)[names.index(row.model)]
-    values = [row.scores[compared.key] for compared in slices]
+    own_series = scores_of(comparison, slices)[names.index(row.model)]
+    values = [row.scores[compared_slice.key] for compared_slice in slices]
     title, axis = f"{title_of(row.model)}: published and ours", f"{metric_of(slices)}{AXIS}"
-    series = [Series(f"{row.paper}, {row.table}", values), ours]
-    return Plot("dots", title, series, axis, labels=[compared.key for compared in slices])
+    series = [Series(f"{row.paper}, {row.table}", values), own_series]
+    return Plot(
+        "dots", title, series, axis, labels=[compared_slice.key for compared_slice in slices]
+    )
 
 
 def write_reproduction_page(
-    path: Path, reproductions: Sequence[Reproduction], facts: PageFacts
+    path: Path, reproductions: Sequence[Reproduction], facts_of: PageFacts
 ) -> None:
     """Write the page of all reproduced tables to PATH: each next to the published values, with
     plots and what deviates below it.
     """
-    scored = [each.scored for each in reproductions if each.scored is not None]
-    states = [state for gathered in scored for state in gathered.states]
-    sections = [section for each in reproductions for section in _reproduced(each)]
-    write_page(path, f"{reproductions[0].table.paper}, reproduced", sections, facts=facts(states))
+    scored_rows = [
+        reproduction.scored for reproduction in reproductions if reproduction.scored is not None
+    ]
+    states = [state for scored_models in scored_rows for state in scored_models.states]
+    sections = [section for reproduction in reproductions for section in _reproduced(reproduction)]
+    write_page(
+        path, f"{reproductions[0].table.paper}, reproduced", sections, facts=facts_of(states)
+    )
 
 
 def write_claims_page(path: Path, paper: str, claims: Table, facts: Mapping[str, str]) -> None:
@@ -158,10 +166,10 @@ def _titled(table: Table, *plots: Plot) -> Section:
 
 
 def _reproduced(reproduction: Reproduction) -> Iterator[Section]:
-    for place, answer in enumerate(reproduction.answers):
+    for index, answer_table in enumerate(reproduction.answers):
         if reproduction.compared:
-            plots = comparison_section(reproduction.compared[place]).plots
+            plots = comparison_section(reproduction.compared[index]).plots
         else:
-            plots = () if place else tuple(reproduction_plots(reproduction))
-        yield _titled(answer, *plots)
+            plots = () if index else tuple(reproduction_plots(reproduction))
+        yield _titled(answer_table, *plots)
     yield _titled(reproduction.deviations)

@@ -84,10 +84,12 @@ def pairs(options: PairsOptions, session: Session) -> Report:
     if options.name:
         refuse_unnamable(options.name, options.expression)
     matches = item_condition(options.expression, names)
-    named = [name for name in OF_PAIR if name in matches.meta.root_names()]
+    named_columns = [name for name in OF_PAIR if name in matches.meta.root_names()]
     key, is_ascending = _sort_key(options.sort, names)
-    selected = SelectedTask(task=DEFAULT_TASK, names=tuple(canonical_names(options.tasks or files)))
-    gathered = gather(names, [selected], session, slicing=Slicing(), setting="literature")
+    selected_task = SelectedTask(
+        task=DEFAULT_TASK, names=tuple(canonical_names(options.tasks or files))
+    )
+    gathered = gather(names, [selected_task], session, slicing=Slicing(), setting="literature")
     outcomes = gathered.outcomes[0]
     # Ranks are within the whole dataset: they must not change with what is shown of it.
     ranked = with_rank_errors(item_rows(outcomes), gathered.models)
@@ -97,34 +99,38 @@ def pairs(options: PairsOptions, session: Session) -> Report:
         if options.expression
         else None
     )
-    facts = _with_facts(ranked, outcomes, named)
-    matching = facts.filter(pl.Series(selection.holds)) if selection is not None else facts
+    pair_facts = _with_facts(ranked, outcomes, named_columns)
+    matching = (
+        pair_facts.filter(pl.Series(selection.holds)) if selection is not None else pair_facts
+    )
     limit = options.limit or (20 if isinstance(session, Terminal) else None)
-    shown = matching.sort(
+    shown_pairs = matching.sort(
         pl.col(key), descending=not is_ascending, nulls_last=True, maintain_order=True
     )
-    shown = shown.head(limit) if limit is not None else shown
+    shown_pairs = shown_pairs.head(limit) if limit is not None else shown_pairs
     if options.name:
         store_selection(options.name, options.expression)
         session.note(f"stored @{options.name}, {options.expression!r}, for every filter")
     numbers = _numbers(gathered, selection) if selection is not None else ()
-    title = f"{shown.height} of {ranked.height} pairs"
+    title = f"{shown_pairs.height} of {ranked.height} pairs"
     if matching.height < ranked.height:
         title = f"{matching.height} of {ranked.height} pairs match"
-        title += f", {shown.height} shown" if shown.height < matching.height else ""
-    table = pair_list(gathered, shown, title, added=named)
+        title += f", {shown_pairs.height} shown" if shown_pairs.height < matching.height else ""
+    table = pair_list(gathered, shown_pairs, title, added=named_columns)
     table = replace(table, notes=[*numbers, *table.notes])
     return Report.of(table, schema=PAIRED, is_whole=gathered.is_whole)
 
 
-def _with_facts(pairs: pl.DataFrame, outcomes: Outcomes, named: Sequence[str]) -> pl.DataFrame:
+def _with_facts(
+    pairs: pl.DataFrame, outcomes: Outcomes, named_columns: Sequence[str]
+) -> pl.DataFrame:
     """PAIRS with the columns that a filter names of what is known besides the scores."""
     from embedlab.analysis.expressions import NOTE
     from embedlab.analysis.pair_notes import PairNotes, pair_keys
 
-    if "trained" in named:
+    if "trained" in named_columns:
         pairs = pairs.with_columns(outcomes.trained_models.alias("trained"))
-    if NOTE in named:
+    if NOTE in named_columns:
         notes = PairNotes.load()
         if notes.trouble is not None:
             raise notes.trouble
@@ -139,11 +145,11 @@ def _numbers(gathered: Gathered, selection: ItemSelection) -> Iterator[str]:
     from embedlab.comparison.comparison import selected_and_rest
     from embedlab.reports.pairs import selection_notes
 
-    halves = None
+    selected_scores = None
     if selection.holds.any():
-        halves = selected_and_rest(gathered.outcomes[0], gathered.models, selection)
-    if halves is not None:
-        yield from selection_notes(halves)
+        selected_scores = selected_and_rest(gathered.outcomes[0], gathered.models, selection)
+    if selected_scores is not None:
+        yield from selection_notes(selected_scores)
 
 
 def _sort_key(sort: str | None, names: Sequence[str]) -> tuple[str, bool]:

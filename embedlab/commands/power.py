@@ -62,13 +62,13 @@ def power(options: PowerOptions, session: Session) -> Report:
     if options.detect is not None and not 0 < options.detect < 100:
         hint = "give points above 0 and below 100, for example 1"
         raise UsageError(f"the difference to detect is {options.detect:g} points", hint=hint)
-    selected = select_from(options.suites, options.tasks or files, session.settings.data)
+    selected_tasks = select_from(options.suites, options.tasks or files, session.settings.data)
     slicing = Slicing(common=options.common, where=options.expression)
-    gathered = gather(names, selected, session, slicing=slicing, setting=options.setting)
+    gathered = gather(names, selected_tasks, session, slicing=slicing, setting=options.setting)
     comparison = compare_gathered(gathered, slicing, session)
     tested = [evidence for evidence in comparison.evidence if evidence.rows is not None]
     if not tested:
-        tasks = ", ".join(each.task for each in selected)
+        tasks = ", ".join(selected_task.task for selected_task in selected_tasks)
         raise UsageError(
             f"{tasks} has no items whose differences are tested",
             hint="select a task with items, and no results in --where",
@@ -81,5 +81,5 @@ def power(options: PowerOptions, session: Session) -> Report:
     rows = detectable(tested, first, second, detect=detect, seeds=options.seeds)
     table = power_table(rows, comparison, detect=options.detect, seeds=options.seeds)
     report = Report.of(table, schema=POWER, is_whole=comparison.is_whole)
-    drawn = {"frame": report.frame, "caption": table.caption()}
-    return replace(report, command="power", figure_subject=drawn)
+    subject = {"frame": report.frame, "caption": table.caption()}
+    return replace(report, command="power", figure_subject=subject)

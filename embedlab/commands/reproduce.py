@@ -53,29 +53,31 @@ def reproduce(options: ReproductionOptions, session: Session) -> Report:
     check_selection(options)
     if options.paper is None:
         return Report.of(tables.papers_table())
-    chosen = select_tables(options.paper, options.table)
+    chosen_tables = select_tables(options.paper, options.table)
     if options.published_only:
-        return Report.of(*[tables.printed_table(table) for table in chosen])
+        return Report.of(*[tables.printed_table(table) for table in chosen_tables])
     if options.table is None and options.trains:
-        progress, where = progress_of(chosen, options, session.settings)
-        return Report.of(tables.contents_table(options.paper, chosen, progress, where))
+        progress, location = progress_of(chosen_tables, options, session.settings)
+        return Report.of(tables.contents_table(options.paper, chosen_tables, progress, location))
     if options.dry_run:
-        planned = trainings_of(chosen, options, session.settings)
+        planned_grids = trainings_of(chosen_tables, options, session.settings)
         try:
             refuse_missing(
-                chosen[0], options, built_start(options, session.settings), session.settings
+                chosen_tables[0], options, built_start(options, session.settings), session.settings
             )
         except MissingError as error:
-            if not planned:
+            if not planned_grids:
                 raise
             session.report(error)
-        return cells_report(planned, session)
+        return cells_report(planned_grids, session)
     if options.html is not None:
         check_page_path(options.html)
-    return (_claims if options.claims else _reproduced)(chosen, options, session)
+    return (_claims if options.claims else _reproduced)(chosen_tables, options, session)
 
 
-def _claims(chosen: Sequence[PaperTable], options: ReproductionOptions, session: Session) -> Report:
+def _claims(
+    chosen_tables: Sequence[PaperTable], options: ReproductionOptions, session: Session
+) -> Report:
     """The verdicts on a paper's claims; the frame has one row a claim."""
     import polars as pl
 
@@ -83,20 +85,20 @@ def _claims(chosen: Sequence[PaperTable], options: ReproductionOptions, session:
     from embedlab.commands.reproduce_run import measure_claims
     from embedlab.reports.claims_table import KEYS, claims_table
 
-    claims = measure_claims(chosen, options, session)
-    shown = claims_table(
+    claims = measure_claims(chosen_tables, options, session)
+    shown_table = claims_table(
         claims.paper, claims.tables, claims.settled, marks=claims.marks, notes=claims.notes
     )
     if options.html is not None:
-        write_claims_page(options.html, claims.paper, shown, page_facts(claims.states))
+        write_claims_page(options.html, claims.paper, shown_table, page_facts(claims.states))
         session.note(f"the page is {options.html}")
     numbers = {"size", "printed", "ours", "low", "high", "p", "visible"}
     schema = {key: pl.Float64() if key in numbers else pl.String() for key in KEYS}
-    return Report.of(shown, frame=pl.DataFrame(shown.data()["rows"], schema=schema))
+    return Report.of(shown_table, frame=pl.DataFrame(shown_table.data()["rows"], schema=schema))
 
 
 def _reproduced(
-    chosen: Sequence[PaperTable], options: ReproductionOptions, session: Session
+    chosen_tables: Sequence[PaperTable], options: ReproductionOptions, session: Session
 ) -> Report:
     """Every chosen table next to ours; one that holds no scores is shown as it is published. The
     frame has one row a number.
@@ -109,19 +111,19 @@ def _reproduced(
 
     is_typed = isinstance(session, Terminal)
     shows = partial(board, terminal=session) if isinstance(session, Terminal) else None
-    found = reproduce_tables(chosen, options, session, shows)
+    reproductions = reproduce_tables(chosen_tables, options, session, shows)
     is_brief = is_typed and session.settings.format == "table" and not session.settings.notes
-    has_failed = any(reproduction.has_failed for reproduction in found)
+    has_failed = any(reproduction.has_failed for reproduction in reproductions)
     if options.html is not None:
-        write_reproduction_page(options.html, found, page_facts)
+        write_reproduction_page(options.html, reproductions, page_facts)
         session.note(f"the page is {options.html}")
     return Report.of(
-        *shown_tables(chosen, found, is_brief=is_brief),
-        frame=pl.concat([*map(_numbers, found)]) if found else pl.DataFrame(),
+        *shown_tables(chosen_tables, reproductions, is_brief=is_brief),
+        frame=pl.concat([*map(_numbers, reproductions)]) if reproductions else pl.DataFrame(),
         command="reproduce",
-        figure_subject={"reproductions": found},
+        figure_subject={"reproductions": reproductions},
         exit_code=ExitCode.FAILED if has_failed else ExitCode.OK,
-        behind={"has_failed": has_failed, "found": found},
+        behind={"has_failed": has_failed, "found": reproductions},
     )
 
 

@@ -58,11 +58,11 @@ class EvaluatedRows:
     def items(self) -> ScoredItems:
         """What the scores vary over, and what claims are measured on."""
         pairs = {DEFAULT_TASK: self.scored.outcomes[0]} if self.scored is not None else {}
-        others = {key: each for key, each in self.answers.items() if key[1] not in pairs}
-        stored = ScoredItems.of(others)
+        other_answers = {key: answer for key, answer in self.answers.items() if key[1] not in pairs}
+        stored_items = ScoredItems.of(other_answers)
         models = self.scored.models if self.scored is not None else ()
         published = (member for model in models if model.is_published for member in model.members)
-        return ScoredItems(tasks={**stored.tasks, **pairs}, published=frozenset(published))
+        return ScoredItems(tasks={**stored_items.tasks, **pairs}, published=frozenset(published))
 
     def present(self, members: Members) -> Members:
         """MEMBERS without those that are absent."""
@@ -78,17 +78,17 @@ def with_named_rows(
     """Return MEMBERS with the models that a user names for rows in their place; of scores alone no
     other row has one.
     """
-    named: dict[str, tuple[Member, ...]] = {}
+    members_of_row: dict[str, tuple[Member, ...]] = {}
     for row, name in named_rows(options).items():
-        if any(other == row for other, _ in members):
+        if any(member_row == row for member_row, _ in members):
             model = resolve_model(name, session)
-            behind = model_columns(model).runs  # of a file, a rule or a checkpoint none
-            named[row] = tuple(
+            runs_of_members = model_columns(model).runs  # of a file, a rule or a checkpoint none
+            members_of_row[row] = tuple(
                 Member(name=spec.name, seed=spec.seed, runs=runs)
-                for spec, runs in zip(model.members, behind, strict=True)
+                for spec, runs in zip(model.members, runs_of_members, strict=True)
             )
     return {
-        cell: named.get(cell[0], member if options.uses_runs else ())
+        cell: members_of_row.get(cell[0], member if options.uses_runs else ())
         for cell, member in members.items()
     }
 
@@ -108,21 +108,23 @@ def evaluate_models(
         return EvaluatedRows()
     if table.by is not None:
         names = {member.name for row in table.sources for member in members[row, ""]}
-        scored, absent = _score(sorted(names), table.by, session, table.datasets)
-        return EvaluatedRows(scored=scored, absent=absent)
-    wanted = {
+        scored, absence_reasons = _score(sorted(names), table.by, session, table.datasets)
+        return EvaluatedRows(scored=scored, absent=absence_reasons)
+    evaluations_needed = {
         (member.name, point.measure.task)
         for point in table.points
         for member in members[point.row, point.column]
     }
-    scored, absent = _score(
-        sorted(name for name, task in wanted if task == DEFAULT_TASK), "dataset", session
+    scored, absence_reasons = _score(
+        sorted(name for name, task in evaluations_needed if task == DEFAULT_TASK),
+        "dataset",
+        session,
     )
     evaluations: dict[tuple[str, str], Evaluation] = {}
     answers: dict[tuple[str, str], list[StoredOutcomes]] = {}
-    missing, reported = [], set[str]()
-    for name, task in sorted(wanted):
-        if name in absent:
+    missing_notes, reported = [], set[str]()
+    for name, task in sorted(evaluations_needed):
+        if name in absence_reasons:
             continue
         try:
             is_due = scored is not None if task == DEFAULT_TASK else options.trains
@@ -130,19 +132,21 @@ def evaluate_models(
         except Interrupted:
             raise
         except EmbedlabError as error:
-            absent[name] = _reason(error)
+            absence_reasons[name] = _reason(error)
             continue
         if path.is_file():
             evaluations[name, task] = Evaluation.load(path)
             answers[name, task] = list(stored_outcomes(path.parent, task, unusable=session.report))
         elif task != DEFAULT_TASK or scored is not None:  # missing pairs were said once for all
-            missing.append(f"{name} is not evaluated: embedlab evaluate '{name}' --suite {task}")
+            missing_notes.append(
+                f"{name} is not evaluated: embedlab evaluate '{name}' --suite {task}"
+            )
     return EvaluatedRows(
         evaluations=evaluations,
         answers=answers,
         scored=scored,
-        missing=tuple(missing),
-        absent=absent,
+        missing=tuple(missing_notes),
+        absent=absence_reasons,
     )
 
 
@@ -152,38 +156,38 @@ def evaluate_on_unseen_pairs(
     """The evaluations of every model on the pairs of whose sentences no model of TABLE has read any
     in training; none is stored.
     """
-    by = pairs_by(table)
-    if by is None and options.claims:  # other tables of the paper have pairs
+    property_name = pairs_by(table)
+    if property_name is None and options.claims:  # other tables of the paper have pairs
         return EvaluatedRows(missing=(f"{table.name}: {_NO_PAIRS}",))
-    if by is None:
+    if property_name is None:
         raise UsageError(
             f"{table.name!r}: {_NO_PAIRS}",
             hint="`embedlab compare MODEL… --task TASK --unseen` takes items of any task",
         )
-    names = sorted({member.name for found in members.values() for member in found})
-    whole, absent = _score(names, by, session, table.datasets)
-    if whole is None:
-        return EvaluatedRows(absent=absent)
-    items = whole.outcomes[0]
-    unseen = chosen_items(items, items.trained_models.is_null())
+    names = sorted({member.name for row_members in members.values() for member in row_members})
+    all_pairs, absence_reasons = _score(names, property_name, session, table.datasets)
+    if all_pairs is None:
+        return EvaluatedRows(absent=absence_reasons)
+    items = all_pairs.outcomes[0]
+    unseen_items = chosen_items(items, items.trained_models.is_null())
     note = (
-        f"{unseen.rows.height} of {items.rows.height} pairs: no model of the table is known to "
+        f"{unseen_items.rows.height} of {items.rows.height} pairs: no model of the table is known to "
         f"have read a sentence of theirs in training"
     )
     evaluations = {}
     if table.by is None:
-        for name in (model.name for model in whole.models):
-            known = Evaluation.load(_evaluation_file(name, DEFAULT_TASK, session, set()))
-            marks = tuple(mark for mark in known.marks if mark != OVERLAP)
-            scores = pair_scores(unseen, name)
+        for name in (model.name for model in all_pairs.models):
+            evaluation = Evaluation.load(_evaluation_file(name, DEFAULT_TASK, session, set()))
+            marks = tuple(mark for mark in evaluation.marks if mark != OVERLAP)
+            scores = pair_scores(unseen_items, name)
             evaluations[name, DEFAULT_TASK] = replace(
-                known, scores=scores, overlaps={}, marks=marks
+                evaluation, scores=scores, overlaps={}, marks=marks
             )
     return EvaluatedRows(
         evaluations=evaluations,
-        scored=replace(whole, outcomes=[unseen]),
+        scored=replace(all_pairs, outcomes=[unseen_items]),
         missing=(note,),
-        absent=absent,
+        absent=absence_reasons,
     )
 
 
@@ -203,16 +207,16 @@ def pairs_by(table: PaperTable) -> By | None:
 
 def _again(options: ReproductionOptions, settings: Settings) -> str:
     """Return what a suggested command repeats of this one: what decides what is trained."""
-    words = typed_words(options, "encoder profile overrides max_steps seeds unseen")
-    words += [] if settings.data is None else ["--data", data_name(settings.data)]
-    words += ["--allow-partial"] * settings.allow_partial
-    return "".join(f" {shlex.quote(word)}" for word in words)
+    arguments = typed_words(options, "encoder profile overrides max_steps seeds unseen")
+    arguments += [] if settings.data is None else ["--data", data_name(settings.data)]
+    arguments += ["--allow-partial"] * settings.allow_partial
+    return "".join(f" {shlex.quote(argument)}" for argument in arguments)
 
 
 def absent_rows(
     table: PaperTable,
     members: Members,
-    known: EvaluatedRows,
+    evaluated: EvaluatedRows,
     failures: Mapping[str, str],
     options: ReproductionOptions,
     settings: Settings,
@@ -224,35 +228,35 @@ def absent_rows(
     MEMBERS are all that could be behind them; FAILURES the reasons of trainings that failed, by
     row.
     """
-    present = known.present(members)
+    present_members = evaluated.present(members)
     untrained = []
     reasons: dict[str, list[str]] = {}
     for row, source in table.sources.items():
-        cells = [(row, column) for column in ("", *table.columns)]
-        lost = {
-            member.name: known.absent[member.name]
-            for cell in cells
+        row_cells = [(row, column) for column in ("", *table.columns)]
+        absence_reasons = {
+            member.name: evaluated.absent[member.name]
+            for cell in row_cells
             for member in members.get(cell, ())
-            if member.name in known.absent
+            if member.name in evaluated.absent
         }
-        is_there = any(present.get(cell) for cell in cells)
-        causes = [
-            *lost.values(),
+        has_member = any(present_members.get(cell) for cell in row_cells)
+        all_reasons = [
+            *absence_reasons.values(),
             *(failures[name] for name in (row, *source.of) if name in failures),
         ]
-        if (source.lacks or source.given or source.best_of) and is_there:
+        if (source.lacks or source.given or source.best_of) and has_member:
             continue
         if source.lacks is not None:
             yield f"{row}: {source.lacks}"
-        elif causes:
-            reasons.setdefault(causes[0], []).append(
-                f"{row} ({', '.join(lost)})" if is_there and lost else row
+        elif all_reasons:
+            reasons.setdefault(all_reasons[0], []).append(
+                f"{row} ({', '.join(absence_reasons)})" if has_member and absence_reasons else row
             )
         elif source.given is not None:
             yield f"{row}: needs a file of yours, --row '{row}={source.given}'"
         elif source.best_of:  # made of the numbers of other rows
             continue
-        elif not is_there:
+        elif not has_member:
             untrained.append(row)
     for reason, rows in reasons.items():
         yield f"absent: {', '.join(rows)}: {reason}"
@@ -273,11 +277,11 @@ def training_data_of(
     return {
         row: [
             state
-            for name in sorted(of_row)
+            for name in sorted(row_names)
             for folder in _run_folders(resolve(name, runs).members, runs)
             for state in folder.environment().data
         ]
-        for row, of_row in names.items()
+        for row, row_names in names.items()
     }
 
 
@@ -298,15 +302,17 @@ def _evaluation_file(name: str, task: str, session: Session, reported: set[str] 
     folder = ScorePlace.of(spec, session.settings).evaluations
     path = folder / f"{task}.json"
     source = Source.from_settings(session.settings)
-    place = ScorePlace.of(spec, session.settings)
+    score_place = ScorePlace.of(spec, session.settings)
     is_stale = task == DEFAULT_TASK and (
-        stored_evaluation(place, task, find_task(task).texts(source, Selection()), session.settings)
+        stored_evaluation(
+            score_place, task, find_task(task).texts(source, Selection()), session.settings
+        )
         is None
     )
     if reported is not None and (is_stale or not path.is_file()):
         with session.progresses() as progress:
             result = evaluate_on(
-                task, spec, session.settings, lambda work: progress(f"{name}: {work}")
+                task, spec, session.settings, lambda step: progress(f"{name}: {step}")
             )
         for error in result.missing:
             if error.message not in reported:
@@ -317,7 +323,7 @@ def _evaluation_file(name: str, task: str, session: Session, reported: set[str] 
 
 
 def _score(
-    names: Sequence[str], by: By, session: Session, datasets: Sequence[str] = ()
+    names: Sequence[str], property_name: By, session: Session, datasets: Sequence[str] = ()
 ) -> tuple[Gathered | None, dict[str, str]]:
     """The STS pairs scored by those of the models called NAMES that are there, and why the others
     are absent.
@@ -327,34 +333,34 @@ def _score(
     """
     if not names:
         return None, {}
-    if by == "dice":
+    if property_name == "dice":
         datasets = [*(f"{FIFTHS_OF}:{split}" for split in OTHER_SPLITS), FIFTHS_OF]
-    selected = SelectedTask(task=DEFAULT_TASK, names=tuple(datasets))
+    selected_task = SelectedTask(task=DEFAULT_TASK, names=tuple(datasets))
     source = Source.from_settings(session.settings)
     try:
-        find_task(DEFAULT_TASK).texts(source, Selection(names=selected.names))
+        find_task(DEFAULT_TASK).texts(source, Selection(names=selected_task.names))
     except MissingError as error:
         session.report(error)
         return None, {}
-    scored, absent = _score_present(names, selected, session)
-    if scored is not None and by == "dice":
+    scored, absence_reasons = _score_present(names, selected_task, session)
+    if scored is not None and property_name == "dice":
         scored = replace(scored, outcomes=[joined_splits(scored.outcomes[0])])
-    return scored, absent
+    return scored, absence_reasons
 
 
 def _score_present(
-    names: Sequence[str], selected: SelectedTask, session: Session
+    names: Sequence[str], selected_task: SelectedTask, session: Session
 ) -> tuple[Gathered | None, dict[str, str]]:
-    absent: dict[str, str] = {}
+    absence_reasons: dict[str, str] = {}
 
-    def score(chosen: Sequence[str]) -> Gathered | None:
-        if not chosen:
+    def score(chosen_names: Sequence[str]) -> Gathered | None:
+        if not chosen_names:
             return None
         slicing = Slicing()
-        return gather(chosen, [selected], session, slicing=slicing, setting="literature")
+        return gather(chosen_names, [selected_task], session, slicing=slicing, setting="literature")
 
     try:
-        return score(names), absent
+        return score(names), absence_reasons
     except Interrupted:
         raise
     except EmbedlabError:  # which of them it was shows one by one; what has been scored is stored
@@ -364,8 +370,8 @@ def _score_present(
             except Interrupted:
                 raise
             except EmbedlabError as error:
-                absent[name] = _reason(error)
-    return score([name for name in names if name not in absent]), absent
+                absence_reasons[name] = _reason(error)
+    return score([name for name in names if name not in absence_reasons]), absence_reasons
 
 
 def _reason(error: EmbedlabError) -> str:

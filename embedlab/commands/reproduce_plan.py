@@ -89,7 +89,7 @@ _OF_CLAIMS = ("--from", "--html")  # by which claims are shown, too
 
 def named_rows(options: ReproductionOptions) -> dict[str, str]:
     """Return the model that a user names for each row."""
-    named = {}
+    model_of_row = {}
     for text in options.models:
         row, equals, model = text.partition("=")
         if not (row and equals and model):
@@ -97,8 +97,8 @@ def named_rows(options: ReproductionOptions) -> dict[str, str]:
                 f"--row takes ROW=MODEL: {text!r}",
                 hint="for example --row 'BERT-base SBERT=scores:sbert.csv'",
             )
-        named[row] = model
-    return named
+        model_of_row[row] = model
+    return model_of_row
 
 
 def check_named_rows(tables: Sequence[PaperTable], options: ReproductionOptions) -> None:
@@ -118,14 +118,14 @@ def check_servers(tables: Sequence[PaperTable], options: ReproductionOptions) ->
     """Refuse the servers that rows of TABLES name, but for those that the user typed or allowed."""
     from embedlab.models.hosts import note_typed, refuse_strangers
 
-    named = named_rows(options)
-    for model in named.values():
+    model_of_row = named_rows(options)
+    for model in model_of_row.values():
         note_typed(model)
     refuse_strangers(
         source.model or ""
         for table in tables
         for row, source in table.sources.items()
-        if row not in named
+        if row not in model_of_row
     )
 
 
@@ -142,7 +142,7 @@ def check_selection(options: ReproductionOptions) -> None:
         "--figure": bool(options.figure),
     }
     is_shown = ways["--html"] or ways["--figure"]
-    alone = {  # what prints something of its own, what that is, and what may go with it
+    exclusive_options = {  # what prints something of its own, what that is, and what may go with it
         "--claims": (options.claims, "the verdicts on a paper's claims", _OF_CLAIMS),
         "--dry-run": (options.dry_run, "the trainings of one table", ("--dry-run",)),
         "--published-only": (
@@ -151,11 +151,11 @@ def check_selection(options: ReproductionOptions) -> None:
             {*ways} - {"--from"},
         ),
     }
-    for option, (is_typed, printed, beside) in alone.items():
+    for option, (is_typed, printed, compatible_ways) in exclusive_options.items():
         refuse(
             *(
                 (
-                    is_typed and is_way and way not in beside,
+                    is_typed and is_way and way not in compatible_ways,
                     f"{option} and {way} exclude each other",
                     f"{option} prints {printed}; remove one of the two",
                 )
@@ -203,7 +203,7 @@ def planned_trainings(
             hint=f"embedlab reproduce {tables[0].typed}",
         )
     start = start_of_rows(options, settings)
-    planned = [_planned(table, options, start, settings) for table in tables]
+    table_plans = [_planned(table, options, start, settings) for table in tables]
     return [
         PlannedGrid(
             plan=plan.plan,
@@ -211,7 +211,7 @@ def planned_trainings(
             absent=tuple(plan.absent),
             notes=tuple(_foreseen(rows, options, start, settings)),
         )
-        for rows, plan in planned
+        for rows, plan in table_plans
         if plan.plan is not None
     ]
 
@@ -263,47 +263,47 @@ def progress_of(
     from embedlab.reports.papers import TableProgress
 
     start = start_of_rows(options, settings)
-    found: dict[str, TableProgress] = {}
-    every: dict[str, bool] = {}  # whether a training is done
+    progress_by_table: dict[str, TableProgress] = {}
+    all_done: dict[str, bool] = {}  # whether a training is done
     expected: dict[str, float] = {}
-    lacking, where = set[str](), ""
+    untrained_rows, location = set[str](), ""
     for table in (table for table in tables if trainings(table) and is_startable(table, start)):
-        rows, planned = _planned(table, options, start, settings)
-        entries = entries_of_runs(planned.plan) if planned.plan is not None else []
-        done = {
+        rows, table_plan = _planned(table, options, start, settings)
+        entries = entries_of_runs(table_plan.plan) if table_plan.plan is not None else []
+        is_done_by_key = {
             run_identity(entry.cell.id): entry.state == "done" for entry in entries
         }  # tables may call one training by different names
         left = None
-        if planned.plan is not None:
-            estimated = estimate(PlannedGrid(plan=planned.plan, hands=options), entries)
-            left, where = estimated.cost.seconds, estimated.where
+        if table_plan.plan is not None:
+            estimated = estimate(PlannedGrid(plan=table_plan.plan, hands=options), entries)
+            left, location = estimated.cost.seconds, estimated.where
             for cell, seconds in (estimated.seconds or {}).items():
                 expected[run_identity(cell)] = seconds
-        lacks = tuple(dict.fromkeys(error.message for error in planned.absent.values()))
-        lacking |= {
+        missing_data = tuple(dict.fromkeys(error.message for error in table_plan.absent.values()))
+        untrained_rows |= {
             expected_recipe(source, options.all_overrides, start).hash
             for label, source in trainings(rows).values()
-            if label in planned.absent
+            if label in table_plan.absent
         }
-        every |= done
-        found[table.name] = TableProgress(
-            done=sum(done.values()),
-            cells=len(done) + len(seeds_of(rows, options)) * len(planned.absent),
-            seconds=left if not all(done.values()) else None,
-            lacks=lacks,
+        all_done |= is_done_by_key
+        progress_by_table[table.name] = TableProgress(
+            done=sum(is_done_by_key.values()),
+            cells=len(is_done_by_key) + len(seeds_of(rows, options)) * len(table_plan.absent),
+            seconds=left if not all(is_done_by_key.values()) else None,
+            lacks=missing_data,
         )
-    todo = {key for key, is_done in every.items() if not is_done}
-    at_once = int(where.split()[0]) if where[:1].isdigit() else 1
-    if len(found) > 1:
-        found[ALL_TABLES] = TableProgress(
-            done=len(every) - len(todo),
-            cells=len(every) + len(lacking) * (options.seeds or tables[0].seeds),
-            seconds=sum(expected[key] for key in todo) / at_once
-            if todo and todo <= expected.keys()
+    unfinished_keys = {key for key, is_done in all_done.items() if not is_done}
+    at_once = int(location.split()[0]) if location[:1].isdigit() else 1
+    if len(progress_by_table) > 1:
+        progress_by_table[ALL_TABLES] = TableProgress(
+            done=len(all_done) - len(unfinished_keys),
+            cells=len(all_done) + len(untrained_rows) * (options.seeds or tables[0].seeds),
+            seconds=sum(expected[key] for key in unfinished_keys) / at_once
+            if unfinished_keys and unfinished_keys <= expected.keys()
             else None,
             lacks=(),
         )
-    return found, where
+    return progress_by_table, location
 
 
 def is_startable(table: PaperTable, start: str | None) -> bool:
@@ -324,22 +324,24 @@ def select_rows(
     from embedlab.experiments.plan import GridPlace
 
     table, unprofiled = for_profile(table, options.profile)
-    table, foreign = for_encoder(table, start)
+    table, foreign_rows = for_encoder(table, start)
     table, notes = with_chosen_rates(table, GridPlace.of(settings), options.all_overrides, start)
-    if foreign:
-        notes.append(f"left out with one encoder for every row: {', '.join(foreign)}")
+    if foreign_rows:
+        notes.append(f"left out with one encoder for every row: {', '.join(foreign_rows)}")
     if unprofiled:
         notes.append(f"left out, without a profile {table.profile}: {', '.join(unprofiled)}")
     return _without_named_trainings(table, named_rows(options)), notes
 
 
-def _without_named_trainings(table: PaperTable, named: Mapping[str, str]) -> PaperTable:
+def _without_named_trainings(table: PaperTable, named_models: Mapping[str, str]) -> PaperTable:
     """Return TABLE without the trainings of NAMED rows, unless another row is made of them."""
-    parts = {part for source in table.sources.values() for part in source.of}
-    given = {row: model for row, model in named.items() if row not in parts}
+    ingredients = {ingredient for source in table.sources.values() for ingredient in source.of}
+    model_of_row = {row: model for row, model in named_models.items() if row not in ingredients}
 
     def source_of(row: str, source: RowSource) -> RowSource:
-        return replace(source, recipe=None, given=given[row]) if row in given else source
+        return (
+            replace(source, recipe=None, given=model_of_row[row]) if row in model_of_row else source
+        )
 
     return replace(
         table,
@@ -375,9 +377,13 @@ def plan_table(
     from embedlab.experiments.plan import GridPlace
 
     overrides = [*([f"encoder.model={start}"] if start is not None else []), *options.all_overrides]
-    place, seeds, threads = GridPlace.of(settings), seeds_of(table, options), settings.threads or 1
+    grid_place, seeds, threads = (
+        GridPlace.of(settings),
+        seeds_of(table, options),
+        settings.threads or 1,
+    )
     return expand_table(
-        table, place, seeds=seeds, threads=threads, overrides=overrides, leaves_out=leaves_out
+        table, grid_place, seeds=seeds, threads=threads, overrides=overrides, leaves_out=leaves_out
     )
 
 
@@ -424,36 +430,38 @@ def train_rows(
     from embedlab.experiments.paper_trainings import trainings
 
     settings = session.settings
-    planned = plan_table(table, options, start, settings, leaves_out=options.table == ALL_TABLES)
+    table_plan = plan_table(table, options, start, settings, leaves_out=options.table == ALL_TABLES)
     entries = (
-        run_grid(PlannedGrid(plan=planned.plan, hands=options), session, board).entries
-        if planned.plan is not None
+        run_grid(PlannedGrid(plan=table_plan.plan, hands=options), session, board).entries
+        if table_plan.plan is not None
         else ()
     )
     recipes = {
-        label: RowRecipes.of(source, planned.variants[key].recipe, options.profile_override)
+        label: RowRecipes.of(source, table_plan.variants[key].recipe, options.profile_override)
         for key, (label, source) in trainings(table).items()
-        if key in planned.variants
+        if key in table_plan.variants
     }
-    started = start or next((recipe.ours["encoder"]["model"] for recipe in recipes.values()), "")
-    run_of = {key: variant.run for key, variant in planned.variants.items()}
+    encoder_name = start or next(
+        (recipe.ours["encoder"]["model"] for recipe in recipes.values()), ""
+    )
+    run_of = {key: variant.run for key, variant in table_plan.variants.items()}
     models = RowModels(
         table=table,
         runs=settings.runs,
         run_of=run_of,
-        encoder=started,
+        encoder=encoder_name,
         seeds=seeds_of(table, options),
     )
     return TrainedRows(
         models=models,
         recipes=recipes,
-        failures=_failures(table, planned, entries),
-        lacking={label: error.message for label, error in planned.absent.items()},
+        failures=_failures(table, table_plan, entries),
+        lacking={label: error.message for label, error in table_plan.absent.items()},
     )
 
 
 def _failures(
-    table: PaperTable, planned: TablePlan, entries: Sequence[CellEntry]
+    table: PaperTable, table_plan: TablePlan, entries: Sequence[CellEntry]
 ) -> dict[str, str]:
     """Why trainings failed, by the label of their rows."""
     from embedlab.experiments.paper_trainings import trainings
@@ -469,7 +477,7 @@ def _failures(
             for reason, seeds in reasons[variant.run].items()
         )
         for key, (label, _) in trainings(table).items()
-        if (variant := planned.variants.get(key)) is not None and variant.run in reasons
+        if (variant := table_plan.variants.get(key)) is not None and variant.run in reasons
     }
 
 
@@ -489,20 +497,20 @@ def find_trained_rows(
     for key, (label, source) in trainings(table).items():
         if (name := run_of.get(key)) is not None:
             seed = next(iter(finished_seeds(runs, name)))
-            ours = recipe_to_table(RunFolder.of(runs, name, seed).recipe())
-            recipes[label] = RowRecipes.of(source, ours, options.profile_override)
+            run_recipe = recipe_to_table(RunFolder.of(runs, name, seed).recipe())
+            recipes[label] = RowRecipes.of(source, run_recipe, options.profile_override)
     printed = (expected_recipe(source).encoder.model for _, source in trainings(table).values())
-    started = start or next(
+    encoder_name = start or next(
         (recipe.ours["encoder"]["model"] for recipe in recipes.values()), next(printed, "")
     )
     seeds = range(1, options.seeds + 1) if options.seeds is not None else None
-    models = RowModels(table=table, runs=runs, run_of=run_of, encoder=started, seeds=seeds)
-    apart = tuple(
+    models = RowModels(table=table, runs=runs, run_of=run_of, encoder=encoder_name, seeds=seeds)
+    differing_settings = tuple(
         f"{key} ({', '.join(values).replace('null', 'not set')})"
         for key, values in settings_apart(table, runs, run_of).items()
     )
     note = (
-        f"the runs behind the rows differ from each other in {'; '.join(apart)}: their order "
+        f"the runs behind the rows differ from each other in {'; '.join(differing_settings)}: their order "
         f"says nothing about that of the rows",
     )
-    return TrainedRows(models=models, recipes=recipes, apart=note if apart else ())
+    return TrainedRows(models=models, recipes=recipes, apart=note if differing_settings else ())

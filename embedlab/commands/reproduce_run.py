@@ -97,9 +97,12 @@ class KnownRows:
     @cached_property
     def measured(self) -> MeasuredTable:
         """The table with its numbers and their order here."""
-        known = self.known
+        evaluated = self.known
         return MeasuredTable(
-            table=self.table, members=self.members, evaluations=known.evaluations, items=known.items
+            table=self.table,
+            members=self.members,
+            evaluations=evaluated.evaluations,
+            items=evaluated.items,
         )
 
 
@@ -116,20 +119,23 @@ def reproduce_tables(
     check_servers(tables, options)
     start = built_start(options, session.settings)
     is_all = options.table in {None, ALL_TABLES}
-    wanted = [
+    remaining = [
         table for table in tables if table.sources and (not is_all or is_startable(table, start))
     ]
-    for table in [*wanted]:
+    for table in [*remaining]:
         try:
             refuse_missing(table, options, start, session.settings)
         except MissingError as error:
             shows_stored = options.from_ == "runs"
-            if len(wanted) == 1 and not shows_stored:
+            if len(remaining) == 1 and not shows_stored:
                 raise
             session.report(error)
-            wanted = wanted if shows_stored else [each for each in wanted if each is not table]
+            remaining = (
+                remaining if shows_stored else [other for other in remaining if other is not table]
+            )
     return [
-        compare_rows(known_rows(table, options, start, session, board), session) for table in wanted
+        compare_rows(known_rows(table, options, start, session, board), session)
+        for table in remaining
     ]
 
 
@@ -143,41 +149,41 @@ def refuse_missing(
     source = replace(Source.from_settings(settings), downloads=False)
     recipes: list[Recipe] = []
     if options.trains and trainings(table):
-        planned = plan_table(table, options, start, settings, leaves_out=True)
-        entries = entries_of_runs(planned.plan) if planned.plan is not None else []
-        todo = {entry.cell.variant.run for entry in entries if entry.state != "done"}
+        table_plan = plan_table(table, options, start, settings, leaves_out=True)
+        entries = entries_of_runs(table_plan.plan) if table_plan.plan is not None else []
+        unfinished_runs = {entry.cell.variant.run for entry in entries if entry.state != "done"}
         recipes = [
             expected_recipe(row, options.all_overrides, start)
             for key, (_, row) in trainings(table).items()
-            if key not in planned.variants or planned.variants[key].run in todo
+            if key not in table_plan.variants or table_plan.variants[key].run in unfinished_runs
         ]
         if not recipes:  # what is scored is stored
             return
     encoders = lost_encoders([recipe.encoder.model for recipe in recipes], settings)
-    lacks = [f"the encoder {name}" for name in encoders]
-    refused: list[MissingError] = []  # what is here, and not as it should be
+    missing_inputs = [f"the encoder {name}" for name in encoders]
+    refusals: list[MissingError] = []  # what is here, and not as it should be
     for data in (stage.data for recipe in recipes for stage in recipe.stages):
         for name in data.datasets:
-            lacks += _lost([name], partial(source.open, name, data.split), refused)
+            missing_inputs += _lost([name], partial(source.open, name, data.split), refusals)
     for task in table.tasks:
         slices = {point.measure.slice: None for point in table.points}
         names = [name for name in find_task(task).datasets if name in slices]
-        read = partial(find_task(task).texts, source, Selection(names=tuple(names)))
-        lacks += _lost(names or [task], read, refused)
-    if refused and not lacks:
-        raise refused[0]
-    if lacks:
+        read_texts = partial(find_task(task).texts, source, Selection(names=tuple(names)))
+        missing_inputs += _lost(names or [task], read_texts, refusals)
+    if refusals and not missing_inputs:
+        raise refusals[0]
+    if missing_inputs:
         raise MissingError(
-            f"{table.typed} needs {', '.join(dict.fromkeys(lacks))}, which this machine does not "
+            f"{table.typed} needs {', '.join(dict.fromkeys(missing_inputs))}, which this machine does not "
             "have",
             hint=f"`embedlab reproduce {table.typed} --data tiny --seeds 1` runs here, on generated "
             "sentences; for real ones --data DIR and an --encoder of `embedlab models ls`",
         )
 
 
-def _lost(names: list[str], read: Callable[[], object], refused: list[MissingError]) -> list[str]:
+def _lost(names: list[str], read: Callable[[], object], refusals: list[MissingError]) -> list[str]:
     """Return NAMES where READ finds none of them here or on a hub that answers; what is here and
-    REFUSED is added there.
+    REFUSALS is added there.
     """
     try:
         read()
@@ -186,7 +192,7 @@ def _lost(names: list[str], read: Callable[[], object], refused: list[MissingErr
     except MissingError as error:
         if error.reason != error.message:
             return names
-        refused.append(error)
+        refusals.append(error)
     except EmbedlabError:  # the training or the evaluation says it
         pass
     return []
@@ -201,13 +207,17 @@ def shown_tables(
     """Return what is shown of TABLES, all of it or what answers; one that is not reproduced is
     shown as published.
     """
-    found = {
+    answers_by_table = {
         reproduction.table.name: brief(reproduction.table, reproduction.tables)
         if is_brief
         else reproduction.tables
         for reproduction in reproductions
     }
-    return [shown for table in tables for shown in found.get(table.name, (printed_table(table),))]
+    return [
+        answer
+        for table in tables
+        for answer in answers_by_table.get(table.name, (printed_table(table),))
+    ]
 
 
 def trainings_of(
@@ -240,14 +250,18 @@ def compare_rows(rows: KnownRows, session: Session) -> Reproduction:
         answers=(),
         has_failed=rows.has_failed,
     )
-    by = rows.table.by
+    property_name = rows.table.by
     if rows.table.pairs:
         return _pairs(rows, base, session)
-    if by == "epoch":
+    if property_name == "epoch":
         return _epochs(rows, base, session)
-    if by == "minutes":
+    if property_name == "minutes":
         return _minutes(rows, base, session)
-    return _numbers(rows, base, session) if by is None else _figure(rows, base, by, session)
+    return (
+        _numbers(rows, base, session)
+        if property_name is None
+        else _figure(rows, base, property_name, session)
+    )
 
 
 def known_rows(
@@ -263,32 +277,34 @@ def known_rows(
 
     Unless SAYS_UNTRAINED is false, a note names the rows without a run.
     """
-    table, selected = select_rows(table, options, start, session.settings)
+    table, selection_notes = select_rows(table, options, start, session.settings)
     if options.trains:
         trained = train_rows(table, options, start, session, board)
     else:
         trained = find_trained_rows(table, options, start, session.settings.runs)
     everything = with_named_rows(trained.models.all_members(), options, session)
-    known = evaluate_models(table, everything, options, session)
+    evaluated = evaluate_models(table, everything, options, session)
     untrained = {**trained.lacking, **trained.failures}, options, session.settings
-    absent = absent_rows(table, everything, known, *untrained, says_untrained=says_untrained)
-    notes = [*trained.apart, *absent, *known.missing, *selected]
-    members = known.present(everything)
+    absence_notes = absent_rows(
+        table, everything, evaluated, *untrained, says_untrained=says_untrained
+    )
+    notes = [*trained.apart, *absence_notes, *evaluated.missing, *selection_notes]
+    members = evaluated.present(everything)
     failed = failed_trainings(
         table,
         session.settings.runs,
         (member for row_members in members.values() for member in row_members),
         options.profile_override,
     )
-    behind = {run for models in members.values() for member in models for run in member.runs}
+    run_ids = {run for models in members.values() for member in models for run in member.runs}
     for reason in dict.fromkeys(failed.values()):
         runs = [run for run in failed if failed[run] == reason]
-        named = "every run" if len(runs) == len(behind) > 1 else ", ".join(runs)
-        notes.append(f"{named}: {reason}; its place in the order stays open")
+        run_names = "every run" if len(runs) == len(run_ids) > 1 else ", ".join(runs)
+        notes.append(f"{run_names}: {reason}; its place in the order stays open")
     training = training_data_of(table, members, session)
     return KnownRows(
         table=table,
-        known=known,
+        known=evaluated,
         members=members,
         recipes=trained.recipes,
         training=training,
@@ -305,29 +321,31 @@ def known_rows(
 
 def _numbers(rows: KnownRows, base: Reproduction, session: Session) -> Reproduction:
     """A table: its numbers next to the published ones, and the order of its rows."""
-    table, known = rows.table, rows.known
+    table, evaluated = rows.table, rows.known
     numbers = rows.measured.numbers()
     with session.progress("comparing") as progress:
         row_order: RowOrder = rows.measured.order(progress, inconclusive=rows.inconclusive)
-    marks = sorted({mark for evaluation in known.evaluations.values() for mark in evaluation.marks})
-    ours = replace(
-        numbers_table(table, numbers, marks, rows.notes, row_order),
-        signatures=_signatures(rows.members, known.evaluations),
+    marks = sorted(
+        {mark for evaluation in evaluated.evaluations.values() for mark in evaluation.marks}
     )
-    answers = (ours, orders_table(table, row_order, rows.apart))
+    own_table = replace(
+        numbers_table(table, numbers, marks, rows.notes, row_order),
+        signatures=_signatures(rows.members, evaluated.evaluations),
+    )
+    answers = (own_table, orders_table(table, row_order, rows.apart))
     return replace(
         base,
         answers=answers if table.ranked_by else answers[:1],
         numbers=numbers,
         row_order=row_order,
-        scored=known.scored,
+        scored=evaluated.scored,
     )
 
 
 def _pairs(rows: KnownRows, base: Reproduction, session: Session) -> Reproduction:
     """A table of sentence pairs: their similarities to each model next to the published ones."""
     table = rows.table
-    first, second = map(list, zip(*table.pairs, strict=True))
+    first_sentences, second_sentences = map(list, zip(*table.pairs, strict=True))
     numbers: dict[CellKey, ComparedNumber] = {}
     for row in table.sources:
         encoders = [
@@ -335,14 +353,14 @@ def _pairs(rows: KnownRows, base: Reproduction, session: Session) -> Reproductio
             for member in rows.members[row, ""]
             for scorer in load_members(resolve_model(member.name, session), session, cached=False)
         ]
-        encoder_scores = [encoder.score(first, second) for encoder in encoders]
+        encoder_scores = [encoder.score(first_sentences, second_sentences) for encoder in encoders]
         for index, column in enumerate(table.columns):
             printed = table.printed.get(row, {}).get(column)
             numbers[row, column] = ComparedNumber(
                 printed=printed, values=tuple(float(scores[index]) for scores in encoder_scores)
             )
-    answer = numbers_table(table, numbers, (), [*example_pairs(table), *rows.notes])
-    return replace(base, answers=(answer,), numbers=numbers)
+    answer_table = numbers_table(table, numbers, (), [*example_pairs(table), *rows.notes])
+    return replace(base, answers=(answer_table,), numbers=numbers)
 
 
 def _epochs(rows: KnownRows, base: Reproduction, session: Session) -> Reproduction:
@@ -350,12 +368,14 @@ def _epochs(rows: KnownRows, base: Reproduction, session: Session) -> Reproducti
     scores: dict[str, list[list[float]]] = {}
     for row in rows.table.sources:
         for run in _runs_of(rows, row, session):
-            if found := _last_scores(run):
-                scores.setdefault(row, []).append(found)
-    means = {
+            if dev_scores := _last_scores(run):
+                scores.setdefault(row, []).append(dev_scores)
+    mean_scores = {
         row: [fmean(values) for values in zip(*runs, strict=False)] for row, runs in scores.items()
     }
-    return replace(base, answers=(epochs_table(rows.table, scores, rows.notes),), curves=means)
+    return replace(
+        base, answers=(epochs_table(rows.table, scores, rows.notes),), curves=mean_scores
+    )
 
 
 def _minutes(rows: KnownRows, base: Reproduction, session: Session) -> Reproduction:
@@ -363,12 +383,12 @@ def _minutes(rows: KnownRows, base: Reproduction, session: Session) -> Reproduct
     table = rows.table
     numbers = {}
     for row in table.sources:
-        spent = [seconds_spent(run) / 60 for run in _runs_of(rows, row, session)]
+        durations = [seconds_spent(run) / 60 for run in _runs_of(rows, row, session)]
         printed = table.printed[row]["minutes"]
-        values = tuple(minutes for minutes in spent if minutes > 0)
+        values = tuple(minutes for minutes in durations if minutes > 0)
         numbers[row, "minutes"] = ComparedNumber(printed=printed, values=values)
-    answer = numbers_table(table, numbers, (), rows.notes)
-    return replace(base, answers=(answer,), numbers=numbers)
+    answer_table = numbers_table(table, numbers, (), rows.notes)
+    return replace(base, answers=(answer_table,), numbers=numbers)
 
 
 def _runs_of(rows: KnownRows, row: str, session: Session) -> list[RunFolder]:
@@ -386,16 +406,20 @@ def _last_scores(run: RunFolder) -> list[float]:
     """
     curve = Curve()
     curve.read_on(run.events_file)
-    first = groups_of(run.recipe().stages)[-1][0]
-    before = max((step for stage, step in curve.stage_steps.items() if stage < first), default=0)
+    first_stage = groups_of(run.recipe().stages)[-1][0]
+    last_earlier_step = max(
+        (step for stage, step in curve.stage_steps.items() if stage < first_stage), default=0
+    )
     return [
         score
         for step, score in zip(curve.dev_steps, curve.dev_scores, strict=True)
-        if step > before
+        if step > last_earlier_step
     ]
 
 
-def _figure(rows: KnownRows, base: Reproduction, by: By, session: Session) -> Reproduction:
+def _figure(
+    rows: KnownRows, base: Reproduction, property_name: By, session: Session
+) -> Reproduction:
     """A figure: the rows compared slice by slice with the first of them."""
     table, members = rows.table, rows.members
     # as the table of pairs calls them
@@ -408,31 +432,37 @@ def _figure(rows: KnownRows, base: Reproduction, by: By, session: Session) -> Re
         if members[row, ""]
     ]
     title, notes = f"{table.paper} {table.name}: {table.summary}", [*table.notes, *rows.notes]
-    scored = rows.known.scored
-    compared: tuple[TaskComparison, ...] = ()
-    if scored is not None and columns:
-        gathered = scored.of_rows(columns)
-        cuts = (by, "dataset") if by == "source" else (by,)
+    scored_rows = rows.known.scored
+    comparisons: tuple[TaskComparison, ...] = ()
+    if scored_rows is not None and columns:
+        row_scores = scored_rows.of_rows(columns)
+        cuts = (property_name, "dataset") if property_name == "source" else (property_name,)
         with session.progress("comparing") as progress:
-            compared = tuple(gathered.compare(Slicing(by=cut), progress) for cut in cuts)
+            comparisons = tuple(row_scores.compare(Slicing(by=cut), progress) for cut in cuts)
     answers = [
-        replace(each, title=f"{title}; {each.title}", notes=[*notes, *each.notes])
-        for each in map(comparison_table, compared)
+        replace(
+            answer,
+            title=f"{title}; {answer.title}",
+            notes=[*notes, *answer.notes],
+        )
+        for answer in map(comparison_table, comparisons)
     ]
-    shown = tuple(answers or [Table(title, notes=notes)])
-    return replace(base, answers=shown, compared=compared, scored=scored)
+    shown_answers = tuple(answers or [Table(title, notes=notes)])
+    return replace(base, answers=shown_answers, compared=comparisons, scored=scored_rows)
 
 
 def _signatures(
     members: Members, evaluations: Mapping[tuple[str, str], Evaluation]
 ) -> dict[str, str]:
     """The signature of each row's own numbers, over all its columns."""
-    behind: dict[str, set[str]] = {}
+    names_of_row: dict[str, set[str]] = {}
     for (row, _), row_members in members.items():
-        behind.setdefault(row, set()).update(member.name for member in row_members)
+        names_of_row.setdefault(row, set()).update(member.name for member in row_members)
     by_row = {
-        row: [each.signature for (name, _), each in evaluations.items() if name in names]
-        for row, names in behind.items()
+        row: [
+            evaluation.signature for (name, _), evaluation in evaluations.items() if name in names
+        ]
+        for row, names in names_of_row.items()
     }
     return {row: str(merged(signatures)) for row, signatures in by_row.items() if signatures}
 
@@ -476,7 +506,7 @@ def measure_claims(
     check_servers(tables, options)
     claimed = [for_claims(table) for table in tables if table.claims]
     start = built_start(options, session.settings)
-    fitting = [
+    fitting_tables = [
         table
         for table in claimed
         if start is None or any(source.encoder is None for source in table.sources.values())
@@ -484,19 +514,22 @@ def measure_claims(
     return settled_rows(
         tables[0].paper,
         claimed,
-        [known_rows(table, options, start, session, says_untrained=False) for table in fitting],
+        [
+            known_rows(table, options, start, session, says_untrained=False)
+            for table in fitting_tables
+        ],
     )
 
 
 def settled_rows(
-    paper: str, claimed: Sequence[PaperTable], known: Sequence[KnownRows]
+    paper: str, claimed: Sequence[PaperTable], known_tables: Sequence[KnownRows]
 ) -> PaperClaims:
-    """Return the verdicts on the claims about CLAIMED tables, of whose rows some are KNOWN; all
+    """Return the verdicts on the claims about CLAIMED tables, some of whose rows are KNOWN_TABLES;
     that are measured are one family.
     """
-    measured: dict[str, ClaimedDifference] = {}
-    for rows in known:
-        measured |= {
+    measured_claims: dict[str, ClaimedDifference] = {}
+    for rows in known_tables:
+        measured_claims |= {
             name: difference
             for name, difference in rows.measured.claims().items()
             if rows.inconclusive.isdisjoint(
@@ -504,18 +537,25 @@ def settled_rows(
             )
         }
     claims = {name: claim for table in claimed for name, claim in table.claims.items()}
-    scored = [rows.known.scored for rows in known if rows.known.scored is not None]
+    scored_tables = [rows.known.scored for rows in known_tables if rows.known.scored is not None]
     evaluated = {
         mark
-        for rows in known
+        for rows in known_tables
         for evaluation in rows.known.evaluations.values()
         for mark in evaluation.marks
     }
     return PaperClaims(
         paper=paper,
         tables={table.name: table for table in claimed},
-        settled=tuple(settle_claims(claims, measured)),
-        marks=tuple(sorted({*evaluated, *(mark for each in scored for mark in each.marks)})),
-        notes=tuple(dict.fromkeys(note for rows in known for note in rows.notes)),
-        states=tuple(state for each in scored for state in each.states),
+        settled=tuple(settle_claims(claims, measured_claims)),
+        marks=tuple(
+            sorted(
+                {
+                    *evaluated,
+                    *(mark for gathered in scored_tables for mark in gathered.marks),
+                }
+            )
+        ),
+        notes=tuple(dict.fromkeys(note for rows in known_tables for note in rows.notes)),
+        states=tuple(state for gathered in scored_tables for state in gathered.states),
     )

@@ -121,8 +121,8 @@ def show(options: ShownRun, session: Terminal) -> Report:
     report = run(options, session)
     if session.settings.format != "json":
         return report
-    facts = [run_facts(folder) for folder in report.runs]
-    answer = facts[0] if len(facts) == 1 else {"runs": facts}
+    run_records = [run_facts(folder) for folder in report.runs]
+    answer = run_records[0] if len(run_records) == 1 else {"runs": run_records}
     session.write_json(json.dumps(answer, ensure_ascii=False, allow_nan=False, indent=2))
     return replace(report, tables=())
 
@@ -140,15 +140,16 @@ def run(options: RunOptions, session: Session) -> Report:
     runs = tuple(select_runs(session.settings.runs, options.run))
     curves = {"run": pl.String(), "step": pl.Int64(), "what": pl.String(), "value": pl.Float64()}
     rows = []
-    for each in runs:
+    for run_folder in runs:
         curve = Curve()
-        curve.read_on(each.events_file)
-        for what, steps, values in (
+        curve.read_on(run_folder.events_file)
+        for series_name, steps, values in (
             ("loss", curve.steps, curve.losses),
             ("dev", curve.dev_steps, curve.dev_scores),
         ):
             rows += [
-                (each.id, step, what, value) for step, value in zip(steps, values, strict=True)
+                (run_folder.id, step, series_name, value)
+                for step, value in zip(steps, values, strict=True)
             ]
     return Report.of(
         *map(run_table, runs),
@@ -174,17 +175,17 @@ def log(options: LogOptions, session: Terminal) -> None:
     from embedlab.runs import events
     from embedlab.runs.store import select_runs
 
-    chosen = select_runs(session.settings.runs, options.run)[0]
-    refuse_links(chosen.path)
+    chosen_run = select_runs(session.settings.runs, options.run)[0]
+    refuse_links(chosen_run.path)
     is_json = session.settings.format == "json"
-    for recorded in read_events(chosen, follows=options.follow):
+    for recorded in read_events(chosen_run, follows=options.follow):
         if is_json:
             session.write_json("".join(map(events.to_line, recorded)))
         else:
             session.write("".join(f"{event_line(event)}\n" for event in recorded))
-    if chosen.log_file.exists() and not is_json:
-        log_text = chosen.log_file.read_text(encoding="utf-8", errors="replace")
-        session.write(f"--- {chosen.log_file}\n{log_text}")
+    if chosen_run.log_file.exists() and not is_json:
+        log_text = chosen_run.log_file.read_text(encoding="utf-8", errors="replace")
+        session.write(f"--- {chosen_run.log_file}\n{log_text}")
 
 
 def read_events(run: RunFolder, *, follows: bool) -> Iterator[Sequence[events.Event]]:
@@ -219,8 +220,8 @@ def resume(options: RunOptions, session: Session) -> Report | None:
     from embedlab.runs.status import run_status
     from embedlab.runs.store import select_runs
 
-    chosen = select_runs(session.settings.runs, options.run)
-    unfinished = [run for run in chosen if run_status(run).is_unfinished]
+    chosen_runs = select_runs(session.settings.runs, options.run)
+    unfinished = [run for run in chosen_runs if run_status(run).is_unfinished]
     if not unfinished:
         raise UsageError(
             f"run {options.run!r} has no unfinished seed",
@@ -241,11 +242,11 @@ def cancel(options: CancelOptions, session: Session) -> None:
     from embedlab.runs import launch
     from embedlab.runs.store import select_runs
 
-    chosen = select_runs(session.settings.runs, options.run)
-    running = [run for run in chosen if run.holder() is not None] or chosen[:1]
+    chosen_runs = select_runs(session.settings.runs, options.run)
+    running = [run for run in chosen_runs if run.holder() is not None] or chosen_runs[:1]
     pids = {run.id: launch.cancel_run(run, force=options.force) for run in running}
-    shown = [f"{name} (process {pid})" for name, pid in pids.items()]
-    session.done(f"requested the stop of {', '.join(shown)}", cancelled=[*pids])
+    run_labels = [f"{name} (process {pid})" for name, pid in pids.items()]
+    session.done(f"requested the stop of {', '.join(run_labels)}", cancelled=[*pids])
 
 
 @command("data runs output")
@@ -282,21 +283,21 @@ def prune(options: PruneOptions, session: Session) -> None:
     from embedlab.runs.tidy import prune_removed, prune_run
 
     folder, names = session.settings.runs, options.names
-    named = [run for name in names for run in select_runs(folder, name)]
-    chosen = list(dict.fromkeys(named if names else find_runs(folder)))
-    idle = [run for run in chosen if run.holder() is None]
-    freed = {run.id: size for run in idle if (size := prune_run(run))}
+    named_runs = [run for name in names for run in select_runs(folder, name)]
+    chosen_runs = list(dict.fromkeys(named_runs if names else find_runs(folder)))
+    idle = [run for run in chosen_runs if run.holder() is None]
+    freed_by_run = {run.id: size for run in idle if (size := prune_run(run))}
     # What is left of runs whose removal was killed.
     removed = prune_removed(folder) if not names else {}
-    freed |= {name: freed.get(name, 0) + size for name, size in removed.items()}
-    running = [run.id for run in chosen if run not in idle]
-    looked_at = len({run.id for run in chosen} | removed.keys())
-    freed_bytes = sum(freed.values())
-    text = f"freed {freed_bytes:,} bytes of {len(freed)} of {looked_at} runs"
+    freed_by_run |= {name: freed_by_run.get(name, 0) + size for name, size in removed.items()}
+    running = [run.id for run in chosen_runs if run not in idle]
+    looked_at = len({run.id for run in chosen_runs} | removed.keys())
+    freed_bytes = sum(freed_by_run.values())
+    text = f"freed {freed_bytes:,} bytes of {len(freed_by_run)} of {looked_at} runs"
     session.done(
         f"{text}; left alone: {', '.join(running)}" if running else text,
         freed_bytes=freed_bytes,
-        pruned=list(freed),
+        pruned=list(freed_by_run),
         running=running,
     )
 
@@ -312,8 +313,8 @@ def rm(options: RemovedRun, session: Terminal) -> None:
     """
     from embedlab.runs.store import remove_runs, select_runs
 
-    chosen = select_runs(session.settings.runs, options.run)
-    names = ", ".join(folder.id for folder in chosen)
+    chosen_runs = select_runs(session.settings.runs, options.run)
+    names = ", ".join(folder.id for folder in chosen_runs)
     confirm(f"delete {names}?", f"{names} not deleted", session, is_confirmed=options.yes)
-    remove_runs(chosen)
-    session.done(f"deleted {names}", deleted=[folder.id for folder in chosen])
+    remove_runs(chosen_runs)
+    session.done(f"deleted {names}", deleted=[folder.id for folder in chosen_runs])

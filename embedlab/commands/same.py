@@ -136,28 +136,28 @@ def same(options: SameOptions, session: Session) -> Report:
         return _written(options.texts, _texts(reference))
     if options.served is None:
         raise UsageError("no SERVED is named", hint=f"embedlab same {options.reference} SERVED")
-    other = one_member(resolve_model(options.served, session))
-    encoder = _encoder(other, session)
-    texts = _file_texts(other) if other.kind == "vectors" else _texts(reference)
+    served_spec = one_member(resolve_model(options.served, session))
+    encoder = _encoder(served_spec, session)
+    texts = _file_texts(served_spec) if served_spec.kind == "vectors" else _texts(reference)
     with session.progress("encoding") as tick:
-        texts, served, refused = _served(encoder, texts)
+        texts, served_vectors, refused_count = _served(encoder, texts)
         tick(1, 2)
         if len(texts) < FEWEST:
-            return _unknown(options, len(texts), refused)
+            return _unknown(options, len(texts), refused_count)
         explanation = Search(
             texts,
-            served,
+            served_vectors,
             reference,
-            again=encoder.encode if needs_network(other) else None,
-            others=dict(_others(options, spec, other, served.shape[1], session)),
+            again=encoder.encode if needs_network(served_spec) else None,
+            others=dict(_others(options, spec, served_spec, served_vectors.shape[1], session)),
         ).explanation()
         tick(2, 2)
-    tables = [_table(options, explanation, refused)]
+    tables = [_table(options, explanation, refused_count)]
     if options.tasks:
-        compared = compare(
+        comparison_report = compare(
             CompareOptions(models=(options.reference, options.served), tasks=options.tasks), session
         )
-        tables += compared.tables
+        tables += comparison_report.tables
     return Report.of(
         *tables,
         exit_code=ExitCode.OK if explanation.is_same else ExitCode.DIFFERENT,
@@ -188,8 +188,8 @@ def _texts(reference: VariedReference) -> list[ChosenText]:
 
     from embedlab.encoders.same import chosen_texts
 
-    own = [] if reference.transformer is None else [reference.transformer.max_tokens]
-    limits = sorted({*LIMITS, *(limit for limit in own if limit <= 2 * max(LIMITS))})
+    own_limits = [] if reference.transformer is None else [reference.transformer.max_tokens]
+    limits = sorted({*LIMITS, *(limit for limit in own_limits if limit <= 2 * max(LIMITS))})
     return chosen_texts(limits, reference.begin)
 
 
@@ -201,8 +201,8 @@ def _file_texts(spec: ModelSpec) -> list[ChosenText]:
     from embedlab.encoders.same import LENGTH, PLAIN, ChosenText
 
     texts = sorted(open_vectors(spec.location).sentences, key=lambda text: (len(text), text))
-    places = np.unique(np.linspace(0, len(texts) - 1, MOST_TEXTS).astype(int))
-    chosen = [texts[place] for place in places.tolist()]
+    indices = np.unique(np.linspace(0, len(texts) - 1, MOST_TEXTS).astype(int))
+    sampled_texts = [texts[index] for index in indices.tolist()]
     return [
         ChosenText(
             text=text,
@@ -212,7 +212,7 @@ def _file_texts(spec: ModelSpec) -> list[ChosenText]:
             if text.isascii() and text.strip() == text
             else "not ASCII",
         )
-        for text in chosen
+        for text in sampled_texts
     ]
 
 
@@ -221,16 +221,22 @@ def _served(encoder: Encoder, texts: Sequence[ChosenText]) -> tuple[list[ChosenT
     from embedlab.encoders.encoder import RefusedTextsError
 
     try:
-        return [*texts], encoder.encode([each.text for each in texts]), 0
+        return [*texts], encoder.encode([chosen_text.text for chosen_text in texts]), 0
     except RefusedTextsError as error:
-        refused = {text for text, _ in error.refused}
-        left = [each for each in texts if each.text not in refused]
-        vectors = encoder.encode([each.text for each in left]) if left else error.vectors
-        return left, vectors, len(texts) - len(left)
+        refused_texts = {text for text, _ in error.refused}
+        accepted_texts = [
+            chosen_text for chosen_text in texts if chosen_text.text not in refused_texts
+        ]
+        vectors = (
+            encoder.encode([chosen_text.text for chosen_text in accepted_texts])
+            if accepted_texts
+            else error.vectors
+        )
+        return accepted_texts, vectors, len(texts) - len(accepted_texts)
 
 
 def _others(
-    options: SameOptions, reference: ModelSpec, served: ModelSpec, dim: int, session: Session
+    options: SameOptions, reference: ModelSpec, served_spec: ModelSpec, dim: int, session: Session
 ) -> Iterator[tuple[str, Callable[[], Encoder]]]:
     """Yield other models that may be served: named ones, downloaded revisions, those of packages
     and finished runs.
@@ -248,7 +254,7 @@ def _others(
     for name in dict.fromkeys(names):
         try:
             spec = resolve_model(name, session).members[0]
-            if {spec.location} & {reference.location, served.location}:
+            if {spec.location} & {reference.location, served_spec.location}:
                 continue
             yield name, partial(_encoder, spec, session)
         except EmbedlabError:
@@ -256,11 +262,11 @@ def _others(
                 raise
 
 
-def _unknown(options: SameOptions, count: int, refused: int) -> Report:
+def _unknown(options: SameOptions, count: int, refused_count: int) -> Report:
 
     title = (
         f"whether {options.served} is {options.reference} is not known: {count} texts were encoded "
-        f"by both, and {refused} refused"
+        f"by both, and {refused_count} refused"
     )
     table = Table(title, [], [], records={"verdict": [{"same": None}]})
     return Report.of(table, exit_code=ExitCode.UNKNOWN, behind={"cause": None})
@@ -269,7 +275,10 @@ def _unknown(options: SameOptions, count: int, refused: int) -> Report:
 def _written(path: Path, texts: Sequence[ChosenText]) -> Report:
     from embedlab.core.disk import write_atomic
 
-    lines = [json.dumps({"sentence": each.text, "kind": each.kind}) + "\n" for each in texts]
+    lines = [
+        json.dumps({"sentence": chosen_text.text, "kind": chosen_text.kind}) + "\n"
+        for chosen_text in texts
+    ]
     write_atomic(path, "".join(lines).encode(), hint="choose another FILE")
     table = Table(f"{len(texts)} texts are in {path}", [], [])
     return Report.of(table, behind={"cause": None})
@@ -279,54 +288,60 @@ def _cause(causes: Sequence[Change]) -> str:
     return ", ".join(cause.words for cause in causes)
 
 
-def _table(options: SameOptions, explanation: Explanation, refused: int) -> Table:
+def _table(options: SameOptions, explanation: Explanation, refused_count: int) -> Table:
     import numpy as np
 
     from embedlab.reports.frames import Row
     from embedlab.reports.tables import attributes
 
-    causes, tried = explanation.causes, explanation.tried
-    kinds = np.array([each.kind for each in explanation.texts])
+    causes, tried_causes = explanation.causes, explanation.tried
+    kinds = np.array([chosen_text.kind for chosen_text in explanation.texts])
     rows: list[Mapping[str, str | float]] = []
     for kind in dict.fromkeys(kinds.tolist()):
-        place = kinds == kind
-        row = {"kind": kind, "texts": int(place.sum())}
-        row["reference"] = 1 - float(explanation.reference[place].max())
+        is_kind = kinds == kind
+        row = {"kind": kind, "texts": int(is_kind.sum())}
+        row["reference"] = 1 - float(explanation.reference[is_kind].max())
         if causes:
-            row["explained"] = 1 - float(explanation.explained[place].max())
+            row["explained"] = 1 - float(explanation.explained[is_kind].max())
         rows.append(row)
     columns = columns_of("kind = texts [key]", "texts = n", "reference = least cosine .6 >")
     columns += columns_of("explained .6 >") if causes else []
-    served, own = explanation.norms
-    notes = [f"{refused} texts were refused by {options.served} and are left out"] * bool(refused)
-    dim, whole = explanation.dims
-    if dim < whole:
-        cut = f": cosines are to its first {dim}" * isfinite(explanation.reference.max())
-        notes.append(f"{dim} numbers a vector served, {whole} of the reference{cut}")
-    notes.append(f"median length of a vector: {served:.4g} served, {own:.4g} of the reference")
+    served_norm, reference_norm = explanation.norms
+    notes = [f"{refused_count} texts were refused by {options.served} and are left out"] * bool(
+        refused_count
+    )
+    dim, reference_dim = explanation.dims
+    if dim < reference_dim:
+        cut_note = f": cosines are to its first {dim}" * isfinite(explanation.reference.max())
+        notes.append(f"{dim} numbers a vector served, {reference_dim} of the reference{cut_note}")
+    notes.append(
+        f"median length of a vector: {served_norm:.4g} served, {reference_norm:.4g} of the reference"
+    )
     if not explanation.is_same and not causes:
-        nearest = "; ".join(
-            f"{words}, median cosine {1 - median:.3f}" for words, _, median in tried[:3]
+        nearest_causes = "; ".join(
+            f"{cause_text}, median cosine {1 - median:.3f}"
+            for cause_text, _, median in tried_causes[:3]
         )
-        notes.append(f"nearest of {len(tried)} hypotheses: {nearest}")
-    least, least_explained = (
-        1 - float(each.max()) for each in (explanation.reference, explanation.explained)
+        notes.append(f"nearest of {len(tried_causes)} hypotheses: {nearest_causes}")
+    least_cosine, least_explained = (
+        1 - float(chosen_text.max())
+        for chosen_text in (explanation.reference, explanation.explained)
     )
     verdict: Row = {
         "same": explanation.is_same,
         "cause": _cause(causes) or None,
         "causes": [attributes(cause, "kind value words") for cause in causes],
         "precision": explanation.precision,
-        "least_cosine": least if isfinite(least) else None,
+        "least_cosine": least_cosine if isfinite(least_cosine) else None,
         "least_cosine_explained": least_explained if isfinite(least_explained) else None,
         "texts": len(explanation.texts),
         "unexplained": int(explanation.unexplained.sum()),
-        "norm_served": served,
-        "norm_reference": own,
+        "norm_served": served_norm,
+        "norm_reference": reference_norm,
     }
     hypotheses: list[Row] = [
-        {"words": words, "explained": share, "median_cosine": 1 - median}
-        for words, share, median in tried[:SHOWN]
+        {"words": cause_text, "explained": share, "median_cosine": 1 - median}
+        for cause_text, share, median in tried_causes[:SHOWN]
         if isfinite(median)
     ]
     records = {"verdict": [verdict], "hypotheses": hypotheses}
@@ -338,26 +353,30 @@ def _verdict(options: SameOptions, explanation: Explanation) -> str:
 
     from embedlab.models.grammar import title_of
 
-    served, reference = title_of(str(options.served)), title_of(options.reference)
+    served_name, reference = title_of(str(options.served)), title_of(options.reference)
     base, left = explanation.reference, explanation.unexplained
-    least = "other dimensions" if np.isinf(base).any() else f"least cosine {1 - base.max():.2f}"
+    least_cosine = (
+        "other dimensions" if np.isinf(base).any() else f"least cosine {1 - base.max():.2f}"
+    )
     if explanation.is_same:
         return (
-            f"{served} is {reference}, to the precision of {explanation.precision}: least cosine "
+            f"{served_name} is {reference}, to the precision of {explanation.precision}: least cosine "
             f"{1 - base.max():.7f} over {len(base)} texts"
         )
     if not explanation.causes:
         kinds = [
-            each.kind for each, is_left in zip(explanation.texts, left, strict=True) if is_left
+            chosen_text.kind
+            for chosen_text, is_left in zip(explanation.texts, left, strict=True)
+            if is_left
         ]
-        where = f" on {', '.join(dict.fromkeys(kinds))}" if left.mean() < 0.5 else ""
-        return f"{served} is not {reference}{where} ({least}): not explained"
-    rest = f"; {int(left.sum())} texts are not explained" if left.any() else ""
+        kinds_note = f" on {', '.join(dict.fromkeys(kinds))}" if left.mean() < 0.5 else ""
+        return f"{served_name} is not {reference}{kinds_note} ({least_cosine}): not explained"
+    unexplained_note = f"; {int(left.sum())} texts are not explained" if left.any() else ""
     worst = explanation.explained.max()
     reached = "" if np.isnan(worst) else f": least cosine {1 - worst:.4f}"
     return (
-        f"{served} is {reference} {_cause(explanation.causes)}{reached} ({reference} itself: "
-        f"{least}){rest}"
+        f"{served_name} is {reference} {_cause(explanation.causes)}{reached} ({reference} itself: "
+        f"{least_cosine}){unexplained_note}"
     )
 
 
@@ -371,21 +390,29 @@ def verify(options: VerifyOptions, session: Session) -> Report:
     from embedlab.scoring.verification import ResultPair
 
     first, second, settings = options.first, options.second, session.settings
-    mine, theirs = (read_results(path) for path in (first, second))
-    matched = _matched(mine, theirs, first, second)
+    first_results, second_results = (read_results(path) for path in (first, second))
+    matched = _matched(first_results, second_results, first, second)
     tables, agree = zip(
         *(
             verification_table(
-                ResultPair(first=result, second=other, files=(first, second), settings=settings)
+                ResultPair(
+                    first=result, second=second_result, files=(first, second), settings=settings
+                )
             )
-            for result, other in matched
+            for result, second_result in matched
         ),
         strict=True,
     )
-    sides = zip(*matched, strict=True)
-    for path, results, compared in zip((first, second), (mine, theirs), sides, strict=True):
-        if others := [_name(each) for each in results if all(each is not one for one in compared)]:
-            session.note(f"not compared, only in {path}: {'; '.join(others)}")
+    matched_by_file = zip(*matched, strict=True)
+    for path, results, matched_results in zip(
+        (first, second), (first_results, second_results), matched_by_file, strict=True
+    ):
+        if unmatched_names := [
+            _name(result_of_file)
+            for result_of_file in results
+            if all(result_of_file is not matched_result for matched_result in matched_results)
+        ]:
+            session.note(f"not compared, only in {path}: {'; '.join(unmatched_names)}")
     is_same = all(agree)
     return Report.of(
         *tables,
@@ -395,23 +422,29 @@ def verify(options: VerifyOptions, session: Session) -> Report:
 
 
 def _matched(
-    mine: Sequence[StoredResult], theirs: Sequence[StoredResult], first: Path, second: Path
+    first_results: Sequence[StoredResult],
+    second_results: Sequence[StoredResult],
+    first: Path,
+    second: Path,
 ) -> list[tuple[StoredResult, StoredResult]]:
     """The results to compare: the only ones, or those of one model on the same task in both
     files.
     """
-    if len(mine) == len(theirs) == 1:
-        return [(mine[0], theirs[0])]
+    if len(first_results) == len(second_results) == 1:
+        return [(first_results[0], second_results[0])]
     matched = [
         (result, other)
-        for result in mine
-        for other in theirs
+        for result in first_results
+        for other in second_results
         if result.model == other.model and {*result.signature.task} & {*other.signature.task}
     ]
     if not matched:
-        ours, other = (", ".join(dict.fromkeys(map(_name, results))) for results in (mine, theirs))
+        first_names, other = (
+            ", ".join(dict.fromkeys(map(_name, results)))
+            for results in (first_results, second_results)
+        )
         raise UsageError(
-            f"no model and task is in both files: {str(first)!r} has {ours}, {str(second)!r} "
+            f"no model and task is in both files: {str(first)!r} has {first_names}, {str(second)!r} "
             f"has {other}",
             hint="give files with one result each, or of the same models and tasks",
         )

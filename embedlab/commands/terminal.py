@@ -75,26 +75,31 @@ class Terminal:
             )
             for table in tables
         )
-        shown = tables if has_all else _without_details(tables)
+        shown_tables = tables if has_all else _without_details(tables)
         if quiet:
-            shown = [replace(table, notes=()) for table in shown]
+            shown_tables = [replace(table, notes=()) for table in shown_tables]
         match self.settings.format:
             case "json":
                 data = [table.data() for table in tables]
-                answer = data[0] if len(data) == 1 else {"tables": data}
-                self.write_json(json.dumps(answer, ensure_ascii=False, allow_nan=False, indent=2))
+                document = data[0] if len(data) == 1 else {"tables": data}
+                self.write_json(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2))
             case "csv":
                 self.write("\n".join(table.to_csv() for table in tables))
                 self._note_all([replace(table, notes=()) for table in tables] if quiet else tables)
             case "markdown":
-                self.write("\n".join(table.to_markdown() for table in shown))
+                self.write("\n".join(table.to_markdown() for table in shown_tables))
             case "latex":
-                self.write("\n".join(map(to_latex, shown)))
+                self.write("\n".join(map(to_latex, shown_tables)))
             case "table" if sys.stdout.isatty():
-                self._show_rich(*shown)
+                self._show_rich(*shown_tables)
             case "table":
                 width = shutil.get_terminal_size().columns
-                self.write("".join(plain_text(each, width) + _gap(each, shown) for each in shown))
+                self.write(
+                    "".join(
+                        plain_text(shown_table, width) + _gap(shown_table, shown_tables)
+                        for shown_table in shown_tables
+                    )
+                )
 
     def _note_all(self, tables: Sequence[Table]) -> None:
         """Write the notes of tables to stderr, because CSV has no place for them."""
@@ -202,11 +207,11 @@ class Terminal:
 
 def _without_details(tables: Sequence[Table]) -> Sequence[Table]:
     """Return the tables that people see, the last of which says how many more there are."""
-    shown = [table for table in tables if not table.is_detail]
-    if count := len(tables) - len(shown):
-        more = f"--notes shows {count} more table{'s' * (count != 1)}"
-        shown[-1] = replace(shown[-1], more=more)
-    return shown
+    shown_tables = [table for table in tables if not table.is_detail]
+    if count := len(tables) - len(shown_tables):
+        hint = f"--notes shows {count} more table{'s' * (count != 1)}"
+        shown_tables[-1] = replace(shown_tables[-1], more=hint)
+    return shown_tables
 
 
 def _gap(table: Table, tables: Sequence[Table]) -> str:
@@ -285,9 +290,9 @@ def _to_stdout(text: str) -> None:
 
 def to_stderr(text: str) -> None:
     """Write lines to stderr; a closed stderr is not an error."""
-    shown = printable.visible(text)
+    visible_text = printable.visible(text)
     try:
-        sys.stderr.write(shown if shown.endswith("\n") else f"{shown}\n")
+        sys.stderr.write(visible_text if visible_text.endswith("\n") else f"{visible_text}\n")
         sys.stderr.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())

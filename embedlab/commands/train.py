@@ -57,8 +57,8 @@ def train(options: TrainOptions, session: Terminal) -> Report | ExitCode | None:
         return None
     plan = plan_training(options, settings)
     elsewhere = options.cluster is not None
-    here = replace(plan, options=replace(options, gpus=None)) if elsewhere else plan
-    training.check_training(here, session)
+    local_plan = replace(plan, options=replace(options, gpus=None)) if elsewhere else plan
+    training.check_training(local_plan, session)
     if plan.todo and options.cluster is not None:
         training.submit_training(plan, options.cluster, session)
     elif plan.todo and options.detach:
@@ -85,14 +85,16 @@ def preview(options: TrainOptions, settings: Settings) -> tuple[Recipe, Mapping[
     from embedlab.training.blocks import blocks
     from embedlab.training.stage_data import example, open_stages
 
-    recipe, start, own = selected_recipe(options, settings)
+    recipe, start, own_training = selected_recipe(options, settings)
     require_data(recipe)
     planned_folders(options, recipe, settings)
     check_start(options, recipe, start, settings)
-    words = _words_of(recipe, settings, options.planned_seeds[0])
-    stages = open_stages(recipe, Source.from_settings(settings), options.planned_seeds[0], words)
+    vocabulary = _words_of(recipe, settings, options.planned_seeds[0])
+    stages = open_stages(
+        recipe, Source.from_settings(settings), options.planned_seeds[0], vocabulary
+    )
     order = blocks(stages, recipe.mix)
-    notes = own.notes if own is not None else ()
+    notes = own_training.notes if own_training is not None else ()
     return recipe, {
         **({"notes": [*notes]} if notes else {}),
         "recipe": recipe_to_table(recipe),
@@ -105,7 +107,7 @@ def preview(options: TrainOptions, settings: Settings) -> tuple[Recipe, Mapping[
                 "steps": sum(data.epochs),
                 "batch_size": data.stage.optim.batch_size,
                 "scale": data.scale,
-                "excluded": "; ".join(_left_out(data, is_known=words is not None)),
+                "excluded": "; ".join(_left_out(data, is_known=vocabulary is not None)),
                 "example": [
                     {"role": role, "sentence": sentence}
                     for role, sentence in (example(data) if data.steps else ())
@@ -131,9 +133,9 @@ def _preview_lines(recipe: Recipe, facts: Mapping[str, Any]) -> Iterator[str]:
         ).format_map(stage)
         yield from (f"#   {stage[key]}" for key in ("scale", "excluded") if stage[key])
         for role, of_role in groupby(stage["example"], itemgetter("role")):
-            sentences = [one_line(each["sentence"]) for each in of_role]
-            if more := len(sentences[MOST_OF_ROLE:]):
-                sentences[MOST_OF_ROLE:] = [f"… and {more} more"]
+            sentences = [one_line(role_example["sentence"]) for role_example in of_role]
+            if hidden_count := len(sentences[MOST_OF_ROLE:]):
+                sentences[MOST_OF_ROLE:] = [f"… and {hidden_count} more"]
             yield from (f"#   {role:<12} {sentence}" for sentence in sentences)
 
 

@@ -81,17 +81,17 @@ def check_training(plan: TrainPlan, session: Session) -> None:
     for note in plan.notes:
         if session.settings.notes or kind_of(note) != "detail":  # examples and other readings
             session.note(note)
-    source, missing = Source.from_settings(session.settings), list[EmbedlabError]()
+    source, errors = Source.from_settings(session.settings), list[EmbedlabError]()
     if plan.todo:
         check_own_rows(plan.recipe, source, plan.todo[0].seed)
         refuse_missing(plan, session.settings)
     build_tiny_encoder(plan.start, session.settings)
-    for planned in plan.runs:
-        if planned.state == "finished" and not plan.options.keeps_checkpoints:
-            drop_checkpoints(planned.run)
+    for planned_run in plan.runs:
+        if planned_run.state == "finished" and not plan.options.keeps_checkpoints:
+            drop_checkpoints(planned_run.run)
     if plan.todo:
-        missing += check_recipe_evaluation(plan.recipe, source)
-    for error in missing if process_rank() == 0 else ():
+        errors += check_recipe_evaluation(plan.recipe, source)
+    for error in errors if process_rank() == 0 else ():
         session.report(error)
     if plan.options.gpus is not None:
         _require_gpus(plan.options.gpus)
@@ -112,17 +112,18 @@ def train_plan(plan: TrainPlan, session: Session) -> Report:
     )
     evaluated = _evaluated([plan.model], plan.recipe, session) or _evaluated_on_own(plan, session)
     runs = tuple(
-        TrainedRun(run=planned.run, status=run_status(planned.run)) for planned in plan.runs
+        TrainedRun(run=planned_run.run, status=run_status(planned_run.run))
+        for planned_run in plan.runs
     )
     evaluations = {
-        each.run.id: [
+        trained_run.run.id: [
             Evaluation.load(path)
             for task in recipe_evaluations(plan.recipe.evaluate.tasks)
-            if (path := each.run.evaluations / f"{task}.json").is_file()
+            if (path := trained_run.run.evaluations / f"{task}.json").is_file()
         ]
-        for each in runs
+        for trained_run in runs
     }
-    statuses = [(each.run, each.status) for each in runs]
+    statuses = [(trained_run.run, trained_run.status) for trained_run in runs]
     if evaluated is None and process_rank() == 0:
         for run in plan.todo:
             session.note(f"{run.id} is trained and not scored: its recipe names no tasks")
@@ -131,7 +132,7 @@ def train_plan(plan: TrainPlan, session: Session) -> Report:
         frame=trained_frame(statuses, plan.recipe.evaluate, evaluations),
         by_model=0,
         command="runs",
-        figure_subject={"runs": [each.run for each in runs]},
+        figure_subject={"runs": [trained_run.run for trained_run in runs]},
         behind={"runs": runs},
     )
 
@@ -219,11 +220,11 @@ def settings_of_run(run: RunFolder, settings: Settings, threads: int) -> Setting
     """SETTINGS with the precision and the threads that RUN was begun with, except where others are
     selected.
     """
-    before = run.environment() if run.environment_file.exists() else None
+    environment = run.environment() if run.environment_file.exists() else None
     precision = settings.precision
-    if before is not None and precision == "auto":
-        precision = cast("Precision", before.precision)
-    threads = settings.threads or (before.threads if before is not None else threads)
+    if environment is not None and precision == "auto":
+        precision = cast("Precision", environment.precision)
+    threads = settings.threads or (environment.threads if environment is not None else threads)
     return replace(settings, precision=precision, threads=threads)
 
 
@@ -231,11 +232,11 @@ def start_detached_training(plan: TrainPlan, session: Session) -> Detached:
     """Train PLAN in a process that outlives this one, once its data is known to be there."""
     from embedlab.training.stage_data import open_stages
 
-    first, names = plan.todo[0], ", ".join(run.id for run in plan.todo)
-    open_stages(plan.recipe, Source.from_settings(session.settings), first.seed)
-    process = start_run(train_arguments(plan.options, session.settings), first)
+    first_run, names = plan.todo[0], ", ".join(run.id for run in plan.todo)
+    open_stages(plan.recipe, Source.from_settings(session.settings), first_run.seed)
+    process = start_run(train_arguments(plan.options, session.settings), first_run)
     session.note(
-        f"process {process.pid} trains {names}; `embedlab runs log {first.id} --follow` follows it"
+        f"process {process.pid} trains {names}; `embedlab runs log {first_run.id} --follow` follows it"
     )
     return process
 
@@ -254,7 +255,7 @@ def submit_training(plan: TrainPlan, address: str, session: Session) -> tuple[st
     jobs = []
     for run in plan.todo:
         options = replace(plan.options, seeds=(), seed=run.seed, resume=True)
-        job = submission.submit(
+        job_id = submission.submit(
             f"embedlab-{run.id}",
             shlex.join(python_command(*train_arguments(options, settings))),
             run.path / "slurm",
@@ -263,9 +264,9 @@ def submit_training(plan: TrainPlan, address: str, session: Session) -> tuple[st
             gpus=options.gpus or 1,
             folder=Path.cwd(),
         )
-        jobs.append(job)
+        jobs.append(job_id)
         session.note(
-            f"job {job} of Slurm trains {run.id}; `embedlab runs log {run.id} --follow` follows it"
+            f"job {job_id} of Slurm trains {run.id}; `embedlab runs log {run.id} --follow` follows it"
         )
     return tuple(jobs)
 
@@ -313,11 +314,11 @@ def refuse_missing(plan: TrainPlan, settings: Settings) -> None:
     """
     lines = _without_hub(plan.recipe, settings)
     if lines and (settings.offline or not is_reachable()):
-        every = [
+        all_lines = [
             *missing_to_train(plan.recipe, settings),
             *missing_evaluation(plan.recipe, settings),
         ]
-        raise MissingError("; ".join(every), hint=_command_beside(plan, settings))
+        raise MissingError("; ".join(all_lines), hint=_command_beside(plan, settings))
 
 
 def _without_hub(recipe: Recipe, settings: Settings) -> list[str]:
@@ -330,27 +331,27 @@ def _command_beside(plan: TrainPlan, settings: Settings) -> Hint:
     """Return the command that trains the same on what is inside embedlab or installed, or else what
     to bring.
     """
-    beside, options = settings, plan.options
-    if beside.data is None:
-        beside = replace(beside, data=STARTER_FOLDER)
+    local_settings, options = settings, plan.options
+    if local_settings.data is None:
+        local_settings = replace(local_settings, data=STARTER_FOLDER)
     if any(missing_encoder(plan.recipe.encoder.model, settings)):
         options = replace(options, encoder="minilm")
     dev = ("evaluate.dev=none",)
     for overrides in (options.overrides, (*options.overrides, *dev)):
-        tried = replace(options, overrides=overrides)
+        tried_options = replace(options, overrides=overrides)
         with suppress(EmbedlabError):
-            recipe, *_ = selected_recipe(tried, beside)
+            recipe, *_ = selected_recipe(tried_options, local_settings)
             has_head = not any(
                 stage.objective.name == "definition_to_word" for stage in recipe.stages
             )
-            if (has_head or options == plan.options) and not _without_hub(recipe, beside):
-                flags, usual = shared_flags(beside), shared_flags(Settings())
-                words = train_arguments(tried, beside)[: -len(flags)]
+            if (has_head or options == plan.options) and not _without_hub(recipe, local_settings):
+                flags, default_flags = shared_flags(local_settings), shared_flags(Settings())
+                arguments = train_arguments(tried_options, local_settings)[: -len(flags)]
                 for key, value, default in zip(
-                    flags[:6:2], flags[1:6:2], usual[1:6:2], strict=True
+                    flags[:6:2], flags[1:6:2], default_flags[1:6:2], strict=True
                 ):
-                    words += [key, value] if value != default else []
-                return Hint(f"on this machine: embedlab {shlex.join([*words, *flags[6:]])}")
+                    arguments += [key, value] if value != default else []
+                return Hint(f"on this machine: embedlab {shlex.join([*arguments, *flags[6:]])}")
     return Hint(
         "give the folder of the corpora with ",
         NamedOption("--data", "DIR"),
@@ -369,11 +370,11 @@ def missing_evaluation(recipe: Recipe, settings: Settings) -> Iterator[str]:
     try:
         source = replace(Source.from_settings(settings), downloads=False)
         errors = check_recipe_evaluation(recipe, source)
-        known = (error for error in errors if not isinstance(error, NotLoadedError))
-        lines = [*dict.fromkeys(_line(error, settings) for error in known)]
+        load_errors = (error for error in errors if not isinstance(error, NotLoadedError))
+        lines = [*dict.fromkeys(_line(error, settings) for error in load_errors)]
         yield from lines[:1]
-        if more := len(lines[1:]):
-            yield f"{more} more of the evaluation's datasets"
+        if hidden_count := len(lines[1:]):
+            yield f"{hidden_count} more of the evaluation's datasets"
     except NotLoadedError:  # the training loads its plug-ins, and checks then
         return
     except MissingError as error:  # the training refuses to begin

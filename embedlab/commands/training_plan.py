@@ -166,12 +166,14 @@ class TrainOptions(RecipeValues):
         """What is set in the recipe, with its profile and the length that `max_steps` gives the
         training.
         """
-        short = {
+        short_options = {
             "optim.epochs": self.epochs,
             "optim.lr": self.lr,
             "optim.batch_size": self.batch_size,
         }
-        set_by_short = [f"{key}={value}" for key, value in short.items() if value is not None]
+        set_by_short = [
+            f"{key}={value}" for key, value in short_options.items() if value is not None
+        ]
         return with_profile(self.profile, [*self.overrides, *set_by_short], self.max_steps)
 
     @property
@@ -204,7 +206,7 @@ class TrainPlan:
     @property
     def todo(self) -> list[RunFolder]:
         """The runs that are not finished."""
-        return [planned.run for planned in self.runs if planned.state != "finished"]
+        return [planned_run.run for planned_run in self.runs if planned_run.state != "finished"]
 
     @property
     def model(self) -> str:
@@ -218,9 +220,9 @@ class TrainPlan:
     def notes(self) -> tuple[str, ...]:
         """What the user should know before it begins."""
         finished = (
-            f"{planned.run.id} is finished already: skipped"
-            for planned in self.runs
-            if planned.state == "finished"
+            f"{planned_run.run.id} is finished already: skipped"
+            for planned_run in self.runs
+            if planned_run.state == "finished"
         )
         return (*(self.own.notes if self.own is not None else ()), *finished)
 
@@ -242,10 +244,10 @@ def plan_training(options: TrainOptions, settings: Settings) -> TrainPlan:
         options.resume and any(run.recipe_file.exists() for run in runs)
     ):  # it may have been begun with another encoder
         check_start(options, recipe, start, settings)
-    planned = tuple(
+    planned_runs = tuple(
         PlannedRun(run=run, state=_state(run, recipe, resume=options.resume)) for run in runs
     )
-    return TrainPlan(options=options, recipe=recipe, start=start, runs=planned, own=training)
+    return TrainPlan(options=options, recipe=recipe, start=start, runs=planned_runs, own=training)
 
 
 def selected_recipe(
@@ -262,15 +264,18 @@ def selected_recipe(
             "--seed and --seeds exclude each other",
             hint="--seeds 3 trains with the seeds 1, 2 and 3",
         )
-    if wrong := next((seed for seed in options.planned_seeds if not 0 <= seed < 2**63), None):
+    if invalid_seed := next(
+        (seed for seed in options.planned_seeds if not 0 <= seed < 2**63), None
+    ):
         raise UsageError(
-            f"seed {wrong} is not a number from 0 to 2^63 - 1", hint="for example seeds 1, 2 and 3"
+            f"seed {invalid_seed} is not a number from 0 to 2^63 - 1",
+            hint="for example seeds 1, 2 and 3",
         )
-    if twice := [seed for seed in options.seeds if options.seeds.count(seed) > 1]:
-        raise UsageError(f"seed {twice[0]} is given twice", hint="give each seed once")
+    if repeated_seeds := [seed for seed in options.seeds if options.seeds.count(seed) > 1]:
+        raise UsageError(f"seed {repeated_seeds[0]} is given twice", hint="give each seed once")
     is_set = any(override.startswith("encoder.model=") for override in options.overrides)
-    is_own = is_set and options.encoder is None
-    start = None if is_own else starting_encoder(options.encoder, settings)
+    is_own_encoder = is_set and options.encoder is None
+    start = None if is_own_encoder else starting_encoder(options.encoder, settings)
     recipe, training = recipe_of(
         options.recipe, options.all_overrides, encoder=start, dev=options.dev
     )
@@ -359,7 +364,7 @@ def _to_resume(folder: Path, name: str) -> list[RunFolder]:
     from embedlab.runs.store import find_runs
 
     runs = [(run, run_status(run)) for run in find_runs(folder) if run.name == name]
-    if unfinished := [(shown.last_s or 0.0, run) for run, shown in runs if shown.is_unfinished]:
+    if unfinished := [(status.last_s or 0.0, run) for run, status in runs if status.is_unfinished]:
         return [max(unfinished, key=lambda item: item[0])[1]]
     for run in (run for run, _ in runs if run.holder() is not None):
         raise UsageError(
@@ -367,17 +372,17 @@ def _to_resume(folder: Path, name: str) -> list[RunFolder]:
             hint=f"follow it with `embedlab runs log {run.id} --follow`, stop it with `embedlab "
             f"runs cancel {run.id}`",
         )
-    return [run for run, shown in runs if shown.state == "finished"]
+    return [run for run, status in runs if status.state == "finished"]
 
 
-def _stored_recipe(run: RunFolder, typed: Recipe, *, is_named: bool) -> Recipe:
+def _stored_recipe(run: RunFolder, typed_recipe: Recipe, *, is_named: bool) -> Recipe:
     """The recipe that RUN was begun with; under a name of the user's own it must be the typed one,
     but for settings within it.
     """
-    stored = run.recipe()
-    if is_named and _outline(stored) != _outline(typed):
-        run.refuse_other(typed)
-    return stored
+    stored_recipe = run.recipe()
+    if is_named and _outline(stored_recipe) != _outline(typed_recipe):
+        run.refuse_other(typed_recipe)
+    return stored_recipe
 
 
 def _outline(recipe: Recipe) -> Sequence[object]:
@@ -414,8 +419,8 @@ def recipe_of(
             load_recipe(training.recipe, (*training.overrides, *overrides), encoder=encoder),
             name=training.name,
         ), training
-    said = overrides_of({"evaluate.dev": dev}) if dev is not None else ()
-    return load_recipe(typed, (*said, *overrides), encoder=encoder), None
+    dev_override = overrides_of({"evaluate.dev": dev}) if dev is not None else ()
+    return load_recipe(typed, (*dev_override, *overrides), encoder=encoder), None
 
 
 def own_training(typed: str, overrides: Sequence[str], dev: str | None) -> OwnTraining | None:
@@ -437,13 +442,13 @@ def own_training(typed: str, overrides: Sequence[str], dev: str | None) -> OwnTr
         "data.files": absolute([str(data.file.path)]),
         "evaluate.tasks": [],
     }
-    said = {
+    stated_values = {
         "data.columns": data.ours,
         "data.labels": dict(data.labels),
         "data.where": dict(data.file.where),
         "data.drop": dict(data.file.drop),
     }
-    values |= {key: value for key, value in said.items() if value}
+    values |= {key: value for key, value in stated_values.items() if value}
     values |= _scale(data)
     recipes = {
         SCORED.title: "own-scored-pairs",
@@ -453,8 +458,8 @@ def own_training(typed: str, overrides: Sequence[str], dev: str | None) -> OwnTr
         SENTENCES.title: "own-sentences",
     }
     recipe, typed_dev = recipes[data.kind.title], None
-    shown = Note(f"  recipe {recipe}; `embedlab recipes {recipe}` shows it", kind="detail")
-    notes = [*data.lines(), shown]
+    recipe_note = Note(f"  recipe {recipe}; `embedlab recipes {recipe}` shows it", kind="detail")
+    notes = [*data.lines(), recipe_note]
     if not any(override.startswith("evaluate.dev=") for override in overrides):
         note, file, typed_dev = _dev_rows(data, dev)
         notes.append(note)
@@ -482,13 +487,15 @@ def _scale(data: OwnData) -> dict[str, object]:
         return {}
     high = data.scale[1]
     if data.scores.contradicts(high) and not data.file.low_scores:
-        first = data.file.with_options(scale=(min(0.0, data.scores.low), data.scores.largest)).text
-        other = data.file.with_options(
+        scaled_file = data.file.with_options(
+            scale=(min(0.0, data.scores.low), data.scores.largest)
+        ).text
+        low_scores_file = data.file.with_options(
             scale=(min(0.0, data.scores.low), high), low_scores=True
         ).text
         raise UsageError(
             f"{data.file.path}: the scores are {data.scores}: of which scale?",
-            hint=f"write '{first}' or '{other}'",
+            hint=f"write '{scaled_file}' or '{low_scores_file}'",
         )
     low = {"data.low_scores": True} if data.file.low_scores else {}
     return {"objective.highest": high, **low}
@@ -536,18 +543,18 @@ def _held_out(data: OwnData) -> _DevRows:
     status = data.file.path.stat()
     count = _held_out_rows(data.said.text, status.st_size, status.st_mtime_ns)
     if not count:
-        why = (
+        reason = (
             f"no part of the {data.rows} rows is large enough and shares no sentence with the rest"
         )
         if data.rows < LEAST_ROWS:
-            why += f": it takes {LEAST_ROWS} rows"
-        return f"no dev score: {why}; --dev FILE names pairs", None, None
-    typed = data.file.with_options(held_out=SHARE, scale=None, low_scores=False).text
+            reason += f": it takes {LEAST_ROWS} rows"
+        return f"no dev score: {reason}; --dev FILE names pairs", None, None
+    held_out_file = data.file.with_options(held_out=SHARE, scale=None, low_scores=False).text
     note = (
         f"dev: {count} of {data.rows} rows that share no sentence with the rest (seed "
-        f"{SEED}): '{typed}'"
+        f"{SEED}): '{held_out_file}'"
     )
-    return note, data.said.with_options(held_out=SHARE), typed
+    return note, data.said.with_options(held_out=SHARE), held_out_file
 
 
 @lru_cache(maxsize=16)  # a form plans at each key; a file is that of its size and time
@@ -579,8 +586,8 @@ def tiny_encoder_folder(settings: Settings) -> Path:
     from embedlab.data import tiny
 
     # Corpora of other words have another encoder: this one would spell new words in letters.
-    words = hashlib.sha256("\n".join(tiny.vocabulary()).encode()).hexdigest()[:8]
-    return (settings.cache / "tiny-encoder" / words).absolute()
+    vocabulary_digest = hashlib.sha256("\n".join(tiny.vocabulary()).encode()).hexdigest()[:8]
+    return (settings.cache / "tiny-encoder" / vocabulary_digest).absolute()
 
 
 def build_tiny_encoder(start: str | None, settings: Settings) -> None:
@@ -605,12 +612,12 @@ def missing_encoder(name: str, settings: Settings) -> Iterator[str]:
             continue
         from huggingface_hub import try_to_load_from_cache
 
-        found = try_to_load_from_cache(spec.location, "config.json", revision=spec.revision)
-        if not isinstance(found, str):
+        cached_file = try_to_load_from_cache(spec.location, "config.json", revision=spec.revision)
+        if not isinstance(cached_file, str):
             yield missing_on_hub(f"encoder {spec.location!r}", settings)
 
 
 def missing_on_hub(what: str, settings: Settings) -> str:
     """Return that WHAT is not here, and why the hub does not give it."""
-    why = OFFLINE if settings.offline else "the hub cannot be reached"
-    return f"{what} is not on this machine, and {why}"
+    reason = OFFLINE if settings.offline else "the hub cannot be reached"
+    return f"{what} is not on this machine, and {reason}"

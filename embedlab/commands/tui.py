@@ -97,9 +97,9 @@ def tui(options: DashboardOptions, session: Terminal) -> None:
 
 def _end_with_server() -> None:
     """Wait until the server's end of stdin is closed, and end as with a terminal that went away."""
-    waiting = select.poll()
-    waiting.register(sys.stdin.fileno(), 0)  # a hang-up is reported all the same
-    waiting.poll()
+    hang_up = select.poll()
+    hang_up.register(sys.stdin.fileno(), 0)  # a hang-up is reported all the same
+    hang_up.poll()
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -134,10 +134,10 @@ def _serve(host: str, port: int, terminal: Terminal) -> None:
 
 def _without_serving(arguments: list[str]) -> list[str]:
     """What was typed, without the options that say where to serve."""
-    arguments_left, words = [], iter(arguments)
-    for word in words:
-        if word in {"--host", "--port"}:
-            next(words, None)
-        elif word != "--serve" and not word.startswith(("--host=", "--port=")):
-            arguments_left.append(word)
+    arguments_left, remaining = [], iter(arguments)
+    for argument in remaining:
+        if argument in {"--host", "--port"}:
+            next(remaining, None)
+        elif argument != "--serve" and not argument.startswith(("--host=", "--port=")):
+            arguments_left.append(argument)
     return arguments_left

@@ -68,11 +68,11 @@ def why(options: WhyOptions, session: Session) -> Report:
     from embedlab.scoring.selection import select_from
 
     names, files = two_models(options, "why", session.settings)
-    selected = select_from(options.suites, options.tasks or files, session.settings.data)
-    where = options.expression
-    refuse_without_items(selected, "kind", where)
-    slicing = Slicing(where=where)
-    gathered = gather(names, selected, session, slicing=slicing, setting=options.setting)
+    selected_tasks = select_from(options.suites, options.tasks or files, session.settings.data)
+    expression = options.expression
+    refuse_without_items(selected_tasks, "kind", expression)
+    slicing = Slicing(where=expression)
+    gathered = gather(names, selected_tasks, session, slicing=slicing, setting=options.setting)
     if not gathered.outcomes:
         raise UsageError(
             "the selected tasks have no items to group",
@@ -80,20 +80,20 @@ def why(options: WhyOptions, session: Session) -> Report:
         )
     outcomes, models = joined_outcomes(gathered.outcomes), gathered.models
     columns = {model.name: model.members for model in models}
-    selection = select_items(outcomes, where, columns) if where else None
+    selection = select_items(outcomes, expression, columns) if expression else None
     if selection is not None and selection.is_by_results:
         raise UsageError(
-            f"{where!r} picks items by results",
+            f"{expression!r} picks items by results",
             hint="read properties alone: results would explain themselves",
         )
-    lacking = [
+    unscored_models = [
         member
         for member in member_columns(models)
         if outcomes.predictions[member].fill_nan(None).count() == 0
     ]
-    if lacking:
+    if unscored_models:
         raise UsageError(
-            f"{lacking[0]} has no prediction of these items",
+            f"{unscored_models[0]} has no prediction of these items",
             hint="select a task that both models can do",
         )
     comparison = compare_gathered(gathered, slicing, session)
@@ -110,12 +110,12 @@ def why(options: WhyOptions, session: Session) -> Report:
         )
     tables = why_tables(explanation, comparison, rows=options.rows)
     caption = tables[0].caption()
-    drawn = {"explanation": explanation, "rows": options.rows, "caption": caption}
+    subject = {"explanation": explanation, "rows": options.rows, "caption": caption}
     return Report.of(
         *tables,
         schema=WHY,
         is_whole=comparison.is_whole,
         command="why",
-        figure_subject=drawn,
+        figure_subject=subject,
         behind={"explanation": explanation},
     )
