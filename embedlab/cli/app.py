@@ -92,32 +92,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with reported_errors() as errors:
         code = run_guarded(lambda: _run(arguments), report)
     if code != ExitCode.OK:
-        said = "interrupted" if code == ExitCode.INTERRUPTED else f"ended with exit code {code}"
-        last = [EmbedlabError(said), *errors][-1]
-        ending.write(last.message, hint=last.hint, exit_code=code, cause=last.cause)
+        message = "interrupted" if code == ExitCode.INTERRUPTED else f"ended with exit code {code}"
+        final_error = [EmbedlabError(message), *errors][-1]
+        ending.write(
+            final_error.message, hint=final_error.hint, exit_code=code, cause=final_error.cause
+        )
     return code
 
 
 def _run(arguments: Sequence[str] | None) -> int:
     received: list[int] = []
-    words = sys.argv[1:] if arguments is None else arguments
+    typed_arguments = sys.argv[1:] if arguments is None else arguments
     try:
         with _stop_signals(received):
-            for word in words:
-                _refuse_unreadable(word)
-            if not words or list(words) in (["--help"], ["-h"]):
-                (typer.echo if words else to_stderr)(front_page())
-                return ExitCode.OK if words else ExitCode.USAGE
-            if list(words) == ["--options"]:
+            for argument in typed_arguments:
+                _refuse_unreadable(argument)
+            if not typed_arguments or list(typed_arguments) in (["--help"], ["-h"]):
+                (typer.echo if typed_arguments else to_stderr)(front_page())
+                return ExitCode.OK if typed_arguments else ExitCode.USAGE
+            if list(typed_arguments) == ["--options"]:
                 typer.echo(shared_page())
                 return ExitCode.OK
-            app = program(words[0])
+            app = program(typed_arguments[0])
             code = app(arguments, standalone_mode=False, prog_name="embedlab") or ExitCode.OK
         if code == ExitCode.INTERRUPTED:  # what Typer makes of Ctrl-C, without a word
             _report_stop(received)
         return code
     except typer.TyperException as error:
-        return _usage_error(error, words)
+        return _usage_error(error, typed_arguments)
     except (typer.Abort, KeyboardInterrupt):
         _report_stop(received)
         return ExitCode.INTERRUPTED
@@ -130,14 +132,14 @@ def _run(arguments: Sequence[str] | None) -> int:
         return _system_error(error)
 
 
-def _refuse_unreadable(word: str) -> None:
+def _refuse_unreadable(argument: str) -> None:
     """Refuse an argument that is not text: it could name neither a file for the libraries that read
     files nor anything in a table.
     """
     with suppress(UnicodeEncodeError):
-        word.encode()
+        argument.encode()
         return
-    content, hint = os.fsencode(word), "it is UTF-8, but the locale is not: set LC_ALL=C.UTF-8"
+    content, hint = os.fsencode(argument), "it is UTF-8, but the locale is not: set LC_ALL=C.UTF-8"
     try:
         content.decode()
     except UnicodeDecodeError:
@@ -163,9 +165,11 @@ def _stop_signals(received: list[int]) -> Iterator[None]:
             received.append(number)
             interrupt()
 
-        usual = (signal.SIG_DFL, signal.default_int_handler)
+        default_handlers = (signal.SIG_DFL, signal.default_int_handler)
         caught = {
-            number: handler for number in STOPS if (handler := signal.getsignal(number)) in usual
+            number: handler
+            for number in STOPS
+            if (handler := signal.getsignal(number)) in default_handlers
         }
         for number in caught:
             signal.signal(number, stop)
@@ -217,7 +221,7 @@ def _permission_hint(path: str) -> str:
     return f"check the permissions of {closed!r}"
 
 
-def _usage_error(error: typer.TyperException, words: Sequence[str]) -> ExitCode:
+def _usage_error(error: typer.TyperException, arguments: Sequence[str]) -> ExitCode:
     """Say what Typer found wrong in the same two lines as every other error, and what to use
     instead of what was removed.
     """
@@ -230,8 +234,10 @@ def _usage_error(error: typer.TyperException, words: Sequence[str]) -> ExitCode:
     unknown_option = getattr(error, "option_name", "")
     if context is not None and unknown_option and hasattr(error, "possibilities"):
         value = unknown_option.lstrip("-").upper()
-        options = [each for each in context.command.params if each.param_type_name == "option"]
-        takers = [each.opts[0] for each in options if each.metavar == value]
+        options = [
+            option for option in context.command.params if option.param_type_name == "option"
+        ]
+        takers = [option.opts[0] for option in options if option.metavar == value]
         error.possibilities = takers or error.possibilities
     command = context.command_path if context else "embedlab"
     text = error.format_message()
@@ -239,19 +245,19 @@ def _usage_error(error: typer.TyperException, words: Sequence[str]) -> ExitCode:
         to_stderr(text)
     else:
         message = (text[:1].lower() + text[1:]).rstrip(".")
-        hint = instead_of(words) or f"`{command} --help` shows what it takes"
-        if context is not None and any(map(_is_text_with_dash, words)):
-            hint = f"put -- before the texts: {_with_texts_last(context, words)}"
+        hint = instead_of(arguments) or f"`{command} --help` shows what it takes"
+        if context is not None and any(map(_is_text_with_dash, arguments)):
+            hint = f"put -- before the texts: {_with_texts_last(context, arguments)}"
         report(UsageError(message, hint=hint))
     return ExitCode.USAGE
 
 
-def _is_text_with_dash(word: str) -> bool:
-    """Return whether a WORD that looks like an option is a text, such as "-5 degrees"."""
-    return word.startswith("-") and (" " in word.strip() or word[1:2].isdigit())
+def _is_text_with_dash(argument: str) -> bool:
+    """Return whether an ARGUMENT that looks like an option is a text, such as "-5 degrees"."""
+    return argument.startswith("-") and (" " in argument.strip() or argument[1:2].isdigit())
 
 
-def _with_texts_last(context: Any, words: Sequence[str]) -> str:
+def _with_texts_last(context: Any, arguments: Sequence[str]) -> str:
     """Return the command with its options before the other words, which follow --."""
     command = context.command_path.split()
     takes_value = {
@@ -260,14 +266,14 @@ def _with_texts_last(context: Any, words: Sequence[str]) -> str:
         for name in (*option.opts, *option.secondary_opts)
         if name.startswith("-")
     }
-    options, texts, left = [], [], [*words[len(command) - 1 :]]
+    options, texts, left = [], [], [*arguments[len(command) - 1 :]]
     while left:
-        word = left.pop(0)
-        if _is_text_with_dash(word) or not word.startswith("-"):
-            texts.append(word)
-        elif word != "--":
-            options.append(word)
-            if takes_value.get(word) and left:
+        argument = left.pop(0)
+        if _is_text_with_dash(argument) or not argument.startswith("-"):
+            texts.append(argument)
+        elif argument != "--":
+            options.append(argument)
+            if takes_value.get(argument) and left:
                 options.append(left.pop(0))
     return shlex.join([*command, *options, "--", *texts])
 
@@ -292,14 +298,14 @@ INSTEAD: Mapping[str, str] = {
 }
 
 
-def instead_of(words: Sequence[str]) -> str:
-    """Return what to use instead of the first removed thing among typed WORDS; empty where there is
+def instead_of(arguments: Sequence[str]) -> str:
+    """Return what to use instead of the first removed thing among typed ARGUMENTS; empty where there is
     none.
     """
-    line = f"{' '.join(words)} ".replace("=", " ")
-    for name, use in INSTEAD.items():
-        command, mark, option = name.partition("--")
-        begins = line.startswith(command if mark else f"{command} ")
-        if begins and (not mark or f" {mark}{option} " in f" {line}"):
-            return use
+    line = f"{' '.join(arguments)} ".replace("=", " ")
+    for name, replacement in INSTEAD.items():
+        command, dashes, option = name.partition("--")
+        begins = line.startswith(command if dashes else f"{command} ")
+        if begins and (not dashes or f" {dashes}{option} " in f" {line}"):
+            return replacement
     return ""

@@ -33,36 +33,46 @@ def add_commands(app: typer.Typer, typed: str) -> None:
     names = command_names()
     for name in [typed] if typed in names else names:
         module = import_module(f"embedlab.commands.{name}")
-        own = commands_of(module)
-        place = app
-        if [each.name for each in own] != [name]:
+        commands = commands_of(module)
+        parent = app
+        if [command.name for command in commands] != [name]:
             help = (module.__doc__ or "").partition(": ")[2].strip()
-            place = typer.Typer(name=name, help=help[:1].upper() + help[1:], no_args_is_help=True)
-            app.add_typer(place)
-        for each in own:
-            epilog = "\n".join(["\b", "Examples:", *(f"  $ {line}" for line in each.examples)])
-            for word in (each.name, *each.also):
-                add = place.command(
-                    word, cls=HelpedCommand, epilog=epilog, hidden=word != each.name
+            parent = typer.Typer(name=name, help=help[:1].upper() + help[1:], no_args_is_help=True)
+            app.add_typer(parent)
+        for command in commands:
+            epilog = "\n".join(["\b", "Examples:", *(f"  $ {line}" for line in command.examples)])
+            for command_name in (command.name, *command.also):
+                add = parent.command(
+                    command_name,
+                    cls=HelpedCommand,
+                    epilog=epilog,
+                    hidden=command_name != command.name,
                 )
-                add(typed_function(each))
+                add(typed_function(command))
 
 
 def typed_function(command: Command) -> Callable[..., None]:
     """Return the function that Typer calls: with a parameter for each option of a COMMAND."""
-    own = options_of(command.options) if command.options is not None else ()
-    shared = [each for group in (*command.shared, "files") for each in options_of(SHARED[group])]
+    own_options = options_of(command.options) if command.options is not None else ()
+    shared_options = [
+        option for group in (*command.shared, "files") for option in options_of(SHARED[group])
+    ]
 
     def run(**arguments: Any) -> None:
-        typed = {
-            each.name: value for each in shared if (value := arguments.pop(each.name)) is not None
+        typed_settings = {
+            option.name: value
+            for option in shared_options
+            if (value := arguments.pop(option.name)) is not None
         }
-        with files_named(typed.pop("config", None), typed.pop("plugin", ())):
-            _run(command, own, arguments, _settings_typed(typed))
+        with files_named(typed_settings.pop("config", None), typed_settings.pop("plugin", ())):
+            _run(command, own_options, arguments, _settings_typed(typed_settings))
 
-    parameters = [*map(_parameter, own), *(_parameter(each, SHARED_PANEL) for each in shared)]
+    parameters = [
+        *map(_parameter, own_options),
+        *(_parameter(option, SHARED_PANEL) for option in shared_options),
+    ]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    run.__annotations__ = {option.name: option.annotation for option in parameters}
     run.__doc__ = help_of(command.work).replace(
         "\n\n    ", "\n\n\b\n    "
     )  # indented lines are not wrapped
@@ -114,7 +124,7 @@ def _settings_typed(typed: dict[str, Any]) -> dict[str, Any]:
 
 def _run(
     command: Command,
-    own: Sequence[Option],
+    options: Sequence[Option],
     arguments: Mapping[str, Any],
     typed: Mapping[str, Any],
 ) -> None:
@@ -131,7 +141,7 @@ def _run(
     with gathered_faults() as faults:
         try:
             try:
-                _answer(command, own, arguments, terminal)
+                _answer(command, options, arguments, terminal)
             except EOFError as error:  # Typer takes any for a user who ends a question
                 raise unforeseen(error) from error
         except BaseException as error:
@@ -146,21 +156,21 @@ def _run(
 
 
 def _answer(
-    command: Command, own: Sequence[Option], arguments: Mapping[str, Any], terminal: Terminal
+    command: Command, declared: Sequence[Option], arguments: Mapping[str, Any], terminal: Terminal
 ) -> None:
     """Do the work, show the answer as was typed, draw its figures, and end."""
     values = {}
-    for each in own:
-        if (value := arguments[each.name]) is not None:
-            read = each.flag.reads(value) if each.flag.reads is not None else value
-            values[each.name] = tuple(read) if each.is_several else read
+    for option in declared:
+        if (value := arguments[option.name]) is not None:
+            converted = option.flag.reads(value) if option.flag.reads is not None else value
+            values[option.name] = tuple(converted) if option.is_several else converted
     options = command.options(**values) if command.options is not None else None
     figures = []
-    typed: Sequence[str] = getattr(options, "figure", [])
-    if typed:
+    figure_names: Sequence[str] = getattr(options, "figure", [])
+    if figure_names:
         from embedlab.reports.figures import FigureFile
 
-        figures = [FigureFile.parse(name, command.draws) for name in typed]
+        figures = [FigureFile.parse(name, command.draws) for name in figure_names]
     report = answer(command.work, options, terminal)
     if report is not None and not isinstance(report, ExitCode):
         is_signed = getattr(options, "signature", False)
@@ -191,8 +201,8 @@ def shared_page() -> str:
         for option in options_of(group):
             if option.flag.is_expert:  # few commands take it
                 continue
-            words = f"{', '.join(option.flag.names)} {option.flag.metavar or ''}"
-            lines += [f"  {words:<18}  {option.flag.help}"]
+            flags_text = f"{', '.join(option.flag.names)} {option.flag.metavar or ''}"
+            lines += [f"  {flags_text:<18}  {option.flag.help}"]
     return "\n".join([*lines, ""])
 
 
@@ -231,8 +241,8 @@ def _names(kind: str) -> Iterator[str]:
             yield from (run.name, run.id)
     else:
         module, _, function = _LISTED[kind].rpartition(".")
-        listed: Iterable[str] = getattr(import_module(f"embedlab.{module}"), function)()
-        yield from listed
+        listed_names: Iterable[str] = getattr(import_module(f"embedlab.{module}"), function)()
+        yield from listed_names
         yield from ["all"] * (kind == "tasks")
 
 
@@ -242,7 +252,7 @@ def _models(incomplete: str) -> Iterator[str]:
     from embedlab.models.published import CATALOG
 
     parent = Path(incomplete).parent
-    yield from (*_names("runs"), *CATALOG, "dice", *(f"{each}:" for each in names("encoders")))
+    yield from (*_names("runs"), *CATALOG, "dice", *(f"{kind}:" for kind in names("encoders")))
     if parent.is_dir():
         yield from (str(path) for path in parent.iterdir() if path.is_dir())
 

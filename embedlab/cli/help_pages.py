@@ -47,11 +47,11 @@ ORDER = (*(name for group in EVERYDAY.values() for name in group), *MORE)
 def front_page() -> str:
     """Return what `embedlab --help` prints, without loading a command."""
     everyday = {name for group in EVERYDAY.values() for name in group}
-    more = [name for name in command_names() if name not in everyday]
+    other_names = [name for name in command_names() if name not in everyday]
     lines = ["Usage: embedlab COMMAND …", "", f"  {WHAT}"]
     for title, commands in EVERYDAY.items():
         lines += ["", f"{title}:", *(f"  {name:<11}{text}" for name, text in commands.items())]
-    lines += ["", "More:", f"  {', '.join(more)}", "", "Options:"]
+    lines += ["", "More:", f"  {', '.join(other_names)}", "", "Options:"]
     lines += [
         "  -h, --help            of a command: embedlab COMMAND --help",
         "  --options             the options that most commands share",
@@ -96,7 +96,7 @@ class HelpedCommand(TyperCommand):
                 with formatter.section(title):
                     formatter.write_dl(records)
         if layers[SHARED_PANEL]:
-            names = [words.partition(" <")[0] for words, _ in layers[SHARED_PANEL]]
+            names = [flags_text.partition(" <")[0] for flags_text, _ in layers[SHARED_PANEL]]
             with formatter.section("Shared (`embedlab --options` explains them)"):
                 for line in textwrap.wrap(", ".join(names), 76):
                     formatter.write(f"  {line}\n")

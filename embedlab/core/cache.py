@@ -38,14 +38,14 @@ def cache_folder(named: Path) -> Path:
         if not content or ((named / TAG).is_file() and (named / TAG).read_text() == _TAG_LINES):
             return named
         # As it was made before it had a tag: folders of these names, with our names in them alone.
-        is_ours = all(
+        holds_only_cache = all(
             kind.name in {MODELS, TINY_ENCODER, *_TRIMMED}
             and all(_ENTRY.fullmatch(entry.name) for entry in kind.iterdir())
             for kind in content
         )
     except (OSError, ValueError):  # absent; or whoever writes there says what it is
         return named if not named.is_dir() else named / "embedlab"
-    return named if is_ours else named / "embedlab"
+    return named if holds_only_cache else named / "embedlab"
 
 
 def cached(path: Path, read: Callable[[Path], V]) -> V | None:

@@ -43,7 +43,7 @@ def reports_folder() -> Path:
 
 def unforeseen(error: BaseException) -> UnforeseenError:
     """Return the two lines on an unforeseen error, and write its report file."""
-    what = f"{type(error).__name__}: {one_line(str(error)).strip()[:200]}".removesuffix(": ")
+    summary = f"{type(error).__name__}: {one_line(str(error)).strip()[:200]}".removesuffix(": ")
     try:
         path = _write(error)
     except OSError as refusal:
@@ -53,9 +53,9 @@ def unforeseen(error: BaseException) -> UnforeseenError:
         )
     else:
         hint = f"this is a bug; its report, to send with what you typed: {path}"
-    known = UnforeseenError(f"unforeseen: {what}", hint=hint)
-    known.cause = cause_of(error)
-    return known
+    reported = UnforeseenError(f"unforeseen: {summary}", hint=hint)
+    reported.cause = cause_of(error)
+    return reported
 
 
 def cause_of(error: BaseException) -> str:
@@ -68,7 +68,7 @@ def cause_of(error: BaseException) -> str:
         isinstance(error, OSError) and error.errno == errno.ENOMEM
     )
     is_said = isinstance(error, RuntimeError) and any(
-        words in str(error) for words in _OUT_OF_MEMORY
+        phrase in str(error) for phrase in _OUT_OF_MEMORY
     )
     return MEMORY if is_typed or is_said else ""
 
@@ -81,13 +81,13 @@ def run_guarded(work: Callable[[], int], show: Callable[[EmbedlabError], None]) 
         try:
             return work()
         except EmbedlabError as error:
-            known = error
+            reported = error
         except ENDS:
             raise
         except BaseException as error:  # a panic of Rust is not an Exception
-            known = unforeseen(error)
-        show(known)
-        return known.exit_code
+            reported = unforeseen(error)
+        show(reported)
+        return reported.exit_code
 
 
 def show_in_log(error: EmbedlabError) -> None:
@@ -108,12 +108,12 @@ def _guarded_threads(show: Callable[[EmbedlabError], None]) -> Iterator[None]:
         if thread.exc_value is not None and not isinstance(thread.exc_value, ENDS):
             show(unforeseen(thread.exc_value))
 
-    before = threading.excepthook
+    previous_hook = threading.excepthook
     threading.excepthook = ended
     try:
         yield
     finally:
-        threading.excepthook = before
+        threading.excepthook = previous_hook
 
 
 def _write(error: BaseException) -> Path:

@@ -71,13 +71,13 @@ def reading(path: Path, *, hint: str, what: str = "") -> Iterator[None]:
     """Turn whatever an absent or damaged file of ours at PATH raises into a MissingError that says
     WHAT it is.
     """
-    named = f"{what} {str(path)!r}".strip()
+    description = f"{what} {str(path)!r}".strip()
     try:
         yield
     except OSError as error:
-        raise MissingError(f"cannot read {named}: {error.strerror}", hint=hint) from error
+        raise MissingError(f"cannot read {description}: {error.strerror}", hint=hint) from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise MissingError(f"{named} is unusable", hint=hint) from error
+        raise MissingError(f"{description} is unusable", hint=hint) from error
 
 
 def write_sealed(path: Path, content: bytes, *, hint: str = ELSEWHERE) -> None:
@@ -283,11 +283,11 @@ def _take_place(folder: Path, path: Path, *, is_new: bool) -> None:
     while not _moved(folder, path):
         if is_new:
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
-        old = path.with_name(f".{path.name}.old-{uuid4().hex}")
+        replaced_path = path.with_name(f".{path.name}.old-{uuid4().hex}")
         with suppress(FileNotFoundError):
-            path.replace(old)
+            path.replace(replaced_path)
         is_done = _moved(folder, path)
-        _remove(old)
+        _remove(replaced_path)
         if is_done:
             return
 

@@ -110,12 +110,12 @@ def check_output(path: Path, option: str, *, example: str, what: str, mark: byte
             hint=f"mkdir -p {path.parent}",
         )
     try:
-        is_ours = mark in read_foreign(path, limit=LARGEST_OUTPUT, error=UsageError)
+        is_from_embedlab = mark in read_foreign(path, limit=LARGEST_OUTPUT, error=UsageError)
     except FileNotFoundError:
         return
     except (UsageError, OSError):  # not a file, or none that may be read
-        is_ours = False
-    if not is_ours:
+        is_from_embedlab = False
+    if not is_from_embedlab:
         raise UsageError(
             f"{option} is {str(path)!r}, which is not {what} of embedlab",
             hint="choose another name, or remove that file",
@@ -156,17 +156,19 @@ def _too_large(path: Path, limit: int, error: type[EmbedlabError]) -> EmbedlabEr
 
 def refuse_other_content(path: Path) -> None:
     """Refuse the file at PATH where it is by its signature another one than its name says."""
-    other = _content_of(path)
-    if other is not None and not (path.suffix.lower() == ".parquet" and "parquet" in other.what):
-        raise MissingError(f"{path} is {other.what}", hint=other.hint)
+    content = _content_of(path)
+    if content is not None and not (
+        path.suffix.lower() == ".parquet" and "parquet" in content.what
+    ):
+        raise MissingError(f"{path} is {content.what}", hint=content.hint)
 
 
 def hint_of_content(path: Path, otherwise: str) -> str:
     """Return what the file at PATH is by its signature and what to do with it, OTHERWISE where it
     has none.
     """
-    other = _content_of(path)
-    return otherwise if other is None else f"it is {other.what}: {other.hint}"
+    content = _content_of(path)
+    return otherwise if content is None else f"it is {content.what}: {content.hint}"
 
 
 def _content_of(path: Path) -> OtherContent | None:
@@ -177,4 +179,6 @@ def _content_of(path: Path) -> OtherContent | None:
 def other_content(head: bytes) -> OtherContent | None:
     """Return what a file that begins with HEAD is instead of text or weights, by its signature."""
     start = head[:_SIGNED].lstrip().lower()
-    return next((other for sign, other in _SIGNATURES.items() if start.startswith(sign)), None)
+    return next(
+        (content for signature, content in _SIGNATURES.items() if start.startswith(signature)), None
+    )

@@ -73,14 +73,16 @@ def read_foreign_parquet(path: Path) -> pl.DataFrame:
     Another process reads a file for the first time, which takes a third of a second; a mark in the
     state folder saves that the next time.
     """
-    mark = state_folder() / "readable-parquet" / f"{file_hash(path)}-polars-{pl.__version__}"
-    if not mark.exists():
+    readable_marker = (
+        state_folder() / "readable-parquet" / f"{file_hash(path)}-polars-{pl.__version__}"
+    )
+    if not readable_marker.exists():
         code, _ = output_of_module("embedlab.core.frame_files", str(path.absolute()))
         if code != 0:
             raise pl.exceptions.ComputeError("it is damaged: the reader crashes on it")
         with suppress(OSError):  # it is checked again
-            mark.parent.mkdir(parents=True, exist_ok=True)
-            mark.touch()
+            readable_marker.parent.mkdir(parents=True, exist_ok=True)
+            readable_marker.touch()
     return read_parquet(path)
 
 
@@ -90,12 +92,12 @@ def read_csv(path: Path, **options: Any) -> pl.DataFrame:
         return pl.read_csv(path, glob=False, **options)
 
 
-def join_parquet(paths: Sequence[Path], out: Path) -> None:
-    """Write the rows of the parquet files at PATHS, in this order, into the file OUT, without
+def join_parquet(paths: Sequence[Path], output_path: Path) -> None:
+    """Write the rows of the parquet files at PATHS, in this order, into the file OUTPUT_PATH, without
     holding them all.
     """
-    with system_errors(out):
-        pl.scan_parquet(list(paths), glob=False).sink_parquet(out)
+    with system_errors(output_path):
+        pl.scan_parquet(list(paths), glob=False).sink_parquet(output_path)
 
 
 @contextmanager
@@ -147,10 +149,10 @@ def read_npy(path: Path) -> NDArray[Any]:
         if dtype.kind not in _KINDS or dtype.hasobject or any(length < 0 for length in shape):
             raise ValueError(f"an array of {dtype} of shape {shape}, not of numbers")
         count = math.prod(shape)
-        there = path.stat().st_size - file.seek(0, os.SEEK_CUR)
-        if count * dtype.itemsize > there:
+        stored_bytes = path.stat().st_size - file.seek(0, os.SEEK_CUR)
+        if count * dtype.itemsize > stored_bytes:
             raise ValueError(
-                f"its header states {count} numbers, and the file holds {there // dtype.itemsize}"
+                f"its header states {count} numbers, and the file holds {stored_bytes // dtype.itemsize}"
             )
         return np.fromfile(file, dtype, count).reshape(shape, order="F" if is_fortran else "C")
 

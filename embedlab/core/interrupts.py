@@ -30,11 +30,11 @@ def stops_given_to(receive: Callable[[int, FrameType | None], None]) -> Iterator
     deliberately ignored, as SIGHUP under nohup, stays ignored.
     """
     caught = [number for number in STOPS if signal.getsignal(number) != signal.SIG_IGN]
-    before = {number: signal.signal(number, receive) for number in caught}
+    previous_handlers = {number: signal.signal(number, receive) for number in caught}
     try:
         yield
     finally:
-        for number, handler in before.items():
+        for number, handler in previous_handlers.items():
             signal.signal(number, handler)
 
 
@@ -57,11 +57,11 @@ def interrupts() -> Iterator[Callable[[], NoReturn]]:
         if not _is_on_its_way(sys.exception()):
             raise KeyboardInterrupt
 
-    def discarded(what: "sys.UnraisableHookArgs") -> None:
-        if isinstance(what.exc_value, KeyboardInterrupt):
+    def discarded(hook_arguments: "sys.UnraisableHookArgs") -> None:
+        if isinstance(hook_arguments.exc_value, KeyboardInterrupt):
             signal.setitimer(signal.ITIMER_REAL, AT_ONCE_S, AGAIN_S)
         else:
-            discarded_before(what)
+            discarded_before(hook_arguments)
 
     alarm_before = signal.signal(signal.SIGALRM, again)
     sys.unraisablehook = discarded

@@ -126,12 +126,12 @@ def known_pooling(name: str) -> str:
     return name
 
 
-def outside_quotes(text: str, sign: str) -> list[str]:
-    """Split TEXT at each SIGN that is not between double quotes."""
+def outside_quotes(text: str, separator: str) -> list[str]:
+    """Split TEXT at each SEPARATOR that is not between double quotes."""
     parts, start, is_quoted = [], 0, False
     for index, character in enumerate(text):
         is_quoted ^= character == '"'
-        if character == sign and not is_quoted:
+        if character == separator and not is_quoted:
             parts.append(text[start:index])
             start = index + 1
     return [*parts, text[start:]]
@@ -139,9 +139,11 @@ def outside_quotes(text: str, sign: str) -> list[str]:
 
 def with_question_marks(text: str, keys: Sequence[str], switches: Sequence[str]) -> str:
     """Return TEXT with a "?" in the place of each "@" before an option; any other "@" stays."""
-    option = re.compile(rf"(?:{'|'.join(keys)})=|(?:{'|'.join(switches) or '$^'})(?=[@?&]|$)")
-    first, *rest = outside_quotes(text, "@")
-    return first + "".join(f"{'?' if option.match(part) else '@'}{part}" for part in rest)
+    pattern = re.compile(rf"(?:{'|'.join(keys)})=|(?:{'|'.join(switches) or '$^'})(?=[@?&]|$)")
+    base, *options = outside_quotes(text, "@")
+    return base + "".join(
+        f"{'?' if pattern.match(option_text) else '@'}{option_text}" for option_text in options
+    )
 
 
 def split_name(text: str, keys: Sequence[str], switches: Sequence[str] = ()) -> list[str]:
@@ -159,8 +161,10 @@ def option_values(
     for option in (option for part in parts for option in outside_quotes(part, "&")):
         key, _, value = option.partition("=")
         if option not in switches and (key not in keys or not value):
-            known = ", ".join([*(f"@{key}=" for key in keys), *(f"@{name}" for name in switches)])
-            raise UsageError(f"{text!r}: no option {option!r}", hint=f"known: {known}")
+            known_options = ", ".join(
+                [*(f"@{key}=" for key in keys), *(f"@{name}" for name in switches)]
+            )
+            raise UsageError(f"{text!r}: no option {option!r}", hint=f"known: {known_options}")
         if key in values:
             raise UsageError(f"{text!r}: {key} is given twice", hint="keep one of them")
         values[key] = value.removeprefix('"').removesuffix('"')

@@ -12,11 +12,15 @@ def nearest_name(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that looks most like NAME, preferring the shortest that begins with it;
     None when none is close.
     """
-    known, typed = list(known), name.lower()
-    same = [each for each in known if each.lower() == typed]
-    longer = [each for each in known if len(typed) > 1 and each.lower().startswith(typed)]
-    near = same or sorted(longer, key=len) or difflib.get_close_matches(name, known, n=1)
-    return near[0] if near else None
+    known, lowered = list(known), name.lower()
+    exact = [candidate for candidate in known if candidate.lower() == lowered]
+    prefixed = [
+        candidate
+        for candidate in known
+        if len(lowered) > 1 and candidate.lower().startswith(lowered)
+    ]
+    candidates = exact or sorted(prefixed, key=len) or difflib.get_close_matches(name, known, n=1)
+    return candidates[0] if candidates else None
 
 
 def nearest_hint(name: str, known: Iterable[str], otherwise: str) -> str:
@@ -30,7 +34,7 @@ def unknown(kind: str, name: str, known: Iterable[str], *, listing: str = "") ->
     them can be seen.
     """
     known = sorted(known)
-    some = f"known: {', '.join(known[:_LISTED])}{', …' * (len(known) > _LISTED)}" * bool(known)
+    examples = f"known: {', '.join(known[:_LISTED])}{', …' * (len(known) > _LISTED)}" * bool(known)
     hint = nearest_hint(name, known, "")
-    hint = f"{hint} {listing}".strip() if hint else "; ".join(filter(None, (some, listing)))
+    hint = f"{hint} {listing}".strip() if hint else "; ".join(filter(None, (examples, listing)))
     return UsageError(f"no {kind} named {name!r}", hint=hint)

@@ -119,35 +119,39 @@ def shown_notes(
     """
     models: dict[tuple[NoteKind, str], list[str]] = {}  # of each phrase
     for note in notes:
-        of = note.models if isinstance(note, Note) else ()
+        concerned = note.models if isinstance(note, Note) else ()
         for phrase in note.short if isinstance(note, Note) else (note,):
-            models.setdefault((kind_of(note), one_line(phrase)), []).extend(of)
+            models.setdefault((kind_of(note), one_line(phrase)), []).extend(concerned)
     phrases: dict[tuple[NoteKind, tuple[str, ...]], list[str]] = {}
     for (kind, phrase), names in models.items():
         key = tuple(dict.fromkeys(names))
         # a phrase about the whole table is a line of its own
         phrases.setdefault((kind, key or (phrase,)), []).append(phrase)
     lines = []
-    for (kind, about), texts in phrases.items():
-        is_of_all = {*about} == {*titles} or about == tuple(texts)
-        whose = "" if is_of_all else f"{', '.join(titles.get(name, name) for name in about)}: "
-        lines.append((kind, whose + "; ".join(texts)))
-    kinds = {kind_of(note) for note in notes}
-    shared = [kind for kind in get_args(NoteKind) if "shared" in kind and kind in kinds]
-    if shared:
-        pairs, sentences, few = (
-            f"{what}shared {of}" in shared
-            for what, of in (("", "pairs"), ("", "sentences"), ("few ", "sentences"))
+    for (kind, models_named), texts in phrases.items():
+        is_about_all = {*models_named} == {*titles} or models_named == tuple(texts)
+        subject = (
+            ""
+            if is_about_all
+            else f"{', '.join(titles.get(name, name) for name in models_named)}: "
         )
-        lines.append((shared[0], overlap_line(pairs, sentences, few)))
+        lines.append((kind, subject + "; ".join(texts)))
+    kinds = {kind_of(note) for note in notes}
+    shared_kinds = [kind for kind in get_args(NoteKind) if "shared" in kind and kind in kinds]
+    if shared_kinds:
+        pairs, sentences, few = (
+            f"{amount}shared {concerned}" in shared_kinds
+            for amount, concerned in (("", "pairs"), ("", "sentences"), ("few ", "sentences"))
+        )
+        lines.append((shared_kinds[0], overlap_line(pairs, sentences, few)))
     lines.sort(key=lambda line: _WEIGHTS[line[0]])
-    signs = [text for kind, text in lines if kind == "sign"]
-    others = []
-    for kind, text in lines[len(signs) :][: most or len(lines)]:
+    sign_lines = [text for kind, text in lines if kind == "sign"]
+    other_lines = []
+    for kind, text in lines[len(sign_lines) :][: most or len(lines)]:
         limit = "! " if _WEIGHTS[kind] in _LIMITS else ""
         advice = f" ({_ADVICE[kind]})" if kind in _ADVICE else ""  # what to do about it
-        others.append(one_line(f"{limit}{text}{advice}"))
+        other_lines.append(one_line(f"{limit}{text}{advice}"))
     hidden = sum(isinstance(note, Note) and not note.short for note in notes)
-    hidden += len(lines) - len(signs) - len(others)
-    left_out = [more.format(count=hidden, notes="note" if hidden == 1 else "notes")]
-    return [*signs, *others, *(left_out if hidden else [])]
+    hidden += len(lines) - len(sign_lines) - len(other_lines)
+    more_line = [more.format(count=hidden, notes="note" if hidden == 1 else "notes")]
+    return [*sign_lines, *other_lines, *(more_line if hidden else [])]

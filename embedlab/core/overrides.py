@@ -57,14 +57,14 @@ def declared_deviations(values: Mapping[str, Any], *, where: str) -> tuple[Decla
             hint='"optim.clip" = { paper = "…", source = "…" }',
         )
     deviations, count = [], stage_count(values)
-    for key, said in declared.items():
+    for key, declared_values in declared.items():
         full_name = f"deviations.{key}"
-        if not isinstance(said, dict):
+        if not isinstance(declared_values, dict):
             raise UsageError(
-                f"{where}: {full_name!r} is {quote(said)}: not a table",
+                f"{where}: {full_name!r} is {quote(declared_values)}: not a table",
                 hint='give { paper = "…", source = "…" }',
             )
-        declaration = build(Declaration, said, where=where, prefix=full_name)
+        declaration = build(Declaration, declared_values, where=where, prefix=full_name)
         keys = full_keys(key, count, f"{where}: {full_name!r}")
         deviations.append(DeclaredDeviation(keys=keys, **vars(declaration)))
     return tuple(deviations)
@@ -79,10 +79,10 @@ def check_declared(
     for deviation in declared:
         for key in deviation.keys:
             if key not in known:
-                shown = "`embedlab recipes NAME` shows the keys of a recipe"
+                otherwise = "`embedlab recipes NAME` shows the keys of a recipe"
                 raise UsageError(
                     f"{where}: 'deviations' names {key!r}, which is not a key of the recipe",
-                    hint=nearest_hint(key, known, shown),
+                    hint=nearest_hint(key, known, otherwise),
                 )
 
 
@@ -91,9 +91,9 @@ def merge_declared(declared: Sequence[DeclaredDeviation]) -> list[DeclaredDeviat
     merged: dict[object, DeclaredDeviation] = {}
     for deviation in declared:
         for key in deviation.keys:
-            same = (without_stage(key), replace(deviation, keys=()))
-            keys = merged[same].keys if same in merged else ()
-            merged[same] = replace(deviation, keys=(*keys, key))
+            group_key = (without_stage(key), replace(deviation, keys=()))
+            keys = merged[group_key].keys if group_key in merged else ()
+            merged[group_key] = replace(deviation, keys=(*keys, key))
     return list(merged.values())
 
 
@@ -118,10 +118,10 @@ def full_keys(key: str, stages: int, where: str) -> tuple[str, ...]:
     """Return the full keys of KEY as `--set` reads it: "optim.lr" of a single stage,
     "stages.optim.lr" of each.
     """
-    first, _, rest = key.partition(".")
-    if first == "stages":
+    section, _, rest = key.partition(".")
+    if section == "stages":
         return tuple(f"stage.{index}.{rest}" for index in range(stages))
-    if first not in IN_STAGE:
+    if section not in IN_STAGE:
         return (key,)
     if stages != 1:
         raise UsageError(
@@ -131,22 +131,22 @@ def full_keys(key: str, stages: int, where: str) -> tuple[str, ...]:
     return (f"stage.0.{key}",)
 
 
-def joined_tables(parts: Sequence[TomlTable]) -> TomlTable:
+def joined_tables(tables: Sequence[TomlTable]) -> TomlTable:
     """Return the table [deviations] of recipes one after the other: stages count on, and the
     encoder is that of the last.
     """
     joined: TomlTable = {}
-    before = 0
-    for values in parts:
+    stage_offset = 0
+    for values in tables:
         count, declared = stage_count(values), values.get("deviations", {})
-        for key, said in declared.items() if isinstance(declared, dict) else ():
-            for full in full_keys(key, count, f"deviations.{key}"):
-                if full.startswith("stage."):
-                    _, index, rest = (*full.split(".", 2), "")[:3]
-                    joined[f"stage.{before + int(index)}.{rest}"] = said
-                elif values is parts[-1]:
-                    joined[full] = said
-        before += count
+        for key, value in declared.items() if isinstance(declared, dict) else ():
+            for full_key in full_keys(key, count, f"deviations.{key}"):
+                if full_key.startswith("stage."):
+                    _, index, rest = (*full_key.split(".", 2), "")[:3]
+                    joined[f"stage.{stage_offset + int(index)}.{rest}"] = value
+                elif values is tables[-1]:
+                    joined[full_key] = value
+        stage_offset += count
     return joined
 
 
@@ -223,13 +223,13 @@ def set_value(values: TomlTable, override: str) -> None:
         choose = _choose_task if key == TASK else _choose_profile
         return choose(values, str(value))
     if key.startswith("stages."):
-        for full in full_keys(key, stage_count(values), ""):
-            set_value(values, f"{full}={text}")
+        for full_key in full_keys(key, stage_count(values), ""):
+            set_value(values, f"{full_key}={text}")
         return None
     if key.endswith(".max_steps"):
-        whole = Hint("it is of the whole training: ", RecipeValue("max_steps", "N"))
-        raise UsageError(f"unknown key {quote(key)}", hint=whole)
-    *path, last = _steps(values, key)
+        hint = Hint("it is of the whole training: ", RecipeValue("max_steps", "N"))
+        raise UsageError(f"unknown key {quote(key)}", hint=hint)
+    *path, leaf = _steps(values, key)
     target: Any = values
     for position, step in enumerate(path):
         if isinstance(target, list):
@@ -248,8 +248,8 @@ def set_value(values: TomlTable, override: str) -> None:
     if not isinstance(target, dict):
         raise UsageError(f"{_short(key)}: {dotted(tuple(path))!r} is not a table", hint=CORRECT)
     value = _parse_value(key, text)
-    target[last] = (
-        [value] if isinstance(value, str) and path[-1:] == ["data"] and last in LISTS else value
+    target[leaf] = (
+        [value] if isinstance(value, str) and path[-1:] == ["data"] and leaf in LISTS else value
     )
     return None
 
@@ -269,10 +269,10 @@ def _steps(values: TomlTable, key: str) -> list[str]:
     if steps[0] not in IN_STAGE:
         return steps
     if (count := stage_count(values)) != 1:
-        short, number = _short(key), "several stages" if count else "no stage"
+        short_key, number = _short(key), "several stages" if count else "no stage"
         raise UsageError(
-            f"{short}: the recipe has {number}",
-            hint=f"name one, stage.0.{short}, or all of them, stages.{short}",
+            f"{short_key}: the recipe has {number}",
+            hint=f"name one, stage.0.{short_key}, or all of them, stages.{short_key}",
         )
     return ["stage", "0", *steps]
 
@@ -296,9 +296,9 @@ def _choose_task(values: TomlTable, name: str) -> None:
     _set_all(values, tasks[name])
 
 
-def _set_all(values: TomlTable, chosen: Mapping[str, Any]) -> None:
-    """Apply CHOSEN values by key; a key without a stage is that of all stages."""
-    for key, value in chosen.items():
+def _set_all(values: TomlTable, chosen_values: Mapping[str, Any]) -> None:
+    """Apply CHOSEN_VALUES by key; a key without a stage is that of all stages."""
+    for key, value in chosen_values.items():
         set_value(values, f"{_key_of_all_stages(key)}={json.dumps(value, default=str)}")
 
 
@@ -338,11 +338,11 @@ def _choose_profile(values: TomlTable, name: str) -> None:
     if name == PAPER:
         return
     if name not in profiles_of(values):
-        known = profiles_of(values)
-        hint = unknown("profile", name, known).hint
+        profiles = profiles_of(values)
+        hint = unknown("profile", name, profiles).hint
         raise UsageError(
             f"no profile named {name!r} in the recipe",
-            hint=hint if len(known) > 1 else "the recipe has none but paper",
+            hint=hint if len(profiles) > 1 else "the recipe has none but paper",
         )
     profile = build(
         Profile, values["profiles"][name], where=f"profile {name!r}", prefix=f"profiles.{name}"
@@ -356,9 +356,9 @@ def _choose_profile(values: TomlTable, name: str) -> None:
         values["tasks"][task].update(keys)
     stages = stage_count(values)
     where = f"'profiles.{name}'"
-    said = _by_full_keys(profile.deviations, stages, where)
+    profile_deviations = _by_full_keys(profile.deviations, stages, where)
     set_here = {_key_of_all_stages(key): None for key in (*profile.set, *profile.agrees)}
-    settled = _by_full_keys(set_here, stages, where)
+    set_keys = _by_full_keys(set_here, stages, where)
     declared = _by_full_keys(values.get("deviations", {}), stages, "'deviations'")
     for key in profile.agrees:
         if not {*full_keys(key, stages, where)} <= declared.keys():
@@ -366,13 +366,17 @@ def _choose_profile(values: TomlTable, name: str) -> None:
                 f"'profiles.{name}.agrees' names {key!r}, of which 'deviations' says nothing",
                 hint="remove it",
             )
-    left = {full: declared[full] for full in declared if full not in settled}
-    values["deviations"] = left | said
+    left = {full_key: declared[full_key] for full_key in declared if full_key not in set_keys}
+    values["deviations"] = left | profile_deviations
     _set_all(values, profile.set)
 
 
-def _by_full_keys(said: Mapping[str, Any], stages: int, where: str) -> dict[str, Any]:
-    return {full: value for key, value in said.items() for full in full_keys(key, stages, where)}
+def _by_full_keys(value_by_key: Mapping[str, Any], stages: int, where: str) -> dict[str, Any]:
+    return {
+        full_key: value
+        for key, value in value_by_key.items()
+        for full_key in full_keys(key, stages, where)
+    }
 
 
 def _parse_value(key: str, text: str) -> Any:

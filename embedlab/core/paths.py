@@ -37,29 +37,31 @@ def recipes_folder() -> Path:
     return installed if installed.is_dir() else PACKAGE.parent / "recipes"
 
 
-def data_folder(named: Path) -> Path:
-    """Return the data folder that is NAMED: a path, the starter set inside the package, or the
+def data_folder(named_folder: Path) -> Path:
+    """Return the data folder that NAMED_FOLDER names: a path, the starter set inside the package, or the
     generated corpora; a name that could be a folder too is refused.
     """
-    if str(named) not in INSIDE:
-        return named
-    if named.is_dir():
+    if str(named_folder) not in INSIDE:
+        return named_folder
+    if named_folder.is_dir():
         raise UsageError(
-            f"data {str(named)!r} is the set inside embedlab, and also a folder here",
+            f"data {str(named_folder)!r} is the set inside embedlab, and also a folder here",
             hint=Hint(
                 "for the folder: ",
-                NamedOption("--data", str(named.absolute())),
+                NamedOption("--data", str(named_folder.absolute())),
                 "; for the set: work elsewhere, or rename the folder",
             ),
         )
-    return INSIDE[str(named)]
+    return INSIDE[str(named_folder)]
 
 
 def data_name(folder: Path) -> str:
     """Return what names FOLDER where a data folder is named: for what is inside embedlab its name,
     which holds in every installation.
     """
-    return next((name for name, inside in INSIDE.items() if inside == folder), str(folder))
+    return next(
+        (name for name, packaged_folder in INSIDE.items() if packaged_folder == folder), str(folder)
+    )
 
 
 def user_config_file() -> Path:
@@ -87,15 +89,15 @@ def files_below(folder: Path, *, skips: Callable[[Path], bool] = lambda _: False
     links too; nothing else than files.
     """
     for parent, folders, names in os.walk(folder, followlinks=True):
-        here = Path(parent)
+        folder_path = Path(parent)
         # a link to one of them leads in a circle
-        around = {path.resolve() for path in (here, *here.parents)}
+        enclosing = {path.resolve() for path in (folder_path, *folder_path.parents)}
         folders[:] = [
             name
             for name in folders
-            if (here / name).resolve() not in around and not skips(here / name)
+            if (folder_path / name).resolve() not in enclosing and not skips(folder_path / name)
         ]
-        yield from (here / name for name in names if (here / name).is_file())
+        yield from (folder_path / name for name in names if (folder_path / name).is_file())
 
 
 def file_hash(path: Path) -> str:
@@ -156,15 +158,17 @@ def published(text: str) -> str:
         match: end for match in set(_ABSOLUTE.findall(text)) if (end := _part_here(match)) != "/"
     }
     names: dict[str, str] = {}
-    for found, here in paths.items():
-        parts = Path(here).parts[1:]
-        others = {Path(other).parts[1:] for other in paths.values()} - {parts}
-        is_folder_alone = os.path.isdir(here) and found.rstrip("/") != here  # noqa: PTH112
+    for path_text, real_path in paths.items():
+        parts = Path(real_path).parts[1:]
+        parts_of_others = {Path(other_path).parts[1:] for other_path in paths.values()} - {parts}
+        is_folder_alone = os.path.isdir(real_path) and path_text.rstrip("/") != real_path  # noqa: PTH112
         count = 1
-        while count < len(parts) and any(parts[-count:] == one[-count:] for one in others):
+        while count < len(parts) and any(
+            parts[-count:] == other_parts[-count:] for other_parts in parts_of_others
+        ):
             count += 1
-        kept = "" if is_folder_alone else "/".join(parts[-count:])
-        names[found] = (kept + found[len(here) :]).lstrip("/")
+        kept_path = "" if is_folder_alone else "/".join(parts[-count:])
+        names[path_text] = (kept_path + path_text[len(real_path) :]).lstrip("/")
     return _ABSOLUTE.sub(lambda match: names.get(match[0], match[0]), text)
 
 

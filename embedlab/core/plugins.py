@@ -160,9 +160,9 @@ def _declared(content: bytes, path: Path) -> Declared:
 def _is_declaration(values: Any) -> bool:
     return isinstance(values, dict) and all(
         isinstance(kind, str)
-        and isinstance(named, dict)
-        and all(isinstance(text, str) for pair in named.items() for text in pair)
-        for kind, named in values.items()
+        and isinstance(entries, dict)
+        and all(isinstance(text, str) for pair in entries.items() for text in pair)
+        for kind, entries in values.items()
     )
 
 
@@ -187,12 +187,14 @@ def package_entries(group: str, path: tuple[str, ...]) -> "list[EntryPoint]":
         return []
     from importlib.metadata import distributions
 
-    first: dict[str, Distribution] = {}  # of two versions of a package the first one is imported
+    first_versions: dict[
+        str, Distribution
+    ] = {}  # of two versions of a package the first one is imported
     for distribution in distributions(path=list(path)):
-        first.setdefault(distribution.name.lower().replace("_", "-"), distribution)
+        first_versions.setdefault(distribution.name.lower().replace("_", "-"), distribution)
     entries = [
         entry
-        for distribution in first.values()
+        for distribution in first_versions.values()
         for entry in distribution.entry_points
         if entry.group == group
     ]
@@ -205,8 +207,8 @@ def _declarations(path: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(
         file.read_text(encoding="utf-8", errors="replace")
         for folder in path
-        for place in ("*.dist-info", "*.egg-info", "EGG-INFO")
-        for file in Path(folder).glob(f"{place}/entry_points.txt")
+        for metadata_pattern in ("*.dist-info", "*.egg-info", "EGG-INFO")
+        for file in Path(folder).glob(f"{metadata_pattern}/entry_points.txt")
     )
 
 
@@ -303,21 +305,21 @@ class Plugin:
                 hint="update or uninstall the package",
             ) from error
 
-    def checked(self, given: Any, cls: type[T], *, named: bool = False) -> T:
-        """Return what was GIVEN by loading it if it is a CLS; NAMED says that it must have the
+    def checked(self, instance: Any, cls: type[T], *, named: bool = False) -> T:
+        """Return what loading gave, INSTANCE, if it is a CLS; NAMED says that it must have the
         plug-in's name.
         """
-        if not isinstance(given, cls):
+        if not isinstance(instance, cls):
             raise MissingError(
-                f"{self.title} is of type {type(given).__name__}, not a {cls.__name__}",
+                f"{self.title} is of type {type(instance).__name__}, not a {cls.__name__}",
                 hint="docs/plugins.md shows one",
             )
-        if named and getattr(given, "name", None) != self.name:
+        if named and getattr(instance, "name", None) != self.name:
             raise MissingError(
-                f"{self.title} calls itself {getattr(given, 'name', None)!r}",
+                f"{self.title} calls itself {getattr(instance, 'name', None)!r}",
                 hint="give it the same name in both places",
             )
-        return given
+        return instance
 
     @property
     def title(self) -> str:
@@ -336,11 +338,11 @@ def discover(kind: Kind) -> tuple[Plugin, ...]:
 
     What may not be used, as its name is shipped or used before it, has a fault.
     """
-    seen, checked = dict(_shipped(kind)), []
+    usable, checked = dict(_shipped(kind)), []
     for plugin in added(kind):
-        fault = plugin.fault or _name_fault(plugin, seen.get(plugin.name))
+        fault = plugin.fault or _name_fault(plugin, usable.get(plugin.name))
         if fault is None:
-            seen[plugin.name] = plugin
+            usable[plugin.name] = plugin
         else:
             _note(fault)
         checked.append(replace(plugin, fault=fault))
@@ -374,8 +376,10 @@ def find(kind: Kind, name: str) -> Plugin | None:
         name
     ):  # no plug-in can hide it, so that none has to be looked for
         return plugin
-    named = [plugin for plugin in discover(kind) if plugin.name == name]
-    return next((plugin for plugin in named if plugin.fault is None), next(iter(named), None))
+    namesakes = [plugin for plugin in discover(kind) if plugin.name == name]
+    return next(
+        (plugin for plugin in namesakes if plugin.fault is None), next(iter(namesakes), None)
+    )
 
 
 def require(
@@ -419,14 +423,14 @@ def file_faults() -> Iterator[tuple[PluginFile, EmbedlabError]]:
     """The files that declare nothing that could be read, each with the reason."""
     for file in plugin_files():
         try:
-            wrong = next((kind for kind in file.declared if kind not in KINDS), None)
+            unknown_kind = next((kind for kind in file.declared if kind not in KINDS), None)
         except EmbedlabError as error:
             yield file, error
         else:
-            if wrong is not None:
-                fault = f"the plug-in file {str(file.path)!r} adds {wrong!r}, which is not a kind"
-                hint = nearest_hint(wrong, KINDS, f"kinds: {', '.join(KINDS)}")
-                yield file, MissingError(fault, hint=hint)
+            if unknown_kind is not None:
+                message = f"the plug-in file {str(file.path)!r} adds {unknown_kind!r}, which is not a kind"
+                hint = nearest_hint(unknown_kind, KINDS, f"kinds: {', '.join(KINDS)}")
+                yield file, MissingError(message, hint=hint)
 
 
 def plugin_versions() -> dict[str, str]:
@@ -480,8 +484,8 @@ def _attribute(module: Any, plugin: Plugin) -> Any:
         ) from error
 
 
-def _name_fault(plugin: Plugin, before: Plugin | None) -> EmbedlabError | None:
-    """Return why the name of PLUGIN cannot be used; BEFORE is what has it already."""
+def _name_fault(plugin: Plugin, namesake: Plugin | None) -> EmbedlabError | None:
+    """Return why the name of PLUGIN cannot be used; NAMESAKE has it already."""
     if not _NAME.fullmatch(plugin.name):
         return MissingError(
             f"{plugin.title} is not used: not a name",
@@ -491,16 +495,16 @@ def _name_fault(plugin: Plugin, before: Plugin | None) -> EmbedlabError | None:
         plugin.kind == "datasets" and plugin.name in _shipped("tasks")
     ):
         return MissingError(f"{plugin.title} is not used: the name is reserved", hint="rename it")
-    if before is None:
+    if namesake is None:
         return None
-    first = "embedlab ships" if before.is_shipped else f"{before.origin!r} has"
-    return MissingError(f"{plugin.title} is not used: {first} one of that name", hint="rename it")
+    holder = "embedlab ships" if namesake.is_shipped else f"{namesake.origin!r} has"
+    return MissingError(f"{plugin.title} is not used: {holder} one of that name", hint="rename it")
 
 
 @cache
 def _of_packages(kind: Kind, path: tuple[str, ...]) -> tuple[Plugin, ...]:
     """Return what packages on PATH add to a KIND."""
-    added = []
+    plugins = []
     for entry in package_entries(f"{SHIPPED}.{kind}", path):
         package = (
             f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else entry.module
@@ -513,8 +517,8 @@ def _of_packages(kind: Kind, path: tuple[str, ...]) -> tuple[Plugin, ...]:
             attribute=entry.attr,
             identity=package_identity(entry, package),
         )
-        added.append(plugin)
-    return tuple(added)
+        plugins.append(plugin)
+    return tuple(plugins)
 
 
 def _of_files(kind: Kind) -> Iterator[Plugin]:

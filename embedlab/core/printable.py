@@ -50,9 +50,9 @@ def overlap_line(pairs: bool, sentences: bool, few: bool) -> str:
     """Return the line below a table that explains its signs of training text, of those that are
     there.
     """
-    words = [str(PAIRS_SHARED)] * pairs + [str(SENTENCES_SHARED)] * sentences
-    words += ["fewer than 5% of the test sentences, unmarked"] * few
-    return f"[{OVERLAP}] in the training data: {', '.join(words)}"
+    explanations = [str(PAIRS_SHARED)] * pairs + [str(SENTENCES_SHARED)] * sentences
+    explanations += ["fewer than 5% of the test sentences, unmarked"] * few
+    return f"[{OVERLAP}] in the training data: {', '.join(explanations)}"
 
 
 # Control characters except tab and line end, line and paragraph separators, changes of text
@@ -124,31 +124,31 @@ def markdown_text(text: str) -> str:
     """Return TEXT for a line of Markdown or a cell of a table: HTML, links and images in it are
     text; code in backticks stays code.
     """
-    shown, end = "", 0
+    escaped, end = "", 0
     for code in _CODE.finditer(text):
-        shown += _MARKUP.sub(_as_text, text[end : code.start()]) + code[0].replace("|", "\\|")
+        escaped += _MARKUP.sub(_as_text, text[end : code.start()]) + code[0].replace("|", "\\|")
         end = code.end()
-    shown += _MARKUP.sub(_as_text, text[end:])
-    return shown.replace("\r", " ").replace("\n", " ")
+    escaped += _MARKUP.sub(_as_text, text[end:])
+    return escaped.replace("\r", " ").replace("\n", " ")
 
 
 def _as_text(match: re.Match[str]) -> str:
     return _AS_TEXT.get(match[0], f"\\{match[0]}")
 
 
-def _escape(found: "re.Match[str] | str") -> str:
+def _escape(character: "re.Match[str] | str") -> str:
     r"""Return `\uXXXX` for a character, twice for one that JSON writes as a surrogate pair."""
-    units = found[0].encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
+    units = character[0].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[start : start + 2].hex()}" for start in range(0, len(units), 2))
 
 
 def _replace(error: UnicodeError) -> tuple[str, int]:
     """Return the replacement for characters that the encoding of an output lacks."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    lacking = error.object[error.start : error.end]
+    unencodable = error.object[error.start : error.end]
     return "".join(
-        _REPLACEMENTS.get(character) or _escape(character) for character in lacking
+        _REPLACEMENTS.get(character) or _escape(character) for character in unencodable
     ), error.end
 
 
@@ -160,9 +160,9 @@ MOST_COLUMNS = 12  # that a message names
 
 def first_few(names: Iterable[object], most: int = MOST_COLUMNS, *, separator: str = ", ") -> str:
     """Return the first MOST of NAMES, and how many more there are."""
-    known = [f"{name}" for name in names]
-    more = f" and {len(known) - most} more" if len(known) > most else ""
-    return f"{separator.join(known[:most])}{more}"
+    texts = [f"{name}" for name in names]
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return f"{separator.join(texts[:most])}{more}"
 
 
 def duration(seconds: float) -> str:
@@ -171,11 +171,11 @@ def duration(seconds: float) -> str:
     """
     if seconds != seconds:
         return ""
-    whole = max(0, round(seconds))
-    minutes, seconds_left = divmod(whole, 60)
+    whole_seconds = max(0, round(seconds))
+    minutes, seconds_left = divmod(whole_seconds, 60)
     hours, minutes_left = divmod(minutes, 60)
     if hours >= 24:
         return f"{hours // 24}d{hours % 24:02d}h"
     if hours:
         return f"{hours}h{minutes_left:02d}m"
-    return f"{minutes}m{seconds_left:02d}s" if minutes else f"{whole}s"
+    return f"{minutes}m{seconds_left:02d}s" if minutes else f"{whole_seconds}s"

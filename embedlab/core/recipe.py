@@ -273,8 +273,8 @@ def load_recipe(name: str, overrides: Sequence[str] = (), *, encoder: str | None
         section = values.setdefault("encoder", {})
         if isinstance(section, dict):  # anything else is refused below
             section["model"] = encoder
-    chosen = dict(override.partition("=")[::2] for override in overrides)
-    profile = chosen.get(PROFILE, PAPER)
+    overridden = dict(override.partition("=")[::2] for override in overrides)
+    profile = overridden.get(PROFILE, PAPER)
     base = Path(name).stem if is_file else name
     return from_table(values, name=base if profile == PAPER else f"{base}-{profile}", where=where)
 
@@ -284,13 +284,19 @@ def recipe_table(name: str) -> TomlTable:
     b.
     """
     paths = [recipe_path(text) for text in ([name] if name.endswith(".toml") else name.split("+"))]
-    *before, last = [place_files(read_toml(path), path.parent) for path in paths]
-    if not before:
-        return last
+    *earlier_tables, last_table = [place_files(read_toml(path), path.parent) for path in paths]
+    if not earlier_tables:
+        return last_table
     stages = [
-        stage for recipe_values in (*before, last) for stage in recipe_values.get("stage", ())
+        stage
+        for recipe_values in (*earlier_tables, last_table)
+        for stage in recipe_values.get("stage", ())
     ]
-    joined = {**last, "stage": stages, "deviations": joined_tables([*before, last])}
+    joined = {
+        **last_table,
+        "stage": stages,
+        "deviations": joined_tables([*earlier_tables, last_table]),
+    }
     joined.pop("profiles", None)  # its keys would be of other stages
     return joined
 
@@ -303,20 +309,20 @@ def from_table(
     Of one that IS_STORED, what plug-ins added may be gone since: its objective, pooling and tasks
     stay as they are written.
     """
-    read = build(_RecipeTable, values, where=where)
+    parsed = build(_RecipeTable, values, where=where)
     if not is_stored:
-        _check_pooling(read.encoder, where)
+        _check_pooling(parsed.encoder, where)
     recipe = Recipe(
         name=name,
-        summary=read.summary,
-        encoder=read.encoder,
+        summary=parsed.summary,
+        encoder=parsed.encoder,
         stages=tuple(
             _stage(stage, where, f"stage.{index}", is_stored=is_stored)
-            for index, stage in enumerate(read.stage)
+            for index, stage in enumerate(parsed.stage)
         ),
-        evaluate=read.evaluate,
-        mix=read.mix,
-        max_steps=read.max_steps,
+        evaluate=parsed.evaluate,
+        mix=parsed.mix,
+        max_steps=parsed.max_steps,
         deviations=declared_deviations(values, where=where),
     )
     _check_reading(recipe.stages, where)
@@ -364,16 +370,16 @@ def _check_reading(stages: Sequence[Stage], where: str) -> None:
                 hint="keep micro_batch for the loss of the whole batch, or accumulate for a loss "
                 "a part",
             )
-    for index, (before, stage) in enumerate(pairwise(stages), start=1):
+    for index, (previous, stage) in enumerate(pairwise(stages), start=1):
         turn = stage.optim.turn
-        if isinstance(turn, str) and turn == before.optim.turn:
+        if isinstance(turn, str) and turn == previous.optim.turn:
             for key in ("epochs", "batch_size")[: 1 + (turn == "batch")]:
-                wanted = getattr(before.optim, key)
-                if getattr(stage.optim, key) != wanted:
+                required = getattr(previous.optim, key)
+                if getattr(stage.optim, key) != required:
                     raise UsageError(
-                        f"{where}: 'stage.{index}.optim.{key}' must be {wanted}: stages with "
+                        f"{where}: 'stage.{index}.optim.{key}' must be {required}: stages with "
                         f"turn {turn!r} step together",
-                        hint=Hint(RecipeValue(f"stage.{index}.optim.{key}", str(wanted))),
+                        hint=Hint(RecipeValue(f"stage.{index}.optim.{key}", str(required))),
                     )
 
 
@@ -390,13 +396,13 @@ def _check_mix(mix: MixSection, stages: Sequence[Stage], where: str) -> None:
     if mix.combine == "turns":
         return
     for key in ("turn", *(_ONE_STEP if mix.combine in JOINT_COMBINES else ())):
-        wanted = 1 if key == "turn" else getattr(stages[mixed[0]].optim, key)
+        required = 1 if key == "turn" else getattr(stages[mixed[0]].optim, key)
         for index in mixed:
-            if getattr(stages[index].optim, key) != wanted:
+            if getattr(stages[index].optim, key) != required:
                 raise UsageError(
-                    f"{where}: 'stage.{index}.optim.{key}' must be {wanted}: with mix.combine "
+                    f"{where}: 'stage.{index}.optim.{key}' must be {required}: with mix.combine "
                     f"{mix.combine!r} it is one for all",
-                    hint=Hint(RecipeValue(f"stages.optim.{key}", str(wanted))),
+                    hint=Hint(RecipeValue(f"stages.optim.{key}", str(required))),
                 )
 
 
@@ -446,10 +452,10 @@ def declared_text(recipe: Recipe) -> str:
     lines = ["", "# where the paper, or its authors' code, says something else or nothing:"]
     for deviation in merge_declared(recipe.deviations):
         set_here = (str(values.get(key, "not set")) for key in deviation.keys)
-        here = deviation.here or " / ".join(dict.fromkeys(set_here))
+        own_value = deviation.here or " / ".join(dict.fromkeys(set_here))
         lines += [
             f"#   {short_keys(deviation.keys, len(recipe.stages))}: {deviation.paper}",
-            f"#     here: {here} ({deviation.source})",
+            f"#     here: {own_value} ({deviation.source})",
         ]
     return "\n".join(lines) + "\n"
 
@@ -458,8 +464,8 @@ def recipe_differences(old: Recipe, new: Recipe) -> list[tuple[str, Any, Any]]:
     """Return the keys whose values differ, as (key, old value, new value); absent values are
     None.
     """
-    before, after = flatten(recipe_to_table(old)), flatten(recipe_to_table(new))
-    rows = [(key, before.get(key), after.get(key)) for key in before | after]
+    old_values, new_values = flatten(recipe_to_table(old)), flatten(recipe_to_table(new))
+    rows = [(key, old_values.get(key), new_values.get(key)) for key in old_values | new_values]
     return [row for row in rows if row[1] != row[2]]
 
 
@@ -498,9 +504,9 @@ def _stage(stage: _StageTable, where: str, prefix: str, *, is_stored: bool) -> S
         )
     name = options.pop("name", None)
     if not isinstance(name, str):
-        fault = "missing" if name is None else f"{quote(name)}: not a name"
+        problem = "missing" if name is None else f"{quote(name)}: not a name"
         raise UsageError(
-            f"{where}: '{prefix}.objective.name' is {fault}",
+            f"{where}: '{prefix}.objective.name' is {problem}",
             hint=f"one of {', '.join(objective_names())}",
         )
     checked: Any = RawOptions(values=json.dumps(options))  # as written, where no plug-in may load
@@ -542,7 +548,7 @@ def keys_of(recipe: Recipe) -> frozenset[str]:
     for index, stage in enumerate(recipe.stages):
         options = stage.objective.options  # where its plug-in is not loaded, those that are written
         is_raw = isinstance(options, RawOptions)
-        own = [
+        stage_keys = [
             *_keys("data", DataSection),
             *_keys("optim", OptimSection),
             "objective.name",
@@ -551,9 +557,9 @@ def keys_of(recipe: Recipe) -> frozenset[str]:
                 for key in (options.plain() if is_raw else known_keys(type(options)))
             ),
         ]
-        keys |= {f"stage.{index}.{key}" for key in own}
+        keys |= {f"stage.{index}.{key}" for key in stage_keys}
         if len(recipe.stages) == 1:
-            keys |= {*own}
+            keys |= {*stage_keys}
     return frozenset(keys)
 
 

@@ -29,13 +29,13 @@ def find_flaw(values: Any) -> tuple[Key, str] | None:
     """Return the key of the first unusable value and the reason, or None; tables of any depth are
     checked.
     """
-    waiting: list[tuple[Key, Any]] = [((), values)]
-    while waiting:
-        key, value = waiting.pop()
+    unchecked: list[tuple[Key, Any]] = [((), values)]
+    while unchecked:
+        key, value = unchecked.pop()
         if reason := _flaw(key, value):
             return key, reason
         if len(key) < DEEPEST:
-            waiting.extend(reversed([((*key, step), item) for step, item in _members(value)]))
+            unchecked.extend(reversed([((*key, step), item) for step, item in _members(value)]))
         elif any(True for _ in _members(value)):
             return key[:3], f"nested more than {DEEPEST} deep"
     return None
@@ -214,12 +214,12 @@ def read_json(cls: type[T], content: bytes | str, *, where: Path, schema: int, h
     content = content.encode(errors="surrogatepass") if isinstance(content, str) else content
     try:
         instance: T = adapter(typing.cast("Any", cls)).validate_json(content, strict=True)
-        wrong = ""
+        problem = ""
     except pydantic.ValidationError as error:
-        wrong = _described(cls, _first_error(error), content)
+        problem = _described(cls, _first_error(error), content)
     # it may hold a NUL character or an integer that is too long, and needs a full check
     is_suspicious = b"\\u0000" in content or b"9" * 20 in content.translate(_DIGITS)
-    if wrong or is_suspicious or getattr(instance, "schema", schema) > schema:
+    if problem or is_suspicious or getattr(instance, "schema", schema) > schema:
         values = _plain(content)
         if (
             isinstance(values, dict)
@@ -231,9 +231,9 @@ def read_json(cls: type[T], content: bytes | str, *, where: Path, schema: int, h
                 hint="update embedlab to read it",
             )
         if flaw := find_flaw(values):
-            wrong = f"{dotted(flaw[0])!r} {flaw[1]}"
-    if wrong:
-        raise MissingError(f"{where}: damaged: {wrong}", hint=hint)
+            problem = f"{dotted(flaw[0])!r} {flaw[1]}"
+    if problem:
+        raise MissingError(f"{where}: damaged: {problem}", hint=hint)
     return instance
 
 
@@ -316,14 +316,14 @@ def _location(error: Mapping[str, Any], values: Any) -> Key:
     adds.
     """
     steps = list(error["loc"])
-    last = [steps.pop()] if steps and error["type"] in _MISSING_KEY else []
+    missing_key = [steps.pop()] if steps and error["type"] in _MISSING_KEY else []
     path: list[str | int] = []
     for step in steps:
         members = dict(_members(values))
         if step in members:
             path.append(step)
             values = members[step]
-    return (*path, *last)
+    return (*path, *missing_key)
 
 
 def _usage_error(
@@ -332,9 +332,11 @@ def _usage_error(
     location = _location(error, values)
     key = dotted(location, prefix)
     if error["type"] in _UNKNOWN_KEY:
-        known = known_keys(cls, location[:-1])
-        wrong = str(location[-1]) if location else ""
-        hint = nearest_hint(wrong, known if location else (), f"known keys: {', '.join(known)}")
+        valid_keys = known_keys(cls, location[:-1])
+        unknown_key = str(location[-1]) if location else ""
+        hint = nearest_hint(
+            unknown_key, valid_keys if location else (), f"known keys: {', '.join(valid_keys)}"
+        )
         return UsageError(
             f"{where}: unknown key {key!r}",
             hint=hint,
@@ -419,7 +421,7 @@ def reason_of(error: Mapping[str, Any]) -> str:
             }
         )
     if kind == "too_short":
-        least = context["min_length"]
-        return f"list should have at least {least} item{'s' if least > 1 else ''}"
+        minimum = context["min_length"]
+        return f"list should have at least {minimum} item{'s' if minimum > 1 else ''}"
     text = str(context["error"] if kind == "value_error" else error["msg"])
     return text[:1].lower() + text[1:]

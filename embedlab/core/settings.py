@@ -166,12 +166,12 @@ def load_settings(
         )
         for setting in fields(Settings)
     }
-    for source, given in (
+    for source, source_values in (
         *_files(folder, environment),
         ("environment", _from_environment(environment)),
         (given_as, dict(flags)),
     ):
-        table_ = _without_removed(given, source, note)
+        table_ = _without_removed(source_values, source, note)
         if table_ != {}:
             checked = build(Settings, table_, where=source)
             for key in table_:
@@ -183,9 +183,18 @@ def load_settings(
                     value = cache_folder(value)
                 if isinstance(value, PluginSettings):
                     base = folder if source == "environment" else Path(source).parent
-                    before, more = origins[key], _absolute(map(str, value.files), base)
-                    value = PluginSettings(files=(*dict.fromkeys([*before.value.files, *more]),))
-                    label = label if before.source == "default" else f"{before.source}, {label}"
+                    earlier_origin, files_here = (
+                        origins[key],
+                        _absolute(map(str, value.files), base),
+                    )
+                    value = PluginSettings(
+                        files=(*dict.fromkeys([*earlier_origin.value.files, *files_here]),)
+                    )
+                    label = (
+                        label
+                        if earlier_origin.source == "default"
+                        else f"{earlier_origin.source}, {label}"
+                    )
                 origins[key] = SettingOrigin(key=key, value=value, source=label)
     settings = replace(defaults, **{key: origin.value for key, origin in origins.items()})
     files = replace(origins["plugins"], key="plugins.files", value=str(settings.plugins) or None)
@@ -206,16 +215,16 @@ def _folder_settings(folder: Path) -> tuple[Path, dict[str, Any]] | None:
 
 def _refuse(file: Path, values: Any, keys: Collection[str]) -> None:
     """Refuse those KEYS that a settings FILE sets but may not."""
-    refused = [key for key in keys if isinstance(values, dict) and key in values]
-    if refused:
-        option, more = "--plugin", ""
-        if "plugins" not in refused:
-            option, variable = "--config", f"EMBEDLAB_{refused[0].upper()}"
-            more = f", or by {variable}; the settings of a folder hold {', '.join(SHOWN)}"
-        own = f", or in your own settings, {user_config_file()}"
+    refused_keys = [key for key in keys if isinstance(values, dict) and key in values]
+    if refused_keys:
+        option, alternatives = "--plugin", ""
+        if "plugins" not in refused_keys:
+            option, variable = "--config", f"EMBEDLAB_{refused_keys[0].upper()}"
+            alternatives = f", or by {variable}; the settings of a folder hold {', '.join(SHOWN)}"
+        own_settings = f", or in your own settings, {user_config_file()}"
         raise UsageError(
-            f"{file}: {', '.join(map(repr, refused))} cannot be set there",
-            hint=Hint("set it by ", NamedOption(option, "FILE"), own, more),
+            f"{file}: {', '.join(map(repr, refused_keys))} cannot be set there",
+            hint=Hint("set it by ", NamedOption(option, "FILE"), own_settings, alternatives),
         )
 
 
@@ -229,10 +238,10 @@ def named_plugins() -> list[Path]:
     values = read_toml(user_file) if user_file.is_file() else {}
     plugins = values.get("plugins")
     files = plugins.get("files") if isinstance(plugins, dict) else None
-    is_whole = isinstance(files, list) and all(isinstance(file, str) for file in files)
-    own = _absolute(files if files and is_whole else (), user_file.parent)
-    typed = _absolute(_file_list(os.environ.get(PLUGINS, "")), Path())
-    return list(dict.fromkeys([*own, *typed]))
+    is_file_list = isinstance(files, list) and all(isinstance(file, str) for file in files)
+    user_files = _absolute(files if files and is_file_list else (), user_file.parent)
+    environment_files = _absolute(_file_list(os.environ.get(PLUGINS, "")), Path())
+    return list(dict.fromkeys([*user_files, *environment_files]))
 
 
 @contextmanager
@@ -240,18 +249,18 @@ def files_named(config: Path | None, plugins: Sequence[Path]) -> Iterator[None]:
     """Let this process, and those that it starts meanwhile, read the settings in the file CONFIG
     and use the files of PLUGINS too.
     """
-    before = {name: os.environ.get(name) for name in (CONFIG, PLUGINS)}
-    known = _file_list(before[PLUGINS] or "")
-    files = os.pathsep.join(map(str, _absolute([*known, *map(str, plugins)], Path())))
+    environment_before = {name: os.environ.get(name) for name in (CONFIG, PLUGINS)}
+    named_before = _file_list(environment_before[PLUGINS] or "")
+    files = os.pathsep.join(map(str, _absolute([*named_before, *map(str, plugins)], Path())))
     values = {
-        CONFIG: str(config.absolute()) if config is not None else before[CONFIG],
+        CONFIG: str(config.absolute()) if config is not None else environment_before[CONFIG],
         PLUGINS: files,
     }
     try:
         os.environ.update({name: value for name, value in values.items() if value})
         yield
     finally:
-        for name, value in before.items():
+        for name, value in environment_before.items():
             os.environ.pop(name, None)
             if value is not None:
                 os.environ[name] = value
@@ -297,42 +306,42 @@ def without_half_a_team() -> Iterator[None]:
 
 def _is_in_team(environment: Mapping[str, str]) -> bool:
     rank, size = environment.get("RANK", ""), environment.get("WORLD_SIZE", "")
-    is_whole = all(map(environment.get, ("MASTER_ADDR", "MASTER_PORT", "LOCAL_RANK")))
-    return is_whole and rank.isdecimal() and size.isdecimal() and int(rank) < int(size)
+    has_address = all(map(environment.get, ("MASTER_ADDR", "MASTER_PORT", "LOCAL_RANK")))
+    return has_address and rank.isdecimal() and size.isdecimal() and int(rank) < int(size)
 
 
-def _without_removed(given: Any, source: str, note: Callable[[str], None]) -> Any:
-    """Return GIVEN without removed settings, noting each with NOTE; anything but a table is
+def _without_removed(values: Any, source: str, note: Callable[[str], None]) -> Any:
+    """Return VALUES without removed settings, noting each with NOTE; anything but a table is
     returned unchanged.
     """
-    for key in [*REMOVED] if isinstance(given, dict) else ():
-        if key in given:
-            where = f"EMBEDLAB_{key.upper()}" if source == "environment" else f"{source}: {key!r}"
+    for key in [*REMOVED] if isinstance(values, dict) else ():
+        if key in values:
+            setting = f"EMBEDLAB_{key.upper()}" if source == "environment" else f"{source}: {key!r}"
             note(
-                f"{where} has no effect any more: the setting, which {REMOVED[key]}, was "
+                f"{setting} has no effect any more: the setting, which {REMOVED[key]}, was "
                 f"removed; delete it there"
             )
-            given = {name: value for name, value in given.items() if name != key}
-    return given
+            values = {name: value for name, value in values.items() if name != key}
+    return values
 
 
 def _files(folder: Path, environment: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the settings files that are there with their values, the strongest last."""
-    user, named = user_config_file(), Path(environment.get(CONFIG) or user_config_file())
-    if user.is_file():
-        yield str(user), read_toml(user)
+    user_file, config_file = user_config_file(), Path(environment.get(CONFIG) or user_config_file())
+    if user_file.is_file():
+        yield str(user_file), read_toml(user_file)
     local = _folder_settings(folder)
-    if local is not None and local[0].resolve() not in {user.resolve(), named.resolve()}:
+    if local is not None and local[0].resolve() not in {user_file.resolve(), config_file.resolve()}:
         _refuse(*local, [key.name for key in fields(Settings) if key.name not in SHOWN])
         yield str(local[0]), local[1]
-    if named != user:
-        values = read_toml(named)
-        _refuse(named, values, ["plugins"])
-        yield str(named), values
+    if config_file != user_file:
+        values = read_toml(config_file)
+        _refuse(config_file, values, ["plugins"])
+        yield str(config_file), values
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
-    known = {f"EMBEDLAB_{key.name.upper()}": key.name for key in fields(Settings)}
+    setting_of_variable = {f"EMBEDLAB_{key.name.upper()}": key.name for key in fields(Settings)}
     values: dict[str, Any] = {}
     for variable, text in environment.items():
         if not variable.startswith("EMBEDLAB_") or not text or variable in _NO_SETTINGS:
@@ -342,7 +351,7 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
             values[key] = {"files": _file_list(text)}
         elif key in REMOVED:
             values[key] = text
-        elif variable in known:
+        elif variable in setting_of_variable:
             values[key] = getattr(build(Settings, {key: text}, where=variable, is_text=True), key)
         else:
             raise UsageError(
@@ -357,7 +366,7 @@ def _guess(variable: str) -> str:
     close.
     """
     key = variable.removeprefix("EMBEDLAB_").lower()
-    known = [field.name for field in fields(Settings)]
-    shorter = [name for name in known if key.startswith(name)]
-    guess = max(shorter, key=len) if shorter else nearest_name(key, known)
+    setting_names = [field.name for field in fields(Settings)]
+    prefixes = [name for name in setting_names if key.startswith(name)]
+    guess = max(prefixes, key=len) if prefixes else nearest_name(key, setting_names)
     return f"did you mean EMBEDLAB_{guess.upper()}? otherwise " if guess else ""
