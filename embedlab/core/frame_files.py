@@ -93,7 +93,7 @@ def read_csv(path: Path, **options: Any) -> pl.DataFrame:
 
 
 def join_parquet(paths: Sequence[Path], output_path: Path) -> None:
-    """Write the rows of the parquet files at PATHS, in this order, into the file OUTPUT_PATH, without
+    """Write the rows of the parquet files at PATHS, in this order, into OUTPUT_PATH, without
     holding them all.
     """
     with system_errors(output_path):

@@ -38,8 +38,8 @@ def recipes_folder() -> Path:
 
 
 def data_folder(named_folder: Path) -> Path:
-    """Return the data folder that NAMED_FOLDER names: a path, the starter set inside the package, or the
-    generated corpora; a name that could be a folder too is refused.
+    """Return the data folder that NAMED_FOLDER names: a path, the starter set inside the package,
+    or the generated corpora; a name that could be a folder too is refused.
     """
     if str(named_folder) not in INSIDE:
         return named_folder
