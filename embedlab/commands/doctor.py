@@ -135,7 +135,8 @@ def _devices(settings: Settings) -> Iterator[Finding]:
         hardware = machine(settings, training=True)
         yield Finding(
             "training on",
-            f"{hardware.device} in {hardware.precision}, {hardware.threads} threads of {os.cpu_count()}",
+            f"{hardware.device} in {hardware.precision}, {hardware.threads} threads of "
+            f"{os.cpu_count()}",
         )
     except EmbedlabError as error:
         yield Finding("training on", settings.device, problem=error.message)

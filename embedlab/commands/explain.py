@@ -165,7 +165,8 @@ def check_member(spec: ModelSpec) -> None:
     if spec.is_prefixed and encoder_kind(spec.kind).backend == "file":
         output = "vectors" if encoder_kind(spec.kind).has_vectors else "scores"
         raise UsageError(
-            f"{spec.name!r} has only the {output} in its file, and none of sentences that lack a word",
+            f"{spec.name!r} has only the {output} in its file, and none of sentences that lack a "
+            "word",
             hint="name the model itself, which can compute them",
         )
     if spec.kind == "ensemble":

@@ -144,7 +144,9 @@ def estimate(planned: PlannedGrid, entries: Sequence[CellEntry]) -> GridEstimate
         gpus=gpus,
         at_once=at_once,
         where=location,
-        text=f"{plan.name}: {cell_count}, {cost.cells} to do, {location}, {threads}; {time}; {disk}",
+        text=(
+            f"{plan.name}: {cell_count}, {cost.cells} to do, {location}, {threads}; {time}; {disk}"
+        ),
         seconds=times.seconds,
     )
 
@@ -236,7 +238,8 @@ def _refuse_other_place(plan: GridPlan, settings: Settings) -> None:
     other_settings += ["threads"] if settings.threads not in {None, plan.threads} else []
     if other_settings:
         raise UsageError(
-            f"grid {plan.name!r} continues as it was planned, not with other {' or '.join(other_settings)}",
+            f"grid {plan.name!r} continues as it was planned, not with other "
+            f"{' or '.join(other_settings)}",
             hint="remove that option, or plan the grid again by its TOML file or the command that "
             "began it",
         )
@@ -259,7 +262,8 @@ def check_variants(variants: Iterable[Variant], settings: Settings) -> list[Miss
     ]
     if missing_encoders := lost_encoders(_encoders(variants), settings):
         raise MissingError(
-            f"no encoder {', '.join(missing_encoders)} on this machine, and the hub cannot be reached",
+            f"no encoder {', '.join(missing_encoders)} on this machine, and the hub cannot be "
+            "reached",
             hint="give the folder of one, or minilm, with --encoder",
         )
     return list({error.message: error for error in errors}.values())

@@ -171,7 +171,8 @@ def evaluate_on_unseen_pairs(
     items = all_pairs.outcomes[0]
     unseen_items = chosen_items(items, items.trained_models.is_null())
     note = (
-        f"{unseen_items.rows.height} of {items.rows.height} pairs: no model of the table is known to "
+        f"{unseen_items.rows.height} of {items.rows.height} pairs: no model of the table is "
+        "known to "
         f"have read a sentence of theirs in training"
     )
     evaluations = {}

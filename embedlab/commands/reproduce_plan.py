@@ -510,7 +510,8 @@ def find_trained_rows(
         for key, values in settings_apart(table, runs, run_of).items()
     )
     note = (
-        f"the runs behind the rows differ from each other in {'; '.join(differing_settings)}: their order "
+        f"the runs behind the rows differ from each other in {'; '.join(differing_settings)}: "
+        "their order "
         f"says nothing about that of the rows",
     )
     return TrainedRows(models=models, recipes=recipes, apart=note if differing_settings else ())

@@ -174,7 +174,8 @@ def refuse_missing(
         raise refusals[0]
     if missing_inputs:
         raise MissingError(
-            f"{table.typed} needs {', '.join(dict.fromkeys(missing_inputs))}, which this machine does not "
+            f"{table.typed} needs {', '.join(dict.fromkeys(missing_inputs))}, which this machine "
+            "does not "
             "have",
             hint=f"`embedlab reproduce {table.typed} --data tiny --seeds 1` runs here, on generated "
             "sentences; for real ones --data DIR and an --encoder of `embedlab models ls`",

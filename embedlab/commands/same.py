@@ -315,7 +315,8 @@ def _table(options: SameOptions, explanation: Explanation, refused_count: int) -
         cut_note = f": cosines are to its first {dim}" * isfinite(explanation.reference.max())
         notes.append(f"{dim} numbers a vector served, {reference_dim} of the reference{cut_note}")
     notes.append(
-        f"median length of a vector: {served_norm:.4g} served, {reference_norm:.4g} of the reference"
+        f"median length of a vector: {served_norm:.4g} served, {reference_norm:.4g} of the "
+        "reference"
     )
     if not explanation.is_same and not causes:
         nearest_causes = "; ".join(
@@ -360,7 +361,8 @@ def _verdict(options: SameOptions, explanation: Explanation) -> str:
     )
     if explanation.is_same:
         return (
-            f"{served_name} is {reference}, to the precision of {explanation.precision}: least cosine "
+            f"{served_name} is {reference}, to the precision of {explanation.precision}: least "
+            "cosine "
             f"{1 - base.max():.7f} over {len(base)} texts"
         )
     if not explanation.causes:
@@ -444,7 +446,8 @@ def _matched(
             for results in (first_results, second_results)
         )
         raise UsageError(
-            f"no model and task is in both files: {str(first)!r} has {first_names}, {str(second)!r} "
+            f"no model and task is in both files: {str(first)!r} has {first_names}, "
+            f"{str(second)!r} "
             f"has {other}",
             hint="give files with one result each, or of the same models and tasks",
         )

@@ -236,7 +236,8 @@ def start_detached_training(plan: TrainPlan, session: Session) -> Detached:
     open_stages(plan.recipe, Source.from_settings(session.settings), first_run.seed)
     process = start_run(train_arguments(plan.options, session.settings), first_run)
     session.note(
-        f"process {process.pid} trains {names}; `embedlab runs log {first_run.id} --follow` follows it"
+        f"process {process.pid} trains {names}; `embedlab runs log {first_run.id} --follow` "
+        "follows it"
     )
     return process
 
@@ -266,7 +267,8 @@ def submit_training(plan: TrainPlan, address: str, session: Session) -> tuple[st
         )
         jobs.append(job_id)
         session.note(
-            f"job {job_id} of Slurm trains {run.id}; `embedlab runs log {run.id} --follow` follows it"
+            f"job {job_id} of Slurm trains {run.id}; `embedlab runs log {run.id} --follow` "
+            "follows it"
         )
     return tuple(jobs)
 

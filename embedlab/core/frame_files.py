@@ -152,7 +152,8 @@ def read_npy(path: Path) -> NDArray[Any]:
         stored_bytes = path.stat().st_size - file.seek(0, os.SEEK_CUR)
         if count * dtype.itemsize > stored_bytes:
             raise ValueError(
-                f"its header states {count} numbers, and the file holds {stored_bytes // dtype.itemsize}"
+                f"its header states {count} numbers, and the file holds "
+                f"{stored_bytes // dtype.itemsize}"
             )
         return np.fromfile(file, dtype, count).reshape(shape, order="F" if is_fortran else "C")
 

@@ -428,7 +428,10 @@ def file_faults() -> Iterator[tuple[PluginFile, EmbedlabError]]:
             yield file, error
         else:
             if unknown_kind is not None:
-                message = f"the plug-in file {str(file.path)!r} adds {unknown_kind!r}, which is not a kind"
+                message = (
+                    f"the plug-in file {str(file.path)!r} adds {unknown_kind!r}, which is "
+                    "not a kind"
+                )
                 hint = nearest_hint(unknown_kind, KINDS, f"kinds: {', '.join(KINDS)}")
                 yield file, MissingError(message, hint=hint)
 
