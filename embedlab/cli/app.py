@@ -299,8 +299,8 @@ INSTEAD: Mapping[str, str] = {
 
 
 def instead_of(arguments: Sequence[str]) -> str:
-    """Return what to use instead of the first removed thing among typed ARGUMENTS; empty where there is
-    none.
+    """Return what to use instead of the first removed thing among typed ARGUMENTS; empty where
+    nothing was removed.
     """
     line = f"{' '.join(arguments)} ".replace("=", " ")
     for name, replacement in INSTEAD.items():

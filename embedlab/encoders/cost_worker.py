@@ -50,13 +50,13 @@ def measure(
     has: a slow model gets fewer.
     """
 
-    def taken(some: Sequence[str]) -> float:
-        before = clock()
+    def taken(batch: Sequence[str]) -> float:
+        start_s = clock()
         if hasattr(scorer, "encode"):
-            scorer.encode(some)
+            scorer.encode(batch)
         else:
-            scorer.score(some, [*some[1:], *some[:1]])
-        return (clock() - before) / len(some)
+            scorer.score(batch, [*batch[1:], *batch[:1]])
+        return (clock() - start_s) / len(batch)
 
     taken(sentences[:WARM])
     rate = taken(sentences[WARM : WARM + FEWEST] or sentences)
@@ -66,8 +66,8 @@ def measure(
 
 def processor_name() -> str:
     """Return the name of the processor, as the system states it."""
-    named = _stated(Path("/proc/cpuinfo"), "model name")
-    return named or platform.processor() or platform.machine()
+    model_name = _stated(Path("/proc/cpuinfo"), "model name")
+    return model_name or platform.processor() or platform.machine()
 
 
 def _stated(path: Path, key: str) -> str:
@@ -87,8 +87,8 @@ def peak_memory_mib() -> float:
     What Linux gives as ru_maxrss begins with that of the process that started this one; VmHWM is of
     this program alone.
     """
-    if stated := _stated(Path("/proc/self/status"), "VmHWM"):
-        return int(stated.split()[0]) / 2**10
+    if peak := _stated(Path("/proc/self/status"), "VmHWM"):
+        return int(peak.split()[0]) / 2**10
     unit = 2**20 if sys.platform == "darwin" else 2**10  # bytes there, KiB elsewhere
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
@@ -99,7 +99,7 @@ def main() -> int:
 
     settings, name = build(Settings, json.loads(sys.argv[1]), where="settings"), sys.argv[2]
     sentences = json.loads(sys.stdin.buffer.read())
-    here = machine(settings)
+    hardware = machine(settings)
     scorer = scorer_for(
         pinned(resolve(name, settings.runs).members[0], offline=settings.offline), settings
     )
@@ -109,8 +109,8 @@ def main() -> int:
         sentences=count,
         memory_mib=peak_memory_mib(),
         is_of_pairs=not hasattr(scorer, "encode"),
-        device=here.device.type,
-        threads=here.threads,
+        device=hardware.device.type,
+        threads=hardware.threads,
         processor=processor_name(),
     )
     print(json.dumps(asdict(cost)))  # noqa: T201 - the answer

@@ -118,12 +118,13 @@ def machine(settings: Settings, *, training: bool = False) -> Machine:
 
 def _refuse_precision(precision: str, device: torch.device, typed: str, *, training: bool) -> None:
     """Refuse a PRECISION that a DEVICE does not compute in; TYPED is what the user wrote."""
-    fits = "an encoder on a CPU" if precision == "int8" else "a GPU"
+    allowed_for = "an encoder on a CPU" if precision == "int8" else "a GPU"
     is_fit = device.type == ("cpu" if precision == "int8" else "cuda")
     if precision in {"int8", "tf32", "fp16"} and (not is_fit or (precision == "int8" and training)):
         doing = "training" if is_fit else f"device {device.type!r}"
         raise UsageError(
-            f"{typed} is for {fits}, not for {doing}", hint="use float32, bf16 or --precision auto"
+            f"{typed} is for {allowed_for}, not for {doing}",
+            hint="use float32, bf16 or --precision auto",
         )
 
 
@@ -223,13 +224,15 @@ def has_bf16_units(device: torch.device) -> bool:
     )
 
 
-def _device(wanted: Device) -> torch.device:
-    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
-    if wanted == "auto":
-        return torch.device(next((kind for kind, is_there in there.items() if is_there), "cpu"))
-    if not there.get(wanted, True):
+def _device(kind_wanted: Device) -> torch.device:
+    availability = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    if kind_wanted == "auto":
+        return torch.device(
+            next((kind for kind, is_available in availability.items() if is_available), "cpu")
+        )
+    if not availability.get(kind_wanted, True):
         raise MissingError(
-            f"device {wanted!r} is not available here",
+            f"device {kind_wanted!r} is not available here",
             hint="use --device auto or --device cpu; `embedlab doctor` lists the devices",
         )
-    return torch.device(wanted)
+    return torch.device(kind_wanted)

@@ -88,20 +88,20 @@ class RefusedTextsError(EmbedlabError):
         self.who, self.refused = who, tuple(refused)
         self.vectors = np.empty((0, 0), np.float32) if vectors is None else vectors
         count = len(self.refused)
-        named = first_few((_named(text) for text, _ in self.refused), SHOWN, separator="; ")
+        examples = first_few((_named(text) for text, _ in self.refused), SHOWN, separator="; ")
         super().__init__(
             f"{who} refuses {f'{count} texts' if count > 1 else 'a text'}, even alone "
-            f"({self.refused[0][1]}): {named}",
+            f"({self.refused[0][1]}): {examples}",
             hint="shorten or remove what it refuses; the vectors of all other texts are "
             "computed, and cached if the cache is on",
         )
 
 
 def _named(text: str) -> str:
-    shown = one_line(text)
-    if len(shown) <= LENGTH:
-        return repr(shown)
-    return f"{shown[:LENGTH] + '…'!r} of {len(text):,} characters"
+    line = one_line(text)
+    if len(line) <= LENGTH:
+        return repr(line)
+    return f"{line[:LENGTH] + '…'!r} of {len(text):,} characters"
 
 
 TextKeys = NDArray[np.uint64]
@@ -146,8 +146,8 @@ def odd_texts(zero: int, unknown: int) -> tuple[str, ...]:
         "only tokens that its vocabulary does not know": unknown,
     }
     return tuple(
-        Note(f"{count} sentence{' has' if count == 1 else 's have'} {what}", kind="doubted")
-        for what, count in counts.items()
+        Note(f"{count} sentence{' has' if count == 1 else 's have'} {description}", kind="doubted")
+        for description, count in counts.items()
         if count
     )
 
@@ -213,9 +213,11 @@ def distinct(sentences: Sequence[T]) -> tuple[list[T], NDArray[np.intp]]:
     """Return each distinct sentence once, in order of first appearance, and the index of every
     input sentence among them.
     """
-    places: dict[T, int] = {}
-    index = [places.setdefault(sentence, len(places)) for sentence in sentences]
-    return list(places), np.array(index, np.intp)
+    index_of_sentence: dict[T, int] = {}
+    index = [
+        index_of_sentence.setdefault(sentence, len(index_of_sentence)) for sentence in sentences
+    ]
+    return list(index_of_sentence), np.array(index, np.intp)
 
 
 def shifted(progress: ProgressCallback | None, before: int, total: int) -> ProgressCallback | None:
@@ -274,8 +276,8 @@ class VectorScorer(Counting):
 
     def refuse_others(self, sentences: Sequence[Text]) -> None:
         """Refuse texts that another model refuses, as if this one did."""
-        if others := self.without.intersection(sentences):
-            refused = [(text, "another model refuses it") for text in sorted(others)]
+        if refused_texts := self.without.intersection(sentences):
+            refused = [(text, "another model refuses it") for text in sorted(refused_texts)]
             name: str = getattr(self, "name")  # noqa: B009 - each kind has one
             raise RefusedTextsError(name, refused)
 
@@ -295,8 +297,8 @@ def _number_notes(vectors: Vectors) -> tuple[str, ...]:
         return (Note("its numbers are bits", kind="doubted"),)
     if low < -128 or high >= 256 or high - low <= 100:  # counts of words are smaller
         return ()
-    packed = "all its numbers are whole: if they are packed bits, take np.unpackbits of them"
-    return (Note(packed, kind="doubted"),)
+    remark = "all its numbers are whole: if they are packed bits, take np.unpackbits of them"
+    return (Note(remark, kind="doubted"),)
 
 
 def cosines(first: Vectors, second: Vectors) -> NDArray[np.float32]:
@@ -316,9 +318,9 @@ def cosines(first: Vectors, second: Vectors) -> NDArray[np.float32]:
 
 def unit_vectors(vectors: Vectors) -> NDArray[np.float64]:
     """Each vector at length 1; a zero vector stays zero."""
-    wide = vectors.astype(np.float64)
-    lengths = np.linalg.norm(wide, axis=1, keepdims=True)
-    unit: NDArray[np.float64] = wide / np.where(lengths > 0, lengths, 1)
+    doubles = vectors.astype(np.float64)
+    lengths = np.linalg.norm(doubles, axis=1, keepdims=True)
+    unit: NDArray[np.float64] = doubles / np.where(lengths > 0, lengths, 1)
     return unit
 
 
@@ -375,17 +377,17 @@ def encode_accepted(
     """Return a vector of each sentence, zeros where the encoder refuses it alone, and which it
     accepts; that it refuses all is an error.
     """
-    refused = set[str]()
+    refused_texts = set[str]()
     while True:
-        is_accepted = np.array([sentence not in refused for sentence in sentences], np.bool_)
+        is_accepted = np.array([sentence not in refused_texts for sentence in sentences], np.bool_)
         try:
             accepted = encoder.encode([*compress(sentences, is_accepted)], progress)
             break
         except RefusedTextsError as error:
-            refused |= {text for text, _ in error.refused}
-            if refused.issuperset(sentences):
+            refused_texts |= {text for text, _ in error.refused}
+            if refused_texts.issuperset(sentences):
                 raise
-    if not refused:
+    if not refused_texts:
         return accepted, is_accepted
     vectors = np.zeros((len(sentences), accepted.shape[1]), np.float32)
     vectors[is_accepted] = accepted

@@ -43,9 +43,9 @@ class OfVectors:
         """Return the similarity of each of these pairs; (pairs,)."""
         scores = np.empty(len(query), np.float32)
         for start in range(0, len(query), DOCUMENTS_AT_ONCE):
-            some = slice(start, start + DOCUMENTS_AT_ONCE)
-            first, second = self.first[query[some]], self.second[document[some]]
-            scores[some] = similarities(first, second, self.similarity)
+            block = slice(start, start + DOCUMENTS_AT_ONCE)
+            first, second = self.first[query[block]], self.second[document[block]]
+            scores[block] = similarities(first, second, self.similarity)
         return scores
 
     def rows(self, queries: slice) -> Scores:
@@ -53,8 +53,8 @@ class OfVectors:
         first = self.first[queries]
         scores = np.empty((len(first), len(self.second)), np.float32)
         for start in range(0, len(self.second), DOCUMENTS_AT_ONCE):
-            some = slice(start, start + DOCUMENTS_AT_ONCE)
-            scores[:, some] = similarity_rows(first, self.second[some], self.similarity)
+            block = slice(start, start + DOCUMENTS_AT_ONCE)
+            scores[:, block] = similarity_rows(first, self.second[block], self.similarity)
         return scores
 
 
@@ -84,9 +84,10 @@ class OfTexts:
         return scores.reshape(-1, count)
 
     def _complete(self, scores: Scores) -> Scores:
-        if lacking := int(np.isnan(scores).sum()):
+        if missing_count := int(np.isnan(scores).sum()):
             raise UsageError(
-                f"{self.scorer.name!r} has no score for {lacking} of {len(scores)} pairs of a "
+                f"{self.scorer.name!r} has no score for {missing_count} of {len(scores)} pairs "
+                "of a "
                 f"query and a document",
                 hint="a file of scores needs all of them; models with vectors need no file",
             )
@@ -104,8 +105,10 @@ class OfIndex:
     def of(self, query: Places, document: Places) -> Scores:
         """Return the score of each of these pairs; (pairs,)."""
         scores = np.empty(len(query), np.float32)
-        for one in np.unique(query):
-            scores[query == one] = self.index.scores(self.first[one])[document[query == one]]
+        for query_index in np.unique(query):
+            scores[query == query_index] = self.index.scores(self.first[query_index])[
+                document[query == query_index]
+            ]
         return scores
 
     def rows(self, queries: slice) -> Scores:
@@ -118,72 +121,74 @@ Similarities = OfVectors | OfTexts | OfIndex
 
 
 def relevant_ranks(
-    compared: Similarities, judged: "Queries", progress: ProgressCallback | None = None
+    scorer: Similarities, judgements: "Queries", progress: ProgressCallback | None = None
 ) -> Ranks:
     """Return the rank of each relevant document among those of its query, 1 = most similar; what
     ties is in the worst order.
     """
-    counts = np.zeros(len(judged.query), np.int64)
-    for query, row, items in _rows(compared, judged):
-        for item in items[judged.relevant[items] < len(row)]:
-            counts[item] = np.count_nonzero(row >= row[judged.relevant[item]])
+    counts = np.zeros(len(judgements.query), np.int64)
+    for query, row, items in _rows(scorer, judgements):
+        for item in items[judgements.relevant[items] < len(row)]:
+            counts[item] = np.count_nonzero(row >= row[judgements.relevant[item]])
         if progress is not None:
-            progress(query + 1, len(compared.first))
-    return in_worst_order(judged, counts)
+            progress(query + 1, len(scorer.first))
+    return in_worst_order(judgements, counts)
 
 
-def first_documents(compared: Similarities, judged: "Queries", count: int) -> Places:
+def first_documents(scorer: Similarities, judgements: "Queries", count: int) -> Places:
     """Return the COUNT most similar documents of each query, in order, and NONE where there are
     fewer; (queries, count).
     """
-    found: list[tuple[Places, Places, Scores]] = []
-    for number, row, items in _rows(compared, judged):
-        own = judged.relevant[items][judged.relevant[items] < len(row)]
-        others = row.copy()
-        others[own] = -np.inf  # all of them are among those that are put in order
-        document = np.concatenate([_highest(others, count), own])
-        found.append((np.full(len(document), number), document, row[document]))
-    query, document, score = (np.concatenate(column) for column in zip(*found, strict=True))
-    return in_order(query, document, score, judged, queries=len(compared.first), count=count)
+    candidates: list[tuple[Places, Places, Scores]] = []
+    for number, row, items in _rows(scorer, judgements):
+        relevant = judgements.relevant[items][judgements.relevant[items] < len(row)]
+        other_scores = row.copy()
+        other_scores[relevant] = -np.inf  # all of them are among those that are put in order
+        document = np.concatenate([_highest(other_scores, count), relevant])
+        candidates.append((np.full(len(document), number), document, row[document]))
+    query, document, score = (np.concatenate(column) for column in zip(*candidates, strict=True))
+    return in_order(query, document, score, judgements, queries=len(scorer.first), count=count)
 
 
-def _rows(compared: Similarities, judged: "Queries") -> Iterator[tuple[int, Scores, Places]]:
+def _rows(scorer: Similarities, judgements: "Queries") -> Iterator[tuple[int, Scores, Places]]:
     """Yield each query with its similarities, those that do not count behind all others, and the
     items that are its own.
     """
-    queries, documents = len(compared.first), len(compared.second)
-    room = VECTOR_PAIRS_AT_ONCE if isinstance(compared, OfVectors) else PAIRS_AT_ONCE
+    queries, documents = len(scorer.first), len(scorer.second)
+    room = VECTOR_PAIRS_AT_ONCE if isinstance(scorer, OfVectors) else PAIRS_AT_ONCE
     step = max(1, room // max(documents, 1))
-    order = np.argsort(judged.query, kind="stable")
-    ends = np.searchsorted(judged.query[order], np.arange(queries + 1))
+    order = np.argsort(judgements.query, kind="stable")
+    bounds = np.searchsorted(judgements.query[order], np.arange(queries + 1))
     for start in range(0, queries, step):
-        rows = compared.rows(slice(start, start + step))
-        query, document = judged.excluded
-        inside = (query >= start) & (query < start + step) & (document < documents)
-        rows[query[inside] - start, document[inside]] = -np.inf
+        rows = scorer.rows(slice(start, start + step))
+        query, document = judgements.excluded
+        is_in_block = (query >= start) & (query < start + step) & (document < documents)
+        rows[query[is_in_block] - start, document[is_in_block]] = -np.inf
         for number, row in enumerate(rows, start=start):
-            yield number, row, order[ends[number] : ends[number + 1]]
+            yield number, row, order[bounds[number] : bounds[number + 1]]
 
 
 def _highest(scores: Scores, count: int) -> Places:
     """Return the places of the COUNT highest scores, of those that tie the first."""
-    places: Places = np.arange(len(scores))
+    indices: Places = np.arange(len(scores))
     if len(scores) > count:
-        least = np.partition(scores, -count)[-count]
-        above = np.flatnonzero(scores > least)
-        places = np.concatenate([above, np.flatnonzero(scores == least)[: count - len(above)]])
-    return places[np.isfinite(scores[places])]
+        threshold = np.partition(scores, -count)[-count]
+        higher = np.flatnonzero(scores > threshold)
+        indices = np.concatenate(
+            [higher, np.flatnonzero(scores == threshold)[: count - len(higher)]]
+        )
+    return indices[np.isfinite(scores[indices])]
 
 
-def in_worst_order(judged: "Queries", counts: NDArray[np.int64]) -> Ranks:
+def in_worst_order(judgements: "Queries", counts: NDArray[np.int64]) -> Ranks:
     """Return the ranks of relevant documents by how many candidates of its query are at least as
     similar as each, itself included; infinite where that is 0, as it was not found.
 
     Those of a query that tie have equal counts, the last rank of all that tie; the more relevant
     come after the less relevant.
     """
-    order = np.lexsort((-judged.grade, counts, judged.query))
-    keys = np.stack([judged.query[order], counts[order]])
+    order = np.lexsort((-judgements.grade, counts, judgements.query))
+    keys = np.stack([judgements.query[order], counts[order]])
     is_new = np.append(True, (np.diff(keys) != 0).any(axis=0))[: len(order)]
     starts = np.flatnonzero(is_new)[np.cumsum(is_new) - 1]
     ranks = np.empty(len(order))
@@ -196,7 +201,7 @@ def in_order(
     query: Places,
     document: Places,
     score: NDArray[np.floating],
-    judged: "Queries",
+    judgements: "Queries",
     *,
     queries: int,
     count: int,
@@ -204,7 +209,7 @@ def in_order(
     """Return the first COUNT of the scored documents of each query in the order of their scores,
     and NONE; (queries, count).
     """
-    query, document, column = _sorted(query, document, score, judged)
+    query, document, column = _sorted(query, document, score, judgements)
     is_first = column < count
     ordered = np.full((queries, count), NONE, np.intp)
     ordered[query[is_first], column[is_first]] = document[is_first]
@@ -212,7 +217,7 @@ def in_order(
 
 
 def ranks_in_run(
-    query: Places, document: Places, score: NDArray[np.floating], judged: "Queries"
+    query: Places, document: Places, score: NDArray[np.floating], judgements: "Queries"
 ) -> Ranks:
     """Return the rank of each relevant document in a ranking that another program wrote; infinite
     where it was not found.
@@ -220,15 +225,17 @@ def ranks_in_run(
     QUERY, DOCUMENT and SCORE are its lines, in any order; a document that is unknown, and so not
     relevant, is −1. Pairs that do not count are removed.
     """
-    stays = ~np.isin(_pairs(query, document), _pairs(*judged.excluded))
-    query, document, column = _sorted(query[stays], document[stays], score[stays], judged)
+    is_counted = ~np.isin(_pairs(query, document), _pairs(*judgements.excluded))
+    query, document, column = _sorted(
+        query[is_counted], document[is_counted], score[is_counted], judgements
+    )
     ranks = dict(zip(_pairs(query, document), column + 1, strict=True))
-    items = _pairs(judged.query, judged.relevant)
+    items = _pairs(judgements.query, judgements.relevant)
     return np.array([ranks.get(pair, np.inf) for pair in items], np.float64)
 
 
 def _sorted(
-    query: Places, document: Places, score: NDArray[np.floating], judged: "Queries"
+    query: Places, document: Places, score: NDArray[np.floating], judgements: "Queries"
 ) -> tuple[Places, Places, Places]:
     """Return scored documents in the order of their queries and scores, and the place of each
     among those of its query, from 0.
@@ -237,9 +244,11 @@ def _sorted(
     relevant, the least relevant first; those of one grade from the last item to the first, so that
     who is among the first is who has such a rank.
     """
-    places = {pair: item for item, pair in enumerate(_pairs(judged.query, judged.relevant))}
-    item = np.array([places.get(pair, NONE) for pair in _pairs(query, document)], np.intp)
-    grade = np.append(judged.grade, 0)[item]  # 0 of what is not relevant
+    item_of_pair = {
+        pair: item for item, pair in enumerate(_pairs(judgements.query, judgements.relevant))
+    }
+    item = np.array([item_of_pair.get(pair, NONE) for pair in _pairs(query, document)], np.intp)
+    grade = np.append(judgements.grade, 0)[item]  # 0 of what is not relevant
     order = np.lexsort((np.where(item == NONE, document, -item), grade, -score, query))
     query = query[order]
     return query, document[order], np.arange(len(query)) - np.searchsorted(query, query)

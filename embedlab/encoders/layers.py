@@ -90,7 +90,7 @@ def pooler_layer(pooler: nn.Linear | None, width: int, *, seed: int, spread: flo
     """The layer of the pooling `pooler`: tanh of a linear layer, POOLER or a new one of WIDTH drawn
     by SEED with the SPREAD of BERT's.
     """
-    made = Dense(
+    layer = Dense(
         width,
         width,
         bias=True,
@@ -99,12 +99,12 @@ def pooler_layer(pooler: nn.Linear | None, width: int, *, seed: int, spread: flo
         has_residual=False,
     )
     if pooler is not None:
-        made.linear = pooler
-        return made
+        layer.linear = pooler
+        return layer
     with torch.no_grad():
-        made.linear.weight.normal_(0, spread, generator=torch.Generator().manual_seed(seed))
-        made.linear.bias.zero_()
-    return made
+        layer.linear.weight.normal_(0, spread, generator=torch.Generator().manual_seed(seed))
+        layer.linear.bias.zero_()
+    return layer
 
 
 def _load(layer: Layer) -> nn.Module:
@@ -112,25 +112,25 @@ def _load(layer: Layer) -> nn.Module:
         return Normalise()
     if layer.kind == "layer-norm":
         return _with_weights(LayerNorm(read_layer_norm(layer.folder).dimension), layer.folder)
-    stated = read_dense(layer.folder)
-    made = Dense(
-        stated.in_features,
-        stated.out_features,
-        bias=stated.bias,
-        activation=_activation(layer.folder, stated.activation_function),
-        activation_name=stated.activation_function,
-        has_residual=stated.use_residual,
+    config = read_dense(layer.folder)
+    dense = Dense(
+        config.in_features,
+        config.out_features,
+        bias=config.bias,
+        activation=_activation(layer.folder, config.activation_function),
+        activation_name=config.activation_function,
+        has_residual=config.use_residual,
     )
-    return _with_weights(made, layer.folder)
+    return _with_weights(dense, layer.folder)
 
 
 def _activation(folder: Path, name: str) -> nn.Module:
     """An activation by the name of its class; only torch's own are made, as others would run code
     of the folder's choice.
     """
-    module, _, last = name.rpartition(".")
+    module, _, class_name = name.rpartition(".")
     activation = (
-        getattr(nn, last, None)
+        getattr(nn, class_name, None)
         if module == TORCH or module.startswith(f"{TORCH}.modules.")
         else None
     )
@@ -191,8 +191,14 @@ def write_layout(
     methods = [pooling_method(name) for name in pooling_parts(usage.pooling)]
     unweighted = methods[0].unweighted if len(methods) == 1 else None
     weighted = ["WordWeights"] if unweighted else []
-    last = ["Normalize"] if usage.is_normalised else []
-    names = ["Transformer", *weighted, "Pooling", *(_TYPES[type(layer)] for layer in layers), *last]
+    final_modules = ["Normalize"] if usage.is_normalised else []
+    names = [
+        "Transformer",
+        *weighted,
+        "Pooling",
+        *(_TYPES[type(layer)] for layer in layers),
+        *final_modules,
+    ]
     paths = ["", *(f"{number}_{name}" for number, name in enumerate(names[1:], start=1))]
     modules = [
         {"idx": number, "name": str(number), "path": path, "type": f"{MODULE}.{name}"}
@@ -200,16 +206,16 @@ def write_layout(
     ]
     if unweighted:
         _write_word_weights(folder / "1_WordWeights", tokenizer, unweighted)
-    after, modes = (
+    pooling_index, modes = (
         names.index("Pooling"),
         [method.exported_as for method in methods if method.exported_as is not None],
     )
     if len(modes) < len(
         methods
     ):  # sentence-transformers then refuses the folder by this name, and takes no mean in its place
-        modules[after]["type"] = f"{OWN_POOLING}{usage.pooling}"
-    _write_json(folder / paths[after] / "config.json", _pooling(usage, modes, width))
-    for path, layer in zip(paths[after + 1 :], layers, strict=False):
+        modules[pooling_index]["type"] = f"{OWN_POOLING}{usage.pooling}"
+    _write_json(folder / paths[pooling_index] / "config.json", _pooling(usage, modes, width))
+    for path, layer in zip(paths[pooling_index + 1 :], layers, strict=False):
         _write_layer(folder / path, layer)
     _write_json(folder / "modules.json", modules)
     arguments = {} if has_pooler else {"model_args": {"add_pooling_layer": False}}
@@ -231,13 +237,15 @@ def write_layout(
                 **({"truncate_dim": usage.dim} if usage.dim is not None else {}),
             },
         )
-    known = {} if usage.training_text is None else {"training_text": list(usage.training_text)}
+    training_text = (
+        {} if usage.training_text is None else {"training_text": list(usage.training_text)}
+    )
     _write_json(
         folder / STATEMENT,
         {
             "pooling": saved_pooling(usage.pooling),
             "max_tokens": usage.reading.max_tokens,
-            **known,
+            **training_text,
         },
     )
 
@@ -279,15 +287,15 @@ def _write_word_weights(folder: Path, tokenizer: PreTrainedTokenizerFast, unweig
     UNWEIGHTED.
     """
     token = getattr(tokenizer, unweighted)
-    words = [
+    vocabulary = [
         word or f"[unused {number}]"
         for number, word in enumerate(tokenizer.convert_ids_to_tokens(list(range(len(tokenizer)))))
     ]
-    weights = torch.ones(len(words), 1)
+    weights = torch.ones(len(vocabulary), 1)
     weights[tokenizer.convert_tokens_to_ids(token)] = 0
     _write_json(
         folder / "config.json",
-        {"vocab": words, "word_weights": {token: 0.0}, "unknown_word_weight": 1},
+        {"vocab": vocabulary, "word_weights": {token: 0.0}, "unknown_word_weight": 1},
     )
     save_file({"emb_layer.weight": weights}, folder / "model.safetensors")
 

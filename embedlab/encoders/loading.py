@@ -58,8 +58,11 @@ class PrefixedEncoder(VectorScorer):
         self._inner = inner
         kind = encoder_kind(spec.kind)
         # what other program computes, whose errors are not ours
-        others = {"plugin": "the plug-in", "sentence-transformers": "sentence-transformers"}
-        self._by = "the object" if spec.kind == "live" else others.get(kind.backend)
+        origin_of_backend = {
+            "plugin": "the plug-in",
+            "sentence-transformers": "sentence-transformers",
+        }
+        self._by = "the object" if spec.kind == "live" else origin_of_backend.get(kind.backend)
         # options that the opened encoder applies
         self._prompt = spec.prompt if spec.prompt and "prompt" not in kind.opened_with else ""
         self._cut = spec.dim
@@ -68,10 +71,10 @@ class PrefixedEncoder(VectorScorer):
     @cached_property
     def dim(self) -> int:
         """Length of a vector: as the encoder says, or of that of one sentence."""
-        stated = getattr(self._inner, "dim", None)
+        inner_dim = getattr(self._inner, "dim", None)
         return (
-            min(stated, self._cut or stated)
-            if isinstance(stated, int)
+            min(inner_dim, self._cut or inner_dim)
+            if isinstance(inner_dim, int)
             else int(self._vectors(["a"]).shape[1])
         )
 
@@ -104,14 +107,14 @@ class PrefixedEncoder(VectorScorer):
             return self._cut_vectors(self._inner.encode(prompted), len(sentences))
         except RefusedTextsError as error:
             reasons, vectors = dict(error.refused), error.vectors
-            refused = {
-                text: reasons[read]
-                for text, read in zip(sentences, prompted, strict=True)
-                if read in reasons
+            reason_of_text = {
+                text: reasons[prompted_text]
+                for text, prompted_text in zip(sentences, prompted, strict=True)
+                if prompted_text in reasons
             }
-            self._refused |= dict.fromkeys(refused)
+            self._refused |= dict.fromkeys(reason_of_text)
             vectors = self._cut_vectors(vectors, len(vectors)) if len(vectors) else vectors
-            raise RefusedTextsError(error.who, refused.items(), vectors) from error
+            raise RefusedTextsError(error.who, reason_of_text.items(), vectors) from error
         except EmbedlabError:
             raise
         except Exception as error:
@@ -122,8 +125,8 @@ class PrefixedEncoder(VectorScorer):
                 hint="the error comes from that program: --debug shows where",
             ) from error
 
-    def _cut_vectors(self, given: Any, count: int) -> Vectors:
-        vectors = np.asarray(given, np.float32)
+    def _cut_vectors(self, inner_vectors: Any, count: int) -> Vectors:
+        vectors = np.asarray(inner_vectors, np.float32)
         if vectors.ndim != 2 or len(vectors) != count:
             raise EmbedlabError(
                 f"{self.name!r} gives vectors of shape {vectors.shape} for {count} sentences",
@@ -164,9 +167,9 @@ class PrefixedScorer:
         return self._checked(self._inner.score_frame(pairs), len(pairs), progress)
 
     def _checked(
-        self, given: Any, count: int, progress: ProgressCallback | None
+        self, inner_scores: Any, count: int, progress: ProgressCallback | None
     ) -> NDArray[np.float32]:
-        scores = np.asarray(given, np.float32)
+        scores = np.asarray(inner_scores, np.float32)
         if scores.shape != (count,):
             raise EmbedlabError(
                 f"{self.name!r} gives scores of shape {scores.shape} for {count} pairs",
@@ -244,7 +247,7 @@ def scorer_for(spec: ModelSpec, settings: Settings, *, cache: Path | None = None
     """Load the scorer of SPEC as SETTINGS select; torch (2 s) is loaded only where it computes, or
     a device needs it.
     """
-    here = None
+    hardware = None
     # what is looked up or counted needs no torch; a plug-in may do anything
     is_light = spec.kind == "dice" or (
         spec.is_prefixed
@@ -254,9 +257,9 @@ def scorer_for(spec: ModelSpec, settings: Settings, *, cache: Path | None = None
     if settings.device not in {"auto", "cpu"} or not is_light:
         from embedlab.encoders.device import machine
 
-        here = machine(settings)
+        hardware = machine(settings)
     return load_scorer(
-        spec, here, cache=cache, cache_gib=settings.cache_gib, offline=settings.offline
+        spec, hardware, cache=cache, cache_gib=settings.cache_gib, offline=settings.offline
     )
 
 
@@ -321,16 +324,16 @@ def load_encoder(
         return load_encoder(spec, machine, cache=cache, cache_gib=cache_gib, offline=offline)
 
     if spec.kind in _WITHOUT_VECTORS:
-        what, hint = _WITHOUT_VECTORS[spec.kind]
-        raise UsageError(f"{spec.name!r} has no vectors: it {what}", hint=hint)
+        reason, hint = _WITHOUT_VECTORS[spec.kind]
+        raise UsageError(f"{spec.name!r} has no vectors: it {reason}", hint=hint)
     if spec.is_transformed:
         from embedlab.encoders.transformed import TransformedEncoder  # its files need polars
 
-        before, similarity = spec.untransformed, TransformedEncoder.similarity
-        if before.is_transformer:
-            folder = model_folder(before, offline=offline)
-            similarity = read_usage(folder, before.wishes).similarity
-        return TransformedEncoder(spec=spec, inner=load(before), similarity=similarity)
+        untransformed, similarity = spec.untransformed, TransformedEncoder.similarity
+        if untransformed.is_transformer:
+            folder = model_folder(untransformed, offline=offline)
+            similarity = read_usage(folder, untransformed.wishes).similarity
+        return TransformedEncoder(spec=spec, inner=load(untransformed), similarity=similarity)
     if spec.is_prefixed:
         fingerprint = spec_fingerprint(spec, precision=_precision(machine))
         return load_prefixed(spec, fingerprint, cache, int(cache_gib * GIB), offline=offline)
@@ -352,10 +355,10 @@ def load_cached(
     These are its vectors before whitening and normalising.
     """
     spec = spec.untransformed
-    folder, whole = model_folder(spec, offline=offline), replace(spec, dim=None)
-    usage, uncut = read_usage(folder, spec.wishes), read_usage(folder, whole.wishes)
-    fingerprint, stored = (
-        used_fingerprint(each, precision=machine.precision) for each in (usage, uncut)
+    folder, uncut_spec = model_folder(spec, offline=offline), replace(spec, dim=None)
+    usage, uncut = read_usage(folder, spec.wishes), read_usage(folder, uncut_spec.wishes)
+    fingerprint, stored_fingerprint = (
+        used_fingerprint(variant, precision=machine.precision) for variant in (usage, uncut)
     )
     is_read = not usage.is_static
     limit = int(cache_gib * GIB)
@@ -369,12 +372,12 @@ def load_cached(
             max_tokens=usage.reading.max_tokens if is_read else None,
             notes=(*usage.notes, *([spec.note] if spec.note else [])),
         ),
-        load=lambda: load_plain(whole, machine, offline=offline),
+        load=lambda: load_plain(uncut_spec, machine, offline=offline),
         similarity=usage.similarity,
         cache=EmbeddingCache(
-            cache, stored, dim=vector_dim(uncut), limit_bytes=limit, name=spec.name
+            cache, stored_fingerprint, dim=vector_dim(uncut), limit_bytes=limit, name=spec.name
         ),
-        stored=stored,
+        stored=stored_fingerprint,
     )
 
 
@@ -450,21 +453,23 @@ def token_vectors_of(spec: ModelSpec, settings: Settings) -> TokensOf:
     """Return what gives the token vectors of a sentence by the model SPEC; one whose cosine does
     not add up from them is a UsageError.
     """
-    why = ""
+    reason = ""
     if spec.is_transformer and spec.whiten is None:
-        plain = spec.untransformed
-        folder = model_folder(plain, offline=settings.offline)
-        similarity = read_usage(folder, plain.wishes).similarity
+        untransformed = spec.untransformed
+        folder = model_folder(untransformed, offline=settings.offline)
+        similarity = read_usage(folder, untransformed.wishes).similarity
         if similarity == "cosine":
             from embedlab.encoders.device import machine
 
-            return load_plain(plain, machine(settings), offline=settings.offline).token_vectors
-        why = f"compares vectors by {similarity}"
+            return load_plain(
+                untransformed, machine(settings), offline=settings.offline
+            ).token_vectors
+        reason = f"compares vectors by {similarity}"
     elif not spec.is_prefixed:
-        why = "combines the vectors of several models"
-        why = "has no token vectors" if spec.kind == "dice" else why
+        reason = "combines the vectors of several models"
+        reason = "has no token vectors" if spec.kind == "dice" else reason
     elif spec.whiten is not None or spec.prompt:
-        why = "puts a prompt in front" if spec.whiten is None else "whitens its vectors"
+        reason = "puts a prompt in front" if spec.whiten is None else "whitens its vectors"
     else:
         opened, dim = encoder_kind(spec.kind).open(spec.location), spec.dim
         if hasattr(opened, "token_vectors"):
@@ -474,8 +479,8 @@ def token_vectors_of(spec: ModelSpec, settings: Settings) -> TokensOf:
                 return replace(tokens, vectors=tokens.vectors[:, :dim])
 
             return tokens_of
-        why = "gives vectors of sentences alone"
+        reason = "gives vectors of sentences alone"
     raise UsageError(
-        f"{spec.name!r} {why}: its similarity is not a sum over pairs of tokens",
+        f"{spec.name!r} {reason}: its similarity is not a sum over pairs of tokens",
         hint="--view effects leaves out words, which works for every model",
     )

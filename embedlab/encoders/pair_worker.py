@@ -36,7 +36,7 @@ class PairWorker:
     def answer(self, question: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield one answer per model: the mean similarities over its members, or its error."""
         for name in question["models"]:
-            answer = {"number": question["number"], "model": name}
+            reply = {"number": question["number"], "model": name}
             try:
                 scores = np.array(
                     [
@@ -46,14 +46,14 @@ class PairWorker:
                     np.float64,
                 )
                 yield {
-                    **answer,
+                    **reply,
                     "similarities": [float(mean) for mean in scores.mean(axis=0)],
                 }
             except EmbedlabError as error:
-                yield {**answer, "error": error.message, "hint": error.hint}
+                yield {**reply, "error": error.message, "hint": error.hint}
             except Exception as error:  # a bug in one model's code; the other models are scored
-                known = unforeseen(error)
-                yield {**answer, "error": known.message, "hint": known.hint}
+                reported = unforeseen(error)
+                yield {**reply, "error": reported.message, "hint": reported.hint}
 
     def _load_members(self, name: str) -> Sequence[PairScorer]:
         model = resolve(name, self._settings.runs)
@@ -72,8 +72,8 @@ def serve(settings: Settings, source: TextIO, sink: TextIO) -> None:
                 questions.put(None)
                 break
             question = newer
-        for answer in worker.answer(question):
-            sink.write(json.dumps(answer) + "\n")
+        for reply in worker.answer(question):
+            sink.write(json.dumps(reply) + "\n")
             sink.flush()
 
 

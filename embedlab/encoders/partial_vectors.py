@@ -59,12 +59,12 @@ class Shard:
     @classmethod
     def read(cls, text: str) -> "Shard":
         """Return the shard that 2/8 means."""
-        found = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
-        if found is None or not 1 <= int(found[1]) <= int(found[2]):
+        match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
+        if match is None or not 1 <= int(match[1]) <= int(match[2]):
             raise UsageError(
                 f"--shard is {text!r}", hint="for example --shard 2/8, the second of eight"
             )
-        return cls(number=int(found[1]), count=int(found[2]))
+        return cls(number=int(match[1]), count=int(match[2]))
 
     def has(self, first: int, job: Job) -> bool:
         """Return whether the chunk of JOB that begins at FIRST is this shard's."""
@@ -138,16 +138,16 @@ class PartialVectors:
         truncated sentences.
         """
         starts = range(0, self.job.sentences, self.job.chunk)
-        whole = self.folder / f"whole{out.suffix}.tmp"
+        assembled = self.folder / f"whole{out.suffix}.tmp"
         with disk_errors(out, hint=PLACE):
             if out.suffix == ".npy":
-                truncated = self._write_array(whole, starts, dim)
+                truncated = self._write_array(assembled, starts, dim)
             else:
                 truncated = sum(self._whole_chunk(first)[1] for first in starts)
-                join_parquet([self.chunks[first] for first in starts], whole)
-            with whole.open("rb") as file:
+                join_parquet([self.chunks[first] for first in starts], assembled)
+            with assembled.open("rb") as file:
                 os.fsync(file.fileno())
-            whole.replace(out)
+            assembled.replace(out)
             sync_folder(out.parent)
             _remove(self.folder)
         return truncated
@@ -165,8 +165,8 @@ class PartialVectors:
         with path.open("wb") as file:
             np.lib.format.write_array_header_1_0(file, header)
             for first in starts:
-                frame, cut = self._whole_chunk(first)
-                truncated += cut
+                frame, truncated_in_chunk = self._whole_chunk(first)
+                truncated += truncated_in_chunk
                 file.write(np.ascontiguousarray(frame["vector"].to_numpy()).data)
         return truncated
 
@@ -227,12 +227,12 @@ def _refuse_foreign(folder: Path) -> None:
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise UsageError(f"{str(folder)!r} is not a folder of unfinished vectors", hint=hint)
     names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
-    foreign = [name for name in names if not _OURS.fullmatch(name)]
+    foreign_names = [name for name in names if not _OURS.fullmatch(name)]
     if _JOB not in names:  # nobody has begun a job there
-        foreign += [name for name in names if _CHUNK.fullmatch(name)]
-    if foreign:
+        foreign_names += [name for name in names if _CHUNK.fullmatch(name)]
+    if foreign_names:
         raise UsageError(
-            f"{str(folder)!r} holds {foreign[0]!r}, which embedlab did not write", hint=hint
+            f"{str(folder)!r} holds {foreign_names[0]!r}, which embedlab did not write", hint=hint
         )
 
 
@@ -243,8 +243,8 @@ def _take_over_shards(out: Path, folder: Path) -> None:
     shards = re.compile(rf"{re.escape(out.name)}\.shard-\d+-of-\d+\.partial")
     for shard in [path for path in out.parent.iterdir() if shards.fullmatch(path.name)]:
         _refuse_foreign(shard)
-        with sole_holder(shard / _LOCK) as is_ours:
-            if not is_ours:
+        with sole_holder(shard / _LOCK) as is_held:
+            if not is_held:
                 raise EmbedlabError(
                     f"another process is writing {str(shard)!r}",
                     hint="wait until every shard has ended",

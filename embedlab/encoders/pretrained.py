@@ -220,15 +220,24 @@ def refuse_other_type(folder: Path) -> None:
     confirms.
     """
     config, file = read_config(folder), folder / "config.json"
-    named, kind = config.architectures or (), config.model_type
-    known = {name: of for name in named if (of := _type_of(folder, name)) is not None}
-    for name, of in known.items():
-        if of != kind:
+    architectures, kind = config.architectures or (), config.model_type
+    type_of_architecture = {
+        name: architecture_type
+        for name in architectures
+        if (architecture_type := _type_of(folder, name)) is not None
+    }
+    for name, architecture_type in type_of_architecture.items():
+        if architecture_type != kind:
             raise MissingError(
-                f"{file}: the model_type is {kind!r}, but its architecture {name!r} is of {of!r}",
+                f"{file}: the model_type is {kind!r}, but its architecture {name!r} is of "
+                f"{architecture_type!r}",
                 hint=WHOLE,
             )
-    if known or kind is None or any(_plain(name).startswith(_plain(kind)) for name in named):
+    if (
+        type_of_architecture
+        or kind is None
+        or any(_plain(name).startswith(_plain(kind)) for name in architectures)
+    ):
         return
     tensors = tensor_sizes(folder)
     model = _model_class(folder, kind) if tensors else None
@@ -264,8 +273,8 @@ def _is_confirmed(folder: Path, model_type: str, prefix: str, tensors: Collectio
     ):
         return True
     tokenizer = read_model_file(folder / "tokenizer_config.json", TokenizerFile) or TokenizerFile()
-    named = _plain(tokenizer.tokenizer_class or "").removesuffix("fast")
-    return named == f"{_plain(model_type)}tokenizer"
+    type_of_tokenizer = _plain(tokenizer.tokenizer_class or "").removesuffix("fast")
+    return type_of_tokenizer == f"{_plain(model_type)}tokenizer"
 
 
 def _plain(name: str) -> str:
@@ -298,12 +307,12 @@ def apply_adapter(backbone: PreTrainedModel, adapter: Path) -> None:
         loaded = backbone.load_adapter(
             peft_config=config, adapter_state_dict=weights, adapter_name=NAME
         )
-    for what, names in (
+    for problem, names in (
         ("has no weights for", loaded.missing_keys),
         ("has weights that do not belong in it:", loaded.unexpected_keys),
     ):
         if needed := sorted(name for name in names if not is_unused(name)):
-            raise _misfit(adapter, backbone, f"it {what} {needed[0]!r}")
+            raise _misfit(adapter, backbone, f"it {problem} {needed[0]!r}")
     with _fitting(adapter, backbone):
         merge_adapter(backbone)
     backbone._weight_conversions = conversions
@@ -368,15 +377,15 @@ def merge_adapter(backbone: PreTrainedModel) -> None:
 
     for name, module in list(backbone.named_modules()):
         if isinstance(module, AuxiliaryTrainingWrapper):
-            made: Any = module.unload_and_optionally_merge_module(
+            merged: Any = module.unload_and_optionally_merge_module(
                 merge=True, safe_merge=False, adapter_names=None
             )
         elif isinstance(module, BaseTunerLayer):
             module.merge()
-            made = module.get_base_layer()
+            merged = module.get_base_layer()
         else:
             continue
-        backbone.set_submodule(name, made)
+        backbone.set_submodule(name, merged)
     backbone.requires_grad_(True)
     if hasattr(backbone, "peft_config"):
         del backbone.peft_config

@@ -146,7 +146,7 @@ def chosen_texts(
     for number, tokens in enumerate(sorted(length for length in lengths if length > 2)):
         start = 31 * number % len(words)  # so that no two long texts begin in one way
         long.append(begin(" ".join(words[start:] + words * (tokens // len(words) + 1)), tokens))
-    turned = {step: _PLAIN[step:] + _PLAIN[:step] for step in (3, 7)}
+    rotations = {step: _PLAIN[step:] + _PLAIN[:step] for step in (3, 7)}
     kinds = {
         PLAIN: _PLAIN,
         "pairs": "|".join(_PAIRS).split("|"),
@@ -160,12 +160,12 @@ def chosen_texts(
         "questions": [f"{text}?" for text in _PLAIN[14:]],
         "joined": [
             f"{first}. {second}."
-            for others in turned.values()
-            for first, second in zip(_PLAIN, others, strict=True)
+            for rotated in rotations.values()
+            for first, second in zip(_PLAIN, rotated, strict=True)
         ],
         "parts": [" ".join(text.split()[start : start + 3]) for text in _PLAIN for start in (0, 3)],
     }
-    texts = {text: kind for kind, several in kinds.items() for text in several}
+    texts = {text: kind for kind, texts_of_kind in kinds.items() for text in texts_of_kind}
     return [ChosenText(*item) for item in texts.items()]
 
 
@@ -251,12 +251,12 @@ class VariedReference:
         """The beginning of STREAM that becomes so many tokens, special ones included."""
         if self.transformer is None:
             return _first_words(stream, tokens)
-        around = int(self.count_tokens([""])[0])
+        special_count = int(self.count_tokens([""])[0])
         offsets = self.transformer.tokenizer(
             stream,
             add_special_tokens=False,
             truncation=True,
-            max_length=max(tokens - around, 1),
+            max_length=max(tokens - special_count, 1),
             return_offsets_mapping=True,
         )["offset_mapping"]
         return stream[: offsets[-1][1]]
@@ -281,17 +281,19 @@ class VariedReference:
         """The vectors of TEXTS under CHANGES, neither normalised nor cut, by one OUTPUT, its own
         unless another is given; by each if it HAS_ALL.
         """
-        read: dict[str, Any] = {}
+        reading_changes: dict[str, Any] = {}
         for change in changes:
             texts = [*map(change.text, texts)] if change.text else texts
-            read |= change.reading
+            reading_changes |= change.reading
         if self.transformer is None:
-            prompt = read.get("prompt", "")
+            prompt = reading_changes.get("prompt", "")
             return {self.own: self.encoder.encode([f"{prompt}{text}" for text in texts])}
         cuts = [change for change in changes if change.tokens is not None]
         if any(change.above is not None for change in cuts):
-            read["max_tokens"] = UNCUT
-        rows = self.transformer.token_ids(texts, replace(self.transformer.usage.reading, **read))
+            reading_changes["max_tokens"] = UNCUT
+        rows = self.transformer.token_ids(
+            texts, replace(self.transformer.usage.reading, **reading_changes)
+        )
         if cuts and (cut := cuts[0].tokens) is not None:
             ids = np.split(rows.flat, rows.offsets[1:-1])
             rows = gather_rows([cut(row.tolist()) for row in ids], rows.truncated)
@@ -300,14 +302,18 @@ class VariedReference:
     def _pooled(self, rows: TokenRows, output: Output, *, has_all: bool) -> dict[Output, Vectors]:
         encoder = self.transformer
         assert encoder is not None
-        after = torch.nn.Sequential(*list(encoder.layers)[pools_by_pooler(encoder.pooling) :])
-        wanted = [output]
+        later_layers = torch.nn.Sequential(
+            *list(encoder.layers)[pools_by_pooler(encoder.pooling) :]
+        )
+        output_keys = [output]
         if has_all:
             count = int(encoder.backbone.config.num_hidden_layers)
-            wanted += [(layer, pool, True) for layer in (-1, *range(count)) for pool in POOLINGS]
-            wanted += [(-1, "pooler", True)] if self._pooler is not None else []
-            wanted += [(-1, self.own[1], False)] if len(after) else []
-        made: dict[Output, Vectors] = {}
+            output_keys += [
+                (layer, pool, True) for layer in (-1, *range(count)) for pool in POOLINGS
+            ]
+            output_keys += [(-1, "pooler", True)] if self._pooler is not None else []
+            output_keys += [(-1, self.own[1], False)] if len(later_layers) else []
+        vectors_of_output: dict[Output, Vectors] = {}
         device, filled = encoder.machine.device, np.flatnonzero(rows.lengths)
         pad = int(encoder.tokenizer.pad_token_id or 0)
         for batch in budget_batches(rows.lengths[filled], BATCH_TOKENS[device.type]):
@@ -322,18 +328,22 @@ class VariedReference:
                     **encoder.segments(ids, *types),
                 )
                 weights = encoder.pooling_weights(ids, mask)
-                for each in wanted:
-                    layer, pooling, has_after = each
+                for key in output_keys:
+                    layer, pooling, has_after = key
                     states = result.hidden_states[layer] if layer + 1 else result.last_hidden_state
                     pool = pooling_method(pooling).pool
                     vectors = pool(states.float(), mask if weights is None else weights)
                     if pooling == "pooler" and self._pooler is not None:
                         vectors = self._pooler(vectors)
                     with torch.autocast(device.type, enabled=False):
-                        vectors = after(vectors) if has_after else vectors
+                        vectors = later_layers(vectors) if has_after else vectors
                     empty = np.zeros((len(rows), vectors.shape[1]), np.float32)
-                    made.setdefault(each, empty)[filled[batch]] = vectors.float().cpu().numpy()
-        return made or dict.fromkeys(wanted, np.zeros((len(rows), encoder.dim), np.float32))
+                    vectors_of_output.setdefault(key, empty)[filled[batch]] = (
+                        vectors.float().cpu().numpy()
+                    )
+        return vectors_of_output or dict.fromkeys(
+            output_keys, np.zeros((len(rows), encoder.dim), np.float32)
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -363,7 +373,7 @@ class Explanation:
     def precision(self) -> str | None:
         """The precision within which the vectors are equal; None beyond any."""
         worst = self.explained.max(initial=0)
-        return next((name for name, most in PRECISIONS.items() if worst <= most), None)
+        return next((name for name, tolerance in PRECISIONS.items() if worst <= tolerance), None)
 
 
 Cause = tuple[Change, Floats]  # and what remains of each text; nan where that is not known
@@ -382,13 +392,15 @@ class Search:
         others: Mapping[str, Callable[[], Encoder]] | None = None,
     ) -> None:
         self.texts = tuple(texts)
-        self.words = [each.text for each in texts]
+        self.words = [text.text for text in texts]
         self.reference, self.again, self.others = reference, again, others or {}
         self.stored, self.served = stored_form(served, reference.encoder.dim)
         self.limit = CLOSE_STORED.get(self.stored, CLOSE)
         self.tokens = reference.count_tokens(self.words)
-        plain = np.flatnonzero([each.kind == PLAIN for each in texts])
-        self.short = (plain if len(plain) else np.argsort(self.tokens, kind="stable"))[:SHORTS]
+        plain_rows = np.flatnonzero([text.kind == PLAIN for text in texts])
+        self.short = (plain_rows if len(plain_rows) else np.argsort(self.tokens, kind="stable"))[
+            :SHORTS
+        ]
         self.short_texts = [self.words[row] for row in self.short]
         self.tried: dict[str, tuple[float, float]] = {}
 
@@ -396,66 +408,70 @@ class Search:
         """1 − cosine of served vectors to the first components of VECTORS; inf where these are
         fewer.
         """
-        served, cut = self.served[rows], self._cut_to_served(vectors)
-        if cut.shape != served.shape:
+        served, shortened = self.served[rows], self._cut_to_served(vectors)
+        if shortened.shape != served.shape:
             return np.full(len(served), np.inf)
-        both_zero = ~served.any(axis=1) & ~cut.any(axis=1)
-        return np.where(both_zero, 0.0, np.maximum(_apart(served, cut), 0.0))
+        both_zero = ~served.any(axis=1) & ~shortened.any(axis=1)
+        return np.where(both_zero, 0.0, np.maximum(_apart(served, shortened), 0.0))
 
     def _cut_to_served(self, vectors: Vectors) -> Vectors:
         """The first components of VECTORS as the served ones are stored."""
-        cut = vectors[:, : self.served.shape[1]]
-        return np.where(cut > 0, np.float32(1), np.float32(-1)) if self.stored == "binary" else cut
+        shortened = vectors[:, : self.served.shape[1]]
+        return (
+            np.where(shortened > 0, np.float32(1), np.float32(-1))
+            if self.stored == "binary"
+            else shortened
+        )
 
     def explanation(self) -> Explanation:
         """The causes, found one after the other, and what remains."""
-        reference, short = self.reference, self.short
+        reference, sample = self.reference, self.short
         outputs = reference.outputs(self.words, has_all=True)
-        own = outputs[reference.own]
-        base = self.distances(own)
+        own_vectors = outputs[reference.own]
+        base = self.distances(own_vectors)
         causes = [Change("stored", f"stored as {self.stored}", self.stored)] if self.stored else []
         changes: list[Change] = []
-        output, rest = reference.own, base
-        whole, width = None, own.shape[1]
+        output, remaining = reference.own, base
+        overall_cause, width = None, own_vectors.shape[1]
         if (base > PRECISIONS["float32"]).any():
-            whole = self._order(own) or self._batches(own, base)
-            if whole is None:
-                changes, output, rest = self._changes(outputs)
+            overall_cause = self._order(own_vectors) or self._batches(own_vectors, base)
+            if overall_cause is None:
+                changes, output, remaining = self._changes(outputs)
                 causes += [*self._output_causes(output), *changes]
-            if whole is None and not changes and np.median(rest[short]) > self.limit:
-                whole, width = self._other_model() or (self._coarse(base), width)
-            if whole is not None:
-                rest = whole[1]
-                causes.append(whole[0])
-        is_explained = float((rest <= self.limit).mean()) > 0.5
+            if overall_cause is None and not changes and np.median(remaining[sample]) > self.limit:
+                overall_cause, width = self._other_model() or (self._coarse(base), width)
+            if overall_cause is not None:
+                remaining = overall_cause[1]
+                causes.append(overall_cause[0])
+        is_explained = float((remaining <= self.limit).mean()) > 0.5
         dim = self.served.shape[1]
         if dim < width and is_explained:
             causes.append(Change("dim", f"cut to {dim} dimensions", str(dim)))
-        vectors = outputs[output][short]
+        vectors = outputs[output][sample]
         if changes:
             vectors = reference.outputs(self.short_texts, changes, output)[output]
         norms, rule = self._norms(vectors)
-        if not self.stored and whole is None and rule is not None and is_explained:
+        if not self.stored and overall_cause is None and rule is not None and is_explained:
             causes.append(rule)
-        tried = sorted(self.tried.items(), key=lambda item: (-item[1][0], item[1][1]))
+        ranked_hypotheses = sorted(self.tried.items(), key=lambda item: (-item[1][0], item[1][1]))
         return Explanation(
             texts=self.texts,
             causes=tuple(causes),
             reference=base,
-            explained=rest,
+            explained=remaining,
             limit=self.limit,
-            tried=tuple((words, *measured) for words, measured in tried),
+            tried=tuple((hypothesis, *values) for hypothesis, values in ranked_hypotheses),
             norms=norms,
             dims=(self.served.shape[1], self.reference.encoder.dim),
         )
 
-    def _order(self, own: Vectors) -> Cause | None:
+    def _order(self, reference_vectors: Vectors) -> Cause | None:
         """The cause where vectors are right, but of other texts."""
-        cut = self._cut_to_served(own)
-        if cut.shape[1] != self.served.shape[1]:
+        own_vectors = self._cut_to_served(reference_vectors)
+        if own_vectors.shape[1] != self.served.shape[1]:
             return None
-        apart = 1 - unit_vectors(self.served) @ unit_vectors(cut).T
-        is_moved, nearest = np.diag(apart) > self.limit, apart.min(axis=1)
+        distances = 1 - unit_vectors(self.served) @ unit_vectors(own_vectors).T
+        is_moved, nearest = np.diag(distances) > self.limit, distances.min(axis=1)
         share, _ = self._note("in another order", nearest)
         if share < 0.9 or is_moved.mean() < 0.1:
             return None
@@ -465,43 +481,47 @@ class Search:
 
     def _batches(self, own: Vectors, base: Floats) -> Cause | None:
         """The cause where a vector depends on the texts that are sent with it, or on chance."""
-        wrong = self.short[base[self.short] > self.limit][:ALONE]
-        if self.again is None or not len(wrong):
+        differing_rows = self.short[base[self.short] > self.limit][:ALONE]
+        if self.again is None or not len(differing_rows):
             return None
-        unknown = np.full(len(base), np.nan)
-        first = self.served[:32]
-        if np.median(_apart(self.again(self.words[:32]), first)) > self.limit:
+        unknown_distances = np.full(len(base), np.nan)
+        first_vectors = self.served[:32]
+        if np.median(_apart(self.again(self.words[:32]), first_vectors)) > self.limit:
             words = "with other vectors at each call (dropout left on?)"
-            return Change("chance", words), unknown
-        alone = np.concatenate([self.again([self.words[row]]) for row in wrong])
-        cut = self._cut_to_served(own[wrong])
-        apart = _apart(alone, cut) if cut.shape == alone.shape else np.full(len(wrong), np.inf)
-        if self._note("each text alone", apart)[0] < 0.9:
+            return Change("chance", words), unknown_distances
+        alone_vectors = np.concatenate([self.again([self.words[row]]) for row in differing_rows])
+        shortened = self._cut_to_served(own[differing_rows])
+        distances = (
+            _apart(alone_vectors, shortened)
+            if shortened.shape == alone_vectors.shape
+            else np.full(len(differing_rows), np.inf)
+        )
+        if self._note("each text alone", distances)[0] < 0.9:
             return None
         words = (
             "each text alone, but not in a batch: padding is pooled or attended to (wrong padding "
             "side, or a lost attention mask)"
         )
-        return Change("padding", words), unknown
+        return Change("padding", words), unknown_distances
 
     def _changes(self, outputs: Mapping[Output, Vectors]) -> tuple[list[Change], Output, Floats]:
         """The best changes and output, and what remains of all texts; OUTPUTS are those without any
         change.
         """
-        tried = self._of_every_vector(outputs)
-        (share, _), changes, output, median = min(tried, key=lambda each: each[0])
+        hypotheses = self._of_every_vector(outputs)
+        (share, _), changes, output, median = min(hypotheses, key=lambda hypothesis: hypothesis[0])
         if share > -0.5:
             return [], self.reference.own, self.distances(outputs[self.reference.own])
         fit = min(max(1e-5, 20 * median), self.limit)
-        rest = self.distances(outputs[output])
+        remaining = self.distances(outputs[output])
         if changes:
-            rest = self._under(np.arange(len(self.words)), changes, output)
-        while len(changes) < MOST_CHANGES and (rest > fit).any():
-            step, after = self._further(rest, changes, output, fit)
-            if step is None or (after > fit).sum() >= (rest > fit).sum():
+            remaining = self._under(np.arange(len(self.words)), changes, output)
+        while len(changes) < MOST_CHANGES and (remaining > fit).any():
+            step, remaining_after = self._further(remaining, changes, output, fit)
+            if step is None or (remaining_after > fit).sum() >= (remaining > fit).sum():
                 break
-            changes, rest = [*changes, step], after
-        return changes, output, rest
+            changes, remaining = [*changes, step], remaining_after
+        return changes, output, remaining
 
     def _of_every_vector(
         self, outputs: Mapping[Output, Vectors]
@@ -510,44 +530,44 @@ class Search:
         and the median distance of short texts.
         """
         unchanged = {output: vectors[self.short] for output, vectors in outputs.items()}
-        for some in ([], *([change] for change in self._everywhere())):
-            given = unchanged
-            if some:
-                given = self.reference.outputs(self.short_texts, some, has_all=True)
-            for output, vectors in given.items():
-                causes = [*self._output_causes(output), *some]
+        for applied in ([], *([change] for change in self._everywhere())):
+            vectors_of_output = unchanged
+            if applied:
+                vectors_of_output = self.reference.outputs(self.short_texts, applied, has_all=True)
+            for output, vectors in vectors_of_output.items():
+                causes = [*self._output_causes(output), *applied]
                 words = ", ".join(cause.words for cause in causes) or "as it is"
                 share, median = self._note(words, self.distances(vectors, self.short))
                 rank = (-round(share, 1), log10(max(median, 1e-7)) + len(causes))
-                yield rank, some, output, median
+                yield rank, applied, output, median
 
-    def _note(self, words: str, apart: Floats) -> tuple[float, float]:
+    def _note(self, words: str, distances: Floats) -> tuple[float, float]:
         """Record the share of texts that a hypothesis explains, and its median."""
-        self.tried[words] = (float((apart <= self.limit).mean()), float(np.median(apart)))
+        self.tried[words] = (float((distances <= self.limit).mean()), float(np.median(distances)))
         return self.tried[words]
 
     def _further(
-        self, rest: Floats, changes: Sequence[Change], output: Output, fit: float
+        self, remaining: Floats, changes: Sequence[Change], output: Output, fit: float
     ) -> tuple[Change | None, Floats]:
         """The change that explains most of the texts that are left, at least a quarter of those
         that it changes, and what remains then.
         """
-        left = np.flatnonzero(rest > fit)
-        best, most, after = None, 0, rest
-        for change in (*self._sometimes(), *self._cuts(left, rest, changes, output, fit)):
-            its_own = np.intersect1d(self._changed(change), left)
-            if change in changes or not len(its_own):
+        left = np.flatnonzero(remaining > fit)
+        best, explained_count, remaining_after = None, 0, remaining
+        for change in (*self._sometimes(), *self._cuts(left, remaining, changes, output, fit)):
+            affected_rows = np.intersect1d(self._changed(change), left)
+            if change in changes or not len(affected_rows):
                 continue
-            sample = its_own[:: max(1, len(its_own) // SAMPLE)]
-            apart = self._under(sample, [*changes, change], output)
-            self._note(change.words, apart)
-            share = (apart <= fit).mean()
-            if int(share * len(its_own)) > most and share >= 0.25:
-                best, most = change, int(share * len(its_own))
+            sample = affected_rows[:: max(1, len(affected_rows) // SAMPLE)]
+            distances = self._under(sample, [*changes, change], output)
+            self._note(change.words, distances)
+            share = (distances <= fit).mean()
+            if int(share * len(affected_rows)) > explained_count and share >= 0.25:
+                best, explained_count = change, int(share * len(affected_rows))
         if best is not None:
-            after, rows = rest.copy(), self._changed(best)
-            after[rows] = self._under(rows, [*changes, best], output)
-        return best, after
+            remaining_after, rows = remaining.copy(), self._changed(best)
+            remaining_after[rows] = self._under(rows, [*changes, best], output)
+        return best, remaining_after
 
     def _changed(self, change: Change) -> Rows:
         """The texts that a CHANGE changes."""
@@ -559,7 +579,7 @@ class Search:
         return self.distances(self.reference.outputs(texts, changes, output)[output], rows)
 
     def _cuts(
-        self, left: Rows, rest: Floats, changes: Sequence[Change], output: Output, fit: float
+        self, left: Rows, remaining: Floats, changes: Sequence[Change], output: Output, fit: float
     ) -> Iterator[Change]:
         """Truncations: at usual lengths, and where texts that are LEFT say; at each length between
         the longest text that fits and the shortest that does not, the best on three of them.
@@ -569,39 +589,41 @@ class Search:
         by_length = left[np.argsort(self.tokens[left], kind="stable")]
         sample = by_length[[0, len(left) // 2, -1]]
         high, _, longest = self.tokens[sample].tolist()
-        low = int(self.tokens[rest <= fit].max(initial=3))
-        between = range(min(low, high) - 3, max(low, high) + 3) if low + 80 > high else ()
-        most = min(longest - 1, most_positions(transformer.usage.source) or UNCUT)
-        own = transformer.max_tokens
-        lengths = sorted({n for n in (*LENGTHS, own, *between) if 3 <= n <= most})
+        low = int(self.tokens[remaining <= fit].max(initial=3))
+        boundary_lengths = range(min(low, high) - 3, max(low, high) + 3) if low + 80 > high else ()
+        longest_cut = min(longest - 1, most_positions(transformer.usage.source) or UNCUT)
+        own_limit = transformer.max_tokens
+        lengths = sorted(
+            {n for n in (*LENGTHS, own_limit, *boundary_lengths) if 3 <= n <= longest_cut}
+        )
         for form in ("", *_CUTS):
-            cuts = [_cut(length, own, form) for length in lengths]
-            apart = [np.median(self._under(sample, [*changes, cut], output)) for cut in cuts]
+            cuts = [_cut(length, own_limit, form) for length in lengths]
+            medians = [np.median(self._under(sample, [*changes, cut], output)) for cut in cuts]
             if cuts:
-                yield cuts[int(np.argmin(apart))]
-                if min(apart) <= fit:
+                yield cuts[int(np.argmin(medians))]
+                if min(medians) <= fit:
                     return
 
     def _everywhere(self) -> Iterator[Change]:
         """Changes of every vector."""
         transformer = self.reference.transformer
-        own = "" if transformer is None else transformer.usage.reading.prompt
-        if own:
+        own_prompt = "" if transformer is None else transformer.usage.reading.prompt
+        if own_prompt:
             yield _prompted("without its prompt", "", "")
-            yield _prompted("with its prompt twice", "twice", own + own)
+            yield _prompted("with its prompt twice", "twice", own_prompt + own_prompt)
         for prompt in dict.fromkeys((*self.reference.prompts, *PROMPTS)):
-            if prompt in {"", own}:
+            if prompt in {"", own_prompt}:
                 continue
             words = f"with the prompt {prompt!r}"
             yield _prompted(words, prompt, prompt)
-            if own:
-                yield _prompted(f"{words} before its own", prompt, prompt + own)
+            if own_prompt:
+                yield _prompted(f"{words} before its own", prompt, prompt + own_prompt)
             else:
                 yield _prompted(f"{words} twice", prompt + prompt, prompt + prompt)
         yield Change("upper", "with upper-cased texts", text=str.upper)
         if transformer is None:
             return
-        shorter = {"max_tokens": transformer.max_tokens - 1}
+        one_token_less = {"max_tokens": transformer.max_tokens - 1}
         for value, words, reading, tokens in (
             ("no-end", "without the token that ends a text", {"special": "no-end"}, None),
             ("none", "without special tokens", {"special": "none"}, None),
@@ -609,7 +631,7 @@ class Search:
             (
                 "end-twice",
                 "with the token that ends a text twice",
-                shorter,
+                one_token_less,
                 lambda ids: [*ids, *ids[-1:]],
             ),
         ):
@@ -646,8 +668,8 @@ class Search:
         """
         for name, load in self.others.items():
             encoder = load()
-            apart = self.distances(encoder.encode(self.short_texts), self.short)
-            if self._note(f"the model {name}", apart)[0] > 0.9:
+            distances = self.distances(encoder.encode(self.short_texts), self.short)
+            if self._note(f"the model {name}", distances)[0] > 0.9:
                 vectors = encoder.encode(self.words)
                 cause = Change("model", f"another model: {name}", name)
                 return (cause, self.distances(vectors)), vectors.shape[1]
@@ -661,33 +683,33 @@ class Search:
         if encoder is None or encoder.machine.device.type != "cpu" or not np.isfinite(base).all():
             return None
         copy = open_transformer(encoder.usage, encoder.machine.in_dtype("int8"), name="int8")
-        vectors = [each.encode(self.short_texts) for each in (encoder, copy)]
-        step, apart = float(np.median(_apart(*vectors))), float(np.median(base[self.short]))
-        if not step / INT8_RANGE <= apart <= min(step * INT8_RANGE, FARTHEST_INT8):
+        vectors = [encoder_copy.encode(self.short_texts) for encoder_copy in (encoder, copy)]
+        step, distance = float(np.median(_apart(*vectors))), float(np.median(base[self.short]))
+        if not step / INT8_RANGE <= distance <= min(step * INT8_RANGE, FARTHEST_INT8):
             return None
         words = (
-            f"with weights of about 8 bits (median cosine {1 - apart:.4f}, of an int8 copy "
+            f"with weights of about 8 bits (median cosine {1 - distance:.4f}, of an int8 copy "
             f"{1 - step:.4f})"
         )
         return Change("weights", words, "int8"), np.full(len(base), np.nan)
 
     def _norms(self, vectors: Vectors) -> tuple[tuple[float, float], Change | None]:
         """The median norms of SERVED and the reference, and the cause where they differ."""
-        served, raw, cut = (
-            np.linalg.norm(each.astype(np.float64), axis=1)
-            for each in (self.served[self.short], vectors, vectors[:, : self.served.shape[1]])
+        served, raw, shortened = (
+            np.linalg.norm(matrix.astype(np.float64), axis=1)
+            for matrix in (self.served[self.short], vectors, vectors[:, : self.served.shape[1]])
         )
-        tokens, unit = self.tokens[self.short], cut / np.where(raw > 0, raw, 1)
+        tokens, unit = self.tokens[self.short], shortened / np.where(raw > 0, raw, 1)
         transformer = self.reference.transformer
-        own = unit if transformer is not None and transformer.is_normalised else cut
-        medians = (float(np.median(served)), float(np.median(own)))
+        usual = unit if transformer is not None and transformer.is_normalised else shortened
+        medians = (float(np.median(served)), float(np.median(usual)))
         rules = {
-            "": own,
+            "": usual,
             "normalised": np.ones_like(raw),
-            "not normalised": cut,
+            "not normalised": shortened,
             "normalised before it is cut": unit,
-            "summed over tokens in place of their mean": cut * tokens,
-            "divided by the root of the number of tokens": cut * np.sqrt(tokens),
+            "summed over tokens in place of their mean": shortened * tokens,
+            "divided by the root of the number of tokens": shortened * np.sqrt(tokens),
         }
         ratios = {words: served / np.where(norms > 0, norms, 1) for words, norms in rules.items()}
         for words, ratio in ratios.items():
@@ -730,17 +752,17 @@ _CUTS: Mapping[str, Callable[..., list[int]]] = {
 }
 
 
-def _cut(length: int, most: int, form: str) -> Change:
+def _cut(length: int, own_limit: int, form: str) -> Change:
     return Change(
         "truncation",
         f"truncated at {length} tokens{form}",
         str(length),
         reading={} if form else {"max_tokens": length},
         tokens=partial(_CUTS[form], length=length) if form else None,
-        above=min(length, most),
+        above=min(length, own_limit),
     )
 
 
 def _without_accents(text: str) -> str:
-    apart = unicodedata.normalize("NFD", text)
-    return "".join(sign for sign in apart if not unicodedata.combining(sign))
+    decomposed = unicodedata.normalize("NFD", text)
+    return "".join(character for character in decomposed if not unicodedata.combining(character))

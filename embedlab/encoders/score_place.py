@@ -54,7 +54,7 @@ def _heads(spec: ModelSpec) -> list[str]:
     """Return the hashes of the heads that SPEC predicts with: its own, or those of an ensemble's
     members.
     """
-    runs = [Path(each.location).parent for each in (spec, *spec.parts) if each.is_run]
+    runs = [Path(member.location).parent for member in (spec, *spec.parts) if member.is_run]
     return [
         file_hash(run / "heads.safetensors")
         for run in runs
@@ -62,12 +62,12 @@ def _heads(spec: ModelSpec) -> list[str]:
     ]
 
 
-def member_folders(fingerprint: str, settings: Settings, near: Path | None) -> Iterator[Path]:
+def member_folders(fingerprint: str, settings: Settings, file: Path | None) -> Iterator[Path]:
     """Yield the folders that may contain scores and evaluations of the encoder with this
-    FINGERPRINT, first those near the file NEAR.
+    FINGERPRINT, first those near the file FILE.
     """
     models, runs = settings.cache / "models", settings.runs.glob("*/seed-*")
-    around = list(near.resolve().parents)[:3] if near is not None else []
+    nearby_folders = list(file.resolve().parents)[:3] if file is not None else []
     yield from dict.fromkeys(
-        [*around, models / fingerprint, *sorted(runs), *sorted(models.glob("*"))]
+        [*nearby_folders, models / fingerprint, *sorted(runs), *sorted(models.glob("*"))]
     )

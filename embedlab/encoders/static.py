@@ -45,17 +45,19 @@ class TokenTable:
         """Return the mean vector of each text's tokens, zeros where it has none, and which texts
         were cut; (texts, width), (texts,).
         """
-        limit, most = self.most_characters, self.most_tokens
+        limit, token_limit = self.most_characters, self.most_tokens
         with one_line_errors(
             self.folder, "tokenizer"
         ):  # some damage appears only when a text is read
             tokens = self._words.tokens_of([text[:limit] for text in texts])
         is_cut = [
-            len(ids) > (most or len(ids)) or len(text) > (limit or len(text))
+            len(ids) > (token_limit or len(ids)) or len(text) > (limit or len(text))
             for ids, text in zip(tokens, texts, strict=True)
         ]
         if self.ignored is not None or any(is_cut):
-            tokens = [[token for token in ids[:most] if token != self.ignored] for ids in tokens]
+            tokens = [
+                [token for token in ids[:token_limit] if token != self.ignored] for ids in tokens
+            ]
         flat = torch.tensor([*chain.from_iterable(tokens)], dtype=torch.long)
         offsets = torch.tensor([0, *accumulate(map(len, tokens))][:-1], dtype=torch.long)
         with torch.inference_mode():
@@ -72,18 +74,20 @@ class TokenTable:
             encoding = self.tokenizer.encode(
                 f"{prompt}{sentence}"[: self.most_characters], add_special_tokens=False
             )
-        there = [
+        counted_indices = [
             index
             for index, token in enumerate(encoding.ids[: self.most_tokens])
             if token != self.ignored
         ]
         spans = [
             (start - len(prompt), end - len(prompt))
-            for start, end in (encoding.offsets[index] for index in there)
+            for start, end in (encoding.offsets[index] for index in counted_indices)
         ]
         return WeightedTokens(
-            vectors=self.vectors[[encoding.ids[index] for index in there]][:, :dim].numpy(),
-            weights=np.ones(len(there)),
+            vectors=self.vectors[[encoding.ids[index] for index in counted_indices]][
+                :, :dim
+            ].numpy(),
+            weights=np.ones(len(counted_indices)),
             spans=tuple(span if span[1] > max(span[0], 0) else None for span in spans),
         )
 
@@ -160,9 +164,11 @@ class StaticEncoder(VectorScorer):
             texts = [f"{prompt}{text}" for text in single_texts(self.name, sentences[block])]
             means, is_cut = self.table.means(texts)
             with torch.inference_mode():
-                made = self.layers(means)
-                made = F.normalize(made, dim=-1) if self.usage.is_normalised else made
-            vectors[block] = made[:, : self.usage.dim].numpy()
+                layer_output = self.layers(means)
+                layer_output = (
+                    F.normalize(layer_output, dim=-1) if self.usage.is_normalised else layer_output
+                )
+            vectors[block] = layer_output[:, : self.usage.dim].numpy()
             self.count("truncated", sentences[block], is_cut)
             if progress is not None:
                 progress(min(block.stop, len(sentences)), len(sentences))
@@ -188,18 +194,20 @@ def load_table(folder: Path) -> TokenTable:
     cut as that package does.
     """
     tokenizer = read_tokenizer(folder / "tokenizer.json")
-    stated = (tokenizer.truncation or {}).get("max_length")
+    stated_limit = (tokenizer.truncation or {}).get("max_length")
     tokenizer.no_truncation()
     vectors = read_table(next(iter(weight_files(folder)), folder / "model.safetensors"), tokenizer)
     if not is_model2vec(folder):
-        return TokenTable(folder=folder, tokenizer=tokenizer, vectors=vectors, most_tokens=stated)
+        return TokenTable(
+            folder=folder, tokenizer=tokenizer, vectors=vectors, most_tokens=stated_limit
+        )
     file, words = (
         read_model_file(folder / "config.json", Model2VecFile) or Model2VecFile(),
         tokenizer.get_vocab(),
     )
     typical = int(np.median([len(word) for word in words]))
     model = json.loads(tokenizer.to_str())["model"]
-    unknown: int | None = (
+    unknown_id: int | None = (
         model["unk_id"]
         if "unk_id" in model
         else tokenizer.token_to_id(model.get("unk_token") or "")
@@ -210,5 +218,5 @@ def load_table(folder: Path) -> TokenTable:
         vectors=vectors,
         most_tokens=file.max_length,
         most_characters=None if file.max_length is None else file.max_length * typical,
-        ignored=unknown,
+        ignored=unknown_id,
     )

@@ -52,22 +52,22 @@ class TokenRows:
         """Return ids padded with PAD on a SIDE, their mask, and their types where not all are 0;
         each (rows, longest of them).
         """
-        chosen = np.asarray(rows, np.intp)
-        lengths = self.lengths[chosen]
+        row_indices = np.asarray(rows, np.intp)
+        lengths = self.lengths[row_indices]
         width = lengths.max(initial=0)
         # (rows, width): the place of each column in its row, outside of it where it is padding
         columns = np.arange(width) - (width - lengths[:, None]) * (side == "left")
         mask = (columns >= 0) & (columns < lengths[:, None])
-        places = (self.offsets[chosen][:, None] + columns)[mask]
-        types = () if self.types is None else (_filled(mask, self.types[places], 0),)
-        return _filled(mask, self.flat[places], pad), mask.astype(np.int64), *types
+        flat_indices = (self.offsets[row_indices][:, None] + columns)[mask]
+        types = () if self.types is None else (_filled(mask, self.types[flat_indices], 0),)
+        return _filled(mask, self.flat[flat_indices], pad), mask.astype(np.int64), *types
 
 
 def _filled(
-    mask: NDArray[np.bool_], values: NDArray[np.integer[Any]], rest: int
+    mask: NDArray[np.bool_], values: NDArray[np.integer[Any]], fill_value: int
 ) -> NDArray[np.int64]:
-    """Return an array with VALUES, in order, where MASK is set, and REST elsewhere."""
-    filled = np.full(mask.shape, rest, np.int64)
+    """Return an array with VALUES, in order, where MASK is set, and FILL_VALUE elsewhere."""
+    filled = np.full(mask.shape, fill_value, np.int64)
     filled[mask] = values
     return filled
 
@@ -130,10 +130,10 @@ def tokenised(
     pairs = [text for text in texts if isinstance(text, TextPair)]
     if pairs and len(pairs) < len(texts):
         raise ValueError("sentences and pairs of texts are tokenised apart")
-    first = [text.first if isinstance(text, TextPair) else text for text in texts]
+    first_texts = [text.first if isinstance(text, TextPair) else text for text in texts]
     with reading_file(folder, "tokenizer"):
         encoded = tokenizer(
-            [f"{reading.prompt}{text}" for text in first],
+            [f"{reading.prompt}{text}" for text in first_texts],
             [pair.second for pair in pairs] or None,
             truncation=True,
             max_length=reading.max_tokens,
@@ -161,14 +161,16 @@ def ends_specially(tokenizer: PreTrainedTokenizerFast) -> bool:
 def are_unknown(rows: TokenRows, tokenizer: PreTrainedTokenizerFast) -> NDArray[np.bool_]:
     """Which ROWS hold the token of unknown words, and no other but special ones; (rows,)."""
     # transformers looks for a token of unknown words that is itself unknown without an end
-    unknown = tokenizer.get_vocab().get(str(tokenizer.unk_token))
-    if unknown is None:
+    unknown_id = tokenizer.get_vocab().get(str(tokenizer.unk_token))
+    if unknown_id is None:
         return np.zeros(len(rows), np.bool_)
 
     def has(tokens: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        before = np.concatenate([[0], np.cumsum(tokens)])
-        counted: NDArray[np.bool_] = before[rows.offsets[1:]] > before[rows.offsets[:-1]]
+        counts_before = np.concatenate([[0], np.cumsum(tokens)])
+        counted: NDArray[np.bool_] = (
+            counts_before[rows.offsets[1:]] > counts_before[rows.offsets[:-1]]
+        )
         return counted
 
     is_ordinary = ~np.isin(rows.flat, tokenizer.all_special_ids)
-    return has(rows.flat == unknown) & ~has(is_ordinary)
+    return has(rows.flat == unknown_id) & ~has(is_ordinary)

@@ -96,11 +96,11 @@ class CombinedEncoder(VectorScorer):
     def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
         """A vector for each of these distinct sentences."""
         count = len(sentences)
-        parts = [
+        part_vectors = [
             encoder.encode(sentences, shifted(progress, number * count, count * len(self._parts)))
             for number, encoder in enumerate(self._parts)
         ]
-        return COMBINATIONS[self._kind](parts)
+        return COMBINATIONS[self._kind](part_vectors)
 
 
 # An axis with a smaller share of the largest variance is rounding of float32 numbers, and has no
@@ -179,9 +179,9 @@ class TransformedEncoder(VectorScorer):
     def facts(self) -> EncoderFacts:
         """The encoder's facts, and what is done to its vectors."""
         whiten = self._spec.whiten
-        named = "the scored sentences" if whiten == FIT else Path(whiten or "").name
+        whitening_name = "the scored sentences" if whiten == FIT else Path(whiten or "").name
         steps = [
-            *([f"whitened by {named}"] if whiten is not None else []),
+            *([f"whitened by {whitening_name}"] if whiten is not None else []),
             *([f"dim={self._cut}"] if self._cut is not None else []),
             *(["normalised"] if self._spec.normalise else []),
             *([f"bits={self._spec.bits}"] if self._spec.bits is not None else []),
@@ -189,7 +189,7 @@ class TransformedEncoder(VectorScorer):
         facts = self._inner.facts
         fitted = self.__dict__.get("_by_file")  # absent while nothing was whitened
         notes = (
-            (f"whitened by the {fitted.fitted_on} vectors of {named}",)
+            (f"whitened by the {fitted.fitted_on} vectors of {whitening_name}",)
             if isinstance(fitted, Whitening)
             else ()
         )

@@ -106,12 +106,12 @@ class TransformerEncoder(VectorScorer):
             layer=usage.layer,
             is_padded=usage.reading.padding == "left",
         )
-        known = vocabulary_notes(self._folder, tokenizer, self._words)
+        vocabulary_remarks = vocabulary_notes(self._folder, tokenizer, self._words)
         self.stated = EncoderFacts(
             pooling=pooling_label(usage),
             precision=machine.precision,
             max_tokens=self.max_tokens,
-            notes=(*notes, *self.forward.notes, *known),
+            notes=(*notes, *self.forward.notes, *vocabulary_remarks),
         )
         self._has_types = getattr(backbone.config, "type_vocab_size", 0) >= 2
         self._are_sentences_typed = self._has_types and any(
@@ -242,9 +242,9 @@ class TransformerEncoder(VectorScorer):
 
     def word_ids(self, words: Sequence[str]) -> NDArray[np.int64]:
         """Return the token of each word that is exactly one known token, otherwise −1."""
-        unknown = self.tokenizer.unk_token_id
+        unknown_id = self.tokenizer.unk_token_id
         with reading_file(self._folder, "tokenizer"):
-            return single_tokens(self.tokenizer.backend_tokenizer, words, unknown)
+            return single_tokens(self.tokenizer.backend_tokenizer, words, unknown_id)
 
     def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
         """Return a vector for each of these distinct sentences."""
@@ -279,10 +279,11 @@ class TransformerEncoder(VectorScorer):
         """The token vectors whose weighted sum is the vector of SENTENCE but for its length; no
         such sum is a UsageError.
         """
-        how = "has layers after pooling" if len(self.layers) else ""
-        if how or self.pooling not in SUMMED:
+        reason = "has layers after pooling" if len(self.layers) else ""
+        if reason or self.pooling not in SUMMED:
             raise UsageError(
-                f"{self.name!r} {how or f'pools by {self.pooling!r}'}: its vectors are not sums of "
+                f"{self.name!r} {reason or f'pools by {self.pooling!r}'}: its vectors are not "
+                "sums of "
                 f"token vectors",
                 hint="--view effects works for every model",
             )
@@ -304,15 +305,15 @@ class TransformerEncoder(VectorScorer):
             torch.inference_mode(),
             self._encoding(count),
         ):  # pooled with the weight of one token alone, a row is its vector
-            alone = torch.eye(count, device=self.machine.device)
+            identity = torch.eye(count, device=self.machine.device)
             vectors = (
-                self.forward(ids, mask, self.segments(ids, *types), alone)
+                self.forward(ids, mask, self.segments(ids, *types), identity)
                 if count
                 else torch.zeros(0, self.dim)
             )
         spans = []
         for token, offset in zip(rows.flat, encoded["offset_mapping"], strict=False):
-            start, end = (place - len(prompt) for place in offset)
+            start, end = (position - len(prompt) for position in offset)
             spans.append(None if token in special or end <= max(start, 0) else (start, end))
         return WeightedTokens(
             vectors=vectors[:, : self.usage.dim].float().cpu().numpy(),
@@ -355,8 +356,8 @@ class TransformerEncoder(VectorScorer):
         def copy_back() -> None:
             """Copy all that is computed at once: the card does not wait after each batch."""
             if computed:
-                places, vectors = zip(*computed, strict=True)
-                out[np.concatenate(places)] = torch.cat(vectors).cpu().numpy()
+                row_indices, vectors = zip(*computed, strict=True)
+                out[np.concatenate(row_indices)] = torch.cat(vectors).cpu().numpy()
                 computed.clear()
 
         def encode(batch: NDArray[np.intp]) -> Iterator[int]:
@@ -373,13 +374,13 @@ class TransformerEncoder(VectorScorer):
         def count(encoded: int) -> None:
             nonlocal done
             done += encoded
-            if sum(len(places) for places, _ in computed) >= TOKENISED_AT_ONCE:
+            if sum(len(row_indices) for row_indices, _ in computed) >= TOKENISED_AT_ONCE:
                 copy_back()
             if progress is not None:
                 progress(done, total)
 
-        at_once = len(batches) // FEW_BATCHES if self.machine.has_cpu_engine else 1
-        run_in_threads(encode, batches, count, device, most=at_once)
+        batches_at_once = len(batches) // FEW_BATCHES if self.machine.has_cpu_engine else 1
+        run_in_threads(encode, batches, count, device, most=batches_at_once)
         copy_back()
 
     def _batch_tokens(self) -> int:
@@ -387,12 +388,12 @@ class TransformerEncoder(VectorScorer):
         free.
         """
         device, config = self.machine.device, self.backbone.config
-        most = BATCH_TOKENS[device.type]
+        token_limit = BATCH_TOKENS[device.type]
         if device.type != "cuda" or hasattr(self.backbone, "hf_device_map"):
-            return most
-        free = torch.cuda.mem_get_info(device)[0]
-        free += torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+            return token_limit
+        free_bytes = torch.cuda.mem_get_info(device)[0]
+        free_bytes += torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
         width = int(config.hidden_size)
         widest = int(getattr(config, "intermediate_size", 4 * width))
-        held = 4 * (HELD[0] * widest + HELD[1] * width)
-        return max(self.max_tokens, min(most, free // 2 // held))
+        bytes_per_token = 4 * (HELD[0] * widest + HELD[1] * width)
+        return max(self.max_tokens, min(token_limit, free_bytes // 2 // bytes_per_token))

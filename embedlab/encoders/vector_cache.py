@@ -53,11 +53,11 @@ _MIX = np.uint64(
 STALE_S = 3_600  # a part without keys may be in progress in another process for this long
 
 
-def row_sums(keys: TextKeys, vectors: Vectors, cut: NDArray[np.bool_]) -> Checksums:
+def row_sums(keys: TextKeys, vectors: Vectors, is_cut: NDArray[np.bool_]) -> Checksums:
     """Return a checksum of each row: of its vector, seeded by its key and whether its sentence was
     cut.
     """
-    seeds = keys[:, 0] ^ (keys[:, 1] * _MIX) ^ cut.astype(np.uint64)
+    seeds = keys[:, 0] ^ (keys[:, 1] * _MIX) ^ is_cut.astype(np.uint64)
     return np.fromiter(
         map(xxhash.xxh3_64_intdigest, np.ascontiguousarray(vectors), seeds.tolist()),
         np.uint64,
@@ -80,35 +80,41 @@ class Segment:
         vectors of DIM numbers.
         """
         rows = len(self.keys)
-        parts: list[tuple[NDArray[Any], type, tuple[int, ...]]] = [
+        arrays: list[tuple[NDArray[Any], type, tuple[int, ...]]] = [
             (self.keys, np.uint64, (rows, 2)),
             (self.vectors, np.float32, (rows, dim)),
             (self.cut, np.bool_, (rows,)),
             (self.sums, np.uint64, (rows,)),
         ]
         return rows > 0 and all(
-            array.dtype == kind and array.shape == shape for array, kind, shape in parts
+            array.dtype == kind and array.shape == shape for array, kind, shape in arrays
         )
 
-    def read(self, places: VectorPositions) -> tuple[Vectors, NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return the vectors at PLACES, which of those sentences were cut, and which of those rows
-        are intact.
+    def read(
+        self, positions: VectorPositions
+    ) -> tuple[Vectors, NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return the vectors at POSITIONS, which of those sentences were cut, and which of those
+        rows are intact.
         """
-        vectors, cut = self.vectors[places], self.cut[places]
-        return vectors, cut, row_sums(self.keys[places], vectors, cut) == self.sums[places]
+        vectors, is_cut = self.vectors[positions], self.cut[positions]
+        return (
+            vectors,
+            is_cut,
+            row_sums(self.keys[positions], vectors, is_cut) == self.sums[positions],
+        )
 
 
 def located(
-    keys: TextKeys, known: NDArray[np.bool_], segments: Iterable[Segment]
+    keys: TextKeys, is_known: NDArray[np.bool_], segments: Iterable[Segment]
 ) -> Iterator[tuple[VectorPositions, VectorPositions, Segment]]:
-    """Yield the indices of KEYS that each segment adds to the earlier ones, with their rows; KNOWN
-    is updated.
+    """Yield the indices of KEYS that each segment adds to the earlier ones, with their rows;
+    IS_KNOWN is updated.
     """
     for segment in segments:
-        places = np.searchsorted(segment.keys[:, 0], keys[:, 0]).clip(max=len(segment.keys) - 1)
-        hit = np.flatnonzero(~known & (segment.keys[places] == keys).all(axis=1))
-        known[hit] = True
-        yield hit, places[hit], segment
+        positions = np.searchsorted(segment.keys[:, 0], keys[:, 0]).clip(max=len(segment.keys) - 1)
+        hit = np.flatnonzero(~is_known & (segment.keys[positions] == keys).all(axis=1))
+        is_known[hit] = True
+        yield hit, positions[hit], segment
 
 
 def find_rows(
@@ -117,12 +123,12 @@ def find_rows(
     """Return which KEYS are in SEGMENTS, their vectors (unknown rows undefined), and which of those
     sentences were truncated.
     """
-    known = np.zeros(len(keys), np.bool_)
-    vectors, cut = np.empty((len(keys), dim), np.float32), np.zeros(len(keys), np.bool_)
-    for hit, places, segment in located(keys, known, segments):
-        vectors[hit], cut[hit], is_intact = segment.read(places)
-        known[hit] = is_intact  # a later segment may contain the row again
-    return known, vectors, cut
+    is_known = np.zeros(len(keys), np.bool_)
+    vectors, is_cut = np.empty((len(keys), dim), np.float32), np.zeros(len(keys), np.bool_)
+    for hit, positions, segment in located(keys, is_known, segments):
+        vectors[hit], is_cut[hit], is_intact = segment.read(positions)
+        is_known[hit] = is_intact  # a later segment may contain the row again
+    return is_known, vectors, is_cut
 
 
 class EmbeddingCache:
@@ -157,17 +163,17 @@ class EmbeddingCache:
 
     def knows(self, keys: TextKeys) -> NDArray[np.bool_]:
         """Return which KEYS are known."""
-        known = np.zeros(len(keys), np.bool_)
-        for _ in located(keys, known, self.segments()):
+        is_known = np.zeros(len(keys), np.bool_)
+        for _ in located(keys, is_known, self.segments()):
             pass
-        return known
+        return is_known
 
-    def store(self, keys: TextKeys, vectors: Vectors, cut: NDArray[np.bool_]) -> None:
+    def store(self, keys: TextKeys, vectors: Vectors, is_cut: NDArray[np.bool_]) -> None:
         """Store these vectors, and delete the least recently used ones above the size limit."""
         # Another process may merge or delete files meanwhile, or own some: lost vectors are
         # computed again.
         with suppress(OSError):
-            self._write(keys, vectors, cut)
+            self._write(keys, vectors, is_cut)
             if self._name:
                 (self._folder / NAME_FILE).write_text(
                     self._name, encoding="utf-8", errors="replace"
@@ -185,7 +191,7 @@ class EmbeddingCache:
     def _segments(self) -> Iterator["Segment"]:
         for name in self._names():
             try:
-                vectors, cut, sums, keys = (
+                vectors, is_cut, sums, keys = (
                     map_array(self._part(name, part)) for part in SEGMENT_FILES
                 )
             except PermissionError:  # another user's
@@ -193,17 +199,17 @@ class EmbeddingCache:
             except (FileNotFoundError, ValueError):
                 self._remove(name)  # damaged, or just merged by another process
                 continue
-            segment = Segment(name=name, keys=keys, vectors=vectors, cut=cut, sums=sums)
+            segment = Segment(name=name, keys=keys, vectors=vectors, cut=is_cut, sums=sums)
             if segment.is_well_formed(self.dim):
                 yield segment
             else:
                 self._remove(name)
 
-    def _write(self, keys: TextKeys, vectors: Vectors, cut: NDArray[np.bool_]) -> None:
+    def _write(self, keys: TextKeys, vectors: Vectors, is_cut: NDArray[np.bool_]) -> None:
         order = np.argsort(keys[:, 0], kind="stable")
         name = uuid.uuid4().hex
-        keys, vectors, cut = keys[order], vectors[order], cut[order]
-        arrays: tuple[NDArray[Any], ...] = (vectors, cut, row_sums(keys, vectors, cut), keys)
+        keys, vectors, is_cut = keys[order], vectors[order], is_cut[order]
+        arrays: tuple[NDArray[Any], ...] = (vectors, is_cut, row_sums(keys, vectors, is_cut), keys)
         for part, array in zip(SEGMENT_FILES, arrays, strict=True):
             content = io.BytesIO()
             np.save(content, array, allow_pickle=False)
@@ -221,12 +227,14 @@ class EmbeddingCache:
         segments = [segment for segment in self._segments() if segment.name in small]
         if not segments:
             return  # another process was faster
-        read = [segment.read(np.arange(len(segment.keys))) for segment in segments]
-        vectors, cut, is_intact = (np.concatenate(parts) for parts in zip(*read, strict=True))
+        contents = [segment.read(np.arange(len(segment.keys))) for segment in segments]
+        vectors, is_cut, is_intact = (
+            np.concatenate(parts) for parts in zip(*contents, strict=True)
+        )
         rows = np.flatnonzero(is_intact)
         keys = np.concatenate([segment.keys for segment in segments])[rows]
-        first = np.unique(keys, axis=0, return_index=True)[1]
-        self._write(keys[first], vectors[rows[first]], cut[rows[first]])
+        first_rows = np.unique(keys, axis=0, return_index=True)[1]
+        self._write(keys[first_rows], vectors[rows[first_rows]], is_cut[rows[first_rows]])
         for name in small:
             self._remove(name)
 
@@ -234,11 +242,11 @@ class EmbeddingCache:
         """Delete what a killed process left without keys; then what is cached of others, this
         encoder's oldest segments last, until the size is under the limit.
         """
-        whole = set(self._names())
+        complete_names = set(self._names())
         for file in self._folder.iterdir():
             if (
                 file.name != NAME_FILE
-                and file.name.split(".")[0] not in whole
+                and file.name.split(".")[0] not in complete_names
                 and time.time() - file.stat().st_mtime > STALE_S
             ):
                 file.unlink(missing_ok=True)
@@ -287,13 +295,13 @@ class CachedEncoder(VectorScorer):
     @property
     def facts(self) -> EncoderFacts:
         """The encoder's facts; sentences from the cache count as if they had been computed."""
-        own = super().facts
+        facts = super().facts
         if "_encoder" not in self.__dict__:  # absent while the cache knows every sentence
-            return own
+            return facts
         computed: EncoderFacts = self._encoder.facts
         notes = (*self.stated.notes, *computed.notes, *self.number_notes)
         return replace(
-            own,
+            facts,
             unknown_texts=computed.unknown_texts,
             refused=computed.refused,
             notes=tuple(dict.fromkeys(notes)),
@@ -302,11 +310,11 @@ class CachedEncoder(VectorScorer):
     def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
         """A vector for each of these distinct sentences."""
         keys = sentence_keys(sentences)
-        known, vectors, cut = self.cache.find(keys)
-        for rows, new_vectors, new_cut in self._compute(sentences, keys, known, progress):
-            vectors[rows], cut[rows] = new_vectors, new_cut
+        is_known, vectors, is_cut = self.cache.find(keys)
+        for rows, new_vectors, new_cut in self._compute(sentences, keys, is_known, progress):
+            vectors[rows], is_cut[rows] = new_vectors, new_cut
         vectors = vectors[:, : self.dim]
-        self.count("truncated", sentences, cut)
+        self.count("truncated", sentences, is_cut)
         self.look_at(sentences, vectors)
         return vectors
 
@@ -337,32 +345,36 @@ class CachedEncoder(VectorScorer):
         self,
         unique: Sequence[Text],
         keys: TextKeys,
-        known: NDArray[np.bool_],
+        is_known: NDArray[np.bool_],
         progress: ProgressCallback | None,
     ) -> Iterator[tuple[NDArray[np.intp], Vectors, NDArray[np.bool_]]]:
-        """Yield the rows that are not KNOWN piece by piece with their vectors and truncation flags;
-        each piece is stored.
+        """Yield the rows that are not known, by IS_KNOWN, piece by piece with their vectors and
+        truncation flags; each piece is stored.
 
         Texts that the encoder refuses alone are raised at the end, when all others are stored.
         """
         refusals, size = list[RefusedTextsError](), self.per_save or SENTENCES_PER_SAVE
-        new = np.flatnonzero(~known)
-        done = len(unique) - len(new)
+        unknown_rows = np.flatnonzero(~is_known)
+        known_count = len(unique) - len(unknown_rows)
         # Sentences of similar length together need hardly any padding.
-        new = new[np.argsort([-characters(unique[row]) for row in new.tolist()], kind="stable")]
-        for start in range(0, len(new), size):
-            rows = new[start : start + size]
+        unknown_rows = unknown_rows[
+            np.argsort([-characters(unique[row]) for row in unknown_rows.tolist()], kind="stable")
+        ]
+        for start in range(0, len(unknown_rows), size):
+            rows = unknown_rows[start : start + size]
             texts = [unique[row] for row in rows]
             try:
-                vectors = self._encoder.embed(texts, shifted(progress, done + start, len(unique)))
+                vectors = self._encoder.embed(
+                    texts, shifted(progress, known_count + start, len(unique))
+                )
             except RefusedTextsError as error:
                 refusals.append(error)
-                refused = {text for text, _ in error.refused}
-                rows, vectors = rows[[text not in refused for text in texts]], error.vectors
+                refused_texts = {text for text, _ in error.refused}
+                rows, vectors = rows[[text not in refused_texts for text in texts]], error.vectors
                 if not len(rows):
                     continue
-            truncated = self._encoder.counted["truncated"]
-            cut = np.array([unique[row] in truncated for row in rows], np.bool_)
+            truncated_texts = self._encoder.counted["truncated"]
+            is_cut = np.array([unique[row] in truncated_texts for row in rows], np.bool_)
             if vectors.shape[1] != self.cache.dim:
                 raise EmbedlabError(
                     f"{self.name!r} gives vectors of {vectors.shape[1]} numbers, after "
@@ -371,10 +383,10 @@ class CachedEncoder(VectorScorer):
                     "old one",
                 )
             with suppress(MissingError):  # an unwritable cache costs time, not the result
-                self.cache.store(keys[rows], vectors, cut)
-            yield rows, vectors, cut
+                self.cache.store(keys[rows], vectors, is_cut)
+            yield rows, vectors, is_cut
         if refusals:
             all_refused = [text for error in refusals for text in error.refused]
             raise RefusedTextsError(refusals[0].who, all_refused) from refusals[0]
-        if progress is not None and not len(new):
-            progress(done, len(unique))
+        if progress is not None and not len(unknown_rows):
+            progress(known_count, len(unique))

@@ -60,10 +60,10 @@ def _without_panic_messages() -> Iterator[None]:
         if opened is None:
             yield
             return
-        held, stderr = opened
+        held_file, stderr = opened
         is_panic = False
         _flush()
-        os.dup2(held.fileno(), 2)
+        os.dup2(held_file.fileno(), 2)
         try:
             yield
         except BaseException as error:
@@ -72,10 +72,10 @@ def _without_panic_messages() -> Iterator[None]:
         finally:
             _flush()
             os.dup2(stderr, 2)
-            held.seek(0)
-            if not is_panic and (said := held.read()):
+            held_file.seek(0)
+            if not is_panic and (messages := held_file.read()):
                 with suppress(OSError):  # its reader has gone
-                    os.write(2, said)
+                    os.write(2, messages)
 
 
 def _opened(stack: ExitStack) -> tuple[IO[bytes], int] | None:
@@ -83,10 +83,10 @@ def _opened(stack: ExitStack) -> tuple[IO[bytes], int] | None:
     stderr is closed.
     """
     with suppress(OSError):
-        held = stack.enter_context(TemporaryFile())  # noqa: SIM115 - the stack closes it
+        held_file = stack.enter_context(TemporaryFile())  # noqa: SIM115 - the stack closes it
         stderr = os.dup(2)
         stack.callback(os.close, stderr)
-        return held, stderr
+        return held_file, stderr
     return None
 
 
@@ -158,18 +158,18 @@ def is_unused(name: str) -> bool:
     return _UNUSED.search(name) is not None
 
 
-def is_headless(model: PreTrainedModel, missing: Collection[str]) -> bool:
-    """Return whether MISSING are exactly the tensors of the head of MODEL, as in the weights of an
-    encoder alone.
+def is_headless(model: PreTrainedModel, missing_names: Collection[str]) -> bool:
+    """Return whether MISSING_NAMES are exactly the tensors of the head of MODEL, as in weights of
+    an encoder alone.
     """
-    words = {id(value) for value in model.get_input_embeddings().parameters()}
+    word_embeddings = {id(value) for value in model.get_input_embeddings().parameters()}
     prefix = f"{model.base_model_prefix}."
     head = {
         name
         for name, value in model.named_parameters()
-        if not name.startswith(prefix) and id(value) not in words
+        if not name.startswith(prefix) and id(value) not in word_embeddings
     }
-    return bool(missing) and head <= set(missing)
+    return bool(missing_names) and head <= set(missing_names)
 
 
 def refuse_other_tensors(
@@ -180,9 +180,11 @@ def refuse_other_tensors(
     Where it HAS a HEAD, its pooler is needed too, and no tensor of another head may be left over.
     """
     file, unexpected = _weights_name(folder), info["unexpected_keys"]
-    missing = {name for name in info["missing_keys"] if has_head or not re.search(POOLER, name)}
+    missing_names = {
+        name for name in info["missing_keys"] if has_head or not re.search(POOLER, name)
+    }
     heads = () if has_head else read_config(folder).architectures or ()
-    known = [
+    ignored_patterns = [
         _UNUSED,
         *(
             pattern
@@ -190,30 +192,37 @@ def refuse_other_tensors(
             if any(name.endswith(task) for name in heads)
         ),
     ]
-    unknown = {name for name in unexpected if not any(each.search(name) for each in known)}
-    for what, names in (("lacks", missing), ("has unknown", unknown)):
+    unknown_names = {
+        name
+        for name in unexpected
+        if not any(expression.search(name) for expression in ignored_patterns)
+    }
+    for problem, names in (("lacks", missing_names), ("has unknown", unknown_names)):
         if names:
             raise MissingError(
-                f"{file} {what} {_named(names)} for a model of type {model.config.model_type!r}",
-                hint=_wrapper_hint(missing, unexpected),
+                f"{file} {problem} {_named(names)} for a model of type {model.config.model_type!r}",
+                hint=_wrapper_hint(missing_names, unexpected),
             )
-    for name, shape, wanted in sorted(info["mismatched_keys"]):
+    for name, shape, expected_shape in sorted(info["mismatched_keys"]):
         raise MissingError(
             f"{file}: {name!r} has the shape {list(shape)}, but config.json describes "
-            f"{list(wanted)}",
+            f"{list(expected_shape)}",
             hint=WHOLE,
         )
 
 
-def _wrapper_hint(missing: Collection[str], unexpected: Collection[str]) -> str:
+def _wrapper_hint(missing_names: Collection[str], unexpected: Collection[str]) -> str:
     """What to do where the tensors are there under names that a wrapper of a model gives them."""
-    # the end of a name that is missing and there, without what comes before it
-    wanted = max(missing, key=len, default="")
-    whole = next((name for name in sorted(unexpected) if name.endswith(f".{wanted}")), None)
-    if not wanted or whole is None:
+    # the end of a name that is missing and stored, without what comes before it
+    missing_name = max(missing_names, key=len, default="")
+    wrapped_name = next(
+        (name for name in sorted(unexpected) if name.endswith(f".{missing_name}")), None
+    )
+    if not missing_name or wrapped_name is None:
         return WHOLE
     return (
-        f"its tensors are called {whole.removesuffix(wanted)}*, as a wrapper names them (module. "
+        f"its tensors are called {wrapped_name.removesuffix(missing_name)}*, as a wrapper names "
+        "them (module. "
         f"is of DataParallel, _orig_mod. of torch.compile, base_model. of peft): save the model "
         f"inside it"
     )
@@ -245,7 +254,7 @@ def refuse_other_size(folder: Path, kind: Any) -> None:
     memory first.
     """
     tensors = tensor_sizes(folder)
-    layers, held = read_config(folder).layers or 0, sum(tensors.values())
+    layers, stored_count = read_config(folder).layers or 0, sum(tensors.values())
     if layers > len(tensors):
         raise MissingError(
             f"{folder / 'config.json'}: {layers} layers, but the weights are {len(tensors)} "
@@ -253,9 +262,10 @@ def refuse_other_size(folder: Path, kind: Any) -> None:
             hint=WHOLE,
         )
     described = _described_size(folder, kind)
-    if described > 2 * held + 2**20:
+    if described > 2 * stored_count + 2**20:
         raise MissingError(
-            f"{folder / 'config.json'}: a model of {described} numbers, but the weights are {held}",
+            f"{folder / 'config.json'}: a model of {described} numbers, but the weights are "
+            f"{stored_count}",
             hint=WHOLE,
         )
 
@@ -287,8 +297,12 @@ def read_tensors(path: Path, hint: str = WHOLE) -> dict[str, Tensor]:
         raise MissingError(
             f"{str(path)!r} cannot be read: {in_one_line(error)}", hint=hint
         ) from error
-    if odd := next((name for name, value in tensors.items() if not value.isfinite().all()), None):
-        raise MissingError(f"{str(path)!r}: numbers that are not finite in {odd!r}", hint=hint)
+    if non_finite_name := next(
+        (name for name, value in tensors.items() if not value.isfinite().all()), None
+    ):
+        raise MissingError(
+            f"{str(path)!r}: numbers that are not finite in {non_finite_name!r}", hint=hint
+        )
     return tensors
 
 
@@ -304,7 +318,7 @@ def tensor_sizes(folder: Path) -> Mapping[str, int]:
                 sizes |= {
                     name: torch.Size(tensor.get_shape()).numel() for name, tensor in slices.items()
                 }
-                odd = [
+                integer_names = [
                     name
                     for name, tensor in slices.items()
                     if tensor.get_dtype() not in _FLOATING and not _UNUSED.search(name)
@@ -313,9 +327,9 @@ def tensor_sizes(folder: Path) -> Mapping[str, int]:
             raise MissingError(
                 f"{str(path)!r} cannot be read: {in_one_line(error)}", hint=WHOLE
             ) from error
-        if odd:
+        if integer_names:
             raise MissingError(
-                f"{str(path)!r}: {odd[0]!r} holds no floating point numbers",
+                f"{str(path)!r}: {integer_names[0]!r} holds no floating point numbers",
                 hint="embedlab loads no quantised weights",
             )
     return sizes
@@ -328,26 +342,26 @@ def vocabulary_notes(folder: Path, tokenizer: PreTrainedTokenizerFast, words: in
     Tables have rows without a token, to be multiples of 128, and now and then a percent of them.
     """
     size = len(tokenizer)
-    own = tokenizer.backend_tokenizer.get_vocab_size(with_added_tokens=False)
+    own_size = tokenizer.backend_tokenizer.get_vocab_size(with_added_tokens=False)
     knows = f"its tokenizer knows {size:,} tokens, and the weights have vectors for {words:,}"
-    if size < 0.9 * (words - PADDED_ROWS) or own > words:
+    if size < 0.9 * (words - PADDED_ROWS) or own_size > words:
         raise MissingError(
             f"{str(folder)!r}: {knows}: it belongs to another model",
             hint="copy the tokenizer's files of the model with these weights into the folder",
         )
     if size < 0.98 * words - PADDED_ROWS:
         return [Note(f"{knows}: does it belong to this model?", kind="doubted")]
-    beyond = f"{knows}: a text with a token beyond them cannot be encoded"
-    return [Note(beyond, kind="doubted")] if size > words else []
+    remark = f"{knows}: a text with a token beyond them cannot be encoded"
+    return [Note(remark, kind="doubted")] if size > words else []
 
 
 def refuse_unknown_tokens(folder: Path, ids: NDArray[np.integer[Any]], words: int) -> None:
     """Refuse token IDS of the tokenizer in FOLDER beyond the WORDS that its model has vectors
     for.
     """
-    if len(ids) and (last := int(ids.max())) >= words:
+    if len(ids) and (largest_id := int(ids.max())) >= words:
         raise MissingError(
-            f"{str(folder)!r}: its tokenizer gives token {last}, but its weights have "
+            f"{str(folder)!r}: its tokenizer gives token {largest_id}, but its weights have "
             f"{words} word vectors",
             hint=WHOLE,
         )

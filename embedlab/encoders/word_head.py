@@ -43,41 +43,41 @@ class MaskedWordHead(WordHead):
     def forward(self, vectors: Tensor) -> Tensor:
         """Return the logits, as if each vector were that of one masked token."""
         ids = torch.zeros(len(vectors), 1, dtype=torch.long, device=vectors.device)
-        given = self._given
-        given.output = vectors.unsqueeze(1)
+        encoder_stub = self._given
+        encoder_stub.output = vectors.unsqueeze(1)
         try:
             logits: Tensor = self.model(input_ids=ids).logits
         finally:
-            del given.output  # it references the graph of the batch
+            del encoder_stub.output  # it references the graph of the batch
         return logits.squeeze(1)
 
     def save(self, folder: Path, backbone: PreTrainedModel) -> None:
         """Write BACKBONE together with this head as one masked language model."""
-        model, given = self.model, self._given
-        decoder, words = model.get_output_embeddings(), _word_vectors(backbone)
+        model, encoder_stub = self.model, self._given
+        decoder, word_vectors = model.get_output_embeddings(), _word_vectors(backbone)
         parameters = dict(decoder.named_parameters(recurse=False))
         # The decoder is tied to the word vectors and written once, unless another objective has
         # changed those since.
-        is_tied = parameters["weight"].shape == words.shape and bool(
-            torch.equal(parameters["weight"], words)
+        is_tied = parameters["weight"].shape == word_vectors.shape and bool(
+            torch.equal(parameters["weight"], word_vectors)
         )
-        apart = {
+        own_values = {
             name: nn.Parameter(value.clone()) for name, value in parameters.items()
         }  # shared tensors would be written once
         model.config.tie_word_embeddings = is_tied
         setattr(model, model.base_model_prefix, backbone)
-        _set(decoder, parameters | {"weight": words} if is_tied else apart)
+        _set(decoder, parameters | {"weight": word_vectors} if is_tied else own_values)
         try:
             model.save_pretrained(folder)
         finally:
-            setattr(model, model.base_model_prefix, given)
+            setattr(model, model.base_model_prefix, encoder_stub)
             _set(decoder, parameters)
 
     @property
     def _given(self) -> "_Given":
-        given = getattr(self.model, self.model.base_model_prefix)
-        assert isinstance(given, _Given)
-        return given
+        encoder_stub = getattr(self.model, self.model.base_model_prefix)
+        assert isinstance(encoder_stub, _Given)
+        return encoder_stub
 
 
 class TiedWordHead(WordHead):

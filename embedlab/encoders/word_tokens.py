@@ -29,9 +29,9 @@ _PREPENDING = [
 
 
 def single_tokens(
-    tokenizer: Tokenizer, words: Sequence[str], unknown: int | None = None
+    tokenizer: Tokenizer, words: Sequence[str], unknown_id: int | None = None
 ) -> NDArray[np.int64]:
-    """Return the token of each word that is exactly one token of TOKENIZER, and not the UNKNOWN
+    """Return the token of each word that is exactly one token of TOKENIZER, and not the UNKNOWN_ID
     one, which its model may name; otherwise −1.
     """
     # A leading space marks the beginning of a word for some tokenizers (RoBERTa's), and means
@@ -39,11 +39,13 @@ def single_tokens(
     encodings = tokenizer.encode_batch_fast(
         [f" {word}" for word in words], add_special_tokens=False
     )
-    if unknown is None:
-        unknown = tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "")
+    if unknown_id is None:
+        unknown_id = tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "")
     ids = [encoding.ids for encoding in encodings]
-    known = [tokens[0] if len(tokens) == 1 and tokens[0] != unknown else -1 for tokens in ids]
-    return np.array(known, np.int64)
+    token_ids = [
+        tokens[0] if len(tokens) == 1 and tokens[0] != unknown_id else -1 for tokens in ids
+    ]
+    return np.array(token_ids, np.int64)
 
 
 class WordTokens:
@@ -53,8 +55,8 @@ class WordTokens:
         self.tokenizer = tokenizer
         self._independence = independence(json.loads(tokenizer.to_str()))
         # tokens that are found before blanks are
-        added = tokenizer.get_added_tokens_decoder().values()
-        self._added = tuple(token.content for token in added)
+        added_tokens = tokenizer.get_added_tokens_decoder().values()
+        self._added = tuple(token.content for token in added_tokens)
         self._known: dict[str, list[int]] = {}
 
     def tokens_of(self, texts: Sequence[str]) -> list[list[int]]:
@@ -64,24 +66,24 @@ class WordTokens:
         if self._independence == "none":
             return self._encode(texts)
         words = [self._words(text) for text in texts]
-        new = list(set(chain.from_iterable(words)).difference(self._known))
-        if len(new) + len(self._known) > MOST_WORDS:
+        unseen_words = list(set(chain.from_iterable(words)).difference(self._known))
+        if len(unseen_words) + len(self._known) > MOST_WORDS:
             self._known.clear()
-            new = list(set(chain.from_iterable(words)))
-        plain = [word for word in new if _PLAIN.fullmatch(word)]
-        others = list(set(new).difference(plain))
-        self._known.update(zip(plain, self._of_plain(plain), strict=True))
-        self._known.update(zip(others, self._encode(others), strict=True))
+            unseen_words = list(set(chain.from_iterable(words)))
+        plain_words = [word for word in unseen_words if _PLAIN.fullmatch(word)]
+        other_words = list(set(unseen_words).difference(plain_words))
+        self._known.update(zip(plain_words, self._of_plain(plain_words), strict=True))
+        self._known.update(zip(other_words, self._encode(other_words), strict=True))
         tokens = self._known.__getitem__
         return [list(chain.from_iterable(map(tokens, parts))) for parts in words]
 
     def _words(self, text: str) -> list[str]:
         """The parts of TEXT that are tokenised alone: never none."""
         words = text.split(" ")
-        is_whole = self._independence == "single blanks" and (
+        is_indivisible = self._independence == "single blanks" and (
             "" in words or any(token in text for token in self._added)
         )
-        return [text] if is_whole else words
+        return [text] if is_indivisible else words
 
     def _of_plain(self, words: Sequence[str]) -> list[list[int]]:
         """Return the tokens of words without blanks, many in one text: a tokenizer's work for a
@@ -93,9 +95,9 @@ class WordTokens:
         encoded = self.tokenizer.encode_batch(texts, add_special_tokens=False)
         for number, (group, encoding) in enumerate(zip(groups, encoded, strict=True)):
             # A token that begins with the blank before a word is the word's.
-            ends = np.cumsum([len(word) + 1 for word in group]) - 1
+            word_ends = np.cumsum([len(word) + 1 for word in group]) - 1
             starts = [start for start, _ in encoding.offsets]
-            owners = np.searchsorted(ends, starts, side="right") + number * A_TEXT
+            owners = np.searchsorted(word_ends, starts, side="right") + number * A_TEXT
             for owner, token in zip(owners.tolist(), encoding.ids, strict=True):
                 tokens[owner].append(token)
         return tokens
@@ -105,14 +107,14 @@ class WordTokens:
         return [encoding.ids for encoding in encoded]
 
 
-def independence(stated: dict[str, Any]) -> Independence:
+def independence(config: dict[str, Any]) -> Independence:
     """Return how far a tokenizer, by its tokenizer.json, treats the words of a text
     independently.
     """
-    steps = _steps(stated.get("normalizer"), "normalizers")
-    split = (stated.get("pre_tokenizer") or {}).get("type")
-    model = stated["model"]
-    if any(" " in token["content"] for token in stated.get("added_tokens") or ()):
+    steps = _steps(config.get("normalizer"), "normalizers")
+    split = (config.get("pre_tokenizer") or {}).get("type")
+    model = config["model"]
+    if any(" " in token["content"] for token in config.get("added_tokens") or ()):
         return "none"
     if split in _SPLITTING and all(step["type"] in _BY_CHARACTER for step in steps):
         return "words"
@@ -129,7 +131,7 @@ def independence(stated: dict[str, Any]) -> Independence:
     )
 
 
-def _steps(stated: dict[str, Any] | None, name: str) -> list[dict[str, Any]]:
-    if stated is None:
+def _steps(section: dict[str, Any] | None, name: str) -> list[dict[str, Any]]:
+    if section is None:
         return []
-    return stated[name] if stated["type"] == "Sequence" else [stated]
+    return section[name] if section["type"] == "Sequence" else [section]

@@ -75,8 +75,8 @@ class FileScores:
     def score_frame(self, pairs: pl.DataFrame) -> NDArray[np.float32]:
         """The same of the pairs of a frame."""
         hashes = _hashes(pairs)
-        given, turned = (self._of(hashes, sides) for sides in (SENTENCES, SENTENCES[::-1]))
-        return given.fill_null(turned).fill_null(np.nan).to_numpy().astype(np.float32)
+        as_given, swapped = (self._of(hashes, columns) for columns in (SENTENCES, SENTENCES[::-1]))
+        return as_given.fill_null(swapped).fill_null(np.nan).to_numpy().astype(np.float32)
 
     def _of(self, hashes: pl.DataFrame, sides: Sequence[str]) -> pl.Series:
         """The similarities of pairs whose sentences are in the columns SIDES, null where there is
@@ -92,32 +92,37 @@ def open_scores(location: str) -> FileScores:
     """
     path, column = file_and_part(location)
     table = _read(path)
-    chosen = _column(path, table, column)
-    refuse_nested(path, table, [chosen])
-    numbers, unit = _numbers(table[chosen]), "row" if path.suffix.lower() == ".parquet" else "line"
+    score_column = _column(path, table, column)
+    refuse_nested(path, table, [score_column])
+    numbers, unit = (
+        _numbers(table[score_column]),
+        "row" if path.suffix.lower() == ".parquet" else "line",
+    )
     is_right = (numbers.abs() <= _LARGEST).fill_null(False)
-    wrong = pl.DataFrame([table[chosen].alias("text"), numbers.alias("number"), table[PLACE]])
-    for text, number, place in wrong.filter(~is_right).head(1).iter_rows():
+    values_read = pl.DataFrame(
+        [table[score_column].alias("text"), numbers.alias("number"), table[PLACE]]
+    )
+    for text, number, line_number in values_read.filter(~is_right).head(1).iter_rows():
         is_large = number is not None and np.isfinite(number)
-        what = f"larger than {_LARGEST:.2g}" if is_large else "not a number"
-        fault = "empty" if text is None else f"{text!r}, {what}"
+        reason = f"larger than {_LARGEST:.2g}" if is_large else "not a number"
+        problem = "empty" if text is None else f"{text!r}, {reason}"
         raise MissingError(
-            f"{path}, {unit} {place}: {chosen!r} is {fault}",
+            f"{path}, {unit} {line_number}: {score_column!r} is {problem}",
             hint=f"correct or remove the {unit}",
         )
     pairs = _hashes(table).with_columns(table[PLACE].alias("place"), value=numbers)
     del table  # its texts take more than all that follows
-    known = pairs.unique(SENTENCES, keep="first", maintain_order=True)
-    if len(known) < len(pairs):
-        both = pairs.join(known, on=SENTENCES, maintain_order="left")
-        others = both.filter(pl.col("value") != pl.col("value_right"))
-        if len(others):
+    first_scores = pairs.unique(SENTENCES, keep="first", maintain_order=True)
+    if len(first_scores) < len(pairs):
+        conflicts = pairs.join(first_scores, on=SENTENCES, maintain_order="left")
+        contradictions = conflicts.filter(pl.col("value") != pl.col("value_right"))
+        if len(contradictions):
             raise MissingError(
-                f"{path}, {unit} {others['place'][0]}: {chosen!r} gives a pair "
+                f"{path}, {unit} {contradictions['place'][0]}: {score_column!r} gives a pair "
                 f"a second, different score",
                 hint="leave each pair in once",
             )
-    return FileScores(known.drop("place"))
+    return FileScores(first_scores.drop("place"))
 
 
 def _hashes(pairs: pl.DataFrame) -> pl.DataFrame:
@@ -140,20 +145,22 @@ def _read(path: Path) -> pl.DataFrame:
 
 def _rows(path: Path, table: pl.DataFrame, keys: Sequence[str], form: str) -> pl.DataFrame:
     """Return the TABLE of a file, which must have the columns KEYS, and rows."""
-    if missing := [name for name in keys if name not in table.columns]:
+    if missing_columns := [name for name in keys if name not in table.columns]:
         columns = first_few(name for name in table.columns if name != PLACE)
-        raise MissingError(f"{path}: no column {missing[0]!r}; it has {columns}", hint=form)
+        raise MissingError(f"{path}: no column {missing_columns[0]!r}; it has {columns}", hint=form)
     if table.is_empty():
         raise MissingError(f"{path}: no rows", hint=form)
     return table
 
 
 def _column(path: Path, table: pl.DataFrame, wanted: str | None) -> str:
-    others = [name for name in table.columns if name not in {*SENTENCES, PLACE}]
+    other_columns = [name for name in table.columns if name not in {*SENTENCES, PLACE}]
     if wanted is not None:
-        return file_column(path, wanted, others)
+        return file_column(path, wanted, other_columns)
     readable = [
-        name for name in others if table[name].dtype.is_numeric() or table[name].dtype == pl.String
+        name
+        for name in other_columns
+        if table[name].dtype.is_numeric() or table[name].dtype == pl.String
     ]
     numbers = [
         name
@@ -162,13 +169,13 @@ def _column(path: Path, table: pl.DataFrame, wanted: str | None) -> str:
     ]
     candidates = [name for name in numbers if name not in _NOT_SCORES] or numbers or readable
     if len(candidates) != 1:
-        what = (
+        problem = (
             f"several columns of numbers: {first_few(candidates)}"
             if numbers
-            else f"no column of numbers; it has {first_few(others)}"
+            else f"no column of numbers; it has {first_few(other_columns)}"
         )
         example = candidates[0] if candidates else "column"
-        raise UsageError(f"{path}: {what}", hint=f"name one: scores:{path}#{example}")
+        raise UsageError(f"{path}: {problem}", hint=f"name one: scores:{path}#{example}")
     return candidates[0]
 
 
@@ -227,16 +234,16 @@ class FileVectors:
         """The vector of each sentence; those that the file lacks are refused, all of them by a
         MissingError.
         """
-        lacking = [text for text in sentences if text not in self._rows]
-        if lacking and len(lacking) == len(sentences):
+        unknown_texts = [text for text in sentences if text not in self._rows]
+        if unknown_texts and len(unknown_texts) == len(sentences):
             raise MissingError(
                 f"{self._path} has no vector for {sentences[0]!r} or any other sentence",
                 hint="add them, or choose other data with --task",
             )
         vectors = self._vectors[[self._rows[text] for text in sentences if text in self._rows]]
-        if lacking:
+        if unknown_texts:
             reasons = ("it is not in the file", "its numbers are not all finite")
-            refused = [(text, reasons[text in self._odd]) for text in lacking]
+            refused = [(text, reasons[text in self._odd]) for text in unknown_texts]
             raise RefusedTextsError(str(self._path), refused, vectors)
         return vectors
 
@@ -270,16 +277,18 @@ def read_vectors(path: Path, *, has_text: bool = True) -> tuple[list[str], Vecto
         refuse_other_content(path)
         if path.suffix == ".npy":
             numbers, text = read_npy(path), _sentences_of(path)
-            whole = read_text(text).replace("\r\n", "\n").removesuffix("\n") if has_text else ""
-            sentences = whole.split("\n")
+            stored_text = (
+                read_text(text).replace("\r\n", "\n").removesuffix("\n") if has_text else ""
+            )
+            sentences = stored_text.split("\n")
         else:
             table = read_foreign_parquet(path)
             sentences = table["sentence"].cast(pl.String).to_list() if has_text else []
             inner = getattr(table["vector"].dtype, "inner", None)
             if table["vector"].dtype == pl.Binary:
                 raise UsageError(f"{path}: vector holds bytes: {_PACKED}", hint=_IN_BYTES)
-            is_whole = inner is not None and inner.is_integer()
-            kind = f"{'i' if inner.is_signed_integer() else 'u'}8" if is_whole else np.float64
+            is_integer = inner is not None and inner.is_integer()
+            kind = f"{'i' if inner.is_signed_integer() else 'u'}8" if is_integer else np.float64
             numbers = np.array(table["vector"].to_list(), kind)
         vectors = _as_float32(numbers, path, str(inner or numbers.dtype).lower())
     except (OSError, ValueError, TypeError, pl.exceptions.PolarsError) as error:
@@ -287,9 +296,9 @@ def read_vectors(path: Path, *, has_text: bool = True) -> tuple[list[str], Vecto
     if vectors.ndim != 2:
         hint = "give (n, width) numbers"
         raise MissingError(f"{path}: an array of shape {vectors.shape}", hint=hint)
-    odd = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
-    if len(odd) and (len(odd) == len(vectors) or not has_text):
-        rows = first_few([str(row + 1) for row in odd], 3)
+    non_finite_rows = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+    if len(non_finite_rows) and (len(non_finite_rows) == len(vectors) or not has_text):
+        rows = first_few([str(row + 1) for row in non_finite_rows], 3)
         raise MissingError(
             f"{path}: numbers that are not finite in row {rows}", hint="compute these vectors again"
         )
@@ -298,24 +307,27 @@ def read_vectors(path: Path, *, has_text: bool = True) -> tuple[list[str], Vecto
 
 def _refuse_two_vectors(path: Path, sentences: Sequence[str], vectors: Vectors) -> None:
     """Refuse a sentence that occurs again with another vector."""
-    first: dict[str, int] = {}
+    row_of_sentence: dict[str, int] = {}
     for row, sentence in enumerate(sentences):
-        if (before := first.setdefault(sentence, row)) != row and not (
-            vectors[before] == vectors[row]
+        if (first_row := row_of_sentence.setdefault(sentence, row)) != row and not (
+            vectors[first_row] == vectors[row]
         ).all():
             raise MissingError(
-                f"{path}: {sentence!r} has two different vectors, rows {before + 1} and {row + 1}",
+                f"{path}: {sentence!r} has two different vectors, rows {first_row + 1} and "
+                f"{row + 1}",
                 hint="keep one of them",
             )
 
 
-def _as_float32(numbers: NDArray[Any], path: Path, held: str) -> Vectors:
-    """Return NUMBERS, of the type HELD by the file; those that may be packed bits are refused."""
+def _as_float32(numbers: NDArray[Any], path: Path, stored_dtype: str) -> Vectors:
+    """Return NUMBERS, stored as STORED_DTYPE in the file; those that may be packed bits are
+    refused.
+    """
     if np.iscomplexobj(numbers):
         raise ValueError("complex numbers")
-    if held in _WIDE and numbers.size and numbers.max() > np.iinfo(held).max // 2:
+    if stored_dtype in _WIDE and numbers.size and numbers.max() > np.iinfo(stored_dtype).max // 2:
         raise UsageError(
-            f"{path} holds {held}: packed bits, or whole numbers?",
+            f"{path} holds {stored_dtype}: packed bits, or whole numbers?",
             hint="of bits store np.unpackbits(v.view(np.uint8), axis=1).astype(np.float32); "
             "of numbers v.astype(np.float32)",
         )
@@ -327,7 +339,7 @@ def _as_float32(numbers: NDArray[Any], path: Path, held: str) -> Vectors:
     )
     if is_byte and (numbers.itemsize == 1 or np.abs(numbers).max() > 1):
         raise UsageError(
-            f"{path} holds {held}: {_PACKED}",
+            f"{path} holds {stored_dtype}: {_PACKED}",
             hint="of bits in uint8 store np.unpackbits(v, axis=1).astype(np.float32), in int8 the "
             "same of v.view(np.uint8) ^ 128; of numbers v.astype(np.float32)",
         )
@@ -366,17 +378,17 @@ def read_items(location: str) -> pl.DataFrame:
     """
     path, column = file_and_part(location)
     table = _rows(path, read_rows(path, _KEYS), _KEYS, _ITEMS_FORMAT)
-    others = [name for name in table.columns if name not in {*_KEYS, PLACE}]
-    usual = others[0] if len(others) == 1 else "prediction"
-    wanted = file_column(path, column or usual, others)
+    other_columns = [name for name in table.columns if name not in {*_KEYS, PLACE}]
+    default_column = other_columns[0] if len(other_columns) == 1 else "prediction"
+    prediction_column = file_column(path, column or default_column, other_columns)
     refuse_json_numbers(path, table, ["dataset"])
-    frame = as_texts(path, table, (*_KEYS, wanted)).select(
-        "dataset", "item", prediction=wanted, place=PLACE
+    frame = as_texts(path, table, (*_KEYS, prediction_column)).select(
+        "dataset", "item", prediction=prediction_column, place=PLACE
     )
     numbers = frame["item"].str.strip_chars().cast(pl.UInt32, strict=False)
-    for item, place in frame.filter(numbers.is_null()).select("item", "place").iter_rows():
+    for item, line_number in frame.filter(numbers.is_null()).select("item", "place").iter_rows():
         raise MissingError(
-            f"{path}, line {place}: item {str(item)!r} is not a row number",
+            f"{path}, line {line_number}: item {str(item)!r} is not a row number",
             hint="count rows from 0: `embedlab data ls DATASET --items`",
         )
     return frame.with_columns(item=numbers)

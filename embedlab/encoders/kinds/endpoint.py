@@ -85,13 +85,13 @@ class EndpointEncoder:
 
     def __init__(self, address: str, model: str) -> None:
         refuse_strangers([address])
-        parts = urlsplit(address)
-        path = parts.path.rstrip("/").removesuffix("/embeddings")
-        self._target = urlunsplit((*parts[:2], f"{path}/embeddings", parts.query, ""))
-        self._url, self._model = urlunsplit((*parts[:2], path, "", "")), model  # to be shown
-        own = _own_headers() if is_typed(address) else {}
-        self._headers = {"Accept-Encoding": "identity", **own}
-        self._has_key = "Authorization" in own
+        url_parts = urlsplit(address)
+        path = url_parts.path.rstrip("/").removesuffix("/embeddings")
+        self._target = urlunsplit((*url_parts[:2], f"{path}/embeddings", url_parts.query, ""))
+        self._url, self._model = urlunsplit((*url_parts[:2], path, "", "")), model  # to be shown
+        own_headers = _own_headers() if is_typed(address) else {}
+        self._headers = {"Accept-Encoding": "identity", **own_headers}
+        self._has_key = "Authorization" in own_headers
         self._client: httpx2.Client | None = None
         self._requests = self._tokens = 0
         self._has_answered = False
@@ -107,8 +107,10 @@ class EndpointEncoder:
             return EncoderFacts(pooling="endpoint")
         tokens = f", {self._tokens} tokens" if self._tokens else ""
         requests = f"{self._requests} request{'s' if self._requests > 1 else ''}"
-        refused = (f"no vector of {text!r}: {why}" for text, why in self._refused_texts.items())
-        return EncoderFacts(pooling="endpoint", notes=(f"{requests}{tokens}", *refused))
+        refusals = (
+            f"no vector of {text!r}: {reason}" for text, reason in self._refused_texts.items()
+        )
+        return EncoderFacts(pooling="endpoint", notes=(f"{requests}{tokens}", *refusals))
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """One vector a sentence, in order.
@@ -116,32 +118,32 @@ class EndpointEncoder:
         What the server does not answer after several attempts is an error. Texts that it refuses
         alone are a RefusedTextsError, which holds the vectors of the others.
         """
-        refused: dict[str, str] = {}  # and why
+        reasons: dict[str, str] = {}  # and why
         encoded, start = list[Vectors](), 0
         while start < len(sentences):
             batch = _first_batch(sentences, start, self._most_texts)
-            encoded += self._accepted(batch, refused)
+            encoded += self._accepted(batch, reasons)
             start += len(batch)
         if len({vectors.shape[1] for vectors in encoded}) > 1:
             raise self._wrong("vectors of different lengths")
         vectors = np.concatenate(encoded) if encoded else np.empty((0, 0), np.float32)
-        if refused:
-            self._refused_texts |= refused
-            raise RefusedTextsError(self._url, refused.items(), vectors)
+        if reasons:
+            self._refused_texts |= reasons
+            raise RefusedTextsError(self._url, reasons.items(), vectors)
         return vectors
 
-    def _accepted(self, texts: Sequence[str], refused: dict[str, str]) -> list[Vectors]:
-        """The vectors of TEXTS, in halves where they are too many; REFUSED gets those that are
+    def _accepted(self, texts: Sequence[str], reasons: dict[str, str]) -> list[Vectors]:
+        """The vectors of TEXTS, in halves where they are too many; REASONS gets those that are
         refused alone.
         """
         try:
             return [self._batch(texts)]
         except _RefusedBatchError as error:
             if len(texts) > 1:
-                half, before = len(texts) // 2, len(refused)
-                vectors = self._accepted(texts[:half], refused)
-                vectors += self._accepted(texts[half:], refused)
-                if len(refused) == before:  # no text is to blame: they were too many
+                half, refused_before = len(texts) // 2, len(reasons)
+                vectors = self._accepted(texts[:half], reasons)
+                vectors += self._accepted(texts[half:], reasons)
+                if len(reasons) == refused_before:  # no text is to blame: they were too many
                     self._most_texts = min(self._most_texts, len(texts) - half)
                 return vectors
             if not self._has_answered or isinstance(error.__cause__, _FailedError):
@@ -151,7 +153,7 @@ class EndpointEncoder:
                 except _RefusedBatchError as again:
                     if again.texts == SENTENCES[:1]:
                         raise again.final from again
-            refused[texts[0]] = str(error)
+            reasons[texts[0]] = str(error)
             return []
 
     def _batch(self, texts: Sequence[str], *, is_patient: bool = False) -> Vectors:
@@ -179,7 +181,7 @@ class EndpointEncoder:
             wait=_wait,
         )
         try:
-            answer: dict[str, Any] = attempts(self._request, texts)
+            document: dict[str, Any] = attempts(self._request, texts)
         except RetryError as error:
             count, reason = error.last_attempt.attempt_number, error.last_attempt.exception()
             final = MissingError(
@@ -187,11 +189,11 @@ class EndpointEncoder:
                 f"attempt{'s' if count > 1 else ''}: {reason}",
                 hint="is the server running? What was computed is cached",
             )
-            is_of_texts = isinstance(reason, _UnavailableError) and self._answers_others()
-            if is_of_texts or isinstance(reason, _FailedError):
+            is_fault_of_texts = isinstance(reason, _UnavailableError) and self._answers_others()
+            if is_fault_of_texts or isinstance(reason, _FailedError):
                 raise _RefusedBatchError(str(reason), texts, final) from reason
             raise final from error
-        return self._vectors(answer, texts)
+        return self._vectors(document, texts)
 
     def _answers_others(self) -> bool:
         """Whether the server, which gave up on texts, has vectors of another one now."""
@@ -203,13 +205,13 @@ class EndpointEncoder:
 
     def _request(self, texts: Sequence[str]) -> dict[str, Any]:
         filled = [text or " " for text in texts]  # OpenAI refuses ""
-        answer, body = self._answer(
+        response, body = self._answer(
             {"model": self._model, "input": filled, "encoding_format": "float"}
         )
         self._requests += 1
-        status, headers = answer.status_code, answer.headers
-        said = _shown(body[:10_000].decode("utf-8", "replace"))
-        reason = f"status {status}: {said}".removesuffix(": ")
+        status, headers = response.status_code, response.headers
+        message = _shown(body[:10_000].decode("utf-8", "replace"))
+        reason = f"status {status}: {message}".removesuffix(": ")
         if status in _TRANSIENT:
             kind = _FailedError if status == _FAILED else _TransientError
             if status > _FAILED:
@@ -294,18 +296,18 @@ class EndpointEncoder:
         unpacker = zlib.decompressobj(wbits=47)  # both, by their headers
         return lambda chunk: unpacker.decompress(chunk, ANSWER_BYTES + 1)
 
-    def _vectors(self, answer: dict[str, Any], texts: Sequence[str]) -> Vectors:
-        usage, count = answer.get("usage"), len(texts)
+    def _vectors(self, document: dict[str, Any], texts: Sequence[str]) -> Vectors:
+        usage, count = document.get("usage"), len(texts)
         usage = usage if isinstance(usage, dict) else {}
         tokens = usage.get("total_tokens", usage.get("prompt_tokens", 0))
         self._tokens += tokens if isinstance(tokens, int) and 0 <= tokens < MOST_TOKENS else 0
-        unusable = ""
+        problem = ""
         try:
-            rows = answer["data"] if isinstance(answer.get("data"), list) else []
+            rows = document["data"] if isinstance(document.get("data"), list) else []
             if len(rows) != count:
                 raise self._wrong(f"{len(rows)} vectors for {count} texts")
             if any(row is None or row["embedding"] is None for row in rows):
-                unusable = "null instead of a vector"
+                problem = "null instead of a vector"
                 rows = []
             indices = [row.get("index") for row in rows]
             if any(index is not None for index in indices):
@@ -317,12 +319,12 @@ class EndpointEncoder:
                 vectors = vectors.astype(np.float32)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise self._wrong("no vectors of numbers") from error
-        if not unusable and (vectors.ndim != 2 or not vectors.shape[1]):
+        if not problem and (vectors.ndim != 2 or not vectors.shape[1]):
             raise self._wrong(f"vectors of shape {vectors.shape} for {count} texts")
         if not np.isfinite(vectors).all():
-            unusable = "numbers that are not finite"
-        if unusable:
-            raise _RefusedBatchError(unusable, texts, self._wrong(unusable))
+            problem = "numbers that are not finite"
+        if problem:
+            raise _RefusedBatchError(problem, texts, self._wrong(problem))
         self._has_answered = True
         return vectors
 
@@ -335,9 +337,10 @@ class EndpointEncoder:
             hint="check the address, the model's name and the length of the texts",
         )
 
-    def _wrong(self, what: str) -> EmbedlabError:
+    def _wrong(self, problem: str) -> EmbedlabError:
         return EmbedlabError(
-            f"{self._url} answers with {what}", hint="does it speak OpenAI's embeddings protocol?"
+            f"{self._url} answers with {problem}",
+            hint="does it speak OpenAI's embeddings protocol?",
         )
 
 
@@ -356,17 +359,20 @@ def check_identity(scheme: str, location: str) -> str | None:
         )
     if not check.is_changed:
         return None
-    how = (
+    verdict = (
         "have another length"
         if check.cosine is None
         else f"have a cosine of {check.cosine:.3f} to the earlier ones, below {LOWEST_COSINE}"
     )
-    which = (
+    identity = (
         "a new model, and its earlier vectors and results are not used"
         if check.is_new
         else "the model that answered there at an earlier time"
     )
-    return f"{address}: its vectors of three fixed sentences {how}: embedlab takes it for {which}"
+    return (
+        f"{address}: its vectors of three fixed sentences {verdict}: embedlab takes it for "
+        f"{identity}"
+    )
 
 
 def endpoint_kind(scheme: str) -> EncoderKind:
@@ -379,23 +385,23 @@ def endpoint_kind(scheme: str) -> EncoderKind:
     def locate(rest: str) -> str:
         address, _, model = rest.partition("#")
         try:
-            parts = urlsplit(f"{scheme}:{address}")
+            url_parts = urlsplit(f"{scheme}:{address}")
         except ValueError as error:
             raise UsageError(
                 f"{scheme}:{rest!r} is not an address: {error}",
                 hint=f"for example {scheme}://localhost:8000/v1#MODEL",
             ) from error
-        if parts.username or parts.password:
+        if url_parts.username or url_parts.password:
             raise UsageError(
-                f"the address of {parts.hostname!r} holds a password",
+                f"the address of {url_parts.hostname!r} holds a password",
                 hint=f"put the key into {API_KEY}",
             )
-        if not parts.hostname or not model:
+        if not url_parts.hostname or not model:
             raise UsageError(
                 f"{scheme}:{rest!r} is not a model of an endpoint",
                 hint=f"for example {scheme}://localhost:8000/v1#MODEL",
             )
-        return f"{address if parts.query else address.rstrip('/')}#{model}"
+        return f"{address if url_parts.query else address.rstrip('/')}#{model}"
 
     return EncoderKind(
         open=open_endpoint,
@@ -408,11 +414,11 @@ def endpoint_kind(scheme: str) -> EncoderKind:
     )
 
 
-def _first_batch(sentences: Sequence[str], start: int, most: int) -> Sequence[str]:
-    """The texts of the next request, from START on: at least one, at most MOST."""
+def _first_batch(sentences: Sequence[str], start: int, limit: int) -> Sequence[str]:
+    """The texts of the next request, from START on: at least one, at most LIMIT."""
     end, characters = start + 1, len(sentences[start])
     while (
-        end < min(len(sentences), start + most)
+        end < min(len(sentences), start + limit)
         and (characters := characters + len(sentences[end])) <= CHARACTERS_A_REQUEST
     ):
         end += 1
@@ -464,8 +470,8 @@ def _shown(text: str) -> str:
     for value in _own_headers().values():
         for secret in {value, value.removeprefix("Bearer ")} - {""}:
             text = text.replace(secret, "…")
-    said = " ".join(text.split())
-    return said if len(said) <= 160 else f"{said[:160]}…"
+    words = " ".join(text.split())
+    return words if len(words) <= 160 else f"{words[:160]}…"
 
 
 def _late() -> _TransientError:

@@ -69,8 +69,8 @@ class SentenceTransformersEncoder:
 
             tokens = self._tokenizer(list(sentences))["input_ids"]
             rows = gather_rows(tokens, np.zeros(len(tokens), np.bool_))
-            unknown = np.flatnonzero(are_unknown(rows, self._tokenizer)).tolist()
-            self._unknown.update(sentences[row] for row in unknown)
+            unknown_rows = np.flatnonzero(are_unknown(rows, self._tokenizer)).tolist()
+            self._unknown.update(sentences[row] for row in unknown_rows)
             self.facts = replace(self.facts, unknown_texts=len(self._unknown))
         return np.asarray(self._encode(list(sentences), show_progress_bar=False), np.float32)
 
@@ -105,8 +105,8 @@ def open_folder(
         ) from error
     tokenizer, backbone = (getattr(model[0], name, None) for name in ("tokenizer", "auto_model"))
     if isinstance(tokenizer, PreTrainedTokenizerFast) and backbone is not None:
-        words = len(backbone.get_input_embeddings().weight)
-        notes += vocabulary_notes(Path(location), tokenizer, words)
+        embedding_count = len(backbone.get_input_embeddings().weight)
+        notes += vocabulary_notes(Path(location), tokenizer, embedding_count)
     else:
         tokenizer = None
     options = {
@@ -133,8 +133,10 @@ def _notes(folder: Path, code: str | None) -> list[str]:
         )
     notes = native_notes(folder, (folder, *module_folders(folder)), code)
     for name, path in listed_modules(folder) or [("Transformer", folder)]:
-        stated = read_model_file(path / "tokenizer_config.json", TokenizerFile) or TokenizerFile()
-        if name == "Transformer" and stated.tokenizer_class not in _OF_BYTES:
+        tokenizer_file = (
+            read_model_file(path / "tokenizer_config.json", TokenizerFile) or TokenizerFile()
+        )
+        if name == "Transformer" and tokenizer_file.tokenizer_class not in _OF_BYTES:
             refuse_no_vocabulary(path)
     if not (folder / MODULES).is_file() and (folder / "config.json").is_file():
         refuse_head(folder, folder)

@@ -42,9 +42,9 @@ def live_name(model: Any, name: str) -> str:
     """Return how the object MODEL is named from now on, after its class or NAME; what cannot encode
     is a UsageError.
     """
-    named = [own for own, live in _MODELS.items() if live.model is model]
-    if named and not name:
-        return f"{PREFIX}{named[0]}"
+    existing_names = [unique_name for unique_name, live in _MODELS.items() if live.model is model]
+    if existing_names and not name:
+        return f"{PREFIX}{existing_names[0]}"
     encode = getattr(model, "encode", None) or (model if callable(model) else None)
     if encode is None:
         raise UsageError(
@@ -52,13 +52,13 @@ def live_name(model: Any, name: str) -> str:
             hint="give a name, an object with encode(sentences), or a function from texts to "
             "vectors",
         )
-    base = own = name or getattr(model, "__name__", type(model).__name__).strip("<>")
+    base = unique_name = name or getattr(model, "__name__", type(model).__name__).strip("<>")
     number = 1
-    while own in _MODELS and own not in named:
+    while unique_name in _MODELS and unique_name not in existing_names:
         number += 1
-        own = f"{base}-{number}"
-    _MODELS.setdefault(own, LiveEncoder(model, encode))
-    return f"{PREFIX}{own}"
+        unique_name = f"{base}-{number}"
+    _MODELS.setdefault(unique_name, LiveEncoder(model, encode))
+    return f"{PREFIX}{unique_name}"
 
 
 @cache

@@ -40,11 +40,11 @@ def score_rows(location: str, part: Part) -> RowScores | None:
     predictions = read_predictions(files.predictions[task], part.state.split)
     if predictions is None:
         return None
-    stated = read_figures(files.results[task], part.state.split) if task in files.results else None
-    how = _alignment(predictions, part, stated, is_typed=dataset is not None)
+    figures = read_figures(files.results[task], part.state.split) if task in files.results else None
+    alignment = _alignment(predictions, part, figures, is_typed=dataset is not None)
     return RowScores(
         scores=np.array(predictions.values, np.float32),
-        note=f"{predictions.task} predicted by {predictions.model}, {how}",
+        note=f"{predictions.task} predicted by {predictions.model}, {alignment}",
     )
 
 
@@ -55,7 +55,7 @@ def figures_of_files(location: str) -> tuple[StatedFigures, ...]:
     files = find_mteb_files(file_and_part(location)[0])
     if files.predictions:
         return ()
-    stated: list[StatedFigures] = []
+    all_figures: list[StatedFigures] = []
     damaged: list[EmbedlabError] = []
     for task, path in files.results.items():
         try:
@@ -70,14 +70,14 @@ def figures_of_files(location: str) -> tuple[StatedFigures, ...]:
                 figures={"main_score": nan},
                 fault=error.message,
             )
-        stated += [figures] if figures is not None else []
-    if damaged and len(damaged) == len(stated):
+        all_figures += [figures] if figures is not None else []
+    if damaged and len(damaged) == len(all_figures):
         raise damaged[0]
-    return tuple(stated)
+    return tuple(all_figures)
 
 
 def _alignment(
-    predictions: Predictions, part: Part, stated: StatedFigures | None, *, is_typed: bool
+    predictions: Predictions, part: Part, figures: StatedFigures | None, *, is_typed: bool
 ) -> str:
     """Return why the similarities belong to the rows of PART; where nothing says so, or something
     contradicts it, refuse them.
@@ -90,24 +90,24 @@ def _alignment(
             f"{len(part.frame)} rows",
             hint="predict on the rows that embedlab reads, or name others with --task",
         )
-    if stated is not None and revision and revision != stated.revision:
+    if figures is not None and revision and revision != figures.revision:
         raise MissingError(
-            f"{path} was made at revision {stated.revision[:8]}, {state.name} was "
+            f"{path} was made at revision {figures.revision[:8]}, {state.name} was "
             f"read at {revision[:8]}",
             hint="predict again at that revision",
         )
-    there = None if stated is None else stated.figures.get("cosine_spearman")
-    if stated is not None and there is not None:
-        here = spearman(part.frame["gold"].to_numpy(), np.array(predictions.values))
-        if not abs(here - there) <= _ROUNDED:
+    stated_spearman = None if figures is None else figures.figures.get("cosine_spearman")
+    if figures is not None and stated_spearman is not None:
+        own_spearman = spearman(part.frame["gold"].to_numpy(), np.array(predictions.values))
+        if not abs(own_spearman - stated_spearman) <= _ROUNDED:
             raise MissingError(
-                f"{path} gives a Spearman of {100 * here:.2f} on {state.name}, "
-                f"where {stated.path.name} states {100 * there:.2f}",
+                f"{path} gives a Spearman of {100 * own_spearman:.2f} on {state.name}, "
+                f"where {figures.path.name} states {100 * stated_spearman:.2f}",
                 hint="the rows are in another order, or not the same: predict on the rows that "
                 "embedlab reads",
             )
-        return f"aligned by row: it gives the correlation that {stated.path.name} states"
-    if stated is not None and revision:
+        return f"aligned by row: it gives the correlation that {figures.path.name} states"
+    if figures is not None and revision:
         return f"aligned by row at revision {revision[:8]}"
     if is_typed:
         return f"aligned by row with {state.name}, as typed"

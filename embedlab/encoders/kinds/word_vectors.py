@@ -57,19 +57,19 @@ class WordVectorEncoder(VectorScorer):
     @property
     def facts(self) -> EncoderFacts:
         """The number of words without a vector in the distinct sentences so far."""
-        words, unknown = np.sum([(0, 0), *self.counts.values()], axis=0).tolist()
-        notes = (f"{unknown} of {words} words have no vector",) if unknown else ()
+        word_count, unknown_count = np.sum([(0, 0), *self.counts.values()], axis=0).tolist()
+        notes = (f"{unknown_count} of {word_count} words have no vector",) if unknown_count else ()
         return EncoderFacts(pooling="mean", notes=notes)
 
     def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
         """The mean of the words' vectors for each of these distinct sentences."""
         vectors = np.zeros((len(sentences), self.dim), np.float32)
         for row, sentence in enumerate(single_texts(self.name, sentences)):
-            places = [self._place(word) for word in _TOKEN.findall(sentence)]
-            known = [place for place in places if place is not None]
-            self.counts[sentence] = len(places), len(places) - len(known)
-            if known:
-                vectors[row] = self.vectors[known].mean(axis=0)
+            word_rows = [self._place(word) for word in _TOKEN.findall(sentence)]
+            known_rows = [word_row for word_row in word_rows if word_row is not None]
+            self.counts[sentence] = len(word_rows), len(word_rows) - len(known_rows)
+            if known_rows:
+                vectors[row] = self.vectors[known_rows].mean(axis=0)
         if progress is not None:
             progress(len(sentences), len(sentences))
         return vectors
@@ -79,11 +79,11 @@ class WordVectorEncoder(VectorScorer):
         from embedlab.analysis.word_effects import WeightedTokens
 
         matches = [(self._place(match[0]), match.span()) for match in _TOKEN.finditer(sentence)]
-        places = {span: place for place, span in matches if place is not None}
+        row_of_span = {span: vector_row for vector_row, span in matches if vector_row is not None}
         return WeightedTokens(
-            vectors=self.vectors[list(places.values())],
-            weights=np.ones(len(places)),
-            spans=tuple(places),
+            vectors=self.vectors[list(row_of_span.values())],
+            weights=np.ones(len(row_of_span)),
+            spans=tuple(row_of_span),
         )
 
     def _place(self, word: str) -> int | None:
@@ -98,7 +98,7 @@ def load_word_vectors(path: Path, *, name: str = "", fingerprint: str = "") -> W
     A line with another number of values, or with something that is not a number, is a MissingError
     with file and line. The first of several lines of one word counts.
     """
-    places: dict[str, int] = {}
+    row_of_word: dict[str, int] = {}
     rows: list[NDArray[np.float32]] = []
     for number, word, row in _read_rows(path):
         if rows and len(row) != len(rows[0]):
@@ -107,12 +107,12 @@ def load_word_vectors(path: Path, *, name: str = "", fingerprint: str = "") -> W
             )
         if not np.isfinite(row).all():
             raise _broken(path, number, "a number that is not finite")
-        if places.setdefault(word, len(rows)) == len(rows):
+        if row_of_word.setdefault(word, len(rows)) == len(rows):
             rows.append(row)
     if not rows:
         raise MissingError(f"{path}: no word vectors", hint=_FORMAT)
     return WordVectorEncoder(
-        name=name, fingerprint=fingerprint, places=places, vectors=np.stack(rows)
+        name=name, fingerprint=fingerprint, places=row_of_word, vectors=np.stack(rows)
     )
 
 
@@ -139,9 +139,9 @@ def _read_rows(path: Path) -> Iterator[tuple[int, str, NDArray[np.float32]]]:
                 raise _broken(path, number, str(error)) from error
 
 
-def _broken(path: Path, number: int, why: str) -> MissingError:
+def _broken(path: Path, number: int, reason: str) -> MissingError:
     return MissingError(
-        f"{path}, line {number}: {why}",
+        f"{path}, line {number}: {reason}",
         hint="each line is a word and its numbers, separated by blanks",
     )
 
@@ -152,12 +152,12 @@ def _length(path: str) -> int | None:
     """
     try:
         with Path(path).open("rb") as file:
-            first = file.readline().split()
+            header = file.readline().split()
     except OSError:
         return None
-    if len(first) == 2 and all(field.isdigit() for field in first):
-        return int(first[1])
-    return max(len(first) - 1, 0) or None
+    if len(header) == 2 and all(field.isdigit() for field in header):
+        return int(header[1])
+    return max(len(header) - 1, 0) or None
 
 
 WORD_VECTORS = EncoderKind(

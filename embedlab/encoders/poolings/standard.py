@@ -31,20 +31,20 @@ def pool_pooler(tokens: Tensor, mask: Tensor) -> Tensor:
 
 def pool_last(tokens: Tensor, mask: Tensor) -> Tensor:
     """Return the last token's vector; a row without any gives zeros."""
-    present = mask > 0
+    is_token = mask > 0
     positions = torch.arange(1, mask.shape[1] + 1, device=mask.device)
     rows = torch.arange(len(tokens), device=tokens.device)
-    last = tokens[rows, (present * positions).argmax(dim=1)]
-    return torch.where(present.any(dim=1, keepdim=True), last, 0)
+    last_vectors = tokens[rows, (is_token * positions).argmax(dim=1)]
+    return torch.where(is_token.any(dim=1, keepdim=True), last_vectors, 0)
 
 
 def pool_max(tokens: Tensor, mask: Tensor) -> Tensor:
     """Return the largest value of each dimension over the tokens that are not padding; a row
     without any gives zeros.
     """
-    present = mask.unsqueeze(-1) > 0
-    largest = tokens.masked_fill(~present, -torch.inf).amax(dim=1)
-    return torch.where(present.any(dim=1), largest, 0)
+    is_token = mask.unsqueeze(-1) > 0
+    largest = tokens.masked_fill(~is_token, -torch.inf).amax(dim=1)
+    return torch.where(is_token.any(dim=1), largest, 0)
 
 
 def pool_mean(tokens: Tensor, mask: Tensor) -> Tensor:
@@ -64,8 +64,8 @@ def total(tokens: Tensor, mask: Tensor) -> Tensor:
 
 def count(tokens: Tensor, mask: Tensor) -> Tensor:
     """Return the number of tokens, or the sum of their weights, never 0; (batch, 1)."""
-    least = 1e-9 if mask.is_floating_point() else 1
-    return mask.to(tokens.dtype).sum(dim=1, keepdim=True).clamp(min=least)
+    minimum = 1e-9 if mask.is_floating_point() else 1
+    return mask.to(tokens.dtype).sum(dim=1, keepdim=True).clamp(min=minimum)
 
 
 def pool_mean_sqrt_length(tokens: Tensor, mask: Tensor) -> Tensor:
