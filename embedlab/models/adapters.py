@@ -73,13 +73,13 @@ def named_base(file: AdapterFile, *, offline: bool = True) -> Path:
     """The folder of the model that an adapter's FILE names; one that is not on this machine is a
     MissingError.
     """
-    named = file.base_model_name_or_path or ""
-    if named and Path(named).is_dir():
-        return Path(named)
+    model_name = file.base_model_name_or_path or ""
+    if model_name and Path(model_name).is_dir():
+        return Path(model_name)
     revision = file.revision
-    if (entry := published(named)) is not None:
-        named, revision = entry.repository, revision or entry.revision
-    return hub_folder(named, revision, offline=offline)
+    if (entry := published(model_name)) is not None:
+        model_name, revision = entry.repository, revision or entry.revision
+    return hub_folder(model_name, revision, offline=offline)
 
 
 def base_location(folder: Path) -> tuple[str, str | None]:

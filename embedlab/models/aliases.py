@@ -48,18 +48,21 @@ def aliases() -> Mapping[str, str]:
 
 def _stored() -> dict[str, str]:
     path = aliases_file()
-    stored = read_toml(path) if path.is_file() else {}
-    if wrong := next((name for name, model in stored.items() if not isinstance(model, str)), None):
+    model_of_alias = read_toml(path) if path.is_file() else {}
+    if bad_alias := next(
+        (name for name, model in model_of_alias.items() if not isinstance(model, str)), None
+    ):
         raise UsageError(
-            f"{path}: {wrong!r} is not a text", hint=f'write {wrong} = "MODEL", or delete the line'
+            f"{path}: {bad_alias!r} is not a text",
+            hint=f'write {bad_alias} = "MODEL", or delete the line',
         )
-    return {name: str(model) for name, model in stored.items()}
+    return {name: str(model) for name, model in model_of_alias.items()}
 
 
 def model_of(name: str) -> str | None:
     """Return the model that the alias NAME means; None where there is no such alias."""
-    model = (known := aliases()).get(name)
-    if model is not None and _without_aliases(model, known) != model:
+    model = (model_of_alias := aliases()).get(name)
+    if model is not None and _without_aliases(model, model_of_alias) != model:
         raise UsageError(
             f"{aliases_file()}: {name!r} names another alias",
             hint=f"write the model itself, or delete the line of {name}",
@@ -70,12 +73,12 @@ def model_of(name: str) -> str | None:
 @contextmanager
 def names_of_a_call() -> Iterator[None]:
     """Let names that the block takes for a call mean their models in the block alone."""
-    before = dict(_of_this_call)
+    saved = dict(_of_this_call)
     try:
         yield
     finally:
         _of_this_call.clear()
-        _of_this_call.update(before)
+        _of_this_call.update(saved)
 
 
 def take_alias(text: str, *, is_of_call: bool = False) -> str:
@@ -86,17 +89,17 @@ def take_alias(text: str, *, is_of_call: bool = False) -> str:
     match = _TYPED.fullmatch(text)
     if match is None or os.path.exists(os.path.expanduser(text)):  # noqa: PTH110, PTH111 - these take any text, Path refuses some
         return text
-    known = dict(aliases())
-    name, model = match["name"], _without_aliases(match["model"], known)
+    model_of_alias = dict(aliases())
+    name, model = match["name"], _without_aliases(match["model"], model_of_alias)
     folder = os.path.expanduser(model)  # noqa: PTH111
     if os.path.isdir(folder):  # noqa: PTH112
         model = os.path.abspath(folder)  # noqa: PTH100 - as it is from anywhere
     _refuse(name, model, text)
     if is_of_call:
         _of_this_call[name] = model
-    elif known.get(name) != model:
-        if name in known:
-            _before[name] = known[name]
+    elif model_of_alias.get(name) != model:
+        if name in model_of_alias:
+            _before[name] = model_of_alias[name]
         _of_this_process[name] = model
     return name
 
@@ -113,8 +116,8 @@ def store_used(name: str) -> None:
     if (model := _of_this_process.pop(name, None)) is None:
         return
     try:
-        with _changing() as known:
-            known[name] = model
+        with _changing() as model_of_alias:
+            model_of_alias[name] = model
     except MissingError:  # a disk that takes nothing: it is known until this process ends
         _of_this_process[name] = model
 
@@ -123,15 +126,15 @@ def remove_alias(name: str) -> str:
     """Remove the stored alias NAME and return the model that it meant; one that does not exist is a
     UsageError.
     """
-    with _changing() as known:
-        if name not in known:
+    with _changing() as model_of_alias:
+        if name not in model_of_alias:
             raise unknown(
                 "alias",
                 name,
-                known,
+                model_of_alias,
                 listing="`embedlab models ls` lists them after the models in packages",
             )
-        return known.pop(name)
+        return model_of_alias.pop(name)
 
 
 @contextmanager
@@ -141,22 +144,23 @@ def _changing() -> Iterator[dict[str, str]]:
     with disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with sole_writer(path):
-            known = _stored()
-            yield known
+            model_of_alias = _stored()
+            yield model_of_alias
             lines = (
-                f"{json.dumps(alias)} = {json.dumps(known[alias])}\n" for alias in sorted(known)
+                f"{json.dumps(alias)} = {json.dumps(model_of_alias[alias])}\n"
+                for alias in sorted(model_of_alias)
             )
             write_atomic(path, "".join(lines).encode("utf-8", "surrogatepass"))
 
 
-def _without_aliases(model: str, known: Mapping[str, str]) -> str:
+def _without_aliases(model: str, model_of_alias: Mapping[str, str]) -> str:
     """Return a typed model with the model of an alias that it begins with: what is stored names no
     other alias.
     """
     match = _BEGINS.match(model)
-    if match is None or match[0] not in known:
+    if match is None or match[0] not in model_of_alias:
         return model
-    return known[match[0]] + model[match.end() :]
+    return model_of_alias[match[0]] + model[match.end() :]
 
 
 def _refuse(name: str, model: str, text: str) -> None:
@@ -168,8 +172,8 @@ def _refuse(name: str, model: str, text: str) -> None:
             hint="begin with a letter; letters, digits, -, _ and . follow, 40 at most",
         )
     shipped = ("dice", "bm25", "dataset", *SHORT_NAMES, *CATALOG, *NAMES)
-    taken = {*shipped, *plugins.names("encoders"), *property_names(), *_IN_TABLES}
-    if name in taken:
+    reserved = {*shipped, *plugins.names("encoders"), *property_names(), *_IN_TABLES}
+    if name in reserved:
         raise UsageError(
             f"{text!r}: {name!r} already names something else",
             hint="choose another name before the =",

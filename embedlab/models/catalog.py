@@ -135,8 +135,8 @@ class ModelSpec(NameOptions):
     @property
     def is_for_evaluation(self) -> bool:
         """Whether its options cannot be trained with, nor saved in a model folder."""
-        typed = {"layer", "special", "padding", "dtype", "whiten", "normalise", "bits"}
-        return not typed.isdisjoint(self.typed)
+        options = {"layer", "special", "padding", "dtype", "whiten", "normalise", "bits"}
+        return not options.isdisjoint(self.typed)
 
     @property
     def is_fitted(self) -> bool:
@@ -193,7 +193,7 @@ def trainable(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
     spec, parsed = members[0], parse_model(name)
     pooling = parsed.options.pooling if isinstance(parsed, Single) else None
     tokens = str(spec.max_tokens)
-    for is_refused, what, hint in (
+    for is_refused, reason, hint in (
         (
             not spec.is_transformer,
             " is not a transformer that can be trained",
@@ -216,7 +216,7 @@ def trainable(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
         ),
     ):
         if is_refused:
-            raise UsageError(f"encoder {name!r}{what}", hint=hint)
+            raise UsageError(f"encoder {name!r}{reason}", hint=hint)
     return members
 
 
@@ -225,13 +225,13 @@ def starting_members(name: str, runs_folder: Path, seeds: Sequence[int]) -> list
     seeds, that of the same seed.
     """
     by_seed = {member.seed: member for member in trainable(name, runs_folder)}
-    first = next(iter(by_seed.values()))
+    first_member = next(iter(by_seed.values()))
     if len(by_seed) == 1:
-        return [first for _ in seeds]
-    if absent := [seed for seed in seeds if seed not in by_seed]:
+        return [first_member for _ in seeds]
+    if missing_seeds := [seed for seed in seeds if seed not in by_seed]:
         raise UsageError(
-            f"encoder {name!r} has no finished seed {absent[0]}",
-            hint=f"start from one of them: {first.name}",
+            f"encoder {name!r} has no finished seed {missing_seeds[0]}",
+            hint=f"start from one of them: {first_member.name}",
         )
     return [by_seed[seed] for seed in seeds]
 
@@ -268,29 +268,29 @@ def _combine(combined: Combined, parts: Sequence[Model]) -> tuple[ModelSpec, ...
     """Return one combination per seed: models with several seeds are matched by seed, the others
     occur in each.
     """
-    several = {
+    seeds_of_model = {
         part.name: [member.seed for member in part.members]
         for part in parts
         if len(part.members) > 1
     }
-    first, seeds = next(iter(several.items()), ("", [None]))
-    for name, others in several.items():
-        if others != seeds:
+    first_name, seeds = next(iter(seeds_of_model.items()), ("", [None]))
+    for name, other_seeds in seeds_of_model.items():
+        if other_seeds != seeds:
             raise UsageError(
-                f"{combined.text!r}: {first!r} has the seeds {_listing(seeds)} and "
-                f"{name!r} has {_listing(others)}",
-                hint=f"name one seed of each, for example {first}@{seeds[0]}",
+                f"{combined.text!r}: {first_name!r} has the seeds {_listing(seeds)} and "
+                f"{name!r} has {_listing(other_seeds)}",
+                hint=f"name one seed of each, for example {first_name}@{seeds[0]}",
             )
     combinations = []
     for number, seed in enumerate(seeds):
         row = [part.members[number % len(part.members)] for part in parts]
         # The combination's name includes "@seed" of a run, so no further note is needed.
         row = [replace(spec, note=None) if spec.is_run else spec for spec in row]
-        named = [spec.name for spec in row]
-        named += [str(combined.depth)] if combined.depth is not None else []
+        member_names = [spec.name for spec in row]
+        member_names += [str(combined.depth)] if combined.depth is not None else []
         combinations.append(
             ModelSpec(
-                name=f"{combined.kind}({','.join(named)})",
+                name=f"{combined.kind}({','.join(member_names)})",
                 kind=combined.kind,
                 parts=tuple(row),
                 depth=combined.depth,
@@ -302,10 +302,10 @@ def _combine(combined: Combined, parts: Sequence[Model]) -> tuple[ModelSpec, ...
 
 def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
     name, options = single.name, single.suffix
-    full = name if finished_seeds(runs_folder, name) else _FULL_NAMES.get(name, name)
-    prefix = prefix_of(full)
+    full_name = name if finished_seeds(runs_folder, name) else _FULL_NAMES.get(name, name)
+    prefix = prefix_of(full_name)
     if name == "dice" or prefix is not None:
-        spec = _fixed(full, prefix)
+        spec = _fixed(full_name, prefix)
         _refuse_options(single.options, spec, single.text, name, name.split(":")[0])
         return (_with_options(spec, single, name + options),)
     if aliased := _aliased(name, options, runs_folder):
@@ -333,33 +333,35 @@ def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
 
 
 def _refuse_options(
-    options: NameOptions, spec: ModelSpec, text: str, hint: str, what: str = ""
+    options: NameOptions, spec: ModelSpec, text: str, hint: str, description: str = ""
 ) -> None:
-    """Refuse OPTIONS that the model SPEC, a WHAT, does not take; TEXT was typed, and HINT can be
-    in its place.
+    """Refuse OPTIONS that the model SPEC, a DESCRIPTION, does not take; TEXT was typed, and HINT
+    can be in its place.
     """
-    taken: Sequence[str] = OF_ENCODERS
+    accepted: Sequence[str] = OF_ENCODERS
     if not spec.is_transformer:
-        taken = spec.shipped.options if spec.is_prefixed else ()
-    if spec.is_prefixed and not what:  # a cross-encoder that was found without its prefix
-        taken = (*taken, "revision") if spec.repository is not None else taken
-    what = what or ("a cross-encoder" if spec.is_prefixed else "not a cross-encoder")
-    if wrong := next((key for key in options.typed if key not in taken), None):
-        raise UsageError(f"{text!r}: {what} takes no option {wrong!r}", hint=f"write {hint}")
+        accepted = spec.shipped.options if spec.is_prefixed else ()
+    if spec.is_prefixed and not description:  # a cross-encoder that was found without its prefix
+        accepted = (*accepted, "revision") if spec.repository is not None else accepted
+    description = description or ("a cross-encoder" if spec.is_prefixed else "not a cross-encoder")
+    if refused_option := next((key for key in options.typed if key not in accepted), None):
+        raise UsageError(
+            f"{text!r}: {description} takes no option {refused_option!r}", hint=f"write {hint}"
+        )
 
 
 def _with_options(spec: ModelSpec, single: Single, name: str) -> ModelSpec:
     """SPEC as it was typed; a file that whitening is fitted on must exist."""
-    typed = single.options.typed
+    changes = single.options.typed
     if single.options.adapter is not None:
-        typed["training_text"] = None  # what an adapter was trained on is not that of its base
+        changes["training_text"] = None  # what an adapter was trained on is not that of its base
     if (whiten := single.options.whiten) is not None and whiten != FIT:
         hint = "@whiten= takes fit, a text file of sentences, or vectors in .npy or .parquet"
-        typed["whiten"] = existing_file(whiten, missing="no file for whitening", hint=hint)
+        changes["whiten"] = existing_file(whiten, missing="no file for whitening", hint=hint)
     prompt = single.options.prompt
     if prompt is not None and spec.kind == "hub" and (entry := published(single.name)) is not None:
-        typed["prompt"] = entry.prompts.get(prompt, prompt)
-    return replace(spec, **{**typed, "name": name, "has_typed_prompt": prompt is not None})
+        changes["prompt"] = entry.prompts.get(prompt, prompt)
+    return replace(spec, **{**changes, "name": name, "has_typed_prompt": prompt is not None})
 
 
 def of_hub(spec: ModelSpec, folder: Path | None) -> ModelSpec:
@@ -385,19 +387,22 @@ def of_hub(spec: ModelSpec, folder: Path | None) -> ModelSpec:
 def _fixed(name: str, prefix: str | None) -> ModelSpec:
     if prefix is None:
         return ModelSpec(name=name, kind="dice")
-    rest = name.removeprefix(f"{prefix}:")
-    if prefix == CROSS_ENCODER_KIND and HUB_ID.fullmatch(rest) and not Path(rest).is_dir():
+    location = name.removeprefix(f"{prefix}:")
+    if prefix == CROSS_ENCODER_KIND and HUB_ID.fullmatch(location) and not Path(location).is_dir():
         return ModelSpec(
-            name=name, kind=prefix, location=str(cached_folder(rest) or rest), repository=rest
+            name=name,
+            kind=prefix,
+            location=str(cached_folder(location) or location),
+            repository=location,
         )
-    return ModelSpec(name=name, kind=prefix, location=locate(prefix, rest))
+    return ModelSpec(name=name, kind=prefix, location=locate(prefix, location))
 
 
 def _aliased(name: str, options: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
     """The members of the model that an alias names, called by it; of `mini@2` those of one seed. It
     hides no run and nothing shipped.
     """
-    alias, at, seed = name.partition("@")
+    alias, separator, seed = name.partition("@")
     if (
         (model := model_of(alias)) is None
         or alias in _SHIPPED_NAMES
@@ -405,19 +410,19 @@ def _aliased(name: str, options: str, runs_folder: Path) -> tuple[ModelSpec, ...
     ):
         return ()
     note_typed(model)
-    members = resolve(f"{model}{at}{seed}{options}", runs_folder).members
+    members = resolve(f"{model}{separator}{seed}{options}", runs_folder).members
     store_used(alias)
     aliased = []
     for member in members:
         is_seed = member.is_run and "@" in member.name
         note = "; ".join(filter(None, (member.name, member.note, change_of(alias))))
-        own = f"{alias}@{member.seed}" if is_seed else name
-        aliased.append(replace(member, name=own + options, alias_of=member.name, note=note))
+        member_name = f"{alias}@{member.seed}" if is_seed else name
+        aliased.append(replace(member, name=member_name + options, alias_of=member.name, note=note))
     return tuple(aliased)
 
 
 def _run(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
-    run, at, wanted = name.partition("@")
+    run, separator, wanted_seed = name.partition("@")
     if not run or "/" in name:
         return ()
     seeds = finished_seeds(runs_folder, run)
@@ -426,28 +431,28 @@ def _run(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
             f"the run {run!r} has no finished seed",
             hint=f"`embedlab train {run} --resume` continues it",
         )
-    if at and wanted not in map(str, seeds):
+    if separator and wanted_seed not in map(str, seeds):
         finished = f"has the finished seeds {_listing(seeds)}" if seeds else "is not a finished run"
         raise UsageError(
             f"no model {name!r}: {run!r} {finished}", hint="`embedlab runs ls` lists all runs"
         )
-    if at:
-        seeds = {int(wanted): seeds[int(wanted)]}
+    if separator:
+        seeds = {int(wanted_seed): seeds[int(wanted_seed)]}
     notes = []
-    if not at and (other := _other_meaning(run)) is not None:
+    if not separator and (other_model := _other_meaning(run)) is not None:
         notes.append(
-            f"the run {run!r}, not the published checkpoint of that name, which is {other}"
+            f"the run {run!r}, not the published checkpoint of that name, which is {other_model}"
         )
     if len(seeds) > 1:  # a run is its weights, wherever they lie
         from embedlab.models.folder_files import weight_files
 
-        first: dict[tuple[str, ...], int] = {}
+        seed_of_weights: dict[tuple[str, ...], int] = {}
         for seed, folder in seeds.items():
             files = [*weight_files(folder), folder.parent / "heads.safetensors"]
             weights = tuple(file_hash(path) for path in files if path.is_file()) or (str(seed),)
-            if (same := first.setdefault(weights, seed)) != seed:
-                notes.append(f"seed {seed} is a copy of seed {same}, and counts once")
-        seeds = {seed: seeds[seed] for seed in first.values()}
+            if (earlier_seed := seed_of_weights.setdefault(weights, seed)) != seed:
+                notes.append(f"seed {seed} is a copy of seed {earlier_seed}, and counts once")
+        seeds = {seed: seeds[seed] for seed in seed_of_weights.values()}
     note = "; ".join(notes) or None
     return tuple(
         ModelSpec(name=f"{run}@{seed}", kind="run", location=str(folder), seed=seed, note=note)
@@ -466,9 +471,9 @@ def _other_meaning(name: str) -> str | None:
 
 def refuse_other_meaning(name: str) -> None:
     """Refuse a NAME for a run that already means a model."""
-    if (other := _other_meaning(name)) is not None:
+    if (other_model := _other_meaning(name)) is not None:
         raise UsageError(
-            f"no run can be called {name!r}: that is the model {other}",
+            f"no run can be called {name!r}: that is the model {other_model}",
             hint=f"choose another name, for example my-{name}",
         )
 
@@ -514,16 +519,16 @@ def _kinds_of_file(path: Path) -> tuple[str, ...]:
     """Return the kinds of encoders that a file can be, by how it begins."""
     with path.open("rb") as file:
         head = file.read(65536)
-    first, suffix = head.partition(b"\n")[0], path.suffix.lower()
+    first_line, suffix = head.partition(b"\n")[0], path.suffix.lower()
     if head.startswith(b"\x93NUMPY"):
         return ("vectors",)
     if head.startswith(b"PAR1"):
         return ("scores", "vectors")
-    if suffix in TABLES and b"sentence1" in first and b"sentence2" in first:
+    if suffix in TABLES and b"sentence1" in first_line and b"sentence2" in first_line:
         return ("scores",)
     if suffix == ".json" and b'"task_name"' in head:
         return ("mteb",)
-    return ("word-vectors",) if suffix not in TABLES and _WORD_VECTORS.fullmatch(first) else ()
+    return ("word-vectors",) if suffix not in TABLES and _WORD_VECTORS.fullmatch(first_line) else ()
 
 
 def _located(name: str, *, has_pooling: bool) -> tuple[ModelSpec, ...]:
@@ -540,12 +545,12 @@ def _located(name: str, *, has_pooling: bool) -> tuple[ModelSpec, ...]:
         return (ModelSpec(name=name, kind=kind, location=str(folder)),)
     if folder.is_file():
         if folder.suffix in {".safetensors", *OTHER_WEIGHTS}:
-            whole = "give the folder that save_pretrained wrote"
+            advice = "give the folder that save_pretrained wrote"
             if (folder.parent / "config.json").is_file():
-                whole = f"name {folder.parent}"
-            weights = ("weights without their description", whole)
-            what, hint = OTHER_WEIGHTS.get(folder.suffix, weights)
-            raise UsageError(f"{name!r} is a file of {what}, not a model folder", hint=hint)
+                advice = f"name {folder.parent}"
+            weights = ("weights without their description", advice)
+            description, hint = OTHER_WEIGHTS.get(folder.suffix, weights)
+            raise UsageError(f"{name!r} is a file of {description}, not a model folder", hint=hint)
         hint = f"rows to evaluate on are in {' '.join(TABLES)} files: rename it, or convert it"
         if folder.suffix.lower() in TABLES:
             hint = f"these are rows: embedlab data check {shlex.quote(name)}"

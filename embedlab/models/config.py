@@ -57,8 +57,8 @@ def longest_input(folder: Path, tokenizer: Path, stated: int | None) -> int:
     positions = most_positions(folder)
     file = read_model_file(tokenizer / "tokenizer_config.json", TokenizerFile) or TokenizerFile()
     limits = [positions, file.model_max_length]
-    known = [limit for limit in limits if limit is not None and limit < UNLIMITED]
-    limit = int(min(known, default=DEFAULT_MAX_TOKENS))
+    bounds = [limit for limit in limits if limit is not None and limit < UNLIMITED]
+    limit = int(min(bounds, default=DEFAULT_MAX_TOKENS))
     if stated is not None:  # it holds whatever the tokenizer states, as in sentence-transformers
         limit = max(limit, min(stated, positions or stated))
     return limit
@@ -70,9 +70,9 @@ def read_config(folder: Path) -> Config:
     if config is None:
         if not weight_files(folder):
             refuse_other_weights(folder)
-        below = sorted(path.parent for path in folder.glob("*/config.json"))
+        inner_folders = sorted(path.parent for path in folder.glob("*/config.json"))
         rows = sorted(path for path in folder.glob("*") if path.suffix in TABLES)
-        if rows and not below:
+        if rows and not inner_folders:
             raise MissingError(
                 f"{str(folder)!r} is a folder of files of rows, not a model",
                 hint=f"name one of them, for example {rows[0]}",
@@ -84,7 +84,11 @@ def read_config(folder: Path) -> Config:
             )
         raise MissingError(
             f"{str(folder)!r} holds no transformers model: there is no config.json",
-            hint=f"{below[0]} has one" if below else "give the folder that save_pretrained wrote",
+            hint=(
+                f"{inner_folders[0]} has one"
+                if inner_folders
+                else "give the folder that save_pretrained wrote"
+            ),
         )
     return config
 
@@ -106,9 +110,9 @@ def is_bare(folder: Path) -> bool:
     """Return whether FOLDER's model is an encoder alone, without any task's head, by its
     config.json.
     """
-    named = read_config(folder).architectures or ()
-    return bool(named) and all(
-        name.endswith("Model") and not name.endswith("LMHeadModel") for name in named
+    architectures = read_config(folder).architectures or ()
+    return bool(architectures) and all(
+        name.endswith("Model") and not name.endswith("LMHeadModel") for name in architectures
     )
 
 
@@ -163,10 +167,10 @@ def brings_code(folder: Path, *, with_head: bool = False) -> bool:
     """Return whether the files in FOLDER name code of its own for a class that an encoder, or a
     model WITH a HEAD, is loaded by.
     """
-    used = (*_USED, _HEAD_CLASS) if with_head else _USED
+    keys = (*_USED, _HEAD_CLASS) if with_head else _USED
     for name in ("config.json", "tokenizer_config.json"):
         code = (read_model_file(folder / name, CodeFile) or CodeFile()).auto_map
-        if any(map(code.get, used)) if isinstance(code, Mapping) else code:
+        if any(map(code.get, keys)) if isinstance(code, Mapping) else code:
             return True
     return False
 

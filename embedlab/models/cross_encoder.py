@@ -71,14 +71,16 @@ class HeadFile:
         """The names of the numbers that the last layer gives, in their order."""
         if self.id2label is None and self.num_labels is not None:
             return tuple(f"LABEL_{number}" for number in range(self.num_labels))
-        stated = self.id2label or _TWO_LABELS
-        return tuple(str(stated[key]) for key in sorted(stated, key=lambda key: (len(key), key)))
+        label_of_id = self.id2label or _TWO_LABELS
+        return tuple(
+            str(label_of_id[key]) for key in sorted(label_of_id, key=lambda key: (len(key), key))
+        )
 
     @property
     def function(self) -> str | None:
         """The full name of the function after the last layer, where one is stated."""
-        stated = self.sentence_transformers or StatedActivation()
-        return stated.activation_fn or self.sbert_ce_default_activation_function
+        activation = self.sentence_transformers or StatedActivation()
+        return activation.activation_fn or self.sbert_ce_default_activation_function
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,19 +148,21 @@ def read_pair_usage(
     refuse_incomplete(source, source)
     read_config(source)
     if not head.has_head:
-        named = " and ".join(head.architectures or ()) or "a model without a stated class"
+        description = " and ".join(head.architectures or ()) or "a model without a stated class"
         hint = f"name {folder} without the prefix" if stated is None else _BY_AUTHOR
-        raise MissingError(f"{str(folder)!r} is {named}: no layer of it scores a pair", hint=hint)
+        raise MissingError(
+            f"{str(folder)!r} is {description}: no layer of it scores a pair", hint=hint
+        )
     file, settings = stated or PromptsFile(), TransformerFile()
     if stated is not None:
         settings = read_transformer_file(source)
-    for is_there, what in (
+    for is_uncomputed, feature in (
         (file.keep_in_fp32_modules, "'keep_in_fp32_modules'"),
         ((source / ADAPTER).is_file(), "an adapter, which is not merged"),
         (brings_code(source, with_head=True), "its own code to run"),
     ):
-        if is_there:
-            raise _uncomputed(folder, what)
+        if is_uncomputed:
+            raise _uncomputed(folder, feature)
     length = settings.max_seq_length
     limit = longest_input(source, source, length)
     tokens = min(length or limit, limit)
@@ -180,9 +184,9 @@ def read_pair_usage(
     )
 
 
-def _uncomputed(folder: Path, what: str) -> MissingError:
+def _uncomputed(folder: Path, feature: str) -> MissingError:
     return MissingError(
-        f"{str(folder)!r} has {what}: embedlab does not compute that for pairs", hint=_BY_AUTHOR
+        f"{str(folder)!r} has {feature}: embedlab does not compute that for pairs", hint=_BY_AUTHOR
     )
 
 
@@ -201,8 +205,8 @@ def _source(folder: Path) -> tuple[Path, PromptsFile | None]:
     file = read_prompts(folder, kind=CROSS_ENCODER)
     names = [name for name, _ in modules]
     if names != ["Transformer"]:
-        other = next((name for name in names if name != "Transformer"), "none")
-        raise _uncomputed(folder, f"a module {other!r}")
+        other_module = next((name for name in names if name != "Transformer"), "none")
+        raise _uncomputed(folder, f"a module {other_module!r}")
     source = modules[0][1]
     if (setting := read_transformer_file(source).uncomputed("sequence-classification")) is not None:
         raise _uncomputed(folder, f"a Transformer {setting}")
@@ -220,10 +224,10 @@ def _label(folder: Path, labels: Sequence[str], typed: str | None) -> int:
     if typed is None and len(labels) == 1:
         return 0
     if typed is None:
-        usual = [name for name in labels if name.lower() in _SIMILAR]
+        similar_labels = [name for name in labels if name.lower() in _SIMILAR]
         raise UsageError(
             f"{str(folder)!r} gives {len(labels)} numbers a pair: {', '.join(labels)}",
-            hint=f"say which is the similarity: @label={[*usual, labels[-1]][0]}",
+            hint=f"say which is the similarity: @label={[*similar_labels, labels[-1]][0]}",
         )
     if typed in labels:
         return labels.index(typed)

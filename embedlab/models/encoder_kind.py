@@ -201,9 +201,9 @@ def file_and_part(location: str) -> tuple[Path, str | None]:
     """Return the path that LOCATION names, and the column or other part of it behind a "#"; one
     that belongs to the path stays there.
     """
-    whole = os.path.expanduser(location)  # noqa: PTH111 - this takes any text, Path refuses some
-    path, _, part = whole.rpartition("#")
-    return (Path(whole), None) if not path or os.path.exists(whole) else (Path(path), part)  # noqa: PTH110
+    expanded = os.path.expanduser(location)  # noqa: PTH111 - this takes any text, Path refuses some
+    path, _, part = expanded.rpartition("#")
+    return (Path(expanded), None) if not path or os.path.exists(expanded) else (Path(path), part)  # noqa: PTH110
 
 
 def file_column(path: Path, wanted: str, columns: Sequence[str]) -> str:

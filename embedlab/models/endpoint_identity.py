@@ -66,10 +66,12 @@ def confirm_identity(address: str, vectors: NDArray[np.float32]) -> IdentityChec
     model answers.
     """
     record = _read(address)
-    cosines = {known: lowest_cosine(known.vectors, vectors) for known in record.known}
-    same = [known for known in record.known if (cosines[known] or 0) >= LOWEST_COSINE]
-    before = next((known for known in record.known if known.identity == record.current), None)
-    model = before if before in same else next(iter(same), None)
+    cosines = {entry: lowest_cosine(entry.vectors, vectors) for entry in record.known}
+    matching = [entry for entry in record.known if (cosines[entry] or 0) >= LOWEST_COSINE]
+    current_entry = next(
+        (entry for entry in record.known if entry.identity == record.current), None
+    )
+    model = current_entry if current_entry in matching else next(iter(matching), None)
     is_new = model is None
     if model is None:
         digest = hashlib.sha256(np.ascontiguousarray(vectors, np.float32).tobytes()).hexdigest()
@@ -81,8 +83,8 @@ def confirm_identity(address: str, vectors: NDArray[np.float32]) -> IdentityChec
     if is_new or model.identity != record.current:
         write_json(_file(address), asdict(replace(record, current=model.identity)), indent=1)
     return IdentityCheck(
-        cosine=None if before is None else cosines[before],
-        is_changed=before is not None and before is not model,
+        cosine=None if current_entry is None else cosines[current_entry],
+        is_changed=current_entry is not None and current_entry is not model,
         is_new=is_new,
     )
 

@@ -88,7 +88,7 @@ class Usage:
             f"similarity={self.similarity}": self.similarity != "cosine",
             "prompt not pooled": self.reading.prompt and not self.includes_prompt,
         }
-        return (*self.reading.details, *(name for name, holds in details.items() if holds))
+        return (*self.reading.details, *(name for name, is_used in details.items() if is_used))
 
 
 def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
@@ -112,10 +112,10 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
         raise UsageError(
             f"{str(folder)!r} has static token vectors: no adapter fits", hint="remove @adapter"
         )
-    used = sorted({source, files.weights, files.tokenizer})
-    notes = native_notes(folder, used, wishes.code, is_ours=(folder / STATEMENT).is_file())
-    chosen = wishes.pooling or _own_pooling(folder, statement) or modules.pooling
-    if chosen is None and not is_static:
+    read_folders = sorted({source, files.weights, files.tokenizer})
+    notes = native_notes(folder, read_folders, wishes.code, is_ours=(folder / STATEMENT).is_file())
+    pooling = wishes.pooling or _own_pooling(folder, statement) or modules.pooling
+    if pooling is None and not is_static:
         refuse_head(folder, files.weights)
         notes.append("no pooling was stated: mean")
     layers = modules.layers
@@ -143,7 +143,7 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
             hint=f"embedlab computes {', '.join(get_args(Similarity))}",
         )
     usage = Usage(
-        pooling=chosen or "mean",
+        pooling=pooling or "mean",
         reading=reading,
         is_normalised=ends_normalised,
         training_text=statement.training_text if adapter is None else None,
@@ -204,9 +204,9 @@ def vector_width(usage: Usage, token_width: int | None = None) -> int:
     else:
         width = (token_width or hidden_size(usage.source)) * len(pooling_parts(usage.pooling))
     for layer in usage.layers:
-        if layer.kind == "dense" and (stated := read_dense(layer.folder).in_features) != width:
+        if layer.kind == "dense" and (in_features := read_dense(layer.folder).in_features) != width:
             raise MissingError(
-                f"{layer.folder / 'config.json'}: in_features is {stated}, but vectors have "
+                f"{layer.folder / 'config.json'}: in_features is {in_features}, but vectors have "
                 f"{width} numbers",
                 hint=RESTORE_HINT,
             )
@@ -234,26 +234,26 @@ def _reading(
     prompt = (
         prompts.default_prompt if wishes.prompt is None else typed_prompt(wishes.prompt, folder)
     )
-    typed = {key: value for key in CHOICES if (value := getattr(wishes, key)) is not None}
+    typed_choices = {key: value for key in CHOICES if (value := getattr(wishes, key)) is not None}
     if modules.is_static:
-        if typed or wishes.max_tokens is not None:
-            key = next(iter(typed), "max_tokens")
+        if typed_choices or wishes.max_tokens is not None:
+            key = next(iter(typed_choices), "max_tokens")
             raise UsageError(
                 f"{str(folder)!r} has static token vectors, which take no option {key!r}",
                 hint=f"remove @{key}",
             )
         return Reading(max_tokens=DEFAULT_MAX_TOKENS, prompt=prompt)
     settings = read_transformer_file(modules.source)
-    stated = statement.max_tokens or settings.max_seq_length
-    limit = longest_input(files.weights, files.tokenizer, stated)
-    tokens = min(wishes.max_tokens or stated or limit, limit)
+    stated_length = statement.max_tokens or settings.max_seq_length
+    limit = longest_input(files.weights, files.tokenizer, stated_length)
+    tokens = min(wishes.max_tokens or stated_length or limit, limit)
     if tokens < SHORTEST:
         raise MissingError(
             f"{str(folder)!r} reads at most {tokens} tokens of a text: too few for a word",
             hint=RESTORE_HINT,
         )
     case = "lower" if settings.do_lower_case else "kept"
-    return Reading(**{"max_tokens": tokens, "prompt": prompt, "case": case, **typed})
+    return Reading(**{"max_tokens": tokens, "prompt": prompt, "case": case, **typed_choices})
 
 
 def _layer(folder: Path, weights: Path | None, wish: int) -> int:

@@ -330,9 +330,9 @@ def refuse_other_weights(folder: Path) -> None:
     for path in (*sorted(folder.glob("*.*")), *sorted(folder.glob("*/*.*"))):
         is_openvino = path.with_suffix(".xml").is_file()  # it describes the numbers in a .bin
         if (suffix := ".xml" if is_openvino else path.suffix) in OTHER_WEIGHTS:
-            what, way = OTHER_WEIGHTS[suffix]
-            found = f"{what} ({path.relative_to(folder)}), which are not read"
-            raise MissingError(f"{str(folder)!r} holds {found}, and no safetensors", hint=way)
+            description, hint = OTHER_WEIGHTS[suffix]
+            finding = f"{description} ({path.relative_to(folder)}), which are not read"
+            raise MissingError(f"{str(folder)!r} holds {finding}, and no safetensors", hint=hint)
 
 
 def _refuse_excess(weights: Path) -> None:
@@ -342,11 +342,11 @@ def _refuse_excess(weights: Path) -> None:
     with suppress(OSError, ValueError, TypeError, KeyError, IndexError, OverflowError):
         start, tensors = read_header(weights)
         tensors.pop("__metadata__", None)
-        ends = [int(tensor["data_offsets"][1]) for tensor in tensors.values()]
-        stated = start + max(ends, default=0)
-        if (size := weights.stat().st_size) > stated:
+        tensor_ends = [int(tensor["data_offsets"][1]) for tensor in tensors.values()]
+        stated_bytes = start + max(tensor_ends, default=0)
+        if (size := weights.stat().st_size) > stated_bytes:
             raise MissingError(
-                f"{weights}: its header states {stated:,} bytes, and it has {size:,}",
+                f"{weights}: its header states {stated_bytes:,} bytes, and it has {size:,}",
                 hint=RESTORE_HINT,
             )
 
@@ -370,8 +370,8 @@ def weight_files(folder: Path) -> list[Path]:
     """Return the safetensors files of a model folder, in name order; empty if it has only pickled
     weights or none.
     """
-    named = {path for path in _named_weights(folder) if path.suffix == ".safetensors"}
-    return sorted({*usual_weights(folder), *(path for path in named if path.is_file())})
+    named_paths = {path for path in _named_weights(folder) if path.suffix == ".safetensors"}
+    return sorted({*usual_weights(folder), *(path for path in named_paths if path.is_file())})
 
 
 def usual_weights(folder: Path) -> list[Path]:
@@ -398,17 +398,23 @@ def _named_weights(folder: Path) -> set[Path]:
     index among them.
     """
     config = folder / "config.json"
-    stated = (read_model_file(config, NamedWeights) or NamedWeights()).transformers_weights
-    first = inside(folder, stated, config) if stated is not None else folder / INDEX
-    if stated is None and (folder / WHOLE_WEIGHTS).is_file():
+    stated_weights = (read_model_file(config, NamedWeights) or NamedWeights()).transformers_weights
+    index_path = (
+        inside(folder, stated_weights, config) if stated_weights is not None else folder / INDEX
+    )
+    if stated_weights is None and (folder / WHOLE_WEIGHTS).is_file():
         return set()
-    index = read_model_file(first, WeightIndex) if first.name.endswith(".index.json") else None
+    index = (
+        read_model_file(index_path, WeightIndex)
+        if index_path.name.endswith(".index.json")
+        else None
+    )
     files = set(index.weight_map.values()) if index is not None else ()
-    return {first, *(inside(folder, name, first) for name in files)}
+    return {index_path, *(inside(folder, name, index_path) for name in files)}
 
 
-def inside(folder: Path, path: str, where: Path) -> Path:
-    """Return the PATH in FOLDER that the file WHERE names; one that is absolute or leaves FOLDER is
+def inside(folder: Path, path: str, naming_file: Path) -> Path:
+    """Return the PATH in FOLDER that NAMING_FILE names; one that is absolute or leaves FOLDER is
     a MissingError.
 
     What it leads to would be read as a part of the model, and is not one: a copy of the folder
@@ -416,7 +422,7 @@ def inside(folder: Path, path: str, where: Path) -> Path:
     """
     if Path(path).is_absolute() or ".." in Path(path).parts:
         raise MissingError(
-            f"{where} names {path!r}, which is outside its folder",
+            f"{naming_file} names {path!r}, which is outside its folder",
             hint=f"copy it into {str(folder)!r} and name it there",
         )
     return folder / path
@@ -431,8 +437,8 @@ def _reason(error: Mapping[str, Any]) -> str:
     if error["type"] in {"missing", "missing_argument"}:
         return f"{key!r} is missing"
     value = repr(error["input"])
-    shown = value[:60] + "…" * (len(value) > 60)
-    return f"{key!r} is {shown}: {text}" if key else f"{text}, and it is {shown}"
+    shortened = value[:60] + "…" * (len(value) > 60)
+    return f"{key!r} is {shortened}: {text}" if key else f"{text}, and it is {shortened}"
 
 
 def static_width(folder: Path) -> int:

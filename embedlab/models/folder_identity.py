@@ -78,22 +78,22 @@ def used_fingerprint(usage: Usage, *, precision: str) -> str:
 
 def missed_files(usage: Usage) -> list[Path]:
     """Return the files of a model that its `weights_fingerprint` does not depend on."""
-    whole = [path for folder in usage.folders for path in decisive_files(folder)]
+    all_files = [path for folder in usage.folders for path in decisive_files(folder)]
     modules = {*chain.from_iterable(map(module_folders, usage.folders))}
-    known = {usage.source / "config.json", *usual_weights(usage.source)}
+    counted_files = {usage.source / "config.json", *usual_weights(usage.source)}
     # Of an adapter with a tokenizer of its own that of the base is not read.
-    known |= {
+    counted_files |= {
         path / name for path in (usage.tokenizer_folder, usage.source) for name in TOKENIZER_FILES
     }
     if usage.adapter is not None:
-        known |= {usage.adapter / name for name in (ADAPTER, ADAPTER_WEIGHTS)}
-    known |= {layer.folder / name for layer in usage.layers for name in LAYER_FILES}
+        counted_files |= {usage.adapter / name for name in (ADAPTER, ADAPTER_WEIGHTS)}
+    counted_files |= {layer.folder / name for layer in usage.layers for name in LAYER_FILES}
     # The settings of the folder, or of one of its modules without weights, are a part of the usage.
-    known |= {folder / "config.json" for folder in modules - {usage.source}}
+    counted_files |= {folder / "config.json" for folder in modules - {usage.source}}
     return [
         path
-        for path in whole
-        if path not in known and not any(path.match(name) for name in USAGE_FILES)
+        for path in all_files
+        if path not in counted_files and not any(path.match(name) for name in USAGE_FILES)
     ]
 
 
@@ -161,22 +161,22 @@ def decisive_files(folder: Path) -> list[Path]:
     """Return the files in FOLDER that belong to its fingerprint, in order; a path written in one
     that leaves it is a MissingError.
     """
-    places = (folder, *module_folders(folder))
-    named = set(chain.from_iterable(map(named_files, places)))
+    folders = (folder, *module_folders(folder))
+    named_paths = set(chain.from_iterable(map(named_files, folders)))
 
     def is_skipped(
         inner: Path,
     ) -> (
         bool
     ):  # the history of a repository or a trainer's checkpoints may be larger than the model
-        return _is_never_read(inner / "-", places) and not any(
-            path.is_relative_to(inner) for path in (*places, *named)
+        return _is_never_read(inner / "-", folders) and not any(
+            path.is_relative_to(inner) for path in (*folders, *named_paths)
         )
 
     return sorted(
         path
         for path in files_below(folder, skips=is_skipped)
-        if path in named or not _is_never_read(path, places)
+        if path in named_paths or not _is_never_read(path, folders)
     )
 
 
@@ -193,11 +193,11 @@ def is_never_read(name: str) -> bool:
     )
 
 
-def _is_never_read(path: Path, places: Sequence[Path]) -> bool:
-    """Return whether no vector depends on PATH, by its name in the innermost of PLACES that holds
+def _is_never_read(path: Path, folders: Sequence[Path]) -> bool:
+    """Return whether no vector depends on PATH, by its name in the innermost of FOLDERS that holds
     it.
     """
-    holding = (folder for folder in places if path.is_relative_to(folder))
+    holding = (folder for folder in folders if path.is_relative_to(folder))
     return is_never_read(min((path.relative_to(folder).as_posix() for folder in holding), key=len))
 
 

@@ -152,8 +152,8 @@ def name_of(text: str) -> str:
 
 def _kind_of(text: str) -> Combination | Ensemble | Rerank | None:
     """Return which combination a typed text opens; None for a single name."""
-    opening = _OPENING.match(text)
-    return None if opening is None else next(kind for kind in KINDS if kind == opening[1])
+    match = _OPENING.match(text)
+    return None if match is None else next(kind for kind in KINDS if kind == match[1])
 
 
 def _split_list(text: str, kind: str) -> list[str]:
@@ -166,8 +166,8 @@ def _split_list(text: str, kind: str) -> list[str]:
         inner = inner[:-1]
     parts, depth = [""], 0
     for piece in _PIECE.findall(inner):
-        opening = _OPENING.match(parts[-1].lstrip())
-        if piece == "," and depth == 0 and not (opening and opening[2] == ":"):
+        match = _OPENING.match(parts[-1].lstrip())
+        if piece == "," and depth == 0 and not (match and match[2] == ":"):
             parts.append("")
             continue
         depth += (piece == "(") - (piece == ")")
@@ -188,17 +188,17 @@ def _reranked(text: str) -> tuple[list[str], int]:
     """Return the model that reads again, the one that finds documents first, and how many of
     them.
     """
-    parts, fault = _split_list(text, RERANK), ""
+    parts, problem = _split_list(text, RERANK), ""
     if len(parts) != 3 or not all(parts):
-        fault = (
+        problem = (
             f"{RERANK} takes the reranking model, the model that finds documents, and their number"
         )
     elif not parts[2].isdecimal():
-        fault = f"not a number of documents: {parts[2]!r}"
+        problem = f"not a number of documents: {parts[2]!r}"
     elif int(parts[2]) < 2:
-        fault = f"{parts[2]} document cannot be reordered"
-    if fault:
-        raise UsageError(f"{text!r}: {fault}", hint=f"for example {RERANK}:mpnet,bm25,100")
+        problem = f"{parts[2]} document cannot be reordered"
+    if problem:
+        raise UsageError(f"{text!r}: {problem}", hint=f"for example {RERANK}:mpnet,bm25,100")
     return parts[:2], int(parts[2])
 
 
@@ -209,11 +209,13 @@ def _split_options(text: str) -> tuple[str, list[str]]:
     # an address may have parameters of its own, before the name of its model
     start = text.find("#") if prefix_of(text) in {"http", "https"} and "#" in text else 0
     marked = with_question_marks(text[start:], _KEYS, _SWITCHES)
-    first, *options = outside_quotes(marked, "?")
-    parts = [text[:start] + first, *options]
-    ends = [len("?".join(parts[:count])) for count in range(len(parts) + 1)]
-    count = next((count for count in range(len(parts), 1, -1) if _exists(text[: ends[count]])), 1)
-    return text[: ends[count]], parts[count:]
+    base, *options = outside_quotes(marked, "?")
+    parts = [text[:start] + base, *options]
+    prefix_lengths = [len("?".join(parts[:count])) for count in range(len(parts) + 1)]
+    count = next(
+        (count for count in range(len(parts), 1, -1) if _exists(text[: prefix_lengths[count]])), 1
+    )
+    return text[: prefix_lengths[count]], parts[count:]
 
 
 def _exists(name: str) -> bool:
@@ -240,14 +242,14 @@ def _read_options(text: str, parts: Sequence[str]) -> NameOptions:
     for key, choices in CHOICES.items():
         if values.get(key, choices[0]) not in choices:
             raise unknown(key, values[key], choices)
-    for key, (pattern, what, hint) in _NUMBERS.items():
+    for key, (pattern, problem, hint) in _NUMBERS.items():
         if key in values and not re.fullmatch(pattern, values[key], re.ASCII):
-            raise UsageError(f"{text!r}: {key} is {values[key]!r}{what}", hint=hint)
-    typed: dict[str, Any] = {
+            raise UsageError(f"{text!r}: {key} is {values[key]!r}{problem}", hint=hint)
+    option_values_: dict[str, Any] = {
         key: True if key in _SWITCHES else int(value) if key in _NUMBERS else value
         for key, value in values.items()
     }
-    return NameOptions(**typed)
+    return NameOptions(**option_values_)
 
 
 def options_text(options: NameOptions) -> str:
@@ -265,8 +267,8 @@ def titles_of(names: Sequence[str]) -> dict[str, str]:
     their names in full.
     """
     titles = {name: title_of(name) for name in names}
-    shown = [*titles.values()]
-    return {name: title if shown.count(title) == 1 else name for name, title in titles.items()}
+    all_titles = [*titles.values()]
+    return {name: title if all_titles.count(title) == 1 else name for name, title in titles.items()}
 
 
 def title_of(name: str) -> str:

@@ -40,9 +40,9 @@ def refuse_strangers(texts: Iterable[str]) -> None:
     for address in (address for text in texts for address in _ADDRESS.findall(text)):
         if is_typed(address):
             continue
-        parts = urlsplit(address)
-        if not allowed & {parts.netloc.lower(), parts.hostname}:
-            strange[parts.netloc.lower()] = None
+        url_parts = urlsplit(address)
+        if not allowed & {url_parts.netloc.lower(), url_parts.hostname}:
+            strange[url_parts.netloc.lower()] = None
     if strange:
         raise UsageError(
             f"a file names {' and '.join(map(repr, strange))}, which you did not type: nothing "
@@ -54,18 +54,18 @@ def refuse_strangers(texts: Iterable[str]) -> None:
 
 def _server(address: str) -> str:
     try:
-        parts = urlsplit(address)
-        port = parts.port or _PORTS.get(parts.scheme)
+        url_parts = urlsplit(address)
+        port = url_parts.port or _PORTS.get(url_parts.scheme)
     except ValueError as error:
         raise UsageError(
             f"{address!r} is not an address: {error}",
             hint="for example http://localhost:8000/v1#MODEL",
         ) from error
-    return f"{parts.scheme}://{parts.hostname}:{port}"
+    return f"{url_parts.scheme}://{url_parts.hostname}:{port}"
 
 
-def _extend(variable: str, more: Iterable[str]) -> None:
-    os.environ[variable] = " ".join(dict.fromkeys([*_listed(variable), *more]))
+def _extend(variable: str, hosts: Iterable[str]) -> None:
+    os.environ[variable] = " ".join(dict.fromkeys([*_listed(variable), *hosts]))
 
 
 def _listed(variable: str) -> list[str]:

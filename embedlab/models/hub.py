@@ -96,9 +96,9 @@ def _snapshot(repository: str, revision: str, offline: bool) -> Path:
             hint="check the name; private models need `hf auth login`",
         ) from error
     except LocalEntryNotFoundError as error:
-        where = f"and {OFFLINE}" if offline else "and the hub is out of reach"
+        why_not = f"and {OFFLINE}" if offline else "and the hub is out of reach"
         raise MissingError(
-            f"{repository!r} is not on this machine, {where}",
+            f"{repository!r} is not on this machine, {why_not}",
             hint="give a folder, or run once with a network",
         ) from error
     except (HfHubHTTPError, OSError) as error:

@@ -61,10 +61,10 @@ def vector_length(spec: ModelSpec) -> int | None:
         return None
     if spec.parts:
         lengths = [vector_length(part) for part in spec.parts]
-        known = [length for length in lengths if length is not None]
+        known_lengths = [length for length in lengths if length is not None]
         if spec.kind != "concat":
             return lengths[0]
-        return sum(known) if len(known) == len(lengths) else None
+        return sum(known_lengths) if len(known_lengths) == len(lengths) else None
     if spec.whiten is not None or spec.is_prefixed:
         if spec.whiten is not None:
             length = vector_length(spec.untransformed)
@@ -95,23 +95,25 @@ def spec_fingerprint(spec: ModelSpec, *, precision: str) -> str:
     before.
     """
     if spec.parts:
-        parts = [spec_fingerprint(part, precision=precision) for part in spec.parts]
+        part_fingerprints = [spec_fingerprint(part, precision=precision) for part in spec.parts]
         if spec.depth is not None:
-            parts.append(str(spec.depth))
-        return combined_fingerprint(spec.kind, *parts)
+            part_fingerprints.append(str(spec.depth))
+        return combined_fingerprint(spec.kind, *part_fingerprints)
     if spec.kind == "dice":
         return combined_fingerprint("dice")
     if spec.is_transformed:
-        before = spec_fingerprint(spec.untransformed, precision=precision)
-        return transformed_fingerprint(spec, before)
+        inner_fingerprint = spec_fingerprint(spec.untransformed, precision=precision)
+        return transformed_fingerprint(spec, inner_fingerprint)
     if spec.is_prefixed:
-        typed = [
+        typed_options = [
             f"{key}={value}"
             for key in ("prompt", "dim", "role", "label", "activation")
             if (value := getattr(spec, key)) is not None
         ]
-        typed += [f"precision={precision}"] if spec.shipped.scorer is not None else []
-        return combined_fingerprint(spec.kind, *fingerprint_parts(spec.kind, spec.location), *typed)
+        typed_options += [f"precision={precision}"] if spec.shipped.scorer is not None else []
+        return combined_fingerprint(
+            spec.kind, *fingerprint_parts(spec.kind, spec.location), *typed_options
+        )
     from embedlab.models.folder import read_usage
     from embedlab.models.folder_identity import used_fingerprint
 
@@ -119,14 +121,14 @@ def spec_fingerprint(spec: ModelSpec, *, precision: str) -> str:
     return used_fingerprint(usage, precision=precision)
 
 
-def transformed_fingerprint(spec: ModelSpec, before: str) -> str:
+def transformed_fingerprint(spec: ModelSpec, inner_fingerprint: str) -> str:
     """Fingerprint of vectors that are whitened, cut, normalised and stored in bits as SPEC says;
-    BEFORE is that of the vectors before.
+    INNER_FINGERPRINT is that of the vectors before that.
     """
     steps = []
     if spec.whiten is not None:
-        how = "fit" if spec.whiten == FIT else file_hash(Path(spec.whiten))
-        steps += [how, f"dim={spec.dim}"]
+        fitted_on = "fit" if spec.whiten == FIT else file_hash(Path(spec.whiten))
+        steps += [fitted_on, f"dim={spec.dim}"]
     steps += ["normalised"] if spec.normalise else []
     steps += [f"bits={spec.bits}"] if spec.bits is not None else []
-    return combined_fingerprint("transformed", before, *steps)
+    return combined_fingerprint("transformed", inner_fingerprint, *steps)

@@ -58,8 +58,8 @@ def read_prompts(folder: Path, *, kind: str = ENCODER_TYPE) -> PromptsFile:
     file = read_model_file(folder / PROMPTS, PromptsFile) or PromptsFile()
     if file.model_type != kind and (folder / PROMPTS).is_file():
         raise unused_type(folder, file.model_type)
-    known = {*(file.prompts or {}), *(_ROLES if kind == ENCODER_TYPE else ())}
-    if (name := file.default_prompt_name) and name not in known:
+    known_names = {*(file.prompts or {}), *(_ROLES if kind == ENCODER_TYPE else ())}
+    if (name := file.default_prompt_name) and name not in known_names:
         raise MissingError(
             f"{folder / PROMPTS}: no prompt {name!r}, which 'default_prompt_name' names",
             hint=RESTORE_HINT,
@@ -85,8 +85,8 @@ def unused_type(folder: Path, kind: str) -> MissingError:
 
 def stated_prompts(folder: Path, *, kind: str = ENCODER_TYPE) -> Mapping[str, str]:
     """Return the prompts that FOLDER, a model of a KIND, states, by name."""
-    stated = read_prompts(folder, kind=kind).prompts or {}
-    return {name: text or "" for name, text in stated.items()}
+    prompt_of_name = read_prompts(folder, kind=kind).prompts or {}
+    return {name: text or "" for name, text in prompt_of_name.items()}
 
 
 def typed_prompt(wish: str, folder: Path, *, kind: str = ENCODER_TYPE) -> str:
@@ -158,11 +158,11 @@ class TransformerFile:
         """
         output, name = _OUTPUTS[purpose]
         modalities = self.modality_config or {"text": output}
-        what = "token vectors" if purpose == "feature-extraction" else "scores"
+        output_name = "token vectors" if purpose == "feature-extraction" else "scores"
         settings = {
             f"for {self.transformer_task}": self.transformer_task != purpose,
             "with a chat template": "message" in modalities,
-            f"without {what} of texts": modalities.get("text") != output
+            f"without {output_name} of texts": modalities.get("text") != output
             or self.module_output_name != name,
             "with processing_kwargs": any((self.processing_kwargs or {}).values()),
             "with another tokenizer": self.tokenizer_name_or_path is not None,
@@ -226,9 +226,9 @@ class Layer:
     kind: LayerKind
     folder: Path
 
-    def width(self, before: int) -> int:
-        """The length of the vectors that it gives for vectors of length BEFORE."""
-        return before if self.kind != "dense" else read_dense(self.folder).out_features
+    def width(self, input_width: int) -> int:
+        """The length of the vectors that it gives for vectors of length INPUT_WIDTH."""
+        return input_width if self.kind != "dense" else read_dense(self.folder).out_features
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -264,11 +264,11 @@ def listed_modules(folder: Path) -> list[tuple[str, Path]] | None:
     """Return the name and the folder of each module that FOLDER lists, in order, those of
     sentence-transformers by their own name; None where it lists none.
     """
-    listed = read_model_file(folder / MODULES, tuple[Module, ...])
-    if listed is None:
+    modules = read_model_file(folder / MODULES, tuple[Module, ...])
+    if modules is None:
         return None
     steps = []
-    for module in listed:
+    for module in modules:
         name = module.type
         if "." not in name:
             raise MissingError(
@@ -286,18 +286,18 @@ def module_folders(folder: Path) -> tuple[Path, ...]:
     """Return the folders of all modules that FOLDER lists, those of every route of a router among
     them.
     """
-    listed = [path for _, path in listed_modules(folder) or ()]
-    return tuple(dict.fromkeys([*listed, *(path for _, path in _routed(folder))]))
+    folders = [path for _, path in listed_modules(folder) or ()]
+    return tuple(dict.fromkeys([*folders, *(path for _, path in _routed(folder))]))
 
 
 def foreign_module(folder: Path) -> str | None:
     """Return the first type in FOLDER's modules.json, or that of its router, that is of another
     package; None if there is none.
     """
-    listed = read_model_file(folder / MODULES, tuple[Module, ...]) or ()
-    types = [*(module.type for module in listed), *(kind for kind, _ in _routed(folder))]
-    foreign = (kind for kind in types if kind and not kind.startswith((PACKAGE, OWN_POOLING)))
-    return next(foreign, None)
+    modules = read_model_file(folder / MODULES, tuple[Module, ...]) or ()
+    types = [*(module.type for module in modules), *(kind for kind, _ in _routed(folder))]
+    foreign_types = (kind for kind in types if kind and not kind.startswith((PACKAGE, OWN_POOLING)))
+    return next(foreign_types, None)
 
 
 def _routed(folder: Path) -> Iterator[tuple[str | None, Path]]:
@@ -354,12 +354,14 @@ def _modules(folder: Path, steps: list[tuple[str, Path]]) -> Modules:
     for name, path in steps[1:]:
         is_pooling = name == "Pooling" or name.startswith(OWN_POOLING)
         if name in _LAYERS:
-            place = PlaceFile()
+            place_file = PlaceFile()
             if name != "LayerNorm":
-                place = read_model_file(path / "config.json", PlaceFile) or place
-            before, after = place.module_input_name, place.module_output_name
-            if {before, after or before} != {_VECTORS}:
-                raise _uncomputed(folder, f"{name} from {before} to {after or before}")
+                place_file = read_model_file(path / "config.json", PlaceFile) or place_file
+            input_name, output_name = place_file.module_input_name, place_file.module_output_name
+            if {input_name, output_name or input_name} != {_VECTORS}:
+                raise _uncomputed(
+                    folder, f"{name} from {input_name} to {output_name or input_name}"
+                )
             layers.append(Layer(kind=_LAYERS[name], folder=path))
         elif is_pooling and pooling is None and not is_static and not layers:
             file = _required(path / "config.json", PoolingFile)
@@ -367,9 +369,9 @@ def _modules(folder: Path, steps: list[tuple[str, Path]]) -> Modules:
             pooling = name.removeprefix(OWN_POOLING)
             if name == "Pooling":
                 modes = file.modes or ["mean"]
-                if odd := [mode for mode in modes if mode not in POOLING_NAMES]:
+                if unknown_modes := [mode for mode in modes if mode not in POOLING_NAMES]:
                     raise MissingError(
-                        f"{path / 'config.json'}: pooling {odd[0]!r} is not known",
+                        f"{path / 'config.json'}: pooling {unknown_modes[0]!r} is not known",
                         hint=f"embedlab knows {', '.join(POOLING_NAMES)}",
                     )
                 pooling = BETWEEN.join(POOLING_NAMES[mode] for mode in modes)
@@ -389,8 +391,8 @@ def _modules(folder: Path, steps: list[tuple[str, Path]]) -> Modules:
 
 
 def _uncomputed(folder: Path, name: str) -> MissingError:
-    known = {*_OF_PACKAGE, *_ROUTERS, *_LAYERS, "Transformer", "Pooling", "WordWeights"}
-    is_known = name.partition(" ")[0] in known
+    known_modules = {*_OF_PACKAGE, *_ROUTERS, *_LAYERS, "Transformer", "Pooling", "WordWeights"}
+    is_known = name.partition(" ")[0] in known_modules
     return MissingError(
         f"{str(folder)!r} has a module {name!r} that embedlab does not compute",
         hint=f"sentence-transformers:{folder} computes it with that package (extra st)"

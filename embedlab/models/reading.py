@@ -33,9 +33,13 @@ class Reading:
     @property
     def details(self) -> tuple[str, ...]:
         """What is read in another way than by nearly all models, as `key=value`."""
-        usual = {"prompt": "", "special": "all", "padding": "right"}
-        given = {key: getattr(self, key) for key in usual}
-        return tuple(f"{key}={given[key]}" for key in usual if given[key] != usual[key])
+        usual_values = {"prompt": "", "special": "all", "padding": "right"}
+        own_values = {key: getattr(self, key) for key in usual_values}
+        return tuple(
+            f"{key}={own_values[key]}"
+            for key in usual_values
+            if own_values[key] != usual_values[key]
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
