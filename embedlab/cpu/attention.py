@@ -69,16 +69,16 @@ class FilledAttention(torch.autograd.Function):
         gradients: tuple[list[Tensor], ...] = ([], [], [])
         with torch.autocast(gradient.device.type, enabled=False):
             given_blocks = layout.query_places.spread_over_zero(gradient)
-            for given, (queries, keys, values, weights, mask) in zip(
+            for output_gradient, (queries, keys, values, weights, mask) in zip(
                 given_blocks, blocks, strict=True
             ):
                 dropped = _dropped(weights, mask).to(values.dtype)
-                of_weights = _dropped(_wide(given @ values.transpose(1, 2)), mask)
+                of_weights = _dropped(_wide(output_gradient @ values.transpose(1, 2)), mask)
                 of_scores = torch._softmax_backward_data(of_weights, weights, 2, weights.dtype)
                 of_scores = of_scores.mul_(context.scale).to(keys.dtype)
                 gradients[0].append(of_scores @ keys)
                 gradients[1].append(of_scores.transpose(1, 2) @ queries)
-                gradients[2].append(dropped.transpose(1, 2) @ given)
+                gradients[2].append(dropped.transpose(1, 2) @ output_gradient)
         query_tokens, tokens = context.tokens
         of_query, of_key, of_value = gradients
         return (
@@ -141,22 +141,26 @@ def attend(
     to the weights. Rows after the tokens of all spans belong to no sentence and are zero.
     """
     slices = list(span_slices(spans))
-    short = [span for span in spans if dropout > 0 or span.tokens < FUSED_TOKENS]
+    short_spans = [span for span in spans if dropout > 0 or span.tokens < FUSED_TOKENS]
     with torch.autocast(query.device.type, enabled=False):
         # In training, a pass without gradients computes as the following one with gradients.
         if torch.is_inference_mode_enabled() and dropout == 0:
             return _encoded(query, key, value, slices, scale)
-        if len(short) == len(spans):
+        if len(short_spans) == len(spans):
             return _trained(query, key, value, spans, scale, dropout)
-        parts = []
-        if short:
-            _, asked, attended = slices[len(short) - 1]
-            first = (query[: asked.stop], key[: attended.stop], value[: attended.stop])
-            parts = [_trained(*first, short, scale, dropout)]
-        for span, asked, attended in slices[len(short) :]:
-            states = _split(span, query[asked], key[attended], value[attended])
-            parts.append(_fused(states, scale).transpose(1, 2).flatten(0, 1))
-        return torch.cat([*parts, torch.zeros_like(query[slices[-1][1].stop :])])
+        outputs = []
+        if short_spans:
+            _, query_slice, key_slice = slices[len(short_spans) - 1]
+            short_states = (
+                query[: query_slice.stop],
+                key[: key_slice.stop],
+                value[: key_slice.stop],
+            )
+            outputs = [_trained(*short_states, short_spans, scale, dropout)]
+        for span, query_slice, key_slice in slices[len(short_spans) :]:
+            states = _split(span, query[query_slice], key[key_slice], value[key_slice])
+            outputs.append(_fused(states, scale).transpose(1, 2).flatten(0, 1))
+        return torch.cat([*outputs, torch.zeros_like(query[slices[-1][1].stop :])])
 
 
 def _trained(
@@ -184,20 +188,20 @@ def _encoded(
 ) -> Tensor:
     """Return the attention of all spans without storing anything for gradients."""
     mixed = allocate(query, len(query), slices[-1][1].stop)
-    for span, asked, attended in slices:
-        states = _split(span, query[asked], key[attended], value[attended])
+    for span, query_slice, key_slice in slices:
+        states = _split(span, query[query_slice], key[key_slice], value[key_slice])
         if span.tokens >= FUSED_TOKENS:
-            made = _fused(states, scale)
+            mixed_values = _fused(states, scale)
         else:
             queries, keys, values = (_heads(split) for split in states)
-            made = (_softmax(queries, keys, scale) @ values).view(states[0].shape)
-        _split(span, mixed[asked])[0].copy_(made)
+            mixed_values = (_softmax(queries, keys, scale) @ values).view(states[0].shape)
+        _split(span, mixed[query_slice])[0].copy_(mixed_values)
     return mixed
 
 
 def _split(span: TokenSpan, *states: Tensor) -> list[Tensor]:
     """View each (tokens of all, heads, head dim) as (sentences, heads, tokens, head dim)."""
-    return [each.view(span.sentences, -1, *each.shape[1:]).transpose(1, 2) for each in states]
+    return [tensor.view(span.sentences, -1, *tensor.shape[1:]).transpose(1, 2) for tensor in states]
 
 
 def _fused(states: Sequence[Tensor], scale: float) -> Tensor:
@@ -215,7 +219,9 @@ def _heads(split: Tensor) -> Tensor:
 def _softmax(queries: Tensor, keys: Tensor, scale: float) -> Tensor:
     """Return the softmax of the scaled products; (sentences x heads, query tokens, tokens)."""
     is_turned = queries.shape[1] > 1 and keys.shape[1] < VECTOR
-    first, second = (keys, queries) if is_turned else (queries, keys)
-    scores = torch.baddbmm(first.new_empty(()), first, second.transpose(1, 2), beta=0, alpha=scale)
+    left_factor, right_factor = (keys, queries) if is_turned else (queries, keys)
+    scores = torch.baddbmm(
+        left_factor.new_empty(()), left_factor, right_factor.transpose(1, 2), beta=0, alpha=scale
+    )
     weights = torch.softmax(scores, dim=1 if is_turned else 2)
     return weights.transpose(1, 2) if is_turned else weights

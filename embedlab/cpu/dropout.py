@@ -36,8 +36,8 @@ def dropout_mask(states: Tensor, rate: float) -> Tensor:
     threshold = round(rate * LEVELS)
     if threshold == LEVELS:
         return torch.zeros_like(states)
-    words = torch.empty(-(-states.numel() // 4), dtype=torch.int64).random_(-(2**63), None)
-    bits = words.view(torch.int16)[: states.numel()].view(states.shape)
+    random_words = torch.empty(-(-states.numel() // 4), dtype=torch.int64).random_(-(2**63), None)
+    bits = random_words.view(torch.int16)[: states.numel()].view(states.shape)
     mask = torch.ge(
         bits, threshold - LEVELS // 2, out=torch.empty(states.shape, dtype=states.dtype)
     )

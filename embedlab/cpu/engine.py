@@ -89,9 +89,9 @@ def describe_engine(*, is_on: bool) -> str:
         return "off: transformers and torch do all the work"
     kinds = {"float32": torch.float32, "bf16": torch.bfloat16}
     reasons = {name: why_not(kind) for name, kind in kinds.items()}
-    used = " and ".join(name for name, reason in reasons.items() if not reason)
+    multiplied = " and ".join(name for name, reason in reasons.items() if not reason)
     unused = [f"not {name}: {reason}" for name, reason in reasons.items() if reason]
-    does = f"oneDNN multiplies {used}" if used else "without oneDNN's linear layers"
+    does = f"oneDNN multiplies {multiplied}" if multiplied else "without oneDNN's linear layers"
     return "; ".join([f"on, {does}", *unused])
 
 
@@ -113,19 +113,19 @@ def run_in_threads(
     other DEVICEs than a CPU the pieces run one after the other.
     """
     threads = torch.get_num_threads()
-    at_once = threads if most is None else min(threads, most)
-    if at_once <= 1 or (device is not None and device.type != "cpu"):
+    worker_count = threads if most is None else min(threads, most)
+    if worker_count <= 1 or (device is not None and device.type != "cpu"):
         for piece in pieces:
-            for done in work(piece):
-                count(done)
+            for finished in work(piece):
+                count(finished)
         return
     heard: SimpleQueue[int | None] = SimpleQueue()  # each piece puts None at its end
     stop = Event()
 
     def run(piece: Piece) -> None:
         try:
-            for done in work(piece):
-                heard.put(done)
+            for finished in work(piece):
+                heard.put(finished)
                 if stop.is_set():
                     return
         except BaseException:
@@ -135,9 +135,9 @@ def run_in_threads(
             heard.put(None)
 
     # New threads inherit the last number that was set, so that it is restored.
-    share = (threads // at_once,)
+    share = (threads // worker_count,)
     try:
-        with ThreadPoolExecutor(at_once, "piece", torch.set_num_threads, share) as pool:
+        with ThreadPoolExecutor(worker_count, "piece", torch.set_num_threads, share) as pool:
             jobs = [pool.submit(run, piece) for piece in pieces]
             try:
                 for _ in jobs:
@@ -148,7 +148,7 @@ def run_in_threads(
             finally:
                 stop.set()
                 pool.shutdown(cancel_futures=True)
-        for job in jobs:
-            job.result()
+        for future in jobs:
+            future.result()
     finally:
         torch.set_num_threads(threads)

@@ -51,39 +51,39 @@ class Forward:
         tokens' weights in pooling.
         """
         counted = attention_mask if weights is None else weights
-        given = {**segments, "input_ids": input_ids}
+        inputs = {**segments, "input_ids": input_ids}
         if self.is_packing:
-            return self._packed(given, attention_mask, counted)
+            return self._packed(inputs, attention_mask, counted)
         # For a mask of two dimensions transformers checks whether anything is masked: a step would
         # wait for the accelerator.
         is_wide = self.takes_wide_mask and self.backbone.training
         mask = attention_mask[:, None, None, :].bool() if is_wide else attention_mask
         options = {} if self.layer is None else {"output_hidden_states": True}
-        output = self.backbone(attention_mask=mask, **given, **options)
+        output = self.backbone(attention_mask=mask, **inputs, **options)
         tokens = (
             output.last_hidden_state if self.layer is None else output.hidden_states[self.layer]
         )
         return self.pool(tokens.float(), counted)
 
-    def _packed(self, given: Mapping[str, Tensor], mask: Tensor, counted: Tensor) -> Tensor:
+    def _packed(self, inputs: Mapping[str, Tensor], mask: Tensor, counted: Tensor) -> Tensor:
         """The same vectors without computing padding."""
-        packed = pack_sentences(mask, is_first_only=self.is_first_only, is_padded=self.uses_onednn)
-        given = {**given, "position_ids": self.positions(given["input_ids"])}
-        rows = {
-            name: values.flatten()[packed.places].unsqueeze(0) for name, values in given.items()
-        }
-        vectors: Tensor = self.backbone(**rows, pack=packed).last_hidden_state.squeeze(0).float()
+        pack = pack_sentences(mask, is_first_only=self.is_first_only, is_padded=self.uses_onednn)
+        inputs = {**inputs, "position_ids": self.positions(inputs["input_ids"])}
+        rows = {name: values.flatten()[pack.places].unsqueeze(0) for name, values in inputs.items()}
+        vectors: Tensor = self.backbone(**rows, pack=pack).last_hidden_state.squeeze(0).float()
         if not self.is_first_only:
-            sizes = packed.sizes
-            masks = counted.flatten()[packed.places[: sum(sizes)]].split(sizes)
-            parts = zip(packed.spans, vectors[: sum(sizes)].split(sizes), masks, strict=True)
+            sizes = pack.sizes
+            masks = counted.flatten()[pack.places[: sum(sizes)]].split(sizes)
+            vectors_by_span = zip(
+                pack.spans, vectors[: sum(sizes)].split(sizes), masks, strict=True
+            )
             vectors = torch.cat(
                 [
-                    self.pool(part.unflatten(0, span), mask.unflatten(0, span))
-                    for span, part, mask in parts
+                    self.pool(part_vectors.unflatten(0, span), mask.unflatten(0, span))
+                    for span, part_vectors, mask in vectors_by_span
                 ]
             )
-        return vectors[torch.argsort(packed.order)]
+        return vectors[torch.argsort(pack.order)]
 
     def positions(self, input_ids: Tensor) -> Tensor:
         """Return the position of each token of sentences padded on the right; (batch, tokens)."""

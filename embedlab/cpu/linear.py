@@ -79,15 +79,15 @@ class FastLinear(nn.Linear):
             self._cached = None
 
     def _packed(self, kind: torch.dtype) -> Tensor:
-        packed = self._cached
-        if packed is None or not packed.is_of(self.weight, kind):
-            packed = self._cached = _PackedWeight(
+        packed_weight = self._cached
+        if packed_weight is None or not packed_weight.is_of(self.weight, kind):
+            packed_weight = self._cached = _PackedWeight(
                 source=self.weight,
                 address=self.weight.data_ptr(),
                 version=_version(self.weight),
                 weight=torch.ops.mkldnn._reorder_linear_weight(self.weight.to(kind)),
             )
-        return packed.weight
+        return packed_weight.weight
 
 
 class _UnlessTaken(nn.Module):
@@ -143,14 +143,14 @@ def use_onednn(backbone: nn.Module) -> bool:
             if type(child) is nn.Linear and min(child.weight.shape) >= SMALL:
                 setattr(module, name, _fast(child))
         for layer, function in FOLLOWED:
-            before, after = getattr(module, layer, None), getattr(module, function, None)
+            linear, activation = getattr(module, layer, None), getattr(module, function, None)
             if (
-                isinstance(before, FastLinear)
-                and type(after) is GELUActivation
-                and after.act is F.gelu
+                isinstance(linear, FastLinear)
+                and type(activation) is GELUActivation
+                and activation.act is F.gelu
             ):  # by the error function
-                before.takes_gelu = True
-                setattr(module, function, _UnlessTaken(after))
+                linear.takes_gelu = True
+                setattr(module, function, _UnlessTaken(activation))
     return any(isinstance(module, FastLinear) for module in backbone.modules())
 
 
@@ -224,17 +224,19 @@ def _version(weight: Tensor) -> int:
 
 
 def _fast(layer: nn.Linear) -> FastLinear:
-    made = FastLinear(
+    fast = FastLinear(
         layer.in_features, layer.out_features, bias=layer.bias is not None, device="meta"
     )
-    made.weight, made.bias = layer.weight, layer.bias
-    return made.train(layer.training)
+    fast.weight, fast.bias = layer.weight, layer.bias
+    return fast.train(layer.training)
 
 
-def _multiply(states: Tensor, weight: Tensor, bias: Tensor | None, then: str = "none") -> Tensor:
-    """Return STATES times WEIGHT, packed or not, then the function THEN by its name in oneDNN."""
+def _multiply(
+    states: Tensor, weight: Tensor, bias: Tensor | None, function: str = "none"
+) -> Tensor:
+    """Return STATES times WEIGHT, packed or not, then FUNCTION, by its name in oneDNN."""
     product: Tensor = torch.ops.mkldnn._linear_pointwise(
-        states.contiguous(), weight, bias, then, [], "none"
+        states.contiguous(), weight, bias, function, [], "none"
     )
     return product
 
@@ -262,11 +264,11 @@ def flaw(kind: torch.dtype) -> str:
             torch.no_grad(),
             torch.autocast("cpu", enabled=False),
         ):
-            wrong = _wrong(kind)
+            faulty_use = _wrong(kind)
     except (RuntimeError, TypeError, ValueError) as error:
         first_line, _, _ = str(error).partition("\n")
         return f"mkldnn.{OPERATORS[0]} fails: {first_line}"
-    return f"mkldnn.{OPERATORS[0]} gives wrong numbers {wrong}" if wrong else ""
+    return f"mkldnn.{OPERATORS[0]} gives wrong numbers {faulty_use}" if faulty_use else ""
 
 
 def _wrong(kind: torch.dtype) -> str:
@@ -274,21 +276,21 @@ def _wrong(kind: torch.dtype) -> str:
     # No random numbers: torch's generator belongs to the training that comes after.
     shapes = ((ROWS, IN), (OUT, IN), (OUT,))
     states, weight, bias = (_numbers(*shape).to(kind) for shape in shapes)
-    plain = states.double() @ weight.double().t()
-    biased = plain + bias.double()
-    turned = weight.t().contiguous().t()
-    packed = torch.ops.mkldnn._reorder_linear_weight(weight)
-    for use, computed, expected in (
-        ("with a packed weight", _multiply(states, packed, bias), biased),
-        ("with GELU", _multiply(states, packed, bias, "gelu"), F.gelu(biased)),
-        ("with a plain weight", _multiply(states, weight, None), plain),
-        ("with a transposed weight", _multiply(states, turned, None), plain),
+    product = states.double() @ weight.double().t()
+    biased = product + bias.double()
+    transposed = weight.t().contiguous().t()
+    packed_weight = torch.ops.mkldnn._reorder_linear_weight(weight)
+    for use_name, computed, expected in (
+        ("with a packed weight", _multiply(states, packed_weight, bias), biased),
+        ("with GELU", _multiply(states, packed_weight, bias, "gelu"), F.gelu(biased)),
+        ("with a plain weight", _multiply(states, weight, None), product),
+        ("with a transposed weight", _multiply(states, transposed, None), product),
     ):
         if computed.shape != expected.shape:
-            return use
+            return use_name
         largest = TOLERANCE[kind] * expected.abs().max()
         if not ((computed.double() - expected).abs() <= largest).all():  # so for nan
-            return use
+            return use_name
     return ""
 
 

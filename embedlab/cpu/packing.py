@@ -64,15 +64,15 @@ def pack_sentences(mask: Tensor, *, is_first_only: bool = False, is_padded: bool
     lengths = mask.sum(dim=1)
     order = torch.argsort(lengths, stable=True)
     width = mask.shape[1]
-    places = (order.unsqueeze(1) * width + torch.arange(width, device=mask.device))[
+    rows = (order.unsqueeze(1) * width + torch.arange(width, device=mask.device))[
         mask[order].bool()
     ]
     if is_padded:
-        places = F.pad(places, (0, rows_to_multiply(len(places)) - len(places)))
+        rows = F.pad(rows, (0, rows_to_multiply(len(rows)) - len(rows)))
     lengths = lengths[order]
-    spans = tuple((len(list(same)), length) for length, same in groupby(lengths.tolist()))
-    firsts = lengths.cumsum(dim=0) - lengths if is_first_only else None
-    return Pack(places=places, order=order, spans=spans, firsts=firsts)
+    spans = tuple((len(list(run)), length) for length, run in groupby(lengths.tolist()))
+    first_rows = lengths.cumsum(dim=0) - lengths if is_first_only else None
+    return Pack(places=rows, order=order, spans=spans, firsts=first_rows)
 
 
 def can_pack(backbone: PreTrainedModel) -> bool:
@@ -100,8 +100,8 @@ def positions(backbone: PreTrainedModel, input_ids: Tensor) -> Tensor:
             hint="state it, as the tokenizer does",
         )
     is_counted = (input_ids != padding).long()
-    places: Tensor = is_counted.cumsum(dim=1) * is_counted + padding
-    return places
+    token_positions: Tensor = is_counted.cumsum(dim=1) * is_counted + padding
+    return token_positions
 
 
 def make_packable(backbone: PreTrainedModel) -> None:
@@ -110,18 +110,18 @@ def make_packable(backbone: PreTrainedModel) -> None:
     AttentionMaskInterface.register(PACKED, sdpa_mask)
     backbone.set_attn_implementation(PACKED)
     layers = DISTILBERT_LAYERS if backbone.config.model_type == "distilbert" else LAYERS
-    last = list(backbone.get_submodule(layers).children())[-1]
-    last.register_forward_pre_hook(_take_firsts, with_kwargs=True)
+    last_layer = list(backbone.get_submodule(layers).children())[-1]
+    last_layer.register_forward_pre_hook(_take_firsts, with_kwargs=True)
     for module in backbone.modules():
         if any(hasattr(module, names[0]) for names in (PROJECTIONS, DISTILBERT_PROJECTIONS)):
             module.register_forward_pre_hook(_narrow_once)
 
 
-def _narrow_once(attention: nn.Module, given: tuple[Any, ...]) -> tuple[Any, ...] | None:
+def _narrow_once(attention: nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, ...] | None:
     """Cast the states to bf16 once under autocast instead of in each projection; these
     architectures add them up elsewhere.
     """
-    return (given[0].to(torch.bfloat16), *given[1:]) if torch.is_autocast_enabled("cpu") else None
+    return (inputs[0].to(torch.bfloat16), *inputs[1:]) if torch.is_autocast_enabled("cpu") else None
 
 
 def _take_firsts(
@@ -130,11 +130,11 @@ def _take_firsts(
     """Return the last layer's input where only the first tokens are needed: these, and the others
     to attend to.
     """
-    packed: Pack | None = options.get("pack")
-    if packed is None or packed.firsts is None or packed.attended is not None:
+    pack: Pack | None = options.get("pack")
+    if pack is None or pack.firsts is None or pack.attended is not None:
         return None
-    return (states[0][:, packed.firsts], *states[1:]), options | {
-        "pack": replace(packed, attended=states[0])
+    return (states[0][:, pack.firsts], *states[1:]), options | {
+        "pack": replace(pack, attended=states[0])
     }
 
 

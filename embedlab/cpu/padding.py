@@ -26,9 +26,9 @@ def allocate(states: Tensor, tokens: int, used: int) -> Tensor:
     """Allocate TOKENS rows like those of STATES, zero after the first USED, which the caller
     fills.
     """
-    made = states.new_empty(tokens, *states.shape[1:])
-    made[used:] = 0
-    return made
+    rows = states.new_empty(tokens, *states.shape[1:])
+    rows[used:] = 0
+    return rows
 
 
 SpanSlices = tuple[TokenSpan, slice, slice]
@@ -93,13 +93,13 @@ class BlockPositions:
     def gathered(self, blocks: Sequence[Tensor], tokens: int) -> Tensor:
         """Map blocks to (TOKENS, heads, dim); rows after the sentences are zero."""
         states = torch.cat([block.flatten(0, 1) for block in blocks])
-        made = allocate(states, tokens * self.heads, len(self.targets))
-        torch.index_select(states, 0, self.targets, out=made[: len(self.targets)])
-        return made.view(tokens, self.heads, -1)
+        rows = allocate(states, tokens * self.heads, len(self.targets))
+        torch.index_select(states, 0, self.targets, out=rows[: len(self.targets)])
+        return rows.view(tokens, self.heads, -1)
 
     def _blocks(self, states: Tensor) -> list[Tensor]:
-        parts = states.split([rows * width for rows, width in self.shapes])
-        return [flat.view(*shape, -1) for flat, shape in zip(parts, self.shapes, strict=True)]
+        pieces = states.split([rows * width for rows, width in self.shapes])
+        return [flat.view(*shape, -1) for flat, shape in zip(pieces, self.shapes, strict=True)]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -122,8 +122,8 @@ def padded_layout(spans: tuple[TokenSpan, ...], heads: int, multiple: int = 1) -
     """
     all_query = all(span.query_tokens == span.tokens for span in spans)
     blocks = []
-    for width, same in groupby(spans, lambda span: -(-span.tokens // FILL) * FILL):
-        sentences, _, tokens = (torch.tensor(counts) for counts in zip(*same, strict=True))
+    for width, run in groupby(spans, lambda span: -(-span.tokens // FILL) * FILL):
+        sentences, _, tokens = (torch.tensor(counts) for counts in zip(*run, strict=True))
         blocks.append(
             _is_token(tokens.repeat_interleave(sentences), width, multiple if width < LONG else 1)
         )
