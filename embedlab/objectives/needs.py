@@ -150,24 +150,24 @@ def _refuse_lone_rows(needs: Needs, stage: Stage, prefix: str) -> None:
     if not needs.compares_rows or len(needs.contrasts) > 1:  # a triplet has its own negative
         return
     if optim.batch_size <= (optim.accumulate or 1):
-        wrong = (
+        problem = (
             f"{prefix}optim.batch_size is 1"
             if optim.accumulate is None
             else f"{prefix}optim.accumulate parts {optim.batch_size} rows into {optim.accumulate}"
         )
         raise UsageError(
-            f"{wrong}: {stage.objective.name!r} compares a row with the others beside it, and "
+            f"{problem}: {stage.objective.name!r} compares a row with the others beside it, and "
             f"there are none",
             hint=Hint(RecipeValue(f"{prefix}optim.batch_size", str(32 * (optim.accumulate or 1)))),
         )
 
 
-def require_columns(needs: Needs, there: Sequence[str], *, objective: str, dataset: str) -> None:
+def require_columns(needs: Needs, columns: Sequence[str], *, objective: str, dataset: str) -> None:
     """Refuse a dataset without the columns in NEEDS."""
-    if missing := [column for column in needs.columns if column not in there]:
+    if missing_columns := [column for column in needs.columns if column not in columns]:
         raise UsageError(
-            f"objective {objective!r} needs column {missing[0]!r}, which {dataset!r} does "
-            f"not have: its columns are {', '.join(there)}",
+            f"objective {objective!r} needs column {missing_columns[0]!r}, which {dataset!r} does "
+            f"not have: its columns are {', '.join(columns)}",
             hint=f"take a dataset of kind {' or '.join(needs.kinds)}: `embedlab data ls`",
         )
 
@@ -250,15 +250,15 @@ class NumberedRows:
         return str(self.sentences[int(index)])
 
 
-def index_rows(frame: pl.DataFrame, needs: Needs, words: WordIds | None = None) -> NumberedRows:
+def index_rows(frame: pl.DataFrame, needs: Needs, word_ids: WordIds | None = None) -> NumberedRows:
     """Number the sentences, classes and words of FRAME; a class that NEEDS does not name is
     refused.
 
-    Without WORDS no row is skipped, and words are numbered by their first appearance.
+    Without WORD_IDS no row is skipped, and words are numbered by their first appearance.
     """
     total = len(frame)
     for column in needs.words:
-        frame = frame.with_columns(_word_ids(frame[column], words).alias(f"{column} id")).filter(
+        frame = frame.with_columns(_word_ids(frame[column], word_ids).alias(f"{column} id")).filter(
             pl.col(f"{column} id") >= 0
         )
     if needs.joint:
@@ -289,15 +289,15 @@ def index_rows(frame: pl.DataFrame, needs: Needs, words: WordIds | None = None) 
 def _places(values: pl.Series, distinct: pl.Series) -> NDArray[np.int64]:
     """Return the index of each of VALUES among the DISTINCT ones."""
     number = pl.DataFrame({"value": distinct}).with_row_index("index")
-    places = pl.DataFrame({"value": values}).join(
+    indices = pl.DataFrame({"value": values}).join(
         number, on="value", how="left", maintain_order="left"
     )["index"]
-    return places.to_numpy().astype(np.int64)
+    return indices.to_numpy().astype(np.int64)
 
 
-def _word_ids(values: pl.Series, words: WordIds | None) -> pl.Series:
+def _word_ids(values: pl.Series, word_ids: WordIds | None) -> pl.Series:
     distinct = values.unique(maintain_order=True)
-    ids = words(distinct.to_list()) if words is not None else np.arange(len(distinct))
+    ids = word_ids(distinct.to_list()) if word_ids is not None else np.arange(len(distinct))
     return pl.Series(ids[_places(values, distinct)], dtype=pl.Int64)
 
 
@@ -372,9 +372,9 @@ def anchor_sets(
         rows = label == kind
         classes[row_anchor[rows], hypothesis[rows]] = kind
     entailed = classes == ENTAILMENT
-    others = np.zeros(sentences, dtype=bool)
-    others[hypothesis] = True
-    candidates = ~entailed & others
+    is_hypothesis = np.zeros(sentences, dtype=bool)
+    is_hypothesis[hypothesis] = True
+    candidates = ~entailed & is_hypothesis
     candidates[np.arange(len(anchors)), anchors] = False
     return AnchorSets(
         anchors=anchors,
@@ -399,22 +399,22 @@ def entailment_sets(
     The row's own hypothesis is always among the positives; the others are drawn from what its
     premise entails. Negatives are those of the premise.
     """
-    every = anchor_sets(premise, hypothesis, label, positives="all", negatives="all", rng=rng)
+    all_sets = anchor_sets(premise, hypothesis, label, positives="all", negatives="all", rng=rng)
     rows = label == ENTAILMENT
-    anchor, entailed = np.searchsorted(every.anchors, premise[rows]), hypothesis[rows]
-    others, is_row = every.positives[anchor], np.arange(len(anchor))
-    others[is_row, entailed] = False
-    chosen = (
-        np.zeros_like(others)
+    anchor, entailed = np.searchsorted(all_sets.anchors, premise[rows]), hypothesis[rows]
+    other_positives, is_row = all_sets.positives[anchor], np.arange(len(anchor))
+    other_positives[is_row, entailed] = False
+    positive_sets = (
+        np.zeros_like(other_positives)
         if positives == 1
-        else sample_subset(others, positives if positives == "all" else positives - 1, rng)
+        else sample_subset(other_positives, positives if positives == "all" else positives - 1, rng)
     )
-    chosen[is_row, entailed] = True
+    positive_sets[is_row, entailed] = True
     return AnchorSets(
         anchors=premise[rows],
-        positives=chosen,
-        negatives=sample_subset(every.negatives[anchor], negatives, rng),
-        classes=every.classes[anchor],
+        positives=positive_sets,
+        negatives=sample_subset(all_sets.negatives[anchor], negatives, rng),
+        classes=all_sets.classes[anchor],
     )
 
 

@@ -138,8 +138,8 @@ def saved_tensors(objectives: Sequence[Objective]) -> dict[str, Tensor]:
     }
     buffers = {
         f"{stage}.{name}": values
-        for stage, one in enumerate(objectives)
-        for name, values in one.named_buffers(recurse=False)
+        for stage, objective in enumerate(objectives)
+        for name, values in objective.named_buffers(recurse=False)
     }
     return parameters | buffers
 
@@ -155,8 +155,8 @@ def build_objective(section: ObjectiveSection, dim: int) -> Objective:
             f"{plugin.title} has no loss: it is no class, and has no function 'objective'",
             hint="declare the class itself, as docs/plugins.md does",
         )
-    made = loaded if isinstance(loaded, type) else loaded.objective()
-    return plugin.checked(made(section.options, dim), Objective)
+    objective_class = loaded if isinstance(loaded, type) else loaded.objective()
+    return plugin.checked(objective_class(section.options, dim), Objective)
 
 
 def views_of_rows(vectors: Tensor, columns: Mapping[str, Tensor], views: int) -> Tensor:
@@ -184,8 +184,8 @@ def pair_head(kind: HeadKind, dim: int, classes: int) -> nn.Module:
         return nn.Linear(3 * dim, classes)
     width = 3 * dim // 2
     hidden, output = nn.Linear(3 * dim, width), nn.Linear(width, classes)
-    between = {"activation": nn.Tanh()} if kind == "two-layer" else {}
-    return nn.Sequential(OrderedDict(hidden=hidden, **between, output=output))
+    activation = {"activation": nn.Tanh()} if kind == "two-layer" else {}
+    return nn.Sequential(OrderedDict(hidden=hidden, **activation, output=output))
 
 
 def task_layers(kind: Layers, dim: int, dropout: float) -> nn.Module:
@@ -212,8 +212,8 @@ def load_objectives(run: RunFolder, dim: int) -> list[Objective]:
     objectives = build_objectives(run.recipe(), dim)
     tensors, expected = read_heads(run), saved_tensors(objectives)
     for name, parameter in expected.items():
-        if flaw := _flaw(name, tensors, parameter):
-            raise MissingError(f"{str(run.path / HEADS_FILE)!r} {flaw}", hint=heads_hint(run))
+        if problem := _flaw(name, tensors, parameter):
+            raise MissingError(f"{str(run.path / HEADS_FILE)!r} {problem}", hint=heads_hint(run))
     nn.ModuleList(objectives).load_state_dict(
         {name: tensors[name] for name in expected}, strict=False
     )  # strict counts shared layers twice

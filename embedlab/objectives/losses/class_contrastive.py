@@ -95,10 +95,12 @@ def class_contrastive_loss(
     vectors = F.normalize(vectors)
     is_self = torch.eye(len(vectors), dtype=torch.bool, device=vectors.device)
     scores = vectors @ vectors.T / temperature
-    surprise = scores.masked_fill(is_self, float("-inf")).logsumexp(dim=1, keepdim=True) - scores
+    negative_log_probabilities = (
+        scores.masked_fill(is_self, float("-inf")).logsumexp(dim=1, keepdim=True) - scores
+    )
     positives = (labels.unsqueeze(0) == labels.unsqueeze(1)) & ~is_self
     counts = positives.sum(dim=1)
-    terms = surprise.masked_fill(~positives, 0.0).sum(dim=1) / counts.clamp(min=1)
+    terms = negative_log_probabilities.masked_fill(~positives, 0.0).sum(dim=1) / counts.clamp(min=1)
     return terms.sum() if reduction == "sum" else terms.sum() / (counts > 0).sum().clamp(min=1)
 
 

@@ -46,11 +46,11 @@ def needs(options: Options) -> Needs:
     """Labelled sentences or pairs, or pairs with a gold score; a frozen encoder has one view,
     without dropout.
     """
-    inert = {"dropout": "[]"} if options.frozen and options.dropout else {}
-    inert |= {"standardise": "false"} if options.standardise and not options.frozen else {}
+    inert_options = {"dropout": "[]"} if options.frozen and options.dropout else {}
+    inert_options |= {"standardise": "false"} if options.standardise and not options.frozen else {}
     return replace(
         labelled_needs(options.classes, joint=options.joint),
-        inert=inert,
+        inert=inert_options,
         fixed_vectors=bool(options.standardise),
     )
 

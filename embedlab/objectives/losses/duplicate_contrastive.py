@@ -99,13 +99,13 @@ def objective() -> type:
                 if "is_duplicate" in columns
                 else torch.ones(len(first), device=first.device)
             )
-            masked = (
+            is_masked = (
                 repeated_texts(columns["sentence1"], columns["sentence2"], labels > 0)
                 if self.options.repeats == "masked"
                 else None
             )
             return duplicate_loss(
-                first, second, labels, temperature=self.options.temperature, masked=masked
+                first, second, labels, temperature=self.options.temperature, masked=is_masked
             )
 
     return DuplicateContrastive

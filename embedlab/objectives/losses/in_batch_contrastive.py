@@ -50,11 +50,11 @@ class Options:
 def needs(options: Options) -> Needs:
     """Plain sentences, pairs that are encoded together, triplets, or anchors and positives."""
     if options.positives != "dropout":
-        inert = {"joint": "false"} if options.joint else {}
+        inert_options = {"joint": "false"} if options.joint else {}
         negative = ("negative",) if options.positives == "triplets" else ()
         return Needs(
             sentences=("anchor", "positive", *negative),
-            inert=inert,
+            inert=inert_options,
             compares_rows=True,
             contrasts=("positive", *negative),
             parts_repeats=options.repeats == "apart",
@@ -116,8 +116,10 @@ def repeated_texts(
         rows &= is_related
     rows.fill_diagonal_(True)
     is_positive = candidates == candidates[: len(anchors), None]  # (rows, candidates)
-    masked = rows.float() @ is_positive.float() > 0
-    return (masked | (candidates == anchors[:, None])).fill_diagonal_(False)  # its own positive
+    is_anchors_positive = rows.float() @ is_positive.float() > 0
+    return (is_anchors_positive | (candidates == anchors[:, None])).fill_diagonal_(
+        False
+    )  # its own positive
 
 
 def projection(kind: Projection, dim: int) -> "nn.Module":
@@ -172,16 +174,19 @@ def objective() -> type:
                 anchors, candidates = views_of_rows(vectors, columns, 2)
                 first = second = columns["joint"] if "joint" in columns else columns["sentence"]
             else:
-                sides = (
+                candidate_columns = (
                     ("positive", "negative")
                     if self.options.positives == "triplets"
                     else ("positive",)
                 )
-                first, second = columns["anchor"], torch.cat([columns[side] for side in sides])
+                first, second = (
+                    columns["anchor"],
+                    torch.cat([columns[column] for column in candidate_columns]),
+                )
                 anchors, candidates = vectors[first], vectors[second]
-            masked = repeated_texts(first, second) if self.options.repeats == "masked" else None
+            is_masked = repeated_texts(first, second) if self.options.repeats == "masked" else None
             return in_batch_loss(
-                anchors, candidates, temperature=self.options.temperature, masked=masked
+                anchors, candidates, temperature=self.options.temperature, masked=is_masked
             )
 
     return InBatchContrastive

@@ -80,8 +80,10 @@ def describe(
         rng=rng,
     )
     anchor = int(rng.integers(len(sets.anchors)))
-    chosen = (sets.positives[anchor] | sets.negatives[anchor]).nonzero()[0]
-    pairs = sorted((int(sets.classes[anchor, sentence]), rows.at(sentence)) for sentence in chosen)
+    example_sentences = (sets.positives[anchor] | sets.negatives[anchor]).nonzero()[0]
+    pairs = sorted(
+        (int(sets.classes[anchor, sentence]), rows.at(sentence)) for sentence in example_sentences
+    )
     return [
         ("anchor", rows.at(sets.anchors[anchor])),
         *((NLI_LABELS[kind], sentence) for kind, sentence in pairs),

@@ -30,13 +30,13 @@ def needs(options: Options) -> Needs:
     """Pairs with a gold score; without additional layers there is no linear layer for the dropout
     to come before.
     """
-    inert = {"dropout": "0.0"} if options.layers == "none" and options.dropout else {}
+    inert_options = {"dropout": "0.0"} if options.layers == "none" and options.dropout else {}
     return Needs(
         sentences=("sentence1", "sentence2"),
         numbers=("gold",),
         largest=options.highest,
         scale_option="highest",
-        inert=inert,
+        inert=inert_options,
     )
 
 
@@ -68,17 +68,21 @@ def objective() -> type:
             if self.options.sharing == "separate":
                 return
             kind = paraphrase_head.objective()
-            theirs = next((other.layers for other in others if isinstance(other, kind)), None)
-            if not isinstance(theirs, nn.Sequential) or not isinstance(self.layers, nn.Sequential):
+            shared_layers = next(
+                (other.layers for other in others if isinstance(other, kind)), None
+            )
+            if not isinstance(shared_layers, nn.Sequential) or not isinstance(
+                self.layers, nn.Sequential
+            ):
                 raise UsageError(
                     f"similarity_head shares {self.options.sharing!r} with a paraphrase_head of "
                     f"two layers, which the recipe does not have",
                     hint="set the option sharing of similarity_head to separate",
                 )
-            self.layers.first = theirs.first
+            self.layers.first = shared_layers.first
             if self.options.sharing == "whole":
                 self.layers.second = (
-                    theirs.second
+                    shared_layers.second
                 )  # the layers are one, the dropout before them stays this head's own
 
         def predict(self, first: Tensor, second: Tensor) -> Tensor:

@@ -52,10 +52,10 @@ def needs(options: Options) -> Needs:
     """The columns of NLI pairs; without cross-entropy no head is trained."""
     if options.weight == 0:
         return NEEDS
-    compared = replace(
+    contrastive = replace(
         NEEDS, compares_rows=True, contrasts=("hypothesis",), holds={"label": "entailment"}
     )
-    return compared if options.weight < 1 else replace(compared, predicts=None, varies=())
+    return contrastive if options.weight < 1 else replace(contrastive, predicts=None, varies=())
 
 
 def describe(
@@ -113,8 +113,8 @@ def supervised_contrastive_loss(
     partition = scores.masked_fill(~(positives | negatives), float("-inf")).logsumexp(
         dim=1, keepdim=True
     )
-    surprise = (partition - scores).masked_fill(~positives, 0.0)
-    return (surprise.sum(dim=1) / positives.sum(dim=1)).mean()
+    negative_log_probabilities = (partition - scores).masked_fill(~positives, 0.0)
+    return (negative_log_probabilities.sum(dim=1) / positives.sum(dim=1)).mean()
 
 
 @cache
