@@ -114,7 +114,7 @@ def collect_environment(
         threads=threads,
         data=tuple(data),
         command=tuple(
-            word.encode(errors="replace").decode() for word in sys.argv
+            argument.encode(errors="replace").decode() for argument in sys.argv
         ),  # a name may hold bytes that are not UTF-8
         system=platform.platform(),
         host=socket.gethostname(),
@@ -149,7 +149,7 @@ def _commit() -> str | None:
     if not (root / ".git").exists():
         return None
     try:
-        answer = subprocess.run(
+        completed = subprocess.run(
             ["git", "describe", "--always", "--dirty", "--abbrev=12"],
             cwd=root,
             capture_output=True,
@@ -158,4 +158,4 @@ def _commit() -> str | None:
         )
     except (OSError, subprocess.CalledProcessError):
         return None
-    return answer.stdout.strip()
+    return completed.stdout.strip()

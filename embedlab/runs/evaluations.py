@@ -88,7 +88,9 @@ class Evaluation:
         chosen_last = sorted(
             self.scores, key=lambda score: score.split != "dev"
         )  # test items take precedence
-        shown = {score.slice: score.items for score in chosen_last if score.by == "dataset"}
+        items_of_dataset = {
+            score.slice: score.items for score in chosen_last if score.by == "dataset"
+        }
         seeds = {str(self.seed)} if self.seed is not None else {*_SEED.findall(self.model)}
         is_known = bool(self.backend)
         return Signature(
@@ -100,7 +102,7 @@ class Evaluation:
             max_tokens=(str(self.max_tokens),) if self.max_tokens is not None else (),
             metric=tuple(score.metric for score in self.scores),
             model=(self.fingerprint,),
-            n=(str(sum(shown.values())),),
+            n=(str(sum(items_of_dataset.values())),),
             pooling=joined_values(self.pooling),
             precision=joined_values(self.precision),
             seeds=tuple(seeds),
@@ -113,12 +115,12 @@ class Evaluation:
     def save(self, folder: Path, name: str | None = None) -> Path:
         """Write `<folder>/<task>.json`, or under another NAME, and return its path."""
         path = folder / f"{name or self.task}.json"
-        stored = {
+        content = {
             **asdict(self),
             "note_kinds": stored_kinds(self.notes),
             "signature": str(self.signature),
         }
-        write_json(path, _without_nan(stored), indent=1)
+        write_json(path, _without_nan(content), indent=1)
         return path
 
     @classmethod
@@ -130,13 +132,13 @@ class Evaluation:
         """
         with reading(path, hint=_AGAIN):
             content = read_sealed(path, hint=_AGAIN)
-            stored = read_json(Evaluation, content, where=path, schema=SCHEMA, hint=_AGAIN)
+            evaluation = read_json(Evaluation, content, where=path, schema=SCHEMA, hint=_AGAIN)
             return replace(
-                stored,
-                notes=with_kinds(stored.notes, stored.note_kinds),
+                evaluation,
+                notes=with_kinds(evaluation.notes, evaluation.note_kinds),
                 note_kinds={},
                 scores=tuple(
-                    score for score in stored.scores if where is None or where(vars(score))
+                    score for score in evaluation.scores if where is None or where(vars(score))
                 ),
             )
 

@@ -319,8 +319,8 @@ def events_after(path: Path, offset: int = 0) -> tuple[list[Event], int]:
         offset = offset if offset <= size else 0
         file.seek(offset)
         content = file.read()
-    whole = content[: content.rfind(b"\n") + 1]
-    return list(_events(whole.splitlines())), offset + len(whole)
+    complete_lines = content[: content.rfind(b"\n") + 1]
+    return list(_events(complete_lines.splitlines())), offset + len(complete_lines)
 
 
 def tail(path: Path, size: int = 65_536) -> list[Event]:
@@ -343,11 +343,11 @@ def _events(lines: Iterable[bytes]) -> Iterator[Event]:
     for line in lines:
         has_checksum = is_sealed_line(line)
         is_sealed |= has_checksum
-        read = from_line(line)
-        is_lost = (read is None and is_damaged(line)) or (
+        parsed = from_line(line)
+        is_lost = (parsed is None and is_damaged(line)) or (
             is_sealed and not has_checksum and bool(line.strip())
         )
-        events.append(Damaged if is_lost else read)
+        events.append(Damaged if is_lost else parsed)
     time = next((event.time for event in events if isinstance(event, Event)), 0.0)
     for event in events:
         if isinstance(event, Event):
@@ -499,7 +499,7 @@ class Curve:
             (self.load_steps, loads),
         ]
         for steps, numbers in kinds:
-            count = sum(one <= step for one in steps)
+            count = sum(point_step <= step for point_step in steps)
             del steps[count:]
             for values in numbers:
                 del values[count:]

@@ -52,9 +52,9 @@ class Detached:
         """
         if (failed := failure_after(self.errors, self.offset)) is not None:
             return EmbedlabError(failed.message, hint=failed.hint)
-        how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        ending = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
         return EmbedlabError(
-            f"{work} failed: process {self.pid} {how}", hint=f"its log: {self.log}"
+            f"{work} failed: process {self.pid} {ending}", hint=f"its log: {self.log}"
         )
 
 
@@ -89,12 +89,12 @@ def start_run(
     INHERITED and OPTIONS are those of `start_detached`.
     """
     with run.claim() as claim:
-        held = (*inherited, claim)
-        started = start_detached(
-            arguments, run.log_file, errors=run.events_file, inherited=held, **options
+        descriptors = (*inherited, claim)
+        detached = start_detached(
+            arguments, run.log_file, errors=run.events_file, inherited=descriptors, **options
         )
-        run.hand_over(started.pid)
-    return started
+        run.hand_over(detached.pid)
+    return detached
 
 
 def start_detached(
@@ -152,10 +152,10 @@ def run_together(arguments: Sequence[str], count: int) -> int:
 def _start_team(
     arguments: Sequence[str], count: int, complaints: int
 ) -> list["subprocess.Popen[bytes]"]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    shared = {
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+    team_environment = {
         **os.environ,
         "MASTER_ADDR": "127.0.0.1",
         "MASTER_PORT": str(port),
@@ -165,7 +165,7 @@ def _start_team(
     return [
         python_processes.start(
             python_command(*arguments),
-            environment={**shared, "RANK": str(rank), "LOCAL_RANK": str(rank)},
+            environment={**team_environment, "RANK": str(rank), "LOCAL_RANK": str(rank)},
             stdout=subprocess.DEVNULL if rank else None,
             stderr=complaints if rank else None,
         )

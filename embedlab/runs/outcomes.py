@@ -80,39 +80,39 @@ class StoredOutcomes(OutcomeFacts):
         the dataset is left out.
         """
         path = folder / self.task / f"{_file_name(self.name)}.parquet"
-        facts = {
+        metadata = {
             item.name: getattr(self, item.name)
             for item in fields(self)
             if item.name not in {"items", "overlap"}
         }
-        facts |= {
+        metadata |= {
             "overlap": asdict(self.overlap),
             "note_kinds": stored_kinds(self.notes),
             "schema": SCHEMA,
         }
-        write_table(path, self.items, {_KEY: json.dumps(facts, sort_keys=True, default=str)})
+        write_table(path, self.items, {_KEY: json.dumps(metadata, sort_keys=True, default=str)})
         return path
 
     @classmethod
     def load(cls, path: Path) -> "StoredOutcomes":
         """Read what `save` wrote; an absent or damaged file is a MissingError."""
         with reading(path, hint=_AGAIN):
-            frame, facts = read_table(path, hint=_AGAIN)
-            stored = _facts(facts[_KEY], path)
+            frame, metadata = read_table(path, hint=_AGAIN)
+            outcome_facts = _facts(metadata[_KEY], path)
             columns = {**ITEMS, **{key: _MORE[key] for key in _MORE if key in frame.columns}}
-            typed = [pl.col(key).cast(kind) for key, kind in columns.items()]
+            expressions = [pl.col(key).cast(kind) for key, kind in columns.items()]
             try:
-                return cls(**vars(stored), items=frame.select(*typed, PREDICTED))
+                return cls(**vars(outcome_facts), items=frame.select(*expressions, PREDICTED))
             except pl.exceptions.PolarsError as error:
                 raise ValueError(str(error)) from error
 
 
 def _file_name(dataset: str) -> str:
     """Return the name of a dataset's file: of a path its last part and a hash of the whole."""
-    last = dataset.rpartition("/")[2]
-    if _PLAIN.fullmatch(last) and not Path(dataset).is_absolute():
-        return last
-    safe = re.sub(r"[^\w.-]", "_", last)[:60]
+    base_name = dataset.rpartition("/")[2]
+    if _PLAIN.fullmatch(base_name) and not Path(dataset).is_absolute():
+        return base_name
+    safe = re.sub(r"[^\w.-]", "_", base_name)[:60]
     return f"{safe}-{sha256(dataset.encode()).hexdigest()[:8]}"
 
 
@@ -124,8 +124,11 @@ def _facts(text: str, path: Path) -> OutcomeFacts:
             hint=_AGAIN,
         )
     facts = read_json(OutcomeFacts, json.dumps(values), where=path, schema=SCHEMA, hint=_AGAIN)
-    known = vars(facts) | {"notes": with_kinds(facts.notes, facts.note_kinds), "note_kinds": {}}
-    return OutcomeFacts(**known)
+    field_values = vars(facts) | {
+        "notes": with_kinds(facts.notes, facts.note_kinds),
+        "note_kinds": {},
+    }
+    return OutcomeFacts(**field_values)
 
 
 def outcomes_name(dataset: str, split: str) -> str:
@@ -184,9 +187,9 @@ def stored_outcomes(
     """Yield the stored outcomes of a task from a member's folder of evaluations, those NAMES alone
     where they are given; UNUSABLE receives the error of each skipped file.
     """
-    wanted = None if names is None else {f"{_file_name(name)}.parquet" for name in names}
+    wanted_files = None if names is None else {f"{_file_name(name)}.parquet" for name in names}
     for path in sorted((folder / task).glob("*.parquet")):
-        if wanted is not None and path.name not in wanted:
+        if wanted_files is not None and path.name not in wanted_files:
             continue
         try:
             yield StoredOutcomes.load(path)

@@ -52,9 +52,12 @@ class ScoreKey:
 
     def is_of(self, other: Self) -> bool:
         """Return whether OTHER is the same number, as far as both files say."""
-        is_one = (self.by, self.slice, self.metric) == (other.by, other.slice, other.metric)
+        is_same_slice = (self.by, self.slice, self.metric) == (other.by, other.slice, other.metric)
         pairs = ((self.setting, other.setting), (self.split, other.split))
-        return is_one and all(mine == theirs or not mine or not theirs for mine, theirs in pairs)
+        return is_same_slice and all(
+            own_value == other_value or not own_value or not other_value
+            for own_value, other_value in pairs
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,12 +104,12 @@ def without_folder(name: str, signature: Signature) -> str:
 
 
 def _is_table(table: Any) -> bool:
-    is_whole = (
+    is_well_formed = (
         isinstance(table, dict)
         and isinstance(table.get("rows"), list)
         and isinstance(table.get("signatures", {}), dict)
     )
-    return is_whole and all(isinstance(row, dict) for row in table["rows"])
+    return is_well_formed and all(isinstance(row, dict) for row in table["rows"])
 
 
 def _of_evaluation(evaluation: Evaluation) -> StoredResult:
@@ -189,7 +192,7 @@ def _paper_scores(
     """The numbers of MODEL in a row of a paper's table, with a column a dataset."""
     if row.get("what") != "ours" or row.get("row") != model:
         return
-    metric, by = ",".join(signature.metric), ",".join(signature.by)
+    metric, property_name = ",".join(signature.metric), ",".join(signature.by)
     for name, value in row.items():
         if name not in {"row", "what"} and not name.endswith(_BESIDE):
-            yield ScoreKey(by=by, slice=name, metric=metric, setting=""), value
+            yield ScoreKey(by=property_name, slice=name, metric=metric, setting=""), value

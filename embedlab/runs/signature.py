@@ -84,8 +84,8 @@ class Signature:
                 )
             except UnicodeDecodeError as error:
                 raise _no_signature(part) from error
-        if absent := [name for name in SIGNATURE_PARTS if name not in parts]:
-            raise _no_signature(f"{text[:40]}… without {absent[0]!r}")
+        if missing_parts := [name for name in SIGNATURE_PARTS if name not in parts]:
+            raise _no_signature(f"{text[:40]}… without {missing_parts[0]!r}")
         return cls(**parts)
 
 
@@ -111,13 +111,17 @@ def part_differences(first: Signature, second: Signature) -> list[PartDifference
     """
     differences = []
     for name in SIGNATURE_PARTS:
-        mine, other = vars(first)[name], vars(second)[name]
-        if mine != other:
+        first_values, second_values = vars(first)[name], vars(second)[name]
+        if first_values != second_values:
             agreement = (
-                "only in one" if _is_of_more(name, first, second) else _agreement(name, mine, other)
+                "only in one"
+                if _is_of_more(name, first, second)
+                else _agreement(name, first_values, second_values)
             )
             differences.append(
-                PartDifference(name=name, first=mine, second=other, agreement=agreement)
+                PartDifference(
+                    name=name, first=first_values, second=second_values, agreement=agreement
+                )
             )
     return differences
 
@@ -186,24 +190,28 @@ def _encoded(value: str) -> str:
     )  # a value called "none" differs from an absent one
 
 
-def _agreement(name: str, mine: PartValues, other: PartValues) -> DifferenceKind:
-    if UNKNOWN[0] in {*mine, *other}:
+def _agreement(name: str, first_values: PartValues, second_values: PartValues) -> DifferenceKind:
+    if UNKNOWN[0] in {*first_values, *second_values}:
         return "unknown"
     if name == "version" or (
-        name == "interval" and mine and other
+        name == "interval" and first_values and second_values
     ):  # how intervals are made is a version's; scores are compared
         return "other version"
     if name == "data":
-        contents, others = (
-            dict(value.rpartition("@")[::2] for value in values) for values in (mine, other)
+        first_contents, second_contents = (
+            dict(value.rpartition("@")[::2] for value in values)
+            for values in (first_values, second_values)
         )
-        shared = contents.keys() & others.keys()
+        common_keys = first_contents.keys() & second_contents.keys()
         return (
             "only in one"
-            if shared and all(contents[key] == others[key] for key in shared)
+            if common_keys
+            and all(first_contents[key] == second_contents[key] for key in common_keys)
             else "differs"
         )
-    if name in SCOPE and (not mine or not other or {*mine} & {*other}):
+    if name in SCOPE and (
+        not first_values or not second_values or {*first_values} & {*second_values}
+    ):
         return "only in one"
     return "differs"
 

@@ -30,14 +30,14 @@ def being_scored(runs: Iterable[RunFolder]) -> Iterator[None]:
     """Show the models of RUNS as being scored until the block ends; nothing waits for it, and a
     folder that refuses it is scored too.
     """
-    with ExitStack() as held:
+    with ExitStack() as stack:
         for run in runs:
             with suppress(OSError, MissingError):
                 path = run.path / _FILE
                 if take_lock(
-                    held.enter_context(open_own(path)).fileno()
+                    stack.enter_context(open_own(path)).fileno()
                 ):  # else another process shows it
-                    held.callback(path.unlink, missing_ok=True)
+                    stack.callback(path.unlink, missing_ok=True)
         yield
 
 
@@ -133,14 +133,14 @@ def run_status(run: RunFolder, now: float | None = None) -> Status:
         if state == "failed"
         else None
     )
-    why = failed.message if failed is not None else _crash(step) if state == "crashed" else ""
+    reason = failed.message if failed is not None else _crash(step) if state == "crashed" else ""
     return Status(
         state=state,
         step=step,
         dev=dev[-1] if dev else None,
         best_dev=max(dev, key=lambda event: event.score, default=None),
         last_s=recent[-1].time if recent else None,
-        message="; ".join(text for text in (why, _damage(recent)) if text) or _flaw(recent),
+        message="; ".join(text for text in (reason, _damage(recent)) if text) or _flaw(recent),
         hint=failed.hint if failed is not None else "",
         resumed_at=recent[0].step if recent and isinstance(recent[0], events.Started) else 0,
         is_scoring=state == "finished" and is_being_scored(run),
@@ -189,16 +189,17 @@ def collapse_of(spread: events.VectorSpread | None) -> str:
     """
     if spread is None or not spread.is_collapsed:
         return ""
-    before = (
+    before_training = (
         f", before training {spread.before:.3f}" if isfinite(spread.before) else ""
     )  # a resumed run has not measured it
-    measured = (
-        f"mean cosine {spread.mean_cosine:.3f}{before}; equal vectors have loss {spread.chance:.3f}"
+    measurement = (
+        f"mean cosine {spread.mean_cosine:.3f}{before_training}; equal vectors have loss "
+        f"{spread.chance:.3f}"
     )
     return (
-        f"equal vectors from the start: {measured}"
+        f"equal vectors from the start: {measurement}"
         if spread.before >= events.COLLAPSED
-        else f"collapsed to equal vectors: {measured}"
+        else f"collapsed to equal vectors: {measurement}"
     )
 
 
@@ -216,12 +217,16 @@ def flaw_of(recorded: Sequence[events.Event], *, keeps_best: bool) -> str:
     flaws = []
     for stage, by_step in losses.items():
         series = [by_step[step] for step in sorted(by_step)]
-        first, last = series[0], fmean(series[-3:])
-        where = f" of stage {stage}" if len(losses) > 1 else ""
+        first_loss, last_loss = series[0], fmean(series[-3:])
+        place_text = f" of stage {stage}" if len(losses) > 1 else ""
         if not any(series):
-            flaws.append(f"the loss{where} was 0 at every step: nothing was learnt")
-        elif len(series) > 3 and last > 2 * max(first, 0) and last > chance.get(stage, 0):
-            flaws.append(f"the loss{where} rose from {first:.4g} to {last:.4g}")
+            flaws.append(f"the loss{place_text} was 0 at every step: nothing was learnt")
+        elif (
+            len(series) > 3
+            and last_loss > 2 * max(first_loss, 0)
+            and last_loss > chance.get(stage, 0)
+        ):
+            flaws.append(f"the loss{place_text} rose from {first_loss:.4g} to {last_loss:.4g}")
     scores = _dev_scores(recorded)
     if keeps_best and scores and not any(isfinite(event.score) for event in scores):
         flaws.append("no dev score was a number: the model is the last one, not the best")
@@ -264,8 +269,8 @@ def refuse_begun(run: RunFolder) -> None:
 
 def _crash(step: events.Step | None) -> str:
     """Return what is known of a process that ended without a report."""
-    where = f"at step {step.step} of {step.steps}" if step is not None else "before its first step"
-    return f"its process ended {where} without a report: it was killed, or the machine stopped"
+    moment = f"at step {step.step} of {step.steps}" if step is not None else "before its first step"
+    return f"its process ended {moment} without a report: it was killed, or the machine stopped"
 
 
 def _damage(recent: list[events.Event]) -> str:
@@ -276,9 +281,9 @@ def _damage(recent: list[events.Event]) -> str:
 
 def _newest_step(recent: list[events.Event]) -> events.Step | None:
     """The last step with a loss, moved to where a later checkpoint or ending says the run is."""
-    last = next((event for event in reversed(recent) if isinstance(event, events.Step)), None)
+    last_step = next((event for event in reversed(recent) if isinstance(event, events.Step)), None)
     newest = next((event.step for event in reversed(recent) if isinstance(event, STEPPED)), None)
-    return None if last is None or newest is None else replace(last, step=newest)
+    return None if last_step is None or newest is None else replace(last_step, step=newest)
 
 
 def _newest_spread(recent: list[events.Event]) -> events.VectorSpread | None:

@@ -207,11 +207,11 @@ class RunFolder:
             )
         with suppress(OSError):  # reading it below reports the reason
             read_sealed(self.recipe_file, hint=_RESTORE)
-        stored = read_resolved_recipe(self.recipe_file)
+        recipe = read_resolved_recipe(self.recipe_file)
         encoder = replace(
-            stored.encoder, model=moved_along(stored.encoder.model, self.path.parents[1])
+            recipe.encoder, model=moved_along(recipe.encoder.model, self.path.parents[1])
         )
-        return replace(stored, encoder=encoder)
+        return replace(recipe, encoder=encoder)
 
     def environment(self) -> "Environment":
         """The environment of the run; a folder of a newer schema is refused."""
@@ -241,12 +241,12 @@ class RunFolder:
         """
         from embedlab.core.recipe import recipe_differences
 
-        stored = self.recipe()
-        if stored.hash == recipe.hash:
+        stored_recipe = self.recipe()
+        if stored_recipe.hash == recipe.hash:
             return
         changed = [
             f"{key} was {old!r}, now {new!r}"
-            for key, old, new in recipe_differences(stored, recipe)
+            for key, old, new in recipe_differences(stored_recipe, recipe)
             if key != "summary"
         ]
         raise UsageError(
@@ -280,11 +280,11 @@ class RunFolder:
         So a run is held while its process still loads, and a process that dies before it begins
         leaves no lock.
         """
-        with ExitStack() as held:
+        with ExitStack() as stack:
             with self._locked(
                 self.path / "lock"
             ):  # for this moment: who begins the run finds it free, or a claim that names its process
-                descriptor = held.enter_context(self._locked(self.claim_file))
+                descriptor = stack.enter_context(self._locked(self.claim_file))
                 self.hand_over(os.getpid())
             yield descriptor
 
@@ -365,15 +365,13 @@ def moved_along(model: str, runs: Path) -> str:
     """Return the folder MODEL of a run, or that of the same run and seed in RUNS, if the runs
     folder was moved.
     """
-    there = Path(model)
+    path = Path(model)
     if not (
-        there.is_absolute()
-        and there.name == "model"
-        and re.fullmatch(r"seed-\d+", there.parent.name)
+        path.is_absolute() and path.name == "model" and re.fullmatch(r"seed-\d+", path.parent.name)
     ):
         return model
-    here = runs.absolute().joinpath(*there.parts[-3:])
-    return str(here) if here.is_dir() and not there.is_dir() else model
+    moved = runs.absolute().joinpath(*path.parts[-3:])
+    return str(moved) if moved.is_dir() and not path.is_dir() else model
 
 
 def find_runs(folder: Path) -> list[RunFolder]:
@@ -421,11 +419,11 @@ def select_runs(folder: Path, name: str) -> list[RunFolder]:
     suggests the nearest.
     """
     runs = find_runs(folder)
-    chosen = [run for run in runs if name in {run.name, run.id}]
-    if not chosen:
+    matching = [run for run in runs if name in {run.name, run.id}]
+    if not matching:
         names = {run.name for run in runs} | {run.id for run in runs}
         raise unknown("run", name, names, listing="`embedlab runs ls` lists all")
-    return chosen
+    return matching
 
 
 def rename_runs(folder: Path, old: str, new: str) -> None:
@@ -463,11 +461,11 @@ def remove_runs(runs: Sequence[RunFolder]) -> None:
     with _all_held(runs):
         for run in runs:
             with disk_errors(run.path):
-                with temporary_folder(
-                    run.path
-                ) as aside:  # in one step, so that no process restarts the run during the deletion
-                    run.path.replace(aside)
-                    shutil.rmtree(aside)
+                with (
+                    temporary_folder(run.path) as temporary
+                ):  # in one step, so that no process restarts the run during the deletion
+                    run.path.replace(temporary)
+                    shutil.rmtree(temporary)
                 with suppress(OSError):  # other seeds still exist
                     run.path.parent.rmdir()
 

@@ -24,8 +24,8 @@ def prune_run(run: RunFolder) -> int:
     held run is refused.
     """
     with run.lock():
-        freed = sweep(run)
-        return freed + (drop_checkpoints(run) if is_trained(run) else 0)
+        freed_bytes = sweep(run)
+        return freed_bytes + (drop_checkpoints(run) if is_trained(run) else 0)
 
 
 def prune_removed(runs: Path) -> dict[str, int]:
@@ -34,16 +34,16 @@ def prune_removed(runs: Path) -> dict[str, int]:
 
     A removal under way holds the lock of its run, and is left alone.
     """
-    freed: dict[str, int] = {}
+    freed_by_run: dict[str, int] = {}
     for path in sorted(runs.glob("*/.seed-*.tmp-*")):
         match = re.fullmatch(r"\.seed-(\d+)\.tmp-[0-9a-f]+", path.name)
         if match is None or is_locked(path / "lock"):
             continue
         run = f"{path.parent.name}@{int(match[1])}"
-        freed[run] = freed.get(run, 0) + _remove(path)
+        freed_by_run[run] = freed_by_run.get(run, 0) + _remove(path)
         with suppress(OSError):  # other seeds are still there
             path.parent.rmdir()
-    return freed
+    return freed_by_run
 
 
 def drop_checkpoints(run: RunFolder) -> int:
@@ -69,12 +69,12 @@ def _leftovers(run: RunFolder) -> Iterator[Path]:
 
 def _remove(path: Path) -> int:
     """Delete a file or folder as far as possible, and return the freed bytes."""
-    before = _size(path)
+    size_before = _size(path)
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
-    return before - _size(path)
+    return size_before - _size(path)
 
 
 def _size(path: Path) -> int:
@@ -87,4 +87,6 @@ def _size(path: Path) -> int:
             status = file.lstat()
             if stat.S_ISREG(status.st_mode):
                 names.setdefault((status.st_dev, status.st_ino), []).append(status)
-    return sum(seen[0].st_size for seen in names.values() if len(seen) == seen[0].st_nlink)
+    return sum(
+        statuses[0].st_size for statuses in names.values() if len(statuses) == statuses[0].st_nlink
+    )
