@@ -126,16 +126,16 @@ class Collation:
         return read_ahead(self._batches(done))
 
     def _batches(self, done: int) -> Iterator[Batch]:
-        before = 0
+        earlier_steps = 0
         for epoch, steps in enumerate(self.data.epochs):
-            if done < before + steps:
+            if done < earlier_steps + steps:
                 batches = self.data.batches(epoch)
-                for number in range(max(0, done - before), steps):
+                for number in range(max(0, done - earlier_steps), steps):
                     yield self.batch(
                         batches[number],
                         batch_generator(self.data.seed, self.data.index, epoch, number),
                     )
-            before += steps
+            earlier_steps += steps
 
     def batch(self, rows: Indices, rng: np.random.Generator) -> Batch:
         """Return the batch of these ROWS, in parts where the recipe accumulates gradients."""
@@ -147,9 +147,9 @@ class Collation:
             if self.needs.together is None
             else self.data.rows.columns[self.needs.together][rows]
         )
-        ends = part_ends(np.arange(len(rows)) if groups is None else groups, number)
-        parts = tuple(self.collate(part, rng) for part in np.split(rows, ends[:-1]))
-        sentences = sum(part.sentences for part in parts)
+        row_ends = part_ends(np.arange(len(rows)) if groups is None else groups, number)
+        part_batches = tuple(self.collate(piece, rng) for piece in np.split(rows, row_ends[:-1]))
+        sentences = sum(piece.sentences for piece in part_batches)
         return Batch(
             stage=self.data.index,
             chunks=(),
@@ -157,18 +157,20 @@ class Collation:
             columns={},
             rows=len(rows),
             sentences=sentences,
-            parts=parts,
+            parts=part_batches,
         )
 
     def collate(self, rows: Indices, rng: np.random.Generator) -> Batch:
         """Return the batch of these ROWS."""
         columns = {name: column[rows] for name, column in self.data.rows.columns.items()}
         texts = np.stack([columns[name] for name in self.needs.encoded])
-        distinct, places = np.unique(texts, return_inverse=True)
+        distinct, sentence_indices = np.unique(texts, return_inverse=True)
         lengths = self.tokens.lengths[distinct]
         by_length = np.argsort(lengths, kind="stable")
         position = np.argsort(by_length)
-        columns |= dict(zip(self.needs.encoded, position[places.reshape(texts.shape)], strict=True))
+        columns |= dict(
+            zip(self.needs.encoded, position[sentence_indices.reshape(texts.shape)], strict=True)
+        )
         columns |= self.objective.sample(columns, rng)
         share = self.team.share(by_length)
         return Batch(
@@ -192,23 +194,27 @@ class Collation:
         all of them come in common shapes.
         """
         if self.pack is not None:
-            whole = self._padded(sentences, [len(sentences)])
-            rows = [packed for chunk in whole if (packed := self.pack(chunk)) is not None]
-            if len(rows) == len(whole):
+            padded_chunks = self._padded(sentences, [len(sentences)])
+            rows = [
+                packed_rows
+                for chunk in padded_chunks
+                if (packed_rows := self.pack(chunk)) is not None
+            ]
+            if len(rows) == len(padded_chunks):
                 return tuple(rows)
         return self._padded(sentences, self.cut(lengths))
 
     def _padded(self, sentences: Indices, ends: list[int]) -> tuple[Chunk, ...]:
         """Return the padded tokens of SENTENCES that are cut at ENDS and where a chunk is full."""
-        parts = np.split(sentences, limited(ends, self.chunk_limit)[:-1])
+        pieces = np.split(sentences, limited(ends, self.chunk_limit)[:-1])
         return tuple(
-            tuple(map(torch.from_numpy, self.tokens.padded(part, self.pad))) for part in parts
+            tuple(map(torch.from_numpy, self.tokens.padded(piece, self.pad))) for piece in pieces
         )
 
 
 def _chunk_to(chunk: Chunk | PackedRows, device: torch.device) -> Chunk | PackedRows:
-    there = tuple(sent(values, device) for values in chunk)
-    return PackedRows(*there) if isinstance(chunk, PackedRows) else there
+    moved = tuple(sent(values, device) for values in chunk)
+    return PackedRows(*moved) if isinstance(chunk, PackedRows) else moved
 
 
 def cut_for(encoder: TransformerEncoder) -> Cut:
@@ -222,30 +228,30 @@ def pack_ends(lengths: NDArray[np.int64], budget: int) -> list[int]:
     """Return where to cut sentences into the fewest parts of about equally many tokens: BUDGET or
     slightly more.
     """
-    done = np.cumsum(lengths)
-    parts = -(-int(done[-1]) // budget)
-    marks = done[-1] * np.arange(1, parts + 1) / parts
-    return [int(end) for end in np.unique(np.searchsorted(done, marks) + 1)]
+    cumulative = np.cumsum(lengths)
+    part_count = -(-int(cumulative[-1]) // budget)
+    targets = cumulative[-1] * np.arange(1, part_count + 1) / part_count
+    return [int(end) for end in np.unique(np.searchsorted(cumulative, targets) + 1)]
 
 
 def part_ends(groups: NDArray[np.integer], parts: int) -> NDArray[np.int64]:
     """Return the ends of about PARTS equal parts of rows; rows in a row of one of the GROUPS stay
     together, so that there may be fewer.
     """
-    ends = np.append(np.flatnonzero(np.diff(groups)) + 1, len(groups))
-    marks = len(groups) * np.arange(1, parts + 1) / parts
-    return np.unique(ends[np.abs(ends - marks[:, None]).argmin(axis=1)])
+    group_ends = np.append(np.flatnonzero(np.diff(groups)) + 1, len(groups))
+    targets = len(groups) * np.arange(1, parts + 1) / parts
+    return np.unique(group_ends[np.abs(group_ends - targets[:, None]).argmin(axis=1)])
 
 
 def limited(ends: list[int], limit: int | None) -> list[int]:
     """Return the same cuts, with chunks of more than LIMIT sentences cut evenly."""
     if limit is None:
         return ends
-    parts = (
+    pieces = (
         np.array_split(np.arange(start, end), -(-(end - start) // limit))
         for start, end in pairwise([0, *ends])
     )
-    return [int(rows[-1]) + 1 for chunk in parts for rows in chunk]
+    return [int(rows[-1]) + 1 for chunk in pieces for rows in chunk]
 
 
 def chunk_ends(lengths: NDArray[np.int64], chunk_cost: int) -> list[int]:
@@ -254,17 +260,17 @@ def chunk_ends(lengths: NDArray[np.int64], chunk_cost: int) -> list[int]:
 
     Exact: the shortest path over the positions where the length changes.
     """
-    ends = np.append(np.flatnonzero(np.diff(lengths)) + 1, len(lengths))
-    cost, before = np.zeros(len(ends) + 1), np.zeros(len(ends) + 1, np.int64)
-    starts = np.append(0, ends)
-    for number, end in enumerate(ends, start=1):
+    length_ends = np.append(np.flatnonzero(np.diff(lengths)) + 1, len(lengths))
+    cost, best_previous = np.zeros(len(length_ends) + 1), np.zeros(len(length_ends) + 1, np.int64)
+    starts = np.append(0, length_ends)
+    for number, end in enumerate(length_ends, start=1):
         options = cost[:number] + (end - starts[:number]) * lengths[end - 1] + chunk_cost
-        before[number] = options.argmin()
-        cost[number] = options[before[number]]
-    bounds, index = [], len(ends)
+        best_previous[number] = options.argmin()
+        cost[number] = options[best_previous[number]]
+    bounds, index = [], len(length_ends)
     while index:
         bounds.append(int(starts[index]))
-        index = before[index]
+        index = best_previous[index]
     return bounds[::-1]
 
 
@@ -277,16 +283,18 @@ def tokenise(
     encoder: TransformerEncoder, sentences: Sequence[Text], progress: ProgressCallback | None = None
 ) -> TokenRows:
     """Return the token ids of distinct sentences, tokenised in parts to show progress."""
-    parts = []
+    tokenised = []
     for start in range(0, len(sentences), TOKENISED_AT_ONCE):
-        parts.append(encoder.token_ids(sentences[start : start + TOKENISED_AT_ONCE]))
+        tokenised.append(encoder.token_ids(sentences[start : start + TOKENISED_AT_ONCE]))
         if progress is not None:
             progress(min(len(sentences), start + TOKENISED_AT_ONCE), len(sentences))
-    types = [part.types for part in parts if part.types is not None]
+    types = [token_rows.types for token_rows in tokenised if token_rows.types is not None]
     return TokenRows(
-        flat=np.concatenate([part.flat for part in parts]),
-        offsets=np.append(0, np.cumsum(np.concatenate([part.lengths for part in parts]))),
-        truncated=np.concatenate([part.truncated for part in parts]),
+        flat=np.concatenate([token_rows.flat for token_rows in tokenised]),
+        offsets=np.append(
+            0, np.cumsum(np.concatenate([token_rows.lengths for token_rows in tokenised]))
+        ),
+        truncated=np.concatenate([token_rows.truncated for token_rows in tokenised]),
         types=np.concatenate(types) if types else None,
     )
 
@@ -309,10 +317,10 @@ def stored_tokens(
     with suppress(OSError, MissingError), sole_writer(path):
         if (token_rows := cached(path, lambda path: _read(path, len(sentences)))) is not None:
             return token_rows
-        made = tokenise(encoder, sentences, progress)
+        tokens = tokenise(encoder, sentences, progress)
         with suppress(OSError, MissingError):
-            _write(path, made)
-        return cached(path, lambda path: _read(path, len(sentences))) or made
+            _write(path, tokens)
+        return cached(path, lambda path: _read(path, len(sentences))) or tokens
     return tokenise(encoder, sentences, progress)
 
 
@@ -323,8 +331,8 @@ def token_key(
     rules = json.loads(tokenizer.backend_tokenizer.to_str())
     # Left over from the last call, and set again by each.
     rules["truncation"] = rules["padding"] = None
-    read = [SCHEMA, reading.max_tokens, *reading.details, rules]
-    digest = hashlib.sha256(json.dumps(read, sort_keys=True).encode())
+    key = [SCHEMA, reading.max_tokens, *reading.details, rules]
+    digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode())
     for sentence in sentences:
         content = key_content(sentence)
         digest.update(len(content).to_bytes(8, "little") + content)

@@ -49,9 +49,9 @@ class StageBlock:
     @property
     def whole_steps(self) -> int:
         """Return the steps of all its stages without shortening; less than one pass is short."""
-        whole = len(order_of(self.stages, self.mix)) // self.batches_a_step
-        first, *others = self.stages
-        return whole if others else max(whole, len(first.whole_epoch(0)))
+        step_count = len(order_of(self.stages, self.mix)) // self.batches_a_step
+        first_stage, *other_stages = self.stages
+        return step_count if other_stages else max(step_count, len(first_stage.whole_epoch(0)))
 
     @property
     def steps(self) -> int:
@@ -70,8 +70,8 @@ class StageBlock:
         begin = step * self.batches_a_step
         numbers = self.taken(step)
         return tuple(
-            Turn(place=int(place), number=numbers[place])
-            for place in self._order[begin : begin + self.batches_a_step]
+            Turn(place=int(stage_index), number=numbers[stage_index])
+            for stage_index in self._order[begin : begin + self.batches_a_step]
         )
 
     def taken(self, steps: int) -> tuple[int, ...]:
@@ -104,12 +104,12 @@ class StageBlock:
         """Return those of the steps DUE, and the last, between which enough is trained: a
         measurement encodes as much as a few steps.
         """
-        apart = ceil(MEASURED_ROWS / min(data.stage.optim.batch_size for data in self.stages))
-        measured: list[int] = [self.steps]
+        spacing = ceil(MEASURED_ROWS / min(data.stage.optim.batch_size for data in self.stages))
+        measured_steps: list[int] = [self.steps]
         for step in sorted(due, reverse=True):
-            if step <= measured[-1] - apart:
-                measured.append(step)
-        return frozenset(measured)
+            if step <= measured_steps[-1] - spacing:
+                measured_steps.append(step)
+        return frozenset(measured_steps)
 
     @cached_property
     def _order(self) -> Indices:
@@ -126,16 +126,16 @@ def blocks(stages: Sequence[StageData], mix: MixSection | None = None) -> tuple[
     members: dict[int, list[StageData]] = {}
     for data in stages:
         members.setdefault(data.leader, []).append(data)
-    made: list[StageBlock] = []
+    stage_blocks: list[StageBlock] = []
     for group in members.values():
-        made.append(
+        stage_blocks.append(
             StageBlock(
                 stages=tuple(group),
-                first=made[-1].end if made else 0,
+                first=stage_blocks[-1].end if stage_blocks else 0,
                 mix=(None if is_in_step(group) else mix) or MixSection(),
             )
         )
-    return tuple(made)
+    return tuple(stage_blocks)
 
 
 def rate_factor(
@@ -159,11 +159,13 @@ def dev_steps(epochs: Sequence[int], passes: float, every: float) -> frozenset[i
     EPOCHS are the steps of each of its PASSES over the data, the last of which may be a fraction;
     an EVERY of 0 means the last step alone.
     """
-    due, done = {sum(epochs)}, 0
+    due_steps, finished = {sum(epochs)}, 0
     for epoch, steps in enumerate(epochs):
-        whole = steps / min(1.0, passes - epoch)
-        parts = int(1 / every + 1e-9) if every else 0
-        marks = (ceil(round(index * every * whole, 6)) for index in range(1, parts + 1))
-        due |= {done + mark for mark in marks if mark <= steps}
-        done += steps
-    return frozenset(due)
+        epoch_steps = steps / min(1.0, passes - epoch)
+        share_count = int(1 / every + 1e-9) if every else 0
+        steps_of_epoch = (
+            ceil(round(index * every * epoch_steps, 6)) for index in range(1, share_count + 1)
+        )
+        due_steps |= {finished + step for step in steps_of_epoch if step <= steps}
+        finished += steps
+    return frozenset(due_steps)

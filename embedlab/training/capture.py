@@ -62,16 +62,16 @@ class CommonShapes:
         lengths = mask.sum(dim=1).numpy()
         if lengths.max() > self.width:
             return None
-        starts, used = side_by_side(lengths, self.width)
-        rows = _rounded_up(used, self.step)
+        starts, row_count = side_by_side(lengths, self.width)
+        rows = _rounded_up(row_count, self.step)
         if rows not in self.rows:
             return None
-        places = torch.from_numpy(starts)[:, None] + torch.arange(ids.shape[1])
+        positions = torch.from_numpy(starts)[:, None] + torch.arange(ids.shape[1])
         is_real = mask.bool()
 
         def laid(values: Tensor, padding: int) -> Tensor:
             flat = torch.full((rows * self.width,), padding)
-            flat[places[is_real]] = values[is_real]
+            flat[positions[is_real]] = values[is_real]
             return flat.view(rows, self.width)
 
         owners = torch.arange(1, len(ids) + 1)[:, None].expand_as(ids)
@@ -80,7 +80,7 @@ class CommonShapes:
             positions=laid(self.positions(ids), 0),
             owners=laid(owners, 0),
             types=laid(types[0] if types else torch.zeros_like(ids), 0),
-            places=places * is_real,
+            places=positions * is_real,
             mask=mask,
         )
 
@@ -92,17 +92,17 @@ def common_shapes(collation: Collation, encoder: TransformerEncoder) -> CommonSh
         collation.batch(rows, batch_generator(collation.data.seed, collation.data.index, 0, number))
         for number, rows in enumerate(islice(collation.data.batches(0), SAMPLE))
     )
-    used, tokens = [], []
+    row_counts, tokens = [], []
     for batch in batches:
-        for part in batch.parts or (batch,):
-            sentences = np.concatenate([chunk[1].sum(dim=1).numpy() for chunk in part.chunks])
+        for batch_part in batch.parts or (batch,):
+            sentences = np.concatenate([chunk[1].sum(dim=1).numpy() for chunk in batch_part.chunks])
             limit = collation.chunk_limit or len(sentences)
             for lengths in np.array_split(sentences, -(-len(sentences) // limit)):
                 if lengths.max() <= width:
-                    used.append(side_by_side(lengths, width)[1])
+                    row_counts.append(side_by_side(lengths, width)[1])
                     tokens.append(int(lengths.sum()))
-    step = max(1, round(float(np.mean(used or [1])) / ROUNDS))
-    rows = [_rounded_up(count, step) for count in used]
+    step = max(1, round(float(np.mean(row_counts or [1])) / ROUNDS))
+    rows = [_rounded_up(count, step) for count in row_counts]
     common = Counter(rows).most_common(MOST_SHAPES)
     return CommonShapes(
         width=width,
@@ -122,13 +122,13 @@ def side_by_side(lengths: NDArray[np.int64], width: int) -> tuple[NDArray[np.int
     room: list[tuple[int, int]] = []  # (free tokens, row), sorted
     for sentence in np.argsort(-lengths, kind="stable").tolist():
         length = int(lengths[sentence])
-        place = bisect_left(room, (length, -1))
-        if place == len(room):
-            free, row, rows = width, rows, rows + 1
+        index = bisect_left(room, (length, -1))
+        if index == len(room):
+            free_tokens, row, rows = width, rows, rows + 1
         else:
-            free, row = room.pop(place)
-        starts[sentence] = (row + 1) * width - free
-        insort(room, (free - length, row))
+            free_tokens, row = room.pop(index)
+        starts[sentence] = (row + 1) * width - free_tokens
+        insort(room, (free_tokens - length, row))
     return starts, rows
 
 
@@ -165,7 +165,7 @@ class CapturedPasses:
     def encode(self, rows: PackedRows, rate: DropoutRate, place: int) -> Tensor:
         """Return the vectors of the sentences in ROWS, where the dropouts are set to RATE."""
         inputs = (rows.ids, rows.positions, rows.owners, rows.types)
-        trained = [each for each in self._parameters if each.requires_grad]
+        trained = [parameter for parameter in self._parameters if parameter.requires_grad]
         key = (rows.ids.shape, rate, place, tuple(map(id, trained)))
         if not trained:
             states = self.states(*inputs)
@@ -175,7 +175,7 @@ class CapturedPasses:
             states = self._passes[key](*inputs)
         return self._encoder.pool_packed(states, rows.places, rows.mask)
 
-    def states(self, ids: Tensor, places: Tensor, owners: Tensor, types: Tensor) -> Tensor:
+    def states(self, ids: Tensor, positions: Tensor, owners: Tensor, types: Tensor) -> Tensor:
         """Return the last states of tokens that attend to those of their own sentence; (rows,
         width, dim).
         """
@@ -185,7 +185,7 @@ class CapturedPasses:
             states: Tensor = self._encoder.backbone(
                 input_ids=ids,
                 attention_mask=mask,
-                position_ids=places,
+                position_ids=positions,
                 **self._encoder.segments(ids, types),
             ).last_hidden_state
         return states
@@ -195,7 +195,7 @@ class CapturedPasses:
     ) -> Pass:
         # Passes that warm up draw dropout too, and a run that is resumed captures at other steps.
         device = inputs[0].device
-        before = random_tensors(device)
+        random_state = random_tensors(device)
         try:
             # The backward pass is captured too, and runs without autocast as every other.
             with torch.enable_grad(), torch.autocast(device.type, enabled=False):
@@ -207,7 +207,7 @@ class CapturedPasses:
                 hint="train without --capture",
             ) from error
         finally:
-            restore_random(before, device)
+            restore_random(random_state, device)
 
 
 class CudaGraphs:
@@ -247,17 +247,20 @@ class _Graph:
         with torch.cuda.stream(stream):
             for _ in range(WARM_UPS):
                 states = compute(*self.inputs)
-                found = torch.autograd.grad(
+                gradients_found = torch.autograd.grad(
                     states, trained, torch.zeros_like(states), allow_unused=True
                 )
         torch.cuda.current_stream().wait_stream(stream)
         # An encoder may have parameters that its states do not depend on.
         self.trained = [
-            each for each, gradient in zip(trained, found, strict=True) if gradient is not None
+            parameter
+            for parameter, gradient in zip(trained, gradients_found, strict=True)
+            if gradient is not None
         ]
-        del states, found
+        del states, gradients_found
         self.gradients = [
-            gradients.setdefault(each, torch.zeros_like(each)) for each in self.trained
+            gradients.setdefault(parameter, torch.zeros_like(parameter))
+            for parameter in self.trained
         ]
         with torch.cuda.graph(self.forward, pool=pool):
             self.states = compute(*self.inputs)
@@ -283,10 +286,10 @@ class _Replay(torch.autograd.Function):
         return graph.states.detach()
 
     @staticmethod
-    def backward(ctx: Any, *given: Tensor) -> tuple[None, ...]:
+    def backward(ctx: Any, *output_gradients: Tensor) -> tuple[None, ...]:
         """Add the gradients to those of the parameters."""
         graph: _Graph = ctx.graph
-        graph.given.copy_(given[0])
+        graph.given.copy_(output_gradients[0])
         graph.backward.replay()
         add_gradients(graph.trained, graph.gradients)
         return (None,) * (2 + len(graph.inputs))

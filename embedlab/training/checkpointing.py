@@ -94,7 +94,7 @@ class Snapshot:
         with _damage_errors(folder):
             check_folder(folder, hint=_OTHERS)
             values = _read_state(folder)
-            more: dict[str, Any] = {
+            optional_fields: dict[str, Any] = {
                 name: load_file(folder / f"{name}.safetensors")
                 for name in (_WEIGHTS if is_best_model else _PARTS)
             }
@@ -102,13 +102,16 @@ class Snapshot:
                 losses = tuple(map(float, values["unreported"]["losses"]))
                 steps = int(values["unreported"]["steps"])
                 scale = {str(key): float(value) for key, value in values.get("scale", {}).items()}
-                more |= {"unreported": Unreported(losses=losses, steps=steps), "scale": scale}
+                optional_fields |= {
+                    "unreported": Unreported(losses=losses, steps=steps),
+                    "scale": scale,
+                }
             return cls(
                 step=(values["best"] if is_best_model else values)["step"],
                 best=Best(**values["best"]) if values["best"] else None,
                 frozen_weights=values.get("frozen_weights"),
                 is_best_model=is_best_model,
-                **more,
+                **optional_fields,
             )
 
 
@@ -170,8 +173,10 @@ class Checkpoints:
         that neither names.
         """
         snapshot.write(self.path(snapshot.step))
-        before = [step for step in self.steps() if step < snapshot.step][-1:]
-        self._drop_others({snapshot.step, *before})  # later ones too: they were skipped as damaged
+        previous_step = [step for step in self.steps() if step < snapshot.step][-1:]
+        self._drop_others(
+            {snapshot.step, *previous_step}
+        )  # later ones too: they were skipped as damaged
 
     def save_best(self, model: Snapshot) -> None:
         """Write a best model; then delete those that no checkpoint names.
@@ -187,11 +192,11 @@ class Checkpoints:
         step BEST.
         """
         bests = {best, *map(self._named_best, steps)}
-        stored = {
+        kept_steps = {
             *steps,
             *(step for step in bests if step is not None and not self.best_path(step).exists()),
         }
-        unneeded = [self.path(step) for step in set(self.steps()) - stored]
+        unneeded = [self.path(step) for step in set(self.steps()) - kept_steps]
         unneeded += [self.best_path(step) for step in set(_numbers(self.folder, "best")) - bests]
         for path in unneeded:
             shutil.rmtree(path, ignore_errors=True)
@@ -216,19 +221,19 @@ class Checkpoints:
         MISFIT returns the reason why a checkpoint does not belong to the run, if any. WITH_BEST
         requires its best model, intact, too.
         """
-        refused: list[str] = []
+        reasons: list[str] = []
         for step in reversed(self.steps()):
             try:
                 snapshot = self.read(step, misfit)
                 if with_best and snapshot.best is not None:
                     self.read_best(snapshot.best, misfit)
             except MissingError as error:
-                refused.append(error.message)
+                reasons.append(error.message)
             else:
                 return snapshot, [
-                    f"{reason}; training goes on from step {step}" for reason in refused
+                    f"{reason}; training goes on from step {step}" for reason in reasons
                 ]
-        return None, [f"{reason}; training starts from the beginning" for reason in refused]
+        return None, [f"{reason}; training starts from the beginning" for reason in reasons]
 
     def read(self, step: int, misfit: Misfit = _any) -> Snapshot:
         """Read the checkpoint after STEP; an absent or damaged one, or another run's by MISFIT, is
@@ -311,22 +316,22 @@ class RunShape:
     objectives: Sequence[Objective]  # one a stage
     plan: Sequence[StageBlock]
 
-    def misfit(self, stored: Snapshot) -> str | None:
+    def misfit(self, snapshot: Snapshot) -> str | None:
         """Return the first reason why a checkpoint or a best model does not fit this run; None if
         it fits.
         """
-        return next(self._misfits(stored), None)
+        return next(self._misfits(snapshot), None)
 
-    def _misfits(self, stored: Snapshot) -> Iterator[str]:
-        if not stored.is_best_model:
-            yield from _odd_steps(stored, self.plan[-1].end)
-        if stored.frozen_weights != self.encoder.frozen_weights:
+    def _misfits(self, snapshot: Snapshot) -> Iterator[str]:
+        if not snapshot.is_best_model:
+            yield from _odd_steps(snapshot, self.plan[-1].end)
+        if snapshot.frozen_weights != self.encoder.frozen_weights:
             yield "the weights of the encoder that it was trained on have changed since"
-        yield from _other_tensors("encoder", stored.encoder, self.encoder.tensors())
-        yield from _other_tensors("heads", stored.heads, saved_tensors(self.objectives))
-        if not stored.is_best_model:
-            yield from _other_moments(stored.optimizer, self._parameters(stored.step))
-            yield from _odd_generators(stored.random)
+        yield from _other_tensors("encoder", snapshot.encoder, self.encoder.tensors())
+        yield from _other_tensors("heads", snapshot.heads, saved_tensors(self.objectives))
+        if not snapshot.is_best_model:
+            yield from _other_moments(snapshot.optimizer, self._parameters(snapshot.step))
+            yield from _odd_generators(snapshot.random)
 
     def _parameters(self, step: int) -> Mapping[str, Tensor]:
         """Return the parameters whose optimizer a checkpoint of STEP holds, by the names that the

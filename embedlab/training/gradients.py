@@ -17,11 +17,11 @@ Users = frozenset[int]  # the tasks that use a parameter
 
 def take_gradients(parameters: Iterable[nn.Parameter]) -> Gradients:
     """Return the gradients of PARAMETERS and clear them."""
-    taken: Gradients = []
+    gradients: Gradients = []
     for parameter in parameters:
-        taken.append(parameter.grad)
+        gradients.append(parameter.grad)
         parameter.grad = None
-    return taken
+    return gradients
 
 
 def without_conflicts(
@@ -49,8 +49,8 @@ def without_conflicts(
     )  # (tasks, tasks): row i says how much of each gradient is in task i's
     scale = len(tasks) if reduction == "mean" else 1
     return [
-        _combined([task[index] for task in tasks], projection, using, scale)
-        for index, using in enumerate(users)
+        _combined([task[index] for task in tasks], projection, parameter_users, scale)
+        for index, parameter_users in enumerate(users)
     ]
 
 
@@ -59,20 +59,24 @@ def _dots(tasks: Sequence[Gradients], users: Sequence[Users]) -> dict[Users, Ten
     the same users.
     """
     tables: dict[Users, Tensor] = {}
-    for index, using in enumerate(users):
-        if len(using) < 2:
+    for index, parameter_users in enumerate(users):
+        if len(parameter_users) < 2:
             continue
         gradients = {
-            task: _wide(gradient) for task in using if (gradient := tasks[task][index]) is not None
+            task: _wide(gradient)
+            for task in parameter_users
+            if (gradient := tasks[task][index]) is not None
         }
         table = tables.setdefault(
-            using, next(iter(gradients.values())).new_zeros(len(tasks), len(tasks))
+            parameter_users, next(iter(gradients.values())).new_zeros(len(tasks), len(tasks))
         )
-        for one in using:
-            for other in using:
-                if one <= other:
-                    table[one, other] += (gradients[one] * gradients[other]).sum()
-    return {using: table + table.triu(1).T for using, table in tables.items()}
+        for first_task in parameter_users:
+            for second_task in parameter_users:
+                if first_task <= second_task:
+                    table[first_task, second_task] += (
+                        gradients[first_task] * gradients[second_task]
+                    ).sum()
+    return {parameter_users: table + table.triu(1).T for parameter_users, table in tables.items()}
 
 
 def _projected(dots: dict[Users, Tensor], orders: Sequence[Sequence[int]]) -> Tensor:
@@ -88,43 +92,48 @@ def _projected(dots: dict[Users, Tensor], orders: Sequence[Sequence[int]]) -> Te
         else torch.eye(len(orders))
     )
     for task, order in enumerate(orders):
-        for other in order:
+        for other_task in order:
             common = [
-                (using, table) for using, table in dots.items() if task in using and other in using
+                (parameter_users, table)
+                for parameter_users, table in dots.items()
+                if task in parameter_users and other_task in parameter_users
             ]
             if not common:
                 continue
             dot = torch.stack(
-                [_row(projection[task], using) @ table[:, other] for using, table in common]
+                [
+                    _row(projection[task], parameter_users) @ table[:, other_task]
+                    for parameter_users, table in common
+                ]
             ).sum()
-            length = torch.stack([table[other, other] for _, table in common]).sum()
-            projection[task, other] -= torch.where(dot < 0, dot / length, 0.0)
+            length = torch.stack([table[other_task, other_task] for _, table in common]).sum()
+            projection[task, other_task] -= torch.where(dot < 0, dot / length, 0.0)
     return projection
 
 
-def _row(projection: Tensor, using: Users) -> Tensor:
-    """Return the coefficients of a projected gradient for parameters with the users USING."""
+def _row(projection: Tensor, parameter_users: Users) -> Tensor:
+    """Return the coefficients of a projected gradient for parameters with these PARAMETER_USERS."""
     mask = torch.zeros_like(projection)
-    mask[list(using)] = 1.0
+    mask[list(parameter_users)] = 1.0
     return projection * mask
 
 
 def _combined(
-    gradients: Sequence[Tensor | None], projection: Tensor, using: Users, scale: int
+    gradients: Sequence[Tensor | None], projection: Tensor, parameter_users: Users, scale: int
 ) -> Tensor | None:
     """Return the gradient of one parameter: the tasks' gradients, weighted by the projections of
     the tasks that use it.
     """
-    if not using:
+    if not parameter_users:
         return None
-    users = sorted(using)
+    users = sorted(parameter_users)
     weights = projection[users].sum(dim=0) / scale
-    parts = [
+    weighted = [
         (weights[task], gradient) for task in users if (gradient := gradients[task]) is not None
     ]
-    total = sum(weight * _wide(gradient) for weight, gradient in parts)
+    total = sum(weight * _wide(gradient) for weight, gradient in weighted)
     assert isinstance(total, Tensor)
-    return total.to(parts[0][1].dtype)
+    return total.to(weighted[0][1].dtype)
 
 
 def _wide(gradient: Tensor) -> Tensor:
@@ -167,10 +176,10 @@ class LossScale:
             self._scaler.unscale_(optimizer)
         if clip is not None:
             nn.utils.clip_grad_norm_(parameters, clip)
-        before = self._scaler.get_scale()
+        scale_before = self._scaler.get_scale()
         self._scaler.step(optimizer)
         self._scaler.update()
-        self.skipped += self._scaler.get_scale() < before
+        self.skipped += self._scaler.get_scale() < scale_before
 
     def state(self) -> dict[str, float]:
         """Return what a training needs to go on; empty where the factor is always 1."""
@@ -184,13 +193,13 @@ class LossScale:
         one.
         """
         if self._scaler.is_enabled() and state:
-            whole = {"growth_interval", "_growth_tracker"}
-            known = {
-                key: int(value) if key in whole else value
+            integer_keys = {"growth_interval", "_growth_tracker"}
+            scaler_state = {
+                key: int(value) if key in integer_keys else value
                 for key, value in state.items()
                 if key != _SKIPPED
             }
-            self._scaler.load_state_dict(known)
+            self._scaler.load_state_dict(scaler_state)
             self.skipped = int(state[_SKIPPED])
 
 

@@ -112,7 +112,9 @@ def weighted_parts(learner: Learner, batch: Batch) -> list[tuple[Batch, float]]:
     if not batch.parts:
         return [(batch, 1.0)]
     is_sum = learner.objective(batch).is_sum
-    return [(part, 1.0 if is_sum else part.rows / batch.rows) for part in batch.parts]
+    return [
+        (batch_part, 1.0 if is_sum else batch_part.rows / batch.rows) for batch_part in batch.parts
+    ]
 
 
 def plain_backward(learner: Learner, batch: Batch, scale: LossScale, weight: float) -> Tensor:
@@ -166,27 +168,27 @@ def cached_backward(learner: Learner, batch: Batch, scale: LossScale) -> Tensor:
     """
     if batch.vectors is not None:  # the vectors are given, so there is no graph
         with learner.autocast():
-            plain: Tensor = learner(batch)
-        scale.backward(plain)
-        return plain.detach()
+            batch_loss: Tensor = learner(batch)
+        scale.backward(batch_loss)
+        return batch_loss.detach()
     device = batch.chunks[0][0].device
-    states, parts = [], []
+    states, vectors_of_chunks = [], []
     with torch.no_grad(), learner.autocast():
         for chunk, view in learner.passes(batch):
             states.append(random_tensors(device))
-            parts.append(learner.encode(chunk, view))
-    vectors = torch.cat(parts).requires_grad_()
+            vectors_of_chunks.append(learner.encode(chunk, view))
+    vectors = torch.cat(vectors_of_chunks).requires_grad_()
     loss = learner.loss(vectors, batch)
     scale.backward(loss)
-    after = random_tensors(device)
+    random_state = random_tensors(device)
     assert vectors.grad is not None
-    shares = vectors.grad.split([len(part) for part in parts])
+    shares = vectors.grad.split([len(chunk_vectors) for chunk_vectors in vectors_of_chunks])
     for (chunk, view), state, share in zip(learner.passes(batch), states, shares, strict=True):
         restore_random(state, device)
         with learner.autocast():
-            again = learner.encode(chunk, view)
-        again.backward(share)
-    restore_random(after, device)
+            vectors_again = learner.encode(chunk, view)
+        vectors_again.backward(share)
+    restore_random(random_state, device)
     return loss.detach()
 
 
@@ -201,13 +203,13 @@ def dropout_rate(places: Sequence[DropoutPlace], rate: float | None) -> Iterator
     if rate is None:
         yield
         return
-    before = [(module, name, getattr(module, name)) for module, name in places]
-    for module, name, _ in before:
+    rates_before = [(module, name, getattr(module, name)) for module, name in places]
+    for module, name, _ in rates_before:
         setattr(module, name, rate)
     try:
         yield
     finally:
-        for module, name, rate_before in before:
+        for module, name, rate_before in rates_before:
             setattr(module, name, rate_before)
 
 
@@ -287,11 +289,11 @@ def part_parameters(
         case "nothing":
             return []
         case "embeddings":
-            words = backbone.get_input_embeddings()
+            word_embedding = backbone.get_input_embeddings()
             layer = next(  # whatever the architecture calls it
                 child
                 for child in backbone.children()
-                if any(module is words for module in child.modules())
+                if any(module is word_embedding for module in child.modules())
             )
             return list(layer.parameters())
         case "encoder":

@@ -94,8 +94,10 @@ def train_block(
     stepper = _Stepper(session, block)
     if optimizer_state is not None:
         restore_optimizer(stepper.optimizer, stepper.parameters, optimizer_state)
-    due = block.dev_steps(session.evaluate.every) if session.dev_score is not None else frozenset()
-    measured = block.measured_steps(due or block.dev_steps(session.evaluate.every))
+    due_steps = (
+        block.dev_steps(session.evaluate.every) if session.dev_score is not None else frozenset()
+    )
+    measured_steps = block.measured_steps(due_steps or block.dev_steps(session.evaluate.every))
     samples = {
         collation.data.index: sample_of(collation.tokens)
         for collation in collations
@@ -103,8 +105,8 @@ def train_block(
     }
     spread = SpreadMeter(session.encoder, samples, is_beginning=session.step == block.first)
     batches = [
-        collation.batches(taken)
-        for collation, taken in zip(
+        collation.batches(steps_taken)
+        for collation, steps_taken in zip(
             collations, block.taken(session.step - block.first), strict=True
         )
     ]
@@ -113,18 +115,20 @@ def train_block(
 
     for step in range(session.step - block.first, block.steps):
         turns = block.turns(step)
-        read = [next(batches[turn.place]).to(device) for turn in turns]
-        meter.add(stepper.take(step, turns[0], read), sum(batch.rows for batch in read))
+        read_batches = [next(batches[turn.place]).to(device) for turn in turns]
+        meter.add(
+            stepper.take(step, turns[0], read_batches), sum(batch.rows for batch in read_batches)
+        )
         session.step += 1
 
-        done = step + 1
-        is_last = done == block.steps
+        finished = step + 1
+        is_last = finished == block.steps
         if (
             is_last
-            or done in due
+            or finished in due_steps
             or session.step == 1
             or session.step % session.evaluate.log_every == 0
-            or block.turns(done)[0].place != turns[0].place
+            or block.turns(finished)[0].place != turns[0].place
             or (device.type == "cpu" and not meter.is_finite)
         ):
             epochs = {
@@ -138,18 +142,18 @@ def train_block(
         elif meter.is_beat_due():
             session.emit(meter.beat(session.step))
         agreed = session.team.agree(session.stop.signal, is_time=_is_time(session))
-        before = time.perf_counter()
-        if done in due:
+        pause_start = time.perf_counter()
+        if finished in due_steps:
             _evaluate(session, block)
-        if done in measured:
-            for event in spread.measure(session.objectives, read, step=session.step):
+        if finished in measured_steps:
+            for event in spread.measure(session.objectives, read_batches, step=session.step):
                 session.emit(event)
                 session.accelerator.log(
                     {"mean_cosine": event.mean_cosine, "chance": event.chance}, step=session.step
                 )
         if agreed.is_checkpoint_due or is_last:
             _checkpoint(session, stepper, meter.unreported())
-        meter.pause(time.perf_counter() - before)
+        meter.pause(time.perf_counter() - pause_start)
         if agreed.stop is not None and session.step < session.steps:
             is_saved = session.step in session.checkpoints.steps()
             raise Interrupted(
@@ -180,24 +184,27 @@ class _Stepper:
         }
         self.optimizer = adamw(self.parameters)
         self.lr = 0.0  # of the last step
-        words = session.encoder.backbone.get_input_embeddings()
+        embedding = session.encoder.backbone.get_input_embeddings()
         is_apart = session.encoder.machine.device.type == "cpu" and self._teaches_whole(
             objectives.values()
         )
         self._words = (
-            WordGradient(words)
-            if is_apart and isinstance(words, nn.Embedding) and words.weight.requires_grad
+            WordGradient(embedding)
+            if is_apart and isinstance(embedding, nn.Embedding) and embedding.weight.requires_grad
             else None
         )
 
     def _teaches_whole(self, objectives: Iterable[Objective]) -> bool:
         """Return whether one process trains the whole encoder at every step, with one gradient."""
-        is_one = self._team.size == 1 and self._block.mix.combine not in {"surgery", "surgery-sum"}
-        return is_one and all(objective.frozen == "nothing" for objective in objectives)
+        has_one_gradient = self._team.size == 1 and self._block.mix.combine not in {
+            "surgery",
+            "surgery-sum",
+        }
+        return has_one_gradient and all(objective.frozen == "nothing" for objective in objectives)
 
-    def take(self, step: int, turn: Turn, read: Sequence[Batch]) -> Tensor:
+    def take(self, step: int, turn: Turn, read_batches: Sequence[Batch]) -> Tensor:
         """Take a step of the block with the settings of its first TURN; return the loss of each
-        batch READ.
+        of READ_BATCHES.
         """
         data, optim = self._block.stages[turn.place], self._block.stages[turn.place].stage.optim
         self.lr = optim.lr * rate_factor(
@@ -220,11 +227,11 @@ class _Stepper:
                         self._scale,
                         is_cached=batch.stage in self._cached,
                     )
-                    for batch in read
+                    for batch in read_batches
                 ],
                 list(self.parameters.values()),
                 self._block.mix.combine,
-                partial(task_orders, data.seed, data.index, step, len(read)),
+                partial(task_orders, data.seed, data.index, step, len(read_batches)),
                 partial(self._team.add_gradients, self._learner.encoder, self._learner.objectives),
             )
         self._scale.step(self.optimizer, self.parameters.values(), optim.clip)
@@ -260,15 +267,15 @@ def _emit_steps(session: TrainingSession, steps: Sequence[events.Step]) -> None:
         if not math.isfinite(event.loss):
             raise _diverged(session, event.lr, event.loss)
         session.emit(event)
-    first = steps[0]
+    first_step = steps[0]
     losses = {f"loss/{event.stage}": event.loss for event in steps} if len(steps) > 1 else {}
     values = {
         "loss": fmean(event.loss for event in steps),
-        "lr": first.lr,
-        "rows_per_s": first.rows_per_s,
-        "epoch": first.epoch,
+        "lr": first_step.lr,
+        "rows_per_s": first_step.rows_per_s,
+        "epoch": first_step.epoch,
     }
-    session.accelerator.log({**values, **losses}, step=first.step)
+    session.accelerator.log({**values, **losses}, step=first_step.step)
 
 
 def _evaluate(session: TrainingSession, block: StageBlock) -> None:
@@ -339,14 +346,14 @@ def _checkpoint(session: TrainingSession, stepper: _Stepper, unreported: Unrepor
 
 def _diverged(session: TrainingSession, lr: float, loss: float) -> EmbedlabError:
     saved = session.checkpoints.steps()
-    last = (
+    checkpoint_note = (
         f"the checkpoint of step {saved[-1]} is stored"
         if saved
         else "no checkpoint was saved before it"
     )
     return EmbedlabError(
         f"training diverged at step {session.step}: the loss is {loss} at learning rate "
-        f"{lr:.3g}; {last}",
+        f"{lr:.3g}; {checkpoint_note}",
         hint=f"use a lower rate, for example --set optim.lr={lr / 4:.1g}, or clip gradients: "
         f"--set optim.clip=1.0",
     )

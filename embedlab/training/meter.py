@@ -123,9 +123,9 @@ class Meter:
         """
         return bool(self._losses.isfinite().all())
 
-    def _clear(self, before: Unreported) -> None:
-        self._losses = torch.tensor(before.losses, device=self._device)
-        self._count = before.steps
+    def _clear(self, unreported: Unreported) -> None:
+        self._losses = torch.tensor(unreported.losses, device=self._device)
+        self._count = unreported.steps
         self._rows = 0
         self._since_s = self._beat_s = time.perf_counter()
 
@@ -212,13 +212,13 @@ class SpreadMeter:
                 continue
             vectors = self._encoder.embed_tokens(sample)
             middle = torch.from_numpy(vectors.mean(axis=0)).to(self._encoder.machine.device)
-            read = batch.parts[0] if batch.parts else batch
+            measured_batch = batch.parts[0] if batch.parts else batch
             yield events.VectorSpread(
                 step=step,
                 stage=batch.stage,
                 mean_cosine=mean_cosine(vectors),
                 before=self._before.get(batch.stage, float("nan")),
-                chance=loss_of_equal_vectors(objectives[batch.stage], read, middle),
+                chance=loss_of_equal_vectors(objectives[batch.stage], measured_batch, middle),
             )
 
 
@@ -235,7 +235,7 @@ def accelerator(
     own settings say.
     """
     folder = run.path / "tracking"
-    made = Accelerator(
+    tracked = Accelerator(
         cpu=machine.device.type == "cpu",
         mixed_precision="no",  # the learner computes in its machine's precision
         log_with=track,
@@ -243,7 +243,7 @@ def accelerator(
     )
     if track is not None:
         folder.mkdir(parents=True, exist_ok=True)
-        made.init_trackers(
+        tracked.init_trackers(
             run.name,
             config={
                 "seed": run.seed,
@@ -253,4 +253,4 @@ def accelerator(
                 },
             },
         )
-    return made
+    return tracked

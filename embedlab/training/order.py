@@ -67,9 +67,9 @@ def shuffled_batches(
     """
     order = rng.permutation(len(groups)) if among is None else among[rng.permutation(len(among))]
     lengths = np.diff(groups.bounds)[order]
-    ends = np.cumsum(lengths)
-    within = np.arange(lengths.sum()) - np.repeat(ends - lengths, lengths)
-    rows = groups.rows[np.repeat(groups.bounds[:-1][order], lengths) + within]
+    group_ends = np.cumsum(lengths)
+    index_in_group = np.arange(lengths.sum()) - np.repeat(group_ends - lengths, lengths)
+    rows = groups.rows[np.repeat(groups.bounds[:-1][order], lengths) + index_in_group]
     cuts, start, end = [], 0, 0
     for length in lengths.tolist():
         if end + length - start > batch_size:
@@ -86,10 +86,12 @@ def parted_batches(texts: Indices, batch_size: int, rng: np.random.Generator) ->
     one of its texts, so that a text of n rows makes at least n batches, which come in random order.
     """
     batches: list[list[int]] = []
-    after = np.zeros(int(texts.max(initial=-1)) + 1, np.int64)  # the first batch without the text
+    first_free = np.zeros(
+        int(texts.max(initial=-1)) + 1, np.int64
+    )  # the first batch without the text
     room: list[int] = []  # for each batch a later or equal one that may have room
     for row in rng.permutation(len(texts)).tolist():
-        number = int(after[texts[row]].max())
+        number = int(first_free[texts[row]].max())
         passed = []
         while number < len(batches) and len(batches[number]) >= batch_size:
             passed.append(number)
@@ -97,12 +99,12 @@ def parted_batches(texts: Indices, batch_size: int, rng: np.random.Generator) ->
         if number == len(batches):
             batches.append([])
             room.append(number)
-        for full in passed:
-            room[full] = number
+        for full_batch in passed:
+            room[full_batch] = number
         batches[number].append(row)
         if len(batches[number]) == batch_size:
             room[number] = number + 1
-        after[texts[row]] = number + 1
+        first_free[texts[row]] = number + 1
     return [np.array(batches[number]) for number in rng.permutation(len(batches))]
 
 
@@ -134,9 +136,14 @@ def epoch_batches(
     draws = np.random.default_rng(
         [seed, stage, epoch, 0, 2]
     )  # five numbers, as in gradient surgery, whose last is 1
-    among = [np.concatenate([draw.taken(draws) for draw in part]) for part in groups.parts]
+    group_indices = [
+        np.concatenate([draw.taken(draws) for draw in draws_of_part])
+        for draws_of_part in groups.parts
+    ]
     return [
-        batch for chosen in among for batch in shuffled_batches(groups, batch_size, rng, chosen)
+        batch
+        for indices in group_indices
+        for batch in shuffled_batches(groups, batch_size, rng, indices)
     ]
 
 
@@ -168,15 +175,17 @@ def batch_order(
     after its EPOCHS, given in steps. In "epochs" every stage gives as many batches as the leader's
     epoch has; in a joint step each gives one, the leader first.
     """
-    places = np.arange(len(turns))
+    stage_indices = np.arange(len(turns))
     match combine:
         case "turns":
             rounds, left = divmod(sum(epochs), turns[leader])
-            return np.append(np.tile(np.repeat(places, turns), rounds), np.full(left, leader))
+            return np.append(
+                np.tile(np.repeat(stage_indices, turns), rounds), np.full(left, leader)
+            )
         case "epochs":
-            return np.concatenate([np.repeat(places, steps) for steps in epochs])
+            return np.concatenate([np.repeat(stage_indices, steps) for steps in epochs])
         case _:
-            return np.tile([leader, *np.delete(places, leader)], sum(epochs))
+            return np.tile([leader, *np.delete(stage_indices, leader)], sum(epochs))
 
 
 def stepwise_order(epochs: Sequence[Sequence[int]], *, same_batch: bool) -> Indices:

@@ -67,14 +67,14 @@ class Team:
         if self.size == 1:
             return vectors
         local = vectors.unflatten(0, (views, -1))[:, : len(range(self.rank, sentences, self.size))]
-        most = -(-sentences // self.size)
-        sent = local.new_zeros(views, most, local.shape[2])
-        sent[:, : local.shape[1]] = local.detach()
-        received = [torch.empty_like(sent) for _ in range(self.size)]
-        dist.all_gather(received, sent)
-        whole = torch.stack(received, dim=2).flatten(1, 2)[:, :sentences].clone()
-        whole[:, self.rank :: self.size] = local
-        return whole.flatten(0, 1)
+        padded_count = -(-sentences // self.size)
+        padded = local.new_zeros(views, padded_count, local.shape[2])
+        padded[:, : local.shape[1]] = local.detach()
+        received = [torch.empty_like(padded) for _ in range(self.size)]
+        dist.all_gather(received, padded)
+        gathered = torch.stack(received, dim=2).flatten(1, 2)[:, :sentences].clone()
+        gathered[:, self.rank :: self.size] = local
+        return gathered.flatten(0, 1)
 
     def add_gradients(self, encoder: nn.Module, heads: nn.Module) -> None:
         """Make the gradients those of the whole batch: sums for the encoder; means for the heads,
@@ -87,10 +87,10 @@ class Team:
                 self.size
             )  # also where all are equal, so that the last digits stay equal
         for bucket in buckets([*_trainable(encoder), *_trainable(heads)]):
-            added = torch.cat([_gradient(parameter).flatten() for parameter in bucket])
-            dist.all_reduce(added)
+            summed = torch.cat([_gradient(parameter).flatten() for parameter in bucket])
+            dist.all_reduce(summed)
             for parameter, gradient in zip(
-                bucket, added.split([parameter.numel() for parameter in bucket]), strict=True
+                bucket, summed.split([parameter.numel() for parameter in bucket]), strict=True
             ):
                 parameter.grad = gradient.view_as(parameter)
 
@@ -99,9 +99,9 @@ class Team:
         all, the clock is the leader's.
         """
         if self.size > 1:
-            selected = torch.tensor([stop or 0, is_time and self.is_leader])
-            dist.all_reduce(selected, dist.ReduceOp.MAX, group=self.messages)
-            number, is_time = selected.tolist()
+            flags = torch.tensor([stop or 0, is_time and self.is_leader])
+            dist.all_reduce(flags, dist.ReduceOp.MAX, group=self.messages)
+            number, is_time = flags.tolist()
             stop = signal.Signals(number) if number else None
         return Agreed(is_checkpoint_due=bool(is_time or stop), stop=stop)
 
@@ -111,11 +111,11 @@ class Team:
         """
         if self.size == 1:
             return local
-        gathered: list[dict[str, Tensor]] = [{} for _ in range(self.size)]
-        dist.all_gather_object(gathered, local)
+        states_by_rank: list[dict[str, Tensor]] = [{} for _ in range(self.size)]
+        dist.all_gather_object(states_by_rank, local)
         return {
             name if rank == 0 else f"{name}.{rank}": state
-            for rank, states in enumerate(gathered)
+            for rank, states in enumerate(states_by_rank)
             for name, state in states.items()
         }
 

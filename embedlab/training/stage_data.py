@@ -100,13 +100,15 @@ class StageData:
 
 
 def open_stages(
-    recipe: Recipe, source: Source, seed: int, words: WordIds | None = None
+    recipe: Recipe, source: Source, seed: int, word_ids: WordIds | None = None
 ) -> tuple[StageData, ...]:
     """Open every stage of a recipe with its data, in order.
 
-    WORDS are the encoder's words; without them, as in a dry run, no row is dropped for its word.
+    WORD_IDS are the encoder's words; without them, as in a dry run, no row is dropped for its word.
     """
-    opened = [open_stage(recipe, source, seed, index, words) for index in range(len(recipe.stages))]
+    opened = [
+        open_stage(recipe, source, seed, index, word_ids) for index in range(len(recipe.stages))
+    ]
     mix = recipe.mix or MixSection()
     groups = [
         _together([opened[index] for index in group], mix) for group in groups_of(recipe.stages)
@@ -117,7 +119,7 @@ def open_stages(
 
 
 def open_stage(
-    recipe: Recipe, source: Source, seed: int, index: int, words: WordIds | None = None
+    recipe: Recipe, source: Source, seed: int, index: int, word_ids: WordIds | None = None
 ) -> StageData:
     """Open one stage of a recipe with its data, as if it were alone; a stage without rows is a
     MissingError.
@@ -131,15 +133,15 @@ def open_stage(
         _drawn_rows(stage, needs, parts, seed),
         _checked_scale(recipe, index, needs, parts),
     )
-    rows = index_rows(pl.concat(frames), needs, words)
+    rows = index_rows(pl.concat(frames), needs, word_ids)
     if not len(rows):
         raise MissingError(
             f"{_names(stage.data.names)} has no rows to train on",
             hint="`embedlab data check` says what is there",
         )
     keys = rows.columns[needs.together] if needs.together else np.arange(len(rows))
-    ends = np.cumsum([len(frame) for frame in frames])
-    groups = _grouped(stage, keys, ends, is_whole=not rows.left_out)
+    dataset_ends = np.cumsum([len(frame) for frame in frames])
+    groups = _grouped(stage, keys, dataset_ends, is_whole=not rows.left_out)
     passes = stage.optim.epochs
     if needs.parts_repeats:
         if groups.parts or not groups.is_shuffled:
@@ -160,7 +162,7 @@ def open_stage(
         seed=seed,
         epochs=(),
         passes=passes,
-        ends=tuple(ends.tolist()),
+        ends=tuple(dataset_ends.tolist()),
         scale=scale,
         excluded=_excluded_title(
             stage,
@@ -182,18 +184,19 @@ def _refuse_constant(data: StageData, needs: Needs) -> None:
     varying = (*needs.classes, *needs.numbers, *needs.words)
     for column in varying if needs.varies is None else needs.varies:
         if (columns[column] == columns[column][0]).all():
-            theirs = (stage.data.columns or {}).get(column, column)
+            own_column = (stage.data.columns or {}).get(column, column)
             raise UsageError(
-                f"{names}: {theirs!r} is {str(data.rows.frame[column][0])!r} in all "
+                f"{names}: {own_column!r} is {str(data.rows.frame[column][0])!r} in all "
                 f"{len(data.rows)} rows for training: {objective!r} has nothing to tell apart",
                 hint="add rows with another value",
             )
-    for column, wanted in needs.holds.items():
-        if not (columns[column] == needs.classes[column].index(wanted)).any():
+    for column, needed_class in needs.holds.items():
+        if not (columns[column] == needs.classes[column].index(needed_class)).any():
             raise UsageError(
-                f"{names}: no {column!r} is {wanted!r}, and {objective!r} has nothing to draw "
+                f"{names}: no {column!r} is {needed_class!r}, and {objective!r} has nothing to "
+                "draw "
                 f"together",
-                hint=f"add rows whose {column} is {wanted}",
+                hint=f"add rows whose {column} is {needed_class}",
             )
     if not needs.compares_rows:
         return
@@ -213,9 +216,10 @@ def _refuse_constant(data: StageData, needs: Needs) -> None:
         for part in np.array_split(batch, accumulate)
     )
     if not any(is_learnable(part) for part in batches):
-        where = " or ".join(map(repr, needs.contrasts)) or "its rows"
+        columns_text = " or ".join(map(repr, needs.contrasts)) or "its rows"
         raise UsageError(
-            f"{names}: no batch holds two different values of {where}: {objective!r} compares "
+            f"{names}: no batch holds two different values of {columns_text}: {objective!r} "
+            "compares "
             f"them and would learn nothing",
             hint="add rows that differ there"
             if stage.data.order is None
@@ -300,16 +304,16 @@ def _together(group: Sequence[StageData], mix: MixSection) -> list[StageData]:
     ]
     leader, turns = group[index], turns_of(group)
     if mix.combine == "turns" and leader.steps < turns[index]:
-        other = next(data.index for data in group if data is not leader)
+        other_index = next(data.index for data in group if data is not leader)
         raise UsageError(
-            f"stage {other} never gets its turn: stage {leader.index} has "
+            f"stage {other_index} never gets its turn: stage {leader.index} has "
             f"{leader.steps} steps, fewer than its turn",
             hint=Hint(RecipeValue(f"stage.{leader.index}.optim.turn", str(leader.steps))),
         )
     steps = np.bincount(batch_order(mix.combine, turns, index, leader.epochs), minlength=len(group))
     return [
-        data if data is leader else _led(data, leader, int(taken))
-        for data, taken in zip(group, steps, strict=True)
+        data if data is leader else _led(data, leader, int(step_count))
+        for data, step_count in zip(group, steps, strict=True)
     ]
 
 
@@ -355,9 +359,9 @@ def _shortened(
         )
     shortened, left = [], max_steps
     for group, order, steps in zip(groups, orders, sizes, strict=True):
-        taken = np.bincount(order[: left * batches_a_step(group, mix)], minlength=len(group))
+        step_counts = np.bincount(order[: left * batches_a_step(group, mix)], minlength=len(group))
         shortened.append(
-            [_cut_short(data, int(count)) for data, count in zip(group, taken, strict=True)]
+            [_cut_short(data, int(count)) for data, count in zip(group, step_counts, strict=True)]
         )
         left -= min(left, steps)
     return shortened
@@ -405,7 +409,7 @@ def _led(data: StageData, leader: StageData, steps: int) -> StageData:
     return replace(data, leader=leader.index, epochs=epochs, passes=passes)
 
 
-def _grouped(stage: Stage, keys: Indices, ends: Indices, *, is_whole: bool) -> Groups:
+def _grouped(stage: Stage, keys: Indices, dataset_ends: Indices, *, is_whole: bool) -> Groups:
     """Return the rows that stay together, by KEYS; per dataset (up to its END) where datasets are
     read in turn or in part.
     """
@@ -424,13 +428,13 @@ def _grouped(stage: Stage, keys: Indices, ends: Indices, *, is_whole: bool) -> G
             "data.order and data.shares cannot be used where rows are left out for their word",
             hint="remove both",
         )
-    number_of = np.searchsorted(ends, np.arange(len(keys)), side="right")
-    groups = group_rows(keys * len(ends) + number_of, stage.optim.batch_size)
-    first = groups.rows[groups.bounds[:-1]]
+    number_of = np.searchsorted(dataset_ends, np.arange(len(keys)), side="right")
+    groups = group_rows(keys * len(dataset_ends) + number_of, stage.optim.batch_size)
+    first_rows = groups.rows[groups.bounds[:-1]]
     draws = []
     for number, name in enumerate(stage.data.names):
-        indices = np.flatnonzero(number_of[first] == number)
-        rows = first[indices] - (ends[number - 1] if number else 0)
+        indices = np.flatnonzero(number_of[first_rows] == number)
+        rows = first_rows[indices] - (dataset_ends[number - 1] if number else 0)
         draws.append(
             Draw(
                 groups=indices,
@@ -475,14 +479,14 @@ def _open(stage: Stage, source: Source, needs: Needs) -> list[Part]:
             f"data.held_out is of one file, and {_names(stage.data.names)} are several",
             hint="remove it, and name a dev file",
         )
-    named = ColumnMap(
+    column_map = ColumnMap(
         columns=stage.data.columns or {},
         labels=stage.data.labels or {},
         where=stage.data.where or {},
         drop=stage.data.drop or {},
     )
     return parts + [
-        open_own_rows(Path(file), needs.shape, named, stage.data.held_out)
+        open_own_rows(Path(file), needs.shape, column_map, stage.data.held_out)
         for file in stage.data.files or ()
     ]
 
@@ -496,37 +500,41 @@ def _without_text_of(
     names = stage.data.exclude_text_of
     if not names:
         return [*parts]
-    wanted = list(
+    excluded_names = list(
         dict.fromkeys(
             dataset_name for name in names for dataset_name in datasets_of(canonical_name(name))
         )
     )
     splits = [
         (dataset(name), split)
-        for name in wanted
+        for name in excluded_names
         for split in dataset(name).splits
         if split != "train"
     ]
-    known = KnownText.of(source.open_split(chosen, split).frame for chosen, split in splits)
+    excluded_text = KnownText.of(
+        source.open_split(excluded_dataset, split).frame for excluded_dataset, split in splits
+    )
     remaining = []
     for part in parts:
-        others = part.frame.filter(~pl.Series(known.has_any(part.frame, needs.sentences)))
-        left_out = part.frame.height - others.height
+        remaining_rows = part.frame.filter(
+            ~pl.Series(excluded_text.has_any(part.frame, needs.sentences))
+        )
+        dropped = part.frame.height - remaining_rows.height
         skipped = (
-            {**part.state.skipped, f"text of {', '.join(names)}": left_out}
-            if left_out
+            {**part.state.skipped, f"text of {', '.join(names)}": dropped}
+            if dropped
             else part.state.skipped
         )
-        remaining.append(Part(frame=others, state=replace(part.state, skipped=skipped)))
+        remaining.append(Part(frame=remaining_rows, state=replace(part.state, skipped=skipped)))
     return remaining
 
 
 def _excluded_title(stage: Stage, parts: Sequence[Part], left_out: int) -> str:
     """Return what is left out of the user's own files, with its places, and for its text."""
-    own = [part.state for number, part in enumerate(parts) if _is_own(stage, number)]
+    own_states = [part.state for number, part in enumerate(parts) if _is_own(stage, number)]
     titles = [
         f"{state.name}: left out {count} {reason}"
-        for state in own
+        for state in own_states
         for reason, count in state.skipped.items()
     ]
     if stage.data.exclude_text_of:
@@ -561,9 +569,9 @@ def _checked_scale(recipe: Recipe, index: int, needs: Needs, parts: Sequence[Par
     )
     low_key = f"{'' if len(recipe.stages) == 1 else f'stage.{index}.'}data.low_scores"
     if is_low and not stage.data.low_scores:
-        stated, low = RecipeValue(key, f"{scale.suggested[1]:g}"), RecipeValue(low_key, "true")
+        scale_value, low = RecipeValue(key, f"{scale.suggested[1]:g}"), RecipeValue(low_key, "true")
         hint = Hint(
-            "state their scale: ", stated, "; where all of them are low on this scale: ", low
+            "state their scale: ", scale_value, "; where all of them are low on this scale: ", low
         )
         raise UsageError(
             f"{names}: the scores are {scale}, but {key} is {needs.largest:g}", hint=hint
@@ -579,17 +587,17 @@ def _checked_scale(recipe: Recipe, index: int, needs: Needs, parts: Sequence[Par
 
 def _drawn_rows(stage: Stage, needs: Needs, parts: Sequence[Part], seed: int) -> list[pl.DataFrame]:
     key = needs.together or needs.columns[0]
-    wanted = [pl.col(column).cast(pl.String) == label for column, label in needs.only.items()]
+    conditions = [pl.col(column).cast(pl.String) == label for column, label in needs.only.items()]
     chance = seed if stage.data.sample == "seed" else _SAME_ROWS
     # Labels are numbers in some datasets, and text in files.
-    read = [
+    columns = [
         pl.col(column).cast(pl.String)
         if stage.data.files and column in needs.classes
         else pl.col(column)
         for column in needs.columns
     ]
     return [
-        _drawn(part.frame.select(read).filter(*wanted), stage.data.rows, key, chance)
+        _drawn(part.frame.select(columns).filter(*conditions), stage.data.rows, key, chance)
         for part in parts
     ]
 

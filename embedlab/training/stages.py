@@ -94,7 +94,7 @@ def train_run(
     encoder = _starting_encoder(recipe, source, machine, run)
     stages = open_stages(recipe, source, seed, encoder.word_ids)
     plan = blocks(stages, recipe.mix)
-    here = _environment(machine, seed, stages, plan)
+    environment = _environment(machine, seed, stages, plan)
     torch.manual_seed(seed)
     objectives = build_objectives(recipe, encoder.dim)
     for objective in objectives:
@@ -112,15 +112,15 @@ def train_run(
             run.refuse_other(recipe)
             _tidy_up(run, team, keeps_checkpoints=keeps_checkpoints)
             return
-        notes = _begin(run, recipe, here, team, resume=resume)
+        notes = _begin(run, recipe, environment, team, resume=resume)
         notes += [f"passes are not captured: {eager}"] if eager else []
         shape = RunShape(encoder=encoder, objectives=objectives, plan=plan)
         snapshot, damaged = Checkpoints(run.checkpoints).newest(
             shape.misfit, with_best=recipe.evaluate.keep == "best"
         )
         file = run.events_file
-        begun = events.events_after(file)[0] if snapshot is None and file.is_file() else []
-        if any(isinstance(event, events.Started) for event in begun):
+        earlier_events = events.events_after(file)[0] if snapshot is None and file.is_file() else []
+        if any(isinstance(event, events.Started) for event in earlier_events):
             notes.append("no checkpoint was saved before: training begins again from step 0")
         with EventLog(file) as log, stop_requests() as stop:
             emit = _leaders_voice(team, log, report)
@@ -188,23 +188,25 @@ def _room_notes(session: TrainingSession, run: RunFolder) -> list[str]:
     if not session.team.is_leader:
         return []
     weights = [*session.encoder.tensors().values()]
-    trained = [each for each in session.encoder.backbone.parameters() if each.requires_grad]
+    trained = [
+        parameter for parameter in session.encoder.backbone.parameters() if parameter.requires_grad
+    ]
     model, moments = (
         sum(tensor.numel() * tensor.element_size() for tensor in tensors)
         for tensors in (weights, trained)
     )
-    free = shutil.disk_usage(run.path).free
-    if free < model:
+    free_bytes = shutil.disk_usage(run.path).free
+    if free_bytes < model:
         raise FullDiskError(
             f"no room for the model in {str(run.path)!r}: it takes {_mib(model)}, and "
-            f"{_mib(free)} are free",
+            f"{_mib(free_bytes)} are free",
             hint=Hint("free some space, or write elsewhere: ", NamedOption("--runs", "DIR")),
         )
     checkpoint = model + 2 * moments
-    if run.checkpoints.exists() or free >= model + checkpoint:
+    if run.checkpoints.exists() or free_bytes >= model + checkpoint:
         return []
     return [
-        f"the disk has {_mib(free)} free, room for the model ({_mib(model)}) and not for a "
+        f"the disk has {_mib(free_bytes)} free, room for the model ({_mib(model)}) and not for a "
         f"checkpoint beside it ({_mib(checkpoint)}): an interrupted training may have to begin anew"
     ]
 
@@ -266,7 +268,7 @@ def _collation(session: TrainingSession, data: StageData, progress: ProgressCall
     )
     if vectors is not None:
         objective.fit_vectors(vectors)
-    made = Collation(
+    collation = Collation(
         data=data,
         needs=needs,
         tokens=tokens,
@@ -278,8 +280,8 @@ def _collation(session: TrainingSession, data: StageData, progress: ProgressCall
     )
     notes = []
     if session.captured is not None and vectors is None:
-        shapes = common_shapes(made, session.encoder)
-        made = replace(made, pack=shapes.pack)
+        shapes = common_shapes(collation, session.encoder)
+        collation = replace(collation, pack=shapes.pack)
         notes.append(
             f"passes are captured in rows of {shapes.width} tokens; {shapes.padding:.0%} of them "
             f"are padding"
@@ -287,13 +289,13 @@ def _collation(session: TrainingSession, data: StageData, progress: ProgressCall
     if needs.compares_rows and (parts := data.stage.optim.accumulate) is not None:
         notes.append(parts_note(data.stage.optim.batch_size, parts))
     notes += filter(None, [data.excluded, data.scale])
-    if lost := data.rows.left_out:
-        notes.append(f"{lost} rows are left out: their word is not one known token")
-    if cut := int(made.tokens.truncated.sum()):
-        notes.append(f"{cut} sentences are cut at {session.encoder.max_tokens} tokens")
+    if lost_rows := data.rows.left_out:
+        notes.append(f"{lost_rows} rows are left out: their word is not one known token")
+    if cut_count := int(collation.tokens.truncated.sum()):
+        notes.append(f"{cut_count} sentences are cut at {session.encoder.max_tokens} tokens")
     for note in notes:
         session.note(f"stage {data.index}: {note}")
-    return made
+    return collation
 
 
 def parts_note(rows: int, parts: int) -> str:
@@ -340,9 +342,13 @@ def _finish(
     )
     if (lora := recipe.encoder.lora) is not None and lora.save == "merged":
         merge_adapter(session.encoder.backbone)
-    is_whole = lora is None or lora.save == "merged"
+    saves_merged = lora is None or lora.save == "merged"
     write = partial(
-        save_model, run.model, session.encoder, card=card, word_head=word_head if is_whole else None
+        save_model,
+        run.model,
+        session.encoder,
+        card=card,
+        word_head=word_head if saves_merged else None,
     )
     try:
         write()
@@ -394,17 +400,17 @@ def _report_endings(session: TrainingSession) -> Iterator[None]:
         session.emit(events.RunInterrupted(step=max(saved, default=0)))
         raise
     except Exception as error:
-        known = _as_known(error)
+        reported = _as_known(error)
         with contextlib.suppress(MissingError):  # a full disk may refuse this line too
             ended = events.Failed(
-                message=known.message,
-                hint=known.hint,
-                exit_code=known.exit_code,
+                message=reported.message,
+                hint=reported.hint,
+                exit_code=reported.exit_code,
                 cause=cause_of(error),
             )
             session.emit(ended)
-        if isinstance(known, UnforeseenError):
-            raise known from error
+        if isinstance(reported, UnforeseenError):
+            raise reported from error
         raise
 
 
@@ -434,17 +440,17 @@ def _environment(
     machine: Machine, seed: int, stages: Sequence[StageData], plan: Sequence[StageBlock]
 ) -> Environment:
     data = [
-        _part(state, used)
+        _part(state, limit)
         for stage in stages
-        for state, used in zip(stage.states, stage.used, strict=True)
+        for state, limit in zip(stage.states, stage.used, strict=True)
     ]
     is_plain = (
         machine.device.type == "cpu" and not machine.has_cpu_engine
     )  # dropout is drawn otherwise
-    how = ", captured" if machine.is_capturing else ", engine off" if is_plain else ""
-    device = f"{machine.device}{how}"
-    steps, whole = plan[-1].end, sum(block.whole_steps for block in plan)
-    shortened = (steps, whole) if steps < whole else None
+    engine_note = ", captured" if machine.is_capturing else ", engine off" if is_plain else ""
+    device = f"{machine.device}{engine_note}"
+    steps, whole_steps = plan[-1].end, sum(block.whole_steps for block in plan)
+    shortened = (steps, whole_steps) if steps < whole_steps else None
     return collect_environment(
         seed=seed,
         device=device,
@@ -467,17 +473,19 @@ def _part(state: DatasetState, limit: int | None) -> dict[str, Any]:
 
 
 def _begin(
-    run: RunFolder, recipe: Recipe, here: Environment, team: Team, *, resume: bool
+    run: RunFolder, recipe: Recipe, environment: Environment, team: Team, *, resume: bool
 ) -> list[str]:
     """Let the leader write what is written once, before the others look at the run."""
     if team.is_leader:
         sweep(run)
-    notes = _write_once(run, recipe, here, resume=resume) if team.is_leader else []
+    notes = _write_once(run, recipe, environment, resume=resume) if team.is_leader else []
     team.wait()
     return notes
 
 
-def _write_once(run: RunFolder, recipe: Recipe, here: Environment, *, resume: bool) -> list[str]:
+def _write_once(
+    run: RunFolder, recipe: Recipe, environment: Environment, *, resume: bool
+) -> list[str]:
     """Write recipe and environment, or compare them with those of the run that is taken up; notes
     what may change its numbers.
     """
@@ -485,11 +493,11 @@ def _write_once(run: RunFolder, recipe: Recipe, here: Environment, *, resume: bo
         # What an attempt left behind that ended before its first checkpoint does not bind this one.
         run.recipe_file.unlink(missing_ok=True)
         run.environment_file.unlink(missing_ok=True)
-        run.write_once(recipe, here)
+        run.write_once(recipe, environment)
         return []
-    run.write_once(recipe, here)
-    before = run.environment()
-    if _hashes(before) != _hashes(here):
+    run.write_once(recipe, environment)
+    stored_environment = run.environment()
+    if _hashes(stored_environment) != _hashes(environment):
         raise UsageError(
             f"the data of run {run.id!r} has changed since it was begun",
             hint=Hint("train anew: ", NamedOption("--name", f"{run.name}-2")),
@@ -497,7 +505,7 @@ def _write_once(run: RunFolder, recipe: Recipe, here: Environment, *, resume: bo
     changed = [
         name
         for name in ("device", "precision", "threads", "packages")
-        if getattr(before, name) != getattr(here, name)
+        if getattr(stored_environment, name) != getattr(environment, name)
     ]
     return [
         f"resumed with other {name} than before: the result may differ in its last digits"
@@ -554,7 +562,7 @@ def model_card(
     """Return the card of a run's model, in the hub's Markdown with a YAML head."""
     normalised = ", vectors of length 1 as of the model it started from" if is_normalised else ""
     shortened = f", shortened to {recipe.max_steps} steps" if recipe.max_steps is not None else ""
-    read = "\n".join(f"* {_describe(state)}" for state in states)
+    read_data = "\n".join(f"* {_describe(state)}" for state in states)
     return f"""---
 library_name: sentence-transformers
 pipeline_tag: sentence-similarity
@@ -569,7 +577,7 @@ Pooling `{recipe.encoder.pooling}`, at most {recipe.encoder.max_tokens} tokens{n
 
 Data:
 
-{read}
+{read_data}
 
 Recipe:
 
@@ -582,12 +590,12 @@ Recipe:
 def _describe(state: DatasetState) -> str:
     marks = [
         mark
-        for mark, holds in (("partial", state.partial), ("generated", state.origin == "tiny"))
-        if holds
+        for mark, applies in (("partial", state.partial), ("generated", state.origin == "tiny"))
+        if applies
     ]
-    of = f" of {state.expected_rows}" if state.expected_rows not in {None, state.rows} else ""
+    total = f" of {state.expected_rows}" if state.expected_rows not in {None, state.rows} else ""
     return (
-        f"{state.name}, {state.split}: {state.rows}{of} "
+        f"{state.name}, {state.split}: {state.rows}{total} "
         f"rows{', ' if marks else ''}{', '.join(marks)}"
     )
 
