@@ -41,14 +41,21 @@ def claims_table(
     """Return the verdicts on the claims about TABLES of a PAPER; what is open or was not measured
     has no line where the table IS_SHORT.
     """
-    shown = [each for each in settled if not is_short or each.verdict in {"holds", "reversed"}]
+    printed_claims = [
+        claim for claim in settled if not is_short or claim.verdict in {"holds", "reversed"}
+    ]
     title = f"{paper}: do its claims hold?"
     caption = " ".join([f"{title} Brackets: 95% intervals.", *data_sentences(marks)])
     return Table(
         with_marks(title, marks),
         _COLUMNS[:5] if is_short else _COLUMNS,
-        [_row(each, tables[each.claim.table]) for each in shown],
-        [*notes, *_explanations(paper, settled), *sign_notes(shown), *_lacking(paper, settled)],
+        [_row(claim, tables[claim.claim.table]) for claim in printed_claims],
+        [
+            *notes,
+            *_explanations(paper, settled),
+            *sign_notes(printed_claims),
+            *_lacking(paper, settled),
+        ],
         keys=KEYS,
         caption=lambda: caption,
     )
@@ -73,36 +80,38 @@ def _row(settled: SettledClaim, table: PaperTable) -> dict[str, Value | TableCel
 
 def verdict_text(settled: SettledClaim, digits: int) -> str:
     """Return the verdict with its sign and what could have been seen, numbers with DIGITS."""
-    seen = "" if isnan(settled.visible) else f" (80% power from {settled.visible:z.{digits}f})"
-    return f"{settled.verdict}{reach_mark(settled.sign)}{seen}"
+    power_note = (
+        "" if isnan(settled.visible) else f" (80% power from {settled.visible:z.{digits}f})"
+    )
+    return f"{settled.verdict}{reach_mark(settled.sign)}{power_note}"
 
 
 def _explanations(paper: str, settled: Sequence[SettledClaim]) -> Iterator[str]:
-    counts = Counter[str](each.verdict for each in settled)
+    counts = Counter[str](claim.verdict for claim in settled)
     verdicts = ("holds", "reversed", "open", "not measured")
     yield ", ".join(f"{counts[verdict]} {verdict}" for verdict in verdicts if counts[verdict])
-    if measured := sum(not isnan(each.p) for each in settled):
-        yield verdict_note(measured, "claim", f"of {paper} that are measured here")
+    if measured_count := sum(not isnan(claim.p) for claim in settled):
+        yield verdict_note(measured_count, "claim", f"of {paper} that are measured here")
 
 
 def _lacking(paper: str, settled: Sequence[SettledClaim]) -> Iterator[str]:
-    lacking = [each.claim.table for each in settled if each.verdict == "not measured"]
-    if lacking:
-        names = ", ".join(name.split("_")[0] for name in dict.fromkeys(lacking))
+    unmeasured_tables = [claim.claim.table for claim in settled if claim.verdict == "not measured"]
+    if unmeasured_tables:
+        names = ", ".join(name.split("_")[0] for name in dict.fromkeys(unmeasured_tables))
         yield f"not measured: `embedlab reproduce {paper} TABLE` trains the rows of {names}"
 
 
 def sign_notes(settled: Sequence[SettledClaim]) -> Iterator[str]:
     """Yield what the signs of verdicts mean, those that are used."""
-    if any(not isnan(each.visible) for each in settled):
+    if any(not isnan(claim.visible) for claim in settled):
         yield "80% power from: the smallest difference that would have had a verdict with 80% power"
-    if any(each.sign == REACHES["checkpoints"] for each in settled):
+    if any(claim.sign == REACHES["checkpoints"] for claim in settled):
         yield REACH_SIGN.replace(" ", ": ", 1)
-    if any(isnan(each.p) and each.verdict == "open" for each in settled):
+    if any(isnan(claim.p) and claim.verdict == "open" for claim in settled):
         yield "without an interval: the items behind the numbers are not stored"
 
 
 def interval_cell(settled: SettledClaim, digits: int) -> TableCell:
     """Return what was measured of a claim with its interval."""
-    ends = attributes(settled, "low high")
-    return number(settled.difference, digits=digits, is_signed=True, **ends)
+    interval = attributes(settled, "low high")
+    return number(settled.difference, digits=digits, is_signed=True, **interval)

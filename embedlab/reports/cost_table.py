@@ -41,8 +41,8 @@ class CostRow:
         """What is stored of a vector."""
         if self.dims is None:
             return "no vectors"
-        is_whole = self.bits == FLOAT_BITS
-        return f"{self.dims} dims" if is_whole else f"{self.bits} bit{'s' * (self.bits != 1)}"
+        is_float = self.bits == FLOAT_BITS
+        return f"{self.dims} dims" if is_float else f"{self.bits} bit{'s' * (self.bits != 1)}"
 
     @property
     def is_whole(self) -> bool:
@@ -69,22 +69,26 @@ class Costs:
         """Whether no other row has as high a first score for as little time and as few bytes, and
         one of these better.
         """
-        first = self.slices[0].key
+        first_key = self.slices[0].key
         sizes = [nan if row.bytes is None else float(row.bytes) for row in self.rows]
         costs = [(row.time_ms, size) for row, size in zip(self.rows, sizes, strict=True)]
-        scores = [row.scores[first].value if first in row.scores else nan for row in self.rows]
+        scores = [
+            row.scores[first_key].value if first_key in row.scores else nan for row in self.rows
+        ]
         return undominated(scores, costs)
 
 
 def cost_table(costs: Costs) -> Table:
     """Return the table of scores, losses and costs."""
-    several = len(costs.slices) > 1
+    has_several = len(costs.slices) > 1
     columns = columns_of("model [key]", "dims", "bits", "bytes")
-    for scored in costs.slices:
-        title = f"{scored.slice_title} {scored.metric}" if several else scored.metric
-        change = f"{scored.slice_title}: change" if several else "change from full vectors"
-        columns.append(Column(f"{scored.key}.score", title, "score", "right"))
-        columns.append(Column(f"{scored.key}.loss", change, "difference"))
+    for cost_slice in costs.slices:
+        title = (
+            f"{cost_slice.slice_title} {cost_slice.metric}" if has_several else cost_slice.metric
+        )
+        change = f"{cost_slice.slice_title}: change" if has_several else "change from full vectors"
+        columns.append(Column(f"{cost_slice.key}.score", title, "score", "right"))
+        columns.append(Column(f"{cost_slice.key}.loss", change, "difference"))
     columns += columns_of(
         f"unbeaten = {UNBEATEN.sign}", "milliseconds = ms a sentence >", "memory_mib = MiB .0 >"
     )
@@ -101,20 +105,20 @@ def cost_table(costs: Costs) -> Table:
             "unbeaten": TableCell(is_best, UNBEATEN.sign * is_best),
         }
         rows.append(cells | _scores(row, costs))
-    of = "" if several else f" on {costs.slices[0].slice_title}"
-    title = f"What a choice costs{of}, scores x 100"
+    place = "" if has_several else f" on {costs.slices[0].slice_title}"
+    title = f"What a choice costs{place}, scores x 100"
     return Table(title, columns, rows, [*_notes(costs)], titles=titles)
 
 
 def _scores(row: CostRow, costs: Costs) -> dict[str, Value | TableCell]:
     cells: dict[str, Value | TableCell] = {}
-    for scored in costs.slices:
-        scale = scale_of(scored.task, scored.metric)
-        if (score := row.scores.get(scored.key)) is not None:
-            cells[f"{scored.key}.score"] = number(scale * score.value)
-        if (loss := row.losses.get(scored.key)) is not None:
+    for cost_slice in costs.slices:
+        scale = scale_of(cost_slice.task, cost_slice.metric)
+        if (score := row.scores.get(cost_slice.key)) is not None:
+            cells[f"{cost_slice.key}.score"] = number(scale * score.value)
+        if (loss := row.losses.get(cost_slice.key)) is not None:
             delta, low, high = attributes(loss, "delta low high", scale).values()
-            key, sign = f"{scored.key}.loss", loss.reach_sign
+            key, sign = f"{cost_slice.key}.loss", loss.reach_sign
             cells[key] = number(delta, is_signed=True, sign=sign, low=low, high=high)
             cells |= {f"{key}_low": low, f"{key}_high": high}
     return cells
@@ -123,8 +127,8 @@ def _scores(row: CostRow, costs: Costs) -> dict[str, Value | TableCell]:
 def _time(row: CostRow) -> Value | TableCell:
     if not row.milliseconds:
         return None
-    ends = "–".join(_digits(end(row.milliseconds)) for end in (min, max))
-    spread = f" ({ends})" if row.is_whole else ""
+    extremes = "–".join(_digits(end(row.milliseconds)) for end in (min, max))
+    spread = f" ({extremes})" if row.is_whole else ""
     return TableCell(row.time_ms, f"{_digits(row.time_ms)}{spread}")
 
 

@@ -134,8 +134,8 @@ class FigureFile:
         """Read FILE.pdf?kind=…&width=…&title, a figure of a COMMAND; what cannot be written is
         refused.
         """
-        name, *parts = outside_quotes(text, "?")
-        values = option_values(text, parts, ("kind", "width"), ("title",))
+        name, *options = outside_quotes(text, "?")
+        values = option_values(text, options, ("kind", "width"), ("title",))
         path = typed_path(name)
         if path.suffix[1:].lower() not in get_args(FileKind):
             raise UsageError(
@@ -144,31 +144,31 @@ class FigureFile:
             )
         check_output(path, "--figure", example="figure.pdf", what="a figure", mark=b"embedlab")
         kind = figure_kind(command, values.get("kind"))
-        typed = values.get("width", str(COLUMN_IN))
+        width_text = values.get("width", str(COLUMN_IN))
         try:
-            width = float(typed)
+            width = float(width_text)
         except ValueError:
             width = 0.0
         if not 1 <= width <= _WIDEST_IN:
             raise UsageError(
-                f"{text!r}: the width is {typed!r}",
+                f"{text!r}: the width is {width_text!r}",
                 hint=f"give inches from 1 to {_WIDEST_IN:g}: a column has {COLUMN_IN:g}",
             )
         return cls(path=path, kind=kind, width_in=width, is_titled="title" in values)
 
     def write(self, results: Mapping[str, Any]) -> str:
         """Write the figure of a command's RESULTS and return its caption."""
-        drawn = draw_figure(results, self.kind, width_in=self.width_in, is_titled=self.is_titled)
-        drawn.caption = published(drawn.caption)
-        content = drawn.content(cast("FileKind", self.path.suffix[1:].lower()))
+        drawing = draw_figure(results, self.kind, width_in=self.width_in, is_titled=self.is_titled)
+        drawing.caption = published(drawing.caption)
+        content = drawing.content(cast("FileKind", self.path.suffix[1:].lower()))
         write_atomic(self.path, content, hint="choose another place with --figure")
-        return drawn.caption
+        return drawing.caption
 
 
 def series_of(name: str, numbers: Iterable[Ends]) -> Series:
     """Return numbers with the ends of their intervals; None is not known, or absent."""
-    ends = [[nan if end is None else end for end in number] for number in numbers]
-    values, low, high = zip(*ends, strict=True) if ends else ((), (), ())
+    triples = [[nan if end is None else end for end in number] for number in numbers]
+    values, low, high = zip(*triples, strict=True) if triples else ((), (), ())
     return Series(name, values, low, high)
 
 
@@ -187,8 +187,8 @@ def tasks_of(comparison: "TaskComparison") -> Mapping[str, Sequence[ComparedSlic
     no plot.
     """
     tasks: dict[str, list[ComparedSlice]] = {}
-    for compared in shares_of(comparison.slices):
-        tasks.setdefault(compared.task, []).append(compared)
+    for row in shares_of(comparison.slices):
+        tasks.setdefault(row.task, []).append(row)
     return tasks
 
 
@@ -196,46 +196,53 @@ def score_plots(comparison: "TaskComparison") -> list[Plot]:
     """Return the scores of each model on the slices of each task: dots, or of a number that is cut
     in fifths lines, a plot a dataset.
     """
-    by, plots = comparison.slicing.by, []
-    cut = None if by == DATASET or is_expression(by) else property_named(by)
+    property_name, plots = comparison.slicing.by, []
+    item_property = (
+        None
+        if property_name == DATASET or is_expression(property_name)
+        else property_named(property_name)
+    )
     for task, slices in tasks_of(comparison).items():
-        if cut is None or cut.kind != "number":
-            title = f"Scores on {task}, by {by}"
+        if item_property is None or item_property.kind != "number":
+            title = f"Scores on {task}, by {property_name}"
             axis, series = f"{metric_of(slices)}{AXIS}", scores_of(comparison, slices)
             plots.append(Plot("dots", title, series, axis, labels=_labels(slices)))
             continue
         fifths: dict[str, list[ComparedSlice]] = {}
-        for compared in slices:
-            fifths.setdefault(compared.key.rpartition("/")[0], []).append(compared)
-        name = cut.title or by
-        along = f"fifth of the items by {name}, from the smallest to the largest"
-        for dataset, parts in fifths.items():
+        for row in slices:
+            fifths.setdefault(row.key.rpartition("/")[0], []).append(row)
+        name = item_property.title or property_name
+        axis_title = f"fifth of the items by {name}, from the smallest to the largest"
+        for dataset, fifths_of_dataset in fifths.items():
             title = f"Scores by {name} on {dataset}"
-            labels = [fifth.key.rpartition("-")[2] for fifth in parts]
-            axis, series = f"{metric_of(parts)}{AXIS}", scores_of(comparison, parts)
-            plots.append(Plot("lines", title, series, axis, along, labels))
+            labels = [fifth.key.rpartition("-")[2] for fifth in fifths_of_dataset]
+            axis, series = (
+                f"{metric_of(fifths_of_dataset)}{AXIS}",
+                scores_of(comparison, fifths_of_dataset),
+            )
+            plots.append(Plot("lines", title, series, axis, axis_title, labels))
     return plots
 
 
 def difference_plots(comparison: "TaskComparison") -> list[Plot]:
     """Return one plot a task of all models but the first; none where that is the only model."""
-    first, *others = (model.name for model in comparison.models)
-    what = title_of(others[0]) if len(others) == 1 else "Each model"
+    first_name, *other_names = (model.name for model in comparison.models)
+    subject = title_of(other_names[0]) if len(other_names) == 1 else "Each model"
     plots = []
     for task, slices in tasks_of(comparison).items():
-        known = [
-            each
-            for each in slices
-            if any(not isnan(difference.delta) for difference in each.differences.values())
+        known_rows = [
+            row
+            for row in slices
+            if any(not isnan(difference.delta) for difference in row.differences.values())
         ]
         series = [
-            series_of(title_of(name), [_ends(each.differences[name]) for each in known])
-            for name in others
+            series_of(title_of(name), [_ends(row.differences[name]) for row in known_rows])
+            for name in other_names
         ]
-        if series and known:
-            title = f"{what} minus {title_of(first)} on {task}, by {comparison.slicing.by}"
+        if series and known_rows:
+            title = f"{subject} minus {title_of(first_name)} on {task}, by {comparison.slicing.by}"
             axis = "difference, with 95% intervals"
-            plots.append(Plot("dots", title, series, axis, labels=_labels(known), line="zero"))
+            plots.append(Plot("dots", title, series, axis, labels=_labels(known_rows), line="zero"))
     return plots
 
 
@@ -243,13 +250,13 @@ def scores_of(comparison: "TaskComparison", slices: Sequence[ComparedSlice]) -> 
     """Return each model's scores on SLICES."""
     names = [model.name for model in comparison.models]
     return [
-        series_of(title_of(name), [_ends(each.scores[name]) for each in slices]) for name in names
+        series_of(title_of(name), [_ends(row.scores[name]) for row in slices]) for name in names
     ]
 
 
 def metric_of(slices: Sequence[ComparedSlice]) -> str:
     """Return the metric that all slices have, as an axis begins; nothing where they differ."""
-    metrics = {compared.metric for compared in slices}
+    metrics = {row.metric for row in slices}
     return f"{metrics.pop().capitalize()} " if len(metrics) == 1 else ""
 
 
@@ -260,8 +267,8 @@ def gold_scatter(
     pair's similarity is the mean over the model's members.
     """
     dataset = _scatter_dataset(outcomes)
-    scored = pl.DataFrame([outcomes.column("gold"), *outcomes.predictions])
-    pairs = scored.filter(outcomes.column("dataset") == dataset)
+    columns = pl.DataFrame([outcomes.column("gold"), *outcomes.predictions])
+    pairs = columns.filter(outcomes.column("dataset") == dataset)
     series = []
     for model in models[:_SCATTERS]:
         similarity = pl.mean_horizontal(model.members, ignore_nulls=False)
@@ -277,9 +284,11 @@ def reproduction_plots(reproduction: "Reproduction") -> list[Plot]:
     along the columns that put them in order.
     """
     table, plots = reproduction.table, []
-    if both := _both(reproduction):
-        printed, means = zip(*((number.printed, number.mean) for number in both), strict=True)
-        series = [Series(table.name, means, places=printed)]
+    if compared_numbers := _both(reproduction):
+        printed, own_means = zip(
+            *((number.printed, number.mean) for number in compared_numbers), strict=True
+        )
+        series = [Series(table.name, own_means, places=printed)]
         title = "Every number: published and ours"
         plots.append(Plot("scatter", title, series, "ours", "published", line="diagonal"))
     if reproduction.curves:
@@ -293,11 +302,19 @@ def reproduction_plots(reproduction: "Reproduction") -> list[Plot]:
         numbers = [reproduction.numbers[key] for key in keys]
         if not any(number.values for number in numbers):
             continue
-        series = [series_of("ours", [_spread(each.mean, each.sd) for each in numbers])]
+        series = [
+            series_of(
+                "ours",
+                [_spread(compared_number.mean, compared_number.sd) for compared_number in numbers],
+            )
+        ]
         if any(number.printed is not None for number in numbers):
-            values = [nan if each.printed is None else each.printed for each in numbers]
+            values = [
+                nan if compared_number.printed is None else compared_number.printed
+                for compared_number in numbers
+            ]
             series.insert(0, Series("published", values))
-        has_sd = any(each.sd is not None for each in numbers)
+        has_sd = any(compared_number.sd is not None for compared_number in numbers)
         axis = f"{column}{'; ours with one standard deviation over seeds' * has_sd}"
         plots.append(Plot("dots", column, series, axis, labels=[row for row, _ in keys]))
     return plots
@@ -305,14 +322,18 @@ def reproduction_plots(reproduction: "Reproduction") -> list[Plot]:
 
 def _both(reproduction: "Reproduction") -> list[Any]:
     numbers = reproduction.numbers.values()
-    return [each for each in numbers if each.printed is not None and each.mean is not None]
+    return [
+        compared_number
+        for compared_number in numbers
+        if compared_number.printed is not None and compared_number.mean is not None
+    ]
 
 
 @figure("compare", "scores", "each model's score on each dataset or slice, with its interval")
 def _compared_scores(compared: "TaskComparison", **_: object) -> Drawn:
     plots = score_plots(compared)
-    drawn = "Bands" if any(plot.kind == "lines" for plot in plots) else "Bars"
-    return plots, figure_caption(compared, "Scores", drawn=drawn)
+    mark_name = "Bands" if any(plot.kind == "lines" for plot in plots) else "Bars"
+    return plots, figure_caption(compared, "Scores", drawn=mark_name)
 
 
 @figure("compare", "calibration", "each model's similarity of each pair against its gold score")
@@ -324,10 +345,10 @@ def _calibration(compared: "TaskComparison", pairs: "Sequence[Outcomes]", **_: o
         for outcomes, plot in zip(pairs, plots, strict=True)
     }
     counted = ", ".join(f"n = {count:,} pairs of {name}" for name, count in counts.items())
-    some = f" ({DENSE:,} of them drawn)" if max(counts.values(), default=0) > DENSE else ""
+    drawn_note = f" ({DENSE:,} of them drawn)" if max(counts.values(), default=0) > DENSE else ""
     has_seeds = any(len(model.members) > 1 for model in compared.models)
     return plots, joined(
-        f"Similarity against gold score; {counted}{some}.",
+        f"Similarity against gold score; {counted}{drawn_note}.",
         *data_sentences(compared.marks),
         f"Lines: mean and one standard deviation in each of {BANDS} bands of the gold score that "
         f"holds at least {FEWEST} pairs.",
@@ -351,9 +372,9 @@ def _costs(costs: "Costs | None", **_: object) -> Drawn:
     plots = [_cost_plot(costs, sized, "bytes a vector")] if sized else []
     if len(timed) > 1:
         plots.append(_cost_plot(costs, timed, "milliseconds a sentence"))
-    first = costs.slices[0]
+    first_slice = costs.slices[0]
     return plots, joined(
-        f"{first.metric.capitalize()} on {first.slice_title} against what it costs.",
+        f"{first_slice.metric.capitalize()} on {first_slice.slice_title} against what it costs.",
         "Bars: 95% intervals, each on its own.",
         "Filled, with a line through them: what no other choice beats in both.",
         "The axis of costs is logarithmic.",
@@ -362,32 +383,34 @@ def _costs(costs: "Costs | None", **_: object) -> Drawn:
 
 
 def _cost_plot(costs: "Costs", rows: "Sequence[tuple[CostRow, float]]", along: str) -> Plot:
-    first = costs.slices[0]
-    shown = [
-        (row, cost, row.scores[first.key])
+    first_slice = costs.slices[0]
+    cost_rows = [
+        (row, cost, row.scores[first_slice.key])
         for row, cost in rows
-        if first.key in row.scores and not isnan(row.scores[first.key].value)
+        if first_slice.key in row.scores and not isnan(row.scores[first_slice.key].value)
     ]
-    scale = scale_of(first.task, first.metric)
-    best = undominated([score.value for *_, score in shown], [[cost] for _, cost, _ in shown])
+    scale = scale_of(first_slice.task, first_slice.metric)
+    is_unbeaten = undominated(
+        [score.value for *_, score in cost_rows], [[cost] for _, cost, _ in cost_rows]
+    )
     series = []
     for model, title in titles_of([*dict.fromkeys(row.model for row, _ in rows)]).items():
-        chosen = [
-            (*each, is_best)
-            for each, is_best in zip(shown, best, strict=True)
-            if each[0].model == model
+        model_rows = [
+            (*row_values, is_best)
+            for row_values, is_best in zip(cost_rows, is_unbeaten, strict=True)
+            if row_values[0].model == model
         ]
-        points = series_of(title, [_ends(score, scale) for _, _, score, _ in chosen])
+        point_series = series_of(title, [_ends(score, scale) for _, _, score, _ in model_rows])
         series.append(
             replace(
-                points,
-                places=[cost for _, cost, _, _ in chosen],
-                labels=[row.label for row, *_ in chosen],
-                is_best=[is_best for *_, is_best in chosen],
+                point_series,
+                places=[cost for _, cost, _, _ in model_rows],
+                labels=[row.label for row, *_ in model_rows],
+                is_best=[is_best for *_, is_best in model_rows],
             )
         )
-    axis = f"{first.metric.capitalize()} x 100"
-    return Plot("costs", f"{first.slice_title}: {along}", series, axis, along)
+    axis = f"{first_slice.metric.capitalize()} x 100"
+    return Plot("costs", f"{first_slice.slice_title}: {along}", series, axis, along)
 
 
 @figure(
@@ -396,53 +419,59 @@ def _cost_plot(costs: "Costs", rows: "Sequence[tuple[CostRow, float]]", along: s
     "the difference of each model from the first one on each dataset or slice, with its interval",
 )
 def _compared_differences(compared: "TaskComparison", **_: object) -> Drawn:
-    first = title_of(compared.models[0].name)
-    return difference_plots(compared), figure_caption(compared, f"Differences from {first}")
+    first_title = title_of(compared.models[0].name)
+    return difference_plots(compared), figure_caption(compared, f"Differences from {first_title}")
 
 
 @figure("evaluate", "scores", "each model's score on each dataset or slice")
 def _evaluated_scores(frame: pl.DataFrame) -> Drawn:
     """One plot a task, of its first metric and setting."""
-    facts = frame.to_dicts()
-    titles = titles_of([*dict.fromkeys(fact["model"] for fact in facts)])
+    records = frame.to_dicts()
+    titles = titles_of([*dict.fromkeys(record["model"] for record in records)])
     tasks: dict[str, list[dict[str, Any]]] = {}
-    for fact in facts:
-        of_task = tasks.setdefault(fact["task"], [fact])
-        kind = (fact["metric"], fact["setting"])
-        if fact is not of_task[0] and kind == (of_task[0]["metric"], of_task[0]["setting"]):
-            of_task.append(fact)
-    plots, measured = [], []
+    for record in records:
+        task_records = tasks.setdefault(record["task"], [record])
+        kind = (record["metric"], record["setting"])
+        if record is not task_records[0] and kind == (
+            task_records[0]["metric"],
+            task_records[0]["setting"],
+        ):
+            task_records.append(record)
+    plots, descriptions = [], []
     for task, rows in tasks.items():
         metric, setting = rows[0]["metric"], rows[0]["setting"]
-        shown = {(fact["model"], fact["slice"]): fact for fact in rows}
-        models, labels = ([*dict.fromkeys(names)] for names in zip(*shown, strict=True))
+        record_by_key = {(record["model"], record["slice"]): record for record in rows}
+        models, labels = ([*dict.fromkeys(names)] for names in zip(*record_by_key, strict=True))
         series = [
-            series_of(titles[model], [_scored_ends(shown.get((model, each))) for each in labels])
+            series_of(
+                titles[model],
+                [_scored_ends(record_by_key.get((model, slice_name))) for slice_name in labels],
+            )
             for model in models
         ]
         axis = f"{metric.capitalize()} ({setting})" if setting else metric
         plots.append(Plot("dots", f"Scores on {task}", series, axis, labels=labels))
-        measured.append(f"{metric.capitalize()} on {task}")
-    counts = {fact["slice"]: fact["items"] for fact in facts if fact["by"] != "average"}
-    marks = [mark for fact in facts for mark in (fact["marks"] or "").split(", ")]
+        descriptions.append(f"{metric.capitalize()} on {task}")
+    counts = {record["slice"]: record["items"] for record in records if record["by"] != "average"}
+    marks = [mark for record in records for mark in (record["marks"] or "").split(", ")]
     pairs, sentences = (
-        [*dict.fromkeys(titles[fact["model"]] for fact in facts if fact[shared])]
-        for shared in ("shared_pairs", "shared_sentences")
+        [*dict.fromkeys(titles[record["model"]] for record in records if record[shared_key])]
+        for shared_key in ("shared_pairs", "shared_sentences")
     )
-    has_intervals = any(fact["low"] is not None for fact in facts)
+    has_intervals = any(record["low"] is not None for record in records)
     return plots, joined(
-        f"Scores: {' and '.join(measured)}; {counted_items(counts)}.",
+        f"Scores: {' and '.join(descriptions)}; {counted_items(counts)}.",
         *data_sentences(marks),
         f"Bars: 95% intervals, each on its own, over items; {DEPENDENCE}." * has_intervals,
         *trained_on(pairs, [name for name in sentences if name not in pairs]),
     )
 
 
-def _scored_ends(fact: Mapping[str, Any] | None) -> Ends:
-    if fact is None:
+def _scored_ends(record: Mapping[str, Any] | None) -> Ends:
+    if record is None:
         return None, None, None
-    value = fact["score"]
-    low, high = (value if fact[end] is None else fact[end] for end in ("low", "high"))
+    value = record["score"]
+    low, high = (value if record[end] is None else record[end] for end in ("low", "high"))
     return value, low, high
 
 
@@ -454,18 +483,21 @@ def _scored_ends(fact: Mapping[str, Any] | None) -> Ends:
 def _detectable(frame: pl.DataFrame, caption: str = "") -> Drawn:
     """One plot a task."""
     plots = []
-    for part in frame.partition_by("task", maintain_order=True):
-        shown = {
-            "observed difference": part["difference"].abs(),
-            "detectable": part["smallest"],
-            "detectable as planned": part["planned"],
+    for task_frame in frame.partition_by("task", maintain_order=True):
+        column_of_title = {
+            "observed difference": task_frame["difference"].abs(),
+            "detectable": task_frame["smallest"],
+            "detectable as planned": task_frame["planned"],
         }
         series = [
             Series(name, column.fill_null(nan).to_list())
-            for name, column in shown.items()
+            for name, column in column_of_title.items()
             if column.count()
         ]
-        title, labels = f"Detectable differences on {part['task'][0]}", part["dataset"].to_list()
+        title, labels = (
+            f"Detectable differences on {task_frame['task'][0]}",
+            task_frame["dataset"].to_list(),
+        )
         plots.append(Plot("dots", title, series, "points, without sign", labels=labels))
     return plots, caption
 
@@ -480,20 +512,23 @@ def _kinds(explanation: "Explanation", rows: int, caption: str) -> Drawn:
     the surest first; and the combinations of two properties that the other half of the topics
     confirms.
     """
-    first, second = titles_of([explanation.first, explanation.second]).values()
-    whole, confirmed = explanation.whole, explanation.search.confirmed[:rows]
+    first_title, second_title = titles_of([explanation.first, explanation.second]).values()
+    whole_slice, confirmed = explanation.whole, explanation.search.confirmed[:rows]
     uneven = {kind.title: kind.slice for kind in explanation.uneven[:rows]}
-    parts = {
-        f"Where {second} and {first} differ": {"all": whole, **uneven},
+    slices_of_title = {
+        f"Where {second_title} and {first_title} differ": {"all": whole_slice, **uneven},
         "Two properties together, confirmed": {
             tested.found.title: tested.found.slice for tested in confirmed
         },
     }
-    scale = scale_of(whole.task, whole.metric)
+    scale = scale_of(whole_slice.task, whole_slice.metric)
     plots = []
-    for title, slices in parts.items():
-        numbers = [_ends(each.differences[explanation.second], scale) for each in slices.values()]
-        series = [series_of(f"{second} − {first}", numbers)]
+    for title, slices in slices_of_title.items():
+        numbers = [
+            _ends(compared_slice.differences[explanation.second], scale)
+            for compared_slice in slices.values()
+        ]
+        series = [series_of(f"{second_title} − {first_title}", numbers)]
         if slices:
             plots.append(Plot("dots", title, series, "points", labels=[*slices], line="zero"))
     return plots, caption
@@ -512,27 +547,27 @@ def _grid_scores(plan: "GridPlan", pivot: "Pivot", caption: str) -> Drawn:
     }
     if not values:
         return [], ""
-    along = next((axis for axis in values if len(values[axis]) > 1), next(iter(values)))
-    others = [axis for axis in values if axis != along]
+    axis_name = next((axis for axis in values if len(values[axis]) > 1), next(iter(values)))
+    other_axes = [axis for axis in values if axis != axis_name]
     columns = pivot.columns if pivot.column_axis is not None else pivot.shown[-1:]
     series = []
-    for *fixed, column in product(*(values[axis] for axis in others), columns):
-        places = dict(zip(others, fixed, strict=True))
+    for *fixed, column in product(*(values[axis] for axis in other_axes), columns):
+        fixed_labels = dict(zip(other_axes, fixed, strict=True))
         numbers: list[Ends] = []
-        for label in values[along]:
-            row = tuple((places | {along: label})[axis] for axis in pivot.row_axes)
+        for label in values[axis_name]:
+            row = tuple((fixed_labels | {axis_name: label})[axis] for axis in pivot.row_axes)
             spread = pivot.spreads.get((row, column))
             numbers.append(_spread(spread.mean, spread.sd) if spread else _spread(None, None))
-        names = [f"{axis} {value}" for axis, value in places.items()]
+        names = [f"{axis} {value}" for axis, value in fixed_labels.items()]
         names += [f"{pivot.column_axis} {column}"] if pivot.column_axis is not None else []
         if any(mean is not None for mean, *_ in numbers):
             series.append(series_of(", ".join(names) or column, numbers))
     score = pivot.shown[-1]
-    title = f"{plan.name}: {score} by {along}"
+    title = f"{plan.name}: {score} by {axis_name}"
     seeds = sorted({len(spread.values) for spread in pivot.spreads.values()})
-    over = f"Bands: one standard deviation over {' or '.join(map(str, seeds))} seeds."
-    plot = Plot("lines", title, series, score, along, values[along])
-    return [plot], f"{caption} {over if seeds[-1] > 1 else 'One seed each: no spread.'}"
+    bands_note = f"Bands: one standard deviation over {' or '.join(map(str, seeds))} seeds."
+    plot = Plot("lines", title, series, score, axis_name, values[axis_name])
+    return [plot], f"{caption} {bands_note if seeds[-1] > 1 else 'One seed each: no spread.'}"
 
 
 @figure(
@@ -546,13 +581,13 @@ def _published(reproductions: "Sequence[Reproduction]") -> Drawn:
     for reproduction in reproductions:
         plots += reproduction_plots(reproduction)
         # of a figure of the paper: models by a property of pairs
-        plots += [plot for each in reproduction.compared for plot in score_plots(each)]
-        if both := _both(reproduction):
-            seeds = sorted({len(number.values) for number in both})
+        plots += [plot for comparison in reproduction.compared for plot in score_plots(comparison)]
+        if compared_numbers := _both(reproduction):
+            seeds = sorted({len(number.values) for number in compared_numbers})
             count = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
             runs = "1 seed" if seeds == [1] else f"{count} seeds"
             table = reproduction.table
-            counts.append(f"{table.paper} {table.name}: {len(both)} numbers, {runs}.")
+            counts.append(f"{table.paper} {table.name}: {len(compared_numbers)} numbers, {runs}.")
     has_curves = {bool(reproduction.curves) for reproduction in reproductions}
     return plots, joined(
         "Dev score after each epoch of the stages that are trained last, the mean over seeds."
@@ -584,18 +619,23 @@ def _curves(runs: "Sequence[RunFolder]") -> Drawn:
         ]
         if series:
             plots.append(Plot("lines", "", series, axis, "step"))
-    points = max((len(curve.steps) for curve in curves.values()), default=0)
+    point_count = max((len(curve.steps) for curve in curves.values()), default=0)
     return plots, (
-        f"Loss, the mean since the point before ({points} points), and dev score of "
+        f"Loss, the mean since the point before ({point_count} points), and dev score of "
         f"{', '.join(curves)}. Each line is one run; no interval is drawn."
     )
 
 
 def _labels(slices: Sequence[ComparedSlice]) -> list[str]:
     """Return the names of slices, without what all of them share: the dataset."""
-    parts = [compared.key.partition("/") for compared in slices]
-    is_one = len({dataset for dataset, _, _ in parts}) == 1 and all(rest for _, _, rest in parts)
-    return [rest if is_one else f"{dataset}{sign}{rest}" for dataset, sign, rest in parts]
+    name_parts = [row.key.partition("/") for row in slices]
+    is_one_dataset = len({dataset for dataset, _, _ in name_parts}) == 1 and all(
+        slice_name for _, _, slice_name in name_parts
+    )
+    return [
+        slice_name if is_one_dataset else f"{dataset}{slash}{slice_name}"
+        for dataset, slash, slice_name in name_parts
+    ]
 
 
 def _scatter_dataset(outcomes: "Outcomes") -> str:

@@ -106,5 +106,5 @@ PAIRED = schema_of(
 def tidy_frame(rows: Iterable[Row], schema: Schema) -> pl.DataFrame:
     """A frame with the columns of SCHEMA; what a row lacks or what is undefined is null."""
     values = ([row.get(name) for name in schema] for row in rows)
-    known = [[None if value != value else value for value in row] for row in values]
-    return pl.DataFrame(known, schema=dict(schema), orient="row")
+    cleaned = [[None if value != value else value for value in row] for row in values]
+    return pl.DataFrame(cleaned, schema=dict(schema), orient="row")

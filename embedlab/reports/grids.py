@@ -58,8 +58,8 @@ def pivot_table(plan: GridPlan, pivot: Pivot, title: str) -> Table:
                 values |= _spread_cells(column or "none", spread)
         rows.append(values)
     columns = [Column(axis, axis, "key") for axis in pivot.row_axes]
-    shown = {column or "none": head for column, head in _column_titles(pivot).items()}
-    columns += score_columns(shown)
+    title_of_column = {column or "none": head for column, head in _column_titles(pivot).items()}
+    columns += score_columns(title_of_column)
     notes = [*_notes(plan, pivot)]
     axis = pivot.column_axis
     return Table(
@@ -91,15 +91,15 @@ def _notes(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
     yield from _seeds_notes(plan, pivot)
     yield from (f"averaged over {axis}" for axis in pivot.averaged)
     if pivot.missing:
-        over = f": not every mean is over the same values of {', '.join(pivot.averaged)}"
-        yield f"{pivot.missing} cells have no such score yet{over * bool(pivot.averaged)}"
+        condition = f": not every mean is over the same values of {', '.join(pivot.averaged)}"
+        yield f"{pivot.missing} cells have no such score yet{condition * bool(pivot.averaged)}"
     yield from generated_note(pivot.marks)
     yield from _made_notes(plan, pivot)
     if pivot.column_axis is not None:
-        (shown,) = pivot.shown
-        score = _slice_titles(pivot).get(shown, shown)
-        how = f"shown: {score}; --score NAME shows another score, --columns scores shows all"
-        yield Note(how, short=[how], kind="usage")
+        (shown_score,) = pivot.shown
+        score = _slice_titles(pivot).get(shown_score, shown_score)
+        usage_text = f"shown: {score}; --score NAME shows another score, --columns scores shows all"
+        yield Note(usage_text, short=[usage_text], kind="usage")
 
 
 def for_paper(table: Table, axes: Sequence[str]) -> Table:
@@ -128,12 +128,12 @@ def _caption(plan: GridPlan, pivot: Pivot, title: str) -> str:
     nothing else is shown.
     """
     axes = [*pivot.row_axes, *([] if pivot.column_axis is None else [pivot.column_axis])]
-    named = [axis if _symbol(axis) == axis else f"{_symbol(axis)} ({axis})" for axis in axes]
-    by = f" by {' and '.join(named)}" if named else ""
+    axis_names = [axis if _symbol(axis) == axis else f"{_symbol(axis)} ({axis})" for axis in axes]
+    axes_text = f" by {' and '.join(axis_names)}" if axis_names else ""
     scores = [score for score in _scores(pivot) if score.slice in pivot.shown and score.items]
-    single = [score for score in scores if score.by != "average"] or scores
-    counted = counted_items({score.title or score.slice: score.items for score in single})
-    return f"Results of {plan.name}{by}: {title.replace(' x 100', ' × 100')}; {counted}."
+    single_scores = [score for score in scores if score.by != "average"] or scores
+    counted = counted_items({score.title or score.slice: score.items for score in single_scores})
+    return f"Results of {plan.name}{axes_text}: {title.replace(' x 100', ' × 100')}; {counted}."
 
 
 def _flaws(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
@@ -142,31 +142,34 @@ def _flaws(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
         cell for spread in pivot.spreads.values() if spread.is_flawed for cell in spread.cells
     }
     for cell in plan.cells:
-        if cell.id in flawed and (flaw := trained_flaw(cell.run)):
-            yield f"{cell.id} cannot be the best: {flaw}"
+        if cell.id in flawed and (failure := trained_flaw(cell.run)):
+            yield f"{cell.id} cannot be the best: {failure}"
 
 
 def _chosen_notes(pivot: Pivot) -> Iterator[str]:
     """Yield by how much the best of each column is expected to be too high, because it was chosen
     by the number that is shown.
     """
-    best = {
+    excess_of_column = {
         column: spread.optimism
         for (_, column), spread in pivot.spreads.items()
         if spread.is_best and spread.optimism is not None
     }
     titles = _column_titles(pivot)
     is_named = pivot.column_axis is None and len(pivot.columns) > 1
-    if known := [
+    if excesses := [
         f"{titles[column]} {too_high:z.2f}" if is_named else f"{too_high:z.2f}"
-        for column, too_high in best.items()
+        for column, too_high in excess_of_column.items()
         if too_high >= SEEN
     ]:
-        listed = ", ".join(known)
-        yield f"the best was chosen by this number, which makes it too high by about {listed}"
-    if unknown := [titles[column] for column, too_high in best.items() if isnan(too_high)]:
+        excess_list = ", ".join(excesses)
+        yield f"the best was chosen by this number, which makes it too high by about {excess_list}"
+    if unknown_titles := [
+        titles[column] for column, too_high in excess_of_column.items() if isnan(too_high)
+    ]:
         yield (
-            f"the best of {', '.join(unknown)} was chosen by one seed, which makes it too high by an "
+            f"the best of {', '.join(unknown_titles)} was chosen by one seed, which makes it too "
+            "high by an "
             "unknown amount"
         )
 
@@ -174,8 +177,8 @@ def _chosen_notes(pivot: Pivot) -> Iterator[str]:
 def _ties(plan: GridPlan, pivot: Pivot) -> str:
     """Return by what test places are marked as ties."""
     if pivot.is_by_items:
-        over = "items and seeds" if len(plan.seeds) > 1 else "items, so about these checkpoints"
-        return f"=: not distinguished from it (5%, over {over}, counting that it was chosen)"
+        units = "items and seeds" if len(plan.seeds) > 1 else "items, so about these checkpoints"
+        return f"=: not distinguished from it (5%, over {units}, counting that it was chosen)"
     if len(plan.seeds) == 1:
         return "one seed, so ties are not tested"
     return (
@@ -220,21 +223,21 @@ def _spread_cells(key: str, spread: Spread) -> Row:
     """Return the text for people; for machines the mean, the deviation, the number of seeds, the
     mark and the counts of shared text.
     """
-    mark = "*" if spread.is_best else "=" if spread.is_tied else " "
+    place_sign = "*" if spread.is_best else "=" if spread.is_tied else " "
     values = ", ".join(f"{value:z.2f}" for value in spread.values)
     return {
         key: number(
             spread.mean,
             mark=overlap_mark(spread.shared),
             sd=spread.sd,
-            sign=mark,
-            raised=mark.strip(),
+            sign=place_sign,
+            raised=place_sign.strip(),
             is_best=spread.is_best,
             hover=f"seeds: {values}" if len(spread.values) > 1 else "",
         ),
         f"{key}.sd": spread.sd,
         f"{key}.seeds": len(spread.values),
-        f"{key}.mark": mark.strip(),
+        f"{key}.mark": place_sign.strip(),
         **({f"{key}.optimism": spread.optimism} if spread.is_best else {}),
         **overlap_fields(spread.shared, f"{key}."),
     }
@@ -247,8 +250,8 @@ def _seeds_notes(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
     counts = {len(spread.values) for spread in pivot.spreads.values()}
     if max(counts) == 1:
         return
-    ends = " to ".join(map(str, dict.fromkeys((min(counts), max(counts)))))
-    yield f"mean ± standard deviation of {ends} seeds"
+    extremes = " to ".join(map(str, dict.fromkeys((min(counts), max(counts)))))
+    yield f"mean ± standard deviation of {extremes} seeds"
     data = [stage["data"] for variant in plan.variants for stage in variant.recipe["stage"]]
     if any(
         "rows" in state and state.get("sample") is None and not state.get("shares")
@@ -269,22 +272,22 @@ def _made_notes(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
         for state in evaluation.data:
             versions.setdefault(_split(state), set()).add(_identity(state))
     for labels, evaluation in pivot.made:
-        noted: list[tuple[str, tuple[str, ...]]] = []
+        noted_texts: list[tuple[str, tuple[str, ...]]] = []
         for state in evaluation.data:
-            noted += [(note, (note,)) for note in remarks(state)]
+            noted_texts += [(note, (note,)) for note in remarks(state)]
             if len(versions[_split(state)]) > 1:
                 digest = hashlib.sha256(repr(_identity(state)).encode()).hexdigest()[:8]
                 name, split, rows = (state.get(key) for key in ("name", "split", "rows"))
                 text = f"evaluated on {name} {split} with {rows} rows ({digest})"
-                noted.append((text, (text,)))
-        noted += [(note, phrases_of(note)) for note in evaluation.notes]
-        used, unusual = usage(facts_of(evaluation, "truncated"))
-        for remark in (*noted, (used, tuple(unusual))):
-            cells.setdefault(remark, []).append(labels)
+                noted_texts.append((text, (text,)))
+        noted_texts += [(note, phrases_of(note)) for note in evaluation.notes]
+        usage_text, unusual = usage(facts_of(evaluation, "truncated"))
+        for noted_text in (*noted_texts, (usage_text, tuple(unusual))):
+            cells.setdefault(noted_text, []).append(labels)
     for (note, phrases), cell in cells.items():
-        where = _where(plan, cell, [labels for labels, _ in pivot.made])
-        text = f"{where}: {note}" if where else note
-        yield Note(text, models=[where] if where else [], short=phrases)
+        cell_names = _where(plan, cell, [labels for labels, _ in pivot.made])
+        text = f"{cell_names}: {note}" if cell_names else note
+        yield Note(text, models=[cell_names] if cell_names else [], short=phrases)
 
 
 def _split(state: Mapping[str, Any]) -> tuple[str, str]:
@@ -297,32 +300,37 @@ def _identity(state: Mapping[str, Any]) -> tuple[Any, ...]:
     return (*map(state.get, keys), *sorted(state.get("sha256", {}).values()))
 
 
-def _where(plan: GridPlan, chosen: list[Mapping[str, str]], every: list[Mapping[str, str]]) -> str:
+def _where(
+    plan: GridPlan, cells: list[Mapping[str, str]], all_cells: list[Mapping[str, str]]
+) -> str:
     """Return which cells these are: the labels of one axis if they identify them, else all labels;
     empty for all cells.
     """
-    others = [labels for labels in every if labels not in chosen]
-    if not others:
+    other_cells = [labels for labels in all_cells if labels not in cells]
+    if not other_cells:
         return ""
     for axis in plan.axes:
-        named = dict.fromkeys(labels.get(axis, "none") for labels in chosen)
-        if not any(labels.get(axis, "none") in named for labels in others):
-            return f"{axis} {', '.join(named)}"
-    return "; ".join(dict.fromkeys(" ".join(labels.values()) for labels in chosen))
+        cell_labels = dict.fromkeys(labels.get(axis, "none") for labels in cells)
+        if not any(labels.get(axis, "none") in cell_labels for labels in other_cells):
+            return f"{axis} {', '.join(cell_labels)}"
+    return "; ".join(dict.fromkeys(" ".join(labels.values()) for labels in cells))
 
 
 def states_line(progress: GridProgress) -> str:
     """Return the states in one line: "12 done, 3 running, 3 waiting, about 4m10s left"."""
     counts, cost = progress.counts, progress.cost
-    parts = [f"{counts[state]} {state}" for state in _LISTED_STATES if counts.get(state)]
+    states = [f"{counts[state]} {state}" for state in _LISTED_STATES if counts.get(state)]
     if cost.cells and cost.seconds is not None:
-        parts.append(f"about {duration(cost.seconds)} left")
-    return ", ".join(parts)
+        states.append(f"about {duration(cost.seconds)} left")
+    return ", ".join(states)
 
 
 def status_table(progress: GridProgress) -> Table:
     """Return every cell with its state, in the order of the plan."""
-    plan, steps = progress.plan, {each.cell.id: each.step for each in progress.running}
+    plan, steps = (
+        progress.plan,
+        {running_cell.cell.id: running_cell.step for running_cell in progress.running},
+    )
     rows: Rows = []
     for entry in progress.entries:
         cell, run = entry.cell, entry.cell.run
@@ -369,8 +377,8 @@ def cells_table(
     for entry in entries:
         cell = entry.cell
         row = _cell_row(cell) | {"done": entry.state == "done", "run": cell.id}
-        if (taken := (seconds or {}).get(cell.id)) is not None:
-            row["seconds"] = TableCell(taken, duration(taken))
+        if (cell_seconds := (seconds or {}).get(cell.id)) is not None:
+            row["seconds"] = TableCell(cell_seconds, duration(cell_seconds))
         rows.append(row)
     expected = ["seconds = expected [minor]"] if seconds else []
     columns = [*_columns(plan), *columns_of("done", *expected, "run [minor]")]
@@ -386,12 +394,12 @@ def summary_table(plan: GridPlan, entries: Sequence[CellEntry]) -> Table:
         for entry in entries
         if entry.state != "done"
     ]
-    done = (
+    done_count = (
         f"{len(entries) - len(rows)} of {len(entries)} cells are done; `embedlab grid table "
         f"{plan.name}` shows their scores"
     )
     columns = [*_columns(plan), *columns_of("state", "reason [text]")] if rows else []
-    return Table(plan.name, columns, rows, (done,))
+    return Table(plan.name, columns, rows, (done_count,))
 
 
 def _cell_row(cell: Cell) -> Row:

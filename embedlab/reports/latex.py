@@ -59,27 +59,29 @@ def to_latex(table: Table) -> str:
 def _tabular(table: Table) -> Iterator[str]:
     """Yield the rows between rules; a group is named in its first row."""
     columns = table.columns
-    sides = "".join(_side(table, column) for column in columns)
+    alignments = "".join(_side(table, column) for column in columns)
     header, *body = table.texts()
-    yield from (rf"\begin{{tabular}}{{{sides}}}", r"\toprule")
+    yield from (rf"\begin{{tabular}}{{{alignments}}}", r"\toprule")
     yield f"{' & '.join(map(_escaped, header))} \\\\"
     yield r"\midrule"
-    above: list[str] = []
+    previous_texts: list[str] = []
     for row, texts in zip(table.rows, body, strict=True):
-        cells = [
+        row_cells = [
             _cell(row.get(column.key), text) for column, text in zip(columns, texts, strict=True)
         ]
-        if columns[0].role == "group" and above:
-            same = takewhile(
-                lambda each: each[0].role == "group" and each[1] == each[2],
-                zip(columns, texts, above, strict=True),
+        if columns[0].role == "group" and previous_texts:
+            repeats = takewhile(
+                lambda column_texts: (
+                    column_texts[0].role == "group" and column_texts[1] == column_texts[2]
+                ),
+                zip(columns, texts, previous_texts, strict=True),
             )
-            repeated = sum(1 for _ in same)
-            cells[:repeated] = [""] * repeated
+            repeated = sum(1 for _ in repeats)
+            row_cells[:repeated] = [""] * repeated
             if not repeated:
                 yield r"\addlinespace"
-        above = texts
-        yield f"{' & '.join(cells)} \\\\"
+        previous_texts = texts
+        yield f"{' & '.join(row_cells)} \\\\"
     yield from (r"\bottomrule", r"\end{tabular}")
 
 
@@ -87,10 +89,10 @@ def _cell(value: Value | TableCell, text: str) -> str:
     """Return a cell: the best of its row bold, letters raised."""
     if not isinstance(value, TableCell):
         return _escaped(text)
-    shown = _escaped(text.removesuffix(value.raised).rstrip() if value.raised else text)
+    escaped = _escaped(text.removesuffix(value.raised).rstrip() if value.raised else text)
     if value.is_best:
-        shown = rf"\textbf{{{shown}}}"
-    return rf"{shown}\textsuperscript{{{_escaped(value.raised)}}}" if value.raised else shown
+        escaped = rf"\textbf{{{escaped}}}"
+    return rf"{escaped}\textsuperscript{{{_escaped(value.raised)}}}" if value.raised else escaped
 
 
 def _side(table: Table, column: Column) -> str:

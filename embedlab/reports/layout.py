@@ -88,23 +88,31 @@ def _body(table: Table, width: int | None) -> tuple[Table, list[TableLine]]:
         for column, *texts in zip(table.columns, *table.texts(), strict=True)
     ]
     # a column of texts without any is left out
-    full = [each for each in columns if each.kind != "text" or each.has_texts]
-    firm = [each for each in full if each.role != "minor"]
-    if lines := _part(full, width):
+    shown_columns = [
+        kept_column
+        for kept_column in columns
+        if kept_column.kind != "text" or kept_column.has_texts
+    ]
+    major_columns = [kept_column for kept_column in shown_columns if kept_column.role != "minor"]
+    if lines := _part(shown_columns, width):
         return table, [blank, *lines, blank]
     smaller = table
-    if len(firm) < len(full):
-        gone = ", ".join(each.title for each in full if each.role == "minor")
+    if len(major_columns) < len(shown_columns):
+        gone = ", ".join(
+            kept_column.title for kept_column in shown_columns if kept_column.role == "minor"
+        )
         notes = [*table.notes, f"a wider terminal and --json also show: {gone}"]
         smaller = replace(table, notes=notes)
-        if lines := _part(firm, width):
+        if lines := _part(major_columns, width):
             return smaller, [blank, *lines, blank]
-    whole, divided = (_parts(firm, width, breaks_numbers=breaks) for breaks in (False, True))
-    if not (whole or divided):
-        return table, [blank, *_blocks(full, width or 0)]
+    unbroken, divided = (
+        _parts(major_columns, width, breaks_numbers=breaks) for breaks in (False, True)
+    )
+    if not (unbroken or divided):
+        return table, [blank, *_blocks(shown_columns, width or 0)]
     # numbers stay with their intervals unless that takes many more lines
-    is_long = not whole or (divided and len(whole) > 1.5 * len(divided))
-    return smaller, [blank, *(divided if is_long else whole), blank]
+    is_long = not unbroken or (divided and len(unbroken) > 1.5 * len(divided))
+    return smaller, [blank, *(divided if is_long else unbroken), blank]
 
 
 class _Shown:
@@ -123,17 +131,17 @@ class _Shown:
         """Return the smallest width that is acceptable."""
         may_break = self.kind != "number" or breaks_numbers
         title = min(_widest([self.title], "name"), _LEAST["name"])
-        words = max(title, _widest(self.cells, self.kind if may_break else None))
+        word_width = max(title, _widest(self.cells, self.kind if may_break else None))
         if self.kind == "number":
-            return words
-        return min(self.natural, max(min(words, _LONGEST_WORD), _LEAST[self.kind]))
+            return word_width
+        return min(self.natural, max(min(word_width, _LONGEST_WORD), _LEAST[self.kind]))
 
 
 def _widest(texts: Iterable[str], kind: Kind | None = None) -> int:
     """Return the width of the longest line, or of the longest part of a KIND that cannot break."""
     lines = [line for text in texts for line in text.split("\n")]
     if kind is not None:
-        lines = [part for line in lines for part in _BREAKS[kind].split(line)]
+        lines = [piece for line in lines for piece in _BREAKS[kind].split(line)]
     return max(map(cell_len, lines), default=0)
 
 
@@ -144,18 +152,20 @@ def _fit(
     not fit. Texts break first, then titles of numbers, then names.
     """
     widths = [column.natural for column in columns]
-    over = 0
+    excess = 0
     for gap in (_GAP + 1, _GAP):
-        over = 1 + sum(widths) + gap * (len(widths) - 1) - (width or 0)
-        if width is None or over <= 0:
+        excess = 1 + sum(widths) + gap * (len(widths) - 1) - (width or 0)
+        if width is None or excess <= 0:
             return widths, gap
-    least = [column.least(breaks_numbers=breaks_numbers) for column in columns]
+    least_widths = [column.least(breaks_numbers=breaks_numbers) for column in columns]
     for kind in ("text", "number", "name"):
-        same_kind = [place for place, column in enumerate(columns) if column.kind == kind]
-        while over > 0 and (room := [place for place in same_kind if widths[place] > least[place]]):
-            widths[max(room, key=lambda place: (widths[place], place))] -= 1
-            over -= 1
-    return (widths, _GAP) if over <= 0 else None
+        same_kind = [index for index, column in enumerate(columns) if column.kind == kind]
+        while excess > 0 and (
+            room := [index for index in same_kind if widths[index] > least_widths[index]]
+        ):
+            widths[max(room, key=lambda index: (widths[index], index))] -= 1
+            excess -= 1
+    return (widths, _GAP) if excess <= 0 else None
 
 
 def _part(
@@ -173,15 +183,15 @@ def _part(
         pieces = []
         for text, column, size in zip(texts, columns, widths, strict=True):
             lines = text.split("\n")
-            how = "name" if kind == "header" else column.kind
-            pieces.append([part for line in lines for part in broken(line, size, how)])
+            text_kind = "name" if kind == "header" else column.kind
+            pieces.append([piece for line in lines for piece in broken(line, size, text_kind)])
         height = max(map(len, pieces))
         for column, size, lines in zip(columns, widths, pieces, strict=True):
-            rest = [""] * (height - len(lines))
-            lines[:] = [*rest, *lines] if kind == "header" else [*lines, *rest]
-            for place, line in enumerate(lines):
+            padding = [""] * (height - len(lines))
+            lines[:] = [*padding, *lines] if kind == "header" else [*lines, *padding]
+            for index, line in enumerate(lines):
                 blank = " " * (size - cell_len(line))
-                lines[place] = f"{blank}{line}" if column.is_right else f"{line}{blank}"
+                lines[index] = f"{blank}{line}" if column.is_right else f"{line}{blank}"
         joined = [(" " * gap).join(cells) for cells in zip(*pieces, strict=True)]
         return [TableLine(text=f" {line}".rstrip(), kind=kind) for line in joined]
 
@@ -201,40 +211,42 @@ def _parts(
     where one does not fit. Differences that do not all fit beside scores are parts of their own.
     """
     names = [column for column in columns if column.role in {"key", "group"}]
-    rest = [column for column in columns if column.role not in {"key", "group"}]
+    remaining = [column for column in columns if column.role not in {"key", "group"}]
     lines: list[TableLine] = []
-    while rest:
-        fits = [
+    while remaining:
+        fitting_counts = [
             count
-            for count in range(1, len(rest) + 1)
-            if _fit([*names, *rest[:count]], width, breaks_numbers=breaks_numbers)
+            for count in range(1, len(remaining) + 1)
+            if _fit([*names, *remaining[:count]], width, breaks_numbers=breaks_numbers)
         ]
-        if not fits or not names or any(column.role == "sentence" for column in columns):
+        if not fitting_counts or not names or any(column.role == "sentence" for column in columns):
             return []
-        count = fits[-1]
-        if count < len(rest) and rest[count].role == "difference":
-            first = next(place for place, column in enumerate(rest) if column.role == "difference")
-            count = first or count
+        count = fitting_counts[-1]
+        if count < len(remaining) and remaining[count].role == "difference":
+            first_difference = next(
+                index for index, column in enumerate(remaining) if column.role == "difference"
+            )
+            count = first_difference or count
         lines += [TableLine(text="")] if lines else []
-        lines += _part([*names, *rest[:count]], width, breaks_numbers=breaks_numbers)
-        rest = rest[count:]
+        lines += _part([*names, *remaining[:count]], width, breaks_numbers=breaks_numbers)
+        remaining = remaining[count:]
     return lines
 
 
 def _blocks(columns: Sequence[_Shown], width: int) -> Iterator[TableLine]:
     """Yield each row as its titled values, none of them broken, with its sentences below."""
     for cells in zip(*(column.cells for column in columns), strict=True):
-        facts = [""]
+        value_lines = [""]
         for column, cell in zip(columns, cells, strict=True):
             if column.role == "sentence":
                 continue
-            fact = f"{one_line(column.title)} {cell}"
-            longer = f"{facts[-1]} · {fact}" if facts[-1] else fact
+            titled_value = f"{one_line(column.title)} {cell}"
+            longer = f"{value_lines[-1]} · {titled_value}" if value_lines[-1] else titled_value
             if cell_len(longer) < width:
-                facts[-1] = longer
+                value_lines[-1] = longer
             else:
-                facts.append(fact)
-        for line in filter(None, facts):
+                value_lines.append(titled_value)
+        for line in filter(None, value_lines):
             yield from (TableLine(text=f" {piece}") for piece in broken(line, width - 1, "name"))
         for column, cell in zip(columns, cells, strict=True):
             if column.role == "sentence":
@@ -251,7 +263,7 @@ def broken(text: str, width: int, kind: Kind) -> list[str]:
     if cell_len(text) <= width:
         return [text]
     lines, start = [""], 0
-    for end, after in [
+    for end, next_start in [
         *(match.span() for match in _BREAKS[kind].finditer(text)),
         (len(text), len(text)),
     ]:
@@ -262,7 +274,7 @@ def broken(text: str, width: int, kind: Kind) -> list[str]:
             lines[-1] = joined
         else:
             lines += chop_cells(piece, max(width, 2))  # a character may take two cells
-        start = after
+        start = next_start
     return [line for line in lines if line] or [""]
 
 
@@ -270,6 +282,6 @@ def _wrapped(text: str, width: int | None, indent: int) -> list[str]:
     """Return TEXT in lines of WIDTH cells, all but the first indented."""
     if width is None or cell_len(text) <= width:
         return [text]
-    first, *rest = broken(text, width, "text")
-    below = broken(" ".join(rest), width - indent, "text")
-    return [first, *(f"{' ' * indent}{piece}" for piece in below)]
+    first_line, *other_lines = broken(text, width, "text")
+    continuation = broken(" ".join(other_lines), width - indent, "text")
+    return [first_line, *(f"{' ' * indent}{piece}" for piece in continuation)]

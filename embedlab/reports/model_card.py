@@ -34,8 +34,8 @@ def scores_section(evaluations: Sequence[tuple[Evaluation, StoredIntervals]]) ->
     """Return a table of the stored scores of each task, with their intervals, marks and precisions;
     empty without any.
     """
-    parts = "".join(_task(evaluation, intervals) for evaluation, intervals in evaluations)
-    return f"\n## Scores\n{parts}" if parts else ""
+    sections = "".join(_task(evaluation, intervals) for evaluation, intervals in evaluations)
+    return f"\n## Scores\n{sections}" if sections else ""
 
 
 def _task(evaluation: Evaluation, intervals: StoredIntervals) -> str:
@@ -50,7 +50,7 @@ def _task(evaluation: Evaluation, intervals: StoredIntervals) -> str:
     rows: list[Row] = []
     for score in scores:
         low, high = intervals.of(score) or (nan, nan)
-        value, low, high = (score.scale * each for each in (score.value, low, high))
+        value, low, high = (score.scale * score_value for score_value in (score.value, low, high))
         setting = [score.setting, "dev" if score.split == "dev" else ""]
         rows.append(
             {
@@ -72,6 +72,6 @@ def _task(evaluation: Evaluation, intervals: StoredIntervals) -> str:
     scales = {score.metric: score.scale for score in scores}
     unit = f", {measures_in(scales)}" if is_mixed(scales) else unit_of(scales)
     trained = evaluation.training_precision
-    after = f", trained in {trained}" if trained else ""
+    training_note = f", trained in {trained}" if trained else ""
     head = with_marks(f"{evaluation.task}{unit}", evaluation.marks)
-    return f"\n{head}, evaluated in {evaluation.precision}{after}:\n\n{table.to_markdown()}"
+    return f"\n{head}, evaluated in {evaluation.precision}{training_note}:\n\n{table.to_markdown()}"

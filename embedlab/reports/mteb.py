@@ -126,12 +126,13 @@ def _refuse_other_data(name: str, state: Mapping[str, Any]) -> None:
             f"{name} is not a complete corpus: mteb's {mteb_tasks()[name]} is",
             hint="remove --mteb, or give --data DIR",
         )
-    if other := next(
+    if other_name := next(
         (file for file in state.get("sha256", {}) if not file.startswith(f"{OFFICIAL_FOLDER}/")),
         None,
     ):
         raise UsageError(
-            f"{name} was read from {other!r}, which is not the text of mteb's {mteb_tasks()[name]}",
+            f"{name} was read from {other_name!r}, which is not the text of mteb's "
+            f"{mteb_tasks()[name]}",
             hint=f"put the official files into the folder {OFFICIAL_FOLDER} of the data folder, "
             f"or remove --mteb",
         )

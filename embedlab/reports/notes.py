@@ -86,13 +86,13 @@ def slice_notes(slices: Iterable[ComparedSlice]) -> list[str]:
     """Return the notes on SLICES, each after the slice's name; what holds for several measures of
     the same items is said once.
     """
-    found: dict[tuple[str, str, str], str] = {}
-    for each in slices:
-        for note in each.notes:
-            text = f"{each.key}: {note}"
-            named = note.with_text(text) if isinstance(note, Note) else text
-            found.setdefault((each.task, each.slice_key, note), named)
-    return [*found.values()]
+    note_by_key: dict[tuple[str, str, str], str] = {}
+    for row in slices:
+        for note in row.notes:
+            text = f"{row.key}: {note}"
+            named_note = note.with_text(text) if isinstance(note, Note) else text
+            note_by_key.setdefault((row.task, row.slice_key, note), named_note)
+    return [*note_by_key.values()]
 
 
 def usage(facts: Facts) -> tuple[str, list[str]]:
@@ -101,26 +101,26 @@ def usage(facts: Facts) -> tuple[str, list[str]]:
     """
     from embedlab.encoders.encoder import odd_texts
 
-    used = [f"{key.replace('_', ' ')} {facts[key]}" for key in USED if key in facts]
+    usual_facts = [f"{key.replace('_', ' ')} {facts[key]}" for key in USED if key in facts]
     precision = facts.get("precision", DEFAULT_PRECISION)
     trained = facts.get("training_precision")
     is_usual = precision == (trained or DEFAULT_PRECISION) == DEFAULT_PRECISION
-    after = [f"trained in {trained}"] if trained else []
-    shown = [] if is_usual else [f"precision {precision}", *after]
-    if (cut := facts.get("truncated", "0")) != "0":
-        after.append(f"{cut} inputs cut")
-        at = f" at {facts['max_tokens']} tokens" if "max_tokens" in facts else ""
-        shown.append(f"{cut} inputs cut{at}")
-    odd = odd_texts(int(facts.get("zero_vectors", 0)), int(facts.get("unknown_texts", 0)))
-    return ", ".join([*used, *after, *odd]), [*shown, *odd]
+    addenda = [f"trained in {trained}"] if trained else []
+    unusual = [] if is_usual else [f"precision {precision}", *addenda]
+    if (cut_count := facts.get("truncated", "0")) != "0":
+        addenda.append(f"{cut_count} inputs cut")
+        limit_note = f" at {facts['max_tokens']} tokens" if "max_tokens" in facts else ""
+        unusual.append(f"{cut_count} inputs cut{limit_note}")
+    odd_notes = odd_texts(int(facts.get("zero_vectors", 0)), int(facts.get("unknown_texts", 0)))
+    return ", ".join([*usual_facts, *addenda, *odd_notes]), [*unusual, *odd_notes]
 
 
-def facts_of(noted: Evaluation | EncoderFacts, *more: str) -> Facts:
+def facts_of(source: Evaluation | EncoderFacts, *more_keys: str) -> Facts:
     """Return how a member was used, from its evaluation or its encoder, including the facts
     MORE.
     """
-    keys = (*USED, "training_precision", *more)
-    return {key: str(value) for key in keys if (value := getattr(noted, key, None)) is not None}
+    keys = (*USED, "training_precision", *more_keys)
+    return {key: str(value) for key in keys if (value := getattr(source, key, None)) is not None}
 
 
 def training_facts(spec: ModelSpec) -> Facts:
@@ -149,11 +149,11 @@ def model_notes(model: Model, members: Sequence[PairScorer]) -> list[str]:
     trained = dict.fromkeys(
         model_note(model.name, note) for spec in model.members for note in training_notes(spec)
     )
-    used = [
+    facts_of_members = [
         {**facts_of(member.facts, *TEXT_COUNTS), **training_facts(spec)}
         for spec, member in zip(model.members, members, strict=True)
     ]
-    return [*trained, *usage_note(model.name, used)]
+    return [*trained, *usage_note(model.name, facts_of_members)]
 
 
 DEPENDENCE = "items of one topic count as dependent"
@@ -171,12 +171,12 @@ Scales = Mapping[str, TableScale]
 
 def scales_of(slices: Iterable[ComparedSlice | Detectable]) -> Scales:
     """Return the scales of the measures of SLICES."""
-    return {compared.metric: scale_of(compared.task, compared.metric) for compared in slices}
+    return {row.metric: scale_of(row.task, row.metric) for row in slices}
 
 
 def shares_of(slices: Iterable[ComparedSlice]) -> list[ComparedSlice]:
     """Return the slices whose numbers are shares: those that plots show."""
-    return [compared for compared in slices if scale_of(compared.task, compared.metric) == 100]
+    return [row for row in slices if scale_of(row.task, row.metric) == 100]
 
 
 def unit_of(scales: Scales) -> str:
@@ -211,18 +211,20 @@ def comparison_caption(
     """Return the caption of a table of scores: with their differences, without, or with intervals
     of their own, where no model is compared with another.
     """
-    about: Iterable[str]
+    interval_sentences: Iterable[str]
     if shown == "own intervals":
-        about = [f"Brackets: 95% intervals over {_over(comparison)}."] * _has_intervals(comparison)
+        interval_sentences = [
+            f"Brackets: 95% intervals over {_over(comparison)}."
+        ] * _has_intervals(comparison)
     else:
         is_shown = shown == "differences" and len(comparison.models) > 1
-        about = _signs(comparison, shows_differences=is_shown)
+        interval_sentences = _signs(comparison, shows_differences=is_shown)
     return table_caption(
         subject_of(comparison),
-        *about,
+        *interval_sentences,
         marks=comparison.marks,
         is_ranked=len(comparison.models) > 1 and 100 in scales_of(comparison.slices).values(),
-        seen=[each for counts in comparison.counts.values() for each in counts.values()],
+        seen=[overlap for counts in comparison.counts.values() for overlap in counts.values()],
         seeds=[len(model.members) for model in _trained(comparison)],
         last=_single_seeds(comparison),
     )
@@ -242,8 +244,8 @@ def table_caption(
 
     IS_RANKED: the highest of the models is bold.
     """
-    several = " or ".join(map(str, sorted({count for count in seeds if count > 1})))
-    spread = f"±: standard deviation over {several} seeds." if several else ""
+    seed_counts = " or ".join(map(str, sorted({count for count in seeds if count > 1})))
+    spread = f"±: standard deviation over {seed_counts} seeds." if seed_counts else ""
     bold = "Bold: the highest of the models." * is_ranked
     return joined(what, *data_sentences(marks), *about, bold, *seen_sentences(seen), spread, last)
 
@@ -273,39 +275,45 @@ def trained_on(pairs: Sequence[str], sentences: Sequence[str]) -> Iterator[str]:
     """Yield whose training data holds test PAIRS, or single test SENTENCES: a figure has no
     marks.
     """
-    for what, models in (("pairs", pairs), ("sentences", sentences)):
+    for unit, models in (("pairs", pairs), ("sentences", sentences)):
         if models:
-            yield f"Test {what} are in the training data of {', '.join(models)}."
+            yield f"Test {unit} are in the training data of {', '.join(models)}."
 
 
 def subject_of(comparison: TaskComparison) -> str:
     """Return what the scores are and of how many items, as a sentence."""
     measures = measures_in(scales_of(comparison.slices)).replace(" x 100", " × 100")
-    by, where = comparison.slicing.by, comparison.slicing.where
-    cut = "" if by == DATASET else f" by whether {by!r} holds" if is_expression(by) else f" by {by}"
-    picked = f", items that match {where!r}" if where else ""
-    return f"{measures}{cut}{picked}; {items_of(comparison)}."
+    property_name, condition = comparison.slicing.by, comparison.slicing.where
+    property_note = (
+        ""
+        if property_name == DATASET
+        else f" by whether {property_name!r} holds"
+        if is_expression(property_name)
+        else f" by {property_name}"
+    )
+    picked = f", items that match {condition!r}" if condition else ""
+    return f"{measures}{property_note}{picked}; {items_of(comparison)}."
 
 
 def items_of(comparison: TaskComparison) -> str:
     """Return how many items each slice of a comparison has."""
-    slices = [compared for compared in comparison.slices if not compared.average_of]
+    slices = [row for row in comparison.slices if not row.average_of]
     common = ", those that all models score" if comparison.rows is not None else ""
-    return f"{counted_items({each.slice_title: each.items for each in slices})}{common}"
+    return f"{counted_items({item_row.slice_title: item_row.items for item_row in slices})}{common}"
 
 
 def counted_items(counts: Mapping[str, int]) -> str:
     """Return how many items each slice has."""
     if not counts:
         return "averages"
-    least, most = min(counts.values()), max(counts.values())
+    fewest, most = min(counts.values()), max(counts.values())
     if len(counts) == 1:
         return f"n = {most:,} items of {next(iter(counts))}"
-    if least == most:
+    if fewest == most:
         return f"n = {most:,} items in each of {len(counts)}"
     if len(counts) <= _LISTED:
         return f"n = {', '.join(f'{count:,} ({name})' for name, count in counts.items())} items"
-    return f"n = {least:,} to {most:,} items in each of {len(counts)}"
+    return f"n = {fewest:,} to {most:,} items in each of {len(counts)}"
 
 
 def data_sentences(marks: Sequence[str]) -> Iterator[str]:
@@ -314,7 +322,7 @@ def data_sentences(marks: Sequence[str]) -> Iterator[str]:
 
 
 def _has_intervals(comparison: TaskComparison) -> bool:
-    scores = [score for compared in comparison.slices for score in compared.scores.values()]
+    scores = [score for row in comparison.slices for score in row.scores.values()]
     return any(not isnan(score.low) for score in scores)
 
 
@@ -327,36 +335,36 @@ def _signs(comparison: TaskComparison, *, shows_differences: bool) -> Iterator[s
     """Yield what the brackets are, or how wide intervals are that have no place in the cells; then
     what letters and stars mean, and the family of the correction.
     """
-    slices, over = comparison.slices, f"over {_over(comparison)}"
+    slices, over_note = comparison.slices, f"over {_over(comparison)}"
     widths = [
-        scale_of(compared.task, compared.metric) * (score.high - score.low) / 2
-        for compared in slices
-        for score in compared.scores.values()
+        scale_of(compared_slice.task, compared_slice.metric) * (score.high - score.low) / 2
+        for compared_slice in slices
+        for score in compared_slice.scores.values()
         if not isnan(score.low)
     ]
     if widths and shows_differences:
         reference, *_ = comparison.titles.values()
-        yield f"Brackets: 95% intervals of each difference from {reference}, {over}."
+        yield f"Brackets: 95% intervals of each difference from {reference}, {over_note}."
     elif widths:
-        ends = dict.fromkeys(f"±{width:z.1f}" for width in (min(widths), max(widths)))
-        yield f"95% intervals {over}: {' to '.join(ends)}."
-    tests = sum(compared.tests for compared in slices)
+        half_widths = dict.fromkeys(f"±{width:z.1f}" for width in (min(widths), max(widths)))
+        yield f"95% intervals {over_note}: {' to '.join(half_widths)}."
+    tests = sum(compared_slice.tests for compared_slice in slices)
     if not tests:
         return
     if shows_differences:
         family = f" after Holm's correction over all {tests}" if tests > 1 else ""
         yield f"{MODELS.sign} marks a difference that is not zero at the 5% level{family}."
-    if any(score.letters for each in slices for score in each.scores.values()):
+    if any(score.letters for row in slices for score in row.scores.values()):
         yield "Models that share a letter are not distinguished, corrected over each two models."
     if REACHES["checkpoints"] in reach_signs(slices):
         yield "With one run each, differences are about these checkpoints, not their recipes."
     if not shows_differences:
         return
-    if any(each.topic for compared in slices for each in compared.differences.values()):
+    if any(row.topic for compared_slice in slices for row in compared_slice.differences.values()):
         yield f"{HANGS}: one topic decides the difference."
     if (margin := comparison.slicing.margin) is not None:
-        points = f"{100 * margin:g}"
-        yield f"= marks a difference smaller than ±{points} (two one-sided tests, Holm)."
+        margin_text = f"{100 * margin:g}"
+        yield f"= marks a difference smaller than ±{margin_text} (two one-sided tests, Holm)."
 
 
 def _trained(comparison: TaskComparison) -> list[ModelColumns]:
@@ -365,9 +373,9 @@ def _trained(comparison: TaskComparison) -> list[ModelColumns]:
 
 def _single_seeds(comparison: TaskComparison) -> str:
     trained = [model.name for model in _trained(comparison) if len(model.members) == 1]
-    about = "One seed, so that intervals are about the checkpoint, not the recipe"
+    sentence = "One seed, so that intervals are about the checkpoint, not the recipe"
     names = ", ".join(comparison.titles[name] for name in trained)
-    return f"{about}: {names}." if names else ""
+    return f"{sentence}: {names}." if names else ""
 
 
 def seen_sentences(overlaps: Iterable[Overlap | None]) -> Iterator[str]:

@@ -79,19 +79,23 @@ def page(title: str, sections: Sequence[Section], *, facts: Mapping[str, str]) -
     """
     style = files("embedlab.reports").joinpath("page.css").read_text(encoding="utf-8")
     links = [
-        f'<li><a href="#section-{place}">{escaped(section.title)}</a></li>\n'
-        for place, section in enumerate(sections, start=1)
+        f'<li><a href="#section-{number}">{escaped(section.title)}</a></li>\n'
+        for number, section in enumerate(sections, start=1)
     ]
     contents = f'<nav aria-label="Contents"><ul>\n{"".join(links)}</ul></nav>\n'
-    stated = [f"<dt>{escaped(name)}</dt><dd>{escaped(fact)}</dd>" for name, fact in facts.items()]
-    body = [line for place, each in enumerate(sections, start=1) for line in _section(each, place)]
+    fact_items = [
+        f"<dt>{escaped(name)}</dt><dd>{escaped(value)}</dd>" for name, value in facts.items()
+    ]
+    body = [
+        line for number, each in enumerate(sections, start=1) for line in _section(each, number)
+    ]
     return published(
         _PAGE.format(
             generator=GENERATOR,
             policy=POLICY,
             title=escaped(title),
             style=style,
-            facts="\n".join(['<dl class="facts">', *stated, "</dl>"]),
+            facts="\n".join(['<dl class="facts">', *fact_items, "</dl>"]),
             contents=contents if len(sections) >= CONTENTS_FROM else "",
             sections="\n".join(body),
         )
@@ -120,8 +124,8 @@ def escaped(text: str) -> str:
     return html.escape(visible(text))
 
 
-def _section(section: Section, place: int) -> Iterator[str]:
-    yield f'<section id="section-{place}">'
+def _section(section: Section, number: int) -> Iterator[str]:
+    yield f'<section id="section-{number}">'
     yield f"<h2>{escaped(section.title)}</h2>"
     yield from (f"<p>{escaped(paragraph)}</p>" for paragraph in section.text)
     if section.table is not None:
@@ -165,58 +169,62 @@ def _table(table: Table, *, is_plain: bool) -> Iterator[str]:
     """Yield the table element; in a notebook, where it is not PLAIN, its best numbers are bold,
     letters raised, and intervals where the pointer rests.
     """
-    sides = []
+    classes = []
     for column in table.columns:
         is_number = table.align(column) == "right"
-        sides.append("number" if is_number else "text" if column.is_text else "")
+        classes.append("number" if is_number else "text" if column.is_text else "")
     header, *body = table.texts()
     scope = ' scope="col"' if is_plain else ""
     yield "<table>"
     yield f"<caption>{escaped(table.shown_title)}</caption>" if table.shown_title else ""
     titles = [
-        f"<th{scope}{_attribute('class', side)}>{escaped(text)}</th>"
-        for text, side in zip(header, sides, strict=True)
+        f"<th{scope}{_attribute('class', class_name)}>{escaped(text)}</th>"
+        for text, class_name in zip(header, classes, strict=True)
     ]
     yield f"<thead><tr>{''.join(titles)}</tr></thead><tbody>"
     for row, texts in zip(table.rows, body, strict=True):
         cells = [
-            _cell(text if is_plain else row.get(column.key), text, _attribute("class", side))
-            for column, text, side in zip(table.columns, texts, sides, strict=True)
+            _cell(text if is_plain else row.get(column.key), text, _attribute("class", class_name))
+            for column, text, class_name in zip(table.columns, texts, classes, strict=True)
         ]
         yield f"<tr>{''.join(cells)}</tr>"
     yield "</tbody></table>"
 
 
 def _cell(cell: Value | TableCell, text: str, attributes: str) -> str:
-    shown = escaped(text)
+    content = escaped(text)
     if isinstance(cell, TableCell):
-        shown = escaped(text.removesuffix(cell.raised).rstrip() if cell.raised else text)
-        shown = f"<b>{shown}</b>" if cell.is_best else shown
-        shown = f'<span style="opacity:.6">{shown}</span>' if cell.is_dim else shown
-        shown += f"<sup>{escaped(cell.raised)}</sup>" if cell.raised else ""
+        content = escaped(text.removesuffix(cell.raised).rstrip() if cell.raised else text)
+        content = f"<b>{content}</b>" if cell.is_best else content
+        content = f'<span style="opacity:.6">{content}</span>' if cell.is_dim else content
+        content += f"<sup>{escaped(cell.raised)}</sup>" if cell.raised else ""
         attributes += _attribute("title", cell.hover)
-    return f"<td{attributes}>{shown}</td>"
+    return f"<td{attributes}>{content}</td>"
 
 
 def _attribute(name: str, value: str) -> str:
     return f' {name}="{escaped(value)}"' if value else ""
 
 
-def report_html(tables: Sequence[Table], said: Sequence[str] = ()) -> str:
+def report_html(tables: Sequence[Table], messages: Sequence[str] = ()) -> str:
     """Return TABLES with their notes for a notebook, in the colours of its light or dark theme, and
-    below them what was SAID on the way.
+    below them the MESSAGES of the way.
     """
-    parts: list[str] = []
+    elements: list[str] = []
     for table in tables:
-        shown = replace(table, rows=table.rows[:MOST_ROWS])
-        parts += _table(shown, is_plain=False) if table.columns else []
+        shortened = replace(table, rows=table.rows[:MOST_ROWS])
+        elements += _table(shortened, is_plain=False) if table.columns else []
         if table.shown_title and not table.columns:
-            parts.append(f"<p>{escaped(table.shown_title)}</p>")
-        more = len(table.rows) - MOST_ROWS
-        cut = [f".table() has {more} more {'row' if more == 1 else 'rows'}"] if more > 0 else []
+            elements.append(f"<p>{escaped(table.shown_title)}</p>")
+        hidden_count = len(table.rows) - MOST_ROWS
+        cut_note = (
+            [f".table() has {hidden_count} more {'row' if hidden_count == 1 else 'rows'}"]
+            if hidden_count > 0
+            else []
+        )
         notes = shown_notes(table.notes, table.titles, more=".notes has {count} more {notes}")
-        parts.append(_list([*cut, *notes]))
-    body = "".join([*parts, _list(said)])
+        elements.append(_list([*cut_note, *notes]))
+    body = "".join([*elements, _list(messages)])
     return f'<div class="embedlab"><style>{_NOTEBOOK_STYLE}</style>{body}</div>'
 
 

@@ -34,20 +34,20 @@ def listed_columns(models: Sequence[str]) -> list[str]:
 
 
 def pair_list(
-    gathered: Gathered, shown: pl.DataFrame, title: str, *, added: Sequence[str]
+    gathered: Gathered, pairs: pl.DataFrame, title: str, *, added: Sequence[str]
 ) -> Table:
-    """One row a pair of SHOWN, which has the columns of `pair_columns` and those ADDED, of text;
+    """One row for each of PAIRS, which have the columns of `pair_columns` and those ADDED, of text;
     its frame has one row a pair and model. A similarity is marked where its model was trained on
     text of the pair.
     """
     names, marks = [model.name for model in gathered.models], sorted(gathered.marks)
-    shared = {name: [*text.row_overlaps(shown)] for name, text in gathered.texts.items()}
-    rows: list[Row] = shown.select(*listed_columns(names), *added).to_dicts()
-    facts: list[Row] = []
-    for place, pair in enumerate(shown.to_dicts()):
+    overlaps_of_model = {name: [*text.row_overlaps(pairs)] for name, text in gathered.texts.items()}
+    rows: list[Row] = pairs.select(*listed_columns(names), *added).to_dicts()
+    records: list[Row] = []
+    for row, pair in enumerate(pairs.to_dicts()):
         for model in names:
-            overlap = shared[model][place] if model in shared else None
-            facts.append(
+            overlap = overlaps_of_model[model][row] if model in overlaps_of_model else None
+            records.append(
                 {
                     **{name: pair[name] for name in OF_PAIR},
                     "model": model,
@@ -59,31 +59,33 @@ def pair_list(
             )
             if overlap and isinstance(value := pair[model], float):
                 text = f"{value:z.{DIGITS}f}{overlap_sign(overlap)}"
-                rows[place][model] = TableCell(value, text)
+                rows[row][model] = TableCell(value, text)
     digits = {"gold": 2, "dice": 2, "gap": 1, **dict.fromkeys(names, DIGITS)}
     digits |= {f"error({name})": 0 for name in names}
     columns = [
         Column(key, key, "sentence" if key in PROSE else None, digits=digits.get(key))
         for key in [*listed_columns(names), *added]
     ]
-    signs = (
+    sign_line = (
         f"{PAIRS_SHARED.sign} the pair, {SENTENCES_SHARED.sign} a sentence of it is in the model's "
         "training data"
     )
     notes = [
         *generated_note(marks),
         *gathered.notes,
-        *([signs] if any(map(any, shared.values())) else []),
-        *overlap_footnotes({name: known.overlaps for name, known in gathered.known.items()}),
+        *([sign_line] if any(map(any, overlaps_of_model.values())) else []),
+        *overlap_footnotes(
+            {name: evaluation.overlaps for name, evaluation in gathered.known.items()}
+        ),
         *usage_notes(gathered.models, gathered.facts),
     ]
-    return Table(with_marks(title, marks), columns, rows, notes, tidy_frame(facts, PAIRED))
+    return Table(with_marks(title, marks), columns, rows, notes, tidy_frame(records, PAIRED))
 
 
 def selection_notes(halves: SelectedAndRest) -> Iterator[str]:
     """Yield the scores on what is selected, those on the rest, and what they are means over."""
-    for compared, what in ((halves.selected, "that match"), (halves.rest, "others")):
-        yield f"{compared.metric} of the {compared.items} {what}: {_scores(compared)}"
+    for scored_items, description in ((halves.selected, "that match"), (halves.rest, "others")):
+        yield f"{scored_items.metric} of the {scored_items.items} {description}: {_scores(scored_items)}"
     if halves.is_by_results:
         yield CHOSEN
     if len(halves.datasets) > 1:
@@ -92,12 +94,12 @@ def selection_notes(halves: SelectedAndRest) -> Iterator[str]:
 
 def _scores(compared: ComparedSlice) -> str:
     scale, titles = scale_of(compared.task, compared.metric), titles_of([*compared.scores])
-    said = []
+    texts = []
     for name, score in compared.scores.items():
         text = f"{titles[name]} {scale * score.value:z.2f}"
         if (difference := compared.differences.get(name)) is not None:
             delta, low, high = attributes(difference, "delta low high", scale).values()
-            ends = "" if isnan(low) else f" [{low:+z.2f}, {high:+z.2f}]{difference.reach_sign}"
-            text += f" ({delta:+z.2f}{ends})"
-        said.append(text)
-    return ", ".join(said)
+            interval = "" if isnan(low) else f" [{low:+z.2f}, {high:+z.2f}]{difference.reach_sign}"
+            text += f" ({delta:+z.2f}{interval})"
+        texts.append(text)
+    return ", ".join(texts)

@@ -106,13 +106,15 @@ def contents_table(
     them; WHERE says on what the trainings would run.
     """
     name = tables[0].paper
-    firsts = Counter(table.name.split("_")[0] for table in tables)
+    base_name_counts = Counter(table.name.split("_")[0] for table in tables)
     rows: TableRows = []
     for table in tables:
-        first = table.name.split("_")[0]
+        base_name = table.name.split("_")[0]
         rows.append(
             {
-                "table": TableCell(table.name, first if firsts[first] == 1 else table.name),
+                "table": TableCell(
+                    table.name, base_name if base_name_counts[base_name] == 1 else table.name
+                ),
                 "summary": table.summary,
                 "rows": len(table.sources) or None,
                 "task": ", ".join(table.tasks) if table.sources else None,
@@ -121,21 +123,23 @@ def contents_table(
                 "here": table.shown_by or f"embedlab reproduce {table.typed}",
             }
         )
-    every = f"embedlab reproduce {shlex.quote(paper)} {ALL_TABLES}"
-    whole = progress.get(ALL_TABLES) or next(iter(progress.values()), None)
+    all_command = f"embedlab reproduce {shlex.quote(paper)} {ALL_TABLES}"
+    total = progress.get(ALL_TABLES) or next(iter(progress.values()), None)
     if ALL_TABLES in progress:
-        what = {"table": ALL_TABLES, "summary": "every table, each training once"}
-        rows.append({**what, **_progress(whole), "here": every})
-    lacks = dict.fromkeys(text for own in progress.values() for text in own.lacks)
+        all_tables = {"table": ALL_TABLES, "summary": "every table, each training once"}
+        rows.append({**all_tables, **_progress(total), "here": all_command})
+    missing_data = dict.fromkeys(
+        text for table_progress in progress.values() for text in table_progress.lacks
+    )
     left = f"left: not known until a training of each encoder has run here ({where})"
-    if whole is None or whole.done == whole.cells:
+    if total is None or total.done == total.cells:
         left = "nothing is left"
-    elif whole.seconds is not None:
+    elif total.seconds is not None:
         left = f"left: {where}, after the speed of runs that are here"
     size = full_size_of(paper)
     notes = (
-        *(f"missing: {text}" for text in lacks),
-        f"`{every} --data DIR --html {name}.html` trains and evaluates what is left",
+        *(f"missing: {text}" for text in missing_data),
+        f"`{all_command} --data DIR --html {name}.html` trains and evaluates what is left",
         left,
         *([f"at the paper's size: {size}"] if size else []),
     )
@@ -185,19 +189,19 @@ def _as_printed(
 
     Numbers that name rows, and powers of ten such as 5e-05, are shown as they are written.
     """
-    both = [*zip(values, texts, strict=True)]
+    value_texts = [*zip(values, texts, strict=True)]
     if is_key or any(
-        text and isinstance(value, float) and "e" in text.lower() for value, text in both
+        text and isinstance(value, float) and "e" in text.lower() for value, text in value_texts
     ):
-        return [value if text is None else TableCell(value, text) for value, text in both]
+        return [value if text is None else TableCell(value, text) for value, text in value_texts]
     decimals = {
         value: len(repr(value).partition(".")[2]) for value in values if isinstance(value, float)
     }
     counts = Counter(decimals.values())
     # of two equally frequent ones the longer
-    usual = max(counts, key=lambda digits: (counts[digits], digits), default=0)
+    usual_digits = max(counts, key=lambda digits: (counts[digits], digits), default=0)
     return [
-        TableCell(value, f"{value:z.{max(usual, decimals[value])}f}")
+        TableCell(value, f"{value:z.{max(usual_digits, decimals[value])}f}")
         if isinstance(value, float)
         else value
         for value in values
@@ -241,34 +245,48 @@ def numbers_table(
     digits, missing = _digits(table.scale), [*missing]
     rows: TableRows = []
     for row, source in table.sources.items():
-        of_row = {column: numbers.get((row, column), NO_NUMBER) for column in table.columns}
-        printed = {column: each.printed for column, each in of_row.items()}
+        numbers_of_row = {column: numbers.get((row, column), NO_NUMBER) for column in table.columns}
+        printed = {
+            column: compared_number.printed for column, compared_number in numbers_of_row.items()
+        }
         if any(number is not None for number in printed.values()):
             rows.append({"row": row, "what": "published", **printed})
-        if any(each.values for each in of_row.values()):
-            parts = source.best_of
-            present = [
-                part
-                for part in parts
-                if any(numbers.get((part, each), NO_NUMBER).values for each in table.columns)
+        if any(compared_number.values for compared_number in numbers_of_row.values()):
+            ingredients = source.best_of
+            present_rows = [
+                ingredient
+                for ingredient in ingredients
+                if any(
+                    numbers.get((ingredient, compared_number), NO_NUMBER).values
+                    for compared_number in table.columns
+                )
             ]
-            what = "ours"
-            if present != [*parts]:
-                what = f"ours, of {len(present)} of {len(parts)} rows"
-                lacking = ", ".join(part for part in parts if part not in present)
-                missing.append(f"{row}: the best of {', '.join(present)} alone, without {lacking}")
-            ours: dict[str, Value | TableCell] = {"row": row, "what": what}
-            for column, each in of_row.items():
-                ours[column] = number(each.mean, digits=digits, sd=each.sd)
-                ours |= {f"{column}.sd": each.sd, f"{column}.seeds": len(each.values)}
-            rows.append(ours)
-        differences = {column: each.difference for column, each in of_row.items()}
+            line_name = "ours"
+            if present_rows != [*ingredients]:
+                line_name = f"ours, of {len(present_rows)} of {len(ingredients)} rows"
+                absent_rows = ", ".join(
+                    ingredient for ingredient in ingredients if ingredient not in present_rows
+                )
+                missing.append(
+                    f"{row}: the best of {', '.join(present_rows)} alone, without {absent_rows}"
+                )
+            own_row: dict[str, Value | TableCell] = {"row": row, "what": line_name}
+            for column, compared_number in numbers_of_row.items():
+                own_row[column] = number(compared_number.mean, digits=digits, sd=compared_number.sd)
+                own_row |= {
+                    f"{column}.sd": compared_number.sd,
+                    f"{column}.seeds": len(compared_number.values),
+                }
+            rows.append(own_row)
+        differences = {
+            column: compared_number.difference for column, compared_number in numbers_of_row.items()
+        }
         if any(difference is not None for difference in differences.values()):
-            shown = {
-                column: number(each, digits=digits, is_signed=True)
-                for column, each in differences.items()
+            difference_cells = {
+                column: number(compared_number, digits=digits, is_signed=True)
+                for column, compared_number in differences.items()
             }
-            rows.append({"row": row, "what": "difference", **shown})
+            rows.append({"row": row, "what": "difference", **difference_cells})
     columns = [Column("row", " ".join(table.key), "group"), Column("what", "", "key")]
     columns += [Column(name, name, "difference", "right", digits) for name in table.columns]
     title = f"{table.paper} {table.name}: {table.summary}; {_measured(table)}"
@@ -292,7 +310,9 @@ def _answer(
     if row_order is not None and row_order.pairs:
         outcomes = Counter(map(_outcome, row_order.pairs))
         counts = ", ".join(
-            f"{outcomes[each]} {said}" for each, said in _OUTCOMES.items() if outcomes[each]
+            f"{outcomes[outcome]} {description}"
+            for outcome, description in _OUTCOMES.items()
+            if outcomes[outcome]
         )
         taus = [
             f"; Kendall's tau{f' of {ranking.group}' if ranking.group else ''} {_tau(ranking)}"
@@ -309,10 +329,10 @@ def _answer(
         if number.difference is not None and column in {None, name}
     ]
     if differences:
-        ends = dict.fromkeys(
+        extremes = dict.fromkeys(
             f"{value:+z.{_digits(table.scale)}f}" for value in (min(differences), max(differences))
         )
-        yield f"Ours minus the published values, {column or 'all columns'}: {' to '.join(ends)}."
+        yield f"Ours minus the published values, {column or 'all columns'}: {' to '.join(extremes)}."
 
 
 # What is said of a pair of rows, in this order.
@@ -336,24 +356,24 @@ def brief(table: PaperTable, tables: Sequence[Table]) -> list[Table]:
 
     Of many rows it is the average, published and ours in one line, where the paper prints one.
     """
-    listed, *answers = tables
+    deviations, *answers = tables
     if not answers:
         return [*tables]
-    numbers, *others = answers
+    numbers, *other_tables = answers
     rows = [row for row in numbers.rows if row.get("what") != "difference"]
     hides = ["the order of pairs"] if table.ranked_by else []
     if len(rows) > MOST_ROWS and table.average:
-        first, hides = _of_average(table, numbers), ["other columns", *hides]
+        first_table, hides = _of_average(table, numbers), ["other columns", *hides]
     else:
-        first = replace(numbers, rows=rows)
-    note = f"--notes shows {', '.join([*hides, 'deviations'])} ({len(listed.rows)})"
+        first_table = replace(numbers, rows=rows)
+    note = f"--notes shows {', '.join([*hides, 'deviations'])} ({len(deviations.rows)})"
     for count in range(min(len(numbers.notes), MOST_NOTES), -1, -1):
         hidden = len(numbers.notes) - count
-        more = f"{note}, notes ({hidden})" if hidden else note
-        first = replace(first, notes=[more, *numbers.notes[:count]])
-        if len(plain_text(first, WIDTH).splitlines()) <= MOST_LINES:
+        hint = f"{note}, notes ({hidden})" if hidden else note
+        first_table = replace(first_table, notes=[hint, *numbers.notes[:count]])
+        if len(plain_text(first_table, WIDTH).splitlines()) <= MOST_LINES:
             break
-    return [first, *(answer for answer in others if answer.answer)]
+    return [first_table, *(answer for answer in other_tables if answer.answer)]
 
 
 def _of_average(table: PaperTable, numbers: Table) -> Table:
@@ -361,8 +381,8 @@ def _of_average(table: PaperTable, numbers: Table) -> Table:
     average = str(table.average)
     lines: dict[str, dict[str, Value | TableCell]] = {}
     for row in numbers.rows:
-        name, what = str(row["row"]), str(row["what"]).partition(",")[0]
-        lines.setdefault(name, {"row": name})[what] = row.get(average)
+        name, line_name = str(row["row"]), str(row["what"]).partition(",")[0]
+        lines.setdefault(name, {"row": name})[line_name] = row.get(average)
     digits = _digits(table.scale)
     columns = [replace(numbers.columns[0], role="key")]
     columns += [
@@ -380,8 +400,8 @@ def example_pairs(table: PaperTable) -> Iterator[str]:
     """
     human = table.printed.get("human", {})
     for column, (first, second) in zip(table.columns, table.pairs, strict=True):
-        said = human.get(column)
-        people = "" if said is None else f" (people: {said:g})"
+        human_score = human.get(column)
+        people = "" if human_score is None else f" (people: {human_score:g})"
         yield f"{column}: {first} / {second}{people}"
 
 
@@ -391,16 +411,23 @@ def epochs_table(
     """Return the dev score after each epoch, mean ± sd over seeds; SCORES are those of each run, by
     row.
     """
-    shown = {row: [*zip(*runs, strict=False)] for row, runs in scores.items() if runs}
+    scores_of_epochs = {row: [*zip(*runs, strict=False)] for row, runs in scores.items() if runs}
     rows: TableRows = []
-    for place in range(max(map(len, shown.values()), default=0)):
-        seeds = {row: runs[place] for row, runs in shown.items() if place < len(runs)}
-        cells = {
-            row: number(fmean(each), sd=stdev(each) if each[1:] else None)
-            for row, each in seeds.items()
+    for epoch_index in range(max(map(len, scores_of_epochs.values()), default=0)):
+        seeds = {
+            row: runs[epoch_index]
+            for row, runs in scores_of_epochs.items()
+            if epoch_index < len(runs)
         }
-        rows.append({"epoch": place + 1, **cells})
-    columns = [Column("epoch", "epoch", "key"), *(Column(row, row, None, "right") for row in shown)]
+        cells = {
+            row: number(fmean(epoch_scores), sd=stdev(epoch_scores) if epoch_scores[1:] else None)
+            for row, epoch_scores in seeds.items()
+        }
+        rows.append({"epoch": epoch_index + 1, **cells})
+    columns = [
+        Column("epoch", "epoch", "key"),
+        *(Column(row, row, None, "right") for row in scores_of_epochs),
+    ]
     title = f"{table.paper} {table.name}: {table.summary}"
     caption = f"{title}, mean ± standard deviation."
     return Table(title, columns, rows, [*table.notes, *missing], caption=lambda: caption)
@@ -411,14 +438,14 @@ def _caption(
 ) -> str:
     """Return what the three lines of a row are, and over how many seeds ours."""
     seeds = sorted({len(number.values) for number in numbers.values() if number.values})
-    over = ""
+    seeds_note = ""
     if seeds and seeds[-1] > 1:
         counts = " or ".join(map(str, seeds))
-        over = f"; ours: mean ± standard deviation over {counts} seeds"
-    measured = _measured(table).replace(" x 100", " × 100")
-    what = f"{table.paper}, {table.name}: {table.summary}; {measured}"
-    said = f"{what}, as published, ours, and the difference{over}."
-    return " ".join([said, *data_sentences(marks)])
+        seeds_note = f"; ours: mean ± standard deviation over {counts} seeds"
+    measure = _measured(table).replace(" x 100", " × 100")
+    subject = f"{table.paper}, {table.name}: {table.summary}; {measure}"
+    sentence = f"{subject}, as published, ours, and the difference{seeds_note}."
+    return " ".join([sentence, *data_sentences(marks)])
 
 
 def orders_table(table: PaperTable, row_order: RowOrder, said: Sequence[str] = ()) -> Table:
@@ -441,23 +468,23 @@ def orders_table(table: PaperTable, row_order: RowOrder, said: Sequence[str] = (
     hidden = {"columns": len(table.ranked_by) == 1, "claim": not table.claims}
     rows: TableRows = []
     for pair in row_order.pairs:
-        ours = pair.ours
-        ends = {} if isnan(ours.probability) else attributes(ours, "low high")
+        own_order = pair.ours
+        interval = {} if isnan(own_order.probability) else attributes(own_order, "low high")
         verdict, sign = str(pair.verdict), ""
         if pair.is_equal:
             verdict = "equal"
         elif isnan(pair.p):  # without known variance
-            verdict = "same sign" if ours.difference > 0 else "other sign"
+            verdict = "same sign" if own_order.difference > 0 else "other sign"
         else:
             sign = reach_mark(pair.sign)
         rows.append(
             {
                 **attributes(pair, "better worse printed"),
                 "columns": " + ".join(pair.columns),
-                "ours": number(ours.difference, digits=digits, is_signed=True, **ends),
-                **attributes(ours, "low high"),
+                "ours": number(own_order.difference, digits=digits, is_signed=True, **interval),
+                **attributes(own_order, "low high"),
                 "p": pair.p,
-                "probability": number(ours.probability, digits=3),
+                "probability": number(own_order.probability, digits=3),
                 "verdict": TableCell(verdict, f"{verdict}{sign}"),
                 "claim": pair.claim or None,
             }
@@ -499,8 +526,8 @@ def reach_mark(sign: str) -> str:
 
 
 def _ranking_note(ranking: Ranking) -> str:
-    where = f" of {ranking.group}" if ranking.group else ""
-    rows = f"{ranking.rows} rows{where}, {' + '.join(ranking.columns)}"
+    group_note = f" of {ranking.group}" if ranking.group else ""
+    rows = f"{ranking.rows} rows{group_note}, {' + '.join(ranking.columns)}"
     return f"Kendall's tau between the printed order and ours, {rows}: {_tau(ranking)}"
 
 
@@ -516,13 +543,13 @@ def _explanations(table: PaperTable, row_order: RowOrder) -> Iterator[str]:
         return
     if len(table.ranked_by) == 1 and len(table.ranked_by[0]) > 1:
         yield f"ordered by the mean of {', '.join(table.ranked_by[0])}"
-    over = "pairs" if {*table.tasks} == {DEFAULT_TASK} else "test items where they are stored"
+    units = "pairs" if {*table.tasks} == {DEFAULT_TASK} else "test items where they are stored"
     yield (
         "pairs shown: neighbours in the printed order, whose differences are the smallest, "
         "and those that the text is about"
     )
     yield (
-        f"probability: that ours are in the printed order, over {over}, the same for every "
+        f"probability: that ours are in the printed order, over {units}, the same for every "
         "row (those of one topic count as dependent), and over seeds"
     )
     yield verdict_note(sum(not isnan(pair.p) for pair in row_order.pairs), "pair", "of the table")

@@ -115,14 +115,16 @@ def draw_paper(
     with mpl.rc_context(_STYLE):
         figure = PaperFigure(figsize=(width_in, sum(heights)), layout="constrained")
         figure.name, figure.caption = visible(name), visible(caption)
-        parts: Sequence[FigureBase] = [figure]
+        subfigures: Sequence[FigureBase] = [figure]
         if len(plots) > 1:
             grid = figure.subfigures(len(plots), 1, squeeze=False, height_ratios=heights)
-            parts = list(grid.flat)
-        for part, plot, title, has_legend in zip(parts, plots, titles, legends, strict=True):
+            subfigures = list(grid.flat)
+        for subfigure, plot, title, has_legend in zip(
+            subfigures, plots, titles, legends, strict=True
+        ):
             if title:
-                part.suptitle(title, x=0.01, ha="left", fontsize=_FONT)
-            _draw(plot, part, width_in, has_legend=has_legend)
+                subfigure.suptitle(title, x=0.01, ha="left", fontsize=_FONT)
+            _draw(plot, subfigure, width_in, has_legend=has_legend)
     return figure
 
 
@@ -158,9 +160,9 @@ def draw_svg(plot: Plot) -> str:
     # a style element would apply to the whole page
     body = re.sub(r"<(metadata|style).*?</\1>", "", body, flags=re.DOTALL)
     body = re.sub(r"<[^!][^>]*>", page_tag, body)
-    for mark, words in tooltips.items():
-        group = f'<g id="{prefix}{mark}">'
-        body = body.replace(group, f"{group}<title>{html.escape(words)}</title>")
+    for mark_id, tooltip in tooltips.items():
+        group = f'<g id="{prefix}{mark_id}">'
+        body = body.replace(group, f"{group}<title>{html.escape(tooltip)}</title>")
     label = html.escape(visible(plot.title))
     return f'<svg {view[0] if view else ""} role="img" aria-label="{label}">{body.strip()}'
 
@@ -183,28 +185,30 @@ def _legend_columns(plot: Plot, width_in: float) -> int:
     return max(1, min(4, int(125 * width_in / _FONT / (6 + longest))))
 
 
-def _draw(plot: Plot, part: FigureBase, width_in: float, *, has_legend: bool) -> dict[str, str]:
+def _draw(
+    plot: Plot, subfigure: FigureBase, width_in: float, *, has_legend: bool
+) -> dict[str, str]:
     """Draw a plot on a figure or a part of one; return tooltips by the id of what is drawn."""
     tooltips: dict[str, str] = {}
     if plot.kind == "scatter":
-        _draw_scatter(plot, part)
+        _draw_scatter(plot, subfigure)
     else:
-        axes = part.subplots()
+        axes = subfigure.subplots()
         draw = {"dots": _draw_dots, "lines": _draw_lines, "costs": _draw_costs}[plot.kind]
         for number, series in enumerate(plot.series):
             draw(plot, axes, number, series)
-            for index, words in _tooltips(plot, series).items():
-                tooltips[f"mark-{number}-{index}"] = visible(words)
+            for index, tooltip in _tooltips(plot, series).items():
+                tooltips[f"mark-{number}-{index}"] = visible(tooltip)
         _finish(plot, axes, width_in)
         if has_legend and len(plot.series) > 1:
             handles = [
                 Line2D([], [], label=series.name, **_look(plot, number))
                 for number, series in enumerate(plot.series)
             ]
-            part.legend(
+            subfigure.legend(
                 handles=handles, loc="outside lower left", ncols=_legend_columns(plot, width_in)
             )
-    for text in part.findobj(Text):
+    for text in subfigure.findobj(Text):
         assert isinstance(text, Text)
         text.set_text(visible(text.get_text()))
     return tooltips
@@ -243,46 +247,46 @@ def _ends(series: Series) -> tuple[Sequence[float], Sequence[float]]:
 def _draw_dots(plot: Plot, axes: Axes, number: int, series: Series) -> None:
     """Draw one row a label from top to bottom, the series of a row below each other."""
     # less than half of a row's height: its series are closer to each other than to the next row's
-    reach = min(0.32, 0.1 * (len(plot.series) - 1))
-    offset = reach * (2 * number / max(len(plot.series) - 1, 1) - 1)
-    look = _look(plot, number)
+    half_spread = min(0.32, 0.1 * (len(plot.series) - 1))
+    offset = half_spread * (2 * number / max(len(plot.series) - 1, 1) - 1)
+    style = _look(plot, number)
     for row, (value, low, high) in enumerate(zip(series.values, *_ends(series), strict=True)):
-        axes.plot([low, high], [row + offset] * 2, color=look["color"])
-        axes.plot([value], [row + offset], **look, gid=f"mark-{number}-{row}")
+        axes.plot([low, high], [row + offset] * 2, color=style["color"])
+        axes.plot([value], [row + offset], **style, gid=f"mark-{number}-{row}")
 
 
 def _draw_lines(plot: Plot, axes: Axes, number: int, series: Series) -> None:
     """Draw values from left to right, with markers where they are few."""
-    places = series.places or range(len(plot.labels))
-    look = _look(plot, number)
+    xs = series.places or range(len(plot.labels))
+    style = _look(plot, number)
     if series.low:
         axes.fill_between(
-            places, series.low, series.high, color=look["color"], alpha=0.12, linewidth=0
+            xs, series.low, series.high, color=style["color"], alpha=0.12, linewidth=0
         )
-    axes.plot(places, series.values, color=look["color"], linestyle=look["linestyle"])
-    if len(places) <= 25:
-        for index, (place, value) in enumerate(zip(places, series.values, strict=True)):
-            axes.plot([place], [value], **look, gid=f"mark-{number}-{index}")
+    axes.plot(xs, series.values, color=style["color"], linestyle=style["linestyle"])
+    if len(xs) <= 25:
+        for index, (x, value) in enumerate(zip(xs, series.values, strict=True)):
+            axes.plot([x], [value], **style, gid=f"mark-{number}-{index}")
 
 
 def _draw_costs(plot: Plot, axes: Axes, number: int, series: Series) -> None:
     """Draw scores over costs; what no other choice beats is filled."""
-    look = _look(plot, number)
+    style = _look(plot, number)
     has_labels = any(len(other.values) > 1 for other in plot.series)
     rows = zip(series.places, series.values, *_ends(series), strict=True)
     for index, (cost, value, low, high) in enumerate(rows):
-        axes.plot([cost, cost], [low, high], color=look["color"], alpha=0.6)
+        axes.plot([cost, cost], [low, high], color=style["color"], alpha=0.6)
         face: dict[str, Any] = (
             {} if series.is_best[index] else {"fillstyle": "none", "markeredgewidth": 1}
         )
-        axes.plot([cost], [value], **look, **face, gid=f"mark-{number}-{index}")
+        axes.plot([cost], [value], **style, **face, gid=f"mark-{number}-{index}")
         if has_labels:
             axes.annotate(
                 series.labels[index],
                 (cost, value),
                 xytext=(4, 2),
                 textcoords="offset points",
-                color=look["color"],
+                color=style["color"],
                 fontsize=0.8 * _FONT,
             )
 
@@ -326,64 +330,66 @@ def _finish_costs(plot: Plot, axes: Axes) -> None:
         for series in plot.series
         for point in zip(series.places, series.values, series.is_best, strict=True)
     )
-    best = np.array([(cost, score) for cost, score, is_best in points if is_best]).reshape(-1, 2)
-    axes.step(*best.T, where="post", color=_LINE, zorder=1)
-    shown = [points[0][0]]
+    unbeaten = np.array([(cost, score) for cost, score, is_best in points if is_best]).reshape(
+        -1, 2
+    )
+    axes.step(*unbeaten.T, where="post", color=_LINE, zorder=1)
+    ticks = [points[0][0]]
     for cost, *_ in points[1:]:
-        is_only = cost == points[-1][0] > shown[0] and len(shown) == 1
-        shown += [cost] if cost >= 1.6 * shown[-1] or is_only else []
+        is_only = cost == points[-1][0] > ticks[0] and len(ticks) == 1
+        ticks += [cost] if cost >= 1.6 * ticks[-1] or is_only else []
     axes.set_xscale("log")
     axes.margins(x=0.12)  # the labels of the last points are inside
-    axes.set_xticks(shown, [f"{cost:,.3g}" if cost < 100 else f"{cost:z,.0f}" for cost in shown])
+    axes.set_xticks(ticks, [f"{cost:,.3g}" if cost < 100 else f"{cost:z,.0f}" for cost in ticks])
     axes.minorticks_off()
 
 
-def _draw_scatter(plot: Plot, part: FigureBase) -> None:
+def _draw_scatter(plot: Plot, subfigure: FigureBase) -> None:
     """Draw the panels next to each other, with the same scale."""
     columns = min(len(plot.series), 2)
     rows = math.ceil(len(plot.series) / columns)
-    grid = part.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    grid = subfigure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
     for number, (axes, series) in enumerate(zip_longest(grid.flat, plot.series)):
         if series is None:
             axes.remove()
             continue
         points = _finite(series)
-        drawn = points[np.random.default_rng(0).permutation(len(points))[:DENSE]]
-        alpha, width = (0.8, 0.5 * _FONT) if len(drawn) < 100 else (0.35, 0.3 * _FONT)
+        sampled = points[np.random.default_rng(0).permutation(len(points))[:DENSE]]
+        alpha, width = (0.8, 0.5 * _FONT) if len(sampled) < 100 else (0.35, 0.3 * _FONT)
         colour = COLOURS[number % len(COLOURS)]
-        look = {"color": colour, "alpha": alpha, "markersize": width}
-        axes.plot(*drawn.T, "o", **look)
+        style = {"color": colour, "alpha": alpha, "markersize": width}
+        axes.plot(*sampled.T, "o", **style)
         count = f"\n{DENSE} of {len(series.values)} pairs" if len(series.values) > DENSE else ""
         axes.set_title(series.name + count)
         axes.grid()
-        if plot.has_means and (means := band_means(series)):
-            places, values, spreads = zip(*means, strict=True)
+        if plot.has_means and (bands := band_means(series)):
+            centres, values, spreads = zip(*bands, strict=True)
             axes.errorbar(
-                places, values, yerr=spreads, color=_INK, marker="o", capsize=1.5, zorder=3
+                centres, values, yerr=spreads, color=_INK, marker="o", capsize=1.5, zorder=3
             )
         if plot.line == "diagonal":
-            whole = [axes.dataLim.min.min(), axes.dataLim.max.max()]
-            axes.plot(whole, whole, color=_FAINT, linewidth=0.8)
-    part.supxlabel(plot.along, fontsize=_FONT, color=_FAINT)
-    part.supylabel(plot.axis, fontsize=_FONT, color=_FAINT)
+            limits = [axes.dataLim.min.min(), axes.dataLim.max.max()]
+            axes.plot(limits, limits, color=_FAINT, linewidth=0.8)
+    subfigure.supxlabel(plot.along, fontsize=_FONT, color=_FAINT)
+    subfigure.supylabel(plot.axis, fontsize=_FONT, color=_FAINT)
 
 
 def band_means(series: Series) -> list[tuple[float, float, float]]:
     """Return the centre of each band of places that has enough values, their mean and their
     standard deviation (n − 1).
     """
-    places, values = _finite(series).T
-    if not len(places):
+    positions, values = _finite(series).T
+    if not len(positions):
         return []
-    edges = np.linspace(places.min(), places.max(), BANDS + 1)
-    band = np.clip(np.searchsorted(edges, places, side="right") - 1, 0, BANDS - 1)
-    means = []
+    edges = np.linspace(positions.min(), positions.max(), BANDS + 1)
+    band = np.clip(np.searchsorted(edges, positions, side="right") - 1, 0, BANDS - 1)
+    bands = []
     for number in range(BANDS):
-        inside = values[band == number]
-        if len(inside) >= FEWEST:
+        band_values = values[band == number]
+        if len(band_values) >= FEWEST:
             centre = (edges[number] + edges[number + 1]) / 2
-            means.append((float(centre), float(inside.mean()), float(inside.std(ddof=1))))
-    return means
+            bands.append((float(centre), float(band_values.mean()), float(band_values.std(ddof=1))))
+    return bands
 
 
 def _finite(series: Series) -> NDArray[np.float64]:

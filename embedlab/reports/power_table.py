@@ -45,7 +45,7 @@ POWER = schema_of(
 
 def power_table(
     detectables: Sequence[Detectable],
-    compared: TaskComparison,
+    comparison: TaskComparison,
     *,
     detect: float | None,
     seeds: int | None,
@@ -53,73 +53,80 @@ def power_table(
     """Return one row a dataset or average; DETECT is a difference in points, SEEDS the number of
     seeds of a plan.
     """
-    first, second = compared.titles.values()
+    first_title, second_title = comparison.titles.values()
     measures = measures_in(scales_of(detectables))
-    facts = [_facts(detectable) for detectable in detectables]
+    records = [_facts(detectable) for detectable in detectables]
     rows: list[Row] = []
-    for detectable, fact in zip(detectables, facts, strict=True):
+    for detectable, record in zip(detectables, records, strict=True):
         sign = HANGS if detectable.topic is not None else ""
         effective, needed = detectable.effective_pairs, detectable.seeds_needed
-        row = fact | {"items": detectable.items}
+        row = record | {"items": detectable.items}
         row["dataset"] = TableCell(detectable.key, detectable.slice_title)
         row["effective_pairs"] = number(effective if effective > 0 else nan, digits=0)
         for key in ("smallest", "planned"):
-            ends = {"low": fact[f"{key}_low"], "high": fact[f"{key}_high"]}
-            row[key] = number(fact[key], sign=sign, **ends)
+            interval = {"low": record[f"{key}_low"], "high": record[f"{key}_high"]}
+            row[key] = number(record[key], sign=sign, **interval)
         row["seeds_needed"] = number(needed, digits=0)
-        row["items_needed"] = number(fact["items_needed"], digits=0)
+        row["items_needed"] = number(record["items_needed"], digits=0)
         if needed is not None and isinf(needed):
             row["seeds_needed"] = TableCell(needed, "no number")
         rows.append(row)
     columns = [
-        *leading_columns(facts, "dataset", "dataset"),
+        *leading_columns(records, "dataset", "dataset"),
         *columns_of(
             "sentences [minor]",
             "effective_pairs = effective items [minor] >",
             "design_effect = design effect [minor] .2",
         ),
-        Column("difference", f"{second} − {first}", digits=2),
+        Column("difference", f"{second_title} − {first_title}", digits=2),
         *columns_of("smallest = detectable >", "items_needed = items needed >"),
     ]
     if seeds is not None:
         columns += columns_of(f"planned = with {seeds} seeds >")
     if detect is not None:
         columns.append(Column("seeds_needed", f"seeds for {detect:g}", align="right"))
-    averages = {each.key for each in compared.slices if each.average_of}
-    counts = {each.slice_title: each.items for each in detectables if each.key not in averages}
+    averages = {
+        compared_slice.key for compared_slice in comparison.slices if compared_slice.average_of
+    }
+    counts = {
+        compared_slice.slice_title: compared_slice.items
+        for compared_slice in detectables
+        if compared_slice.key not in averages
+    }
     caption = (
-        f"Differences of {second} from {first}, {measures.replace(' x 100', ' × 100')}, and the "
+        f"Differences of {second_title} from {first_title}, "
+        f"{measures.replace(' x 100', ' × 100')}, and the "
         f"smallest that would be detected (5% two-sided, 80% power, one test; {DEPENDENCE}); "
         f"{counted_items(counts)}."
     )
     return Table(
-        titled(compared, f"Detectable differences between {second} and {first}"),
+        titled(comparison, f"Detectable differences between {second_title} and {first_title}"),
         columns,
         rows,
         [
-            *general_notes(compared),
+            *general_notes(comparison),
             f"detectable: the smallest difference that a test at 5% finds with 80% power, "
             f"{measures}",
             "items needed: how many of this kind find the measured difference with 80% power, or "
             "one of --detect POINTS",
-            *_notes(detectables, compared, detect=detect, seeds=seeds),
+            *_notes(detectables, comparison, detect=detect, seeds=seeds),
         ],
-        tidy_frame([fact | {"marks": ", ".join(compared.marks)} for fact in facts], POWER),
-        signatures=compared.signatures,
-        titles=compared.titles,
-        caption=lambda: " ".join([caption, *data_sentences(compared.marks)]),
+        tidy_frame([record | {"marks": ", ".join(comparison.marks)} for record in records], POWER),
+        signatures=comparison.signatures,
+        titles=comparison.titles,
+        caption=lambda: " ".join([caption, *data_sentences(comparison.marks)]),
     )
 
 
 def _notes(
     detectables: Sequence[Detectable],
-    compared: TaskComparison,
+    comparison: TaskComparison,
     *,
     detect: float | None,
     seeds: int | None,
 ) -> Iterator[str]:
     """Yield on how many seeds the figures are, how sure they are, and what is not known."""
-    members = {model.name: len(model.members) for model in compared.models if model.is_recipe}
+    members = {model.name: len(model.members) for model in comparison.models if model.is_recipe}
     yield (
         f"seeds: {', '.join(map(str, members.values()))} behind these numbers"
         if members
@@ -129,10 +136,11 @@ def _notes(
         yield (
             "[ ]: 95% interval of the detectable difference: few seeds say little about their spread"
         )
-        single = [name for name, count in members.items() if count == 1]
-        if single and seeds is not None:
+        single_seeded = [name for name, count in members.items() if count == 1]
+        if single_seeded and seeds is not None:
             yield (
-                f"{', '.join(single)} has one seed and is given the spread of the other recipe, "
+                f"{', '.join(single_seeded)} has one seed and is given the spread of the other "
+                "recipe, "
                 f"{ASSUMED}"
             )
     if all(count == 1 for count in members.values()):
@@ -143,15 +151,15 @@ def _notes(
                 f"no model has two seeds: what {seeds} seeds detect is unknown; train more seeds "
                 "first, with --seeds"
             )
-    for note in hanging_note((each.slice_key, each.topic) for each in detectables):
+    for note in hanging_note((hanging.slice_key, hanging.topic) for hanging in detectables):
         yield f"{note}; how much others would vary is unknown, so this figure is a guess"
 
 
 def _facts(detectable: Detectable) -> Row:
     scale = scale_of(detectable.task, detectable.metric)
-    shared = "task metric sentences effective_pairs seeds_needed items_needed"
-    facts = {
-        **attributes(detectable, shared),
+    field_names = "task metric sentences effective_pairs seeds_needed items_needed"
+    record = {
+        **attributes(detectable, field_names),
         "dataset": detectable.slice_key,
         "pairs": detectable.items,
         "design_effect": detectable.uncertainty.design_effect,
@@ -159,5 +167,5 @@ def _facts(detectable: Detectable) -> Row:
     }
     for key, figure in (("smallest", detectable.smallest), ("planned", detectable.planned)):
         for name, end in ((key, "value"), (f"{key}_low", "low"), (f"{key}_high", "high")):
-            facts[name] = None if figure is None else scale * getattr(figure, end)
-    return facts
+            record[name] = None if figure is None else scale * getattr(figure, end)
+    return record

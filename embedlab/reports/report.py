@@ -47,7 +47,7 @@ class Report:
         frames = [table.frame for table in tables if table.frame is not None]
         if schema is None:
             rows = [table.data()["rows"] for table in tables if table.rows]
-            frames = [pl.DataFrame(each, infer_schema_length=None) for each in rows]
+            frames = [pl.DataFrame(table_rows, infer_schema_length=None) for table_rows in rows]
         else:
             frames.insert(0, tidy_frame([], schema))
         frame = pl.concat(frames, how="diagonal_relaxed") if frames else pl.DataFrame()
@@ -97,8 +97,8 @@ class Report:
         """The tables as a notebook shows them."""
         from embedlab.reports.scores import with_model_rows
 
-        first = map(with_model_rows, self.tables[: self.by_model])
-        return [*first, *self.tables[self.by_model :]]
+        score_tables = map(with_model_rows, self.tables[: self.by_model])
+        return [*score_tables, *self.tables[self.by_model :]]
 
     def __repr__(self) -> str:
         return self.table()
@@ -107,5 +107,5 @@ class Report:
         from embedlab.reports.pages import report_html
 
         of_tables = {note for table in self.tables for note in table.notes}
-        said = [note for note in self.notes if note not in of_tables]
-        return report_html(self.notebook_tables, said)
+        own_notes = [note for note in self.notes if note not in of_tables]
+        return report_html(self.notebook_tables, own_notes)

@@ -30,8 +30,8 @@ def runs_table(
     rows: list[dict[str, Any]] = []
     for run in runs:
         row = _status_row(run)
-        last = str(row["last"] or "")  # in minutes for people
-        rows.append(row | ({"last": TableCell(last, last[:16])} if last else {}))
+        last_time = str(row["last"] or "")  # in minutes for people
+        rows.append(row | ({"last": TableCell(last_time, last_time[:16])} if last_time else {}))
     rows += [
         {"run": path.name, "state": "unreadable", "note": reason} for path, reason in unreadable
     ]
@@ -81,18 +81,18 @@ def _part(entry: Mapping[str, Any] | str) -> str:
         return entry
     if "task" in entry:
         return f"{entry['task']} in {entry['precision']}"
-    used = "" if entry.get("used") is None else f"{entry['used']} of "
-    return f"{entry['name']} {entry['split']}: {used}{entry['rows']} rows"
+    used_note = "" if entry.get("used") is None else f"{entry['used']} of "
+    return f"{entry['name']} {entry['split']}: {used_note}{entry['rows']} rows"
 
 
 def event_line(event: Event) -> str:
     """Return an event as one line for people."""
-    facts = {key: value for key, value in vars(event).items() if key != "time"}
-    shown = "  ".join(
+    values = {key: value for key, value in vars(event).items() if key != "time"}
+    value_texts = "  ".join(
         f"{key} {value:.6g}" if isinstance(value, float) else f"{key} {value}"
-        for key, value in facts.items()
+        for key, value in values.items()
     )
-    return one_line(f"{_clock(event.time)}  {event.kind:<11} {shown}".rstrip())
+    return one_line(f"{_clock(event.time)}  {event.kind:<11} {value_texts}".rstrip())
 
 
 def _status_row(run: RunFolder) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def _circumstances(run: RunFolder) -> dict[str, Any]:
         recipe, environment = run.recipe(), run.environment()
     except EmbedlabError as error:
         return {"note": error.message}
-    marks = ("partial", "generated", "shortened")
+    mark_names = ("partial", "generated", "shortened")
     keys = ("name", "split", "rows", "used")
     steps = f"{environment.steps} of {environment.whole_steps}"
     return {
@@ -131,7 +131,7 @@ def _circumstances(run: RunFolder) -> dict[str, Any]:
         "encoder": recipe.encoder.model,
         "pooling": recipe.encoder.pooling,
         "data": [{key: state.get(key) for key in keys} for state in environment.data],
-        "marks": [mark for mark in marks if getattr(environment, f"is_{mark}")],
+        "marks": [mark_name for mark_name in mark_names if getattr(environment, f"is_{mark_name}")],
         "steps_taken": steps if environment.is_shortened else None,
         **attributes(environment, "device precision threads host commit embedlab"),
     }

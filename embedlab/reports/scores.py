@@ -86,84 +86,98 @@ def evaluation_table(
     BY (datasets with their averages, sources, Dice fifths), METRIC and SETTINGS choose numbers; all
     without.
     """
-    chosen = {"by": by, "metric": metric, "aggregation": settings}
+    selections = {"by": by, "metric": metric, "aggregation": settings}
     picked = {
         name: (values,) if isinstance(values, str) else tuple(values)
-        for name, values in chosen.items()
+        for name, values in selections.items()
         if values is not None
     }
-    wanted = {**picked, "by": ("dataset", "average")} if by == DATASET else picked
+    wanted_fields = {**picked, "by": ("dataset", "average")} if by == DATASET else picked
 
     def is_shown(score: StoredScore) -> bool:
         of_score = {"by": score.by, "metric": score.metric, "aggregation": score.setting}
-        return all(of_score[name] in values for name, values in wanted.items())
+        return all(of_score[name] in values for name, values in wanted_fields.items())
 
-    members = [each for several in evaluations.values() for each in several]
-    facts = [*_evaluated(evaluations, is_shown, intervals or {})]
-    scales = {fact["metric"]: fact["scale"] for fact in facts}
-    varying = [
-        name for name in ("metric", "setting", "split") if len({fact[name] for fact in facts}) > 1
+    members = [
+        evaluation
+        for member_evaluations in evaluations.values()
+        for evaluation in member_evaluations
     ]
-    is_of_one = len(evaluations) == 1 and _is_crossed(facts, varying)
-    on = varying[0] if is_of_one else "model"
+    records = [*_evaluated(evaluations, is_shown, intervals or {})]
+    scales = {record["metric"]: record["scale"] for record in records}
+    varying = [
+        name
+        for name in ("metric", "setting", "split")
+        if len({record[name] for record in records}) > 1
+    ]
+    is_of_one = len(evaluations) == 1 and _is_crossed(records, varying)
+    column_key = varying[0] if is_of_one else "model"
     has_items = by not in {None, DATASET}
     leading = [Column("slice", "slice" if has_items else "dataset", "key")]
-    leading += [Column(name, name, "key") for name in varying if name != on]
+    leading += [Column(name, name, "key") for name in varying if name != column_key]
     leading += [Column("items", "items")] * has_items
     titles = titles_of([*evaluations])
-    columns = {fact[on]: fact[on] for fact in facts} if is_of_one else titles
-    measured = f"{metric.capitalize()} x 100" if metric is not None else ""
+    columns = (
+        {record[column_key]: record[column_key] for record in records} if is_of_one else titles
+    )
+    measure_title = f"{metric.capitalize()} x 100" if metric is not None else ""
     if metric is None:
         has_measures = len(scales) == 1 or is_mixed(scales)
-        what = f", {measures_in(scales)}" if has_measures else unit_of(scales)
-        measured = f"{selected.evaluation_name()}{what}"
-    constant = [facts[0]["setting"]] if facts and "setting" not in varying else []
-    marks = sorted({mark for each in members for mark in each.marks})
+        unit_note = f", {measures_in(scales)}" if has_measures else unit_of(scales)
+        measure_title = f"{selected.evaluation_name()}{unit_note}"
+    constant = [records[0]["setting"]] if records and "setting" not in varying else []
+    marks = sorted({mark for evaluation in members for mark in evaluation.marks})
     items = {
-        fact["slice"]: fact["items"] for fact in facts if fact["items"] and fact["by"] != "average"
+        record["slice"]: record["items"]
+        for record in records
+        if record["items"] and record["by"] != "average"
     }
     return Table(
-        with_marks(", ".join(filter(None, [measured, *constant])), marks),
+        with_marks(", ".join(filter(None, [measure_title, *constant])), marks),
         [*leading, *score_columns(columns, "right")],
-        pivot(facts, leading, on=on, marks_best=not is_of_one),
+        pivot(records, leading, on=column_key, marks_best=not is_of_one),
         [*dict.fromkeys((*generated_note(marks), *_evaluation_notes(evaluations), *notes))],
-        tidy_frame(facts, EVALUATED),
+        tidy_frame(records, EVALUATED),
         titles=titles,
         subject=next(iter(titles.values())) if is_of_one else "",
-        score_columns="aggregate" if on == "setting" else on,
+        score_columns="aggregate" if column_key == "setting" else column_key,
         signatures={
-            model: str(replace(merged([each.signature for each in several]), **picked))
-            for model, several in evaluations.items()
-            if several
+            model: str(
+                replace(
+                    merged([evaluation.signature for evaluation in member_evaluations]), **picked
+                )
+            )
+            for model, member_evaluations in evaluations.items()
+            if member_evaluations
         },
         caption=lambda: table_caption(
-            f"{measured.replace(' x 100', ' × 100')}; {counted(items)}.",
+            f"{measure_title.replace(' x 100', ' × 100')}; {counted(items)}.",
             marks=marks,
             is_ranked=len(evaluations) > 1 and 100 in scales.values(),
-            seen=[overlap for each in members for overlap in each.overlaps.values()],
+            seen=[overlap for evaluation in members for overlap in evaluation.overlaps.values()],
             seeds=map(len, evaluations.values()),
         ),
     )
 
 
-def _is_crossed(facts: Sequence[Row], varying: Sequence[str]) -> bool:
+def _is_crossed(records: Sequence[Row], varying: Sequence[str]) -> bool:
     """Return whether each row has a number for each value of the one thing that is VARYING."""
     if varying != ["setting"] and varying != ["metric"]:
         return False
-    rows, values = ({fact[name] for fact in facts} for name in ("slice", varying[0]))
-    return len(facts) == len(rows) * len(values)
+    rows, values = ({record[name] for record in records} for name in ("slice", varying[0]))
+    return len(records) == len(rows) * len(values)
 
 
 def score_table(comparison: TaskComparison) -> Table:
     """Return one row a slice and one column a model: its score with a 95% interval."""
-    facts = [*compared_rows(comparison)]
-    leading = columns_of_slices(comparison, facts)
+    records = [*compared_rows(comparison)]
+    leading = columns_of_slices(comparison, records)
     return Table(
         score_title(comparison),
         [*leading, *score_columns(comparison.titles, "left")],
-        pivot(facts, leading, shows_intervals=True),
+        pivot(records, leading, shows_intervals=True),
         [*general_notes(comparison), *slice_notes(comparison.slices)],
-        tidy_frame(facts, EVALUATED),
+        tidy_frame(records, EVALUATED),
         titles=comparison.titles,
         signatures=comparison.signatures,
         caption=lambda: comparison_caption(comparison, "own intervals"),
@@ -187,14 +201,18 @@ def comparison_table(
     names = [model.name for model in comparison.models]
     titles = titles_of([*names, *(model.name for model in stated)])
     ranked = [
-        (place, compared) for place, compared in enumerate(slices) if compared.metric == "spearman"
+        (index, compared_slice)
+        for index, compared_slice in enumerate(slices)
+        if compared_slice.metric == "spearman"
     ]
-    facts = [*compared_rows(comparison, printed)]
+    records = [*compared_rows(comparison, printed)]
     for model in stated:
-        for place, compared in ranked:
-            row = _stated_row(model, compared.task, compared.key, compared.average_of)
-            facts.append(row | {"place": place})
-    leading = columns_of_slices(comparison, facts)
+        for index, compared_slice in ranked:
+            row = _stated_row(
+                model, compared_slice.task, compared_slice.key, compared_slice.average_of
+            )
+            records.append(row | {"place": index})
+    leading = columns_of_slices(comparison, records)
     columns = [*leading, *_model_columns(comparison, titles)]
     for line in printed:
         title = f"{titles[line.model]}, {line.paper}"
@@ -210,14 +228,18 @@ def comparison_table(
         *_elsewhere_notes(comparison.elsewhere, titles),
         *slice_notes(comparison.slices),
         *(_printed_note(line, slicing.aggregate) for line in printed),
-        *(note for model in stated for note in model.notes([each.key for _, each in ranked])),
+        *(
+            note
+            for model in stated
+            for note in model.notes([ranked_slice.key for _, ranked_slice in ranked])
+        ),
     ]
     table = Table(
         score_title(comparison),
         columns,
-        pivot(facts, leading),
+        pivot(records, leading),
         [*dict.fromkeys(notes)],
-        tidy_frame(facts, COMPARED),
+        tidy_frame(records, COMPARED),
         answer=verdicts(slices, names, by=slicing.by),
         signatures=comparison.signatures,
         titles=titles,
@@ -238,91 +260,93 @@ def stated_table(
     and one column a model.
     """
     rows = [
-        _stated_row(model, task, key, over, metric) | {"place": key}
+        _stated_row(model, task, key, averaged, metric) | {"place": key}
         for model in models
-        for key, over in datasets.items()
+        for key, averaged in datasets.items()
     ]
     keys = {row["slice"] for row in rows if not isnan(row["score"])}
     keys |= {key for key in datasets if any(model.stated([key]) for model in models)}
-    facts = [row for row in rows if row["slice"] in keys]
+    records = [row for row in rows if row["slice"] in keys]
     leading = [Column("slice", "dataset", "key")]
     titles = titles_of([model.name for model in models])
     return Table(
         f"{metric.title()} x 100 [{STATED}]",
         [*leading, *score_columns(titles, "right")],
-        pivot(facts, leading),
+        pivot(records, leading),
         [note for model in models for note in model.notes([*keys])],
-        tidy_frame(facts, EVALUATED),
+        tidy_frame(records, EVALUATED),
         titles=titles,
     )
 
 
 def pivot(
-    facts: Iterable[Row],
+    records: Iterable[Row],
     leading: Sequence[Column],
     *,
     on: str = "model",
     shows_intervals: bool = False,
     marks_best: bool = True,
 ) -> list[dict[str, Value | TableCell]]:
-    """Return a row for the FACTS of each place, with a cell for each value ON which they differ,
+    """Return a row for the RECORDS of each place, with a cell for each value ON which they differ,
     and for its difference from the first model.
 
     The best of a row is marked among the numbers that are shares, as far as digits are shown.
     """
     keys = [column.key for column in leading]
-    places: dict[object, list[Row]] = {}
-    for fact in facts:
-        place = fact.get("place", tuple(map(fact.get, keys)))
-        places.setdefault(place, []).append(fact)
+    records_of_row: dict[object, list[Row]] = {}
+    for record in records:
+        row_key = record.get("place", tuple(map(record.get, keys)))
+        records_of_row.setdefault(row_key, []).append(record)
     rows = []
-    for group in places.values():
-        first = group[0]
-        row: dict[str, Value | TableCell] = {key: first[key] for key in keys if key in first}
-        row["slice"] = TableCell(first["slice"], first["title"])
-        shares = [fact["score"] for fact in group if fact["scale"] == 100]
-        shown = [round(score, 2) for score in shares if not isnan(score)]
-        best = max(shown) if marks_best and len(shown) > 1 else None
-        for fact in group:
-            row |= _model_cells(fact, fact[on], best, shows_intervals=shows_intervals)
+    for group in records_of_row.values():
+        first_record = group[0]
+        row: dict[str, Value | TableCell] = {
+            key: first_record[key] for key in keys if key in first_record
+        }
+        row["slice"] = TableCell(first_record["slice"], first_record["title"])
+        shares = [record["score"] for record in group if record["scale"] == 100]
+        rounded_scores = [round(score, 2) for score in shares if not isnan(score)]
+        best_score = max(rounded_scores) if marks_best and len(rounded_scores) > 1 else None
+        for record in group:
+            row |= _model_cells(record, record[on], best_score, shows_intervals=shows_intervals)
         rows.append(row)
     return rows
 
 
 def _model_cells(
-    fact: Row, key: str, best: float | None, *, shows_intervals: bool
+    record: Row, key: str, best_score: float | None, *, shows_intervals: bool
 ) -> dict[str, Value | TableCell]:
     """Return the cells of a score, of its difference, and of what a paper prints for its model."""
-    low, high, letters = fact.get("low"), fact.get("high"), fact.get("letters") or ""
+    low, high, letters = record.get("low"), record.get("high"), record.get("letters") or ""
     hover = "" if low is None or isnan(low) else f"95% interval {low:z.2f} to {high:z.2f}"
     cells: dict[str, Value | TableCell] = {}
-    if "difference" in fact:
-        least, most = fact["difference_low"], fact["difference_high"]
-        is_clear = fact.get("significant", False)
-        signs = MODELS.sign * is_clear + "=" * fact.get("equivalent", False)
+    if "difference" in record:
+        difference_low, difference_high = record["difference_low"], record["difference_high"]
+        is_clear = record.get("significant", False)
+        signs = MODELS.sign * is_clear + "=" * record.get("equivalent", False)
         cells[f"{key}.delta"] = cell = number(
-            fact["difference"],
+            record["difference"],
             is_signed=True,
-            sign=signs + HANGS * (fact["difference_without_topic"] is not None),
-            low=least,
-            high=most,
-            most=most_apart(fact["metric"], fact["scale"]),
-            is_dim=least * most > 0 and not is_clear,
+            sign=signs + HANGS * (record["difference_without_topic"] is not None),
+            low=difference_low,
+            high=difference_high,
+            most=most_apart(record["metric"], record["scale"]),
+            is_dim=difference_low * difference_high > 0 and not is_clear,
         )
         hover += f"; difference from the first model {cell.text}" if hover else ""
     cells[key] = number(
-        fact["score"],
-        mark=fact.get("mark", ""),
-        sd=fact.get("sd"),
+        record["score"],
+        mark=record.get("mark", ""),
+        sd=record.get("sd"),
         sign=f" {letters}".rstrip(),
         raised=letters,
-        is_best=fact["scale"] == 100 and round(fact["score"], 2) == best,
+        is_best=record["scale"] == 100 and round(record["score"], 2) == best_score,
         low=low if shows_intervals else None,
         high=high,
         hover=hover,
     )
-    if fact.get("published") is not None:
-        cells[f"{key}.published"] = fact["published"]
+    if record.get("published") is not None:
+        cells[f"{key}.published"] = record["published"]
     return cells
 
 
@@ -331,32 +355,35 @@ def compared_rows(
 ) -> Iterator[Row]:
     """Yield what is known of each slice and model: what is in COMPARED, and what tables show."""
     published = {line.model: line for line in printed}
-    by = comparison.slicing.by
-    for place, compared in enumerate(comparison.slices):
-        scale, topic = scale_of(compared.task, compared.metric), compared.largest_topic
-        title = compared.slice_title
-        if by != DATASET and compared.dataset:
-            plain = plain_file(compared.dataset)
-            title = title.removeprefix(compared.dataset).removeprefix(plain).strip()
-            title = title.removeprefix(f"{by}: ") or ABSENT
-        if is_expression(by):
+    property_name = comparison.slicing.by
+    for index, compared_slice in enumerate(comparison.slices):
+        scale, topic = (
+            scale_of(compared_slice.task, compared_slice.metric),
+            compared_slice.largest_topic,
+        )
+        title = compared_slice.slice_title
+        if property_name != DATASET and compared_slice.dataset:
+            short_name = plain_file(compared_slice.dataset)
+            title = title.removeprefix(compared_slice.dataset).removeprefix(short_name).strip()
+            title = title.removeprefix(f"{property_name}: ") or ABSENT
+        if is_expression(property_name):
             title = {"fits": "yes", "rest": "no"}.get(title, title)
         row = {
-            **attributes(compared, "dataset task metric setting"),
-            "topics": round(compared.topics, 6),  # a whole number of equal ones stays one
-            "place": place,
+            **attributes(compared_slice, "dataset task metric setting"),
+            "topics": round(compared_slice.topics, 6),  # a whole number of equal ones stays one
+            "place": index,
             "title": title,
             "scale": scale,
-            "by": "average" if compared.average_of else by,
-            "slice": compared.slice_key,
-            "items": compared.items,
-            "sentences": compared.sentences or None,
+            "by": "average" if compared_slice.average_of else property_name,
+            "slice": compared_slice.slice_key,
+            "items": compared_slice.items,
+            "sentences": compared_slice.sentences or None,
             "component_rows": topic.rows if topic else None,
             "component_share": topic.share if topic else None,
         }
-        for model, score in compared.scores.items():
-            overlap = comparison.shared.get(model, {}).get(compared.key)
-            line = published.get(model) if compared.metric == "spearman" else None
+        for model, score in compared_slice.scores.items():
+            overlap = comparison.shared.get(model, {}).get(compared_slice.key)
+            line = published.get(model) if compared_slice.metric == "spearman" else None
             yield {
                 **row,
                 **attributes(score, "low high sd", scale),
@@ -367,9 +394,9 @@ def compared_rows(
                 "letters": score.letters or None,
                 "mark": overlap_mark(overlap),
                 "marks": ", ".join(sorted(comparison.model_marks.get(model, ()))),
-                "published": line and _printed(line, compared.key, compared.average_of),
+                "published": line and _printed(line, compared_slice.key, compared_slice.average_of),
                 **overlap_fields(overlap),
-                **_difference_fields(compared.differences.get(model), scale),
+                **_difference_fields(compared_slice.differences.get(model), scale),
             }
 
 
@@ -405,11 +432,11 @@ def _evaluated(
             for score in filter(is_shown, evaluation.scores):
                 split = score.split or ""
                 number_of, setting = (score.slice, score.metric), score.setting
-                what = (evaluation.task, score.by, *number_of, setting, split)
-                key = (*what, model)
-                own = intervals.get((model, *number_of, setting))
-                ends = own or intervals.get((model, *number_of, ""))
-                low, high = ends if ends and split != "dev" else (nan, nan)
+                number_key = (evaluation.task, score.by, *number_of, setting, split)
+                key = (*number_key, model)
+                own_interval = intervals.get((model, *number_of, setting))
+                interval = own_interval or intervals.get((model, *number_of, ""))
+                low, high = interval if interval and split != "dev" else (nan, nan)
                 overlap = evaluation.overlaps.get(score.slice)
                 row = {
                     **dict(zip(EVALUATED, key, strict=False)),
@@ -424,8 +451,8 @@ def _evaluated(
                 rows.setdefault(key, row)
                 rows[key] |= {"mark": overlap_mark(overlap)} if overlap else {}
                 values.setdefault(key, []).append(score.scale * score.value)
-    for of_row, row in rows.items():
-        seeds = values[of_row]
+    for row_key, row in rows.items():
+        seeds = values[row_key]
         is_known = len(seeds) > 1 and not any(map(isnan, seeds))
         sd = stdev(seeds) if is_known else None
         yield row | {"score": fmean(seeds), "sd": sd, "seeds": len(seeds)}
@@ -443,31 +470,37 @@ def _model_columns(comparison: TaskComparison, titles: Mapping[str, str]) -> Ite
     """
     models = comparison.models
     for model in models:
-        single = "1 seed: " if model.seeds or any(model.runs) else ""
-        about = f", {single}this checkpoint" if is_checkpoint(model) else ""
-        yield Column(model.name, f"{titles[model.name]}{about}", "score", "left")
+        seed_note = "1 seed: " if model.seeds or any(model.runs) else ""
+        checkpoint_note = f", {seed_note}this checkpoint" if is_checkpoint(model) else ""
+        yield Column(model.name, f"{titles[model.name]}{checkpoint_note}", "score", "left")
     for model in models[1:]:
         title = f"{titles[model.name]} − {titles[models[0].name]}"
         yield Column(f"{model.name}.delta", title, "difference", "left")
 
 
-def columns_of_slices(comparison: TaskComparison, facts: Sequence[Row]) -> list[Column]:
+def columns_of_slices(comparison: TaskComparison, records: Sequence[Row]) -> list[Column]:
     """Return the columns that say what a row is of; slices by a property have their dataset in a
     column, where there are several.
     """
-    by, shared = comparison.slicing.by, shared_dataset(comparison)
-    has_datasets = by != DATASET and not shared
-    columns = leading_columns(facts, "slice", by.replace(",", " × "), has_datasets=has_datasets)
-    return [each for each in columns if each.key != "slice" or by != DATASET or not shared]
+    property_name, dataset = comparison.slicing.by, shared_dataset(comparison)
+    has_datasets = property_name != DATASET and not dataset
+    columns = leading_columns(
+        records, "slice", property_name.replace(",", " × "), has_datasets=has_datasets
+    )
+    return [
+        column
+        for column in columns
+        if column.key != "slice" or property_name != DATASET or not dataset
+    ]
 
 
 def leading_columns(
-    facts: Sequence[Row], key: str, title: str, *, has_datasets: bool = False
+    records: Sequence[Row], key: str, title: str, *, has_datasets: bool = False
 ) -> list[Column]:
     """Return the columns that say what a row is of: its task and metric where there are several,
     KEY under TITLE, and its items.
     """
-    task, metric = (len({fact[name] for fact in facts}) > 1 for name in ("task", "metric"))
+    task, metric = (len({record[name] for record in records}) > 1 for name in ("task", "metric"))
     return [
         *([Column("task", "task", "group")] * task),
         *([Column("dataset", "dataset", "group")] * has_datasets),
@@ -482,23 +515,27 @@ def score_title(comparison: TaskComparison) -> str:
     compared, and the marks.
     """
     scales = scales_of(comparison.slices)
-    settings = {compared.setting for compared in comparison.slices}
+    settings = {row.setting for row in comparison.slices}
     is_named = len(scales) == 1 or is_mixed(scales)
     names = measures_in(scales) if is_named else f"scores{unit_of(scales)}"
     names = f"{names[:1].upper()}{names[1:]}"
     dataset = shared_dataset(comparison)
-    on = f"{names} on {dataset}" if dataset else names
-    return titled(comparison, on, settings.pop() if len(settings) == 1 else None)
+    subject = f"{names} on {dataset}" if dataset else names
+    return titled(comparison, subject, settings.pop() if len(settings) == 1 else None)
 
 
 def shared_dataset(comparison: TaskComparison) -> str:
     """Return the dataset of which all rows are slices or measures; nothing where they are of
     several, or of a whole dataset, or where what a selection leaves out is beside it.
     """
-    slices, by = comparison.slices, comparison.slicing.by
-    names = {compared.dataset for compared in slices}
-    is_one_slice = len({compared.slice_key for compared in slices}) == 1 < len(slices)
-    return plain_file(names.pop()) if len(names) == 1 and (by != DATASET or is_one_slice) else ""
+    slices, property_name = comparison.slices, comparison.slicing.by
+    names = {row.dataset for row in slices}
+    is_one_slice = len({row.slice_key for row in slices}) == 1 < len(slices)
+    return (
+        plain_file(names.pop())
+        if len(names) == 1 and (property_name != DATASET or is_one_slice)
+        else ""
+    )
 
 
 def titled(comparison: TaskComparison, *parts: str | None) -> str:
@@ -516,20 +553,22 @@ def general_notes(comparison: TaskComparison) -> Iterator[str]:
     """
     slicing = comparison.slicing
     yield from generated_note(comparison.marks)
-    named = "".join(f"; @{name} is {expression!r}" for name, expression in slicing.meanings.items())
+    definitions = "".join(
+        f"; @{name} is {expression!r}" for name, expression in slicing.meanings.items()
+    )
     if slicing.where:
-        yield f"items that match {slicing.where!r}{named}"
+        yield f"items that match {slicing.where!r}{definitions}"
     elif is_expression(slicing.by):
-        yield f"yes: items that match {slicing.by!r}{named}"
-    settings = {compared.task: compared.setting for compared in comparison.slices}
+        yield f"yes: items that match {slicing.by!r}{definitions}"
+    settings = {row.task: row.setting for row in comparison.slices}
     if slicing.by == DATASET and len({*settings.values()}) > 1:
         for task, setting in settings.items():
             if setting is not None:
                 yield f"{task}: aggregated by {setting!r}"
     yield from comparison.notes
     yield from overlap_footnotes(comparison.counts)
-    used = [model for model in comparison.models if model.members[0] in comparison.facts]
-    yield from usage_notes(used, comparison.facts)
+    used_models = [model for model in comparison.models if model.members[0] in comparison.facts]
+    yield from usage_notes(used_models, comparison.facts)
 
 
 def overlap_footnotes(shared: Mapping[str, Mapping[str, Overlap]]) -> Iterator[str]:
@@ -541,11 +580,13 @@ def overlap_footnotes(shared: Mapping[str, Mapping[str, Overlap]]) -> Iterator[s
 def _evaluation_notes(evaluations: Mapping[str, Sequence[Evaluation]]) -> Iterator[str]:
     """Yield what must be said of the data, of each model's numbers, and of how it was used."""
     for members in evaluations.values():
-        yield from (note for each in members for state in each.data for note in remarks(state))
+        yield from (
+            note for evaluation in members for state in evaluation.data for note in remarks(state)
+        )
     for model, members in evaluations.items():
-        yield from (model_note(model, note) for each in members for note in each.notes)
+        yield from (model_note(model, note) for evaluation in members for note in evaluation.notes)
     for model, members in evaluations.items():
-        yield from usage_note(model, [facts_of(each, "truncated") for each in members])
+        yield from usage_note(model, [facts_of(evaluation, "truncated") for evaluation in members])
 
 
 def _elsewhere_record(elsewhere: Elsewhere) -> Row:
@@ -560,21 +601,23 @@ def _elsewhere_notes(others: Sequence[Elsewhere], titles: Mapping[str, str]) -> 
     where that on another one is expected.
     """
     kinds: dict[tuple[str, str, tuple[str, ...]], list[Elsewhere]] = {}
-    for each in others:
-        kinds.setdefault((each.task, each.metric, each.datasets), []).append(each)
+    for elsewhere in others:
+        kinds.setdefault((elsewhere.task, elsewhere.metric, elsewhere.datasets), []).append(
+            elsewhere
+        )
     for (*_, datasets), models in kinds.items():
-        listed = "; ".join(
+        model_texts = "; ".join(
             "{title} {mean:+z.2f} [{low:+z.2f}, {high:+z.2f}] on average, {new_low:+z.2f} to "
             "{new_high:+z.2f} on another".format(
-                title=titles[each.model], **_elsewhere_record(each)
+                title=titles[elsewhere.model], **_elsewhere_record(elsewhere)
             )
-            for each in models
+            for elsewhere in models
         )
-        shared = models[0].shared_pairs
-        share = f"share {shared or 'no'} pair{'s' * (shared != 1)}"
+        shared_count = models[0].shared_pairs
+        share = f"share {shared_count or 'no'} pair{'s' * (shared_count != 1)}"
         yield (
             f"another dataset of this kind, difference from {titles[models[0].reference]}: "
-            f"{listed} (random effects over {', '.join(datasets)}, which {share}; 95%)"
+            f"{model_texts} (random effects over {', '.join(datasets)}, which {share}; 95%)"
         )
 
 
@@ -587,9 +630,11 @@ def _printed(row: PublishedRow, key: str, average_of: Sequence[str]) -> float | 
 
 
 def _printed_note(row: PublishedRow, aggregate: str) -> str:
-    other = "" if row.aggregate == aggregate else f"; not comparable with {aggregate!r} here"
-    where = f"{row.model}, {row.paper}: {row.table}, {row.encoder}"
-    return f"{where}, aggregated by {row.aggregate!r}{other}"
+    aggregate_note = (
+        "" if row.aggregate == aggregate else f"; not comparable with {aggregate!r} here"
+    )
+    source = f"{row.model}, {row.paper}: {row.table}, {row.encoder}"
+    return f"{source}, aggregated by {row.aggregate!r}{aggregate_note}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -607,8 +652,8 @@ class StatedModel:
         """
         if over:
             return sum(self.value(name, metric) for name in over) / len(over)
-        stated = self.stated([dataset])
-        return 100 * stated[0].figures.get(f"cosine_{metric}", nan) if stated else nan
+        figures = self.stated([dataset])
+        return 100 * figures[0].figures.get(f"cosine_{metric}", nan) if figures else nan
 
     def stated(self, datasets: Iterable[str]) -> list[StatedFigures]:
         """Return the figures of DATASETS, some of which may be no number."""
@@ -621,19 +666,23 @@ class StatedModel:
         """Yield what the figures of DATASETS are, with revision and split, and which files are
         damaged.
         """
-        yield from (self._note(f"left out: {each.fault}") for each in self.figures if each.fault)
-        stated = [each for each in self.stated(datasets) if not each.fault]
-        if stated:
-            versions = dict.fromkeys(f"mteb {each.version}" for each in stated if each.version)
+        yield from (
+            self._note(f"left out: {figures.fault}") for figures in self.figures if figures.fault
+        )
+        usable_figures = [figures for figures in self.stated(datasets) if not figures.fault]
+        if usable_figures:
+            versions = dict.fromkeys(
+                f"mteb {figures.version}" for figures in usable_figures if figures.version
+            )
             source = ", ".join(versions) or "a result file"
             text = f"figures of whole datasets as {source} states them, without pairs"
-            yield self._note(text, f": {', '.join(each.origin for each in stated)}")
-        for each in stated:
-            if isnan(each.figures["main_score"]):
-                yield self._note(f"main_score is NaN in {each.path.name}")
+            yield self._note(text, f": {', '.join(figures.origin for figures in usable_figures)}")
+        for figures in usable_figures:
+            if isnan(figures.figures["main_score"]):
+                yield self._note(f"main_score is NaN in {figures.path.name}")
 
-    def _note(self, text: str, more: str = "") -> Note:
-        return Note(f"{self.name}: {text}{more}", models=(self.name,), short=(text,))
+    def _note(self, text: str, details: str = "") -> Note:
+        return Note(f"{self.name}: {text}{details}", models=(self.name,), short=(text,))
 
 
 def _stated_row(
@@ -671,9 +720,11 @@ def with_model_rows(table: Table) -> Table:
         label = " ".join(texts[column.key] for column in names)
         labels[f"={label}"] = label
         for column in models:
-            group = (column.key, *(texts[each.key] for each in groups))
+            group = (column.key, *(texts[column_of_model.key] for column_of_model in groups))
             cells = rows.setdefault(group, {"": column.title})
-            cells |= {each.key: row.get(each.key) for each in groups}
+            cells |= {
+                column_of_model.key: row.get(column_of_model.key) for column_of_model in groups
+            }
             cells[f"={label}"] = row.get(column.key)
     titles = [column.title for column in names if column.title]
     # datasets need no name

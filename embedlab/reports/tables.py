@@ -104,11 +104,13 @@ def columns_of(*described: str) -> list[Column]:
     """
     columns = []
     for text in described:
-        found = _COLUMN.fullmatch(text)
-        assert found, text
-        key, title, role, digits, side = found.groups()
-        known = cast("Role | None", role)
-        column = Column(key, title or key, known, _SIDES.get(side), int(digits) if digits else None)
+        match = _COLUMN.fullmatch(text)
+        assert match, text
+        key, title, role, digits, side = match.groups()
+        column_role = cast("Role | None", role)
+        column = Column(
+            key, title or key, column_role, _SIDES.get(side), int(digits) if digits else None
+        )
         columns.append(column)
     return columns
 
@@ -166,7 +168,7 @@ class Table:
     def data(self) -> dict[str, Any]:
         """Return the table as plain values at full precision; nan and infinity are None."""
         keys, rows = self._keys(), self.rows if self.frame is None else self.frame.to_dicts()
-        more: dict[str, Any] = {
+        optional_values: dict[str, Any] = {
             "answer": [*self.answer],
             "signatures": dict(self.signatures),
             **self.records,
@@ -175,7 +177,7 @@ class Table:
             "title": self.title,
             "rows": [{key: _finite(_raw(row.get(key))) for key in keys} for row in rows],
             "notes": [*self.notes],
-            **{key: value for key, value in more.items() if value},
+            **{key: value for key, value in optional_values.items() if value},
         }
 
     def to_json(self) -> str:
@@ -227,9 +229,9 @@ class Table:
         for model, line in self.signatures.items() if self.is_signed else ():
             notes.append(f"- signature of {markdown_text(one_line(model))}: `{line}`")
         title = f"**{markdown_text(self.shown_title)}**" if self.shown_title else ""
-        said = [markdown_text(one_line(text)) for text in self.answer]
-        parts = [*said, title, "\n".join(lines), "\n".join(notes)]
-        return "\n\n".join(filter(None, parts)) + "\n"
+        answer_lines = [markdown_text(one_line(text)) for text in self.answer]
+        blocks = [*answer_lines, title, "\n".join(lines), "\n".join(notes)]
+        return "\n\n".join(filter(None, blocks)) + "\n"
 
     @property
     def shown_notes(self) -> list[str]:
@@ -246,8 +248,8 @@ class Table:
         if self.frame is not None:
             return self.frame.columns
         of_rows = (key for row in self.rows for key in row)
-        every = dict.fromkeys([*(column.key for column in self.columns), *of_rows])
-        return [*(self.keys or every)]
+        all_keys = dict.fromkeys([*(column.key for column in self.columns), *of_rows])
+        return [*(self.keys or all_keys)]
 
 
 def attributes(owner: object, names: str, scale: float = 1) -> dict[str, Any]:

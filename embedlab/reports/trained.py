@@ -42,18 +42,20 @@ def trained_frame(
     rows: list[Row] = []
     for run, status in runs:
         step = status.step.step if status.step is not None else None
-        facts = {"run": run.id, "seed": run.seed, "state": status.state, "steps": step}
+        run_values = {"run": run.id, "seed": run.seed, "state": status.state, "steps": step}
         scores = [*_dev_scores(status, selected)]
-        scores += (score for each in evaluations.get(run.id, ()) for score in _scores(each))
-        rows += [facts | score for score in scores or [{}]]
+        scores += (
+            score for evaluation in evaluations.get(run.id, ()) for score in _scores(evaluation)
+        )
+        rows += [run_values | score for score in scores or [{}]]
     return tidy_frame(rows, TRAINED)
 
 
-def _dev_scores(status: Status, selected: EvaluateSection) -> Iterator[Row]:
+def _dev_scores(status: Status, evaluate: EvaluateSection) -> Iterator[Row]:
     """The dev score of the state that the model is of: the best one or the last."""
-    if (dev := status.best_dev if selected.keep == "best" else status.dev) is not None:
-        what = {"task": "dev", "by": "dataset", "dataset": selected.dev, "metric": "spearman"}
-        yield what | {"value": dev.score}
+    if (dev := status.best_dev if evaluate.keep == "best" else status.dev) is not None:
+        score_row = {"task": "dev", "by": "dataset", "dataset": evaluate.dev, "metric": "spearman"}
+        yield score_row | {"value": dev.score}
 
 
 def _scores(evaluation: Evaluation) -> Iterator[Row]:

@@ -31,27 +31,31 @@ def verdicts(
     SLICES are the rows of a comparison BY a property; numbers in a unit of their own, such as the
     geometry of vectors, have no better model.
     """
-    first, *others = models
+    first_model, *other_models = models
     tasks: dict[str, list[ComparedSlice]] = {}  # the slices of the first measure of each task
     measures: dict[str, set[str]] = {}  # of each task
-    for compared in shares_of(slices):
-        same = tasks.setdefault(compared.task, [compared])
-        if compared is not same[0] and compared.metric == same[0].metric:
-            same.append(compared)
-        if not compared.average_of:
-            measures.setdefault(compared.task, {same[0].metric}).add(compared.metric)
+    for compared_slice in shares_of(slices):
+        same_task = tasks.setdefault(compared_slice.task, [compared_slice])
+        if compared_slice is not same_task[0] and compared_slice.metric == same_task[0].metric:
+            same_task.append(compared_slice)
+        if not compared_slice.average_of:
+            measures.setdefault(compared_slice.task, {same_task[0].metric}).add(
+                compared_slice.metric
+            )
     titles = titles_of([*models])
     sentences = []
-    for task, of_task in tasks.items():
-        measure = f" in {of_task[0].metric}" if len(measures.get(task, ())) > 1 else ""
+    for task, task_slices in tasks.items():
+        measure = f" in {task_slices[0].metric}" if len(measures.get(task, ())) > 1 else ""
         on_task = f" on {task}" if len(tasks) > 1 else ""
-        for other in others:
-            if any(not isnan(each.differences[other].delta) for each in of_task):
-                names = titles[other], titles[first]
-                sentences.append(_sentence(of_task, other, names, by, measure, on_task))
-    left_out = len(sentences) - MOST
-    more = "1 more is" if left_out == 1 else f"{left_out} more are"
-    return [*sentences[:MOST], *([f"{more} in the table"] if left_out > 0 else [])]
+        for other_model in other_models:
+            if any(
+                not isnan(task_slice.differences[other_model].delta) for task_slice in task_slices
+            ):
+                names = titles[other_model], titles[first_model]
+                sentences.append(_sentence(task_slices, other_model, names, by, measure, on_task))
+    hidden_count = len(sentences) - MOST
+    hint = "1 more is" if hidden_count == 1 else f"{hidden_count} more are"
+    return [*sentences[:MOST], *([f"{hint} in the table"] if hidden_count > 0 else [])]
 
 
 def direction(difference: Difference) -> int:
@@ -70,48 +74,61 @@ def _sentence(
     on_task: str,
 ) -> str:
     """Return how a model does against the first one on the slices of one task; NAMES are theirs."""
-    known = [each for each in slices if not isnan(each.differences[other].delta)]
-    parts = [each for each in known if not each.average_of]
-    averages = [each for each in slices if each.average_of]
-    whole = averages[-1] if averages else parts[0] if len(parts) == 1 else None
-    signs = [direction(each.differences[other]) for each in parts]
+    known_slices = [
+        compared_slice
+        for compared_slice in slices
+        if not isnan(compared_slice.differences[other].delta)
+    ]
+    single_slices = [
+        compared_slice for compared_slice in known_slices if not compared_slice.average_of
+    ]
+    averages = [compared_slice for compared_slice in slices if compared_slice.average_of]
+    overall = averages[-1] if averages else single_slices[0] if len(single_slices) == 1 else None
+    signs = [direction(compared_slice.differences[other]) for compared_slice in single_slices]
     winner, loser = names
-    is_turned = whole is not None and whole.differences[other].delta < 0
+    is_turned = overall is not None and overall.differences[other].delta < 0
     if is_turned:
         winner, loser, signs = loser, winner, [-sign for sign in signs]
-    is_each_whole = by == DATASET and len({each.dataset for each in parts}) == len(parts)
-    what = "datasets" if is_each_whole else "slices"
-    wins, losses = (f"{signs.count(sign)} of {len(parts)} {what}" for sign in (1, -1))
-    lost = [f"{loser} beats {winner} on {losses}"] * (-1 in signs)
-    if whole is None:
-        counts = [f"{winner} beats {loser} on {wins}"] * (1 in signs) + lost
-        if all(isnan(each.differences[other].p) for each in parts):
-            above = sum(each.differences[other].delta > 0 for each in parts)
-            counts = [f"{winner} is above {loser} on {above} of {len(parts)} {what} (not tested)"]
+    is_each_whole = by == DATASET and len(
+        {compared_slice.dataset for compared_slice in single_slices}
+    ) == len(single_slices)
+    unit = "datasets" if is_each_whole else "slices"
+    wins, losses = (f"{signs.count(sign)} of {len(single_slices)} {unit}" for sign in (1, -1))
+    losses_text = [f"{loser} beats {winner} on {losses}"] * (-1 in signs)
+    if overall is None:
+        counts = [f"{winner} beats {loser} on {wins}"] * (1 in signs) + losses_text
+        if all(isnan(compared_slice.differences[other].p) for compared_slice in single_slices):
+            count_above = sum(
+                compared_slice.differences[other].delta > 0 for compared_slice in single_slices
+            )
+            counts = [
+                f"{winner} is above {loser} on {count_above} of {len(single_slices)} {unit} (not "
+                "tested)"
+            ]
         elif not counts:
-            counts = [f"{winner} and {loser} are not distinguished on any of {len(parts)}"]
+            counts = [f"{winner} and {loser} are not distinguished on any of {len(single_slices)}"]
         return f"{'; '.join(counts)}{on_task}{measure}"
-    difference, scale = whole.differences[other], scale_of(whole.task, whole.metric)
-    where = f"{measure}{on_task}"
+    difference, scale = overall.differences[other], scale_of(overall.task, overall.metric)
+    place = f"{measure}{on_task}"
     if averages:
-        where = f"{measure} on average{on_task}"
+        place = f"{measure} on average{on_task}"
     elif not on_task or by != DATASET:
-        where = f"{measure} on {whole.slice_title}"
+        place = f"{measure} on {overall.slice_title}"
     delta, low, high = attributes(difference, "delta low high", scale).values()
     if not isnan(low):
-        most = most_apart(whole.metric, scale)
-        low, high = max(low, -most), min(high, most)
+        limit = most_apart(overall.metric, scale)
+        low, high = max(low, -limit), min(high, limit)
     if is_turned:
         delta, low, high = -delta, -high, -low
-    points = f"{delta:z.1f}" + ("" if isnan(low) else f" [{low:z.1f}, {high:z.1f}]")
-    counts = ([f"on {wins}"] * (1 in signs) + lost) * bool(averages)
+    points_text = f"{delta:z.1f}" + ("" if isnan(low) else f" [{low:z.1f}, {high:z.1f}]")
+    counts = ([f"on {wins}"] * (1 in signs) + losses_text) * bool(averages)
     if difference.significant:
-        text = f"{winner} beats {loser} by {points}{where}"
+        text = f"{winner} beats {loser} by {points_text}{place}"
         return f"{text}, and {'; '.join(counts)}" if counts else text
     if difference.equivalent:
-        text = f"{winner} and {loser} are equal within the margin{where}: {points}"
+        text = f"{winner} and {loser} are equal within the margin{place}: {points_text}"
     elif isnan(difference.p):
-        text = f"{winner} is {points} above {loser}{where} (not tested)"
+        text = f"{winner} is {points_text} above {loser}{place} (not tested)"
     else:
-        text = f"{winner} and {loser} are not distinguished{where}: {points}"
+        text = f"{winner} and {loser} are not distinguished{place}: {points_text}"
     return "; ".join([text, *counts])

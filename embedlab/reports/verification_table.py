@@ -11,28 +11,33 @@ from embedlab.runs.signature import PartDifference, part_differences
 from embedlab.scoring.verification import ResultPair, intervals_of
 
 
-def verification_table(sides: ResultPair) -> tuple[Table, bool]:
+def verification_table(pair: ResultPair) -> tuple[Table, bool]:
     """Return the verdict with what differs below it, and whether the results are of the same thing
     and agree.
     """
-    results, apart = (sides.first, sides.second), intervals_of(sides)
-    parts = part_differences(*(result.signature for result in results))
+    results, interval_results = (pair.first, pair.second), intervals_of(pair)
+    differing_parts = part_differences(*(result.signature for result in results))
     names: dict[str, list[str]] = defaultdict(list)
     rows: list[dict[str, Value | TableCell]] = []
-    for part in parts:
+    for part in differing_parts:
         names[part.agreement].append(part.name)
         if part.agreement in {"differs", "other version"}:
-            both = {"first": joined_or_none(part.first), "second": joined_or_none(part.second)}
-            rows.append({"kind": "part", "what": part.name, **both})
-    for key, (first, second) in sides.differing.items():
-        low, high = apart.intervals.get(key, (None, None))
+            part_values = {
+                "first": joined_or_none(part.first),
+                "second": joined_or_none(part.second),
+            }
+            rows.append({"kind": "part", "what": part.name, **part_values})
+    for key, (first_value, second_value) in pair.differing.items():
+        low, high = interval_results.intervals.get(key, (None, None))
         rows.append(
             {
                 "kind": "score",
                 "what": " ".join(filter(None, (key.slice, key.metric, key.setting, key.split))),
-                "first": first,
-                "second": second,
-                "difference": number(second - first, is_signed=True, low=low, high=high),
+                "first": first_value,
+                "second": second_value,
+                "difference": number(
+                    second_value - first_value, is_signed=True, low=low, high=high
+                ),
                 "low": low,
                 "high": high,
             }
@@ -40,63 +45,68 @@ def verification_table(sides: ResultPair) -> tuple[Table, bool]:
     columns = columns_of("what = what differs [key]")
     columns += [
         Column(key, str(file), "score", "right", 2)
-        for key, file in zip(("first", "second"), sides.files, strict=True)
+        for key, file in zip(("first", "second"), pair.files, strict=True)
     ]
-    if sides.differing:
+    if pair.differing:
         columns += columns_of("difference = second − first [difference] <")
     table = Table(
-        _verdict(sides, names),
+        _verdict(pair, names),
         columns if rows else [],
         rows,
-        [*_notes(sides, parts, names), *(f"no interval: {reason}" for reason in apart.reasons)],
+        [
+            *_notes(pair, differing_parts, names),
+            *(f"no interval: {reason}" for reason in interval_results.reasons),
+        ],
         signatures={
             str(file): str(result.signature)
-            for file, result in zip(sides.files, results, strict=True)
+            for file, result in zip(pair.files, results, strict=True)
         },
     )
-    return table, not names["differs"] and bool(sides.shared) and not sides.differing
+    return table, not names["differs"] and bool(pair.shared) and not pair.differing
 
 
-def _verdict(sides: ResultPair, names: dict[str, list[str]]) -> str:
-    models = dict.fromkeys(title_of(result.model) for result in (sides.first, sides.second))
-    tasks = [task for task in sides.first.signature.task if task in sides.second.signature.task]
-    on = f" on {joined_or_none(tasks)}" if tasks else ""
-    wrong = names["differs"]
-    if "model" in wrong and {*wrong} <= {"model", "seeds"}:
+def _verdict(pair: ResultPair, names: dict[str, list[str]]) -> str:
+    models = dict.fromkeys(title_of(result.model) for result in (pair.first, pair.second))
+    tasks = [task for task in pair.first.signature.task if task in pair.second.signature.task]
+    tasks_note = f" on {joined_or_none(tasks)}" if tasks else ""
+    differing = names["differs"]
+    if "model" in differing and {*differing} <= {"model", "seeds"}:
         sameness = "other weights, measured in the same way"
-    elif wrong:
-        verb = "differ" if len(wrong) > 1 else "differs"
-        sameness = f"not of the same thing: {', '.join(wrong)} {verb}"
+    elif differing:
+        verb = "differ" if len(differing) > 1 else "differs"
+        sameness = f"not of the same thing: {', '.join(differing)} {verb}"
     else:
         version = ", by another version" if names["other version"] else ""
-        known = ", as far as both say" if names["unknown"] else ""
-        sameness = f"of the same thing{version}{known}"
-    count, total = len(sides.differing), len(sides.shared)
+        limitation = ", as far as both say" if names["unknown"] else ""
+        sameness = f"of the same thing{version}{limitation}"
+    count, total = len(pair.differing), len(pair.shared)
     if not total:
         scores = "no score is in both"
     elif total == 1:
         scores = "the score differs" if count else "the score agrees"
     else:
         scores = f"{count} of {total} scores differ" if count else f"all {total} scores agree"
-    return f"{' and '.join(models)}{on}: {sameness}; {scores}"
+    return f"{' and '.join(models)}{tasks_note}: {sameness}; {scores}"
 
 
 def _notes(
-    sides: ResultPair, parts: Sequence[PartDifference], names: dict[str, list[str]]
+    pair: ResultPair, parts: Sequence[PartDifference], names: dict[str, list[str]]
 ) -> Iterator[str]:
     """Yield what was not compared, and what follows from another part."""
     for part in parts:
         if part.agreement == "unknown":
-            both = zip((part.first, part.second), sides.files, strict=True)
-            listed = ", ".join(f"{joined_or_none(values)} in {file}" for values, file in both)
-            yield f"{part.name} cannot be compared: {listed}"
+            values_by_file = zip((part.first, part.second), pair.files, strict=True)
+            value_texts = ", ".join(
+                f"{joined_or_none(values)} in {file}" for values, file in values_by_file
+            )
+            yield f"{part.name} cannot be compared: {value_texts}"
     if extent := names["only in one"]:
         yield (
             f"one file holds more than the other ({', '.join(extent)}): what both have is compared"
         )
-    wrong = {*names["differs"]}
-    covered = sorted({"pooling", "max_tokens", "precision"} & wrong)
-    if covered and "model" in wrong and not wrong & {"backend", "dims"}:
+    differing = {*names["differs"]}
+    covered = sorted({"pooling", "max_tokens", "precision"} & differing)
+    if covered and "model" in differing and not differing & {"backend", "dims"}:
         yield (
             f"model is a fingerprint that depends on {', '.join(covered)} too: the weights may be "
             "the same"

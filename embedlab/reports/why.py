@@ -73,51 +73,54 @@ WHY = schema_of(
 )
 
 
-def why_tables(explanation: Explanation, compared: TaskComparison, *, rows: int) -> list[Table]:
+def why_tables(explanation: Explanation, comparison: TaskComparison, *, rows: int) -> list[Table]:
     """Return the tables of an explanation, each of ROWS rows at most; their frames have all.
 
     People see the first one, and the others with all notes.
     """
-    parts = [_where(explanation, compared, rows)]
+    tables = [_where(explanation, comparison, rows)]
     if explanation.search.tested:
-        parts.append(_combined(explanation, rows))
-    parts += [_common(side, explanation, rows) for side in explanation.sides if side.items]
-    parts += [_typical(side, explanation) for side in explanation.sides if side.typical]
-    marks = {"marks": ", ".join(compared.marks)}
+        tables.append(_combined(explanation, rows))
+    tables += [_common(side, explanation, rows) for side in explanation.sides if side.items]
+    tables += [_typical(side, explanation) for side in explanation.sides if side.typical]
+    marks = {"marks": ", ".join(comparison.marks)}
     return [
         replace(
             table,
-            frame=tidy_frame((fact | marks for fact in facts), WHY),
+            frame=tidy_frame((record | marks for record in records), WHY),
             titles=_titles(explanation),
-            is_detail=place > 0,
+            is_detail=index > 0,
         )
-        for place, (table, facts) in enumerate(parts)
+        for index, (table, records) in enumerate(tables)
     ]
 
 
 def _where(
-    explanation: Explanation, compared: TaskComparison, rows: int
+    explanation: Explanation, comparison: TaskComparison, rows: int
 ) -> tuple[Table, list[Row]]:
     """Return the kinds of items on which the difference is most unlike that on the others."""
-    first, second = _titles(explanation).values()
+    first_title, second_title = _titles(explanation).values()
     kinds = explanation.uneven
-    whole = explanation.whole.differences[explanation.second]
-    difference = _cell(whole, explanation, whole.reach_sign)
-    shown: list[Row] = [{"slice": "all", "items": explanation.items, "difference": difference}]
-    shown += [_kind_cells(kind, explanation, kind.contrast.reach_sign) for kind in kinds[:rows]]
+    whole_difference = explanation.whole.differences[explanation.second]
+    difference = _cell(whole_difference, explanation, whole_difference.reach_sign)
+    shown_rows: list[Row] = [{"slice": "all", "items": explanation.items, "difference": difference}]
+    shown_rows += [
+        _kind_cells(kind, explanation, kind.contrast.reach_sign) for kind in kinds[:rows]
+    ]
     table = Table(
-        f"Where {second} and {first} differ: "
-        f"{score_title(replace(compared, slices=(explanation.whole,)))}",
+        f"Where {second_title} and {first_title} differ: "
+        f"{score_title(replace(comparison, slices=(explanation.whole,)))}",
         _difference_columns(explanation),
-        shown,
-        [*general_notes(compared), *_where_notes(explanation, len(shown) - 1)],
+        shown_rows,
+        [*general_notes(comparison), *_where_notes(explanation, len(shown_rows) - 1)],
         answer=[*_answer(explanation)],
-        signatures=compared.signatures,
+        signatures=comparison.signatures,
         caption=lambda: joined(
-            f"{second} minus {first} on the {len(shown) - 1} of {len(kinds)} kinds of items whose "
+            f"{second_title} minus {first_title} on the {len(shown_rows) - 1} of {len(kinds)} "
+            "kinds of items whose "
             "difference is most unlike that on the others, the surest first; "
-            f"{subject_of(compared)}",
-            *data_sentences(compared.marks),
+            f"{subject_of(comparison)}",
+            *data_sentences(comparison.marks),
             f"Intervals: 95%, each on its own, over items; {DEPENDENCE}.",
             "A sign marks a difference that is unlike that on the others: 5% after Holm's "
             f"correction over all {len(kinds)} kinds.",
@@ -134,27 +137,32 @@ def _answer(explanation: Explanation) -> Iterator[str]:
     yield from findings[:3] or [
         "no kind of items stands out: on none is the difference clearly larger or smaller"
     ]
-    alone = [f"{names[side.model]} alone gets {side.items:,} right" for side in explanation.sides]
-    yield f"of {explanation.items:,} items, {' and '.join(alone)}"
+    lone_texts = [
+        f"{names[side.model]} alone gets {side.items:,} right" for side in explanation.sides
+    ]
+    yield f"of {explanation.items:,} items, {' and '.join(lone_texts)}"
 
 
 def _findings(explanation: Explanation) -> Iterator[str]:
     """Yield the surest of each kind of findings that are clear."""
-    second, search = _titles(explanation)[explanation.second], explanation.search
-    where = "confirmed on other topics" + (" and seeds: " if search.seeds else ": ")
+    second_title, search = _titles(explanation)[explanation.second], explanation.search
+    confirmation = "confirmed on other topics" + (" and seeds: " if search.seeds else ": ")
     kinds = [(kind, "") for kind in explanation.uneven if kind.contrast.significant]
-    for found in (kinds, [(tested.found, where) for tested in search.confirmed]):
-        for kind, how in found[:1]:
-            points = _scale(explanation) * kind.contrast.delta
-            does = f"{abs(points):z.1f} points {'more' if points > 0 else 'less'}"
-            yield f"{how}{second} gains {does} on items with {kind.title} than on others"
+    for kinds_found in (kinds, [(tested.found, confirmation) for tested in search.confirmed]):
+        for kind, lead in kinds_found[:1]:
+            point_gain = _scale(explanation) * kind.contrast.delta
+            does = f"{abs(point_gain):z.1f} points {'more' if point_gain > 0 else 'less'}"
+            yield f"{lead}{second_title} gains {does} on items with {kind.title} than on others"
     for side in explanation.sides:
-        common = [each for each in (*side.common, *side.words) if each.by != "error"]
-        clear = [each for each in common if each.significant]
-        for each in clear[:1]:
+        common = [
+            commonality for commonality in (*side.common, *side.words) if commonality.by != "error"
+        ]
+        clear = [commonality for commonality in common if commonality.significant]
+        for commonality in clear[:1]:
             yield (
-                f"{each.title}: {100 * each.share:.0f}% of the items that only "
-                f"{_titles(explanation)[side.model]} gets right, {100 * each.elsewhere:.0f}% "
+                f"{commonality.title}: {100 * commonality.share:.0f}% of the items that only "
+                f"{_titles(explanation)[side.model]} gets right, "
+                f"{100 * commonality.elsewhere:.0f}% "
                 "of the others"
             )
 
@@ -172,10 +180,11 @@ def _where_notes(explanation: Explanation, shown: int) -> Iterator[str]:
     if sign != REACHES["models"]:
         yield REACH_NOTE
     yield from hanging_note((kind.title, kind.contrast.topic) for kind in kinds[:shown])
-    for each in explanation.steadiness:
+    for steadiness in explanation.steadiness:
         yield (
-            f"{each.model}, {each.seeds} seeds: of {each.items} items that only one model gets "
-            f"right, {100 * each.changed:z.0f}% change sides with another seed"
+            f"{steadiness.model}, {steadiness.seeds} seeds: of {steadiness.items} items that "
+            "only one model gets "
+            f"right, {100 * steadiness.changed:z.0f}% change sides with another seed"
         )
     if any(len(kind.datasets) > 1 for kind in kinds):
         yield "differences are means over the datasets that have both kinds of items"
@@ -201,18 +210,25 @@ def _combined(explanation: Explanation, rows: int) -> tuple[Table, list[Row]]:
             "significant": tested.is_confirmed,
         }
 
-    chosen = search.confirmed[:rows] or search.tested[:_FEW]
-    where = "on other topics" + (" and other seeds" if search.seeds else "")
+    combinations = search.confirmed[:rows] or search.tested[:_FEW]
+    confirmation = "on other topics" + (" and other seeds" if search.seeds else "")
     table = Table(
-        f"Two properties together, {'confirmed' if search.confirmed else 'none confirmed'} {where}",
+        f"Two properties together, {'confirmed' if search.confirmed else 'none confirmed'} "
+        f"{confirmation}",
         _difference_columns(explanation),
         [
-            _kind_cells(each.found, explanation, REACHES[each.reach] * each.is_confirmed)
-            for each in chosen
+            _kind_cells(
+                combination.found,
+                explanation,
+                REACHES[combination.reach] * combination.is_confirmed,
+            )
+            for combination in combinations
         ],
         [
             *_combined_notes(explanation),
-            *hanging_note((tested.found.title, tested.found.contrast.topic) for tested in chosen),
+            *hanging_note(
+                (tested.found.title, tested.found.contrast.topic) for tested in combinations
+            ),
         ],
     )
     return table, [facts_of(tested) for tested in search.tested]
@@ -220,13 +236,16 @@ def _combined(explanation: Explanation, rows: int) -> tuple[Table, list[Row]]:
 
 def _combined_notes(explanation: Explanation) -> Iterator[str]:
     search, scale = explanation.search, _scale(explanation)
-    count, (first, second) = len(search.tested), search.items
-    halves = "".join(
-        f", seeds {seed} + {other} of {name}" for name, (seed, other) in search.seeds.items()
+    count, (searched_items, tested_items) = len(search.tested), search.items
+    seeds_note = "".join(
+        f", seeds {seed} + {other_seed} of {name}"
+        for name, (seed, other_seed) in search.seeds.items()
     )
     yield (
-        f"searched: {search.combinations} combinations on half of the topics ({first} items); "
-        f"tested: the {count} surest on the other half ({second} items){halves}, where the numbers "
+        f"searched: {search.combinations} combinations on half of the topics ({searched_items} "
+        "items); "
+        f"tested: the {count} surest on the other half ({tested_items} items){seeds_note}, where "
+        "the numbers "
         "are from"
     )
     yield _sign(
@@ -247,7 +266,7 @@ def _combined_notes(explanation: Explanation) -> Iterator[str]:
 
 def _common(side: Side, explanation: Explanation, rows: int) -> tuple[Table, list[Row]]:
     """Return what is more or less frequent among the items on which one model alone is right."""
-    facts = [
+    records = [
         {
             **attributes(common, "share elsewhere difference low high", 100),
             **attributes(common, "by items p p_corrected significant"),
@@ -257,18 +276,18 @@ def _common(side: Side, explanation: Explanation, rows: int) -> tuple[Table, lis
         }
         for common in (*side.common, *side.words)
     ]
-    common, words = (
-        [fact for fact in facts if fact["part"] == part] for part in ("common", "word")
+    common, word_records = (
+        [record for record in records if record["part"] == part] for part in ("common", "word")
     )
-    clear = [fact for fact in common if fact["significant"]]
-    clear_words = [fact for fact in words if fact["significant"]]
-    shown = [
+    clear = [record for record in common if record["significant"]]
+    clear_words = [record for record in word_records if record["significant"]]
+    shown_rows = [
         {
-            **fact,
-            **{key: number(fact[key], digits=1, sign="%") for key in ("share", "elsewhere")},
-            "difference": _points(fact, "*" * fact["significant"]),
+            **record,
+            **{key: number(record[key], digits=1, sign="%") for key in ("share", "elsewhere")},
+            "difference": _points(record, "*" * record["significant"]),
         }
-        for fact in [*(clear[:rows] or common[:_FEW]), *clear_words[:rows]]
+        for record in [*(clear[:rows] or common[:_FEW]), *clear_words[:rows]]
     ]
     notes: list[str] = [_rule_of_sides(explanation)]
     if common:
@@ -295,7 +314,7 @@ def _common(side: Side, explanation: Explanation, rows: int) -> tuple[Table, lis
         f"What {side.items} of {explanation.items} items have in common that only "
         f"{_titles(explanation)[side.model]} gets right"
     )
-    return Table(title, columns, shown, notes), [*common, *words]
+    return Table(title, columns, shown_rows, notes), [*common, *word_records]
 
 
 def _rule_of_sides(explanation: Explanation) -> str:
@@ -330,11 +349,11 @@ def _typical(side: Side, explanation: Explanation) -> tuple[Table, list[Row]]:
     elif errors.found_at is not None:
         ranks = dict(zip(("first", "second"), errors.found_at, strict=True))
         meaning = "; numbers: the rank of the relevant text, which is the second one"
-    facts: list[Row] = []
+    records: list[Row] = []
     for row in side.typical:
         dataset = outcomes.blocks[int(outcomes.rows["block"][row])].dataset
         numbers = {name: float(np.asarray(values)[row]) for name, values in ranks.items()}
-        facts.append(
+        records.append(
             {
                 **{"part": "typical", "side": side.model, "datasets": dataset, "items": 1},
                 **{name: rank for name, rank in numbers.items() if isfinite(rank)},
@@ -342,13 +361,13 @@ def _typical(side: Side, explanation: Explanation) -> tuple[Table, list[Row]]:
             }
         )
     names = dict(zip(("gold", "first", "second"), ("gold rank", *titles.values()), strict=True))
-    has_second = any(fact["sentence2"] is not None for fact in facts)
+    has_second = any(record["sentence2"] is not None for record in records)
     columns = columns_of("datasets = dataset [key]")
     columns += [Column(key, names[key], digits=0) for key in ranks]
     columns += [Column(name, name, "sentence") for name in SENTENCES[: 1 + has_second]]
     title = f"Typical items that only {titles[side.model]} gets right"
     notes = [f"the largest leads, one of each topic{meaning}"]
-    return Table(title, columns, facts, notes), facts
+    return Table(title, columns, records, notes), records
 
 
 def _titles(explanation: Explanation) -> dict[str, str]:
@@ -364,10 +383,10 @@ def _sign(text: str) -> Note:
 
 
 def _difference_columns(explanation: Explanation) -> list[Column]:
-    first, second = _titles(explanation).values()
+    first_title, second_title = _titles(explanation).values()
     return [
         *columns_of("slice = items [key]", "items = n"),
-        Column("difference", f"{second} − {first}", "difference", "left"),
+        Column("difference", f"{second_title} − {first_title}", "difference", "left"),
         *columns_of("contrast = more than on other items [difference] <"),
     ]
 
@@ -408,11 +427,11 @@ def _cell(
 ) -> TableCell:
     """Return a difference OF one, or of two, differences."""
     scale = _scale(explanation)
-    fact = attributes(difference, "delta low high", scale)
-    most = of * most_apart(explanation.whole.metric, scale)
-    return _points(fact | {"difference": fact["delta"]}, sign, most)
+    record = attributes(difference, "delta low high", scale)
+    limit = of * most_apart(explanation.whole.metric, scale)
+    return _points(record | {"difference": record["delta"]}, sign, limit)
 
 
-def _points(fact: Row, sign: str, most: float = 100) -> TableCell:
-    ends = {"low": fact["low"], "high": fact["high"]}
-    return number(fact["difference"], digits=1, is_signed=True, sign=sign, most=most, **ends)
+def _points(record: Row, sign: str, most: float = 100) -> TableCell:
+    interval = {"low": record["low"], "high": record["high"]}
+    return number(record["difference"], digits=1, is_signed=True, sign=sign, most=most, **interval)

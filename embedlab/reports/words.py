@@ -56,13 +56,13 @@ def effect_tables(
 
 
 def _pair_table(effects: WordEffects, marks: Sequence[str], notes: Sequence[str]) -> Table:
-    facts: list[Row] = []
+    records: list[Row] = []
     for model in effects.models:
         ranks = [member.ranks.whole for member in model.members]
-        fact = {"kind": "pair", **_model_fields(effects, model), "rank": model.ranks.whole}
-        fact["similarity"] = model.similarities.whole
-        fact["sd"] = float(np.std(ranks, ddof=1)) if len(ranks) > 1 else None
-        facts.append(fact)
+        record = {"kind": "pair", **_model_fields(effects, model), "rank": model.ranks.whole}
+        record["similarity"] = model.similarities.whole
+        record["sd"] = float(np.std(ranks, ddof=1)) if len(ranks) > 1 else None
+        records.append(record)
     columns = columns_of(
         "model [key]",
         "similarity .4",
@@ -71,39 +71,39 @@ def _pair_table(effects: WordEffects, marks: Sequence[str], notes: Sequence[str]
         "seeds",
     )
     has_seeds = any(len(model.members) > 1 for model in effects.models)
-    first, second = effects.sentences
+    first_sentence, second_sentence = effects.sentences
     return Table(
-        with_marks(f"1 {first} / 2 {second}", marks),
+        with_marks(f"1 {first_sentence} / 2 {second_sentence}", marks),
         columns if has_seeds else columns[:3],
-        facts,
+        records,
         [
             f"rank: among the similarities that a model gives the {effects.pairs} pairs of "
             f"{effects.reference}; 50 is the middle",
             *notes,
             *_at_an_end(effects),
         ],
-        tidy_frame(facts, EXPLAINED),
+        tidy_frame(records, EXPLAINED),
         answer=[*_answer(effects)],
     )
 
 
 def _answer(effects: WordEffects) -> Iterator[str]:
     """Yield which words make the models differ most, or of one model which count most."""
-    first, *others = effects.models
+    first_model, *other_models = effects.models
     titles = titles_of([model.name for model in effects.models])
 
     def listed(numbers: Floats) -> str:
-        words = []
+        word_texts = []
         for row in np.argsort(-np.abs(numbers), kind="stable")[:_NAMED]:
             side, word = effects.places[row]
-            words.append(f"{word.text!r} in {side} ({numbers[row]:+z.1f})")
-        return ", ".join(words)
+            word_texts.append(f"{word.text!r} in {side} ({numbers[row]:+z.1f})")
+        return ", ".join(word_texts)
 
-    if not others:
-        yield f"words that count most: {listed(first.effects)}"
-    for model in others:
-        gap = model.ranks.whole - first.ranks.whole
-        than = f"{'higher' if gap > 0 else 'lower'} than {titles[first.name]}"
+    if not other_models:
+        yield f"words that count most: {listed(first_model.effects)}"
+    for model in other_models:
+        gap = model.ranks.whole - first_model.ranks.whole
+        than = f"{'higher' if gap > 0 else 'lower'} than {titles[first_model.name]}"
         yield (
             f"{titles[model.name]} ranks the pair {abs(gap):z.1f} points {than}, mostly for: "
             f"{listed(effects.difference(model))}"
@@ -116,40 +116,42 @@ def _at_an_end(effects: WordEffects) -> Iterator[Note]:
     """
     for model in effects.models:
         if model.ranks.whole in {0, 100}:
-            where = "above" if model.ranks.whole else "below"
-            text = f"the pair ranks {where} all pairs of the reference: ranks do not show how far"
+            side = "above" if model.ranks.whole else "below"
+            text = f"the pair ranks {side} all pairs of the reference: ranks do not show how far"
             yield Note(f"{model.name}: {text}", models=(model.name,), short=(text,))
 
 
 def _word_table(effects: WordEffects) -> Table:
     """Return what each word does; people see those that make the models differ most."""
-    place = [0, 0, 0]
-    places: list[Row] = []
+    word_numbers = [0, 0, 0]
+    word_rows: list[Row] = []
     for sentence, word in effects.places:
-        place[sentence] += 1
-        places.append({"sentence": sentence, "place": place[sentence], "word": word.text})
+        word_numbers[sentence] += 1
+        word_rows.append({"sentence": sentence, "place": word_numbers[sentence], "word": word.text})
     # where the table of all pairs of variants lacks the word
-    at = tuple(
-        [row["place"] * (row["sentence"] == sentence) for row in places] for sentence in (1, 2)
+    indices = tuple(
+        [row["place"] * (row["sentence"] == sentence) for row in word_rows] for sentence in (1, 2)
     )
-    first, *others = effects.models
-    compared = [effects.difference(model) for model in others] or [first.effects]
-    order = np.argsort(-np.max(np.abs(compared), axis=0), kind="stable")
+    first_model, *other_models = effects.models
+    effects_compared = [effects.difference(model) for model in other_models] or [
+        first_model.effects
+    ]
+    order = np.argsort(-np.max(np.abs(effects_compared), axis=0), kind="stable")
     table = _pivoted(
         effects,
         "What each word does",
         "word",
-        places,
+        word_rows,
         lambda model: {
-            "similarity": model.similarities.table[at],
-            "rank": model.ranks.table[at],
+            "similarity": model.similarities.table[indices],
+            "rank": model.ranks.table[indices],
             "effect": model.effects,
             "sd": model.spreads,
             "difference": effects.difference(model),
         },
         columns_of("sentence [group]", "word [key]"),
     )
-    brief = sorted(order[:_SHOWN].tolist()) if len(places) > _SHOWN else ()
+    brief = sorted(order[:_SHOWN].tolist()) if len(word_rows) > _SHOWN else ()
     notes = ["points of percentile rank that the pair loses without the word"]
     return replace(table, brief=brief, notes=notes)
 
@@ -159,30 +161,30 @@ def _together_table(effects: WordEffects) -> Table:
     together = [effects.together(model) for model in effects.models]
     largest = np.max(np.abs(together[1:] or together), axis=0)
     order = np.argsort(-largest, axis=None, kind="stable")
-    at = np.unravel_index(order, largest.shape)
-    first, second = effects.words
-    places: list[Row] = [
+    indices = np.unravel_index(order, largest.shape)
+    first_words, second_words = effects.words
+    pair_rows: list[Row] = [
         {
             "place": row + 1,
             "second_place": column + 1,
-            "word": first[row].text,
-            "second_word": second[column].text,
+            "word": first_words[row].text,
+            "second_word": second_words[column].text,
         }
-        for row, column in zip(*(places.tolist() for places in at), strict=True)
+        for row, column in zip(*(pair_rows.tolist() for pair_rows in indices), strict=True)
     ]
     table = _pivoted(
         effects,
         "Two words together, beyond what each does alone",
         "words",
-        places,
+        pair_rows,
         lambda model: {
-            "effect": model.ranks.together[at],
-            "difference": effects.together(model)[at],
+            "effect": model.ranks.together[indices],
+            "difference": effects.together(model)[indices],
         },
         columns_of("word = in 1 [key]", "second_word = in 2 [key]"),
     )
-    some = f"the {_SHOWN} of {len(places)} with the largest numbers; --json has all"
-    notes = [some] if len(places) > _SHOWN else []
+    hint = f"the {_SHOWN} of {len(pair_rows)} with the largest numbers; --json has all"
+    notes = [hint] if len(pair_rows) > _SHOWN else []
     return replace(table, rows=table.rows[:_SHOWN], notes=notes, is_detail=True)
 
 
@@ -190,7 +192,7 @@ def _edit_table(effects: WordEffects) -> Table:
     def moved(model: ExplainedModel) -> Floats:
         return np.subtract(model.edited_ranks, model.ranks.whole)
 
-    places: list[Row] = [
+    edit_rows: list[Row] = [
         {
             "sentence": edit.replaces + 1,
             "text": edit.text,
@@ -203,7 +205,7 @@ def _edit_table(effects: WordEffects) -> Table:
         effects,
         "Edited: percentile rank, and by how much it moves",
         "edit",
-        places,
+        edit_rows,
         lambda model: {
             "similarity": model.edited,
             "rank": model.edited_ranks,
@@ -224,43 +226,49 @@ def _pivoted(
     effects: WordEffects,
     title: str,
     kind: str,
-    places: Sequence[Row],
+    row_heads: Sequence[Row],
     numbers: Callable[[ExplainedModel], Mapping[str, Floats | None]],
     leading: Sequence[Column],
 ) -> Table:
     """Return one row a place, one column a model with its effect, and one a further model with its
     difference from the first; the frame has one row a place and model. NUMBERS are by place.
     """
-    first, *others = effects.models
+    first_model, *other_models = effects.models
     titles = titles_of([model.name for model in effects.models])
-    facts: list[Row] = []
-    shown = [{**place} for place in places]
+    records: list[Row] = []
+    shown_rows = [{**row_head} for row_head in row_heads]
     for model in effects.models:
-        columns = {key: each for key, each in numbers(model).items() if each is not None}
-        for row, cells in enumerate(shown):
-            fact = {key: float(values[row]) for key, values in columns.items()}
-            effect = number(fact["effect"], digits=1, is_signed=True)
+        columns = {
+            key: numbers_of_model
+            for key, numbers_of_model in numbers(model).items()
+            if numbers_of_model is not None
+        }
+        for row, row_cells in enumerate(shown_rows):
+            record = {key: float(values[row]) for key, values in columns.items()}
+            effect = number(record["effect"], digits=1, is_signed=True)
             if kind == "edit":
-                text = number(fact["rank"], digits=1, sign=f" ({effect.text})").text
+                text = number(record["rank"], digits=1, sign=f" ({effect.text})").text
                 effect = replace(effect, text=text)
-            cells[model.name] = effect
-            difference = fact.pop("difference")
-            if model is not first:
-                fact["difference"] = difference
-                cells[f"difference {model.name}"] = number(difference, digits=1, is_signed=True)
-            facts.append({"kind": kind, **_model_fields(effects, model), **places[row], **fact})
-    facts = [fact for row in range(len(places)) for fact in facts[row :: len(places)]]
+            row_cells[model.name] = effect
+            difference = record.pop("difference")
+            if model is not first_model:
+                record["difference"] = difference
+                row_cells[f"difference {model.name}"] = number(difference, digits=1, is_signed=True)
+            records.append(
+                {"kind": kind, **_model_fields(effects, model), **row_heads[row], **record}
+            )
+    records = [record for row in range(len(row_heads)) for record in records[row :: len(row_heads)]]
     pivoted = score_columns(titles)
     pivoted += [
         Column(
             f"difference {model.name}",
-            f"{titles[model.name]} − {titles[first.name]}",
+            f"{titles[model.name]} − {titles[first_model.name]}",
             "difference",
             "right",
         )
-        for model in others
+        for model in other_models
     ]
-    return Table(title, [*leading, *pivoted], shown, frame=tidy_frame(facts, EXPLAINED))
+    return Table(title, [*leading, *pivoted], shown_rows, frame=tidy_frame(records, EXPLAINED))
 
 
 def _model_fields(effects: WordEffects, model: ExplainedModel) -> Row:
@@ -283,36 +291,40 @@ def token_tables(
     """
     titles = titles_of([view.name for view in views])
     texts = [[*(word.text for word in sentence), _OTHER] for sentence in words]
-    facts: list[Row] = []
-    shown: list[Row] = []
+    records: list[Row] = []
+    shown_rows: list[Row] = []
     for side in (0, 1):
         sums = {view.name: view.parts.sum(axis=1 - side) for view in views}
         for index, text in enumerate(texts[side]):
-            place = {"sentence": side + 1, "word": text}
-            row: Row = {**place}
-            for name, parts in sums.items():
-                part = float(parts[index])
-                fact = {"kind": "part", "model": name, "place": index + 1, "part": part}
-                facts.append(place | fact)
-                row[name] = number(part, digits=3, is_signed=True)
-            shown.append(row)
+            word_fields = {"sentence": side + 1, "word": text}
+            row: Row = {**word_fields}
+            for name, contributions in sums.items():
+                contribution = float(contributions[index])
+                record = {"kind": "part", "model": name, "place": index + 1, "part": contribution}
+                records.append(word_fields | record)
+                row[name] = number(contribution, digits=3, is_signed=True)
+            shown_rows.append(row)
     for view in views:
-        for (row_at, column), part in np.ndenumerate(view.parts):
-            first = {"kind": "parts", "model": view.name, "place": row_at + 1}
-            second = {"second_place": column + 1, "second_word": texts[1][column]}
-            facts.append(first | second | {"word": texts[0][row_at], "part": float(part)})
+        for (row_at, column), contribution in np.ndenumerate(view.parts):
+            first_fields = {"kind": "parts", "model": view.name, "place": row_at + 1}
+            second_fields = {"second_place": column + 1, "second_word": texts[1][column]}
+            records.append(
+                first_fields
+                | second_fields
+                | {"word": texts[0][row_at], "part": float(contribution)}
+            )
     columns = columns_of("sentence [group]", "word [key]")
     columns += score_columns(titles)
     cosines = "; ".join(f"{titles[view.name]} {view.cosine:z.4f}" for view in views)
     table = Table(
         with_marks("Token view: how the cosine adds up over the words", marks),
         columns,
-        shown,
+        shown_rows,
         [
             f"the parts of each sentence add up to the cosine: {cosines}",
             "a part is not what its word does: each token's vector holds the whole "
             "sentence; `--view effects` leaves words out",
         ],
-        tidy_frame(facts, EXPLAINED),
+        tidy_frame(records, EXPLAINED),
     )
     return [table]
