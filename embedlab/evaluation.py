@@ -63,24 +63,26 @@ def resolve_model(name: str, session: Session) -> Model:
     """The model that a typed name means, with its notes reported; a hub model is fetched where it
     is not at hand.
     """
-    resolved = resolve(name, session.settings.runs)
+    resolved_model = resolve(name, session.settings.runs)
     try:
-        members = tuple(pinned(spec, offline=session.settings.offline) for spec in resolved.members)
+        members = tuple(
+            pinned(spec, offline=session.settings.offline) for spec in resolved_model.members
+        )
         for spec in members:
             if spec.kind == "folder" and not spec.is_transformed:  # said before data is looked for
                 from embedlab.models.folder import read_usage
 
                 read_usage(model_folder(spec, offline=True), spec.wishes)
     except MissingError as error:
-        if name in {spec.location for spec in resolved.members} or not any(
-            spec.is_on_hub for spec in resolved.members
+        if name in {spec.location for spec in resolved_model.members} or not any(
+            spec.is_on_hub for spec in resolved_model.members
         ):
             raise
         raise MissingError(
             f"{name!r} was taken for a published model: {error.message}",
             hint=Hint(error.advice, *_ways_beside(name, session.settings)),
         ) from error
-    model = replace(resolved, members=members)
+    model = replace(resolved_model, members=members)
     for note in dict.fromkeys(spec.note for spec in model.members if spec.note):
         session.note(f"{name}: {note}")
     if not session.settings.offline and session.settings.endpoint_check == "on":
@@ -191,13 +193,15 @@ def load_members(model: Model, session: Session, *, cached: bool) -> list[PairSc
 
 def without_stated(names: Sequence[str], session: Session) -> tuple[list[str], list[StatedModel]]:
     """Return the NAMES of models that score pairs, and the others with their figures."""
-    stated = []
+    stated_models = []
     for name in dict.fromkeys(names):
         if prefix_of(model_of(name) or name) is not None:
             spec = resolve(name, session.settings.runs).members[0]
             if figures := spec.shipped.figures(spec.location):
-                stated.append(StatedModel(name=name, figures=figures))
-    return [name for name in names if name not in {model.name for model in stated}], stated
+                stated_models.append(StatedModel(name=name, figures=figures))
+    return [
+        name for name in names if name not in {model.name for model in stated_models}
+    ], stated_models
 
 
 def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Readiness:

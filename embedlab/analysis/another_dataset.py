@@ -68,18 +68,24 @@ def elsewhere(
     pairs; nothing where they are fewer than five.
     """
     kinds: dict[tuple[str, str], list[tuple[Evidence, ComparedSlice]]] = {}
-    for measured, compared in zip(evidence, slices, strict=True):
-        if measured.rows is not None and not measured.average_of and compared.tests:
-            kinds.setdefault((measured.task, measured.metric), []).append((measured, compared))
+    for slice_evidence, compared_slice in zip(evidence, slices, strict=True):
+        if (
+            slice_evidence.rows is not None
+            and not slice_evidence.average_of
+            and compared_slice.tests
+        ):
+            kinds.setdefault((slice_evidence.task, slice_evidence.metric), []).append(
+                (slice_evidence, compared_slice)
+            )
     results = []
     for pairs in (kind for kind in kinds.values() if len(kind) >= FEWEST_DATASETS):
         chosen, shared_pairs = apart(
             [evidence.rows.texts for evidence, _ in pairs if evidence.rows is not None]
         )
         if len(chosen) >= FEWEST_DATASETS:
-            counted = [pairs[index] for index in chosen]
+            chosen_pairs = [pairs[index] for index in chosen]
             summaries = (
-                _of_model(counted, models, model.name, models[0].name) for model in models[1:]
+                _of_model(chosen_pairs, models, model.name, models[0].name) for model in models[1:]
             )
             results += [
                 _no_narrower(replace(summary, shared_pairs=shared_pairs), slices)
@@ -147,7 +153,7 @@ def _largest(has_pair: NDArray[np.bool_]) -> list[int]:
         )
         chosen: list[int] = []
         for index in order:
-            if not any((min(index, other), max(index, other)) in clashes for other in chosen):
+            if not any((min(index, earlier), max(index, earlier)) in clashes for earlier in chosen):
                 chosen.append(index)
         return sorted(chosen)
     for count in range(len(has_pair), 0, -1):
@@ -162,29 +168,29 @@ def _largest(has_pair: NDArray[np.bool_]) -> list[int]:
 
 
 def _of_model(
-    counted: Sequence[tuple[Evidence, ComparedSlice]],
+    pairs: Sequence[tuple[Evidence, ComparedSlice]],
     models: Sequence[ModelColumns],
     name: str,
     reference: str,
 ) -> Elsewhere | None:
     differences = [
-        compared.differences[name] for _, compared in counted if name in compared.differences
+        compared.differences[name] for _, compared in pairs if name in compared.differences
     ]
     values = np.array(
         [[difference.delta, difference.uncertainty.variance_of_rows] for difference in differences]
     )
-    if len(values) < len(counted) or not np.isfinite(values).all():
+    if len(values) < len(pairs) or not np.isfinite(values).all():
         return None
-    points = np.mean([evidence.points for evidence, _ in counted], axis=0)
+    points = np.mean([evidence.points for evidence, _ in pairs], axis=0)
     noise, freedom = seed_noise(_spreads(points, models, name, reference))
     mean, (low, high), (new_low, new_high) = predicted(values[:, 0], values[:, 1], noise, freedom)
-    evidence = counted[0][0]
+    evidence = pairs[0][0]
     return Elsewhere(
         task=evidence.task,
         metric=evidence.metric,
         model=name,
         reference=reference,
-        datasets=tuple(compared_slice.key for compared_slice, _ in counted),
+        datasets=tuple(compared_slice.key for compared_slice, _ in pairs),
         shared_pairs=0,
         mean=mean,
         low=low,

@@ -231,14 +231,15 @@ class _Draft(Weighed):
         scores = self.scores(
             self._letters(corrected_letters) if corrected_letters is not None else ()
         )
-        others = [name for name in self.means if name != reference]
+        compared_names = [name for name in self.means if name != reference]
         return ComparedSlice(
             key=evidence.key,
             title=evidence.title,
             items=evidence.items,
             scores=scores,
             differences={
-                name: self._difference(name, reference, corrected, margin) for name in others
+                name: self._difference(name, reference, corrected, margin)
+                for name in compared_names
             },
             notes=(*evidence.notes, *notes),
             average_of=evidence.average_of,
@@ -404,8 +405,8 @@ def _equivalence_corrected(slices: Sequence[ComparedSlice]) -> tuple[ComparedSli
         replace(
             compared,
             differences={
-                name: replace(old, p_equivalent=next(p))
-                for name, old in compared.differences.items()
+                name: replace(uncorrected, p_equivalent=next(p))
+                for name, uncorrected in compared.differences.items()
             },
         )
         for compared in slices

@@ -347,7 +347,7 @@ def average_evidence(name: str, parts: Sequence[Evidence], mixed_metric: str = "
 
     Where the slices have different metrics, that of their mean is MIXED_METRIC.
     """
-    rows, is_one = (
+    rows, has_one_metric = (
         [part.rows for part in parts if part.rows is not None],
         len({part.metric for part in parts}) == 1,
     )
@@ -359,9 +359,9 @@ def average_evidence(name: str, parts: Sequence[Evidence], mixed_metric: str = "
         rows=joined([(row, 1 / len(parts)) for row in rows]) if len(rows) == len(parts) else None,
         average_of=tuple(part.key for part in parts),
         task=parts[0].task,
-        metric=parts[0].metric if is_one else mixed_metric,
+        metric=parts[0].metric if has_one_metric else mixed_metric,
         setting=parts[0].setting,
-        scale=parts[0].scale if is_one and parts[0].scale == "correlation" else "plain",
+        scale=parts[0].scale if has_one_metric and parts[0].scale == "correlation" else "plain",
     )
 
 

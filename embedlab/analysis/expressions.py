@@ -215,22 +215,24 @@ class _Term:
         name = _column(field, fields)
         if name is None:
             raise self._unknown(field, fields, group="name")
-        chosen = [pattern for pattern in patterns.split(",") if pattern]
-        if not chosen:
+        wanted_patterns = [pattern for pattern in patterns.split(",") if pattern]
+        if not wanted_patterns:
             raise self.error(
                 f"{field!r} names nothing",
                 hint=f"write for example {_EXAMPLES.get(name, f'{field}:headlines,MSR*')}",
             )
         if name == TAG:
-            if unknown := next((tag for tag in chosen if tag.lower() not in TAGS), None):
+            if unknown := next((tag for tag in wanted_patterns if tag.lower() not in TAGS), None):
                 raise self.error(
                     f"unknown tag {unknown!r}",
                     group="patterns",
                     hint=f"known: {', '.join(TAGS)}",
                     kind=UnknownFieldError,
                 )
-            return has_any([tag.lower() for tag in chosen])
-        alternatives = "|".join(pl.escape_regex(pattern).replace(r"\*", ".*") for pattern in chosen)
+            return has_any([tag.lower() for tag in wanted_patterns])
+        alternatives = "|".join(
+            pl.escape_regex(pattern).replace(r"\*", ".*") for pattern in wanted_patterns
+        )
         return pl.col(name).str.contains(f"(?i)^(?:{alternatives})$")
 
     def _phrase(self, phrase: str, fields: Sequence[str] = TEXT_FIELDS) -> pl.Expr:

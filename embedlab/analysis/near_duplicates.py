@@ -279,7 +279,7 @@ class _Common:
         for start in range(0, len(undecided), _BOUNDS_AT_ONCE):
             block = undecided[start : start + _BOUNDS_AT_ONCE]
             first_groups, second_groups = (
-                self.groups[places[block]].astype(np.float32) for places in (first, second)
+                self.groups[positions[block]].astype(np.float32) for positions in (first, second)
             )
             upper_bound = products[block] + np.einsum(
                 "cg,cg->c", first_groups, second_groups

@@ -260,10 +260,10 @@ def _joints(estimates: Sequence[Estimate]) -> Iterator[_Joint]:
     for group in groups:
         rows = [slice_rows for index in group if (slice_rows := estimates[index].rows) is not None]
         offsets = np.cumsum([0, *(len(row.contributions) for row in rows)]).tolist()
-        joined = together(rows)
+        joined_rows = together(rows)
         yield _Joint(
-            sums=joined.shared.sums(joined.contributions),
-            topics=joined.topics,
+            sums=joined_rows.shared.sums(joined_rows.contributions),
+            topics=joined_rows.topics,
             members={
                 index: slice(*bounds)
                 for index, bounds in zip(group, pairwise(offsets), strict=True)
@@ -280,8 +280,8 @@ def _covariances(topics: TopicSums, variances: Floats) -> Floats:
     """Return the covariances of estimates by their topics, scaled to VARIANCES where these are
     larger.
     """
-    counted = topics.sums @ topics.sums.T
-    diagonal = np.diag(counted)
+    topic_covariances = topics.sums @ topics.sums.T
+    diagonal = np.diag(topic_covariances)
     scale = np.sqrt(
         np.divide(
             np.maximum(variances, diagonal),
@@ -290,7 +290,7 @@ def _covariances(topics: TopicSums, variances: Floats) -> Floats:
             where=diagonal > 0,
         )
     )
-    covariances: Floats = counted * np.outer(scale, scale)
+    covariances: Floats = topic_covariances * np.outer(scale, scale)
     return covariances
 
 

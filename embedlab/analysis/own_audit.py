@@ -69,8 +69,8 @@ def _splits_of_file(name: str, split: str) -> list[OwnSplit]:
     file = parse_file_name(name)
     if not file.is_table:
         return [_read(name, split)]
-    settled = [PLACE, *file.where, *file.drop, *file.roles.values()]
-    split_column = splits_in(read_rows(file.path, needed=()), settled)
+    settled_columns = [PLACE, *file.where, *file.drop, *file.roles.values()]
+    split_column = splits_in(read_rows(file.path, needed=()), settled_columns)
     if split_column is None:
         return [_read(name, split)]
     column, counts = split_column

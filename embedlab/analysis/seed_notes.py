@@ -33,17 +33,17 @@ CHECKPOINT_NOTE = Note(
 )
 
 
-def seed_notes(trained: Sequence[ModelColumns]) -> Iterator[str]:
+def seed_notes(models: Sequence[ModelColumns]) -> Iterator[str]:
     """Yield remarks on the effect of few seeds on the intervals; a seed that was named is one seed
     as well.
     """
-    seeds = {model.name: len(model.members) for model in trained}
+    seeds = {model.name: len(model.members) for model in models}
     one_seed, two_seeds = (
         [name for name, count in seeds.items() if count == seed_count] for seed_count in (1, 2)
     )
     if one_seed:
         is_borrowed = max(seeds.values()) > 1 and any(
-            model.is_recipe and len(model.members) == 1 for model in trained
+            model.is_recipe and len(model.members) == 1 for model in models
         )
         borrowing = (
             f"; a difference from a model of several seeds takes that one's spread, {ASSUMED}"
@@ -57,9 +57,11 @@ def seed_notes(trained: Sequence[ModelColumns]) -> Iterator[str]:
         short = "one seed: about this checkpoint"
         yield Note(message, models=one_seed, short=[short], kind="one seed")
     if two_seeds:
-        pooled = f"; between two such recipes it is pooled, {ASSUMED}" if len(two_seeds) > 1 else ""
+        pooling = (
+            f"; between two such recipes it is pooled, {ASSUMED}" if len(two_seeds) > 1 else ""
+        )
         message = (
             f"two seeds: they say little about the spread over seeds, which makes intervals "
-            f"wide{pooled}: {', '.join(two_seeds)}"
+            f"wide{pooling}: {', '.join(two_seeds)}"
         )
         yield Note(message, models=two_seeds, short=["two seeds, so that intervals are wide"])

@@ -26,9 +26,9 @@ def percentile_ranks(values: ArrayLike, reference: ArrayLike) -> Floats:
     This is scipy.stats.percentileofscore(kind="mean"), which is slow for many values.
     """
     numbers, ordered = np.asarray(values, np.float64), np.sort(np.asarray(reference, np.float64))
-    below = np.searchsorted(ordered, numbers, side="left")
-    not_above = np.searchsorted(ordered, numbers, side="right")
-    ranks: Floats = 50 * (below + not_above) / len(ordered)
+    count_below = np.searchsorted(ordered, numbers, side="left")
+    count_not_above = np.searchsorted(ordered, numbers, side="right")
+    ranks: Floats = 50 * (count_below + count_not_above) / len(ordered)
     return ranks
 
 

@@ -78,11 +78,11 @@ def fit_exactly(
     )
     slopes = torch.einsum("da,acf->dcf", axes, solved[:-1])
     weights = torch.cat([slopes, (solved[-1] - torch.einsum("d,dcf->cf", mean, slopes))[None]])
-    scored = np.array([len(fits.folds[fold].dev) for fold in fits.fold])
+    dev_sizes = np.array([len(fits.folds[fold].dev) for fold in fits.fold])
     correct = count_correct(problem, weights, fits)
     return Fitted(
         weights=weights,
-        dev=np.divide(correct, scored, out=np.full(len(fits), np.nan), where=scored > 0),
+        dev=np.divide(correct, dev_sizes, out=np.full(len(fits), np.nan), where=dev_sizes > 0),
     )
 
 

@@ -75,7 +75,7 @@ def fit_relatedness(
     goals = torch.from_numpy(score_distributions(gold[train])).to(train_features)
     weights = start_weights(features.shape[1], GRADES, seed).to(train_features)
     optimiser = torch.optim.Adam([weights], lr=1e-3, fused=True)
-    best, strikes = Regression(weights=weights.clone(), dev=nan), 0
+    best, checks_without_gain = Regression(weights=weights.clone(), dev=nan), 0
     for check in range(MAX_CHECKS):
         for number in range(check * PASSES_PER_CHECK, (check + 1) * PASSES_PER_CHECK):
             order = _index(shuffle_rows(len(train), seed, number), train_features)
@@ -89,8 +89,8 @@ def fit_relatedness(
         if correlation > best.dev or (isnan(best.dev) and not isnan(correlation)):
             best = Regression(weights=current.weights, dev=correlation)
         else:
-            strikes += 1
-            if strikes > TENACITY:
+            checks_without_gain += 1
+            if checks_without_gain > TENACITY:
                 break
     return best
 

@@ -76,7 +76,7 @@ class Combination:
 
     def kind(self, outcomes: Outcomes, half: Rows) -> Kind:
         """Return its items within a half, and the others there."""
-        parts, others = [], []
+        parts, other_parts = [], []
         for block in self.blocks:
             rows = outcomes.rows_of(block)
             applicable = rows[(self.applies & half)[rows]]
@@ -86,7 +86,7 @@ class Combination:
                     block=block, key=name, title=self.title, rows=applicable[self.holds[applicable]]
                 )
             )
-            others.append(
+            other_parts.append(
                 ItemSlice(
                     block=block,
                     key=f"{name}/others",
@@ -101,7 +101,7 @@ class Combination:
             title=self.title,
             datasets=datasets,
             parts=tuple(parts),
-            others=tuple(others),
+            others=tuple(other_parts),
         )
 
 
@@ -531,14 +531,22 @@ def confirmed_of(
     A test looks in the direction that the search found: it is of one side.
     """
     models = halves.models[1]
-    searched = {(combination.by, combination.value): contrast for combination, contrast in chosen}
+    searched_contrasts = {
+        (combination.by, combination.value): contrast for combination, contrast in chosen
+    }
     kinds = measured_kinds(
         outcomes,
         member_columns(models),
         [combination.kind(outcomes, halves.test) for combination, _ in chosen],
     )
     tests = [
-        _tested(test, models, searched[test.kind.by, test.kind.value], halves.reach, len(kinds))
+        _tested(
+            test,
+            models,
+            searched_contrasts[test.kind.by, test.kind.value],
+            halves.reach,
+            len(kinds),
+        )
         for test in kinds
     ]
     corrected = benjamini_hochberg([test.p for test in tests])

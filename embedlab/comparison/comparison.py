@@ -154,7 +154,7 @@ def selected_and_rest(
     """
     members = member_columns(models)
     parts = slices_of(outcomes, members, selection=selection, has_rest=True)
-    keyed = {
+    evidence_by_key = {
         evidence.key: evidence
         for evidence in outcome_evidence(
             outcomes, members, parts, is_chosen=selection.is_by_results
@@ -164,7 +164,9 @@ def selected_and_rest(
     dataset_evidence = []
     for block in outcomes.blocks:
         both_parts = [
-            keyed[key] for key in (block.dataset, f"{block.dataset}/rest") if key in keyed
+            evidence_by_key[key]
+            for key in (block.dataset, f"{block.dataset}/rest")
+            if key in evidence_by_key
         ]
         if (
             len(both_parts) == 2

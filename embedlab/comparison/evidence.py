@@ -64,12 +64,13 @@ def slices_of(
         selected = []
         for items in parts:
             holds = selection.holds[items.rows]
-            chosen = replace(items, rows=items.rows[holds], notes=())  # ties are of whole datasets
-            selected += [chosen] if holds.any() else []
+            # ties are of whole datasets
+            selected_items = replace(items, rows=items.rows[holds], notes=())
+            selected += [selected_items] if holds.any() else []
             if has_rest and holds.any() and not holds.all():
                 key, title = f"{items.key}/rest", f"{items.title} rest"
                 rest = replace(
-                    chosen, key=key, title=title, rows=items.rows[~holds], is_whole=False
+                    selected_items, key=key, title=title, rows=items.rows[~holds], is_whole=False
                 )
                 selected.append(rest)
         parts = selected
@@ -80,15 +81,15 @@ def _of_common(items: ItemSlice, outcomes: Outcomes, members: Sequence[str]) -> 
     """Return those of ITEMS that all members have predictions of, but for members that have none
     in their dataset.
     """
-    scored = outcomes.predictions.select(members).fill_nan(None)
-    block = scored[outcomes.rows_of(items.block)]
+    predictions = outcomes.predictions.select(members).fill_nan(None)
+    block = predictions[outcomes.rows_of(items.block)]
     present = [name for name in members if block[name].count()]
-    is_complete = scored[items.rows].select(
+    is_complete = predictions[items.rows].select(
         pl.all_horizontal(pl.lit(value=True), pl.col(present).is_not_null())
     )
     rows = items.rows[is_complete.to_series().to_numpy()]
-    counted = f", {len(rows)} of {len(items.rows)}" if len(rows) < len(items.rows) else ""
-    return replace(items, title=f"{items.title}{counted}", rows=rows)
+    count_text = f", {len(rows)} of {len(items.rows)}" if len(rows) < len(items.rows) else ""
+    return replace(items, title=f"{items.title}{count_text}", rows=rows)
 
 
 def outcome_evidence(
@@ -165,30 +166,30 @@ def _of_slice(
     rows: NDArray[np.intp] | slice = numbers
     if len(numbers) and bool((np.diff(numbers) == 1).all()):  # these are not copied
         rows = slice(int(numbers[0]), int(numbers[-1]) + 1)
-    items = scored = outcomes.rows[rows]
+    items = gold_items = outcomes.rows[rows]
     values = outcomes.predictions.select(members)[rows].fill_nan(None)
     if items["gold"].null_count():
         has_gold = items["gold"].is_not_null()
-        scored, values = items.filter(has_gold), values.filter(has_gold)
+        gold_items, values = items.filter(has_gold), values.filter(has_gold)
     complete_members = [
         number for number, member in enumerate(members) if not values[member].null_count()
     ]
     groups = None
     if block.is_aggregated and item_slice.is_whole and aggregate != "all":
-        by_source = correlated_groups(scored.select("source", dataset="block"), aggregate)
+        by_source = correlated_groups(gold_items.select("source", dataset="block"), aggregate)
         groups = ItemGroups(rows=by_source, aggregate=aggregate)
     notes = [*item_slice.notes, *_coverage_notes(items.height, values)]
-    if groups is not None and not groups.rows and scored.height:
+    if groups is not None and not groups.rows and gold_items.height:
         notes.append(f"no {aggregate}: its items name no source")
     dtype = np.int64 if block.classes else np.float64
-    gold = scored["gold"].to_numpy().astype(dtype)
+    gold = gold_items["gold"].to_numpy().astype(dtype)
     predicted = {
         number: values[members[number]].to_numpy().astype(dtype) for number in complete_members
     }
     needs_texts = is_tested or any(MEASURES[name].is_of_classes for name in block.measures)
     texts = None
-    if needs_texts and not scored["first_text"].null_count():
-        texts = np.stack([scored[name].to_numpy() for name in TEXT_IDS], axis=1)
+    if needs_texts and not gold_items["first_text"].null_count():
+        texts = np.stack([gold_items[name].to_numpy() for name in TEXT_IDS], axis=1)
     for index, name in enumerate(block.measures):
         key, title = (
             (item_slice.key, item_slice.title)
@@ -216,14 +217,14 @@ def _of_slice(
             gold,
             {members[number]: values for number, values in predicted.items()},
             groups,
-            scored["source"],
+            gold_items["source"],
         )
         setting = (aggregate if item_slice.is_whole else "all") if block.is_aggregated else None
-        chosen = () if has_classes else (THRESHOLD,)
+        threshold_notes = () if has_classes else (THRESHOLD,)
         yield replace(
             measured,
             title=title,
-            notes=(*notes, *undefined, *chosen),
+            notes=(*notes, *undefined, *threshold_notes),
             setting=setting,
             dataset=block.dataset,
         )
@@ -260,15 +261,15 @@ def _coverage_notes(items: int, predictions: pl.DataFrame) -> Iterator[str]:
     """Yield how many of a slice's ITEMS people scored, and which members have PREDICTIONS of only
     some of these.
     """
-    scored = predictions.height
-    if scored < items:
-        yield f"{items - scored} of {items} items left out, not scored by people"
+    scored_count = predictions.height
+    if scored_count < items:
+        yield f"{items - scored_count} of {items} items left out, not scored by people"
     counts = {column.name: column.count() for column in predictions}
-    for count in sorted({count for count in counts.values() if count < scored}):
+    for count in sorted({count for count in counts.values() if count < scored_count}):
         partial_members = ", ".join(
             member for member, member_count in counts.items() if member_count == count
         )
-        note = f"no number of {partial_members}: {count} of {scored} items scored"
+        note = f"no number of {partial_members}: {count} of {scored_count} items scored"
         yield note if count else Note(note)  # one that does not apply at all is said before
 
 

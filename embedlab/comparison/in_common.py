@@ -129,24 +129,27 @@ def words_in_common(outcomes: Outcomes, side: Rows, among: Rows) -> list[Common]
     )
     is_on_side, weigher, commons = side[rows], _Behind(outcomes), []
     word_is_on_side = pl.Series(is_on_side).gather(words["row"])
-    counted = (
+    word_counts = (
         words.with_columns(own=word_is_on_side)
         .group_by("word")
         .agg("row", items=pl.len(), hits=pl.col("own").sum())
     )
-    counted = counted.filter(pl.col("items").is_between(FEWEST_WITH_WORD, len(rows) - 1)).sort(
-        "word"
-    )
-    tested_words = counted.height
-    counted = counted.filter(
+    word_counts = word_counts.filter(
+        pl.col("items").is_between(FEWEST_WITH_WORD, len(rows) - 1)
+    ).sort("word")
+    tested_words = word_counts.height
+    word_counts = word_counts.filter(
         pl.col("hits") * (len(rows) - int(is_on_side.sum()))
         > (pl.col("items") - pl.col("hits")) * int(is_on_side.sum())
     )
     p = _independent_p(
-        counted["hits"].to_numpy(), counted["items"].to_numpy(), int(is_on_side.sum()), len(rows)
+        word_counts["hits"].to_numpy(),
+        word_counts["items"].to_numpy(),
+        int(is_on_side.sum()),
+        len(rows),
     )
     for word, positions in (
-        counted.filter(pl.Series(tested_words * p < LEVEL)).select("word", "row").iter_rows()
+        word_counts.filter(pl.Series(tested_words * p < LEVEL)).select("word", "row").iter_rows()
     ):
         holds = np.zeros(len(rows), dtype=bool)
         holds[positions] = True

@@ -99,13 +99,13 @@ def _of_property(
     outcomes: Outcomes, by: Property, values: pl.Series, selection: ItemSelection | None
 ) -> Iterator[Kind]:
     has_value = values.is_not_null().to_numpy()
-    chosen = has_value if selection is None else has_value & selection.holds
+    is_chosen = has_value if selection is None else has_value & selection.holds
     for named_value in named_parts(outcomes, by, values):
         chosen_parts, other_parts = [], []
         for part in named_value.parts:
-            row = part.rows[chosen[part.rows]]
+            row = part.rows[is_chosen[part.rows]]
             all_rows = outcomes.rows_of(part.block)
-            rest = np.setdiff1d(all_rows[chosen[all_rows]], row)
+            rest = np.setdiff1d(all_rows[is_chosen[all_rows]], row)
             if min(len(row), len(rest)) >= FEWEST:
                 chosen_parts.append(replace(part, rows=row))
                 other_parts.append(replace(part, key=f"{part.key}/others", rows=rest))
@@ -204,13 +204,15 @@ def measured_kinds(
     """
     refuse_mixed(outcomes)
     slices = [items for kind in kinds for items in (*kind.parts, *kind.others)]
-    keyed: Mapping[str, Evidence] = {
+    evidence_by_key: Mapping[str, Evidence] = {
         evidence.key: evidence
         for evidence in outcome_evidence(outcomes, members, slices, progress=progress)
     }
     measured = [
         MeasuredKind(
-            kind=kind, own=_mean(kind, keyed, kind.parts), others=_mean(kind, keyed, kind.others)
+            kind=kind,
+            own=_mean(kind, evidence_by_key, kind.parts),
+            others=_mean(kind, evidence_by_key, kind.others),
         )
         for kind in kinds
     ]
@@ -260,8 +262,10 @@ def compared_contrasts(
     return [contrast.differences[models[1].name] for contrast in contrast_slices]
 
 
-def _mean(kind: Kind, keyed: Mapping[str, Evidence], parts: Sequence[ItemSlice]) -> Evidence:
-    evidences = [keyed[part.key] for part in parts]
+def _mean(
+    kind: Kind, evidence_by_key: Mapping[str, Evidence], parts: Sequence[ItemSlice]
+) -> Evidence:
+    evidences = [evidence_by_key[part.key] for part in parts]
     return (
         evidences[0]
         if len(evidences) == 1

@@ -249,10 +249,10 @@ def _refuse_faults(corpus: _Corpus, location: str) -> None:
         _refuse_unknown(corpus.hub.columns, COLUMNS[corpus.kind], f"{location}: 'hub.columns'")
 
 
-def _refuse_unknown(names: Collection[str], known: Collection[str], location: str) -> None:
+def _refuse_unknown(names: Collection[str], known_names: Collection[str], location: str) -> None:
     for name in names:
-        if name not in known:
-            hint = nearest_hint(name, known, f"known: {', '.join(known)}")
+        if name not in known_names:
+            hint = nearest_hint(name, known_names, f"known: {', '.join(known_names)}")
             raise UsageError(f"{location}: unknown name {name!r}", hint=hint)
 
 

@@ -144,8 +144,8 @@ def _of_corpus(source: Source, name: str) -> Part:
     pairs = pl.concat([_plain(part.frame, first, second, "label") for part in parts])
     if labelled_source.scores is not None:
         scores = dataset(labelled_source.scores)
-        scored = [source.open_split(scores, split).frame for split in labelled_source.splits]
-        pairs = _without_distant(pairs, scored, labelled_source.least)
+        score_frames = [source.open_split(scores, split).frame for split in labelled_source.splits]
+        pairs = _without_distant(pairs, score_frames, labelled_source.least)
     if labelled_source.rule is None:
         rows = _distinct(contrasts_of(pairs, is_either=labelled_source.is_either))
     else:
@@ -184,10 +184,10 @@ def _plain(frame: pl.DataFrame, first: str, second: str, value: str) -> pl.DataF
 
 
 def _without_distant(
-    pairs: pl.DataFrame, scored: Sequence[pl.DataFrame], least: float
+    pairs: pl.DataFrame, score_frames: Sequence[pl.DataFrame], least: float
 ) -> pl.DataFrame:
     """Return labelled PAIRS without those of entailment whose score is below LEAST, or unknown."""
-    scores = pl.concat([_plain(frame, "sentence1", "sentence2", "gold") for frame in scored])
+    scores = pl.concat([_plain(frame, "sentence1", "sentence2", "gold") for frame in score_frames])
     best = scores.group_by("first", "second").agg(pl.col("gold").max())
     joined = pairs.join(best, on=["first", "second"], how="left", maintain_order="left")
     is_entailed = pl.col("label").str.to_lowercase() == "entailment"

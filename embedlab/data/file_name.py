@@ -126,7 +126,7 @@ def parse_file_name(text: str) -> FileName:
         (key for key, is_wrong in faults.items() if is_wrong and key in values), None
     ):
         raise UsageError(f"{text!r}: {faulty} is {values[faulty]!r}", hint=_EXAMPLES[faulty])
-    where, drop = ({column: chosen} if column else {} for column, _, chosen in rows.values())
+    where, drop = ({column: value} if column else {} for column, _, value in rows.values())
     return FileName(
         text=text,
         path=Path(name),

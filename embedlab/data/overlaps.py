@@ -87,10 +87,15 @@ class KnownText:
     def row_overlaps(self, frame: pl.DataFrame) -> list[Overlap]:
         """Return the overlap of each row of a frame of pairs."""
         keys = _keys(frame)
-        counted = _has_words(keys)
-        is_known_pair = _is_in(_pair_keys(keys[:, 0], keys[:, 1]), self.pairs) & counted.all(axis=1)
-        counted[:, 1] &= keys[:, 0] != keys[:, 1]  # one sentence twice counts once
-        sentences, shared_counts = counted.sum(1), (_is_in(keys, self.sentences) & counted).sum(1)
+        has_words = _has_words(keys)
+        is_known_pair = _is_in(_pair_keys(keys[:, 0], keys[:, 1]), self.pairs) & has_words.all(
+            axis=1
+        )
+        has_words[:, 1] &= keys[:, 0] != keys[:, 1]  # one sentence twice counts once
+        sentences, shared_counts = (
+            has_words.sum(1),
+            (_is_in(keys, self.sentences) & has_words).sum(1),
+        )
         counts = np.stack([sentences, shared_counts, is_known_pair], axis=1).tolist()
         return [
             Overlap(
@@ -211,14 +216,12 @@ def _pair_keys(first: SortedKeys, second: SortedKeys) -> SortedKeys:
     return np.minimum(first, second) * _MIX + np.maximum(first, second)
 
 
-def _is_in(keys: SortedKeys, known: SortedKeys) -> NDArray[np.bool_]:
-    """Return whether each of KEYS is among the sorted KNOWN ones, of which there may be a
-    million.
-    """
-    if not len(known):
+def _is_in(keys: SortedKeys, sorted_keys: SortedKeys) -> NDArray[np.bool_]:
+    """Return whether each of KEYS is among the SORTED KEYS, of which there may be a million."""
+    if not len(sorted_keys):
         return np.zeros(keys.shape, dtype=bool)
     is_known: NDArray[np.bool_] = (
-        known[np.minimum(np.searchsorted(known, keys), len(known) - 1)] == keys
+        sorted_keys[np.minimum(np.searchsorted(sorted_keys, keys), len(sorted_keys) - 1)] == keys
     )
     return is_known
 
@@ -227,9 +230,9 @@ def _distinct(keys: Sequence[SortedKeys]) -> SortedKeys:
     """Return all KEYS in order, each once; a stable sort joins what is sorted a hundred times as
     fast as np.unique.
     """
-    joined = np.sort(np.concatenate([np.empty(0, np.uint64), *keys]), kind="stable")
-    is_last = np.append(joined[:-1] != joined[1:], True)[: len(joined)]
-    distinct: SortedKeys = joined[is_last]
+    all_keys = np.sort(np.concatenate([np.empty(0, np.uint64), *keys]), kind="stable")
+    is_last = np.append(all_keys[:-1] != all_keys[1:], True)[: len(all_keys)]
+    distinct: SortedKeys = all_keys[is_last]
     return distinct
 
 

@@ -538,13 +538,13 @@ class _Columns:
     def _refuse_splits(self) -> None:
         """Refuse rows of several splits, of which the user has not said which are read."""
         file = self.file
-        settled = [PLACE, *file.where, *file.drop, *file.roles.values(), file.source or ""]
-        if (split_column := splits_in(self.rows, settled)) is None:
+        settled_columns = [PLACE, *file.where, *file.drop, *file.roles.values(), file.source or ""]
+        if (split_column := splits_in(self.rows, settled_columns)) is None:
             return
         name, counts = split_column
         names = [
-            f"'{file.with_options(where={**file.where, name: chosen}).text}'"
-            for chosen in (*[*counts][:3], ",".join(counts))
+            f"'{file.with_options(where={**file.where, name: split_value}).text}'"
+            for split_value in (*[*counts][:3], ",".join(counts))
         ]
         listing = ", ".join(f"{value} ({count})" for value, count in counts.items())
         raise UsageError(
@@ -671,9 +671,9 @@ class _Columns:
             return
         options: list[Options] = [{"score": name}]
         if meanings is not None or len(numbers) <= 2 * len(NLI_LABELS):
-            is_two = [*map(_whole, numbers)] == [*_TWO_NUMBERED]
+            is_binary = [*map(_whole, numbers)] == [*_TWO_NUMBERED]
             two_meanings = (
-                dict(zip(numbers, _TWO_NUMBERED.values(), strict=False)) if is_two else None
+                dict(zip(numbers, _TWO_NUMBERED.values(), strict=False)) if is_binary else None
             )
             label_meanings = meanings or two_meanings or _unknown(numbers)
             options.append(_labels_options(name, numbers, label_meanings))
@@ -783,18 +783,18 @@ class _Columns:
         their order.
         """
         texts = [name for name in self.texts if name not in without]
-        stated = {role: name for role, name in self.file.roles.items() if role in roles}
-        remaining = [name for name in texts if name not in stated.values()]
+        stated_columns = {role: name for role, name in self.file.roles.items() if role in roles}
+        remaining = [name for name in texts if name not in stated_columns.values()]
         for names in (roles, ("s1", "s2"), ("anchor", "positive")):
-            columns = dict(stated)
+            columns = dict(stated_columns)
             for role, name in zip(roles, names, strict=True):
                 candidates = [column for column in self._called(name) if column in remaining]
-                if role not in stated and candidates:
+                if role not in stated_columns and candidates:
                     columns[role] = self._one(role, candidates)
             if len(columns) == 2:
                 return {role: columns[role] for role in roles}
-        if len(remaining) == 2 - len(stated):
-            return {role: stated.get(role) or remaining.pop(0) for role in roles}
+        if len(remaining) == 2 - len(stated_columns):
+            return {role: stated_columns.get(role) or remaining.pop(0) for role in roles}
         if not texts:
             for name, column in self.columns.items():
                 if column.holds in {"other", "lists"}:
@@ -850,25 +850,27 @@ def selected_rows(
             raise no_column(path, column, rows.columns, error=UsageError)
         refuse_nested(path, rows, [column])
         texts = class_texts(rows[column]).fill_null("")
-        wanted, present = [value.strip() for value in values.split(",")], {*texts}
-        if absent := next((value for value in wanted if value not in present), None):
+        chosen_values, present = [value.strip() for value in values.split(",")], {*texts}
+        if absent := next((value for value in chosen_values if value not in present), None):
             raise UsageError(
                 f"{path}: no row has {absent!r} in {column}",
                 hint=f"it has {first_few(sorted(present))}",
             )
-        is_selected &= texts.is_in(wanted) == is_kept
+        is_selected &= texts.is_in(chosen_values) == is_kept
     if not is_selected.any():
         raise MissingError(f"{path}: all rows are left out", hint="leave out fewer values")
     return rows.filter(is_selected)
 
 
-def splits_in(rows: pl.DataFrame, settled: Sequence[str]) -> tuple[str, dict[str, int]] | None:
+def splits_in(
+    rows: pl.DataFrame, settled_columns: Sequence[str]
+) -> tuple[str, dict[str, int]] | None:
     """Return the column of ROWS that says which split a row is in, and the rows of each; None where
-    there is none beside those SETTLED, or all are in one.
+    there is none beside the SETTLED COLUMNS, or all are in one.
     """
     for column in rows.get_columns():
         is_null = column.null_count() == len(column)
-        if column.name in settled or is_null or _is_other(column.dtype):
+        if column.name in settled_columns or is_null or _is_other(column.dtype):
             continue
         is_called_so = _SPLIT_COLUMNS.fullmatch(_squeezed(column.name))
         if not (is_called_so or _split_said(str(column.drop_nulls()[0]))):
@@ -882,12 +884,12 @@ def splits_in(rows: pl.DataFrame, settled: Sequence[str]) -> tuple[str, dict[str
     return None
 
 
-def held_out_in(rows: pl.DataFrame, settled: Sequence[str]) -> tuple[str, str] | None:
-    """Return the column beside those SETTLED, and its only value, by which all ROWS are for
+def held_out_in(rows: pl.DataFrame, settled_columns: Sequence[str]) -> tuple[str, str] | None:
+    """Return the column beside the SETTLED COLUMNS, and its only value, by which all ROWS are for
     testing; None where there is none.
     """
     for name in rows.columns:
-        if name not in settled and _SPLIT_COLUMNS.fullmatch(_squeezed(name)):
+        if name not in settled_columns and _SPLIT_COLUMNS.fullmatch(_squeezed(name)):
             values = rows[name].drop_nulls().unique()
             if len(values) == 1 and _split_said(str(values[0])).startswith(_HELD_OUT):
                 return name, str(values[0])

@@ -142,8 +142,8 @@ def open_pair_file(path: Path | str) -> Part:
     columns: dict[str, Any] = {**dict(zip(_PAIR, data.texts, strict=True)), "score": gold}
     if (source := data.file.source or "source") in rows.columns:
         columns["source"] = source
-    scored = scored_pairs(data.file.path, rows.select(PLACE, **columns))
-    pairs = ParsedRows(frame=scored.frame, skipped={**skipped, **scored.skipped})
+    parsed = scored_pairs(data.file.path, rows.select(PLACE, **columns))
+    pairs = ParsedRows(frame=parsed.frame, skipped={**skipped, **parsed.skipped})
     return Part.of_file(data.file.path, pairs, name=data.file.dataset)
 
 
@@ -188,8 +188,8 @@ def _with_numbers(
     if rows[column].dtype == pl.Boolean:
         rows = rows.with_columns(pl.col(column).cast(pl.Int8))
     number = number_of(column)
-    is_odd = ~number.is_finite().fill_null(False)
-    refuse_rows(title, rows, is_odd, f"{column} is not a number", column)
+    is_not_finite = ~number.is_finite().fill_null(False)
+    refuse_rows(title, rows, is_not_finite, f"{column} is not a number", column)
     if bounds is not None:
         fault = f"{column} is not from {bounds[0]:g} to {bounds[1]:g}"
         refuse_rows(title, rows, ~number.is_between(*bounds), fault, column, hint=hint)
@@ -370,15 +370,15 @@ def _table_rows(
             raise no_column(path, column_of[our_name], rows.columns, hint=hint)
     if rows.is_empty():
         raise no_rows(path)
-    settled = [PLACE, *column_map.where, *column_map.drop, *column_of.values()]
-    if (splits := splits_in(rows, settled)) is not None:
+    settled_columns = [PLACE, *column_map.where, *column_map.drop, *column_of.values()]
+    if (splits := splits_in(rows, settled_columns)) is not None:
         column, counts = splits
-        chosen = RecipeValue(f"data.where.{column}", next(iter(counts)))
+        where_value = RecipeValue(f"data.where.{column}", next(iter(counts)))
         raise UsageError(
             f"{path}: {column!r} says which split a row is in: {first_few([*counts])}",
-            hint=Hint("say which rows are read: ", chosen),
+            hint=Hint("say which rows are read: ", where_value),
         )
-    if (held_out := held_out_in(rows, settled)) is not None:
+    if (held_out := held_out_in(rows, settled_columns)) is not None:
         column, value = held_out
         raise UsageError(
             f"{path}: every row says {value!r} in {column!r}: no row is for training",

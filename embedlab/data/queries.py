@@ -200,8 +200,8 @@ def open_query_folder(name: str) -> Queries:
     A relevant document that is absent is never found, as trec_eval counts it; a query that is
     absent or empty is skipped, and so is a blank grade. All are counted with their places.
     """
-    typed, *parts = split_name(name.removeprefix(PREFIX), ("split",))
-    path, options = typed_path(typed), option_values(name, parts, ("split",))
+    typed_folder, *parts = split_name(name.removeprefix(PREFIX), ("split",))
+    path, options = typed_path(typed_folder), option_values(name, parts, ("split",))
     if not path.exists():
         raise MissingError(
             f"no folder or file {str(path)!r}", hint=f"give the path of a folder: {_LAYOUT}"
@@ -219,9 +219,9 @@ def open_query_folder(name: str) -> Queries:
     files = [graded]
     if has_texts:
         files += [path / QUERIES, path / CORPUS]
-        texts, lines, again = _read_texts(files[1], lambda row: row.get("text"))
-        corpus, _, copies = _read_texts(files[2], _document_text)
-        notes = [*notes, *again, *copies]
+        texts, lines, query_notes = _read_texts(files[1], lambda row: row.get("text"))
+        corpus, _, copy_notes = _read_texts(files[2], _document_text)
+        notes = [*notes, *query_notes, *copy_notes]
         qrels, lost_queries = _of_asked(files, qrels, texts, lines)
         skipped |= lost_queries
     relevant = qrels.filter(pl.col("grade") > 0)
@@ -295,8 +295,8 @@ def _of_asked(
         ~is_seen(relevant_queries.replace_strict(texts, return_dtype=pl.String))
     )
     if len(empty):
-        places = _places(files[1], [lines[query] for query in empty])
-        skipped[f"empty query ({places})"] = len(empty)
+        locations = _places(files[1], [lines[query] for query in empty])
+        skipped[f"empty query ({locations})"] = len(empty)
     return known_grades.filter(~pl.col("query").is_in(empty.to_list())), skipped
 
 
@@ -326,13 +326,13 @@ def _qrels_file(folder: Path, split: str | None, name: str) -> Path:
             f"no qrels in {str(folder / QRELS)!r}",
             hint=f"give a folder in BEIR's layout: {_LAYOUT}",
         )
-    chosen = split or ("test" if "test" in files or len(files) > 1 else next(iter(files)))
-    if chosen not in files:
+    chosen_split = split or ("test" if "test" in files or len(files) > 1 else next(iter(files)))
+    if chosen_split not in files:
         raise MissingError(
-            f"{name!r}: no qrels of the split {chosen!r}",
+            f"{name!r}: no qrels of the split {chosen_split!r}",
             hint=f"select one: ?split= {', '.join(files)}",
         )
-    return files[chosen]
+    return files[chosen_split]
 
 
 def _read_texts(
@@ -345,7 +345,7 @@ def _read_texts(
         raise MissingError(
             f"no file {str(path)!r}", hint=f"give a folder in BEIR's layout: {_LAYOUT}"
         )
-    texts, lines, again = dict[str, str](), dict[str, int](), 0
+    texts, lines, repeats = dict[str, str](), dict[str, int](), 0
     for number, line in enumerate(read_lines(path), 1):
         if not line.strip():
             continue
@@ -358,11 +358,13 @@ def _read_texts(
         key, text = str(key), text or ""
         if texts.get(key, text) != text:
             raise bad_line(path, number, f"repeats the id {key!r} of line {lines[key]}")
-        again += key in texts
+        repeats += key in texts
         texts[key] = text
         lines.setdefault(key, number)
-    counted = _counted(again, "line repeats another and counts", "lines repeat others and count")
-    return texts, lines, [f"{counted} once ({path.name})"] * (again > 0)
+    repeat_text = _counted(
+        repeats, "line repeats another and counts", "lines repeat others and count"
+    )
+    return texts, lines, [f"{repeat_text} once ({path.name})"] * (repeats > 0)
 
 
 def _document_text(row: Mapping[str, Any]) -> Any:
@@ -389,7 +391,7 @@ def _read_qrels(path: Path) -> tuple[pl.DataFrame, dict[str, int], list[str]]:
     A pair that is graded twice differently is an error with its line.
     """
     grades: dict[tuple[str, str], tuple[int, Fraction]] = {}
-    blank, again = dict[str, list[int]](), 0
+    blank, repeat_count = dict[str, list[int]](), 0
     for line, query, document, text in _graded_lines(path):
         if text.casefold() in {"", "nan", "null", "none"}:
             blank.setdefault(f"grade {text!r}" if text else "blank grade", []).append(line)
@@ -404,7 +406,7 @@ def _read_qrels(path: Path) -> tuple[pl.DataFrame, dict[str, int], list[str]]:
         if first_grade != grade:
             pair_text = f"query {query!r} and document {document!r} of line {first_line}"
             raise bad_line(path, line, f"repeats {pair_text} with another grade")
-        again += first_line != line
+        repeat_count += first_line != line
     unit = Fraction(lcm(*(grade.denominator for _, grade in grades.values())))
     line, highest = max(
         grades.values(), key=lambda pair_text: pair_text[1], default=(0, Fraction(0))
@@ -422,11 +424,12 @@ def _read_qrels(path: Path) -> tuple[pl.DataFrame, dict[str, int], list[str]]:
     rows = [(line, *pair, number(grade * unit)) for pair, (line, grade) in grades.items()]
     columns = {"line": pl.Int64, "query": pl.String, "document": pl.String}
     columns["grade"] = pl.Int64 if is_whole else pl.Float64
-    repeats = _counted(again, f"line of {path.name} repeats", f"lines of {path.name} repeat")
+    repeats = _counted(repeat_count, f"line of {path.name} repeats", f"lines of {path.name} repeat")
     return (
         pl.DataFrame(rows, schema=columns, orient="row"),
         {f"{reason} ({_places(path, lines)})": len(lines) for reason, lines in blank.items()},
-        [f"{repeats} another and {'counts' if again == 1 else 'count'} once"] * (again > 0),
+        [f"{repeats} another and {'counts' if repeat_count == 1 else 'count'} once"]
+        * (repeat_count > 0),
     )
 
 

@@ -242,9 +242,9 @@ class Source:
         return None
 
     def _from_folder(self, chosen: Dataset, split: str) -> Part:
-        place = self._place(chosen, split)
-        assert place is not None  # it is at hand
-        folder, layout = place
+        folder_and_layout = self._place(chosen, split)
+        assert folder_and_layout is not None  # it is at hand
+        folder, layout = folder_and_layout
         hashes = self.hashes(chosen, split)
         is_of_starter = is_starter(folder)
         if is_of_starter:

@@ -117,7 +117,7 @@ def open_stated(names: Sequence[str], source: Source, cache: Path) -> list[State
 
 def _open_corpus(name: str, source: Source, cache: Path) -> StatedCorpus:
     texts: dict[str, tuple[int, KnownText]] = {}
-    published = 0
+    published_rows = 0
     for dataset_name in CORPORA.get(name.rpartition("/")[2].lower(), ()):
         chosen = dataset(dataset_name)
         with suppress(EmbedlabError):  # damaged, or half there: not at hand
@@ -132,12 +132,12 @@ def _open_corpus(name: str, source: Source, cache: Path) -> StatedCorpus:
                 _write_text(path, *text)
             texts[dataset_name] = text
             expected = chosen.splits[TRAIN].expected
-            published += expected.rows if expected else text[0]
+            published_rows += expected.rows if expected else text[0]
     return StatedCorpus(
         name=name,
         datasets=tuple(texts),
         rows=sum(rows for rows, _ in texts.values()),
-        published_rows=published,
+        published_rows=published_rows,
         text=KnownText.union([text for _, text in texts.values()]),
     )
 

@@ -113,11 +113,11 @@ class Cells:
                 )
                 entry = replace(entry, state=state, reason=last_attempt.reason)
         chances = [number for number, attempt in enumerate(attempts) if attempt.is_new_chance]
-        counted = attempts[chances[-1] :] if chances else attempts
+        recent_attempts = attempts[chances[-1] :] if chances else attempts
         entry = replace(
             entry,
-            errors=sum(attempt.errors for attempt in counted),
-            kills=sum(attempt.kills for attempt in counted),
+            errors=sum(attempt.errors for attempt in recent_attempts),
+            kills=sum(attempt.kills for attempt in recent_attempts),
             seconds=sum(attempt.seconds for attempt in attempts),
         )
         if last_attempt.state == entry.state == "done":

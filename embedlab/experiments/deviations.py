@@ -56,12 +56,12 @@ def deviations(
     By row: RECIPES are those of the paper and of the run; DATA the states of the training data;
     SEEDS the number of models.
     """
-    evaluated = (state for evaluation in evaluations for state in evaluation.data)
+    evaluation_states = (state for evaluation in evaluations for state in evaluation.data)
     return [
         *_merged({row: _changed(recipe) for row, recipe in recipes.items()}),
         *_merged({row: _declared(recipe, data.get(row, ())) for row, recipe in recipes.items()}),
         *_merged({row: _evaluated_on(states) for row, states in data.items()}),
-        *_evaluated_on(evaluated),
+        *_evaluated_on(evaluation_states),
         *_beforehand(table),
         *_of_seeds(table, seeds),
     ]
@@ -126,11 +126,11 @@ def _declared(recipes: RowRecipes, states: States) -> Iterator[Deviation]:
         ]
         if keys:
             values = dict.fromkeys(_said(run_values.get(key)) for key in keys)
-            what = _short(keys, recipes)
+            setting = _short(keys, recipes)
             yield Deviation(
-                what=what,
+                what=setting,
                 paper=deviation.paper,
-                here=(generated_rows if "data.datasets" in what else "")
+                here=(generated_rows if "data.datasets" in setting else "")
                 or deviation.here
                 or " / ".join(values),
                 source=deviation.source,
@@ -155,16 +155,16 @@ def _evaluated_on(states: States) -> Iterator[Deviation]:
 
 
 def _of_state(state: Mapping[str, Any]) -> Deviation | None:
-    what = f"{state['name']} {state['split']}"
+    dataset = f"{state['name']} {state['split']}"
     if state.get("origin") == "tiny":
         return Deviation(
-            what=what,
+            what=dataset,
             paper="the corpus",
             here="generated: no number is about real language",
         )
     if state.get("partial"):
         return Deviation(
-            what=what,
+            what=dataset,
             paper=f"{state['expected_rows']} rows",
             here=f"{state['rows']} rows (partial)",
         )

@@ -56,11 +56,13 @@ class ScoredItems:
                     reference.items.select("item", "gold")
                 ):
                     tasks.setdefault(task, {}).setdefault(member, []).append(outcomes)
-        joined = {
+        items_by_task = {
             task: joined_members(by_member, [*by_member], cache=cache)
             for task, by_member in tasks.items()
         }
-        return cls(tasks={task: items for task, items in joined.items() if items is not None})
+        return cls(
+            tasks={task: items for task, items in items_by_task.items() if items is not None}
+        )
 
     def evidence(self, measure: PaperMeasure, members: Sequence[str]) -> Evidence | None:
         """Return the evidence of MEMBERS on the items behind the number that MEASURE names; None

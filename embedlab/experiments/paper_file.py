@@ -166,19 +166,19 @@ def select_tables(paper: str, name: str | None) -> list[PaperTable]:
     """
     tables = load_paper(paper)
     short_names = {full_name: full_name.split("_")[0] for full_name in tables}
-    chosen = [
+    selected = [
         paper_table
         for full_name, paper_table in tables.items()
         if name in {None, ALL_TABLES, full_name, short_names[full_name]}
     ]
-    if not chosen and name is not None:
+    if not selected and name is not None:
         raise unknown(
             f"table of {paper!r}",
             name,
             {*tables, *short_names.values()},
             listing=f"`embedlab reproduce {paper}` lists all",
         )
-    return chosen
+    return selected
 
 
 def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path) -> PaperTable:
@@ -314,13 +314,14 @@ def _point(
     table_column = values.columns[column]
     default = _Column(slice=table_column) if isinstance(table_column, str) else table_column
     specific = row.columns.get(column, _Column())
-    stated: dict[str, Any] = {}  # by the row's column, else the table's, else for the whole table
+    # by the row's column, else the table's, else for the whole table
+    measure_values: dict[str, Any] = {}
     for level in (values, default, specific):
         names = [field.name for field in fields(PaperMeasure) if hasattr(level, field.name)]
-        stated |= {
+        measure_values |= {
             name: field_value for name in names if (field_value := getattr(level, name)) is not None
         }
-    if not stated.get("slice"):
+    if not measure_values.get("slice"):
         raise UsageError(
             f"{location}: column {column!r} names no slice of row {label!r}",
             hint='for example slice = "sts12"',
@@ -330,7 +331,7 @@ def _point(
         row=label,
         column=column,
         source=replace(source, set={**source.set, **default.set, **specific.set}),
-        measure=PaperMeasure(**stated),
+        measure=PaperMeasure(**measure_values),
     )
 
 
@@ -346,18 +347,18 @@ def _is_printed(
     """
     if not _unprinted(columns[column]):
         return cells.get(column, 0.0) is not None
-    trained = {name: getattr(other_name, "set", {}) for name, other_name in columns.items()}
+    sets = {name: getattr(other_name, "set", {}) for name, other_name in columns.items()}
     return any(
-        cells.get(other_name) is not None
-        for other_name in trained
-        if trained[other_name] == trained[column]
+        cells.get(other_name) is not None for other_name in sets if sets[other_name] == sets[column]
     )
 
 
-def _refuse_unknown(kind: str, names: Iterable[str], known: Collection[str], location: str) -> None:
+def _refuse_unknown(
+    kind: str, names: Iterable[str], known_names: Collection[str], location: str
+) -> None:
     for name in names:
-        if name not in known:
-            hint = nearest_hint(name, known, f"known: {', '.join(known)}")
+        if name not in known_names:
+            hint = nearest_hint(name, known_names, f"known: {', '.join(known_names)}")
             raise UsageError(f"{location}: no {kind} {name!r}", hint=hint)
 
 

@@ -178,9 +178,9 @@ class PaperTable:
         these; None where it prints none.
         """
         cells = self.printed.get(row, {})
-        averaged = cells.get(self.average) if self.average is not None else None
-        if averaged is not None and {*cells} - {*columns} == {self.average}:
-            return averaged
+        printed_average = cells.get(self.average) if self.average is not None else None
+        if printed_average is not None and {*cells} - {*columns} == {self.average}:
+            return printed_average
         values = [cells.get(column) for column in columns]
         printed = [value for value in values if value is not None]
         return fmean(printed) if printed and len(printed) == len(values) else None

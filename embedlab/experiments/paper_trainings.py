@@ -269,8 +269,8 @@ def with_chosen_rates(
         if plan is None or not scores:
             continue
         best = max(scores, key=lambda run: scores[run])
-        searched = {variant.run: variant.recipe for variant in plan.variants}
-        rate = searched[best]["stage"][0]["optim"]["lr"]
+        searched_recipes = {variant.run: variant.recipe for variant in plan.variants}
+        rate = searched_recipes[best]["stage"][0]["optim"]["lr"]
         is_applied = False
         for key, (_, source) in trainings(table).items():
             if (stage := stages.get(source.recipe or "")) is None:
@@ -278,7 +278,7 @@ def with_chosen_rates(
             recipe = recipe_to_table(expected_recipe(source, overrides, encoder))
             if all(
                 _start(searched_recipe, 0) == _start(recipe, stage)
-                for searched_recipe in searched.values()
+                for searched_recipe in searched_recipes.values()
             ):
                 chosen.setdefault(key, {})[f"stage.{stage}.optim.lr"] = rate
                 is_applied = True

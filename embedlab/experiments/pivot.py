@@ -135,15 +135,17 @@ def pivot(
         raise UsageError(
             f"axis {columns!r} cannot be rows and columns at once", hint="remove one of them"
         )
-    chosen = {axis: _label(plan, axis, text) for axis, text in (where or {}).items()}
-    selected_cells = [cell for cell in plan.cells if chosen.items() <= cell.variant.labels.items()]
+    chosen_labels = {axis: _label(plan, axis, text) for axis, text in (where or {}).items()}
+    selected_cells = [
+        cell for cell in plan.cells if chosen_labels.items() <= cell.variant.labels.items()
+    ]
     results = _finished(selected_cells, measure, score)
     slices = list(dict.fromkeys(name for result in results for name in result.scores))
     if score is not None and results and score not in slices:
         hint = nearest_hint(score, slices, f"scores: {', '.join(slices)}")
         raise UsageError(f"no score {score!r}", hint=hint)
     shown_slices = [score] if score is not None else slices[-1:] if columns is not None else slices
-    free_axes = [axis for axis in plan.axes if axis != columns and axis not in chosen]
+    free_axes = [axis for axis in plan.axes if axis != columns and axis not in chosen_labels]
     row_axes = tuple(rows) if rows is not None else tuple(free_axes)
     spreads = _spreads(results, row_axes, columns, shown_slices)
     labelled = ((result.cell.variant.labels, result.evaluation) for result in results)
@@ -193,7 +195,7 @@ def _spreads(
     results: Sequence[_Result],
     row_axes: Sequence[str],
     columns: str | None,
-    shown: Sequence[str],
+    shown_slices: Sequence[str],
 ) -> dict[PivotKey, Spread]:
     """Return the scores of each place, whose cells differ only by seed where no axis is
     averaged.
@@ -204,7 +206,7 @@ def _spreads(
     for result in results:
         labels, evaluation = result.cell.variant.labels, result.evaluation
         row = tuple(labels.get(axis, "") for axis in row_axes)
-        for name in (name for name in shown if name in result.scores):
+        for name in (name for name in shown_slices if name in result.scores):
             key = row, name if columns is None else labels.get(columns, "")
             seed_scores = values.setdefault(key, {}).setdefault(result.cell.seed, {})
             seed_scores[result.cell.id] = result.scores[name]
@@ -227,10 +229,12 @@ def usual_measure(
     """Return the scores of TASK to show, or of the evaluation of cells with that dataset: what is
     not given is Spearman over all pairs where it has that, else what it states first.
     """
-    evaluated = {name: words for variant in plan.variants for name, words in variant.tasks.items()}
+    words_by_name = {
+        name: words for variant in plan.variants for name, words in variant.tasks.items()
+    }
     fitting = [
         name
-        for name, words in evaluated.items()
+        for name, words in words_by_name.items()
         if canonical_name(task) in words or name.startswith(f"{task}/")
     ]
     measure = ScoreFilter(task=next(iter(fitting), task), by=by)
@@ -280,9 +284,9 @@ def _evaluation_file(run: RunFolder, measure: ScoreFilter) -> Path:
 
 
 def _in_order(
-    plan: GridPlan, places: Collection[PivotKey], row_axes: Sequence[str]
+    plan: GridPlan, keys: Collection[PivotKey], row_axes: Sequence[str]
 ) -> list[PivotKey]:
-    """Return places in the order of the grid file; a missing axis comes first."""
+    """Return the KEYS of places in the order of the grid file; a missing axis comes first."""
 
     def key(pivot_key: PivotKey) -> list[int]:
         return [
@@ -290,12 +294,12 @@ def _in_order(
             for axis, label in zip(row_axes, pivot_key[0], strict=True)
         ]
 
-    return sorted(places, key=key)
+    return sorted(keys, key=key)
 
 
-def _column_labels(plan: GridPlan, axis: str, places: Collection[PivotKey]) -> tuple[str, ...]:
+def _column_labels(plan: GridPlan, axis: str, keys: Collection[PivotKey]) -> tuple[str, ...]:
     """Return the labels of AXIS, after an empty one for recipes that lack it."""
-    has_unlabelled = any(not column for _, column in places)
+    has_unlabelled = any(not column for _, column in keys)
     return (*[""] * has_unlabelled, *plan.axes[axis])
 
 
@@ -319,8 +323,8 @@ def with_ties(pivoted: Pivot, apart: Callable[[str, Spread, Spread], Apart]) -> 
         if not math.isnan(spread.mean):
             name = key[1] if pivoted.column_axis is None else pivoted.shown[0]
             groups.setdefault(name, {})[key] = spreads[key]
-    for name, places in groups.items():
-        spreads |= marked_best(places, partial(apart, name))
+    for name, group_spreads in groups.items():
+        spreads |= marked_best(group_spreads, partial(apart, name))
     return replace(pivoted, spreads=spreads)
 
 
@@ -394,11 +398,11 @@ def _refuse_unknown_measure(evaluation: Evaluation, measure: ScoreFilter) -> Non
         ("setting", (measure.setting,)),
         ("by", measure.by),
     ):
-        stated = list(dict.fromkeys(str(getattr(score, field)) for score in scores))
+        available = list(dict.fromkeys(str(getattr(score, field)) for score in scores))
         scores = tuple(score for score in scores if getattr(score, field) in allowed)
         if not scores:
             option = "aggregate" if field == "setting" else field
             raise UsageError(
                 f"no {measure.task} score has --{option} {', '.join(allowed)}",
-                hint=f"there are: {', '.join(stated)}",
+                hint=f"there are: {', '.join(available)}",
             )

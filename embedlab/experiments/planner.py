@@ -271,17 +271,17 @@ class _Base:
             where=f"{self.where}{' with ' if assigned else ''}{assigned}",
         )
         check_columns(recipe)
-        resolved: Any = {MAX_STEPS_KEY: None, **recipe_to_table(recipe)}
+        section: Any = {MAX_STEPS_KEY: None, **recipe_to_table(recipe)}
         for step in name.split("."):
-            resolved = resolved[int(step)] if step.isdigit() else resolved[step]
+            section = section[int(step)] if step.isdigit() else section[step]
         if name == "evaluate":
-            stored_evaluations(tuple(resolved["tasks"]), f"{self.where}: evaluate.tasks")
-            resolved["tasks"] = [
-                absolute([task])[0] if is_row_file(task) else task for task in resolved["tasks"]
+            stored_evaluations(tuple(section["tasks"]), f"{self.where}: evaluate.tasks")
+            section["tasks"] = [
+                absolute([task])[0] if is_row_file(task) else task for task in section["tasks"]
             ]
         if name == "encoder":
-            resolved["model"] = starting_location(resolved["model"], self.place.runs_folder)
-        return resolved, json.dumps(self._decisive(name, resolved), sort_keys=True)
+            section["model"] = starting_location(section["model"], self.place.runs_folder)
+        return section, json.dumps(self._decisive(name, section), sort_keys=True)
 
     def _decisive(self, name: str, section: Any) -> list[Any]:
         """Return what changes a training in a section: its values, the states of the data and the

@@ -234,10 +234,10 @@ def _of_run(run: RunFolder, whole_s: float) -> Mapping[str, float]:
         for path in run.evaluations.rglob("*.json")
     )
     times = [trained_s, *(time for time, _ in task_ends)]
-    left_s = whole_s - (times[-1] - first.time)
-    if times != sorted(times) or left_s < 0:  # evaluated again since, or resumed
+    start_up_s = whole_s - (times[-1] - first.time)
+    if times != sorted(times) or start_up_s < 0:  # evaluated again since, or resumed
         return {}
-    return {START_UP: left_s} | {
+    return {START_UP: start_up_s} | {
         task: end_time - start_time
         for (_, task), (start_time, end_time) in zip(task_ends, pairwise(times), strict=True)
     }

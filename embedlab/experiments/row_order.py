@@ -196,8 +196,8 @@ class MeasuredTable:
             pair_orders += self._pairs(columns, ranked, ordering)
             for group, indices in self._printed_groups(ranked).items():
                 if len(indices) > 2:
-                    printed = [cast("float", ranked[index].printed) for index in indices]
-                    kendall = ordering.agreement(indices, printed)
+                    printed_scores = [cast("float", ranked[index].printed) for index in indices]
+                    kendall = ordering.agreement(indices, printed_scores)
                     rankings.append(
                         Ranking(columns=columns, group=group, rows=len(indices), kendall=kendall)
                     )
@@ -289,8 +289,8 @@ class MeasuredTable:
             {ranked_row.row: index for index, ranked_row in enumerate(ranked)},
         )
         compared: dict[tuple[str, str], str] = {}
-        for printed in self._printed_groups(ranked).values():
-            for first, second in pairwise(printed):
+        for group_positions in self._printed_groups(ranked).values():
+            for first, second in pairwise(group_positions):
                 if ranked[first].printed != ranked[second].printed:
                     compared[ranked[first].row, ranked[second].row] = ""
         for claim in table.claims.values():
@@ -350,10 +350,10 @@ class MeasuredTable:
         differences = {}
         for name, claim in self.table.claims.items():
             rows = (claim.first, claim.second)
-            weighed = self._weighed(self.table.columns_of(claim), rows)
-            if weighed is not None:
+            weighed_means = self._weighed(self.table.columns_of(claim), rows)
+            if weighed_means is not None:
                 differences[name] = claimed_difference(
-                    weighed, *rows, scale=self.table.scale, last_digit=self.table.last_digit
+                    weighed_means, *rows, scale=self.table.scale, last_digit=self.table.last_digit
                 )
         return differences
 
@@ -438,8 +438,12 @@ class MeasuredTable:
             return {}
         members = pairs.predictions.columns
         item_slices = slices_of(pairs, members, by=self.table.by)
-        wanted = {column for claim in self.table.claims.values() for column in claim.columns}
-        slices = [item_slice for item_slice in item_slices if wanted & {*_names(item_slice.key)}]
+        claimed_columns = {
+            column for claim in self.table.claims.values() for column in claim.columns
+        }
+        slices = [
+            item_slice for item_slice in item_slices if claimed_columns & {*_names(item_slice.key)}
+        ]
         return {
             slice_evidence.key: slice_evidence
             for slice_evidence in outcome_evidence(pairs, members, slices)

@@ -77,7 +77,7 @@ def evaluate_items(
     gold, missing_errors = _gold(
         task, Source.from_settings(settings), list(dict.fromkeys(map(_base, file_datasets)))
     )
-    joined, notes = [], [error.message for error in missing_errors]
+    joined_sets, notes = [], [error.message for error in missing_errors]
     for name in (dataset for dataset in file_datasets if dataset in gold or not missing_errors):
         if name not in gold:
             raise MissingError(
@@ -91,20 +91,20 @@ def evaluate_items(
                 f"that it has no number"
             )
         else:
-            joined.append(matched)
-    if not joined and missing_errors:
+            joined_sets.append(matched)
+    if not joined_sets and missing_errors:
         raise missing_errors[0]
-    if not joined:
+    if not joined_sets:
         raise MissingError(
             f"{path}: {notes[0]}",
             hint="`embedlab data ls DATASET --items` lists all items of a dataset",
         )
-    states = [state for joined_items in joined for state in joined_items.gold.states]
-    evaluation = evaluation_of(task.name, Brought(spec), states, tuple(_scores(joined)), notes)
-    outcomes = tuple(_outcomes(evaluation, joined_items) for joined_items in joined)
+    states = [state for joined_items in joined_sets for state in joined_items.gold.states]
+    evaluation = evaluation_of(task.name, Brought(spec), states, tuple(_scores(joined_sets)), notes)
+    outcomes = tuple(_outcomes(evaluation, joined_items) for joined_items in joined_sets)
     return TaskResult(
         evaluation=evaluation,
-        tested=tuple(joined_items.gold.part for joined_items in joined),
+        tested=tuple(joined_items.gold.part for joined_items in joined_sets),
         outcomes=outcomes,
     )
 
@@ -182,8 +182,8 @@ def _refuse(path: str, index: int, fault: str) -> NoReturn:
     )
 
 
-def _scores(joined: Sequence[_Joined]) -> Iterator[StoredScore]:
-    for matched in joined:
+def _scores(joined_sets: Sequence[_Joined]) -> Iterator[StoredScore]:
+    for matched in joined_sets:
         items, split = len(matched.predicted), matched.gold.split
         value = matched.accuracy
         yield StoredScore(
@@ -197,13 +197,13 @@ def _scores(joined: Sequence[_Joined]) -> Iterator[StoredScore]:
         )
 
 
-def _outcomes(evaluation: Evaluation, joined: _Joined) -> StoredOutcomes:
-    gold = joined.gold
+def _outcomes(evaluation: Evaluation, joined_items: _Joined) -> StoredOutcomes:
+    gold = joined_items.gold
     outcomes = outcomes_of(
         evaluation,
         gold.part,
         gold.labels,
-        joined.predicted,
+        joined_items.predicted,
         classes=gold.classes,
         split=gold.split,
         states=gold.states,

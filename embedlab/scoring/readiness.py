@@ -79,15 +79,15 @@ def check_all(members: Sequence[ModelSpec], work: Work, settings: Settings) -> R
                 try:
                     if spec.shipped.items is not None:
                         continue
-                    chosen = selected_task.definition
-                    if spec.only_searches and not chosen.searches:
+                    task = selected_task.definition
+                    if spec.only_searches and not task.searches:
                         raise UsageError(
                             f"{spec.name!r} puts the documents of a search in order, and "
-                            f"{chosen.name} searches nothing",
+                            f"{task.name} searches nothing",
                             hint="use it with --task retrieval-captions, or to your own folder of "
                             "queries and documents",
                         )
-                    chosen.check(spec, settings)
+                    task.check(spec, settings)
                 except UsageError as error:
                     unfit_errors[spec.name, selected_task] = error
         except MissingError as error:
@@ -156,6 +156,6 @@ def _with_hint(error: MissingError, option: str) -> MissingError:
 def _texts(
     selected: SelectedTask, setting: SettingName, source: Source
 ) -> dict[SelectedTask, Texts]:
-    chosen = selected.definition
-    texts = chosen.texts(source, Selection(names=selected.names, setting=chosen.setting(setting)))
+    task = selected.definition
+    texts = task.texts(source, Selection(names=selected.names, setting=task.setting(setting)))
     return {selected: texts} if texts is not None else {}

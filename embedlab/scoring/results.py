@@ -77,9 +77,11 @@ def member_result(
                 )
                 stored = with_training(stored, spec)
             return TaskResult(evaluation=stored, outcomes=_in_order(usable, texts))
-        wanted = dict.fromkeys(texts.names if work.wants_items and texts is not None else ())
-        missing_names = tuple(name for name in wanted if name not in usable)
-        template = _evaluation_of_vectors(score_place) if len(missing_names) < len(wanted) else None
+        wanted_names = dict.fromkeys(texts.names if work.wants_items and texts is not None else ())
+        missing_names = tuple(name for name in wanted_names if name not in usable)
+        template = (
+            _evaluation_of_vectors(score_place) if len(missing_names) < len(wanted_names) else None
+        )
         if template is not None:
             is_partial_possible = (
                 selected.definition.datasets
@@ -141,9 +143,11 @@ def has_all_items(
     spec: ModelSpec, selected: SelectedTask, work: Work, texts: Texts, settings: Settings
 ) -> bool:
     """Return whether WORK wants items, and all those that a task reads are stored of a member."""
-    wanted = {*texts.names} if work.wants_items else set()
+    wanted_names = {*texts.names} if work.wants_items else set()
     score_place, setting = ScorePlace.of(spec, settings), selected.definition.setting(work.setting)
-    return bool(wanted) and wanted <= {*_usable(score_place, selected, texts, setting, settings)}
+    return bool(wanted_names) and wanted_names <= {
+        *_usable(score_place, selected, texts, setting, settings)
+    }
 
 
 def _evaluation_of_vectors(score_place: ScorePlace) -> Evaluation | None:
@@ -172,16 +176,19 @@ def evaluate_task(
 
     SETTING applies to tasks that train classifiers on vectors; OPENED parts are not read again.
     """
-    chosen = find_task(task)
-    selection = Selection(names=tuple(names), setting=chosen.setting(setting), opened=tuple(opened))
+    definition = find_task(task)
+    selection = Selection(
+        names=tuple(names), setting=definition.setting(setting), opened=tuple(opened)
+    )
     if spec.shipped.items is not None:
         from embedlab.scoring.brought_items import evaluate_items
 
-        result = evaluate_items(chosen, spec, settings, names)
+        result = evaluate_items(definition, spec, settings, names)
     else:
-        result = chosen.evaluate(spec, settings, start_progress, selection)
+        result = definition.evaluate(spec, settings, start_progress, selection)
     scores = tuple(
-        replace(score, scale=chosen.scale_of(score.metric)) for score in result.evaluation.scores
+        replace(score, scale=definition.scale_of(score.metric))
+        for score in result.evaluation.scores
     )
     evaluation = replace(result.evaluation, scores=scores)
     doubts = [note for note in evaluation.notes if kind_of(note) == "doubted"]
@@ -191,7 +198,7 @@ def evaluate_task(
             base_task=task,
             notes=(*outcome.notes, *doubts),
             measures=outcome.measures
-            or chosen.measures(outcome.name)
+            or definition.measures(outcome.name)
             or ("accuracy" if outcome.classes else "spearman",),
         )
         for outcome in result.outcomes
@@ -221,10 +228,10 @@ def with_provenance(result: TaskResult, spec: ModelSpec, settings: Settings) -> 
     }
     overlaps_by_name = {name: counts for name, counts in totals.items() if counts}
     slice_overlaps = {} if text.text is None else _overlaps_by(result, text.text)
-    trained, notes = training_marks(spec), (*training_notes(spec), *text.notes)
+    trained_marks, notes = training_marks(spec), (*training_notes(spec), *text.notes)
     marks = {
         *evaluation.marks,
-        *trained,
+        *trained_marks,
         *((OVERLAP,) if overlaps_by_name or evaluation.overlaps else ()),
     }
     return replace(
@@ -248,7 +255,7 @@ def with_provenance(result: TaskResult, spec: ModelSpec, settings: Settings) -> 
         outcomes=tuple(
             replace(
                 outcome,
-                marks=tuple(sorted({*outcome.marks, *trained})),
+                marks=tuple(sorted({*outcome.marks, *trained_marks})),
                 notes=(*outcome.notes, *notes),
                 overlap=overlaps_by_name.get(outcome.dataset, outcome.overlap),
             )

@@ -53,8 +53,8 @@ class SelectedTask:
         name = self.evaluation_name(setting)
         if self.is_whole:
             return name
-        joined = "+".join(sorted(name.rpartition("/")[2] for name in self.names))
-        return f"{name}/{joined if len(joined) <= LONGEST_NAME else sha256(joined.encode()).hexdigest()[:16]}"
+        names = "+".join(sorted(name.rpartition("/")[2] for name in self.names))
+        return f"{name}/{names if len(names) <= LONGEST_NAME else sha256(names.encode()).hexdigest()[:16]}"
 
     def averages(self, datasets: Sequence[str]) -> Mapping[str, Sequence[str]]:
         """Return the averages of a whole task by title, each over those of DATASETS that are
@@ -96,8 +96,10 @@ def select_tasks(
     selected = []
     for (task, set_name), datasets in by_task.items():
         # A whole task, or set of probing files, includes those of its datasets that are also named.
-        wanted = tuple(datasets) if set_name is None or set_name not in datasets else (set_name,)
-        selected.append(SelectedTask(task=task, names=() if task in datasets else wanted))
+        set_datasets = (
+            tuple(datasets) if set_name is None or set_name not in datasets else (set_name,)
+        )
+        selected.append(SelectedTask(task=task, names=() if task in datasets else set_datasets))
     return selected
 
 

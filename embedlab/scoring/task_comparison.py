@@ -45,7 +45,7 @@ def trained_column(keys: pl.DataFrame, texts: Mapping[str, KnownText]) -> pl.Ser
     none; KEYS are the hashes of their sentences, TEXTS by model.
     """
     has_text = keys.select(pl.all_horizontal(pl.all().is_not_null())).to_series()
-    marked = [
+    marked_names = [
         [
             f"{mark}{name}" if (mark := overlap_sign(overlap)) else ""
             for overlap in text.row_overlaps(keys.filter(has_text))
@@ -55,7 +55,9 @@ def trained_column(keys: pl.DataFrame, texts: Mapping[str, KnownText]) -> pl.Ser
     nulls = pl.Series("trained", [None], dtype=pl.String).new_from_index(0, keys.height)
     if not texts:
         return nulls
-    trained_models = [", ".join(filter(None, row)) or None for row in zip(*marked, strict=True)]
+    trained_models = [
+        ", ".join(filter(None, row)) or None for row in zip(*marked_names, strict=True)
+    ]
     return nulls.scatter(has_text.arg_true(), pl.Series(trained_models, dtype=pl.String))
 
 
@@ -166,7 +168,9 @@ class Gathered:
         compared_slices = compare_slices(evidence, self.models, slicing)
         averages = {slice_evidence.key for slice_evidence in evidence if slice_evidence.average_of}
         counts = {
-            name: {key: shared for key, shared in overlap.items() if shared and key not in averages}
+            name: {
+                key: counted for key, counted in overlap.items() if counted and key not in averages
+            }
             for name, overlap in overlaps.items()
         }
         return TaskComparison(
@@ -255,9 +259,10 @@ class Gathered:
 
     def without_items(self) -> list[str]:
         """Return a note on the numbers that are left out because no items are behind them."""
-        with_items = {block.task for outcomes in self.outcomes for block in outcomes.blocks}
+        tasks_with_items = {block.task for outcomes in self.outcomes for block in outcomes.blocks}
         titles = [  # by its task, or by itself where the task has items of other datasets
-            figure.key if figure.task in with_items else figure.task for figure in self.figures
+            figure.key if figure.task in tasks_with_items else figure.task
+            for figure in self.figures
         ]
         names = ", ".join(dict.fromkeys(titles))
         return [f"left out, without items: {names}"] if names else []
@@ -274,17 +279,17 @@ class Gathered:
         }
         if slicing.is_plain:
             for name, model in self.known.items():  # what is declared, and kept without text
-                counted = {
+                nonempty = {
                     key: overlap for key, overlap in by_model.get(name, {}).items() if overlap
                 }
-                by_model[name] = model.overlaps | counted
+                by_model[name] = model.overlaps | nonempty
         return by_model
 
     def _signed(self, slices: Sequence[ComparedSlice], slicing: Slicing) -> dict[str, str]:
         """Return the signature of each model over all tasks that it has numbers of."""
         conditions = [f"where {slicing.where}"] if slicing.where else []
         meanings = [f"@{name}={expression}" for name, expression in slicing.meanings.items()]
-        signed = {}
+        signatures = {}
         for model in (
             (model for model in slices[0].scores if self.known[model].signatures) if slices else ()
         ):
@@ -314,8 +319,8 @@ class Gathered:
                 n=(str(sum(sizes.values())),),
                 test=(TEST,),
             )
-            signed[model] = str(signature)
-        return signed
+            signatures[model] = str(signature)
+        return signatures
 
 
 def _left_out(

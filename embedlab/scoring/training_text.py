@@ -94,8 +94,8 @@ def training_text(spec: ModelSpec, settings: Settings) -> TrainingText:
     corpora = stated_corpora(spec, settings)
     texts += [corpus.text for corpus in corpora if corpus.text is not None]
     text = TrainingText(text=_union(texts), corpora=corpora)
-    counted = [Note(text.lack, kind="detail")] if text.lack else []
-    return replace(text, notes=(*notes, *counted))
+    lack_notes = [Note(text.lack, kind="detail")] if text.lack else []
+    return replace(text, notes=(*notes, *lack_notes))
 
 
 def total_text(specs: Iterable[ModelSpec], settings: Settings) -> TrainingText:

@@ -201,9 +201,9 @@ def _vectors(
 def _best_on_training_pairs(encoder: Encoder, source: Source) -> tuple[float, int]:
     """The best threshold on some training pairs, and their number."""
     pairs = source.open(*THRESHOLD_DATA).frame
-    chosen = pairs[np.sort(np.random.default_rng(0).permutation(len(pairs))[:THRESHOLD_PAIRS])]
-    labels = chosen["is_duplicate"].to_numpy().astype(np.int64)
-    return best_threshold(plain_cosines(encoder, chosen), labels), len(chosen)
+    sample = pairs[np.sort(np.random.default_rng(0).permutation(len(pairs))[:THRESHOLD_PAIRS])]
+    labels = sample["is_duplicate"].to_numpy().astype(np.int64)
+    return best_threshold(plain_cosines(encoder, sample), labels), len(sample)
 
 
 def _title(head: Any) -> str:

@@ -306,7 +306,7 @@ def drop_small_tasks(opened: OpenedTasks, setting: SettingName) -> OpenedTasks:
 
 def classify(
     encoder: Encoder,
-    whole: ClassificationTask,
+    full_task: ClassificationTask,
     setting: SettingName,
     *,
     seed: int = FOLD_SEED,
@@ -321,7 +321,7 @@ def classify(
     from embedlab.classifiers.fits import Problem
     from embedlab.classifiers.protocols import Protocol
 
-    features, task = task_features(encoder, whole, start_progress)
+    features, task = task_features(encoder, full_task, start_progress)
     classes, labels = np.unique(np.array(task.column("label")), return_inverse=True)
     protocol = Protocol(
         problem=Problem.of(features, labels, device),
@@ -370,10 +370,12 @@ def accuracies(
     """Return the accuracy to report and the one that chose the L2 penalty."""
     task, name = result.task, result.task.name
     chosen_on = task.rows("dev" if "dev" in task.parts else next(iter(task.parts)))
-    reported = score(
+    accuracy_score = score(
         name, "accuracy", result.accuracy, len(result.rows), result.scored, setting=setting
     )
-    return reported, score(name, "accuracy", result.dev, len(chosen_on), "dev", setting=setting)
+    return accuracy_score, score(
+        name, "accuracy", result.dev, len(chosen_on), "dev", setting=setting
+    )
 
 
 def mean_accuracy(

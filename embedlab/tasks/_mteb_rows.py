@@ -143,8 +143,10 @@ class OpenedTask:
 
 def _holds(row: Mapping[str, Any], refused: Set[str]) -> bool:
     """Return whether a text of a ROW, or its title and text as they are encoded, is REFUSED."""
-    joined = f"{row.get('title')} {row.get('text')}".strip()
-    return any(isinstance(text, str) and text in refused for text in (*row.values(), joined))
+    title_and_text = f"{row.get('title')} {row.get('text')}".strip()
+    return any(
+        isinstance(text, str) and text in refused for text in (*row.values(), title_and_text)
+    )
 
 
 def _shortened(row: Mapping[str, Any], refused: Set[str]) -> dict[str, Any]:
@@ -170,10 +172,10 @@ def _shortened(row: Mapping[str, Any], refused: Set[str]) -> dict[str, Any]:
     }
 
 
-def _asked(whole: Mapping[str, Any], readable: dict[str, Any]) -> dict[str, Any]:
+def _asked(full_search: Mapping[str, Any], readable: dict[str, Any]) -> dict[str, Any]:
     """Return the READABLE rest of a search, without queries that lost a relevant document."""
-    lost_documents = {*whole["corpus"]["id"]} - {*readable["corpus"]["id"]}
-    relevant, ranked = whole[_IDS[0]], whole.get(_IDS[1])
+    lost_documents = {*full_search["corpus"]["id"]} - {*readable["corpus"]["id"]}
+    relevant, ranked = full_search[_IDS[0]], full_search.get(_IDS[1])
     kept_queries = [
         row
         for row in readable["queries"]

@@ -319,15 +319,15 @@ def _scores(
     """Yield each measure on each part, then GLUE's score: the mean over its validation splits of
     the mean of those that count.
     """
-    name, counted, items = parts[0].state.name, list[float](), 0
+    name, main_values, items = parts[0].state.name, list[float](), 0
     glue_task = GLUE_TASKS[name]
     for part, (gold, answers) in zip(parts, columns, strict=True):
         values = [_METRICS[metric](gold, answers) for metric in glue_task.metrics]
-        counted.append(fmean(values[: glue_task.counted]))
+        main_values.append(fmean(values[: glue_task.counted]))
         items += len(gold)
         for metric, value in zip(glue_task.metrics, values, strict=True):
             yield score(name, metric, value, len(gold), part.state.split, setting=VALIDATION)
-    overall = fmean(counted)
+    overall = fmean(main_values)
     yield score(name, GLUE_SCORE, overall, items, "dev", setting=VALIDATION, by="average")
 
 

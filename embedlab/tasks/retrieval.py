@@ -100,11 +100,11 @@ def query_scores(ranked: Ranked) -> Iterator[StoredScore]:
         yield score(name, metric, MEASURES[metric].value(gold, ranks), len(ranks), SPLIT)
 
 
-def _ranked(searcher: Searcher, queries: Queries, lost: Sequence[str]) -> Ranked:
+def _ranked(searcher: Searcher, queries: Queries, lost_texts: Sequence[str]) -> Ranked:
     """Return the ranks of the items of QUERIES, without those whose texts the model refuses, or
-    that are LOST to another one.
+    that are LOST TEXTS of another model.
     """
-    refused = {*lost} if queries.has_texts else set()
+    refused = {*lost_texts} if queries.has_texts else set()
     readable, items = (
         queries.without(refused) if refused else (queries, np.arange(len(queries.query)))
     )
@@ -232,7 +232,7 @@ class Retrieval(Task):
         sentence.
         """
         if not (
-            counted := {
+            pair_counts := {
                 q.part.state.name: pairs_read(spec, q)
                 for q in _opened(source, names or self.datasets)[0]
             }
@@ -240,7 +240,7 @@ class Retrieval(Task):
             return ()
         return tuple(
             f"reads {count:,} pairs of a query and a document of {name}"
-            for name, count in counted.items()
+            for name, count in pair_counts.items()
             if count
         )
 
@@ -318,14 +318,14 @@ def _refuse_many_pairs(spec: ModelSpec, queries: Queries) -> None:
     """Refuse a model that would read very many pairs of a query and a document together."""
     if (count := pairs_read(spec, queries)) > MOST_PAIRS:
         pairs = f"{count:,} pairs of {queries.part.state.name}, more than {MOST_PAIRS:,}"
-        again = (
+        suggestion = (
             f"rerank:{spec.name},bm25,100"
             if spec.kind != RERANK
             else f"rerank:{spec.parts[0].name},{spec.parts[1].name},20"
         )
         raise UsageError(
             f"{spec.name!r} would read each pair by itself: {pairs}",
-            hint=f"rerank the first documents of another: {again}",
+            hint=f"rerank the first documents of another: {suggestion}",
         )
 
 

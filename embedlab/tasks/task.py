@@ -161,10 +161,10 @@ class TaskResult:
     @cached_property
     def overlaps(self) -> Mapping[str, Overlap]:
         """The text that is shared with the training data, by dataset."""
-        slices, counted = {score.slice for score in self.figures}, self.evaluation.overlaps
+        slices, all_overlaps = {score.slice for score in self.figures}, self.evaluation.overlaps
         return {
             **{outcomes.name: outcomes.overlap for outcomes in self.outcomes if outcomes.overlap},
-            **{name: overlap for name, overlap in counted.items() if name in slices},
+            **{name: overlap for name, overlap in all_overlaps.items() if name in slices},
         }
 
     @property

@@ -32,10 +32,10 @@ class GoldBeside(Reader):
         sources = split.classes if split.has_file_per_class else [None]
         files = zip(paths[::2], paths[1::2], sources, strict=True)
         frame = pl.concat(self._read_source(*source_files, split) for source_files in files)
-        scored = frame.drop_nulls("gold")
-        blank = len(frame) - len(scored)
+        labelled = frame.drop_nulls("gold")
+        blank = len(frame) - len(labelled)
         return ParsedRows(
-            frame=scored.select(list(COLUMNS["sts"])),
+            frame=labelled.select(list(COLUMNS["sts"])),
             skipped={"blank gold score": blank} if blank else {},
         )
 

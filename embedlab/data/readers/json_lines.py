@@ -41,8 +41,8 @@ class JsonLines(Reader):
         text = read_text(path)
         try:
             frame = pl.read_ndjson(text.encode(), schema=dict.fromkeys(keys, pl.String))
-            is_odd = pl.all().is_null() | pl.all().str.contains("\0", literal=True)
-            valid = frame.filter(label.is_in(self.labels) & ~pl.any_horizontal(is_odd))
+            is_damaged = pl.all().is_null() | pl.all().str.contains("\0", literal=True)
+            valid = frame.filter(label.is_in(self.labels) & ~pl.any_horizontal(is_damaged))
         except pl.exceptions.PolarsError:
             valid = frame = pl.DataFrame()
         if frame.is_empty() or len(valid) < len(frame):  # polars names no line
