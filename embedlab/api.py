@@ -76,8 +76,8 @@ class LoadedModel:
     @with_hint
     def score(self, first: Sequence[str], second: Sequence[str]) -> Similarities:
         """The similarity of each pair, (pairs,): the mean over the seeds."""
-        sides = pairs_of(first, second)
-        mean: Similarities = np.mean([member.score(*sides) for member in self.members], axis=0)
+        pairs = pairs_of(first, second)
+        mean: Similarities = np.mean([member.score(*pairs) for member in self.members], axis=0)
         return mean
 
 
@@ -119,7 +119,7 @@ def _python_function(command: str) -> Callable[..., Any]:
     module, _, name = command.partition(".")
     work = getattr(import_module(f"embedlab.commands.{module}"), name)
     kind: type = work.__globals__[work.__annotations__["options"]]
-    own = {option.argument: option for option in options_of(kind) if option.argument}
+    option_of_argument = {option.argument: option for option in options_of(kind) if option.argument}
 
     @with_hint
     def function(*positional: Any, progress: bool = False, **keywords: Any) -> Any:
@@ -127,19 +127,30 @@ def _python_function(command: str) -> Callable[..., Any]:
             taken = f"{function.__name__}() takes {', '.join(places)} by position"
             raise TypeError(f"{taken}: name the others, such as {parameters[len(places)].name}=")
         bound = dict(zip(places, positional, strict=False))
-        if twice := bound.keys() & keywords.keys():
-            raise TypeError(f"{min(twice)} is given twice")
-        given = {**bound, **{key: keywords.pop(key) for key in [*keywords] if key in own}}
+        if repeated := bound.keys() & keywords.keys():
+            raise TypeError(f"{min(repeated)} is given twice")
+        values_given = {
+            **bound,
+            **{key: keywords.pop(key) for key in [*keywords] if key in option_of_argument},
+        }
         session = session_of(function, progress, keywords)
-        if lacking := [key for key in own if own[key].default is MISSING and key not in given]:
-            raise TypeError(f"{function.__name__}() lacks {', '.join(lacking)}")
+        if missing_keys := [
+            key
+            for key in option_of_argument
+            if option_of_argument[key].default is MISSING and key not in values_given
+        ]:
+            raise TypeError(f"{function.__name__}() lacks {', '.join(missing_keys)}")
         with names_of_a_call():
-            values = {own[key].name: _value(own[key], value) for key, value in given.items()}
+            values = {
+                option_of_argument[key].name: _value(option_of_argument[key], value)
+                for key, value in values_given.items()
+            }
             return _answered(work, kind(**values), session)
 
     # Sorting keeps the order among those that are alike.
     arguments = sorted(
-        own.values(), key=lambda option: (option.default is not MISSING, bool(option.flag.names))
+        option_of_argument.values(),
+        key=lambda option: (option.default is not MISSING, bool(option.flag.names)),
     )
     parameter = inspect.Parameter
     parameters = []
@@ -220,12 +231,12 @@ def _value(option: Option, given: Any) -> Any:
     choices = [value for kind in kinds if get_origin(kind) is Literal for value in get_args(kind)]
     if choices and given not in choices:
         raise unknown(name, str(given), choices)
-    for bound, is_beyond, word in (
+    for bound, is_beyond, alternative in (
         (flag.min, operator.lt, "more"),
         (flag.max, operator.gt, "less"),
     ):
         if bound is not None and is_beyond(given, bound):
-            raise UsageError(f"option {name} is {given}", hint=f"give {bound} or {word}")
+            raise UsageError(f"option {name} is {given}", hint=f"give {bound} or {alternative}")
     return given
 
 
@@ -358,10 +369,10 @@ def _notebook_bar(label: str) -> Iterator[ProgressDisplay]:
 
 def _bar_html(label: str, done: int, total: int, text: str) -> str:
     value = f' value="{done}" max="{total}"' if total else ""
-    said = " ".join(filter(None, (f"{done:,} of {total:,}" if total else "", one_line(text))))
+    count_text = " ".join(filter(None, (f"{done:,} of {total:,}" if total else "", one_line(text))))
     return (
         f"<div>{html.escape(one_line(label))} <progress{value}></progress> "
-        f"{html.escape(said)}</div>"
+        f"{html.escape(count_text)}</div>"
     )
 
 
@@ -384,8 +395,8 @@ def model_names(models: Any) -> list[str]:
     """Return the names of MODELS: names, live models, both in a list, or live models by name."""
     if isinstance(models, Mapping):
         return [model_name(model, name) for name, model in models.items()]
-    listed = list(models) if isinstance(models, list | tuple | set) else [models]
-    return [model_name(model) for model in listed]
+    models_listed = list(models) if isinstance(models, list | tuple | set) else [models]
+    return [model_name(model) for model in models_listed]
 
 
 def model_name(model: Any, name: str = "") -> str:
@@ -405,8 +416,8 @@ def task_names(tasks: Any) -> list[str]:
     is_rows = isinstance(tasks, list | tuple) and len(tasks) > 0 and not isinstance(tasks[0], str)
     if is_rows and not any(map(_is_frame, tasks)):
         return [_written(tasks)]
-    listed = tasks if isinstance(tasks, list | tuple | set) else [tasks]
-    return [str(task) if isinstance(task, str | Path) else _written(task) for task in listed]
+    tasks_listed = tasks if isinstance(tasks, list | tuple | set) else [tasks]
+    return [str(task) if isinstance(task, str | Path) else _written(task) for task in tasks_listed]
 
 
 def _is_frame(rows: Any) -> bool:
@@ -454,37 +465,41 @@ def texts_of(texts: Iterable[str], argument: str) -> list[str]:
         raise UsageError(
             f"{argument} is one text: {quote(texts)}", hint=f"give a list: [{quote(texts)}]"
         )
-    listed = list(texts)
-    for number, text in enumerate(listed):
+    text_list = list(texts)
+    for number, text in enumerate(text_list):
         if not isinstance(text, str):
             raise UsageError(
                 f"{argument}[{number}] is {quote(text)}: not a text",
                 hint="give texts alone; an empty one is ''",
             )
-    return listed
+    return text_list
 
 
 def pairs_of(first: Iterable[str], second: Iterable[str]) -> tuple[list[str], list[str]]:
     """Return both sides of pairs, which must have as many texts."""
-    sides = texts_of(first, "first"), texts_of(second, "second")
-    if len(sides[0]) != len(sides[1]):
+    text_lists = texts_of(first, "first"), texts_of(second, "second")
+    if len(text_lists[0]) != len(text_lists[1]):
         raise UsageError(
-            f"first has {len(sides[0])} texts, second {len(sides[1])}",
+            f"first has {len(text_lists[0])} texts, second {len(text_lists[1])}",
             hint="give the two texts of each pair",
         )
-    return sides
+    return text_lists
 
 
 def given_seeds(seeds: int | Iterable[int]) -> tuple[int, ...]:
     """Return SEEDS as a tuple; a single one need not be in one."""
-    given: Any = seeds
-    listed = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
-    for seed in listed:
+    seeds_given: Any = seeds
+    seed_list = (
+        list(seeds_given)
+        if isinstance(seeds_given, Iterable) and not isinstance(seeds_given, str)
+        else [seeds_given]
+    )
+    for seed in seed_list:
         if isinstance(seed, bool) or not isinstance(seed, Integral):
             raise UsageError(
                 f"seed {quote(seed)} is not a whole number", hint="for example seeds=[1, 2, 3]"
             )
-    return tuple(int(seed) for seed in listed)
+    return tuple(int(seed) for seed in seed_list)
 
 
 def _refuse_unknown_keywords(given: Iterable[str], function: Callable[..., Any]) -> None:
@@ -493,8 +508,8 @@ def _refuse_unknown_keywords(given: Iterable[str], function: Callable[..., Any])
     """
     settings = {field.name for field in fields(Settings)}
     parameters = {name for name in signature(function).parameters if name != "settings"}
-    if wrong := next((name for name in given if name not in settings), None):
-        raise unknown("keyword", wrong, {*parameters, *settings})
+    if unknown_keyword := next((name for name in given if name not in settings), None):
+        raise unknown("keyword", unknown_keyword, {*parameters, *settings})
 
 
 def given_values(values: Mapping[str, object] | None) -> tuple[str, ...]:

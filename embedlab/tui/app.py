@@ -151,8 +151,8 @@ class Dashboard(Working, Host):
 
     def get_css_variables(self) -> dict[str, str]:
         """The colours of the theme, and those with a meaning here."""
-        own = colour_variables(is_dark=self.current_theme.dark)
-        self.colours = {**super().get_css_variables(), **own}
+        own_colours = colour_variables(is_dark=self.current_theme.dark)
+        self.colours = {**super().get_css_variables(), **own_colours}
         return self.colours
 
     def compose(self) -> ComposeResult:
@@ -251,16 +251,16 @@ class Dashboard(Working, Host):
     @work(thread=True, exclusive=True, group="load", exit_on_error=False)
     def load(self) -> None:
         """Read what is stored of the chosen models, then compare them."""
-        known = known_models(self.settings)
-        first = tuple(name for name in FIRST_MODELS if name in known)
-        models = first if self._is_first else self.models
-        shown = open_shown(models, self.shown_task, self.settings)
-        self.hand_over(self._take, shown, known)
+        known_names = known_models(self.settings)
+        first_models = tuple(name for name in FIRST_MODELS if name in known_names)
+        models = first_models if self._is_first else self.models
+        opened = open_shown(models, self.shown_task, self.settings)
+        self.hand_over(self._take, opened, known_names)
 
-    def _take(self, shown: Shown, known: Sequence[str]) -> None:
+    def _take(self, shown: Shown, known_names: Sequence[str]) -> None:
         if not self.is_open:
             return
-        self.known = known
+        self.known = known_names
         is_first_look = not self._is_loaded
         is_first = self._is_first
         self._is_loaded = True
@@ -280,9 +280,9 @@ class Dashboard(Working, Host):
         self.refresh_header()
         if is_first or (is_first_look and shown.outcomes is None):
             quick = self.models if self.settings.data == STARTER_FOLDER else QUICK
-            lacking = [DICE] * (shown.outcomes is None)
-            lacking += [name for name in self.models if shown.coverage(name) < 1 and name in quick]
-            self.score(lacking)
+            unscored = [DICE] * (shown.outcomes is None)
+            unscored += [name for name in self.models if shown.coverage(name) < 1 and name in quick]
+            self.score(unscored)
 
     def compare_all(self) -> None:
         """Compare the models on all that is shown, once the items are drawn."""
@@ -318,28 +318,32 @@ class Dashboard(Working, Host):
         """Show where one is, and the models' scores."""
         if not self.is_open:
             return
-        scores, signs = model_scores(self.comparison)
+        scores, sign_of_model = model_scores(self.comparison)
         limits = len(self._limits())
         busy = ", ".join(f"scoring {name} on {task}" for name, task in self.busy.items())
-        shown = self.shown.items
-        left = len(self.view.rows) if self.view is not None and shown else 0
-        items = f"{left:,} of {shown:,} items" if left < shown else f"{shown:,} items" * (shown > 0)
+        item_count = self.shown.items
+        left = len(self.view.rows) if self.view is not None and item_count else 0
+        items = (
+            f"{left:,} of {item_count:,} items"
+            if left < item_count
+            else f"{item_count:,} items" * (item_count > 0)
+        )
         data = Path(data_name(self.settings.data or STARTER_FOLDER)).name
         notes = " notes" * (self.size.width >= FOLD_BELOW)
-        waiting = "…" * (self.comparison is None)
-        below = [
-            chip(place, name, scores.get(name, waiting), signs.get(name, ""))
-            for place, name in enumerate(self.models)
+        pending = "…" * (self.comparison is None)
+        chips = [
+            chip(position, name, scores.get(name, pending), sign_of_model.get(name, ""))
+            for position, name in enumerate(self.models)
         ]
         right = Content.assemble(
             (items, "$faint"), (f"  i {limits}{notes}" * (limits > 0), "$text-warning")
         )
         if self.room.id == "runs":  # it is about others
-            below, right = [], Content()
+            chips, right = [], Content()
         if busy:
-            below.append(Content.styled(busy, "italic $faint"))
+            chips.append(Content.styled(busy, "italic $faint"))
         path = [data, *self.room.crumbs]
-        lines = Content("   ").join(below)
+        lines = Content("   ").join(chips)
         self.main.query_one(Header).show(str(self.room.id), path, right, lines)
         self._show_sidebar(scores)
 
@@ -348,25 +352,25 @@ class Dashboard(Working, Host):
         return list(dict.fromkeys(notes))
 
     def _show_sidebar(self, scores: Mapping[str, str]) -> None:
-        cells = self.runs.cells  # a board compares those
-        known = (name for name in self.known if name not in cells)
+        grid_cells = self.runs.cells  # a board compares those
+        known_names = (name for name in self.known if name not in grid_cells)
         lines = [
             Line(
                 section="models",
                 name=name,
-                place=place if place < len(self.models) else None,
+                place=position if position < len(self.models) else None,
                 score=scores.get(name, ""),
                 coverage=self.shown.coverage(name),
                 is_busy=name in self.busy,
             )
-            for place, name in enumerate(dict.fromkeys((*self.models, *known)))
+            for position, name in enumerate(dict.fromkeys((*self.models, *known_names)))
         ]
-        alone = self.items.dataset
+        single_dataset = self.items.dataset
         lines += [
             Line(
                 section="datasets",
                 name=name,
-                place=0 if alone in {None, name} else None,
+                place=0 if single_dataset in {None, name} else None,
                 score=f"{len(self.shown.outcomes.rows_of(index)):,}" if self.shown.outcomes else "",
             )
             for index, name in enumerate(self.shown.datasets)
@@ -393,8 +397,10 @@ class Dashboard(Working, Host):
         if not self.is_open:
             return
         if line.section == "models":
-            others = [name for name in self.models if name != line.name]
-            self.choose_models(others if line.place is not None else [*self.models, line.name])
+            other_models = [name for name in self.models if name != line.name]
+            self.choose_models(
+                other_models if line.place is not None else [*self.models, line.name]
+            )
         elif line.section == "datasets":
             self.items.show_dataset(None if line.name == self.items.dataset else line.name)
 
@@ -427,17 +433,17 @@ class Dashboard(Working, Host):
             self.refresh_header()
             if self.shown.outcomes is None:
                 self.items.show()
-            words = ["evaluate", model, "--task", self.shown_task, "--quiet"]
-            command = python_command(*words, *shared_flags(self.settings))
+            arguments = ["evaluate", model, "--task", self.shown_task, "--quiet"]
+            command = python_command(*arguments, *shared_flags(self.settings))
             process = await start_piped(command, stderr=asyncio.subprocess.PIPE)
             try:
-                _, said = await process.communicate()
+                _, output = await process.communicate()
             finally:
                 self.busy.pop(model, None)
                 if process.returncode is None:
                     process.terminate()
             if process.returncode:
-                lines = said.decode(errors="replace").strip().splitlines()[-2:]
+                lines = output.decode(errors="replace").strip().splitlines()[-2:]
                 self.notify("\n".join(lines), severity="error", markup=False, timeout=10)
             self.load()
             self.refresh_header()
@@ -517,19 +523,25 @@ class Dashboard(Working, Host):
     def action_help(self) -> None:
         """Show the keys of what has the focus, and a legend."""
         active = list(self.screen.active_bindings.values())
-        own, general = (
-            [one.binding for one in active if (one.node is self) == is_general]
+        own_bindings, general_bindings = (
+            [
+                active_binding.binding
+                for active_binding in active
+                if (active_binding.node is self) == is_general
+            ]
             for is_general in (False, True)
         )
-        self.push_screen(help_screen(self.room.TITLE, own, general, self.get_key_display))
+        self.push_screen(
+            help_screen(self.room.TITLE, own_bindings, general_bindings, self.get_key_display)
+        )
 
     @work(group="open", exit_on_error=False)
     async def action_open(self) -> None:
         """Open what was typed: a file of pairs, a folder, a model, a run, a task, a recipe."""
         question = "Open a CSV, a data folder, a model, a run, a task, a recipe or a grid"
-        if typed := await self.push_screen_wait(Ask(question)):
+        if typed_name := await self.push_screen_wait(Ask(question)):
             try:
-                opened = await asyncio.to_thread(self._what_is, typed)
+                opened = await asyncio.to_thread(self._what_is, typed_name)
             except EmbedlabError as error:
                 self.report(error)
             else:
@@ -594,9 +606,9 @@ class Dashboard(Working, Host):
             ("model", "Choose it, and score it.", self.known, self.add_model),
             ("run", "Go to it.", self.runs.names, self.go_to_run),
         ]
-        for kind, said, names, action in kinds:
+        for kind, description, names, action in kinds:
             for name in names:
-                yield SystemCommand(f"{kind} {name}", said, partial(action, name))
+                yield SystemCommand(f"{kind} {name}", description, partial(action, name))
 
     def go_to_run(self, name: str, grid: str = "") -> None:
         """Go to the run called NAME, a cell of GRID, in the Runs room."""

@@ -41,8 +41,8 @@ class Header(Widget):
         paths = [crumbs_of(self._room, self._path[start:]) for start in range(len(self._path))]
         left = next((path for path in paths if path.cell_length <= room), paths[-1])
         left = left.truncate(room, ellipsis=True, pad=True)
-        below = self._below.truncate(width, ellipsis=True)
-        return Content("\n").join([left + Content("  ") + self._right, below])
+        lower_line = self._below.truncate(width, ellipsis=True)
+        return Content("\n").join([left + Content("  ") + self._right, lower_line])
 
     async def on_click(self, event: events.Click) -> None:
         """Open what limits the numbers."""
@@ -68,22 +68,22 @@ class Keys(Widget):
 
     def render(self) -> Content:
         """The keys, in their order."""
-        shown: dict[str, Binding] = {}  # an action's first key
-        for one in self.screen.active_bindings.values():
-            if one.binding.show:
-                shown.setdefault(one.binding.action, one.binding)
+        binding_of_action: dict[str, Binding] = {}  # an action's first key
+        for active in self.screen.active_bindings.values():
+            if active.binding.show:
+                binding_of_action.setdefault(active.binding.action, active.binding)
         gap = " " if self.screen.has_class("-folded") else "  "
-        line, places = Content(), []
-        for binding in shown.values():
+        line, label_spans = Content(), []
+        for binding in binding_of_action.values():
             key = self.app.get_key_display(binding)
             label = Content.assemble((key, "bold"), (f" {binding.description}", "$faint"), gap)
-            places.append((range(line.cell_length, (line + label).cell_length), binding))
+            label_spans.append((range(line.cell_length, (line + label).cell_length), binding))
             line += label
-        self._places = places
+        self._places = label_spans
         return line
 
     def _at(self, x: int) -> Binding | None:
-        return next((binding for cells, binding in self._places if x in cells), None)
+        return next((binding for span, binding in self._places if x in span), None)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         """Say what the key under the pointer does."""
@@ -102,9 +102,9 @@ def crumbs_of(room: str, path: Sequence[str]) -> Content:
         Content.styled(f" {key} {name.title()} ", "bold reverse" if name == room else "$faint")
         for key, name in enumerate(ROOMS, 1)
     ]
-    *whole, last = path
-    above = "".join(f"{crumb} › " for crumb in whole)
-    return Content.assemble(*titles, (f"   {above}", "$faint"), (last, "bold"))
+    *parent_crumbs, final_crumb = path
+    parents = "".join(f"{crumb} › " for crumb in parent_crumbs)
+    return Content.assemble(*titles, (f"   {parents}", "$faint"), (final_crumb, "bold"))
 
 
 def chip(place: int, name: str, score: str, sign: str) -> Content:

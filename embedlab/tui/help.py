@@ -82,4 +82,4 @@ def _lines(bindings: Iterable[Binding], display: Callable[[Binding], str]) -> Li
     for binding in bindings:
         if binding.tooltip:
             keys.setdefault(binding.tooltip, []).append(display(binding))
-    return [(" ".join(dict.fromkeys(pressed)), said) for said, pressed in keys.items()]
+    return [(" ".join(dict.fromkeys(pressed)), tooltip) for tooltip, pressed in keys.items()]

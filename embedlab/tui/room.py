@@ -171,19 +171,19 @@ class Lines(OptionList):
 
     def action_page(self, direction: int) -> None:
         """Go on by a page, also before the lines are drawn, where Textual's own keys end it."""
-        to = (self.highlighted or 0) + direction * self.scrollable_content_region.height
-        lines = [place for place, line in enumerate(self.options) if not line.disabled]
-        self.highlighted = min(lines, key=lambda place: abs(place - to), default=None)
+        target = (self.highlighted or 0) + direction * self.scrollable_content_region.height
+        lines = [index for index, line in enumerate(self.options) if not line.disabled]
+        self.highlighted = min(lines, key=lambda index: abs(index - target), default=None)
 
     def fill(self, lines: Sequence[Content]) -> None:
         """Show LINES; the cursor stays where it was, and those that are as before are not drawn."""
-        here = self.highlighted or 0
+        highlighted = self.highlighted or 0
         if len(lines) != self.option_count or not lines:
             self.set_options(lines)
-            self.highlighted = here  # at most the last
-        for place, line in enumerate(lines):
-            if not line.is_same(cast("Content", self.options[place].prompt)):
-                self.replace_option_prompt_at_index(place, line)
+            self.highlighted = highlighted  # at most the last
+        for index, line in enumerate(lines):
+            if not line.is_same(cast("Content", self.options[index].prompt)):
+                self.replace_option_prompt_at_index(index, line)
 
 
 class Room(Working, Widget):
@@ -213,9 +213,9 @@ class Room(Working, Widget):
     def action_pane(self, step: int) -> None:
         """Go to the next pane that is shown."""
         panes = [pane for pane in self.panes if pane.display and pane.size.width]
-        place = next((n for n, pane in enumerate(panes) if pane.has_focus), 0)
+        focused = next((n for n, pane in enumerate(panes) if pane.has_focus), 0)
         if panes:
-            self.screen.set_focus(panes[(place + step) % len(panes)])
+            self.screen.set_focus(panes[(focused + step) % len(panes)])
 
     def action_back(self) -> None:
         """Leave a field, a pane or a mark."""

@@ -86,11 +86,14 @@ class _Dashboard(AppService):
         it.
         """
         try:
-            kind, *rest = json.loads(message)
+            kind, *values = json.loads(message)
             if kind == "stdin":
-                packet = self.encode_packet(b"D", rest[0].encode("utf-8", "replace"))
+                packet = self.encode_packet(b"D", values[0].encode("utf-8", "replace"))
             elif kind == "resize":
-                meta = {"type": kind, **{side: _cells(rest[0][side], side) for side in MOST_CELLS}}
+                meta = {
+                    "type": kind,
+                    **{side: _cells(values[0][side], side) for side in MOST_CELLS},
+                }
                 packet = self.encode_packet(b"M", json.dumps(meta).encode())
             elif kind in {"blur", "focus"}:
                 packet = self.encode_packet(b"M", json.dumps({"type": kind}).encode())
@@ -277,9 +280,9 @@ class DashboardServer(Server):
             "'self' data:"
         )
         connections = f"connect-src 'self' ws://{request.host}"
-        rest = "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+        restrictions = "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
         response.headers["Content-Security-Policy"] = (
-            f"default-src 'none'; {sources}; {connections}; {rest}"
+            f"default-src 'none'; {sources}; {connections}; {restrictions}"
         )
         response.headers.update(
             {
@@ -313,8 +316,8 @@ def _authority(host: str, port: int) -> str:
 
 def _hosts(name: str, port: int) -> tuple[str, ...]:
     """The names that a browser uses for this server; it omits port 80."""
-    whole = _authority(name, port)
-    return (whole, whole.removesuffix(":80")) if port == 80 else (whole,)
+    authority = _authority(name, port)
+    return (authority, authority.removesuffix(":80")) if port == 80 else (authority,)
 
 
 def _reason(error: OSError) -> str:

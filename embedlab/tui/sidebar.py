@@ -61,7 +61,7 @@ class Sidebar(Lines):
         by_id = {f"{line.section} {line.name}": line for line in lines}
         if by_id == self._shown:
             return
-        here = self.highlighted_option.id if self.highlighted_option is not None else None
+        highlighted_id = self.highlighted_option.id if self.highlighted_option is not None else None
         self._shown = by_id
         self.clear_options()
         section = ""
@@ -72,7 +72,9 @@ class Sidebar(Lines):
             self.add_option(Option(self._text(line), id=key))
         keys = list(by_id)
         if keys:
-            self.highlighted = self.get_option_index(here if here in by_id else keys[0])
+            self.highlighted = self.get_option_index(
+                highlighted_id if highlighted_id in by_id else keys[0]
+            )
 
     def on_lines_resized(self) -> None:
         """Draw the lines anew."""

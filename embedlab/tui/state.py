@@ -25,7 +25,7 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
         values = read_sealed_json(path, hint=_ANEW)
         if values["version"] != VERSION:
             raise ValueError("another version")
-        return {where: dict(known) for where, known in values["places"].items()}
+        return {place: dict(remembered) for place, remembered in values["places"].items()}
 
 
 class Memory:
@@ -35,13 +35,13 @@ class Memory:
         self._path = path or state_folder() / "dashboard-2.json"
         self._place = hashlib.sha256(place.encode()).hexdigest()[:16]
         self.trouble: EmbedlabError | None = None  # why nothing is remembered
-        stored: dict[str, dict[str, Any]] = {}
+        values_of_place: dict[str, dict[str, Any]] = {}
         try:
-            stored = _read(self._path)
+            values_of_place = _read(self._path)
         except EmbedlabError as error:
             self.trouble = error
         self._values: dict[str, dict[str, Any]] = {
-            where: dict(stored.get(where, {})) for where in (EVERYWHERE, self._place)
+            key: dict(values_of_place.get(key, {})) for key in (EVERYWHERE, self._place)
         }
         self._changed: dict[str, dict[str, Any]] = {EVERYWHERE: {}, self._place: {}}
 
@@ -52,27 +52,32 @@ class Memory:
 
     def set(self, name: str, value: Any, *, everywhere: bool = False) -> bool:
         """Remember VALUE, which JSON can hold, under NAME; gives whether that is a change."""
-        where = EVERYWHERE if everywhere else self._place
-        if self._values[where].get(name) == value:
+        place = EVERYWHERE if everywhere else self._place
+        if self._values[place].get(name) == value:
             return False
-        self._values[where][name] = self._changed[where][name] = value
+        self._values[place][name] = self._changed[place][name] = value
         return True
 
     def write(self) -> None:
         """Write what was changed since the last time into what the file holds now."""
-        changes = {where: values for where, values in self._changed.items() if values}
+        changes = {place: values for place, values in self._changed.items() if values}
         if not changes:
             return
-        self._changed = {where: {} for where in self._changed}
+        self._changed = {place: {} for place in self._changed}
         with sole_writer(self._path, hint=_PLACE):
             try:
-                stored = _read(self._path)
+                values_of_place = _read(self._path)
             except EmbedlabError:
                 self._path.replace(self._path.with_suffix(".damaged.json"))
-                stored = {}
-            for where, values in changes.items():
-                stored[where] = {**stored.pop(where, {}), **values}  # the newest is last
-            for old in [where for where in stored if where != EVERYWHERE][:-_MOST_PLACES]:
-                del stored[old]
-            values_now = {"version": VERSION, "places": stored}
+                values_of_place = {}
+            for place, values in changes.items():
+                values_of_place[place] = {
+                    **values_of_place.pop(place, {}),
+                    **values,
+                }  # the newest is last
+            for oldest in [place for place in values_of_place if place != EVERYWHERE][
+                :-_MOST_PLACES
+            ]:
+                del values_of_place[oldest]
+            values_now = {"version": VERSION, "places": values_of_place}
             write_json(self._path, values_now, indent=1, hint=_PLACE)

@@ -68,14 +68,14 @@ def default_task(settings: Settings) -> str:
 
 def open_shown(models: Sequence[str], task: str, settings: Settings) -> Shown:
     """Read what is stored of MODELS on TASK, the name of a task or of a dataset."""
-    places: dict[str, ScorePlace] = {}
+    score_places: dict[str, ScorePlace] = {}
     columns: list[ModelColumns] = []
     errors: list[EmbedlabError] = []
     trained: dict[str, ModelSpec] = {}
     for name in dict.fromkeys((*models, DICE)):
         try:
             members = resolve(name, settings.runs).members
-            places |= {spec.name: ScorePlace.of(spec, settings) for spec in members}
+            score_places |= {spec.name: ScorePlace.of(spec, settings) for spec in members}
         except EmbedlabError as error:
             errors.append(error)
             continue
@@ -90,7 +90,7 @@ def open_shown(models: Sequence[str], task: str, settings: Settings) -> Shown:
                     is_published=not any(spec.is_run for spec in members),
                 )
             )
-    folders = {name: place.evaluations for name, place in places.items()}
+    folders = {name: score_place.evaluations for name, score_place in score_places.items()}
     tasks, datasets = (
         ((), (task,)) if task not in task_names() else ((task,), _corpora(folders, task))
     )
@@ -104,7 +104,7 @@ def open_shown(models: Sequence[str], task: str, settings: Settings) -> Shown:
     outcomes = replace(
         outcomes,
         averages=_averages(outcomes),
-        trained=lambda shown: _trained_on(shown, trained, settings),
+        trained=lambda outcomes_shown: _trained_on(outcomes_shown, trained, settings),
     )
     similarities = {
         model.name: outcomes.predictions.select(
@@ -123,22 +123,22 @@ def open_shown(models: Sequence[str], task: str, settings: Settings) -> Shown:
         notes=tuple(dict.fromkeys(_notes(folders, outcomes, {model.name for model in columns}))),
         errors=tuple(errors),
         similarities=similarities,
-        vectors=lambda sentences: _stored_vectors(places, sentences, settings.cache),
+        vectors=lambda sentences: _stored_vectors(score_places, sentences, settings.cache),
     )
 
 
 def _stored_vectors(
-    places: Mapping[str, ScorePlace], sentences: Sequence[str], cache: Path
+    score_places: Mapping[str, ScorePlace], sentences: Sequence[str], cache: Path
 ) -> tuple[str, Vectors] | None:
     """The first model whose vectors of all SENTENCES are cached, and these, of length 1."""
     keys = sentence_keys(sentences)
-    for name, place in places.items():
-        dim = EmbeddingCache.stored_dim(cache, place.fingerprint)
+    for name, score_place in score_places.items():
+        dim = EmbeddingCache.stored_dim(cache, score_place.fingerprint)
         if dim is None:
             continue
-        stored = EmbeddingCache(cache, place.fingerprint, dim=dim, limit_bytes=0)
-        known, vectors, _ = stored.find(keys)
-        if known.all():
+        vector_cache = EmbeddingCache(cache, score_place.fingerprint, dim=dim, limit_bytes=0)
+        is_cached, vectors, _ = vector_cache.find(keys)
+        if is_cached.all():
             lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
             return name, vectors / np.maximum(lengths, 1e-12)
     return None
@@ -165,10 +165,19 @@ def _corpora(folders: Mapping[str, Path], task: str) -> tuple[str, ...]:
     """The datasets of TASK that were scored, without the starter set and own files that were opened
     once, and without the splits that single figures ask for.
     """
-    facts = [one for folder in folders.values() for one in stored_facts(folder) if one.task == task]
-    names = [one.name for one in facts if one.name != STARTER and not is_row_file(one.name)]
-    whole = dict.fromkeys(name for name in names if not name.endswith((":train", ":dev")))
-    return tuple(whole) or ("",)  # no dataset is called so: none names all
+    stored_tasks = [
+        stored
+        for folder in folders.values()
+        for stored in stored_facts(folder)
+        if stored.task == task
+    ]
+    names = [
+        stored.name
+        for stored in stored_tasks
+        if stored.name != STARTER and not is_row_file(stored.name)
+    ]
+    whole_names = dict.fromkeys(name for name in names if not name.endswith((":train", ":dev")))
+    return tuple(whole_names) or ("",)  # no dataset is called so: none names all
 
 
 def _averages(outcomes: Outcomes) -> Mapping[str, Mapping[str, Sequence[str]]]:
@@ -185,23 +194,23 @@ def _averages(outcomes: Outcomes) -> Mapping[str, Mapping[str, Sequence[str]]]:
 
 def _notes(folders: Mapping[str, Path], outcomes: Outcomes, models: set[str]) -> Iterator[str]:
     """What the files of the shown datasets say of themselves, the weightiest first."""
-    shown = {block.dataset for block in outcomes.blocks}
-    facts = [
-        (member, one)
+    shown_names = {block.dataset for block in outcomes.blocks}
+    member_facts = [
+        (member, stored)
         for member, folder in folders.items()
-        for one in stored_facts(folder)
-        if one.name in shown
+        for stored in stored_facts(folder)
+        if stored.name in shown_names
     ]
-    for _, one in facts:
-        for state in one.data:
+    for _, stored in member_facts:
+        for state in stored.data:
             if state.get("partial"):
-                rows, whole = state.get("rows"), state.get("expected_rows")
-                yield f"{one.name} is partial: {rows} of {whole} rows"
-    for member, one in facts:
-        if one.overlap.sentences or one.overlap.pairs:
-            yield f"{member} was trained on text of {one.name}"
-    for _, one in facts:
-        yield from one.notes
+                rows, expected = state.get("rows"), state.get("expected_rows")
+                yield f"{stored.name} is partial: {rows} of {expected} rows"
+    for member, stored in member_facts:
+        if stored.overlap.sentences or stored.overlap.pairs:
+            yield f"{member} was trained on text of {stored.name}"
+    for _, stored in member_facts:
+        yield from stored.notes
 
 
 def known_models(settings: Settings) -> list[str]:
@@ -212,5 +221,5 @@ def known_models(settings: Settings) -> list[str]:
     models += [*filter(find_spec, PREFIXED), DICE]  # named as their packages
     with suppress(OSError):
         for folder in (settings.cache / "models").iterdir():
-            models += [one.model for one in stored_facts(folder / "evaluations")]
+            models += [stored.model for stored in stored_facts(folder / "evaluations")]
     return list(dict.fromkeys((*finished_runs(settings.runs), *sorted(models))))

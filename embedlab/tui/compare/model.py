@@ -58,7 +58,7 @@ def main_slice(comparison: Comparison | None) -> ComparedSlice | None:
     """The slice that sums a comparison up: the last average, or the only slice."""
     if comparison is None:
         return None
-    averages = [compared for compared in comparison.slices if compared.average_of]
+    averages = [row for row in comparison.slices if row.average_of]
     if averages:
         return averages[-1]
     return comparison.slices[0] if len(comparison.slices) == 1 else None
@@ -66,19 +66,19 @@ def main_slice(comparison: Comparison | None) -> ComparedSlice | None:
 
 def model_scores(comparison: Comparison | None) -> tuple[Mapping[str, str], Mapping[str, str]]:
     """The score of each model in sum, and its sign against the reference."""
-    compared = main_slice(comparison)
-    if compared is None or comparison is None:
+    main = main_slice(comparison)
+    if main is None or comparison is None:
         return {}, {}
     scores = {
         name: f"{_SCALE * score.value:z.1f}" if isfinite(score.value) else "·"
-        for name, score in compared.scores.items()
+        for name, score in main.scores.items()
     }
-    signs = {
+    sign_of_model = {
         name: _sign(difference)
-        for name, difference in compared.differences.items()
+        for name, difference in main.differences.items()
         if isfinite(difference.delta)
     }
-    return scores, signs
+    return scores, sign_of_model
 
 
 def _sign(difference: Difference) -> str:
@@ -93,22 +93,26 @@ def verdict(comparison: Comparison) -> list[str]:
     """
     from embedlab.reports.verdicts import verdicts
 
-    reference, *others = comparison.names
-    if not others:
-        compared = main_slice(comparison)
-        said = f"{reference} alone"
-        if compared is not None:
-            score = compared.scores[reference]
+    reference, *other_models = comparison.names
+    if not other_models:
+        compared_slice = main_slice(comparison)
+        sentence = f"{reference} alone"
+        if compared_slice is not None:
+            score = compared_slice.scores[reference]
             interval = _interval(score.low, score.high)
-            said = f"{reference} has {_SCALE * score.value:z.1f}{interval} on {compared.title}"
-        return [f"{said}: choose another model to compare with (c)"]
-    known = [
+            sentence = (
+                f"{reference} has {_SCALE * score.value:z.1f}{interval} on {compared_slice.title}"
+            )
+        return [f"{sentence}: choose another model to compare with (c)"]
+    known_differences = [
         difference
-        for compared in comparison.slices
-        for difference in compared.differences.values()
+        for compared_slice in comparison.slices
+        for difference in compared_slice.differences.values()
         if isfinite(difference.delta)
     ]
-    if len(known) > 1 and not any(difference.significant for difference in known):
+    if len(known_differences) > 1 and not any(
+        difference.significant for difference in known_differences
+    ):
         rows = len(comparison.slices)
         return [f"No difference from {reference} is clear on any of {rows} rows."]
     return verdicts(comparison.slices, comparison.names, by=comparison.slicing.by)
@@ -125,33 +129,34 @@ def forest_lines(comparison: Comparison, models: Sequence[str] = ()) -> Iterator
     other averages, then the rest. MODELS are all that were chosen, in order of their signs.
     """
     main = main_slice(comparison)
-    first, *others = comparison.names
+    reference_name, *other_names = comparison.names
     slices = sorted(
-        comparison.slices, key=lambda compared: (compared is not main, not compared.average_of)
+        comparison.slices,
+        key=lambda compared_slice: (compared_slice is not main, not compared_slice.average_of),
     )
-    for compared in slices:
-        reference = compared.scores[first].value
-        for name in others or [first]:
-            difference = compared.differences.get(name)
-            score = compared.scores[name]
+    for compared_slice in slices:
+        reference = compared_slice.scores[reference_name].value
+        for name in other_names or [reference_name]:
+            difference = compared_slice.differences.get(name)
+            score = compared_slice.scores[name]
             sign = _sign(difference) if difference and isfinite(difference.delta) else ""
-            place = (models or comparison.names).index(name)
-            mark = model_sign(place)
+            position = (models or comparison.names).index(name)
+            symbol = model_sign(position)
             yield ForestLine(
-                slice_key=compared.key,
-                title=compared.title,
-                items=compared.items,
+                slice_key=compared_slice.key,
+                title=compared_slice.title,
+                items=compared_slice.items,
                 reference=_SCALE * reference,
                 model=name,
-                place=place,
+                place=position,
                 score=_SCALE * score.value,
                 delta=_SCALE * (difference.delta if difference else score.value),
                 low=_SCALE * (difference.low if difference else score.low),
                 high=_SCALE * (difference.high if difference else score.high),
                 sign=sign,
-                mark=mark if sign in {"▲", "▼"} else mark.translate(HOLLOW),
-                is_average=bool(compared.average_of),
-                notes=compared.notes,
+                mark=symbol if sign in {"▲", "▼"} else symbol.translate(HOLLOW),
+                is_average=bool(compared_slice.average_of),
+                notes=compared_slice.notes,
             )
 
 
@@ -175,8 +180,8 @@ def explain(
         for name in (shown.columns[0].name, other)
     ]
     members = [member for model in models for member in model.members]
-    parts = slices_of(shown.outcomes, members, by=DATASET, selection=selection)
-    evidence = outcome_evidence(shown.outcomes, members, parts)
+    dataset_slices = slices_of(shown.outcomes, members, by=DATASET, selection=selection)
+    evidence = outcome_evidence(shown.outcomes, members, dataset_slices)
     rng = np.random.default_rng(_HALVES_SEED)
     return explained(
         shown.outcomes, models, evidence, selection, rng=rng, examples=3, progress=progress
@@ -197,7 +202,7 @@ class WhyLine:
 
 def why_lines(explanation: Explanation) -> list[WhyLine]:
     """Where the difference is larger or smaller, then what each model alone gets right."""
-    uneven = [one for one in explanation.uneven if one.contrast.significant][:_MOST_KINDS]
+    uneven = [kind for kind in explanation.uneven if kind.contrast.significant][:_MOST_KINDS]
     uneven += [tested.found for tested in explanation.search.confirmed[:2]]
     kinds = len(explanation.kinds)
     lines = [WhyLine(text="No property divides these items into kinds.")]
@@ -206,21 +211,27 @@ def why_lines(explanation: Explanation) -> list[WhyLine]:
         lines = [WhyLine(text=text)]
     if uneven:
         lines = [WhyLine(text=f"{explanation.second} gains or loses on", style="bold")]
-        for one in uneven:
+        for kind in uneven:
             low, delta, high = (
-                _SCALE * end for end in (one.contrast.low, one.contrast.delta, one.contrast.high)
+                _SCALE * end for end in (kind.contrast.low, kind.contrast.delta, kind.contrast.high)
             )
-            lines.append(WhyLine(text=one.title, low=low, delta=delta, high=high, items=one.items))
+            lines.append(
+                WhyLine(text=kind.title, low=low, delta=delta, high=high, items=kind.items)
+            )
         text = f"points beside all other items; Holm over {kinds} kinds"
         lines.append(WhyLine(text=text, style="$faint"))
     for side in explanation.sides:
-        alone = f"{side.model} alone is right on {side.items:,} items"
-        lines += [WhyLine(text=""), WhyLine(text=alone, style="bold")]
-        facts = [fact for fact in (*side.common, *side.words) if fact.significant][:_MOST_KINDS]
-        for fact in facts:
-            shares = f"{fact.share:.0%} of them, {fact.elsewhere:.0%} of all other items"
-            lines.append(WhyLine(text=f"{fact.title}: {shares}"))
-        if not facts:
+        heading = f"{side.model} alone is right on {side.items:,} items"
+        lines += [WhyLine(text=""), WhyLine(text=heading, style="bold")]
+        commonalities = [
+            commonality for commonality in (*side.common, *side.words) if commonality.significant
+        ][:_MOST_KINDS]
+        for commonality in commonalities:
+            shares = (
+                f"{commonality.share:.0%} of them, {commonality.elsewhere:.0%} of all other items"
+            )
+            lines.append(WhyLine(text=f"{commonality.title}: {shares}"))
+        if not commonalities:
             lines.append(WhyLine(text="nothing sets them apart from other items", style="$faint"))
         for row in side.typical[:2]:
             columns = map(explanation.outcomes.column, ("sentence1", "sentence2"))
@@ -231,8 +242,10 @@ def why_lines(explanation: Explanation) -> list[WhyLine]:
 
 def ends_of(lines: Sequence[ForestLine]) -> tuple[float, float]:
     """The ends of the axis that all LINES share; it holds 0."""
-    ends = [end for line in lines for end in (line.low, line.high, line.delta) if isfinite(end)]
-    low, high = min([0.0, *ends]), max([0.0, *ends])
+    line_ends = [
+        end for line in lines for end in (line.low, line.high, line.delta) if isfinite(end)
+    ]
+    low, high = min([0.0, *line_ends]), max([0.0, *line_ends])
     slack = (high - low) * 0.04 or 1.0
     return low - slack, high + slack
 
@@ -248,8 +261,8 @@ def axis_labels(low: float, high: float, width: int) -> str:
     for value, text in sorted(
         round_ticks(low, high, max(2, width // 9)), key=lambda tick: tick[0] != 0
     ):
-        place = place_on(value, low, high, width)
-        start = max(0, min(place - (len(text) - 1) // 2, width - len(text)))
+        position = place_on(value, low, high, width)
+        start = max(0, min(position - (len(text) - 1) // 2, width - len(text)))
         if not "".join(cells[max(start - 1, 0) : start + len(text) + 1]).strip():
             cells[start : start + len(text)] = text
     return "".join(cells)
@@ -260,8 +273,8 @@ def forest_bar(line: ForestLine, low: float, high: float, width: int) -> str:
     cells = [" "] * width
     cells[place_on(0.0, low, high, width)] = "│"
     if isfinite(line.low) and isfinite(line.high):
-        first, last = (place_on(end, low, high, width) for end in (line.low, line.high))
-        for cell in range(first, last + 1):
+        left, right = (place_on(end, low, high, width) for end in (line.low, line.high))
+        for cell in range(left, right + 1):
             cells[cell] = "─" if cells[cell] == " " else "┼"
     if isfinite(line.delta):
         cells[place_on(line.delta, low, high, width)] = line.mark

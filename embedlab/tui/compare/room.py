@@ -62,8 +62,8 @@ class Scatter(Widget, can_focus=True):
         """The dots; the more items in a cell, the brighter it is."""
         width, height = self.content_size
         x, y = self._points
-        known = np.isfinite(x) & np.isfinite(y)
-        x, y = x[known], y[known]
+        is_finite = np.isfinite(x) & np.isfinite(y)
+        x, y = x[is_finite], y[is_finite]
         if min(width, 2 * height) < 8 or len(x) < 2 or not np.ptp(x) or not np.ptp(y):
             return faint("no item has both")
         across = ((x - x.min()) / np.ptp(x) * (2 * width - 1)).round().astype(int)
@@ -75,11 +75,11 @@ class Scatter(Widget, can_focus=True):
         dense = np.quantile(many[many > 0], 0.8)
         lines = []
         for row in range(height):
-            parts = [
+            styled_dots = [
                 (dots_sign(bit), "bold" if count > dense else "$faint")
                 for bit, count in zip(bits[row].tolist(), many[row].tolist(), strict=True)
             ]
-            lines.append(joined_runs(parts))
+            lines.append(joined_runs(styled_dots))
         return Content("\n").join(lines)
 
 
@@ -144,8 +144,8 @@ class CompareRoom(Room):
                 yield Static(id="forest-head", markup=False)
                 yield Lines(id="forest")
             with Vertical(id="compare-panes"):
-                with VerticalScroll(id="why", classes="panel") as why:
-                    why.border_title = "why"
+                with VerticalScroll(id="why", classes="panel") as why_pane:
+                    why_pane.border_title = "why"
                     yield Static(markup=False)
                 yield Scatter(id="scatter")
 
@@ -176,11 +176,11 @@ class CompareRoom(Room):
 
     def take_view(self, view: View) -> None:
         """Compare on the items that the Data room shows."""
-        before, self.view = self.view, view
+        previous, self.view = self.view, view
         if (
-            before is not None
-            and before.facts is view.facts
-            and (before.expression, before.dataset) == (view.expression, view.dataset)
+            previous is not None
+            and previous.facts is view.facts
+            and (previous.expression, previous.dataset) == (view.expression, view.dataset)
         ):
             return
         self._explained.clear()
@@ -232,9 +232,9 @@ class CompareRoom(Room):
         if self.is_sorted:
             lines.sort(key=lambda line: -abs(line.delta) if isfinite(line.delta) else 0.0)
         self._lines = lines
-        first, *others = verdict(comparison)
-        said = [Content.styled(first, "bold"), *map(Content, others)]
-        self.say("#verdict", Content("\n").join(said))
+        headline, *details = verdict(comparison)
+        texts = [Content.styled(headline, "bold"), *map(Content, details)]
+        self.say("#verdict", Content("\n").join(texts))
         self._draw()
         self.dashboard.refresh_header()
 
@@ -260,15 +260,15 @@ class CompareRoom(Room):
         side.border_title = Content("scores" if is_alone else reference)
         side.border_subtitle = "─ 95%" if is_alone else _LEGEND
         low, high = ends_of(self._lines)
-        cells = self._title_width
+        title_cells = self._title_width
         texts = []
-        before = ""
+        previous_title = ""
         for line in self._lines:
-            is_new = line.title != before
-            title = shortened(line.title, cells) if is_new else ""
-            beside = "" if is_alone else _number(line.reference)
-            facts = f"{line.items:>6,} {beside:>6}" if is_new else " " * 13
-            before = line.title
+            is_new = line.title != previous_title
+            title = shortened(line.title, title_cells) if is_new else ""
+            reference_text = "" if is_alone else _number(line.reference)
+            item_text = f"{line.items:>6,} {reference_text:>6}" if is_new else " " * 13
+            previous_title = line.title
             colour = model_colour(line.place)
             style = "bold" if line.is_average else ""
             delta = f"{line.delta:+z.1f}" if isfinite(line.delta) else "·"
@@ -276,8 +276,8 @@ class CompareRoom(Room):
             is_clear = line.sign in {"▲", "▼"}
             texts.append(
                 Content.assemble(
-                    (f"{title:<{cells}} ", style),
-                    (facts, "$faint"),
+                    (f"{title:<{title_cells}} ", style),
+                    (item_text, "$faint"),
                     (f"  {model_sign(line.place)}{_number(line.score):>6} ", colour),
                     (f"{delta:>7} {line.sign or ' '}    ", "bold" if is_clear else "$faint"),
                     _bar(line, low, high, bar, colour if is_clear else "$faint"),
@@ -285,8 +285,8 @@ class CompareRoom(Room):
             )
         forest.fill(texts)
         sign = model_sign(self.dashboard.shown.models.index(self.comparison.names[0]))
-        beside, diff = ("", "") if is_alone else (f"{sign} ref", "diff")
-        title = f"{self.slicing.by:<{cells}} {'items':>6} {beside:>6} {'score':>8}"
+        reference_text, diff = ("", "") if is_alone else (f"{sign} ref", "diff")
+        title = f"{self.slicing.by:<{title_cells}} {'items':>6} {reference_text:>6} {'score':>8}"
         head = f"{title} {diff:>7}      {axis_labels(low, high, bar)}"
         self.say("#forest-head", Content.styled(head, "bold $faint"))
 
@@ -296,21 +296,21 @@ class CompareRoom(Room):
         if line is None or view is None or self.comparison is None:
             return
         reference = self.comparison.names[0]
-        other = GOLD if self.is_with_gold or line.model == reference else reference
-        x, y = (view.facts.numbers(name)[view.rows] for name in (other, line.model))
-        self.query_one(Scatter).show(x, y, f"{line.model} ↑ against {other} →")
-        known = self._explained.get((reference, line.model))
+        x_name = GOLD if self.is_with_gold or line.model == reference else reference
+        x, y = (view.facts.numbers(name)[view.rows] for name in (x_name, line.model))
+        self.query_one(Scatter).show(x, y, f"{line.model} ↑ against {x_name} →")
+        explanation = self._explained.get((reference, line.model))
         notes = "\n".join(line.notes)
         hint = f"w explains {line.model}: on what it gains or loses, what it alone gets right"
         if line.model == reference:
             hint = "c chooses another model to compare with"
-        self.say("#why Static", known or faint(notes or hint))
+        self.say("#why Static", explanation or faint(notes or hint))
 
     @property
     def line(self) -> ForestLine | None:
         """The row under the cursor."""
-        place = self.query_one("#forest", OptionList).highlighted
-        return self._lines[place] if place is not None and place < len(self._lines) else None
+        index = self.query_one("#forest", OptionList).highlighted
+        return self._lines[index] if index is not None and index < len(self._lines) else None
 
     # keys
 
@@ -376,10 +376,10 @@ class CompareRoom(Room):
             self.app.notify("choose two models first: c")
             return
         self.add_class("-why")
-        why = self.query_one("#why", VerticalScroll)
-        why.border_title = Content(f"why · {line.model}")
+        why_pane = self.query_one("#why", VerticalScroll)
+        why_pane.border_title = Content(f"why · {line.model}")
         if self.has_class("-narrow"):
-            self.screen.set_focus(why)
+            self.screen.set_focus(why_pane)
         self._explain(self.comparison.names[0], line.model)
 
     @work(thread=True, exclusive=True, group="why", exit_on_error=False)
@@ -390,11 +390,11 @@ class CompareRoom(Room):
         def say(text: Content) -> None:
             self.hand_over(pane.update, text)
 
-        def progress(what: str) -> Callable[[int, int], None]:
-            def tick(done: int, whole: int) -> None:
+        def progress(label: str) -> Callable[[int, int], None]:
+            def tick(done: int, total: int) -> None:
                 if worker.is_cancelled:
                     raise _Stale
-                say(faint(f"{what}: {done} of {whole}"))
+                say(faint(f"{label}: {done} of {total}"))
 
             return tick
 
@@ -404,13 +404,13 @@ class CompareRoom(Room):
         say(faint("looking …"))
         selection = self.view.selection if self.view is not None else None
         try:
-            found = explain(self.dashboard.shown, other, selection, progress)
+            explanation = explain(self.dashboard.shown, other, selection, progress)
         except EmbedlabError as error:
             say(Content(f"{error.message}\n{error.hint}"))
             return
         except _Stale:
             return
-        text = self._why_text(why_lines(found))
+        text = self._why_text(why_lines(explanation))
         self._explained[reference, other] = text
         say(text)
 

@@ -19,46 +19,51 @@ def item_cards(
     """The sentences of ITEM, its bars in WIDTH cells, and what else is known of it, with what is
     NEAREST to its first sentence by a model.
     """
-    first, *others = item.sentences or ("",)
-    second = others[0] if others else ""
-    texts = [sentence(first, second), *(sentence(text, first) for text in others)]
+    first_text, *other_texts = item.sentences or ("",)
+    second_text = other_texts[0] if other_texts else ""
+    texts = [
+        sentence(first_text, second_text),
+        *(sentence(text, first_text) for text in other_texts),
+    ]
     names = min(max(len(bar.name) for bar in item.bars), _LONGEST_NAME)
     bar_width = max(6, min(_BAR, width - names - 28))
     bars = [_bar(bar, names, bar_width) for bar in item.bars]
     if any(isfinite(bar.rank) for bar in item.bars):
         bars.insert(0, faint(f"{'percentile  error':>{names + bar_width + 28}}"))
-    facts = [
+    lines_of_facts = [
         Content.assemble((f"{name:<7}", "$faint"), safe_line(text))
         for name, text in (("source", item.source), ("note", note))
         if text
     ]
     if item.trained:
-        facts.append(Content.styled(f"trained on by {item.trained}", "$text-warning"))
+        lines_of_facts.append(Content.styled(f"trained on by {item.trained}", "$text-warning"))
     if item.neighbours:
-        facts.append(faint("the same sentence in"))
-        facts += [
-            Content.assemble((f"{gold:>5}  ", "$gold"), sentence(text, first))
+        lines_of_facts.append(faint("the same sentence in"))
+        lines_of_facts += [
+            Content.assemble((f"{gold:>5}  ", "$gold"), sentence(text, first_text))
             for gold, text in item.neighbours
         ]
     model, sentences = nearest
     if sentences:
-        facts.append(faint(f"nearest to the first, by {model}"))
-        facts += [Content(f"{cosine:z5.2f}  {safe_line(text)}") for cosine, text in sentences]
+        lines_of_facts.append(faint(f"nearest to the first, by {model}"))
+        lines_of_facts += [
+            Content(f"{cosine:z5.2f}  {safe_line(text)}") for cosine, text in sentences
+        ]
     lines = Content("\n")
-    return lines.join(texts), lines.join(bars), lines.join(facts)
+    return lines.join(texts), lines.join(bars), lines.join(lines_of_facts)
 
 
 def _bar(bar: Bar, names: int, width: int) -> Content:
     """A line with its number, a bar of it in WIDTH cells, its percentile and its error."""
-    drawn = ""
+    bar_text = ""
     if isfinite(bar.share):
-        halves = round(min(abs(bar.share), 1.0) * width * 2)
-        drawn = ("━" if bar.share >= 0 else "╍") * (halves // 2) + "╸" * (halves % 2)
+        half_cells = round(min(abs(bar.share), 1.0) * width * 2)
+        bar_text = ("━" if bar.share >= 0 else "╍") * (half_cells // 2) + "╸" * (half_cells % 2)
     is_far = isfinite(bar.error) and abs(bar.error) >= _FAR
     return Content.assemble(
         (f"{shortened(bar.name, names):<{names}} ", bar.colour),
         f"{bar.text[:7]:>7} ",
-        (f"{drawn:<{width}}", bar.colour),
+        (f"{bar_text:<{width}}", bar.colour),
         (f"{bar.rank:z12.0f}" if isfinite(bar.rank) else "", "$faint"),
         (
             f"{bar.error:>+z7.0f}" if isfinite(bar.error) else "",
@@ -73,7 +78,7 @@ def sentence(text: str, other: str) -> Content:
         return Content(safe_line(text))
     return Content.assemble(
         *(
-            (part, "bold underline" if is_only else "")
-            for part, is_only in words_only_here(safe_line(text), other)
+            (words, "bold underline" if is_only else "")
+            for words, is_only in words_only_here(safe_line(text), other)
         )
     )

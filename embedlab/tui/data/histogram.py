@@ -59,38 +59,38 @@ class Histogram(Widget, can_focus=True):
         places_of = [cell * len(bins.whole) // width for cell in range(width)]
         heights = [_heights(counts, rows) for counts in (bins.shown, bins.whole)]
         lines = []
-        chosen = self._chosen()
+        brushed = self._chosen()
         for line in range(rows):
-            parts: list[tuple[str, str]] = []
-            for place in places_of:
-                own, behind = (
-                    max(0, min(height[place] - (rows - 1 - line) * 8, 8)) for height in heights
+            styled_cells: list[tuple[str, str]] = []
+            for bin_index in places_of:
+                shown_eighths, whole_eighths = (
+                    max(0, min(height[bin_index] - (rows - 1 - line) * 8, 8)) for height in heights
                 )
-                sign = _EIGHTHS[own or behind]
-                style = self._colour if own else "$rule"
-                if 0 < own < behind == 8:
+                block = _EIGHTHS[shown_eighths or whole_eighths]
+                style = self._colour if shown_eighths else "$rule"
+                if 0 < shown_eighths < whole_eighths == 8:
                     style += " on $rule"
-                if self.has_focus and place in chosen:
+                if self.has_focus and bin_index in brushed:
                     style = f"{self._colour} on $panel-lighten-2 bold"
-                parts.append((sign, style))
-            lines.append(joined_runs(parts))
+                styled_cells.append((block, style))
+            lines.append(joined_runs(styled_cells))
         low, high = f"{round(bins.low, 1):g}", f"{round(bins.high, 1):g}"
         if self.has_focus:
-            first, last = min(chosen), max(chosen)
-            below = f"{bins.edge(first):.3g}–{bins.edge(last + 1):.3g}: "
-            below += f"{sum(bins.shown[first : last + 1]):,}"
+            first_bin, last_bin = min(brushed), max(brushed)
+            caption = f"{bins.edge(first_bin):.3g}–{bins.edge(last_bin + 1):.3g}: "
+            caption += f"{sum(bins.shown[first_bin : last_bin + 1]):,}"
         else:
-            below = f"{low}{high:>{max(width - len(low), 1)}}"
-        return Content("\n").join([*lines, faint(below)])
+            caption = f"{low}{high:>{max(width - len(low), 1)}}"
+        return Content("\n").join([*lines, faint(caption)])
 
     def _chosen(self) -> range:
-        begun = self.place if self.begun is None else self.begun
-        return range(min(begun, self.place), max(begun, self.place) + 1)
+        range_start = self.place if self.begun is None else self.begun
+        return range(min(range_start, self.place), max(range_start, self.place) + 1)
 
-    def action_move(self, by: int) -> None:
+    def action_move(self, step: int) -> None:
         """Move the cursor over the bins."""
         if self.bins is not None:
-            self.place = max(0, min(self.place + by, len(self.bins.whole) - 1))
+            self.place = max(0, min(self.place + step, len(self.bins.whole) - 1))
 
     def action_brush(self) -> None:
         """Begin a range, or end it."""
@@ -99,8 +99,8 @@ class Histogram(Widget, can_focus=True):
         if self.begun is None:
             self.begun = self.place
             return
-        chosen = self._chosen()
-        low, high = self.bins.edge(chosen[0]), self.bins.edge(chosen[-1] + 1)
+        brushed = self._chosen()
+        low, high = self.bins.edge(brushed[0]), self.bins.edge(brushed[-1] + 1)
         self.begun = None
         self.post_message(self.Brushed(self.bins.field, low, high))
 
@@ -113,11 +113,11 @@ class Histogram(Widget, can_focus=True):
 
 def _heights(counts: Sequence[int], rows: int) -> list[int]:
     """The height of each bar in eighths of a line; a bar of anything is seen."""
-    most = max(counts) or 1
-    return [max(round(count / most * rows * 8), 1 if count else 0) for count in counts]
+    largest = max(counts) or 1
+    return [max(round(count / largest * rows * 8), 1 if count else 0) for count in counts]
 
 
 def joined_runs(parts: Sequence[tuple[str, str]]) -> Content:
     """PARTS of a line, with neighbours of one style as one."""
-    runs = groupby(parts, key=lambda part: part[1])
+    runs = groupby(parts, key=lambda styled: styled[1])
     return Content.assemble(*(("".join(text for text, _ in run), style) for style, run in runs))

@@ -55,8 +55,8 @@ class Facts:
                 "dataset": self.outcomes.rows["block"],
                 GOLD: self.outcomes.column(GOLD),
                 **{
-                    f"m{place}": self.outcomes.scores_alone(self.shown.similarities[model.name])
-                    for place, model in enumerate(self.shown.columns)
+                    f"m{index}": self.outcomes.scores_alone(self.shown.similarities[model.name])
+                    for index, model in enumerate(self.shown.columns)
                 },
             }
         )
@@ -65,7 +65,7 @@ class Facts:
             return {}
         frame = rank_errors(table, columns)
         names = [model.name for model in self.shown.columns]
-        errors = {name: _floats(frame[f"error(m{place})"]) for place, name in enumerate(names)}
+        errors = {name: _floats(frame[f"error(m{index})"]) for index, name in enumerate(names)}
         return {**errors, GAP: _floats(frame[GAP])}
 
     @property
@@ -99,11 +99,13 @@ class Facts:
         if not sentence or self.vectors is None:
             return "", []
         model, vectors = self.vectors
-        place = self.sentences.index(sentence)
-        cosines = vectors @ vectors[place]
-        cosines[place] = -np.inf
+        index = self.sentences.index(sentence)
+        cosines = vectors @ vectors[index]
+        cosines[index] = -np.inf
         order = np.argsort(-cosines)[:_MOST_NEAREST]
-        return model, [(float(cosines[other]), self.sentences[other]) for other in order]
+        return model, [
+            (float(cosines[neighbour]), self.sentences[neighbour]) for neighbour in order
+        ]
 
     def numbers(self, name: str) -> Floats:
         """The numbers called NAME: gold, dice, gap, or a model."""
@@ -152,23 +154,23 @@ def view_of(
     read is a UsageError.
     """
     shown = facts.shown
-    holds = np.ones(shown.items, dtype=np.bool_)
+    is_shown = np.ones(shown.items, dtype=np.bool_)
     selection = None
-    lacking: tuple[str, ...] = ()
+    missing_values: tuple[str, ...] = ()
     if expression.strip():
         models = {model.name: model.members for model in shown.columns}
         condition = item_condition(expression, [*models])
         selection = items_that_fit(facts.outcomes, condition, models, expression=expression)
-        holds, lacking = selection.holds, selection.lacking
+        is_shown, missing_values = selection.holds, selection.lacking
     if dataset in shown.datasets:
-        holds = holds & (facts.blocks == shown.datasets.index(dataset or ""))
+        is_shown = is_shown & (facts.blocks == shown.datasets.index(dataset or ""))
         selection = ItemSelection(
             expression=" ".join(filter(None, (f"dataset:{dataset}", expression))),
-            holds=holds,
+            holds=is_shown,
             is_by_results=selection.is_by_results if selection is not None else False,
-            lacking=lacking,
+            lacking=missing_values,
         )
-    rows = np.flatnonzero(holds)
+    rows = np.flatnonzero(is_shown)
     if sort != FILE:
         keys = facts.numbers(sort)[rows]
         order = np.argsort(-keys if is_descending else keys, kind="stable")  # nan is last
@@ -183,7 +185,7 @@ def view_of(
         sort=sort,
         is_descending=is_descending,
         selection=selection,
-        lacking=lacking,
+        lacking=missing_values,
     )
 
 
@@ -191,7 +193,7 @@ def why_none(view: View) -> str:
     """What to type where no item matches: a dataset's name is read whole, unless it ends with *."""
     for name in re.findall(r"dataset:(\S+)", view.expression):
         datasets = view.facts.shown.datasets
-        if name not in datasets and any(one.startswith(name) for one in datasets):
+        if name not in datasets and any(dataset.startswith(name) for dataset in datasets):
             return f"`dataset:{name}*` finds {', '.join(d for d in datasets if d.startswith(name))}"
     return "esc clears the filter"
 
@@ -211,27 +213,27 @@ class Bins:
     shown: tuple[int, ...]
     whole: tuple[int, ...]
 
-    def edge(self, place: int) -> float:
-        """The lower edge of the bin at PLACE."""
-        return self.low + (self.high - self.low) * place / len(self.whole)
+    def edge(self, index: int) -> float:
+        """The lower edge of the bin at INDEX."""
+        return self.low + (self.high - self.low) * index / len(self.whole)
 
 
 def bins_of(view: View, name: str, count: int = BINS) -> Bins | None:
     """The histogram of the numbers called NAME; None where there are none."""
     values = view.facts.numbers(name)
-    known = values[np.isfinite(values)]
-    if not len(known) or known.min() == known.max():
+    finite = values[np.isfinite(values)]
+    if not len(finite) or finite.min() == finite.max():
         return None
-    ends = float(known.min()), float(known.max())
-    whole, _ = np.histogram(known, count, ends)
+    limits = float(finite.min()), float(finite.max())
+    whole_counts, _ = np.histogram(finite, count, limits)
     picked = values[view.rows]
-    shown, _ = np.histogram(picked[np.isfinite(picked)], count, ends)
+    shown_counts, _ = np.histogram(picked[np.isfinite(picked)], count, limits)
     return Bins(
         field=name,
-        low=ends[0],
-        high=ends[1],
-        shown=tuple(shown.tolist()),
-        whole=tuple(whole.tolist()),
+        low=limits[0],
+        high=limits[1],
+        shown=tuple(shown_counts.tolist()),
+        whole=tuple(whole_counts.tolist()),
     )
 
 
@@ -249,14 +251,14 @@ def without_range(expression: str, name: str) -> str:
 
 def words_only_here(sentence: str, other: str) -> Sequence[tuple[str, bool]]:
     """The parts of SENTENCE with whether each is a word that OTHER lacks."""
-    others = {word.casefold() for word in _WORD.findall(other)}
-    parts: list[tuple[str, bool]] = []
+    other_words = {word.casefold() for word in _WORD.findall(other)}
+    pieces: list[tuple[str, bool]] = []
     for text in re.findall(rf"{_WORD.pattern}|\s+", sentence):
-        is_only = text[0].isalnum() and text.casefold() not in others
-        if parts and parts[-1][1] == is_only:
-            text = parts.pop()[0] + text
-        parts.append((text, is_only))
-    return parts
+        is_only = text[0].isalnum() and text.casefold() not in other_words
+        if pieces and pieces[-1][1] == is_only:
+            text = pieces.pop()[0] + text
+        pieces.append((text, is_only))
+    return pieces
 
 
 @dataclass(frozen=True)
@@ -294,20 +296,20 @@ def item_of(facts: Facts, row: int) -> Item:
     is_class = bool(block.classes) or not high > low
 
     def bar(name: str, colour: str, values: Floats, share: float, error: float = np.nan) -> Bar:
-        others = values[is_in_block & np.isfinite(values)]
+        finite_values = values[is_in_block & np.isfinite(values)]
         is_ranked = not is_class and np.isfinite(values[row])
-        rank = float(percentile_ranks(values[row], others)) if is_ranked else np.nan
+        rank = float(percentile_ranks(values[row], finite_values)) if is_ranked else np.nan
         text = facts.text(values[row], row, is_gold=values is facts.gold)
         return Bar(name, colour, text, share, rank, error)
 
     gold_share = np.nan if is_class else float((facts.gold[row] - low) / (high - low))
     bars = [bar("  gold", "$gold", facts.gold, gold_share)]
     for name, values in facts.predictions.items():
-        place = facts.shown.models.index(name)
+        position = facts.shown.models.index(name)
         share = values[row] if -1 <= values[row] <= 1 else np.nan
         error = float(facts.ranks[name][row]) if name in facts.ranks else np.nan
-        title = f"{model_sign(place)} {name}"
-        bars.append(bar(title, model_colour(place), values, float(share), error))
+        title = f"{model_sign(position)} {name}"
+        bars.append(bar(title, model_colour(position), values, float(share), error))
     if DICE not in facts.predictions and np.isfinite(dice := facts.dice[row]):
         bars.append(Bar("  Dice", "$faint", f"{dice:.2f}", float(dice)))
     return Item(
@@ -323,15 +325,21 @@ def item_of(facts: Facts, row: int) -> Item:
 def _neighbours(facts: Facts, row: int) -> list[tuple[str, str]]:
     """Other items with one of the item's sentences: gold and the other sentence."""
     rows = facts.outcomes.rows
-    own = {rows["first_text"][row], rows["second_text"][row]} - {None}
-    found = rows.with_row_index("row").filter(
-        (pl.col("first_text").is_in(own) | pl.col("second_text").is_in(own))
+    own_texts = {rows["first_text"][row], rows["second_text"][row]} - {None}
+    neighbour_rows = rows.with_row_index("row").filter(
+        (pl.col("first_text").is_in(own_texts) | pl.col("second_text").is_in(own_texts))
         & (pl.col("row") != row)
     )
-    firsts, seconds = (facts.outcomes.column(name) for name in ("sentence1", "sentence2"))
+    first_sentences, second_sentences = (
+        facts.outcomes.column(name) for name in ("sentence1", "sentence2")
+    )
     neighbours = []
-    for other, first in found.head(_MOST_NEIGHBOURS).select("row", "first_text").iter_rows():
-        text = seconds[other] if first in own else firsts[other]
-        gold = facts.text(facts.gold[other], other, is_gold=True)
-        neighbours.append((gold, text or firsts[other] or ""))
+    for neighbour, first_text in (
+        neighbour_rows.head(_MOST_NEIGHBOURS).select("row", "first_text").iter_rows()
+    ):
+        text = (
+            second_sentences[neighbour] if first_text in own_texts else first_sentences[neighbour]
+        )
+        gold = facts.text(facts.gold[neighbour], neighbour, is_gold=True)
+        neighbours.append((gold, text or first_sentences[neighbour] or ""))
     return neighbours

@@ -60,13 +60,15 @@ class FilterWords(Suggester):
         """The whole text that is offered for VALUE."""
         if not value.strip():
             return None
-        if before := next((one for one in self.history if one.startswith(value)), None):
-            return before
+        if earlier := next(
+            (filter_text for filter_text in self.history if filter_text.startswith(value)), None
+        ):
+            return earlier
         start = max(value.rfind(" "), value.rfind("-")) + 1
-        begun = value[start:]
-        names = (name for name in self.fields if begun and name.startswith(begun))
+        prefix = value[start:]
+        names = (name for name in self.fields if prefix and name.startswith(prefix))
         name = next(names, None)
-        return value[:start] + name if name and name != begun else None
+        return value[:start] + name if name and name != prefix else None
 
 
 class FilterField(Input):
@@ -91,8 +93,8 @@ class FilterField(Input):
     def action_history(self, step: int) -> None:
         """Take a filter that was typed before."""
         lines = ["", *self.words.history]
-        place = lines.index(self.value) if self.value in lines else 0
-        self.value = lines[max(0, min(place + step, len(lines) - 1))]
+        index = lines.index(self.value) if self.value in lines else 0
+        self.value = lines[max(0, min(index + step, len(lines) - 1))]
         self.cursor_position = len(self.value)
 
 
@@ -197,8 +199,10 @@ class DataRoom(Room):
     def crumbs(self) -> Sequence[str]:
         """The datasets, and the order."""
         names = self.dashboard.shown.datasets
-        shown = self.dataset or (f"{len(names)} datasets" if len(names) > 2 else ", ".join(names))
-        return shown, f"by {self.sort}" if self.sort != FILE else ""
+        dataset_text = self.dataset or (
+            f"{len(names)} datasets" if len(names) > 2 else ", ".join(names)
+        )
+        return dataset_text, f"by {self.sort}" if self.sort != FILE else ""
 
     def enter(self) -> None:
         """Go to the table."""
@@ -262,9 +266,9 @@ class DataRoom(Room):
         self.table.show(view)
         if not len(view.rows):
             self._refuse(EmbedlabError("no item matches", hint=why_none(view)))
-        lacking = f" · no such values: {', '.join(view.lacking[:3])}" if view.lacking else ""
+        missing_note = f" · no such values: {', '.join(view.lacking[:3])}" if view.lacking else ""
         by_results = " · chosen by results" if view.is_by_results else ""
-        self.table.border_title = Content(f"items{by_results}{lacking}")
+        self.table.border_title = Content(f"items{by_results}{missing_note}")
         self.dashboard.remember("filter", view.expression)
         self.dashboard.remember("sort", view.sort)
         self.dashboard.take_view(view)
@@ -284,12 +288,12 @@ class DataRoom(Room):
         if row is None or facts is None:
             return
         item = item_of(facts, row)
-        first, *others = (*item.sentences, "")
-        note = self._notes.text(first, others[0]) if others else ""
+        first_text, *other_texts = (*item.sentences, "")
+        note = self._notes.text(first_text, other_texts[0]) if other_texts else ""
         width = max(card.size.width, 48) - 4
         if not facts.has_vectors:  # they take a moment
             self.hand_over(self._take_card, item.title, *item_cards(item, note, width))
-        nearest = facts.nearest(first)
+        nearest = facts.nearest(first_text)
         self.hand_over(self._take_card, item.title, *item_cards(item, note, width, nearest))
 
     def _take_card(self, title: str, *cards: Content) -> None:
@@ -319,7 +323,9 @@ class DataRoom(Room):
         event.stop()
         if event.value.strip():
             history = [
-                one for one in self.dashboard.memory.get("filters", []) if one != event.value
+                earlier
+                for earlier in self.dashboard.memory.get("filters", [])
+                if earlier != event.value
             ]
             filters = [event.value, *history][:HISTORY]
             self.dashboard.remember("filters", filters)
@@ -348,8 +354,8 @@ class DataRoom(Room):
         """Sort by the next order."""
         if self.facts is not None:
             orders = sort_orders(self.facts)
-            place = orders.index(self.sort) if self.sort in orders else -1
-            self.sort_by(orders[(place + 1) % len(orders)])
+            index = orders.index(self.sort) if self.sort in orders else -1
+            self.sort_by(orders[(index + 1) % len(orders)])
 
     def sort_by(self, order: str) -> None:
         """Sort by ORDER, the largest first."""
@@ -364,8 +370,8 @@ class DataRoom(Room):
     def action_dataset(self, step: int) -> None:
         """Show the next dataset alone, or all."""
         names = [None, *self.dashboard.shown.datasets]
-        place = names.index(self.dataset) if self.dataset in names else 0
-        self.show_dataset(names[(place + step) % len(names)])
+        index = names.index(self.dataset) if self.dataset in names else 0
+        self.show_dataset(names[(index + step) % len(names)])
 
     def show_dataset(self, name: str | None) -> None:
         """Show the dataset called NAME alone, or all."""
@@ -400,8 +406,8 @@ class DataRoom(Room):
             self.app.notify("this item has one sentence")
             return
         self.add_class("-what-if")
-        before = {name: float(values[row]) for name, values in facts.predictions.items()}
-        self.query_one(WhatIf).open(pair, before, self.dashboard.settings)
+        stored_scores = {name: float(values[row]) for name, values in facts.predictions.items()}
+        self.query_one(WhatIf).open(pair, stored_scores, self.dashboard.settings)
 
     def on_what_if_left(self) -> None:
         """Show the card again."""
@@ -435,8 +441,8 @@ class DataRoom(Room):
         if not path:
             return
         rows = sorted(self.table.marked) or self.view.rows.tolist()
-        done = f"wrote {len(rows):,} items to {path}"
-        await self.do(lambda: self._write(typed_path(path), rows), done)
+        message = f"wrote {len(rows):,} items to {path}"
+        await self.do(lambda: self._write(typed_path(path), rows), message)
 
     def _write(self, path: Path, rows: Sequence[int]) -> None:
         assert self.facts is not None

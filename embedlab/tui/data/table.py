@@ -66,13 +66,16 @@ class ItemTable(ScrollView, can_focus=True):
 
     def show(self, view: View) -> None:
         """Show VIEW, with the cursor on the same item where it is still there."""
-        old, before = self.view, self.row
+        previous, previous_row = self.view, self.row
         self.view = view
-        if old is None or (old.sort, old.is_descending) != (view.sort, view.is_descending):
-            before = None  # another order begins at its first item
-        places = np.flatnonzero(view.rows == (-1 if before is None else before))
+        if previous is None or (previous.sort, previous.is_descending) != (
+            view.sort,
+            view.is_descending,
+        ):
+            previous_row = None  # another order begins at its first item
+        matching_lines = np.flatnonzero(view.rows == (-1 if previous_row is None else previous_row))
         self._lay_out()
-        self.set_reactive(ItemTable.cursor, int(places[0]) if len(places) else 0)
+        self.set_reactive(ItemTable.cursor, int(matching_lines[0]) if len(matching_lines) else 0)
         self._keep_visible()
         self.refresh()
         self._say_reached()
@@ -98,8 +101,8 @@ class ItemTable(ScrollView, can_focus=True):
     def watch_cursor(self, before: int, after: int) -> None:
         """Follow the cursor."""
         self._keep_visible()
-        for place in (before, after):
-            self.refresh_lines(1 + place * self.lines_each, self.lines_each)
+        for line in (before, after):
+            self.refresh_lines(1 + line * self.lines_each, self.lines_each)
         self._say_reached()
 
     def _keep_visible(self) -> None:
@@ -108,18 +111,18 @@ class ItemTable(ScrollView, can_focus=True):
         if top < self.scroll_offset.y:
             self.scroll_to(y=top, animate=False, immediate=True)
         elif top + self.lines_each > self.scroll_offset.y + height:
-            first = top + self.lines_each - height
-            first += -first % self.lines_each  # no item is cut at the top
-            self.scroll_to(y=first, animate=False, immediate=True)
+            first_line = top + self.lines_each - height
+            first_line += -first_line % self.lines_each  # no item is cut at the top
+            self.scroll_to(y=first_line, animate=False, immediate=True)
 
-    def action_move(self, by: int) -> None:
+    def action_move(self, step: int) -> None:
         """Move the cursor."""
-        last = len(self.view.rows) - 1 if self.view is not None else 0
-        self.cursor = max(0, min(self.cursor + by, last))
+        last_line = len(self.view.rows) - 1 if self.view is not None else 0
+        self.cursor = max(0, min(self.cursor + step, last_line))
 
-    def action_page(self, by: int) -> None:
+    def action_page(self, pages: int) -> None:
         """Move the cursor by what is visible."""
-        self.action_move(by * max(1, (self.size.height - 2) // self.lines_each))
+        self.action_move(pages * max(1, (self.size.height - 2) // self.lines_each))
 
     def action_go(self, place: int) -> None:
         """Go to the first item, or to the last."""
@@ -142,17 +145,17 @@ class ItemTable(ScrollView, can_focus=True):
 
     def _lay_out(self) -> None:
         """Give gold, Dice and each model a column, and the sentences what is left."""
-        inside = self.scrollable_content_region.width
-        longest = 14 if inside >= _WIDE else _NUMBER + 1
+        inner_width = self.scrollable_content_region.width
+        longest = 14 if inner_width >= _WIDE else _NUMBER + 1
         models = self.models
         columns = [GOLD, *([] if DICE in models else [DICE]), *([GAP] if len(models) > 1 else [])]
         self._widths = {name: _NUMBER + (name == GOLD) for name in columns} | {
             name: max(_NUMBER + 1, min(len(name) + 3, longest)) for name in models
         }
-        self._text_width = max(inside - _GUTTER - sum(self._widths.values()) - 1, 10)
+        self._text_width = max(inner_width - _GUTTER - sum(self._widths.values()) - 1, 10)
         self.lines_each = 1 if self._text_width >= _LEAST_TEXT else 2
         count = len(self.view.rows) if self.view is not None else 0
-        self.virtual_size = Size(inside, count * self.lines_each + 1)
+        self.virtual_size = Size(inner_width, count * self.lines_each + 1)
 
     # drawing
 
@@ -177,26 +180,26 @@ class ItemTable(ScrollView, can_focus=True):
             return Strip.blank(width, base)
         if y == 0:
             return Strip(self._header()).adjust_cell_length(width, base).apply_style(base)
-        place, part = divmod(y - 1 + self.scroll_offset.y, self.lines_each)
-        if place >= len(self.view.rows):
+        item_line, part = divmod(y - 1 + self.scroll_offset.y, self.lines_each)
+        if item_line >= len(self.view.rows):
             return Strip.blank(width, base)
-        row = int(self.view.rows[place])
-        strip = Strip(self._line(row, part, is_here=place == self.cursor))
-        shade = "surface" if place % 2 and self.lines_each == 2 else ""
-        if place == self.cursor:
+        row = int(self.view.rows[item_line])
+        strip = Strip(self._line(row, part, is_here=item_line == self.cursor))
+        shade = "surface" if item_line % 2 and self.lines_each == 2 else ""
+        if item_line == self.cursor:
             shade = "primary-muted" if self.has_focus else "panel"
         colour = self.colours.get(shade, "")
         if colour.startswith("#"):
             base += Style(bgcolor=colour)
-        if place == self.cursor:
+        if item_line == self.cursor:
             base += Style(bold=True)
         return strip.adjust_cell_length(width, base).apply_style(base)
 
     def _column(self, name: str) -> tuple[str, str]:
         """The title of a column, and its colour as a variable of the theme."""
         if self.view is not None and name in self.models:
-            place = self.view.facts.shown.models.index(name)
-            return f"{model_sign(place)}{name}", f"model-{place}"
+            position = self.view.facts.shown.models.index(name)
+            return f"{model_sign(position)}{name}", f"model-{position}"
         return name, "gold" if name == GOLD else "faint"
 
     def _header(self) -> list[Segment]:
@@ -212,10 +215,10 @@ class ItemTable(ScrollView, can_focus=True):
         if self.lines_each == 1:
             texts = f"{' first sentence':<{self._text_width // 2 + 1}}second sentence"
         count = len(self.view.rows)
-        place = f"{self.cursor + 1:,} of {count:,}" if count else ""
-        texts = f"{texts:<{self._text_width - len(place)}} "
+        position_text = f"{self.cursor + 1:,} of {count:,}" if count else ""
+        texts = f"{texts:<{self._text_width - len(position_text)}} "
         faint = self._style("faint", bold=True)
-        return [*segments, Segment(texts, faint), Segment(place, self._style("faint"))]
+        return [*segments, Segment(texts, faint), Segment(position_text, self._style("faint"))]
 
     def _line(self, row: int, part: int, *, is_here: bool) -> list[Segment]:
         assert self.view is not None
@@ -236,8 +239,8 @@ class ItemTable(ScrollView, can_focus=True):
         width = self._text_width
         segments.append(Segment(" "))
         if self.lines_each == 2:
-            shown = (first, second) if part == 0 else (second, first)
-            return [*segments, *self._words(*shown, width)]
+            both = (first, second) if part == 0 else (second, first)
+            return [*segments, *self._words(*both, width)]
         half = width // 2
         return [
             *segments,
@@ -260,13 +263,13 @@ class ItemTable(ScrollView, can_focus=True):
 
     def _words(self, sentence: str, other: str, width: int) -> list[Segment]:
         """SENTENCE in WIDTH cells; words that the OTHER lacks stand out."""
-        plain, loud = self._style("faint"), Style()
+        faint_style, loud_style = self._style("faint"), Style()
         is_cut = cell_len(sentence) > width
         room = width - is_cut
         segments: list[Segment] = []
-        parts = words_only_here(sentence, other) if other else [(sentence, True)]
-        for text, is_only_here in parts:
-            shown = text if cell_len(text) <= room else set_cell_size(text, room)
-            segments.append(Segment(shown, loud if is_only_here else plain))
-            room -= cell_len(shown)
-        return [*segments, Segment(" " * room), Segment("…" if is_cut else "", plain)]
+        pieces = words_only_here(sentence, other) if other else [(sentence, True)]
+        for text, is_only_here in pieces:
+            piece = text if cell_len(text) <= room else set_cell_size(text, room)
+            segments.append(Segment(piece, loud_style if is_only_here else faint_style))
+            room -= cell_len(piece)
+        return [*segments, Segment(" " * room), Segment("…" if is_cut else "", faint_style)]

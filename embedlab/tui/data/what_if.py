@@ -69,9 +69,9 @@ class PairScorer:
                 if not (line := await sink.readline()):
                     hint = f"its log: {state_folder() / 'typed-pairs.log'}"
                     raise EmbedlabError("the process that scores typed pairs ended", hint=hint)
-                answer = json.loads(line)
-                if answer["number"] == self._number:
-                    answers[answer["model"]] = answer.get("error") or answer["similarities"]
+                reply = json.loads(line)
+                if reply["number"] == self._number:
+                    answers[reply["model"]] = reply.get("error") or reply["similarities"]
             return answers
 
     async def close(self) -> None:
@@ -84,14 +84,14 @@ class PairScorer:
 
 def pairs_without_words(pair: Pair) -> list[tuple[int, str, Pair]]:
     """PAIR without each of its words: which sentence, the word, and what is left."""
-    left_out = []
+    shortened = []
     for side, sentence in enumerate(pair):
         for match in list(re.finditer(r"\S+", sentence))[:MOST_WORDS]:
-            rest = " ".join((sentence[: match.start()] + sentence[match.end() :]).split())
-            if rest:
-                left = (rest, pair[1]) if side == 0 else (pair[0], rest)
-                left_out.append((side, match.group(), left))
-    return left_out
+            remaining_text = " ".join((sentence[: match.start()] + sentence[match.end() :]).split())
+            if remaining_text:
+                left = (remaining_text, pair[1]) if side == 0 else (pair[0], remaining_text)
+                shortened.append((side, match.group(), left))
+    return shortened
 
 
 class WhatIf(VerticalScroll):
@@ -172,34 +172,36 @@ class WhatIf(VerticalScroll):
         """Show what each model says of the sentences as they are typed."""
         answers = await self._scores([self.typed])
         lines = []
-        for place, model in enumerate(self._models):
-            answer = answers.get(model, "")
-            name = (f"{model_sign(place)} {model[:18]:<19}", model_colour(place))
-            if isinstance(answer, str):
-                lines.append(Content.assemble(name, (answer, "$text-error")))
+        for position, model in enumerate(self._models):
+            scores = answers.get(model, "")
+            name = (f"{model_sign(position)} {model[:18]:<19}", model_colour(position))
+            if isinstance(scores, str):
+                lines.append(Content.assemble(name, (scores, "$text-error")))
                 continue
-            moved = answer[0] - self._before[model]
-            said = f"  {moved:+z.3f} beside the item" if abs(moved) >= 0.0005 else ""
-            lines.append(Content.assemble(name, (f"{answer[0]:z.3f}", "bold"), (said, "$faint")))
+            moved = scores[0] - self._before[model]
+            change_text = f"  {moved:+z.3f} beside the item" if abs(moved) >= 0.0005 else ""
+            lines.append(
+                Content.assemble(name, (f"{scores[0]:z.3f}", "bold"), (change_text, "$faint"))
+            )
         self.query_one(Static).update(Content("\n").join(lines))
 
     @work(exclusive=True, group="what-if", exit_on_error=False)
     async def action_words(self) -> None:
         """Show by how much each word brings both sentences together."""
         pair = self.typed
-        left_out = pairs_without_words(pair)
-        answers = await self._scores([pair, *(left for _, _, left in left_out)])
-        width = max((len(word) for _, word, _ in left_out), default=4) + 2
-        known = {m: a for m, a in answers.items() if not isinstance(a, str)}
-        head = "".join(f"{model_sign(self._models.index(m))} {m[:8]:<9}" for m in known)
+        shortened = pairs_without_words(pair)
+        answers = await self._scores([pair, *(left for _, _, left in shortened)])
+        width = max((len(word) for _, word, _ in shortened), default=4) + 2
+        scores_of_model = {m: a for m, a in answers.items() if not isinstance(a, str)}
+        head = "".join(f"{model_sign(self._models.index(m))} {m[:8]:<9}" for m in scores_of_model)
         lines = [Content.styled(f"{'each word':<{width}}{head}", "bold $faint")]
-        for number, (side, word, _) in enumerate(left_out, start=1):
-            parts: list[tuple[str, str]] = [(f"{word:<{width}}", "" if side == 0 else "italic")]
-            for model, answer in known.items():
-                effect = answer[0] - answer[number]
+        for number, (side, word, _) in enumerate(shortened, start=1):
+            styled: list[tuple[str, str]] = [(f"{word:<{width}}", "" if side == 0 else "italic")]
+            for model, scores in scores_of_model.items():
+                effect = scores[0] - scores[number]
                 style = model_colour(self._models.index(model)) if abs(effect) >= 0.02 else "$faint"
-                parts.append((f"{effect:+z.3f}     ", style))
-            lines.append(Content.assemble(*parts))
+                styled.append((f"{effect:+z.3f}     ", style))
+            lines.append(Content.assemble(*styled))
         note = (
             "+ brings the sentences together, - sets them apart; the second sentence is in italics"
         )

@@ -47,7 +47,7 @@ def drawn_curves(
     columns, rows = width - _LABEL - 1, height - 1
     if columns < 8 or rows < 2:
         return []
-    curves = [_points(one, 2 * columns, is_log=is_log, smoothing=smoothing) for one in series]
+    curves = [_points(curve, 2 * columns, is_log=is_log, smoothing=smoothing) for curve in series]
     curves = [(x, y, colour) for x, y, colour in curves if len(x)]
     if not curves:
         return []
@@ -59,22 +59,27 @@ def drawn_curves(
         dots = _dots(
             (x - x_low) / (x_high - x_low), (y - y_low) / (y_high - y_low), 2 * columns, 4 * rows
         )
-        cells = braille(dots)
-        bits |= cells
-        owner[cells > 0] = index
-    marks = {
+        braille_cells = braille(dots)
+        bits |= braille_cells
+        owner[braille_cells > 0] = index
+    label_of_row = {
         rows - 1 - round((value - y_low) / (y_high - y_low) * (rows - 1)): text
         for value, text in round_ticks(y_low, y_high, max(2, rows // 3), is_log=is_log)
     }
     lines = []
     for row in range(rows):
-        line = [(f"{marks.get(row, ''):>{_LABEL}}{'┤' if row in marks else '│'}", "$faint")]
-        for bit, place in zip(bits[row].tolist(), owner[row].tolist(), strict=True):
-            line.append((dots_sign(bit), curves[place][2] if bit else ""))
+        line = [
+            (
+                f"{label_of_row.get(row, ''):>{_LABEL}}{'┤' if row in label_of_row else '│'}",
+                "$faint",
+            )
+        ]
+        for bit, curve_index in zip(bits[row].tolist(), owner[row].tolist(), strict=True):
+            line.append((dots_sign(bit), curves[curve_index][2] if bit else ""))
         lines.append(line)
-    first, last = short_number(x_low), short_number(x_high)
-    below = f"{'':{_LABEL + 1}}{first}{'step':^{columns - len(first) - len(last)}}{last}"
-    return [*lines, [(below, "$faint")]]
+    left_label, right_label = short_number(x_low), short_number(x_high)
+    axis_line = f"{'':{_LABEL + 1}}{left_label}{'step':^{columns - len(left_label) - len(right_label)}}{right_label}"
+    return [*lines, [(axis_line, "$faint")]]
 
 
 def braille(dots: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -92,27 +97,27 @@ def dots_sign(bits: int) -> str:
 
 
 def _points(
-    series: Series, most: int, *, is_log: bool, smoothing: float
+    series: Series, limit: int, *, is_log: bool, smoothing: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], str]:
     x = np.asarray(series.x, dtype=float)
     y = np.asarray(series.y, dtype=float)
     count = min(len(x), len(y))  # another thread may add points
-    kept = np.isfinite(y[:count]) & ((y[:count] > 0) | (not is_log))
-    x, y = x[:count][kept], y[:count][kept]
+    is_drawn = np.isfinite(y[:count]) & ((y[:count] > 0) | (not is_log))
+    x, y = x[:count][is_drawn], y[:count][is_drawn]
     if smoothing and len(y):
         average = 0.0
         for index, value in enumerate(y.tolist()):
             average = smoothing * average + (1 - smoothing) * value
             y[index] = average / (1 - smoothing ** (index + 1))
     y = np.log10(y) if is_log else y
-    return np.array(thinned(x, most)), np.array(thinned(y, most)), series.colour
+    return np.array(thinned(x, limit)), np.array(thinned(y, limit)), series.colour
 
 
 def _ends(
     values: Sequence[NDArray[np.float64]], floor_at: float | None = None
 ) -> tuple[float, float]:
-    low = min(float(one.min()) for one in values) if floor_at is None else floor_at
-    high = max(float(one.max()) for one in values)
+    low = min(float(array.min()) for array in values) if floor_at is None else floor_at
+    high = max(float(array.max()) for array in values)
     if high - low > 1e-9 * max(abs(high), abs(low)):
         return low, high
     slack = abs(high) * 0.05 or 1.0
@@ -126,13 +131,13 @@ def _dots(
     columns are joined.
     """
     dots = np.zeros((rows, columns), dtype=bool)
-    places = np.round(x * (columns - 1)).astype(int)
-    across = np.arange(places[0], places[-1] + 1)
+    column_of_point = np.round(x * (columns - 1)).astype(int)
+    across = np.arange(column_of_point[0], column_of_point[-1] + 1)
     heights = np.interp(across / max(columns - 1, 1), x, y)
     down = rows - 1 - np.round(np.clip(heights, 0, 1) * (rows - 1)).astype(int)
     for index, column in enumerate(across.tolist()):
-        one, other = down[max(index - 1, 0)], down[index]
-        dots[min(one, other) : max(one, other) + 1, column] = True
+        from_row, to_row = down[max(index - 1, 0)], down[index]
+        dots[min(from_row, to_row) : max(from_row, to_row) + 1, column] = True
     if len(across) == 1:  # one value is a point that can be seen
         dots[max(down[0] - 1, 0) : down[0] + 1, max(across[0] - 1, 0) : across[0] + 1] = True
     return dots
@@ -155,8 +160,8 @@ class CurvePlot(Widget):
         if (series, (is_log, smoothing)) == (self._series, self._options):
             return
         self._series, self._options = series, (is_log, smoothing)
-        last = [one.y[-1] for one in series if len(one.y)]
-        self.border_subtitle = short_number(last[0]) if len(last) == 1 else ""
+        last_values = [curve.y[-1] for curve in series if len(curve.y)]
+        self.border_subtitle = short_number(last_values[0]) if len(last_values) == 1 else ""
         self.refresh()
 
     def render(self) -> Content:

@@ -43,13 +43,13 @@ def facts(entry: Entry) -> list[tuple[str, str]]:
     stages = recipe.get("stage", ())
     data = [stage["data"].get("datasets") or stage["data"].get("files") for stage in stages]
     rows = max((stage["data"].get("rows") or 0 for stage in stages), default=0)
-    is_one = len(entry.trainings) == 1 and entry.plan is None
+    is_single_run = len(entry.trainings) == 1 and entry.plan is None
     states = ", ".join(f"{count} {state}" for state, count in entry.states.items())
-    seeds = entry.plan.seeds if entry.plan else [one.run.seed for one in entry.trainings]
-    shown = {
-        "state": entry.state if is_one else "",
-        "trainings": "" if is_one else states,
-        "step": f"{step.step} of {step.steps}" if step and is_one else "",
+    seeds = entry.plan.seeds if entry.plan else [seed_run.run.seed for seed_run in entry.trainings]
+    text_of_name = {
+        "state": entry.state if is_single_run else "",
+        "trainings": "" if is_single_run else states,
+        "step": f"{step.step} of {step.steps}" if step and is_single_run else "",
         "speed": f"{step.rows_per_s:z,.0f} rows/s" if step and step.rows_per_s else "",
         "seeds": ", ".join(dict.fromkeys(map(str, seeds))),
         "objective": " → ".join(stage.get("objective", {}).get("name", "?") for stage in stages),
@@ -57,35 +57,39 @@ def facts(entry: Entry) -> list[tuple[str, str]]:
         "data": ", ".join(dict.fromkeys(chain.from_iterable(filter(None, data))))
         + f", {rows:,} rows" * bool(rows),
     }
-    return [(name, text) for name, text in shown.items() if text]
+    return [(name, text) for name, text in text_of_name.items() if text]
 
 
 def result_rows(entry: Entry) -> list[ResultRow]:
     """The stored scores of ENTRY by one measure a task, averages after their datasets."""
-    gathered: dict[tuple[str, str], list[tuple[Training, StoredScore]]] = {}
+    scores_of_slice: dict[tuple[str, str], list[tuple[Training, StoredScore]]] = {}
     for training in entry.seeds:
         folder = training.run.evaluations
         for path in sorted(folder.rglob("*.json")):
             task = str(path.relative_to(folder).with_suffix(""))
             with suppress(EmbedlabError, OSError):
                 for score in main_scores(Evaluation.load(path)):
-                    gathered.setdefault((task, score.slice), []).append((training, score))
+                    scores_of_slice.setdefault((task, score.slice), []).append((training, score))
     rows = []
-    for (task, name), found in gathered.items():
-        training, first = found[0]
-        values = tuple(one.scale * one.value for _, one in found if isfinite(one.value))
+    for (task, name), scored in scores_of_slice.items():
+        training, first_score = scored[0]
+        values = tuple(
+            score_found.scale * score_found.value
+            for _, score_found in scored
+            if isfinite(score_found.value)
+        )
         if values:
             low, high = (
-                training.intervals.get(name, (None, None)) if len(found) == 1 else (None, None)
+                training.intervals.get(name, (None, None)) if len(scored) == 1 else (None, None)
             )
             rows.append(
                 ResultRow(
                     task=task,
                     name=name,
-                    metric=first.metric,
-                    items=first.items,
+                    metric=first_score.metric,
+                    items=first_score.items,
                     spread=Spread(values=values, low=low, high=high),
-                    is_average=first.by == "average",
+                    is_average=first_score.by == "average",
                 )
             )
     return rows
@@ -102,9 +106,9 @@ def score_intervals(run: RunFolder, settings: Settings) -> dict[str, tuple[float
         with suppress(EmbedlabError, OSError):
             evaluation = Evaluation.load(path)
             (member,) = resolve(run.id, settings.runs).members
-            known = stored_intervals(evaluation, ScorePlace.of(member, settings), settings)
+            stored = stored_intervals(evaluation, ScorePlace.of(member, settings), settings)
             for score in main_scores(evaluation):
-                if (interval := known.of(score)) is not None:
+                if (interval := stored.of(score)) is not None:
                     low, high = interval
                     intervals[score.slice] = score.scale * low, score.scale * high
     return intervals
@@ -119,8 +123,10 @@ def config_text(run: RunFolder) -> str:
     text = "\n".join(line for line in lines if not line.startswith("# checksum"))
     with suppress(EmbedlabError, OSError):
         environment = run.environment()
-        on = [f"{key} = {getattr(environment, key)}" for key in _FACTS if getattr(environment, key)]
-        text += "\n\n# it ran on\n" + "\n".join(on)
+        machine_lines = [
+            f"{key} = {getattr(environment, key)}" for key in _FACTS if getattr(environment, key)
+        ]
+        text += "\n\n# it ran on\n" + "\n".join(machine_lines)
     return text.strip()
 
 
@@ -145,10 +151,12 @@ def differences(first: RunFolder, second: RunFolder) -> list[tuple[str, str, str
 def _machine_differences(
     first: Environment, second: Environment
 ) -> list[tuple[str, object, object]]:
-    old = {key: getattr(first, key) for key in _FACTS} | dict(first.packages or {})
-    new = {key: getattr(second, key) for key in _FACTS} | dict(second.packages or {})
+    first_values = {key: getattr(first, key) for key in _FACTS} | dict(first.packages or {})
+    second_values = {key: getattr(second, key) for key in _FACTS} | dict(second.packages or {})
     return [
-        (key, old.get(key), new.get(key)) for key in {**old, **new} if old.get(key) != new.get(key)
+        (key, first_values.get(key), second_values.get(key))
+        for key in {**first_values, **second_values}
+        if first_values.get(key) != second_values.get(key)
     ]
 
 

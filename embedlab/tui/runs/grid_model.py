@@ -27,13 +27,13 @@ class BoardRow:
     @property
     def share(self) -> float:
         """How much of the work of its cells is done, 0 to 1."""
-        return sum(one.share for one in self.seeds.values() if one) / len(self.seeds)
+        return sum(training.share for training in self.seeds.values() if training) / len(self.seeds)
 
     @property
     def losses(self) -> Sequence[float]:
         """The newest losses of the cell that was active last."""
-        begun = [one for one in self.seeds.values() if one]
-        newest = max(begun, key=lambda one: one.status.last_s or 0.0, default=None)
+        started = [training for training in self.seeds.values() if training]
+        newest = max(started, key=lambda training: training.status.last_s or 0.0, default=None)
         return newest.losses if newest else ()
 
 
@@ -71,7 +71,7 @@ def board(entry: Entry, pivot: Pivot | None, left: str = "") -> Board:
     """The board of a grid's ENTRY with the scores of PIVOT, None where no cell has any."""
     plan = entry.plan
     assert plan is not None
-    trainings = {one.run.id: one for one in entry.trainings}
+    trainings = {training.run.id: training for training in entry.trainings}
     columns = pivot.columns if pivot is not None else ()
     rows = [
         BoardRow(
@@ -101,14 +101,18 @@ def board(entry: Entry, pivot: Pivot | None, left: str = "") -> Board:
 
 
 def _numbers(pivot: Pivot, labels: Mapping[str, str]) -> Mapping[str, Spread]:
-    place = tuple(labels.get(axis, "") for axis in pivot.row_axes)
-    found = {column: pivot.spreads.get((place, column)) for column in pivot.columns}
-    return {column: spread for column, spread in found.items() if spread is not None}
+    row_key = tuple(labels.get(axis, "") for axis in pivot.row_axes)
+    spread_of_column = {column: pivot.spreads.get((row_key, column)) for column in pivot.columns}
+    return {column: spread for column, spread in spread_of_column.items() if spread is not None}
 
 
 def _dev_so_far(row: BoardRow) -> Spread | None:
     """The mean of the newest dev scores of cells that have no result yet."""
-    devs = [one.status.dev.score for one in row.seeds.values() if one and one.status.dev]
+    devs = [
+        training.status.dev.score
+        for training in row.seeds.values()
+        if training and training.status.dev
+    ]
     return Spread(values=(fmean(devs),)) if devs else None
 
 
@@ -122,26 +126,29 @@ def _verdict(rows: Sequence[BoardRow], columns: Sequence[str]) -> str:
     column = DEV_SCORE if DEV_SCORE in columns else columns[-1] if columns else ""
     marked = [(row, row.numbers[column]) for row in rows if column in row.numbers]
     tied = [short_labels(row.labels) for row, spread in marked if spread.is_tied]
-    best = next((one for one in marked if one[1].is_best), None)
-    if best is None:
+    best_row = next((pair for pair in marked if pair[1].is_best), None)
+    if best_row is None:
         return "all are equal to the last digit: none is the best" if tied else ""
-    if (others := len(marked) - 1) < 1:
+    if (other_count := len(marked) - 1) < 1:
         return ""
-    row, spread = best
+    row, spread = best_row
     if spread.sd is None:
-        rest = "of one seed each, so this may be chance"
+        tie_text = "of one seed each, so this may be chance"
     elif not tied:
-        rest = "it is clearly above every other setting"
-    elif len(tied) == others:
-        rest = "every other setting may be as good"
+        tie_text = "it is clearly above every other setting"
+    elif len(tied) == other_count:
+        tie_text = "every other setting may be as good"
     else:
-        rest = f"as good may be {first_few(tied, 3)}"
+        tie_text = f"as good may be {first_few(tied, 3)}"
     test = row.numbers.get(columns[-1]) if len(columns) > 1 else None
     tested = f"; {columns[-1]} {spread_text(test)}" if test is not None else ""
-    said = f"{column} chooses {short_labels(row.labels)} with {spread_text(spread)}{tested}; {rest}"
+    sentence = (
+        f"{column} chooses {short_labels(row.labels)} with {spread_text(spread)}{tested}; "
+        f"{tie_text}"
+    )
     if (luck := spread.optimism or 0.0) >= 0.005:
-        said += f". The best of {len(marked)} has luck too: expect about {luck:z.2f} less"
-    return said
+        sentence += f". The best of {len(marked)} has luck too: expect about {luck:z.2f} less"
+    return sentence
 
 
 def read_scores(plan: GridPlan, settings: Settings) -> Pivot | None:
@@ -177,5 +184,7 @@ def time_left(plan: GridPlan, settings: Settings) -> str:
 def score_key(entry: Entry) -> object:
     """A value that changes when a cell has a new result."""
     return tuple(
-        (one.run.id, one.scored) for one in entry.trainings if one.status.shown_state in ENDED
+        (training.run.id, training.scored)
+        for training in entry.trainings
+        if training.status.shown_state in ENDED
     )

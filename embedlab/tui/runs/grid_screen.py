@@ -92,7 +92,14 @@ class GridScreen(Guarded, Working, Screen[None]):
     def look(self) -> None:
         """Read what changed; the scores only where a cell has a new one."""
         entries = self._follower.look().entries()
-        entry = next((one for one in entries if one.plan and one.plan.name == self._grid), None)
+        entry = next(
+            (
+                candidate
+                for candidate in entries
+                if candidate.plan and candidate.plan.name == self._grid
+            ),
+            None,
+        )
         if entry is None or entry.plan is None:
             return
         key = score_key(entry)
@@ -108,10 +115,10 @@ class GridScreen(Guarded, Working, Screen[None]):
         self.hand_over(self._take, entry)
 
     def _take(self, entry: Entry) -> None:
-        new = board(entry, self._scores[1], self._left if entry.is_active else "")
-        if new == self._board:
+        new_board = board(entry, self._scores[1], self._left if entry.is_active else "")
+        if new_board == self._board:
             return
-        self._board = new
+        self._board = new_board
         self._draw()
         self.refresh_bindings()
 
@@ -123,75 +130,82 @@ class GridScreen(Guarded, Working, Screen[None]):
     # drawing
 
     def _draw(self) -> None:
-        found = self._board
-        if found is None:
+        shown_board = self._board
+        if shown_board is None:
             return
-        counts = "  ".join(f"{SIGNS[state]} {n} {state}" for state, n in found.counts.items())
+        counts = "  ".join(f"{SIGNS[state]} {n} {state}" for state, n in shown_board.counts.items())
         head = [
-            Content.assemble(crumbs_of("runs", [found.name]), (f"   {found.summary}", "$faint")),
             Content.assemble(
-                bar(found.share, 36),
-                f"  {found.done} of {found.cells} cells done   ",
+                crumbs_of("runs", [shown_board.name]), (f"   {shown_board.summary}", "$faint")
+            ),
+            Content.assemble(
+                bar(shown_board.share, 36),
+                f"  {shown_board.done} of {shown_board.cells} cells done   ",
                 (counts, "$faint"),
-                f"   {found.left}",
+                f"   {shown_board.left}",
             ),
         ]
-        if found.verdict:
-            head.append(Content.styled(found.verdict, "bold"))
+        if shown_board.verdict:
+            head.append(Content.styled(shown_board.verdict, "bold"))
         failed = [
-            f"✗ seed {seed} of {', '.join(row.labels.values())}: {one.note}"
-            for row in found.rows
-            for seed, one in row.seeds.items()
-            if one is not None and one.status.state in {"failed", "crashed"}
+            f"✗ seed {seed} of {', '.join(row.labels.values())}: {training.note}"
+            for row in shown_board.rows
+            for seed, training in row.seeds.items()
+            if training is not None and training.status.state in {"failed", "crashed"}
         ]
         head += [Content.styled(line, "$text-error") for line in failed[:3]]
         self.say("#board-head", Content("\n").join(head))
-        self._rows = self._sorted(found)
+        self._rows = self._sorted(shown_board)
         places = self.query_one("#places", Lines)
         width = max(places.scrollable_content_region.width, 40)
-        columns = self._columns(found, width)
-        titles = "".join(f"{title[: cells - 1]:<{cells}}" for title, cells, _ in columns)
+        columns = self._columns(shown_board, width)
+        titles = "".join(
+            f"{title[: column_width - 1]:<{column_width}}" for title, column_width, _ in columns
+        )
         self.say("#board-titles", Content.styled(titles, "bold $faint"))
         places.fill(
             [
                 Content.assemble(
-                    *(cell(row).truncate(cells, pad=True) for _, cells, cell in columns)
+                    *(
+                        cell(row).truncate(column_width, pad=True)
+                        for _, column_width, cell in columns
+                    )
                 )
                 for row in self._rows
             ]
         )
         side = self.query_one("#board-side")
         side.border_title = Content(f"settings · by {self._sort}" if self._sort else "settings")
-        left_out = len(set(found.columns) - {title for title, _, _ in columns})
-        more = f"  ‹ {left_out} more columns" if left_out else ""
-        side.border_subtitle = f"* the best  = not distinguished{more}"
+        hidden_count = len(set(shown_board.columns) - {title for title, _, _ in columns})
+        hidden_note = f"  ‹ {hidden_count} more columns" if hidden_count else ""
+        side.border_subtitle = f"* the best  = not distinguished{hidden_note}"
         self._show_place()
 
-    def _sorted(self, found: Board) -> Sequence[BoardRow]:
-        if self._sort not in found.columns:
-            return found.rows
+    def _sorted(self, shown_board: Board) -> Sequence[BoardRow]:
+        if self._sort not in shown_board.columns:
+            return shown_board.rows
         return sorted(
-            found.rows,
+            shown_board.rows,
             key=lambda row: -row.numbers[self._sort].mean if self._sort in row.numbers else 1e9,
         )
 
-    def _columns(self, found: Board, width: int) -> list[Column]:
+    def _columns(self, shown_board: Board, width: int) -> list[Column]:
         """The columns that WIDTH cells hold: of the scores dev and the averages, which are last."""
         columns: list[Column] = []
-        for axis in found.axes:
+        for axis in shown_board.axes:
             title = axis.rpartition(".")[2]
-            labels = {row.run: row.labels.get(axis, "–") for row in found.rows}
-            cells = max(map(len, (title, *labels.values()))) + 2
-            columns.append((title, cells, partial(_label, labels)))
-        columns.append(("seeds", max(7, *(len(row.seeds) + 2 for row in found.rows)), _seeds))
-        room = width - sum(cells for _, cells, _ in columns)
-        if found.share < 1 and room >= _BAR + _NUMBER:
+            labels = {row.run: row.labels.get(axis, "–") for row in shown_board.rows}
+            column_width = max(map(len, (title, *labels.values()))) + 2
+            columns.append((title, column_width, partial(_label, labels)))
+        columns.append(("seeds", max(7, *(len(row.seeds) + 2 for row in shown_board.rows)), _seeds))
+        room = width - sum(column_width for _, column_width, _ in columns)
+        if shown_board.share < 1 and room >= _BAR + _NUMBER:
             columns.append(("progress", _BAR, _progress))
             room -= _BAR
         if room >= _SPARK + 2 * _NUMBER:
             columns.append(("loss", _SPARK, _losses))
             room -= _SPARK
-        scores = list(found.columns)
+        scores = list(shown_board.columns)
         if len(scores) > (count := max(1, room // _NUMBER)):
             scores = [scores[0], *scores[len(scores) - count + 1 :]][:count]
         return [*columns, *((score, _NUMBER, partial(_number, score)) for score in scores)]
@@ -199,8 +213,12 @@ class GridScreen(Guarded, Working, Screen[None]):
     @property
     def place(self) -> BoardRow | None:
         """The place under the cursor."""
-        here = self.query_one("#places", OptionList).highlighted
-        return self._rows[here] if here is not None and here < len(self._rows) else None
+        highlighted = self.query_one("#places", OptionList).highlighted
+        return (
+            self._rows[highlighted]
+            if highlighted is not None and highlighted < len(self._rows)
+            else None
+        )
 
     def on_option_list_option_highlighted(self) -> None:
         """Show the cells of the place that was reached."""
@@ -212,11 +230,11 @@ class GridScreen(Guarded, Working, Screen[None]):
         if row is None:
             return
         table = Table.grid(padding=(0, 3, 0, 0))
-        for seed, one in row.seeds.items():
-            if one is None:
+        for seed, training in row.seeds.items():
+            if training is None:
                 table.add_row(SIGNS["waiting"], f"seed {seed}", "waits")
                 continue
-            status, score = one.status, one.score
+            status, score = training.status, training.score
             step = status.step
             table.add_row(
                 SIGNS[status.shown_state],
@@ -225,9 +243,9 @@ class GridScreen(Guarded, Working, Screen[None]):
                 f"step {step.step} of {step.steps}" if step else "",
                 f"loss {step.loss:.4g}" if step else "",
                 f"dev {status.dev.score:z.2f}" if status.dev else "",
-                f"{score.slice} {score.scale * score.value:z.2f}" if score else one.note,
+                f"{score.slice} {score.scale * score.value:z.2f}" if score else training.note,
             )
-        seeds = [one.run.id for one in row.seeds.values() if one is not None]
+        seeds = [training.run.id for training in row.seeds.values() if training is not None]
         curves = [("", self._curves[seed]) for seed in seeds if seed in self._curves]
         self.query_one(Curves).show(curves)
         pane = self.query_one("#cells", Static)
@@ -238,11 +256,15 @@ class GridScreen(Guarded, Working, Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer what the grid allows."""
-        found = self._board
+        shown_board = self._board
         if action == "stop":
-            return found is not None and found.is_active
+            return shown_board is not None and shown_board.is_active
         if action == "resume":
-            return found is not None and not found.is_active and found.done < found.cells
+            return (
+                shown_board is not None
+                and not shown_board.is_active
+                and shown_board.done < shown_board.cells
+            )
         return True
 
     def on_option_list_option_selected(self) -> None:
@@ -262,8 +284,8 @@ class GridScreen(Guarded, Working, Screen[None]):
         if self._board is not None and self._board.columns:
             orders = ["", self._board.columns[0], self._board.columns[-1]]
             orders = list(dict.fromkeys(orders))
-            at = orders.index(self._sort) if self._sort in orders else 0
-            self._sort = orders[(at + 1) % len(orders)]
+            index = orders.index(self._sort) if self._sort in orders else 0
+            self._sort = orders[(index + 1) % len(orders)]
             self._draw()
 
     def action_compare(self) -> None:
@@ -271,17 +293,17 @@ class GridScreen(Guarded, Working, Screen[None]):
         if self._board is None or not self._board.columns:
             return
         column = self._board.columns[0]
-        scored = [row for row in self._board.rows if column in row.numbers]
-        best = sorted(scored, key=lambda row: -row.numbers[column].mean)[:5]
-        if best:
+        scored_rows = [row for row in self._board.rows if column in row.numbers]
+        best_rows = sorted(scored_rows, key=lambda row: -row.numbers[column].mean)[:5]
+        if best_rows:
             self.dismiss()
-            self.dashboard.compare_models([row.run for row in best])
+            self.dashboard.compare_models([row.run for row in best_rows])
 
     @work(group="grid-act", exit_on_error=False)
     async def action_stop(self) -> None:
         """Stop the grid."""
-        done = f"stopping {self._grid}: its cells save a checkpoint"
-        await self.do(lambda: cancel_grid(self._grid, self._settings), done)
+        message = f"stopping {self._grid}: its cells save a checkpoint"
+        await self.do(lambda: cancel_grid(self._grid, self._settings), message)
 
     @work(group="grid-act", exit_on_error=False)
     async def action_resume(self) -> None:
@@ -294,7 +316,9 @@ def _label(labels: Mapping[str, str], row: BoardRow) -> Content:
 
 
 def _seeds(row: BoardRow) -> Content:
-    states = [one.status.shown_state if one else "waiting" for one in row.seeds.values()]
+    states = [
+        training.status.shown_state if training else "waiting" for training in row.seeds.values()
+    ]
     return Content.assemble(*((SIGNS[state], STATE_STYLES.get(state, AT_WORK)) for state in states))
 
 
@@ -310,7 +334,7 @@ def _number(column: str, row: BoardRow) -> Content:
     spread = row.numbers.get(column)
     if spread is None:
         return faint("·")
-    mark, style = (
+    sign, style = (
         ("*", "bold") if spread.is_best else ("=", "") if spread.is_tied else ("", "$faint")
     )
-    return Content.styled(f"{spread_text(spread)} {mark}", style)
+    return Content.styled(f"{spread_text(spread)} {sign}", style)

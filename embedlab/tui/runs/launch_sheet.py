@@ -113,8 +113,8 @@ class LaunchSheet(Working, ModalScreen[str | None]):
                         with Vertical():
                             yield VerticalScroll(id="fields", can_focus=False)
                             yield TextArea(id="toml", language=None, tab_behavior="focus")
-                        with VerticalScroll(id="tried") as tried:
-                            tried.border_title = "dry run"
+                        with VerticalScroll(id="tried") as dry_run_pane:
+                            dry_run_pane.border_title = "dry run"
                             yield Static(markup=False)
             yield Keys()
 
@@ -131,42 +131,42 @@ class LaunchSheet(Working, ModalScreen[str | None]):
 
     @work(thread=True, group="choices", exit_on_error=False)
     def _read_choices(self) -> None:
-        found = choices()
-        own = []
+        listed = choices()
+        own_choices = []
         for path in dict.fromkeys(
             [*([self._typed] if self._typed else []), *self._memory.get("own files", [])]
         ):
             try:
-                own.append(choice_of_file(path))
+                own_choices.append(choice_of_file(path))
             except (EmbedlabError, OSError):
                 continue
-        self.hand_over(self._list, [*own, *found])
+        self.hand_over(self._list, [*own_choices, *listed])
 
-    def _list(self, found: list[Choice]) -> None:
-        self._choices = {one.key: one for one in found}
-        last = self._memory.get("launch", "")
-        if self._typed and found:
-            last = found[0].key
+    def _list(self, listed: list[Choice]) -> None:
+        self._choices = {choice.key: choice for choice in listed}
+        last_key = self._memory.get("launch", "")
+        if self._typed and listed:
+            last_key = listed[0].key
         self._show_choices()
-        if last in self._choices:
+        if last_key in self._choices:
             options = self.query_one("#choices", OptionList)
-            options.highlighted = options.get_option_index(last)
+            options.highlighted = options.get_option_index(last_key)
 
     def _show_choices(self) -> None:
-        words = self.query_one("#words", Input).value.casefold().split()
+        search_words = self.query_one("#words", Input).value.casefold().split()
         options = self.query_one("#choices", OptionList)
-        fitting = [
-            (key, one)
-            for key, one in self._choices.items()
-            if all(word in f"{key} {one.summary}".casefold() for word in words)
+        matching = [
+            (key, choice)
+            for key, choice in self._choices.items()
+            if all(word in f"{key} {choice.summary}".casefold() for word in search_words)
         ]
         options.clear_options()
-        for kind, group in groupby(fitting, key=lambda each: each[1].kind):
+        for kind, group in groupby(matching, key=lambda keyed: keyed[1].kind):
             heading = Content.styled(f"{kind.title()}s", "bold $faint")
             options.add_options(
                 [
                     Option(heading, disabled=True),
-                    *(Option(Content(one.title), id=key) for key, one in group),
+                    *(Option(Content(choice.title), id=key) for key, choice in group),
                 ]
             )
         options.action_first()
@@ -203,7 +203,7 @@ class LaunchSheet(Working, ModalScreen[str | None]):
         self._choices = {choice.key: choice, **self._choices}
         files = [
             choice.name,
-            *(one for one in self._memory.get("own files", []) if one != choice.name),
+            *(earlier for earlier in self._memory.get("own files", []) if earlier != choice.name),
         ]
         self._memory.set("own files", files[:20])
         self.query_one("#words", Input).value = ""
@@ -224,8 +224,12 @@ class LaunchSheet(Working, ModalScreen[str | None]):
 
     def _to_form(self) -> None:
         """Go to the first field, as soon as the form of what the cursor is on is there."""
-        here = self.query_one("#choices", OptionList).highlighted_option
-        is_shown = here is not None and self._choice is not None and here.id == self._choice.key
+        highlighted = self.query_one("#choices", OptionList).highlighted_option
+        is_shown = (
+            highlighted is not None
+            and self._choice is not None
+            and highlighted.id == self._choice.key
+        )
         self._goes_on = self._own is None or not is_shown
         if not self._goes_on:
             self.screen.set_focus(self.query("#fields Input").first())
@@ -234,16 +238,20 @@ class LaunchSheet(Working, ModalScreen[str | None]):
     async def _build(self, choice: Choice) -> None:
         """Read the recipe's values and show what was typed before."""
         try:
-            own = await asyncio.to_thread(new_form, choice, self._settings)
+            stored_form = await asyncio.to_thread(new_form, choice, self._settings)
         except (EmbedlabError, OSError) as error:
             self._show_trial(DryRun(lines=(), error=str(error)))
             return
         if choice != self._choice:
             return
-        typed = self._drafts.get(choice.key)
-        form = own
-        if isinstance(typed, dict) and set(typed.get("values", {})) == set(own.values):
-            form = Form(values=typed["values"], text=typed.get("text", own.text))
+        stored_draft = self._drafts.get(choice.key)
+        form = stored_form
+        if isinstance(stored_draft, dict) and set(stored_draft.get("values", {})) == set(
+            stored_form.values
+        ):
+            form = Form(
+                values=stored_draft["values"], text=stored_draft.get("text", stored_form.text)
+            )
         self._own = None
         fields = self.query_one("#fields", VerticalScroll)
         await fields.remove_children()
@@ -257,11 +265,11 @@ class LaunchSheet(Working, ModalScreen[str | None]):
         )
         toml = self.query_one("#toml", TextArea)
         toml.load_text(form.text)
-        more = r"; \[axes] adds axes" if choice.kind == "grid" else ""
-        toml.border_title = f"all other values (TOML){more}"
+        axes_hint = r"; \[axes] adds axes" if choice.kind == "grid" else ""
+        toml.border_title = f"all other values (TOML){axes_hint}"
         self.say("#summary", choice.summary)
         self.say("#tried Static", "")  # what is there is of another choice
-        self._own = own
+        self._own = stored_form
         if self._goes_on:
             self._to_form()
         self._typed_something()
@@ -304,7 +312,7 @@ class LaunchSheet(Working, ModalScreen[str | None]):
 
     def _keep_draft(self, choice: Choice, draft: object = None) -> None:
         """Remember what was typed for CHOICE, or forget it."""
-        drafts = {key: kept for key, kept in self._drafts.items() if key != choice.key}
+        drafts = {key: stored for key, stored in self._drafts.items() if key != choice.key}
         self._memory.set("forms", {**drafts, choice.key: draft} if draft else drafts)
 
     @work(exclusive=True, group="try", exit_on_error=False)
@@ -317,16 +325,16 @@ class LaunchSheet(Working, ModalScreen[str | None]):
 
     async def _dry_run(self, choice: Choice, form: Form) -> DryRun:
         try:
-            words = await asyncio.to_thread(
+            command_words = await asyncio.to_thread(
                 arguments, choice, form, self._settings, state_folder() / "grids"
             )
-            trial = await dry_run(words)
+            trial = await dry_run(command_words)
         except EmbedlabError as error:
             return DryRun.refused(error)
         return replace(
             trial,
-            lines=(*trial.lines, "", f"$ embedlab {shlex.join(words)}"),
-            words=tuple(words),
+            lines=(*trial.lines, "", f"$ embedlab {shlex.join(command_words)}"),
+            words=tuple(command_words),
         )
 
     def _show_trial(self, trial: DryRun) -> None:

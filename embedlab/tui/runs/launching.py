@@ -123,19 +123,19 @@ def new_form(choice: Choice, settings: Settings) -> Form:
     """
     folder = settings.data or STARTER_FOLDER
     is_small = is_starter(folder) and PACKAGED[_SMALL_ENCODER].state == "installed"
-    name, axes, last = choice.title, {}, {"steps": "", "seeds": "1"}
+    name, axes, run_fields = choice.title, {}, {"steps": "", "seeds": "1"}
     if choice.kind == "recipe":
         name = recipe_of(choice.name)[0].name
     else:
         axes = read_toml(grid_path(choice.name)).get("axes", {})
-        last = {"seeds": str(len(load_grid(choice.name).seeds)), "workers": "1"}
+        run_fields = {"seeds": str(len(load_grid(choice.name).seeds)), "workers": "1"}
     values = {
         "name": _free_name(name, settings.runs),
         **{f"{AXIS}{axis}": _one_line(values) for axis, values in axes.items()},
         "encoder": _SMALL_ENCODER if is_small else "",
         "data": data_name(folder),
         "rows": "",
-        **last,
+        **run_fields,
     }
     return Form(values=values, text=toml_text(_shown_table(choice)))
 
@@ -152,8 +152,8 @@ def _shown_table(choice: Choice) -> dict[str, Any]:
     if len(stages) == 1:  # keys as people type them: optim.lr
         table = {
             key: value
-            for name, part in table.items()
-            for key, value in (stages[0].items() if name == "stage" else [(name, part)])
+            for name, section in table.items()
+            for key, value in (stages[0].items() if name == "stage" else [(name, section)])
         }
     encoder = {key: value for key, value in table["encoder"].items() if key != "model"}
     return {**table, "encoder": encoder}
@@ -171,8 +171,8 @@ def toml_text(table: Mapping[str, Any]) -> str:
 def _one_line(value: Any) -> str:
     """VALUE as TOML in one line."""
     if isinstance(value, dict):
-        parts = (f"{json.dumps(str(key))} = {_one_line(item)}" for key, item in value.items())
-        return "{ " + ", ".join(parts) + " }"
+        items = (f"{json.dumps(str(key))} = {_one_line(item)}" for key, item in value.items())
+        return "{ " + ", ".join(items) + " }"
     if isinstance(value, list):
         return "[" + ", ".join(map(_one_line, value)) + "]"
     return json.dumps(value, ensure_ascii=False)
@@ -221,13 +221,13 @@ def arguments(choice: Choice, form: Form, settings: Settings, folder: Path) -> l
     ]
     overrides += [f"stages.data.rows={values['rows']}"] if values["rows"] else []
     steps = ["--max-steps", values["steps"]] if values["steps"] else []
-    named = recipe_of(choice.name)[0].name
-    name = ["--name", values["name"]] if values["name"] not in {"", named} else []
+    recipe_name = recipe_of(choice.name)[0].name
+    name = ["--name", values["name"]] if values["name"] not in {"", recipe_name} else []
     return ["train", choice.name, *_set(overrides), *steps, *name, *flags]
 
 
 def _set(overrides: Sequence[str]) -> list[str]:
-    return [word for override in overrides for word in ("--set", override)]
+    return [argument for override in overrides for argument in ("--set", override)]
 
 
 def _parsed(text: str) -> dict[str, Any]:
@@ -252,25 +252,31 @@ def _grid_to_run(
                     f"{key} is {text!r}: not a TOML value", hint="write for example [0.1, 0.5]"
                 ) from error
     name = values["name"] or choice.title
-    same = (name, axes, table) == (choice.title, original.get("axes", {}), _shown_table(choice))
-    if same:
+    is_unchanged = (name, axes, table) == (
+        choice.title,
+        original.get("axes", {}),
+        _shown_table(choice),
+    )
+    if is_unchanged:
         return choice.name
     GridFolder.of(Path(), name)  # refuses a name that is too long
     if not name.replace("-", "").replace("_", "").replace(".", "").isalnum():
         raise UsageError(f"{name!r} cannot name a grid", hint="use letters, digits, '.', '_', '-'")
-    whole: dict[str, Any] = {
+    grid_table: dict[str, Any] = {
         **{key: original[key] for key in ("summary", "seeds") if key in original},
         **table,
     }
-    whole["base"] = _absolute(whole.get("base"), Path(choice.name).absolute().parent)
-    whole["axes"] = axes
-    text = tomli_w.dumps(whole)
+    grid_table["base"] = _absolute(grid_table.get("base"), Path(choice.name).absolute().parent)
+    grid_table["axes"] = axes
+    text = tomli_w.dumps(grid_table)
     # Beside the others under its content: a grid that starts reads its file while the form is
     # edited already.
     path = folder / hashlib.sha256(text.encode()).hexdigest()[:12] / f"{name}.toml"
     write_atomic(path, text)
-    for old in sorted(folder.iterdir(), key=lambda one: one.stat().st_mtime)[:-_WRITTEN_GRIDS]:
-        shutil.rmtree(old, ignore_errors=True)
+    for old_folder in sorted(folder.iterdir(), key=lambda written: written.stat().st_mtime)[
+        :-_WRITTEN_GRIDS
+    ]:
+        shutil.rmtree(old_folder, ignore_errors=True)
     return str(path)
 
 
@@ -287,38 +293,45 @@ async def dry_run(words: Sequence[str]) -> DryRun:
     command = python_command(*words, "--dry-run", *(["--json"] if is_grid else []))
     process = await start_piped(command, stderr=asyncio.subprocess.PIPE)
     try:
-        out, err = await process.communicate()
+        output, error_output = await process.communicate()
     finally:
         if process.returncode is None:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-    said = err.decode(errors="replace").splitlines()
+    messages = error_output.decode(errors="replace").splitlines()
     if process.returncode:
-        error, hint = _two_lines(said)
+        error, hint = _two_lines(messages)
         return DryRun(lines=(), error=error, hint=hint)
     if not is_grid:  # behind the recipe, which the form shows
-        text = out.decode(errors="replace").rstrip().rpartition("\n\n")[2]
+        text = output.decode(errors="replace").rstrip().rpartition("\n\n")[2]
         return DryRun(lines=tuple(line.removeprefix("# ") for line in text.splitlines()))
-    cells = json.loads(out)["rows"]
-    names = cells[0].keys() - {"cell", "seed", "done", "seconds", "run"}
+    cell_rows = json.loads(output)["rows"]
+    names = cell_rows[0].keys() - {"cell", "seed", "done", "seconds", "run"}
     variants = dict.fromkeys(
         "  ".join(f"{name.rpartition('.')[2]} {cell[name]}" for name in cell if name in names)
-        for cell in cells
+        for cell in cell_rows
     )
-    left = [cell for cell in cells if not cell["done"]]
-    said_of_time = " ".join(said).partition("; about ")[2].partition(";")[0]
+    left = [cell for cell in cell_rows if not cell["done"]]
+    estimate_text = " ".join(messages).partition("; about ")[2].partition(";")[0]
     is_measured = all(cell.get("seconds") for cell in left)
-    count = f"{len(cells)} cells: {len(variants)} variants x {len(cells) // len(variants)} seeds"
-    done = [f"{len(left)} of them are left to do"] if len(left) < len(cells) else []
-    return DryRun(lines=(count, *done, *variants), estimate=said_of_time if is_measured else "")
+    count = (
+        f"{len(cell_rows)} cells: {len(variants)} variants x "
+        f"{len(cell_rows) // len(variants)} seeds"
+    )
+    remaining_line = [f"{len(left)} of them are left to do"] if len(left) < len(cell_rows) else []
+    return DryRun(
+        lines=(count, *remaining_line, *variants), estimate=estimate_text if is_measured else ""
+    )
 
 
-def _two_lines(said: Sequence[str]) -> tuple[str, str]:
+def _two_lines(messages: Sequence[str]) -> tuple[str, str]:
     """The error and the hint that a command printed."""
-    start = next((n for n, line in enumerate(said) if line.startswith("embedlab: error:")), None)
+    start = next(
+        (n for n, line in enumerate(messages) if line.startswith("embedlab: error:")), None
+    )
     if start is None:
-        return said[-1] if said else "it ended without a message", ""
-    text = " ".join(line.strip() for line in said[start:])
+        return messages[-1] if messages else "it ended without a message", ""
+    text = " ".join(line.strip() for line in messages[start:])
     error, _, hint = text.partition(" hint: ")
     return error.removeprefix("embedlab: error: "), hint
 
@@ -326,10 +339,12 @@ def _two_lines(said: Sequence[str]) -> tuple[str, str]:
 def resume_grid(name: str, settings: Settings) -> None:
     """Run the cells of the grid called NAME that are not done, by the words that started it."""
     log = GridFolder.of(settings.runs, name).path / _LOG
-    words = ["grid", "run", name, *shared_flags(settings)]
+    command_words = ["grid", "run", name, *shared_flags(settings)]
     with suppress(OSError, ValueError):
-        words = [str(word) for word in json.loads(log.with_suffix(".json").read_bytes())]
-    start_detached(words, log)
+        command_words = [
+            str(argument) for argument in json.loads(log.with_suffix(".json").read_bytes())
+        ]
+    start_detached(command_words, log)
 
 
 async def start(choice: Choice, words: Sequence[str], settings: Settings) -> None:
@@ -347,10 +362,10 @@ async def start(choice: Choice, words: Sequence[str], settings: Settings) -> Non
         return
     log = GridFolder.of(settings.runs, Path(words[2]).stem).path / _LOG
     write_atomic(log.with_suffix(".json"), json.dumps(list(words)))
-    started = await asyncio.to_thread(start_detached, words, log)
+    detached = await asyncio.to_thread(start_detached, words, log)
     for _ in range(30):  # what is refused is refused in the first seconds
-        if (code := started.exit_code()) is not None:
+        if (code := detached.exit_code()) is not None:
             if code:
-                raise started.error(code, f"the grid {log.parent.name!r}")
+                raise detached.error(code, f"the grid {log.parent.name!r}")
             return
         await asyncio.sleep(0.1)

@@ -93,8 +93,8 @@ class Training:
             return 1.0
         if not self.tasks:
             return trained
-        scored = min(self.scored / len(self.tasks), 1.0) if trained >= 1 else 0.0
-        return TRAINING_SHARE * trained + (1 - TRAINING_SHARE) * scored
+        scored_share = min(self.scored / len(self.tasks), 1.0) if trained >= 1 else 0.0
+        return TRAINING_SHARE * trained + (1 - TRAINING_SHARE) * scored_share
 
     @property
     def flaw(self) -> str:
@@ -114,9 +114,9 @@ class Training:
         status = self.status
         resumed = f"resumed at step {status.resumed_at}" if status.resumed_at else ""
         resumed = resumed if status.is_alive else ""
-        said = NO_LOSS if NO_LOSS in status.message and self.flaw else ""
-        flaw = "" if said else self.flaw
-        return "; ".join(text for text in (status.message, flaw, resumed, *self.marks) if text)
+        no_loss_text = NO_LOSS if NO_LOSS in status.message and self.flaw else ""
+        flaw_text = "" if no_loss_text else self.flaw
+        return "; ".join(text for text in (status.message, flaw_text, resumed, *self.marks) if text)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,8 +152,10 @@ class Entry:
     @property
     def share(self) -> float:
         """How much of its work is done, 0 to 1."""
-        parts = len(self.plan) if self.plan is not None else len(self.trainings)
-        return sum(training.share for training in self.trainings) / parts if parts else 0.0
+        cell_count = len(self.plan) if self.plan is not None else len(self.trainings)
+        return (
+            sum(training.share for training in self.trainings) / cell_count if cell_count else 0.0
+        )
 
     @property
     def losses(self) -> Sequence[float]:
@@ -183,8 +185,12 @@ class Entry:
             )
         )
         if spread is not None and len(spread.values) == 1 and self.kind == "run":
-            scored = next(one for one in self.trainings if one.score is not None)
-            interval = scored.intervals.get(scored.score.slice if scored.score else "")
+            scored_training = next(
+                candidate for candidate in self.trainings if candidate.score is not None
+            )
+            interval = scored_training.intervals.get(
+                scored_training.score.slice if scored_training.score else ""
+            )
             if interval is not None:
                 return replace(spread, low=interval[0], high=interval[1])
         return spread
@@ -192,13 +198,13 @@ class Entry:
     @property
     def note(self) -> str:
         """What the user should know of it."""
-        noted = [(training.run.id, training.note) for training in self.trainings]
-        notes = {note for _, note in noted}
+        notes_of_runs = [(training.run.id, training.note) for training in self.trainings]
+        notes = {note for _, note in notes_of_runs}
         if len(notes) == 1:
             return notes.pop()
-        lines = [f"{run}: {note}" for run, note in noted if note]
-        more = [f"and {len(lines) - 3} more"] if len(lines) > 3 else []
-        return "\n".join([*lines[:3], *more]) or self.reason
+        lines = [f"{run}: {note}" for run, note in notes_of_runs if note]
+        hidden_line = [f"and {len(lines) - 3} more"] if len(lines) > 3 else []
+        return "\n".join([*lines[:3], *hidden_line]) or self.reason
 
     def _spread(self, number: Callable[[Training], float | None]) -> Spread | None:
         groups: dict[str, list[float]] = {}
@@ -210,16 +216,18 @@ class Entry:
             return None
         if self.kind != "grid":
             return Spread(values=tuple(next(iter(groups.values()))))
-        best = self._best_run()
-        return Spread(values=tuple(groups.get(best, max(groups.values(), key=fmean))))
+        best_run = self._best_run()
+        return Spread(values=tuple(groups.get(best_run, max(groups.values(), key=fmean))))
 
     @property
     def seeds(self) -> Sequence[Training]:
         """Its runs that differ by their seed alone: of a grid those of its best place by dev."""
         if self.kind != "grid":
             return self.trainings
-        best = self._best_run()
-        return [one for one in self.trainings if one.run.name == best] or self.trainings[:1]
+        best_run = self._best_run()
+        return [
+            training for training in self.trainings if training.run.name == best_run
+        ] or self.trainings[:1]
 
     def _best_run(self) -> str:
         devs: dict[str, list[float]] = {}
@@ -256,15 +264,20 @@ class RunsLook:
         """
         plans = {variant.run: plan for plan in self.plans for variant in plan.variants}
         groups: dict[str, list[Training]] = {}
-        cells: dict[str, list[Training]] = {plan.name: [] for plan in self.plans}
+        trainings_of_grid: dict[str, list[Training]] = {plan.name: [] for plan in self.plans}
         for training in self.trainings:
             name = training.run.name
             if (plan := plans.get(name)) is not None:
-                cells[plan.name].append(training)
+                trainings_of_grid[plan.name].append(training)
             else:
                 groups.setdefault(name, []).append(training)
         rows = [
-            Entry(name=plan.name, kind="grid", trainings=tuple(cells[plan.name]), plan=plan)
+            Entry(
+                name=plan.name,
+                kind="grid",
+                trainings=tuple(trainings_of_grid[plan.name]),
+                plan=plan,
+            )
             for plan in self.plans
         ]
         rows += [
@@ -279,14 +292,14 @@ class RunsLook:
             Entry(name=path.name, kind="unreadable", reason=reason)
             for path, reason in self.unreadable
         ]
-        shown = []
+        shown_entries = []
         for entry in rows:
             if _has_words(entry, words):
-                parts = list(_parts(entry, unfolded))
+                children = list(_parts(entry, unfolded))
                 if order != "newest":
-                    parts.sort(key=SORTS[order])
-                shown += [entry, *parts]
-        return shown
+                    children.sort(key=SORTS[order])
+                shown_entries += [entry, *children]
+        return shown_entries
 
 
 def _has_words(entry: Entry, words: str) -> bool:
@@ -302,13 +315,13 @@ def _has_words(entry: Entry, words: str) -> bool:
 def _parts(entry: Entry, unfolded: Collection[str]) -> Iterator[Entry]:
     if entry.name not in unfolded or (entry.kind == "run" and len(entry.trainings) < 2):
         return
-    parts: dict[str, list[Training]] = {}
+    trainings_of_name: dict[str, list[Training]] = {}
     for training in entry.trainings:
         key = training.run.name if entry.kind == "grid" else training.run.id
-        parts.setdefault(key, []).append(training)
+        trainings_of_name.setdefault(key, []).append(training)
     variants = entry.plan.variants if entry.plan is not None else ()
     titles = {variant.run: short_labels(variant.labels) for variant in variants}
-    for name, trainings in parts.items():
+    for name, trainings in trainings_of_name.items():
         title = titles.get(name) or f"seed {trainings[0].run.seed}"
         yield Entry(name=name, title=title, trainings=tuple(trainings), level=1)
 
@@ -342,31 +355,31 @@ class RunFollower:
         except EmbedlabError as error:
             return RunsLook(error=error, time_s=now)
         except OSError as error:
-            trouble = MissingError(
+            problem = MissingError(
                 f"cannot read {str(self._folder)!r}: {error.strerror}",
                 hint="choose another with --runs",
             )
-            return RunsLook(error=trouble, time_s=now)
+            return RunsLook(error=problem, time_s=now)
 
     def _read_plans(self) -> Iterator[GridPlan]:
         for path in (self._folder / GRIDS).glob("*/plan.json"):
             stamp = _stamp(path)
-            known = self._plans.get(path)
-            if known is None or known[0] != stamp:
+            stamped_plan = self._plans.get(path)
+            if stamped_plan is None or stamped_plan[0] != stamp:
                 try:
-                    known = self._plans[path] = stamp, GridPlan.load(path)
+                    stamped_plan = self._plans[path] = stamp, GridPlan.load(path)
                 except (EmbedlabError, OSError):  # its runs are shown one by one
                     continue
-            yield known[1]
+            yield stamped_plan[1]
 
     def _training(self, run: RunFolder, now: float) -> Training:
         stamp = _stamp(
             run.events_file, run.pid_file, run.log_file, run.recipe_file, run.evaluations
         )
-        known = self._trainings.get(run.path)
-        if known is not None and known[0] == stamp and known[1].status.state in ENDED:
-            is_scoring = known[1].status.state == "finished" and is_being_scored(run)
-            training = known[1]
+        stamped = self._trainings.get(run.path)
+        if stamped is not None and stamped[0] == stamp and stamped[1].status.state in ENDED:
+            is_scoring = stamped[1].status.state == "finished" and is_being_scored(run)
+            training = stamped[1]
             if is_scoring != training.status.is_scoring:
                 training = replace(training, status=replace(training.status, is_scoring=is_scoring))
         else:
@@ -379,11 +392,11 @@ class RunFollower:
 
     def unknown_intervals(self, look: RunsLook) -> list[Training]:
         """The scored trainings whose interval was not computed yet, the newest first."""
-        scored = [training for training in look.trainings if training.score is not None]
-        scored.sort(key=lambda training: -(training.status.last_s or 0.0))
+        scored_trainings = [training for training in look.trainings if training.score is not None]
+        scored_trainings.sort(key=lambda training: -(training.status.last_s or 0.0))
         return [
             training
-            for training in scored
+            for training in scored_trainings
             if (training.run.path, _score_stamp(training.run)) not in self._intervals
         ]
 
@@ -402,7 +415,7 @@ def _read(run: RunFolder, now: float) -> Training:
         recent = events.tail(run.events_file)
     except OSError:
         recent = []
-    begun = max(
+    last_start = max(
         (index for index, event in enumerate(recent) if isinstance(event, events.Started)),
         default=0,
     )
@@ -415,7 +428,7 @@ def _read(run: RunFolder, now: float) -> Training:
         status=status,
         recipe=recipe,
         marks=_marks(run),
-        losses=tuple(event.loss for event in recent[begun:] if isinstance(event, events.Step)),
+        losses=tuple(event.loss for event in recent[last_start:] if isinstance(event, events.Step)),
         scored=len(paths),
         score=_first_score(paths, tuple(recipe.get("evaluate", {}).get("tasks", ()))),
     )
@@ -465,14 +478,14 @@ def _stamp(*paths: Path) -> object:
     """A value that changes with files: every event makes the events longer, every start rewrites
     the process id.
     """
-    facts: list[object] = []
+    marks_of_files: list[object] = []
     for path in paths:
         try:
-            fact = path.stat()
-            facts.append((fact.st_size, fact.st_mtime_ns))
+            file_status = path.stat()
+            marks_of_files.append((file_status.st_size, file_status.st_mtime_ns))
         except OSError as error:
-            facts.append(error.errno)
-    return tuple(facts)
+            marks_of_files.append(error.errno)
+    return tuple(marks_of_files)
 
 
 def thinned(values: Sequence[float], count: int) -> list[float]:
@@ -485,19 +498,19 @@ def thinned(values: Sequence[float], count: int) -> list[float]:
 
 def sparkline(values: Sequence[float], width: int) -> str:
     """VALUES as bars of eighths in WIDTH cells; what is not a number is a blank."""
-    shown = thinned([value for value in values if isfinite(value)], width)
-    low, high = (min(shown), max(shown)) if shown else (0.0, 0.0)
+    drawn_values = thinned([value for value in values if isfinite(value)], width)
+    low, high = (min(drawn_values), max(drawn_values)) if drawn_values else (0.0, 0.0)
     span = high - low or 1.0
-    return "".join("▁▂▃▄▅▆▇█"[round((value - low) / span * 7)] for value in shown)
+    return "".join("▁▂▃▄▅▆▇█"[round((value - low) / span * 7)] for value in drawn_values)
 
 
 def round_ticks(
     low: float, high: float, most: int, *, is_log: bool = False
 ) -> list[tuple[float, str]]:
     """At most MOST round values between LOW and HIGH, with their text."""
-    rough = (high - low) / most
-    power = 10.0 ** floor(log10(rough))
-    step = next(size * power for size in (1, 2, 5, 10) if size * power >= rough * 0.999)
+    rough_step = (high - low) / most
+    power = 10.0 ** floor(log10(rough_step))
+    step = next(size * power for size in (1, 2, 5, 10) if size * power >= rough_step * 0.999)
     values = [
         index * step for index in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)
     ]

@@ -145,8 +145,8 @@ class RunsRoom(Room):
     @property
     def crumbs(self) -> Sequence[str]:
         """The run under the cursor."""
-        here = self.runs.entry
-        return (here.name,) if here is not None else ()
+        entry = self.runs.entry
+        return (entry.name,) if entry is not None else ()
 
     @property
     def names(self) -> list[str]:
@@ -178,8 +178,8 @@ class RunsRoom(Room):
     def chosen(self) -> list[Entry]:
         """The marked entries, or the one under the cursor."""
         entries = [entry for entry in self.runs.entries if entry.name in self.marked]
-        here = self.runs.entry
-        return entries or ([here] if here is not None else [])
+        highlighted = self.runs.entry
+        return entries or ([highlighted] if highlighted is not None else [])
 
     # following
 
@@ -190,20 +190,20 @@ class RunsRoom(Room):
     @work(thread=True, exclusive=True, group="runs-look", exit_on_error=False)
     def look(self) -> None:
         """Read what changed in the runs folder, then what the panes show."""
-        look = self._follower.look()
-        self.hand_over(self._take, look)
+        new_look = self._follower.look()
+        self.hand_over(self._take, new_look)
 
     def _take(self, look: RunsLook) -> None:
-        before = replace(self.look_, time_s=look.time_s, error=look.error)
+        previous = replace(self.look_, time_s=look.time_s, error=look.error)
         if look.error is not None and str(look.error) != str(self.look_.error):
             self.dashboard.report(look.error)
         is_first = not self.look_.time_s
         self.look_ = look
-        if look != before or is_first or any(entry.is_active for entry in self.runs.entries):
+        if look != previous or is_first or any(entry.is_active for entry in self.runs.entries):
             self._show_list()
             self.read_detail()
-        if unknown := self._follower.unknown_intervals(look)[:1]:
-            self._compute_interval(unknown[0])
+        if uncomputed := self._follower.unknown_intervals(look)[:1]:
+            self._compute_interval(uncomputed[0])
 
     @work(thread=True, group="runs-interval", exit_on_error=False)
     def _compute_interval(self, training: Training) -> None:
@@ -215,8 +215,8 @@ class RunsRoom(Room):
 
     def _show_list(self) -> None:
         entries = self.look_.entries(self.words, self.unfolded, self.sort)
-        here = self.runs.entry
-        stay_on = here.name if here is not None else None
+        highlighted = self.runs.entry
+        stay_on = highlighted.name if highlighted is not None else None
         if self.wanted is not None and self.wanted in {entry.name for entry in entries}:
             stay_on, self.wanted = self.wanted, None
         self.runs.show(entries, self.marked, self.look_.time_s, stay_on)
@@ -244,21 +244,23 @@ class RunsRoom(Room):
             self.dashboard.refresh_header()
 
     def _show_facts(self) -> None:
-        here = self.runs.entry
-        if here is None:
+        entry = self.runs.entry
+        if entry is None:
             return
-        facts = [
+        fact_texts = [
             # a line ends between two facts, not inside one
             Content.assemble((f"{name}\xa0", "$faint"), text.replace(" ", "\xa0"))
-            for name, text in detail.facts(here)
+            for name, text in detail.facts(entry)
         ]
         lines = [
-            Content.styled(here.title or here.name, "bold"),
-            *(Content("   ").join(line) for line in (facts[:-3], facts[-3:])),
+            Content.styled(entry.title or entry.name, "bold"),
+            *(Content("   ").join(line) for line in (fact_texts[:-3], fact_texts[-3:])),
         ]
-        if here.note:
-            lines.append(Content.styled(here.note, "$text-warning"))
-        hint = next((one.status.hint for one in here.trainings if one.status.hint), "")
+        if entry.note:
+            lines.append(Content.styled(entry.note, "$text-warning"))
+        hint = next(
+            (training.status.hint for training in entry.trainings if training.status.hint), ""
+        )
         if hint:
             lines.append(faint(f"hint: {hint}"))
         self.say("#run-facts", Content("\n").join(lines))
@@ -266,8 +268,8 @@ class RunsRoom(Room):
     @work(thread=True, exclusive=True, group="runs-detail", exit_on_error=False)
     def read_detail(self) -> None:
         """Read the curves, scores, console and configuration of the entry under the cursor."""
-        here, chosen = self.runs.entry, self.chosen
-        if here is None or not here.trainings:
+        highlighted, chosen = self.runs.entry, self.chosen
+        if highlighted is None or not highlighted.trainings:
             return
         curves: dict[str, Curve] = {}
         for entry in chosen:
@@ -275,17 +277,17 @@ class RunsRoom(Room):
                 curve = self._curves.setdefault(training.run.id, Curve())
                 curve.read_on(training.run.events_file)
                 curves[training.run.id] = curve
-        newest = max(here.trainings, key=lambda one: one.status.last_s or 0.0)
-        results = detail.result_rows(here)
+        newest = max(highlighted.trainings, key=lambda candidate: candidate.status.last_s or 0.0)
+        results = detail.result_rows(highlighted)
         log = detail.log_tail(newest.run)
-        self.hand_over(self._show_detail, here, curves, results, log, self._config(chosen))
+        self.hand_over(self._show_detail, highlighted, curves, results, log, self._config(chosen))
 
     def _config(self, chosen: Sequence[Entry]) -> Content:
         if len(chosen) != 2:
             return Content(detail.config_text(chosen[0].trainings[0].run))
-        first, second = (entry.trainings[0].run for entry in chosen)
-        changed = detail.differences(first, second)
-        title = (f"{first.id} → {second.id}\n", "bold")
+        first_run, second_run = (entry.trainings[0].run for entry in chosen)
+        changed = detail.differences(first_run, second_run)
+        title = (f"{first_run.id} → {second_run.id}\n", "bold")
         lines = [
             Content.assemble((f"{key}  ", "bold"), old, (" → ", "$faint"), new)
             for key, old, new in changed
@@ -300,19 +302,23 @@ class RunsRoom(Room):
         log: Sequence[str],
         config: Content,
     ) -> None:
-        here = self.runs.entry
-        if here is None or here.name != entry.name:
+        highlighted = self.runs.entry
+        if highlighted is None or highlighted.name != entry.name:
             return
-        drawn = []
-        for one in self.chosen:
-            mark = self.marked.get(one.name)
-            best = {training.run.id for training in one.seeds}
-            for training in one.trainings:
+        styled_curves = []
+        for chosen_entry in self.chosen:
+            position = self.marked.get(chosen_entry.name)
+            best_ids = {training.run.id for training in chosen_entry.seeds}
+            for training in chosen_entry.trainings:
                 if (curve := curves.get(training.run.id)) is not None:
-                    dim = "" if training.run.id in best else "$faint"
-                    drawn.append((dim if mark is None else model_colour(mark), curve))
-        self.query_one(Curves).show(sorted(drawn, key=lambda each: not each[0]))
-        self.query_one("#run-results", Pane).show(results_text(results, here))
+                    dim = "" if training.run.id in best_ids else "$faint"
+                    styled_curves.append(
+                        (dim if position is None else model_colour(position), curve)
+                    )
+        self.query_one(Curves).show(
+            sorted(styled_curves, key=lambda styled_curve: not styled_curve[0])
+        )
+        self.query_one("#run-results", Pane).show(results_text(results, highlighted))
         text = "\n".join(map(one_line, log)) or "nothing printed yet"
         self.query_one("#run-console", Pane).show(Content(text), follows_end=True)
         self.query_one("#run-config", Pane).show(config)
@@ -328,11 +334,11 @@ class RunsRoom(Room):
         """Go from the list to the panes, one after another, and back."""
         names = ("list", "curves", *_TEXTS)
         panes = [self.query_one(f"#run-{name}") for name in names]
-        here = next((n for n, pane in enumerate(panes) if pane.has_focus), 0)
-        to = (here + step) % len(panes)
-        if to:
-            self.show_pane(names[to])
-        self.screen.set_focus(panes[to])
+        focused = next((n for n, pane in enumerate(panes) if pane.has_focus), 0)
+        target = (focused + step) % len(panes)
+        if target:
+            self.show_pane(names[target])
+        self.screen.set_focus(panes[target])
 
     # keys
 
@@ -340,13 +346,13 @@ class RunsRoom(Room):
         """Offer what the run under the cursor allows."""
         if not self.is_mounted:
             return True
-        here = self.runs.entry
-        trainings = here.trainings if here is not None else ()
+        entry = self.runs.entry
+        trainings = entry.trainings if entry is not None else ()
         match action:
             case "stop":
-                return here is not None and here.is_active
+                return entry is not None and entry.is_active
             case "resume":
-                return any(one.status.is_unfinished for one in trainings)
+                return any(training.status.is_unfinished for training in trainings)
             case "rename" | "delete" | "mark":
                 return bool(trainings) or action == "delete"
         return True
@@ -380,16 +386,16 @@ class RunsRoom(Room):
 
     def action_mark(self) -> None:
         """Mark the entry under the cursor, or remove its mark."""
-        here = self.runs.entry
-        if here is None:
+        entry = self.runs.entry
+        if entry is None:
             return
-        if here.name in self.marked:
-            del self.marked[here.name]
+        if entry.name in self.marked:
+            del self.marked[entry.name]
         else:
             models = self.dashboard.shown.models  # their colours are taken
-            others = (n for n in count(len(models)) if n not in self.marked.values())
-            self.marked[here.name] = (
-                models.index(here.name) if here.name in models else next(others)
+            free_positions = (n for n in count(len(models)) if n not in self.marked.values())
+            self.marked[entry.name] = (
+                models.index(entry.name) if entry.name in models else next(free_positions)
             )
         self._show_list()
         self.read_detail()
@@ -403,13 +409,13 @@ class RunsRoom(Room):
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Open the board of a grid, show or hide the seeds of a run, or go to its panes."""
         event.stop()
-        here = self.runs.entry
-        if here is None:
+        entry = self.runs.entry
+        if entry is None:
             return
-        if here.plan is not None:
-            self.open_grid(here.plan.name)
-        elif len(here.trainings) > 1:
-            self.unfolded ^= {here.name}
+        if entry.plan is not None:
+            self.open_grid(entry.plan.name)
+        elif len(entry.trainings) > 1:
+            self.unfolded ^= {entry.name}
             self._show_list()
         else:
             self.action_pane(1)
@@ -439,16 +445,16 @@ class RunsRoom(Room):
     @work(group="runs-act", exit_on_error=False)
     async def action_stop(self) -> None:
         """Stop what is at work after it has saved a checkpoint."""
-        here = self.runs.entry
-        if here is None or not here.is_active:
+        entry = self.runs.entry
+        if entry is None or not entry.is_active:
             return
-        if here.plan is not None:
+        if entry.plan is not None:
             from embedlab.commands.grid_plan import cancel_grid
 
-            grid = here.plan.name
+            grid = entry.plan.name
             await self.do(lambda: cancel_grid(grid, self.settings), f"stopping {grid}")
             return
-        for training in here.trainings:
+        for training in entry.trainings:
             if training.status.is_alive:
                 stop = partial(processes.cancel_run, training.run)
                 await self.do(stop, f"stopping {training.run.id}")
@@ -456,45 +462,50 @@ class RunsRoom(Room):
     @work(group="runs-act", exit_on_error=False)
     async def action_resume(self) -> None:
         """Go on from the last checkpoint, in a process of its own."""
-        here = self.runs.entry
-        if here is None:
+        entry = self.runs.entry
+        if entry is None:
             return
         flags = processes.shared_flags(self.settings)
-        if here.plan is not None:
+        if entry.plan is not None:
             from embedlab.tui.runs.launching import resume_grid
 
-            grid = here.plan.name
+            grid = entry.plan.name
             await self.do(lambda: resume_grid(grid, self.settings), f"resumed {grid}")
             return
-        for training in here.trainings:
+        for training in entry.trainings:
             if training.status.is_unfinished:
-                words = ["runs", "resume", training.run.id, *flags]
-                resume = partial(processes.start_run, words, training.run)
+                arguments = ["runs", "resume", training.run.id, *flags]
+                resume = partial(processes.start_run, arguments, training.run)
                 await self.do(resume, f"resumed {training.run.id}")
 
     @work(group="runs-act", exit_on_error=False)
     async def action_rename(self) -> None:
         """Give the run with all its seeds another name."""
-        here = self.runs.entry
-        if here is None or here.plan is not None or not here.trainings:
+        entry = self.runs.entry
+        if entry is None or entry.plan is not None or not entry.trainings:
             return
         from embedlab.tui.questions import Ask
 
-        old = here.trainings[0].run.name
-        new = await self.app.push_screen_wait(Ask(f"New name of {old} with all its seeds", old))
+        old_name = entry.trainings[0].run.name
+        new_name = await self.app.push_screen_wait(
+            Ask(f"New name of {old_name} with all its seeds", old_name)
+        )
         if (
-            new
-            and new != old
+            new_name
+            and new_name != old_name
             and await self.do(
-                lambda: rename_runs(self.settings.runs, old, new), f"{old} is now {new}"
+                lambda: rename_runs(self.settings.runs, old_name, new_name),
+                f"{old_name} is now {new_name}",
             )
         ):
-            self.go_to(new)
+            self.go_to(new_name)
 
     @work(group="runs-act", exit_on_error=False)
     async def action_delete(self) -> None:
         """Delete the chosen runs with all their files, after a question."""
-        runs: list[RunFolder] = [one.run for entry in self.chosen for one in entry.trainings]
+        runs: list[RunFolder] = [
+            training.run for entry in self.chosen for training in entry.trainings
+        ]
         if not runs:
             return
         from embedlab.tui.questions import Confirm
@@ -524,14 +535,14 @@ def results_text(rows: Sequence[detail.ResultRow], entry: Entry) -> Content:
     width = max(len(row.name) for row in rows)
     lines = []
     for task, group in groupby(rows, key=lambda row: row.task):
-        first, *_ = found = list(group)
-        lines.append(faint(f"{task}  {first.metric} · items"))
-        for row in found:
+        first_row, *_ = task_rows = list(group)
+        lines.append(faint(f"{task}  {first_row.metric} · items"))
+        for row in task_rows:
             text = f"{row.name:<{width}}  {row.spread.text:<20}", "bold" * row.is_average
             lines.append(Content.assemble(text, (f"{row.items:>7,}", "$faint")))
     if entry.plan is not None:
-        best = entry.seeds[0].run.name
-        lines.insert(0, faint(f"the best setting by dev, {best}"))
+        best_setting = entry.seeds[0].run.name
+        lines.insert(0, faint(f"the best setting by dev, {best_setting}"))
     seeds = {len(row.spread.values) for row in rows}
     if max(seeds) > 1:
         lines.append(faint(f"mean ± sd of {max(seeds)} seeds"))

@@ -29,13 +29,13 @@ _ORDER = ("loss", "score", "dev", "last")
 
 def columns_in(width: int) -> Mapping[str, int]:
     """The columns that have room in WIDTH cells, in their order, with their cells."""
-    fitting = []
+    shown_titles = []
     room = width - _LEAST_NAME
     for title, cells in _CELLS.items():
         if room >= cells:
-            fitting.append(title)
+            shown_titles.append(title)
             room -= cells
-    columns = {title: _CELLS[title] for title in _ORDER if title in fitting}
+    columns = {title: _CELLS[title] for title in _ORDER if title in shown_titles}
     return {"  run": _LEAST_NAME + room, **columns}
 
 
@@ -47,23 +47,23 @@ def header(width: int) -> Content:
 
 def line_of(entry: Entry, width: int, now: float, mark: int | None) -> Content:
     """ENTRY in one line of WIDTH cells; one that is marked has the sign of its curve, by MARK."""
-    (_, name_cells), *others = columns_in(width).items()
-    sign = f"{SIGNS[entry.state]} ", STATE_STYLES.get(entry.state, AT_WORK)
+    (_, name_cells), *other_columns = columns_in(width).items()
+    styled_sign = f"{SIGNS[entry.state]} ", STATE_STYLES.get(entry.state, AT_WORK)
     if mark is not None:
-        sign = f"{model_sign(mark)} ", model_colour(mark)
+        styled_sign = f"{model_sign(mark)} ", model_colour(mark)
     name = shortened("  " * entry.level + (entry.title or entry.name), name_cells - 3)
     return Content.assemble(
-        sign,
+        styled_sign,
         (f"{name:<{name_cells - 2}}", "bold" * (entry.level == 0)),
-        *(_cell(entry, title, now).truncate(cells, pad=True) for title, cells in others),
+        *(_cell(entry, title, now).truncate(cells, pad=True) for title, cells in other_columns),
     )
 
 
 def _cell(entry: Entry, title: str, now: float) -> Content:
     match title:
         case "loss":
-            cells = f"{len(entry.plan)} cells" if entry.plan else ""
-            text = sparkline(entry.losses, _CELLS[title] - 2) or cells
+            cell_text = f"{len(entry.plan)} cells" if entry.plan else ""
+            text = sparkline(entry.losses, _CELLS[title] - 2) or cell_text
             return Content.styled(text, AT_WORK if entry.is_active else "$faint")
         case "dev":
             return Content(f"{entry.dev.mean:z.2f}" if entry.dev else "")
@@ -72,20 +72,20 @@ def _cell(entry: Entry, title: str, now: float) -> Content:
     if entry.is_active:
         return bar(entry.share, _CELLS[title] - 2)
     if entry.score is not None:
-        metric = next(one.score.metric for one in entry.seeds if one.score)
+        metric = next(training.score.metric for training in entry.seeds if training.score)
         return Content.styled(f"{entry.score.text} {metric}", "bold")
     if entry.state == "finished":
         return faint("not scored")
-    done = entry.states.get("finished", 0)
-    cells = f" {done} of {len(entry.plan)} cells" if entry.plan else ""
-    return Content.styled(entry.state + cells, STATE_STYLES.get(entry.state, ""))
+    finished = entry.states.get("finished", 0)
+    cell_text = f" {finished} of {len(entry.plan)} cells" if entry.plan else ""
+    return Content.styled(entry.state + cell_text, STATE_STYLES.get(entry.state, ""))
 
 
 def bar(share: float, width: int) -> Content:
     """A bar of a SHARE from 0 to 1, with its number behind it."""
     cells = width - 5
-    halves = round(share * cells * 2)
-    filled = "━" * (halves // 2) + "╸" * (halves % 2)
+    half_cells = round(share * cells * 2)
+    filled = "━" * (half_cells // 2) + "╸" * (half_cells % 2)
     return Content.assemble(
         (filled, AT_WORK), (f"{'─' * (cells - len(filled))}", "$faint"), f" {share:4.0%}"
     )
@@ -97,9 +97,9 @@ def _last(entry: Entry, now: float) -> str:
         return ""
     if entry.is_active:
         return duration(now - entry.last_s)
-    then = datetime.fromtimestamp(entry.last_s).astimezone()
-    is_today = then.date() == datetime.fromtimestamp(now).astimezone().date()
-    return then.strftime("%H:%M" if is_today else "%d %b")
+    last_time = datetime.fromtimestamp(entry.last_s).astimezone()
+    is_today = last_time.date() == datetime.fromtimestamp(now).astimezone().date()
+    return last_time.strftime("%H:%M" if is_today else "%d %b")
 
 
 class RunList(Lines):
@@ -120,8 +120,13 @@ class RunList(Lines):
     ) -> None:
         """Show ENTRIES, with the cursor on that called STAY_ON, else where it was."""
         width = max(self.scrollable_content_region.width, 20)
-        before, self.entries = [entry.name for entry in self.entries], entries
-        self.fill([line_of(one, width, now, marked.get(one.name)) for one in entries])
+        previous_names, self.entries = [entry.name for entry in self.entries], entries
+        self.fill(
+            [
+                line_of(entry_shown, width, now, marked.get(entry_shown.name))
+                for entry_shown in entries
+            ]
+        )
         names = [entry.name for entry in entries]
-        if names != before and stay_on in names:
+        if names != previous_names and stay_on in names:
             self.highlighted = names.index(stay_on)
