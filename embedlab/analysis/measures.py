@@ -128,8 +128,8 @@ def query_mean(gold: ArrayLike, ranks: ArrayLike, *, of: OfQueries) -> float:
 
 
 def query_influence(gold: ArrayLike, ranks: ArrayLike, *, of: OfQueries) -> Floats:
-    """Return the influence of each item on that mean, (items,): divided by their number, those of a
-    query add up to its own.
+    """Return the influence of each item on the mean over queries, (items,): divided by the number
+    of items, those of a query add up to the query's own influence.
     """
     queries = _Queries.of(gold)
     values = of(queries, np.asarray(ranks, dtype=np.float64))
@@ -257,8 +257,8 @@ def _cumulated(gold: Floats, scores: Floats) -> tuple[Floats, Floats, Rows]:
 
 
 def _shares_beside(gold: Floats, scores: Floats) -> tuple[Floats, Floats]:
-    """Return of each pair the share of negative pairs that score less, and of positive pairs that
-    score more, equal ones as halves.
+    """Return, for each pair, the share of negative pairs that score less and the share of positive
+    pairs that score more; equal ones count half.
     """
     hits, called, score_place = _cumulated(gold, scores)
     misses = called - hits

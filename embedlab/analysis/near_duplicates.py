@@ -368,7 +368,7 @@ def _candidates(vectors: Any, common: _Common) -> Iterator[tuple[Places, Places]
 
 
 def _near(weighted: _Weighted, first: Places, second: Places) -> tuple[Places, Places, Floats]:
-    """Return those of some sentences, two by two, that are nearly the same, and their cosines."""
+    """Return which pairs of sentences are nearly the same, and their cosines."""
     starts = range(0, len(first), _CANDIDATES_AT_ONCE)
     cosines = [
         _cosines(

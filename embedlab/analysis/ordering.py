@@ -140,7 +140,7 @@ class Ordering:
         return RankAgreement(tau=tau, low=float(low), high=float(high))
 
     def _joint(self, first: int, second: int) -> _Joint | None:
-        """Return what two estimates are over, if it is the same rows."""
+        """Return the rows that two estimates share, or None if they are over different rows."""
         joint = self._joints.get(first)
         return joint if joint is not None and joint is self._joints.get(second) else None
 

@@ -202,7 +202,7 @@ class _Parts:
         return cls(sums=large, shares=large_shares, rest=rest, topics=len(shares))
 
     def part(self, rows: _Rows) -> _Parts:
-        """Return those of some estimates."""
+        """Return the parts of the estimates in ROWS."""
         if len(rows) == len(self.sums):
             return self
         return replace(self, sums=self.sums[rows], shares=self.shares[rows], rest=self.rest[rows])

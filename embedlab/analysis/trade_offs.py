@@ -10,10 +10,10 @@ from embedlab.analysis.influence import Floats
 
 
 def undominated(scores: Sequence[float], costs: Sequence[Sequence[float]]) -> list[bool]:
-    """Return of each choice whether none other has a SCORE as high and COSTS as low, and one of
-    them better; (choices,).
+    """Return whether each choice is undominated: no other has a SCORE as high and COSTS as low,
+    with one of them better; (choices,).
 
-    A choice of which something is not known (nan) is not among those, and beats no other.
+    A choice with an unknown number (nan) is neither undominated nor beats another.
     """
     if not scores:
         return []

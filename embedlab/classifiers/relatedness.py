@@ -96,7 +96,7 @@ def fit_relatedness(
 
 
 def _gradient(features: Tensor, goals: Tensor, weights: Tensor) -> Tensor:
-    """Of the mean squared error of the softmax."""
+    """Return the gradient of the mean squared error of the softmax."""
     shares = torch.softmax(features @ weights, dim=1)
     errors = (shares - goals) * (2 / goals.numel())
     return features.T @ (shares * (errors - (errors * shares).sum(1, keepdim=True)))

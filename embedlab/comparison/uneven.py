@@ -149,8 +149,8 @@ def _value(by: Property, name: str) -> str:
 
 
 def _title(by: Property, value: str, parts: Sequence[ItemSlice], values: pl.Series) -> str:
-    """Return what people read: of a number in one dataset the bounds of its group too, which differ
-    between datasets.
+    """Return the title that people read; for a number in one dataset it has the bounds of the group
+    too, which differ between datasets.
     """
     title = by.title or by.name
     if by.kind == "name":

@@ -66,7 +66,7 @@ class StatedFigures:
 
     @property
     def origin(self) -> str:
-        """Return what they are of, in words."""
+        """Return the task, subset, split and revision of the figures in words."""
         subset = "" if self.subset == "default" else f" {self.subset}"
         return f"{self.task}{subset} {self.split} at revision {self.revision[:8]}"
 

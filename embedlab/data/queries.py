@@ -72,8 +72,8 @@ class Queries:
         return SENTENCES[0] in self.part.frame.columns
 
     def without(self, refused: Collection[str]) -> tuple["Queries", Places]:
-        """Return the same without the texts that a model REFUSED, and which items are left: a query
-        is left out where it, or a document that is relevant to it, is among them.
+        """Return the queries without the texts that a model REFUSED, and which items remain: a
+        query is left out if it, or a document that is relevant to it, was refused.
         """
         is_query_kept = np.array([text not in refused for text in self.texts], np.bool_)
         is_document_kept = np.ones(len(self.ids[1]), np.bool_)

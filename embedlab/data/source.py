@@ -200,8 +200,8 @@ class Source:
         return {file: file_hash(folder / file) for file in (layout.files if layout else ())}
 
     def suite(self, datasets: Sequence[str]) -> Sequence[str]:
-        """Return those of the DATASETS of a whole task that are read: of the starter set those that
-        it holds, where it holds any.
+        """Return the DATASETS of a whole task that are read: all, or those of the starter set where
+        that is the data folder and holds any.
         """
         available_names = (
             [name for name in datasets if name in CORPORA] if is_starter(self.folder) else []

@@ -48,7 +48,7 @@ class ShownWord:
 
     @property
     def span(self) -> tuple[int, int]:
-        """Where it is in the sentence."""
+        """The start and end of the word in the sentence."""
         return self.start, self.end
 
 

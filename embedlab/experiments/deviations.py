@@ -32,8 +32,8 @@ class RowRecipes:
     def of(
         cls, source: RowSource, ours: Mapping[str, Any], profile: Sequence[str] = ()
     ) -> "RowRecipes":
-        """Return them for a row from OURS, the recipe of its run, and the override by which its
-        PROFILE is selected.
+        """Return the recipes of a row from OURS, the recipe of its run, and the override that
+        selects its PROFILE.
         """
         printed = expected_recipe(replace(source, chosen={}))
         return cls(
@@ -82,7 +82,7 @@ def recipes_of(
 
 
 def _merged(deviations_by_row: Mapping[str, Iterable[Deviation]]) -> Iterator[Deviation]:
-    """Yield what is found of each row once, with all the rows that it holds for."""
+    """Yield each deviation once, with all rows that have it."""
     rows_by_deviation: dict[Deviation, list[str]] = {}
     for row, deviations in deviations_by_row.items():
         for deviation in deviations:
@@ -107,8 +107,8 @@ def _changed(recipes: RowRecipes) -> Iterator[Deviation]:
 
 
 def _declared(recipes: RowRecipes, states: States) -> Iterator[Deviation]:
-    """Yield what the recipe declares of keys that the run has as the recipe has them; keys of which
-    it says the same are one deviation. Of generated data, STATES say what there is.
+    """Yield the declared deviations whose keys the run has as the recipe has them; keys with the
+    same declaration are one deviation. STATES say how many rows of generated data there are.
     """
     generated_rows = " and ".join(
         f"{state['name']}: {state['rows']:,} generated rows"

@@ -43,7 +43,7 @@ class GridPlace:
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """Return those of this invocation."""
+        """Return the folders and the machine of this invocation's SETTINGS."""
         return cls(
             runs=str(settings.runs.absolute()),
             cache=str(settings.cache.absolute()),

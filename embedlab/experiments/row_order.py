@@ -220,7 +220,7 @@ class MeasuredTable:
         return self.members.get((row, column), ())
 
     def _scores(self, point: Point) -> list[StoredScore]:
-        """Return one score a member; members that were not evaluated on this are left out."""
+        """Return one score a member; members that were not evaluated on the point are left out."""
         evaluations = [
             self.evaluations.get((member.name, point.measure.task))
             for member in self._of(point.row, point.column)

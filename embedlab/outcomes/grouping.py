@@ -165,8 +165,8 @@ def cut(
 
 
 def halves(outcomes: Outcomes, fits: ItemSelection) -> Iterator[ItemSlice]:
-    """Yield of each dataset the items that a selection picks, then the others; none of a dataset
-    without what its expression reads.
+    """Yield the items of each dataset that a selection picks, then its other items; a dataset
+    without a column that the expression reads is left out.
     """
     for block in whole_blocks(outcomes):
         if block.key not in fits.lacking:
@@ -201,8 +201,8 @@ def _values(
 
 
 def quantile_name(by: Property, groups: int = FIFTHS) -> str:
-    """Return what one of as many GROUPS of a number is called in the keys of slices, before its
-    number.
+    """Return the name, in keys of slices, of one of as many GROUPS of a number; its own number
+    follows it.
     """
     return by.fifth if by.fifth and groups == FIFTHS else f"{by.name}-{GROUP_NAMES[groups]}"
 

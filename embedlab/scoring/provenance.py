@@ -136,8 +136,8 @@ def overlap_sign(overlap: Overlap | None) -> str:
 
 
 def overlap_mark(overlap: Overlap | None) -> str:
-    """Return this sign, with the share of the sentences behind it where that has a size worth
-    reading.
+    """Return the sign of `overlap_sign`, with the share of shared sentences where that is large
+    enough to read.
     """
     sign = overlap_sign(overlap)
     share = overlap.share if overlap else None

@@ -58,7 +58,7 @@ def member_result(
     session: Session,
     start_progress: StartProgress,
 ) -> TaskResult:
-    """Return what a member got on a task: what is stored of the same vectors and data, the rest
+    """Return a member's results on a task: those stored for the same vectors and data; others are
     evaluated and stored.
 
     TEXTS is what the task reads, None where that depends on the model; STORED is the evaluation
@@ -318,7 +318,7 @@ def _usable(
     setting: SettingName,
     settings: Settings,
 ) -> dict[str, StoredOutcomes]:
-    """Return what is stored of a member on the datasets of a task, of the same vectors, data and
+    """Return a member's stored outcomes by dataset of a task, of the same vectors, data and
     version.
     """
     names, version = {score_place.spec.name, score_place.spec.alias_of}, code_version(selected.task)

@@ -141,7 +141,7 @@ class Gathered:
         return [outcomes for outcomes in self.outcomes if outcomes.has_scores]
 
     def of_rows(self, rows: Sequence[ModelColumns]) -> Gathered:
-        """Return the same of other models, whose members are models here."""
+        """Return the results of other models, whose members are models here."""
         models = {}
         for row in rows:
             members = [self.known[member] for member in row.members]

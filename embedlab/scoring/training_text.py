@@ -276,8 +276,8 @@ class StatedText:
 
 
 def stated_texts(spec: ModelSpec) -> Iterator[StatedText]:
-    """Yield one for each model in SPEC that has weights; a model that only counts words has no
-    training text.
+    """Yield the stated text of each model in SPEC that has weights; a model that only counts words
+    has no training text.
     """
     if spec.parts:
         for part in spec.parts:

@@ -113,8 +113,8 @@ def intervals_of(sides: ResultPair) -> ScoreIntervals:
 
 
 def _what_changed(sides: ResultPair) -> str:
-    """Return what scores of the same vectors can differ by: the data, what else the signatures say,
-    or nothing that they know.
+    """Return why scores of the same vectors can differ: the data, another part of the signatures,
+    or nothing that they record.
     """
     first, second = (
         dict(data_part.rpartition("@")[::2] for data_part in result.signature.data)

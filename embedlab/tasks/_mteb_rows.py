@@ -98,7 +98,7 @@ class OpenedTask:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Return what is left out."""
+        """Return notes on the rows and texts that are left out."""
         states = {key: self.parts[key].state for key in self.numbers}
         if self.refused and not states:
             texts = f"{self.refused} text{'s' * (self.refused > 1)}"
@@ -110,8 +110,8 @@ class OpenedTask:
         )
 
     def without(self, refused: Set[str]) -> "OpenedTask":
-        """Return the same without the rows, and the elements of lists, that hold one of the REFUSED
-        texts; a query goes with a document that is relevant to it.
+        """Return the task without the rows, and the elements of lists, that hold one of the REFUSED
+        texts; a query is removed with a document that is relevant to it.
         """
 
         def kept(rows: Any) -> Any:

@@ -90,7 +90,7 @@ def _scored(scorer: PairScorer, parts: Sequence[Part], report: ProgressCallback)
 
 
 def _refused(spec: ModelSpec, parts: Sequence[Part], similar: Sequence[pl.Series]) -> Iterator[str]:
-    """Yield of how many pairs a model that computes vectors has none."""
+    """Yield how many pairs of each part have no similarity, for a model that computes vectors."""
     for part, column in zip(parts, similar, strict=True):
         if 0 < column.null_count() < len(column):
             row = int(column.is_null().arg_true()[0])
@@ -188,8 +188,8 @@ def pair_scores(outcomes: Outcomes, member: str) -> tuple[StoredScore, ...]:
 
 
 def pair_notes(parts: Sequence[Part]) -> list[str]:
-    """Return what is said of pairs whatever the model: rows that were left out, and pairs of a
-    user's own file that are there more than once.
+    """Return notes on the pairs for every model: rows that were left out, and pairs of a user's own
+    file that occur more than once.
     """
     notes = [
         f"{part.state.name}: {count} pairs left out, {reason}"

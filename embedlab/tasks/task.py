@@ -89,7 +89,7 @@ class Texts:
         return self.datasets or tuple(state.name for state in self.states)
 
     def of(self, names: Sequence[str]) -> Texts:
-        """Return those of the datasets NAMES, without the sentences."""
+        """Return the texts of the datasets NAMES, without the sentences."""
         states = zip(self.states, self.names, strict=True)
         parts = zip(self.parts, self.datasets, strict=False)
         return replace(
@@ -263,8 +263,8 @@ class Task(ABC):
         return ()
 
     def in_all(self, folder: Path | None) -> Sequence[tuple[str, ...]]:
-        """Return what "all" evaluates of it, each as names of datasets, none for the whole; FOLDER
-        holds the data.
+        """Return the evaluations of this task that "all" runs, each as names of datasets, none for
+        the whole task; FOLDER holds the data.
         """
         return ((),)
 
@@ -443,7 +443,7 @@ class PairTask(Task):
         )
 
     def averages(self, datasets: Sequence[str], name: str) -> Mapping[str, Sequence[str]]:
-        """Return those of its averages whose datasets are all available."""
+        """Return the averages whose datasets are all available."""
         return {
             title: average for title, average in self._averages.items() if {*average} <= {*datasets}
         }
@@ -513,8 +513,8 @@ def all_tasks() -> list[Task]:
 
 
 def scale_of(name: str, metric: str) -> TableScale:
-    """Return what tables multiply numbers of METRIC by that the task called NAME measures; of one
-    that is gone they are shares.
+    """Return the factor by which tables multiply the METRIC of the task called NAME; the numbers of
+    a task that is gone are shares.
     """
     plugin = plugins.find("tasks", name)
     task = (
@@ -591,7 +591,7 @@ def score(
 
 
 def skipped(missing: Sequence[MissingError]) -> list[str]:
-    """Return what is said of data that could not be read."""
+    """Return a note on each dataset that could not be read."""
     return [f"skipped: {error.message} ({error.hint})" for error in missing]
 
 

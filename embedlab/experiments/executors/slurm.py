@@ -68,7 +68,9 @@ class Submission:
 
     @classmethod
     def at(cls, address: str) -> "Submission":
-        """Return what an ADDRESS says; `setup=FILE` names the file of the lines of set-up."""
+        """Return the submission that an ADDRESS describes; `setup=FILE` names a file of set-up
+        lines.
+        """
         if shutil.which("sbatch") is None:
             raise MissingError(
                 "--cluster slurm needs the commands of Slurm; sbatch is not on this machine",
