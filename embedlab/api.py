@@ -124,8 +124,10 @@ def _python_function(command: str) -> Callable[..., Any]:
     @with_hint
     def function(*positional: Any, progress: bool = False, **keywords: Any) -> Any:
         if len(positional) > len(places):
-            taken = f"{function.__name__}() takes {', '.join(places)} by position"
-            raise TypeError(f"{taken}: name the others, such as {parameters[len(places)].name}=")
+            taken_names = f"{function.__name__}() takes {', '.join(places)} by position"
+            raise TypeError(
+                f"{taken_names}: name the others, such as {parameters[len(places)].name}="
+            )
         bound = dict(zip(places, positional, strict=False))
         if repeated := bound.keys() & keywords.keys():
             raise TypeError(f"{min(repeated)} is given twice")

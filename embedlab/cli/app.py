@@ -237,8 +237,8 @@ def _usage_error(error: typer.TyperException, arguments: Sequence[str]) -> ExitC
         options = [
             option for option in context.command.params if option.param_type_name == "option"
         ]
-        takers = [option.opts[0] for option in options if option.metavar == value]
-        error.possibilities = takers or error.possibilities
+        options_with_value = [option.opts[0] for option in options if option.metavar == value]
+        error.possibilities = options_with_value or error.possibilities
     command = context.command_path if context else "embedlab"
     text = error.format_message()
     if type(error).__name__ == "NoArgsIsHelpError":  # its text is the help of the command
@@ -266,15 +266,15 @@ def _with_texts_last(context: Any, arguments: Sequence[str]) -> str:
         for name in (*option.opts, *option.secondary_opts)
         if name.startswith("-")
     }
-    options, texts, left = [], [], [*arguments[len(command) - 1 :]]
-    while left:
-        argument = left.pop(0)
+    options, texts, remaining = [], [], [*arguments[len(command) - 1 :]]
+    while remaining:
+        argument = remaining.pop(0)
         if _is_text_with_dash(argument) or not argument.startswith("-"):
             texts.append(argument)
         elif argument != "--":
             options.append(argument)
-            if takes_value.get(argument) and left:
-                options.append(left.pop(0))
+            if takes_value.get(argument) and remaining:
+                options.append(remaining.pop(0))
     return shlex.join([*command, *options, "--", *texts])
 
 
@@ -305,7 +305,7 @@ def instead_of(arguments: Sequence[str]) -> str:
     line = f"{' '.join(arguments)} ".replace("=", " ")
     for name, replacement in INSTEAD.items():
         command, dashes, option = name.partition("--")
-        begins = line.startswith(command if dashes else f"{command} ")
-        if begins and (not dashes or f" {dashes}{option} " in f" {line}"):
+        is_of_command = line.startswith(command if dashes else f"{command} ")
+        if is_of_command and (not dashes or f" {dashes}{option} " in f" {line}"):
             return replacement
     return ""

@@ -151,8 +151,8 @@ def _run(
                 terminal.error(traceback.format_exc())
             raise
         finally:
-            for fault in faults:
-                terminal.note(fault)
+            for gathered_error in faults:
+                terminal.note(gathered_error)
 
 
 def _answer(

@@ -156,9 +156,9 @@ def compare(options: CompareOptions, session: Session) -> Report:
     note_files(options.tasks, session)
     selected_tasks = select_from(options.suites, options.tasks, session.settings.data)
     _refuse_options(options, selected_tasks)
-    scored_names, stated = [*names], list[StatedModel]()
+    scored_names, stated_models = [*names], list[StatedModel]()
     if any(task.definition.aggregates for task in selected_tasks):
-        scored_names, stated = without_stated(names, session)
+        scored_names, stated_models = without_stated(names, session)
         if not scored_names:
             raise UsageError(
                 "these models have only scores of whole datasets",
@@ -186,7 +186,7 @@ def compare(options: CompareOptions, session: Session) -> Report:
         if unpublished := [name for name, row in printed.items() if row is None]:
             session.note(f"no published numbers for {', '.join(unpublished)}")
     rows = tuple(row for row in printed.values() if row is not None)
-    table = comparison_table(comparison, rows, stated, rows=options.rows)
+    table = comparison_table(comparison, rows, stated_models, rows=options.rows)
     tables, costs = [table], None
     if options.cost:
         from embedlab.commands.costs import costs_of

@@ -161,23 +161,23 @@ def _count(file: Path, column: str | None) -> int:
     return count
 
 
-def _check_out(out: Path, *, is_replaced: bool) -> None:
+def _check_out(path: Path, *, is_replaced: bool) -> None:
     """Refuse what cannot be written, or was made before and would be lost, before the model is
     loaded.
     """
     from embedlab.encoders import partial_vectors
 
-    if out.suffix not in {".npy", ".parquet"}:
+    if path.suffix not in {".npy", ".parquet"}:
         raise UsageError(
-            f"--output is {str(out)!r}: neither .npy nor .parquet",
-            hint=f"for example -o {out.stem}.npy",
+            f"--output is {str(path)!r}: neither .npy nor .parquet",
+            hint=f"for example -o {path.stem}.npy",
         )
-    if not out.parent.is_dir():
+    if not path.parent.is_dir():
         raise UsageError(
-            f"--output is {str(out)!r}, but there is no folder {str(out.parent)!r}",
-            hint=f"mkdir -p {out.parent}",
+            f"--output is {str(path)!r}, but there is no folder {str(path.parent)!r}",
+            hint=f"mkdir -p {path.parent}",
         )
-    partial_vectors.refuse_existing(out, is_replaced=is_replaced)
+    partial_vectors.refuse_existing(path, is_replaced=is_replaced)
 
 
 def _encode_all(

@@ -156,16 +156,16 @@ def _evaluated(
     ]
     if needs_items or any(is_pair_file(name) and is_binary(source, name) for name in pair_tasks):
         return _evaluate_items(options, selected_tasks, session)
-    names, stated = [*dict.fromkeys(options.models)], list[StatedModel]()
+    names, stated_models = [*dict.fromkeys(options.models)], list[StatedModel]()
     if len(selected_tasks) == 1 and selected_tasks[0].definition.aggregates:
-        names, stated = without_stated(names, session)
+        names, stated_models = without_stated(names, session)
     _check(options, selected_tasks)
     tables, is_whole = (
         _evaluate_tasks(options, names, selected_tasks, session) if names else ([], True)
     )
-    if stated:
+    if stated_models:
         datasets = _stated_datasets(selected_tasks[0])
-        tables.append(stated_table(stated, datasets, options.metric, selected_tasks[0].task))
+        tables.append(stated_table(stated_models, datasets, options.metric, selected_tasks[0].task))
     return _report(tables, options, is_whole=is_whole)
 
 

@@ -203,9 +203,11 @@ def member_numbers(
         edited = similarities(edited_first, edited_second, encoder.similarity)
     else:
         count = len(variants.first) * len(variants.second)
-        lefts = [first for first in variants.first for _ in variants.second]
-        rights = [*variants.second] * len(variants.first)
-        scores = scorer.score([*lefts, *edited_firsts], [*rights, *edited_seconds], progress)
+        left_sentences = [first for first in variants.first for _ in variants.second]
+        right_sentences = [*variants.second] * len(variants.first)
+        scores = scorer.score(
+            [*left_sentences, *edited_firsts], [*right_sentences, *edited_seconds], progress
+        )
         table, edited = scores[:count].reshape(len(variants.first), -1), scores[count:]
     if np.isnan(table).any() or np.isnan(edited).any():
         raise UsageError(
@@ -302,10 +304,10 @@ def _reference(options: ExplainOptions, session: Session) -> Part:
     if options.reference is not None:
         name = canonical_name(options.reference)
         return open_query_file(name).part if holds_queries(name) else open_scored(source, name)
-    at_hand = replace(source, downloads=False)
+    local_source = replace(source, downloads=False)
     for name in source.suite(task("sts").datasets):
         try:
-            candidate = at_hand.open(name)
+            candidate = local_source.open(name)
         except MissingError:  # it is not needed
             continue
         if _has_pair(candidate, options):
@@ -316,11 +318,11 @@ def _reference(options: ExplainOptions, session: Session) -> Part:
 def _has_pair(part: Part, options: ExplainOptions) -> bool:
     """Whether PART has the two sentences as a pair, in either order."""
     first_sentences, second_sentences = part.frame["sentence1"], part.frame["sentence2"]
-    first_wanted, second_wanted = options.first, options.second
+    first, second = options.first, options.second
     return bool(
         (
-            ((first_sentences == first_wanted) & (second_sentences == second_wanted))
-            | ((first_sentences == second_wanted) & (second_sentences == first_wanted))
+            ((first_sentences == first) & (second_sentences == second))
+            | ((first_sentences == second) & (second_sentences == first))
         ).any()
     )
 
@@ -365,8 +367,8 @@ def _token_report(options: ExplainOptions, models: Sequence[Model], session: Ses
     words = shown_words(options.first), shown_words(options.second)
     views = [_token_view(model, options, words, session.settings) for model in models]
     tables = token_tables(views, words, marks=model_marks(models))
-    behind = {"explanation": None, "token_views": tuple(views)}
-    return Report.of(*tables, schema=EXPLAINED, behind=behind)
+    evidence = {"explanation": None, "token_views": tuple(views)}
+    return Report.of(*tables, schema=EXPLAINED, behind=evidence)
 
 
 def _token_view(

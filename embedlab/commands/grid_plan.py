@@ -114,20 +114,23 @@ def estimate(planned: PlannedGrid, entries: Sequence[CellEntry]) -> GridEstimate
     from embedlab.experiments.executors.slurm import is_slurm
     from embedlab.experiments.progress import CellTimes
 
-    plan, hands = planned.plan, planned.hands
+    plan, options = planned.plan, planned.hands
     has_affinity = hasattr(os, "sched_getaffinity")
     processors = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
-    gpus = tuple(visible_gpus(plan.place.device)) if hands.cluster is None else ()
-    at_once = hands.workers or len(gpus) or processors // plan.threads or 1
+    gpus = tuple(visible_gpus(plan.place.device)) if options.cluster is None else ()
+    worker_count = options.workers or len(gpus) or processors // plan.threads or 1
     cell_count = f"{len(plan)} cells"
     if len(entries) < len(plan):
-        at_once, cell_count = min(at_once, len(entries)), f"{len(entries)} of {cell_count}"
-    location = f"{at_once} at once" + (f" on {len(gpus)} GPUs" if gpus else "")
-    if hands.cluster:
-        slurm = "as jobs of Slurm" if is_slurm(hands.cluster) else ""
-        location = slurm or f"on the Ray cluster {hands.cluster}"
+        worker_count, cell_count = (
+            min(worker_count, len(entries)),
+            f"{len(entries)} of {cell_count}",
+        )
+    location = f"{worker_count} at once" + (f" on {len(gpus)} GPUs" if gpus else "")
+    if options.cluster:
+        slurm = "as jobs of Slurm" if is_slurm(options.cluster) else ""
+        location = slurm or f"on the Ray cluster {options.cluster}"
     times = CellTimes.of(plan, entries)
-    cost = times.cost(at_once)
+    cost = times.cost(worker_count)
     runs = plan.place.runs_folder
     existing = next(path for path in (runs, *runs.parents) if path.is_dir())
     time, disk = cost.measured, "disk not known"
@@ -142,7 +145,7 @@ def estimate(planned: PlannedGrid, entries: Sequence[CellEntry]) -> GridEstimate
     return GridEstimate(
         cost=cost,
         gpus=gpus,
-        at_once=at_once,
+        at_once=worker_count,
         where=location,
         text=(
             f"{plan.name}: {cell_count}, {cost.cells} to do, {location}, {threads}; {time}; {disk}"

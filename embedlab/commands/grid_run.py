@@ -123,12 +123,12 @@ def _executor(
     planned: PlannedGrid, expected: GridEstimate
 ) -> AbstractContextManager[Executor[Any]]:
     """Return what runs the cells: this machine, Slurm or a Ray cluster."""
-    plan, folder, hands = planned.plan, planned.folder, planned.hands
-    if hands.cluster is None:
+    plan, folder, options = planned.plan, planned.folder, planned.hands
+    if options.cluster is None:
         return LocalTasks(plan, folder, expected.at_once, gpus=expected.gpus)
-    if is_slurm(hands.cluster):
-        return SlurmTasks(plan, folder, hands.cluster, at_once=hands.workers)
-    return ray_tasks(plan, folder, hands.cluster, at_once=hands.workers)
+    if is_slurm(options.cluster):
+        return SlurmTasks(plan, folder, options.cluster, at_once=options.workers)
+    return ray_tasks(plan, folder, options.cluster, at_once=options.workers)
 
 
 def _plain_board(session: Session) -> Board:

@@ -108,14 +108,14 @@ def evaluate_models(
         return EvaluatedRows()
     if table.by is not None:
         names = {member.name for row in table.sources for member in members[row, ""]}
-        scored, absence_reasons = _score(sorted(names), table.by, session, table.datasets)
-        return EvaluatedRows(scored=scored, absent=absence_reasons)
+        gathered, absence_reasons = _score(sorted(names), table.by, session, table.datasets)
+        return EvaluatedRows(scored=gathered, absent=absence_reasons)
     evaluations_needed = {
         (member.name, point.measure.task)
         for point in table.points
         for member in members[point.row, point.column]
     }
-    scored, absence_reasons = _score(
+    gathered, absence_reasons = _score(
         sorted(name for name, task in evaluations_needed if task == DEFAULT_TASK),
         "dataset",
         session,
@@ -127,7 +127,7 @@ def evaluate_models(
         if name in absence_reasons:
             continue
         try:
-            is_due = scored is not None if task == DEFAULT_TASK else options.trains
+            is_due = gathered is not None if task == DEFAULT_TASK else options.trains
             path = _evaluation_file(name, task, session, reported if is_due else None)
         except Interrupted:
             raise
@@ -137,14 +137,14 @@ def evaluate_models(
         if path.is_file():
             evaluations[name, task] = Evaluation.load(path)
             answers[name, task] = list(stored_outcomes(path.parent, task, unusable=session.report))
-        elif task != DEFAULT_TASK or scored is not None:  # missing pairs were said once for all
+        elif task != DEFAULT_TASK or gathered is not None:  # missing pairs were said once for all
             missing_notes.append(
                 f"{name} is not evaluated: embedlab evaluate '{name}' --suite {task}"
             )
     return EvaluatedRows(
         evaluations=evaluations,
         answers=answers,
-        scored=scored,
+        scored=gathered,
         missing=tuple(missing_notes),
         absent=absence_reasons,
     )
@@ -343,10 +343,10 @@ def _score(
     except MissingError as error:
         session.report(error)
         return None, {}
-    scored, absence_reasons = _score_present(names, selected_task, session)
-    if scored is not None and property_name == "dice":
-        scored = replace(scored, outcomes=[joined_splits(scored.outcomes[0])])
-    return scored, absence_reasons
+    gathered, absence_reasons = _score_present(names, selected_task, session)
+    if gathered is not None and property_name == "dice":
+        gathered = replace(gathered, outcomes=[joined_splits(gathered.outcomes[0])])
+    return gathered, absence_reasons
 
 
 def _score_present(

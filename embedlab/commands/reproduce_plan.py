@@ -134,32 +134,32 @@ def check_selection(options: ReproductionOptions) -> None:
     alone, or also a page or a figure.
     """
     paper, table, runs = options.paper, options.table, options.from_ is not None
-    ways = {
+    views = {
         "--dry-run": options.dry_run,
         "--published-only": options.published_only,
         "--from": runs,
         "--html": options.html is not None,
         "--figure": bool(options.figure),
     }
-    is_shown = ways["--html"] or ways["--figure"]
+    is_shown = views["--html"] or views["--figure"]
     exclusive_options = {  # what prints something of its own, what that is, and what may go with it
         "--claims": (options.claims, "the verdicts on a paper's claims", _OF_CLAIMS),
         "--dry-run": (options.dry_run, "the trainings of one table", ("--dry-run",)),
         "--published-only": (
             options.published_only,
             "what the paper says, and nothing of ours",
-            {*ways} - {"--from"},
+            {*views} - {"--from"},
         ),
     }
-    for option, (is_typed, printed, compatible_ways) in exclusive_options.items():
+    for option, (is_typed, printed, compatible_views) in exclusive_options.items():
         refuse(
             *(
                 (
-                    is_typed and is_way and way not in compatible_ways,
-                    f"{option} and {way} exclude each other",
+                    is_typed and is_typed_view and view not in compatible_views,
+                    f"{option} and {view} exclude each other",
                     f"{option} prints {printed}; remove one of the two",
                 )
-                for way, is_way in ways.items()
+                for view, is_typed_view in views.items()
             )
         )
     is_named = table is not None or runs or options.claims
@@ -273,10 +273,10 @@ def progress_of(
         is_done_by_key = {
             run_identity(entry.cell.id): entry.state == "done" for entry in entries
         }  # tables may call one training by different names
-        left = None
+        seconds_left = None
         if table_plan.plan is not None:
             estimated = estimate(PlannedGrid(plan=table_plan.plan, hands=options), entries)
-            left, location = estimated.cost.seconds, estimated.where
+            seconds_left, location = estimated.cost.seconds, estimated.where
             for cell, seconds in (estimated.seconds or {}).items():
                 expected[run_identity(cell)] = seconds
         missing_data = tuple(dict.fromkeys(error.message for error in table_plan.absent.values()))
@@ -289,16 +289,16 @@ def progress_of(
         progress_by_table[table.name] = TableProgress(
             done=sum(is_done_by_key.values()),
             cells=len(is_done_by_key) + len(seeds_of(rows, options)) * len(table_plan.absent),
-            seconds=left if not all(is_done_by_key.values()) else None,
+            seconds=seconds_left if not all(is_done_by_key.values()) else None,
             lacks=missing_data,
         )
     unfinished_keys = {key for key, is_done in all_done.items() if not is_done}
-    at_once = int(location.split()[0]) if location[:1].isdigit() else 1
+    worker_count = int(location.split()[0]) if location[:1].isdigit() else 1
     if len(progress_by_table) > 1:
         progress_by_table[ALL_TABLES] = TableProgress(
             done=len(all_done) - len(unfinished_keys),
             cells=len(all_done) + len(untrained_rows) * (options.seeds or tables[0].seeds),
-            seconds=sum(expected[key] for key in unfinished_keys) / at_once
+            seconds=sum(expected[key] for key in unfinished_keys) / worker_count
             if unfinished_keys and unfinished_keys <= expected.keys()
             else None,
             lacks=(),

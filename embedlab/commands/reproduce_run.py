@@ -182,12 +182,12 @@ def refuse_missing(
         )
 
 
-def _lost(names: list[str], read: Callable[[], object], refusals: list[MissingError]) -> list[str]:
-    """Return NAMES where READ finds none of them here or on a hub that answers; what is here and
+def _lost(names: list[str], load: Callable[[], object], refusals: list[MissingError]) -> list[str]:
+    """Return NAMES where LOAD finds none of them here or on a hub that answers; what is here and
     REFUSALS is added there.
     """
     try:
-        read()
+        load()
     except NotDownloadedError:
         return [] if is_reachable() else names
     except MissingError as error:

@@ -284,8 +284,8 @@ def _written(path: Path, texts: Sequence[ChosenText]) -> Report:
     return Report.of(table, behind={"cause": None})
 
 
-def _cause(causes: Sequence[Change]) -> str:
-    return ", ".join(cause.words for cause in causes)
+def _cause(changes: Sequence[Change]) -> str:
+    return ", ".join(change.words for change in changes)
 
 
 def _table(options: SameOptions, explanation: Explanation, refused_count: int) -> Table:
@@ -355,7 +355,7 @@ def _verdict(options: SameOptions, explanation: Explanation) -> str:
     from embedlab.models.grammar import title_of
 
     served_name, reference = title_of(str(options.served)), title_of(options.reference)
-    base, left = explanation.reference, explanation.unexplained
+    base, is_unexplained = explanation.reference, explanation.unexplained
     least_cosine = (
         "other dimensions" if np.isinf(base).any() else f"least cosine {1 - base.max():.2f}"
     )
@@ -368,12 +368,14 @@ def _verdict(options: SameOptions, explanation: Explanation) -> str:
     if not explanation.causes:
         kinds = [
             chosen_text.kind
-            for chosen_text, is_left in zip(explanation.texts, left, strict=True)
+            for chosen_text, is_left in zip(explanation.texts, is_unexplained, strict=True)
             if is_left
         ]
-        kinds_note = f" on {', '.join(dict.fromkeys(kinds))}" if left.mean() < 0.5 else ""
+        kinds_note = f" on {', '.join(dict.fromkeys(kinds))}" if is_unexplained.mean() < 0.5 else ""
         return f"{served_name} is not {reference}{kinds_note} ({least_cosine}): not explained"
-    unexplained_note = f"; {int(left.sum())} texts are not explained" if left.any() else ""
+    unexplained_note = (
+        f"; {int(is_unexplained.sum())} texts are not explained" if is_unexplained.any() else ""
+    )
     worst = explanation.explained.max()
     reached = "" if np.isnan(worst) else f": least cosine {1 - worst:.4f}"
     return (

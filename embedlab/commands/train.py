@@ -49,11 +49,11 @@ def train(options: TrainOptions, session: Terminal) -> Report | ExitCode | None:
 
     settings = session.settings
     if options.dry_run:
-        recipe, facts = preview(options, settings)
+        recipe, record = preview(options, settings)
         if settings.format == "json":
-            session.write_json(json.dumps(facts, indent=2, ensure_ascii=False))
+            session.write_json(json.dumps(record, indent=2, ensure_ascii=False))
         else:
-            session.write("\n".join(_preview_lines(recipe, facts)))
+            session.write("\n".join(_preview_lines(recipe, record)))
         return None
     plan = plan_training(options, settings)
     elsewhere = options.cluster is not None
@@ -118,16 +118,16 @@ def preview(options: TrainOptions, settings: Settings) -> tuple[Recipe, Mapping[
     }
 
 
-def _preview_lines(recipe: Recipe, facts: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the RECIPE as TOML that can be trained, with what the FACTS say as comments."""
+def _preview_lines(recipe: Recipe, record: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the RECIPE as TOML that can be trained, with what RECORD says as comments."""
     from embedlab.core.recipe import declared_text, to_toml
 
-    if notes := facts.get("notes"):
+    if notes := record.get("notes"):
         yield from (*(f"# {note}" for note in notes), "")
     yield to_toml(recipe) + declared_text(recipe)
-    if facts["steps"] < facts["whole_steps"]:
-        yield f"# shortened to {facts['steps']} of {facts['whole_steps']} steps"
-    for stage in facts["stages"]:
+    if record["steps"] < record["whole_steps"]:
+        yield f"# shortened to {record['steps']} of {record['whole_steps']} steps"
+    for stage in record["stages"]:
         yield (
             "# stage {stage}: {rows} rows, {steps} steps of {batch_size} rows; one example:"
         ).format_map(stage)

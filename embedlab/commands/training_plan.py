@@ -61,7 +61,7 @@ class TrainOptions(RecipeValues):
             min=1,
             max=10_000,
             typed=int | None,
-            reads=lambda last: tuple(range(1, last + 1)),
+            reads=lambda last_seed: tuple(range(1, last_seed + 1)),
         ),
     ] = ()
     epochs: Annotated[
@@ -617,7 +617,7 @@ def missing_encoder(name: str, settings: Settings) -> Iterator[str]:
             yield missing_on_hub(f"encoder {spec.location!r}", settings)
 
 
-def missing_on_hub(what: str, settings: Settings) -> str:
-    """Return that WHAT is not here, and why the hub does not give it."""
+def missing_on_hub(description: str, settings: Settings) -> str:
+    """Return that DESCRIPTION is not here, and why the hub does not give it."""
     reason = OFFLINE if settings.offline else "the hub cannot be reached"
-    return f"{what} is not on this machine, and {reason}"
+    return f"{description} is not on this machine, and {reason}"

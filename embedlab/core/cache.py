@@ -31,12 +31,14 @@ _TRIMMED = (EMBEDDINGS, TOKENS, "similar-sentences", "training-text", "pairs", "
 _ENTRY = re.compile(r"\..*|[0-9a-f]{8,64}(\.(parquet|json))?")
 
 
-def cache_folder(named: Path) -> Path:
-    """Return the cache folder where one is NAMED: it, or a folder in it if others use it too."""
+def cache_folder(chosen: Path) -> Path:
+    """Return the cache folder where the user names CHOSEN: it, or a folder in it if others use it
+    too.
+    """
     try:
-        content = [*named.iterdir()]
-        if not content or ((named / TAG).is_file() and (named / TAG).read_text() == _TAG_LINES):
-            return named
+        content = [*chosen.iterdir()]
+        if not content or ((chosen / TAG).is_file() and (chosen / TAG).read_text() == _TAG_LINES):
+            return chosen
         # As it was made before it had a tag: folders of these names, with our names in them alone.
         holds_only_cache = all(
             kind.name in {MODELS, TINY_ENCODER, *_TRIMMED}
@@ -44,16 +46,16 @@ def cache_folder(named: Path) -> Path:
             for kind in content
         )
     except (OSError, ValueError):  # absent; or whoever writes there says what it is
-        return named if not named.is_dir() else named / "embedlab"
-    return named if holds_only_cache else named / "embedlab"
+        return chosen if not chosen.is_dir() else chosen / "embedlab"
+    return chosen if holds_only_cache else chosen / "embedlab"
 
 
-def cached(path: Path, read: Callable[[Path], V]) -> V | None:
-    """Return what READ gives of PATH in the cache; None where there is nothing, or it is
+def cached(path: Path, load: Callable[[Path], V]) -> V | None:
+    """Return what LOAD gives of PATH in the cache; None where there is nothing, or it is
     damaged.
     """
     try:
-        value = read(path)
+        value = load(path)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, EmbedlabError):
         return None
     with suppress(OSError):  # another user's, or a read-only disk

@@ -45,9 +45,9 @@ class FullDiskError(MissingError):
 
 
 @contextmanager
-def disk_errors(what: Path, *, hint: str = ELSEWHERE) -> Iterator[None]:
-    """Turn a full, read-only or forbidden disk into a one-line error that names WHAT could not be
-    written.
+def disk_errors(path: Path, *, hint: str = ELSEWHERE) -> Iterator[None]:
+    """Turn a full, read-only or forbidden disk into a one-line error that names the PATH that could
+    not be written.
 
     HINT says how to choose another folder.
     """
@@ -56,12 +56,12 @@ def disk_errors(what: Path, *, hint: str = ELSEWHERE) -> Iterator[None]:
     except OSError as error:
         if error.errno in {errno.ENOSPC, errno.EDQUOT}:
             raise FullDiskError(
-                f"no space left to write {str(what)!r}",
+                f"no space left to write {str(path)!r}",
                 hint="free some space; what was saved is intact",
             ) from error
         if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS, errno.EFBIG, *_BLOCKED}:
             raise MissingError(
-                f"cannot write {str(what)!r}: {error.strerror}", hint=hint
+                f"cannot write {str(path)!r}: {error.strerror}", hint=hint
             ) from error
         raise
 

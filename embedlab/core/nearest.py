@@ -8,24 +8,24 @@ from embedlab.core.errors import UsageError
 _LISTED = 12  # names in a hint
 
 
-def nearest_name(name: str, known: Iterable[str]) -> str | None:
+def nearest_name(name: str, names: Iterable[str]) -> str | None:
     """Return the known name that looks most like NAME, preferring the shortest that begins with it;
     None when none is close.
     """
-    known, lowered = list(known), name.lower()
-    exact = [candidate for candidate in known if candidate.lower() == lowered]
+    names, lowered = list(names), name.lower()
+    exact = [candidate for candidate in names if candidate.lower() == lowered]
     prefixed = [
         candidate
-        for candidate in known
+        for candidate in names
         if len(lowered) > 1 and candidate.lower().startswith(lowered)
     ]
-    candidates = exact or sorted(prefixed, key=len) or difflib.get_close_matches(name, known, n=1)
+    candidates = exact or sorted(prefixed, key=len) or difflib.get_close_matches(name, names, n=1)
     return candidates[0] if candidates else None
 
 
-def nearest_hint(name: str, known: Iterable[str], otherwise: str) -> str:
+def nearest_hint(name: str, names: Iterable[str], otherwise: str) -> str:
     """Return the hint that offers the known name nearest to NAME, OTHERWISE where none is close."""
-    guess = nearest_name(name, known)
+    guess = nearest_name(name, names)
     return f"did you mean {guess!r}?" if guess else otherwise
 
 

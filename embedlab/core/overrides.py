@@ -71,18 +71,18 @@ def declared_deviations(values: Mapping[str, Any], *, where: str) -> tuple[Decla
 
 
 def check_declared(
-    declared: Sequence[DeclaredDeviation], known: frozenset[str], *, where: str
+    declared: Sequence[DeclaredDeviation], recipe_keys: frozenset[str], *, where: str
 ) -> None:
-    """Refuse a deviation of a key that the recipe does not have; KNOWN are all that it could
+    """Refuse a deviation of a key that the recipe does not have; RECIPE_KEYS are all that it could
     set.
     """
     for deviation in declared:
         for key in deviation.keys:
-            if key not in known:
+            if key not in recipe_keys:
                 otherwise = "`embedlab recipes NAME` shows the keys of a recipe"
                 raise UsageError(
                     f"{where}: 'deviations' names {key!r}, which is not a key of the recipe",
-                    hint=nearest_hint(key, known, otherwise),
+                    hint=nearest_hint(key, recipe_keys, otherwise),
                 )
 
 
@@ -366,8 +366,8 @@ def _choose_profile(values: TomlTable, name: str) -> None:
                 f"'profiles.{name}.agrees' names {key!r}, of which 'deviations' says nothing",
                 hint="remove it",
             )
-    left = {full_key: declared[full_key] for full_key in declared if full_key not in set_keys}
-    values["deviations"] = left | profile_deviations
+    inherited = {full_key: declared[full_key] for full_key in declared if full_key not in set_keys}
+    values["deviations"] = inherited | profile_deviations
     _set_all(values, profile.set)
 
 

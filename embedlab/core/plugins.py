@@ -340,12 +340,12 @@ def discover(kind: Kind) -> tuple[Plugin, ...]:
     """
     usable, checked = dict(_shipped(kind)), []
     for plugin in added(kind):
-        fault = plugin.fault or _name_fault(plugin, usable.get(plugin.name))
-        if fault is None:
+        error = plugin.fault or _name_fault(plugin, usable.get(plugin.name))
+        if error is None:
             usable[plugin.name] = plugin
         else:
-            _note(fault)
-        checked.append(replace(plugin, fault=fault))
+            _note(error)
+        checked.append(replace(plugin, fault=error))
     return (*_shipped(kind).values(), *checked)
 
 
@@ -396,8 +396,8 @@ def require(
     return plugin
 
 
-def loaded(kind: Kind, read: Callable[[Plugin], T]) -> dict[str, T]:
-    """READ everything of a KIND that this process can load, by name; what fails is noted and left
+def loaded(kind: Kind, load: Callable[[Plugin], T]) -> dict[str, T]:
+    """LOAD everything of a KIND that this process can load, by name; what fails is noted and left
     out.
     """
     by_name = {}
@@ -405,7 +405,7 @@ def loaded(kind: Kind, read: Callable[[Plugin], T]) -> dict[str, T]:
         if plugin.fault is not None or not can_load(plugin):
             continue
         try:
-            by_name[plugin.name] = read(plugin)
+            by_name[plugin.name] = load(plugin)
         except EmbedlabError as error:
             _note(error)
     return by_name

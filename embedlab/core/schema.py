@@ -199,8 +199,8 @@ def build(
 
 def refuse_flaws(values: Any, *, where: str, prefix: str = "") -> None:
     """Raise a UsageError where VALUES contain unusable text, integers or nesting."""
-    if flaw := find_flaw(values):
-        key, reason = flaw
+    if found_flaw := find_flaw(values):
+        key, reason = found_flaw
         raise UsageError(f"{where}: {dotted(key, prefix)!r} {reason}", hint=CORRECT)
 
 
@@ -284,12 +284,12 @@ def known_keys(cls: Any, path: Sequence[str | int] = ()) -> list[str]:
 def _below(kind: Any, step: str | int) -> Any:
     """Return the type below the key or index STEP of a KIND; None if there is none."""
     for choice in _choices(kind):
-        origin, inner = typing.get_origin(choice) or choice, typing.get_args(choice)
+        container, inner = typing.get_origin(choice) or choice, typing.get_args(choice)
         if dataclasses.is_dataclass(choice) and step in _names(choice):
             return typing.get_type_hints(choice)[str(step)]
-        if isinstance(step, int) and origin in {tuple, list} and inner:
+        if isinstance(step, int) and container in {tuple, list} and inner:
             return inner[0]
-        if isinstance(origin, type) and issubclass(origin, Mapping) and inner:
+        if isinstance(container, type) and issubclass(container, Mapping) and inner:
             return inner[1]
     return None
 

@@ -99,14 +99,14 @@ Piece = TypeVar("Piece")
 
 
 def run_in_threads(
-    work: Callable[[Piece], Iterator[int]],
+    process: Callable[[Piece], Iterator[int]],
     pieces: Sequence[Piece],
     count: Callable[[int], None],
     device: torch.device | None = None,
     most: int | None = None,
 ) -> None:
-    """Run WORK on all PIECES, as many at once as torch has threads, or MOST; COUNT receives, in the
-    caller's thread, what it yields.
+    """Run PROCESS on all PIECES, as many at once as torch has threads, or MOST; COUNT receives, in
+    the caller's thread, what it yields.
 
     Many small matrix products are faster in separate threads than split among threads that
     synchronise at each. An interrupt or an error stops the other pieces when they next yield. On
@@ -116,23 +116,23 @@ def run_in_threads(
     worker_count = threads if most is None else min(threads, most)
     if worker_count <= 1 or (device is not None and device.type != "cpu"):
         for piece in pieces:
-            for finished in work(piece):
+            for finished in process(piece):
                 count(finished)
         return
-    heard: SimpleQueue[int | None] = SimpleQueue()  # each piece puts None at its end
+    counts_queue: SimpleQueue[int | None] = SimpleQueue()  # each piece puts None at its end
     stop = Event()
 
     def run(piece: Piece) -> None:
         try:
-            for finished in work(piece):
-                heard.put(finished)
+            for finished in process(piece):
+                counts_queue.put(finished)
                 if stop.is_set():
                     return
         except BaseException:
             stop.set()
             raise
         finally:
-            heard.put(None)
+            counts_queue.put(None)
 
     # New threads inherit the last number that was set, so that it is restored.
     share = (threads // worker_count,)
@@ -141,7 +141,7 @@ def run_in_threads(
             jobs = [pool.submit(run, piece) for piece in pieces]
             try:
                 for _ in jobs:
-                    while (news := heard.get()) is not None:
+                    while (news := counts_queue.get()) is not None:
                         count(news)
                     if stop.is_set():
                         break

@@ -22,12 +22,12 @@ class TokenSpan(NamedTuple):
     tokens: int  # key tokens of each
 
 
-def allocate(states: Tensor, tokens: int, used: int) -> Tensor:
-    """Allocate TOKENS rows like those of STATES, zero after the first USED, which the caller
+def allocate(states: Tensor, tokens: int, used_rows: int) -> Tensor:
+    """Allocate TOKENS rows like those of STATES, zero after the first USED_ROWS, which the caller
     fills.
     """
     rows = states.new_empty(tokens, *states.shape[1:])
-    rows[used:] = 0
+    rows[used_rows:] = 0
     return rows
 
 
@@ -64,17 +64,17 @@ class BlockPositions:
     @classmethod
     def of(cls, blocks: Sequence[Tensor], heads: int) -> Self:
         """Return the positions for BLOCKS, (sentences, tokens) masks of where a token is."""
-        shapes, targets, used = [], [], 0
+        shapes, targets, used_rows = [], [], 0
         for is_token in blocks:
             sentences, width = is_token.shape
-            grid = torch.arange(used, used + sentences * heads * width).view(
+            grid = torch.arange(used_rows, used_rows + sentences * heads * width).view(
                 sentences, heads, width
             )
             targets.append(grid.transpose(1, 2)[is_token].flatten())
             shapes.append((sentences * heads, width))
-            used += grid.numel()
+            used_rows += grid.numel()
         joined = torch.cat(targets)
-        sources = joined.new_zeros(used).index_copy_(0, joined, torch.arange(len(joined)))
+        sources = joined.new_zeros(used_rows).index_copy_(0, joined, torch.arange(len(joined)))
         return cls(heads=heads, shapes=tuple(shapes), targets=joined, sources=sources)
 
     def spread(self, states: Tensor) -> list[Tensor]:

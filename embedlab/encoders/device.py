@@ -121,9 +121,9 @@ def _refuse_precision(precision: str, device: torch.device, typed: str, *, train
     allowed_for = "an encoder on a CPU" if precision == "int8" else "a GPU"
     is_fit = device.type == ("cpu" if precision == "int8" else "cuda")
     if precision in {"int8", "tf32", "fp16"} and (not is_fit or (precision == "int8" and training)):
-        doing = "training" if is_fit else f"device {device.type!r}"
+        use = "training" if is_fit else f"device {device.type!r}"
         raise UsageError(
-            f"{typed} is for {allowed_for}, not for {doing}",
+            f"{typed} is for {allowed_for}, not for {use}",
             hint="use float32, bf16 or --precision auto",
         )
 

@@ -45,10 +45,10 @@ def single_texts(name: str, texts: Sequence[Text]) -> list[str]:
     """Return TEXTS for the encoder called NAME, which reads one text at a time; a pair of texts is
     a UsageError.
     """
-    single = [text for text in texts if isinstance(text, str)]
-    if len(single) < len(texts):
+    sentences = [text for text in texts if isinstance(text, str)]
+    if len(sentences) < len(texts):
         raise UsageError(f"{name!r} does not read two texts at once", hint="name a transformer")
-    return single
+    return sentences
 
 
 def key_content(text: Text) -> bytes:
@@ -81,16 +81,16 @@ class RefusedTextsError(EmbedlabError):
 
     def __init__(
         self,
-        who: str,
+        encoder_name: str,
         refused: Iterable[tuple[str, str]],
         vectors: NDArray[np.float32] | None = None,
     ) -> None:
-        self.who, self.refused = who, tuple(refused)
+        self.who, self.refused = encoder_name, tuple(refused)
         self.vectors = np.empty((0, 0), np.float32) if vectors is None else vectors
         count = len(self.refused)
         examples = first_few((_named(text) for text, _ in self.refused), SHOWN, separator="; ")
         super().__init__(
-            f"{who} refuses {f'{count} texts' if count > 1 else 'a text'}, even alone "
+            f"{encoder_name} refuses {f'{count} texts' if count > 1 else 'a text'}, even alone "
             f"({self.refused[0][1]}): {examples}",
             hint="shorten or remove what it refuses; the vectors of all other texts are "
             "computed, and cached if the cache is on",
@@ -139,11 +139,13 @@ class EncoderFacts:
         return odd_texts(self.zero_vectors, self.unknown_texts)
 
 
-def odd_texts(zero: int, unknown: int) -> tuple[str, ...]:
-    """What is to be said of so many sentences with a ZERO vector, and of UNKNOWN tokens alone."""
+def odd_texts(zero_count: int, unknown_count: int) -> tuple[str, ...]:
+    """What is to be said of ZERO_COUNT sentences with a zero vector, and of UNKNOWN_COUNT with
+    unknown tokens alone.
+    """
     counts = {
-        "a zero vector (similarity 0)": zero,
-        "only tokens that its vocabulary does not know": unknown,
+        "a zero vector (similarity 0)": zero_count,
+        "only tokens that its vocabulary does not know": unknown_count,
     }
     return tuple(
         Note(f"{count} sentence{' has' if count == 1 else 's have'} {description}", kind="doubted")
@@ -220,11 +222,13 @@ def distinct(sentences: Sequence[T]) -> tuple[list[T], NDArray[np.intp]]:
     return list(index_of_sentence), np.array(index, np.intp)
 
 
-def shifted(progress: ProgressCallback | None, before: int, total: int) -> ProgressCallback | None:
+def shifted(
+    progress: ProgressCallback | None, steps_before: int, total: int
+) -> ProgressCallback | None:
     """Return a callback that reports the progress of one part of the work as progress of the
     whole.
     """
-    return None if progress is None else lambda done, _: progress(before + done, total)
+    return None if progress is None else lambda done, _: progress(steps_before + done, total)
 
 
 class Counting:

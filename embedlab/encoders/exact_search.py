@@ -155,8 +155,8 @@ def _rows(scorer: Similarities, judgements: "Queries") -> Iterator[tuple[int, Sc
     items that are its own.
     """
     queries, documents = len(scorer.first), len(scorer.second)
-    room = VECTOR_PAIRS_AT_ONCE if isinstance(scorer, OfVectors) else PAIRS_AT_ONCE
-    step = max(1, room // max(documents, 1))
+    pairs_at_once = VECTOR_PAIRS_AT_ONCE if isinstance(scorer, OfVectors) else PAIRS_AT_ONCE
+    step = max(1, pairs_at_once // max(documents, 1))
     order = np.argsort(judgements.query, kind="stable")
     bounds = np.searchsorted(judgements.query[order], np.arange(queries + 1))
     for start in range(0, queries, step):

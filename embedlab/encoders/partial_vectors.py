@@ -66,9 +66,9 @@ class Shard:
             )
         return cls(number=int(match[1]), count=int(match[2]))
 
-    def has(self, first: int, job: Job) -> bool:
-        """Return whether the chunk of JOB that begins at FIRST is this shard's."""
-        return first // job.chunk % self.count == self.number - 1
+    def has(self, start: int, job: Job) -> bool:
+        """Return whether the chunk of JOB that begins at START is this shard's."""
+        return start // job.chunk % self.count == self.number - 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,29 +109,31 @@ class PartialVectors:
                 chunks = {int(path.name[:12]): path for path in _chunks(folder)}
             yield cls(folder=folder, job=job, chunks=chunks, notes=notes)
 
-    def holds(self, first: int, sentences: Sequence[str]) -> bool:
-        """Return whether the chunk of these SENTENCES, numbered from FIRST, exists and is
+    def holds(self, start: int, sentences: Sequence[str]) -> bool:
+        """Return whether the chunk of these SENTENCES, numbered from START, exists and is
         complete.
         """
         try:
-            return self._read(first)[0]["sentence"].to_list() == list(sentences)
+            return self._read(start)[0]["sentence"].to_list() == list(sentences)
         except MissingError:
             return False
 
-    def write(self, first: int, sentences: Sequence[str], vectors: Vectors, truncated: int) -> None:
-        """Save a chunk with TRUNCATED truncated sentences, replacing a damaged one."""
+    def write(
+        self, start: int, sentences: Sequence[str], vectors: Vectors, truncated_count: int
+    ) -> None:
+        """Save a chunk with TRUNCATED_COUNT truncated sentences, replacing a damaged one."""
         columns = {
             "sentence": list(sentences),
             "vector": pl.Series(vectors, dtype=pl.Array(pl.Float32, vectors.shape[1])),
         }
         buffer = BytesIO()
-        pl.DataFrame(columns).write_parquet(buffer, metadata={_TRUNCATED: str(truncated)})
+        pl.DataFrame(columns).write_parquet(buffer, metadata={_TRUNCATED: str(truncated_count)})
         content = buffer.getvalue()
-        path = self.folder / f"{first:012d}.{self._hash(first, content)}.parquet"
+        path = self.folder / f"{start:012d}.{self._hash(start, content)}.parquet"
         write_atomic(path, content, hint=PLACE)
-        if (damaged := self.chunks.get(first, path)) != path:
+        if (damaged := self.chunks.get(start, path)) != path:
             damaged.unlink(missing_ok=True)
-        self.chunks[first] = path
+        self.chunks[start] = path
 
     def assemble(self, out: Path, dim: int) -> int:
         """Join the chunks into OUT, one at a time, remove the folder, and return the number of
@@ -143,8 +145,8 @@ class PartialVectors:
             if out.suffix == ".npy":
                 truncated = self._write_array(assembled, starts, dim)
             else:
-                truncated = sum(self._whole_chunk(first)[1] for first in starts)
-                join_parquet([self.chunks[first] for first in starts], assembled)
+                truncated = sum(self._whole_chunk(start)[1] for start in starts)
+                join_parquet([self.chunks[start] for start in starts], assembled)
             with assembled.open("rb") as file:
                 os.fsync(file.fileno())
             assembled.replace(out)
@@ -164,41 +166,41 @@ class PartialVectors:
         truncated = 0
         with path.open("wb") as file:
             np.lib.format.write_array_header_1_0(file, header)
-            for first in starts:
-                frame, truncated_in_chunk = self._whole_chunk(first)
+            for start in starts:
+                frame, truncated_in_chunk = self._whole_chunk(start)
                 truncated += truncated_in_chunk
                 file.write(np.ascontiguousarray(frame["vector"].to_numpy()).data)
         return truncated
 
-    def _whole_chunk(self, first: int) -> tuple[pl.DataFrame, int]:
-        """Return the chunk at FIRST, checked to have every row."""
-        frame, truncated = self._read(first)
-        if len(frame) != min(self.job.chunk, self.job.sentences - first):
-            raise self._lost(first)
+    def _whole_chunk(self, start: int) -> tuple[pl.DataFrame, int]:
+        """Return the chunk at START, checked to have every row."""
+        frame, truncated = self._read(start)
+        if len(frame) != min(self.job.chunk, self.job.sentences - start):
+            raise self._lost(start)
         return frame, truncated
 
-    def _read(self, first: int) -> tuple[pl.DataFrame, int]:
+    def _read(self, start: int) -> tuple[pl.DataFrame, int]:
         """Return the rows of a chunk and the number of truncated ones; an absent or damaged chunk
         is a MissingError.
         """
         try:
-            content = self.chunks[first].read_bytes()
+            content = self.chunks[start].read_bytes()
         except (KeyError, FileNotFoundError) as error:
-            raise self._lost(first) from error
-        if not self.chunks[first].stem.endswith(f".{self._hash(first, content)}"):
-            raise self._lost(first)
+            raise self._lost(start) from error
+        if not self.chunks[start].stem.endswith(f".{self._hash(start, content)}"):
+            raise self._lost(start)
         return pl.read_parquet(BytesIO(content)), int(
             pl.read_parquet_metadata(BytesIO(content))[_TRUNCATED]
         )
 
-    def _hash(self, first: int, content: bytes) -> str:
-        digest = hashlib.sha256(json.dumps([asdict(self.job), first]).encode())
+    def _hash(self, start: int, content: bytes) -> str:
+        digest = hashlib.sha256(json.dumps([asdict(self.job), start]).encode())
         digest.update(content)
         return digest.hexdigest()[:32]
 
-    def _lost(self, first: int) -> MissingError:
+    def _lost(self, start: int) -> MissingError:
         return MissingError(
-            f"the sentences from number {first + 1} on are missing or damaged in "
+            f"the sentences from number {start + 1} on are missing or damaged in "
             f"{str(self.folder)!r}",
             hint="the same command encodes them again",
         )

@@ -60,7 +60,7 @@ def load_backbone(
     is_half = read_config(folder).model_type in ENCODER_HALVES
     kind = AutoModelForTextEncoding if is_half else AutoModel
     dtype = "bfloat16" if is_narrow else "float32"
-    model, missing = _load(folder, kind, dtype=dtype, device_map=device_map)
+    model, missing_names = _load(folder, kind, dtype=dtype, device_map=device_map)
     if is_narrow:
         widen_vectors(model)
     if not isinstance(getattr(model.config, "hidden_size", None), int):
@@ -69,7 +69,7 @@ def load_backbone(
             hint=WHOLE,
         )
     # A pooler that is missing in the checkpoint would be random.
-    has_pooler = not any(re.search(POOLER, name) for name in missing)
+    has_pooler = not any(re.search(POOLER, name) for name in missing_names)
     pooler = _pooler(model) if has_pooler else None
     if getattr(model, "pooler", None) is not None:
         model.register_module("pooler", None)
@@ -96,8 +96,8 @@ def load_language_model(folder: Path) -> PreTrainedModel | None:
     """Load the whole masked language model in FOLDER, under the same conditions; None if its
     weights have no such head.
     """
-    model, missing = _load(folder, AutoModelForMaskedLM, may_lack_head=True)
-    return None if is_headless(model, missing) else model
+    model, missing_names = _load(folder, AutoModelForMaskedLM, may_lack_head=True)
+    return None if is_headless(model, missing_names) else model
 
 
 def load_with_head(folder: Path, kind: Any, *, labels: int) -> PreTrainedModel:
@@ -169,11 +169,11 @@ def _load(
             output_loading_info=True,
         )
     vars(model.config).pop("auto_map", None)  # code that is not run: what is saved names none
-    missing: Collection[str] = info["missing_keys"]
-    if not (may_lack_head and is_headless(model, missing)):
+    missing_names: Collection[str] = info["missing_keys"]
+    if not (may_lack_head and is_headless(model, missing_names)):
         refuse_other_tensors(folder, model, info, has_head=has_head)
         refuse_infinite(folder, model)
-    return model, missing
+    return model, missing_names
 
 
 def widen_vectors(backbone: nn.Module) -> None:
@@ -191,7 +191,7 @@ def widen_vectors(backbone: nn.Module) -> None:
             module.register_forward_hook(_widened)
 
 
-def _widened(module: nn.Module, given: Any, rows: Tensor) -> Tensor:
+def _widened(module: nn.Module, inputs: Any, rows: Tensor) -> Tensor:
     return rows.float()
 
 

@@ -224,8 +224,8 @@ class Change:
         return self.above is None or tokens > self.above
 
 
-def _prompted(words: str, value: str, prompt: str) -> Change:
-    return Change("prompt", words, value, reading={"prompt": prompt})
+def _prompted(description: str, value: str, prompt: str) -> Change:
+    return Change("prompt", description, value, reading={"prompt": prompt})
 
 
 class VariedReference:
@@ -476,10 +476,10 @@ class Search:
         if share < 0.9 or is_moved.mean() < 0.1:
             return None
         moved = int(is_moved.sum())
-        words = f"in another order: {moved} texts have the vector of another"
-        return Change("order", words, str(moved)), nearest
+        description = f"in another order: {moved} texts have the vector of another"
+        return Change("order", description, str(moved)), nearest
 
-    def _batches(self, own: Vectors, base: Floats) -> Cause | None:
+    def _batches(self, own_vectors: Vectors, base: Floats) -> Cause | None:
         """The cause where a vector depends on the texts that are sent with it, or on chance."""
         differing_rows = self.short[base[self.short] > self.limit][:ALONE]
         if self.again is None or not len(differing_rows):
@@ -487,10 +487,10 @@ class Search:
         unknown_distances = np.full(len(base), np.nan)
         first_vectors = self.served[:32]
         if np.median(_apart(self.again(self.words[:32]), first_vectors)) > self.limit:
-            words = "with other vectors at each call (dropout left on?)"
-            return Change("chance", words), unknown_distances
+            description = "with other vectors at each call (dropout left on?)"
+            return Change("chance", description), unknown_distances
         alone_vectors = np.concatenate([self.again([self.words[row]]) for row in differing_rows])
-        shortened = self._cut_to_served(own[differing_rows])
+        shortened = self._cut_to_served(own_vectors[differing_rows])
         distances = (
             _apart(alone_vectors, shortened)
             if shortened.shape == alone_vectors.shape
@@ -498,11 +498,11 @@ class Search:
         )
         if self._note("each text alone", distances)[0] < 0.9:
             return None
-        words = (
+        description = (
             "each text alone, but not in a batch: padding is pooled or attended to (wrong padding "
             "side, or a lost attention mask)"
         )
-        return Change("padding", words), unknown_distances
+        return Change("padding", description), unknown_distances
 
     def _changes(self, outputs: Mapping[Output, Vectors]) -> tuple[list[Change], Output, Floats]:
         """The best changes and output, and what remains of all texts; OUTPUTS are those without any
@@ -536,15 +536,18 @@ class Search:
                 vectors_of_output = self.reference.outputs(self.short_texts, applied, has_all=True)
             for output, vectors in vectors_of_output.items():
                 causes = [*self._output_causes(output), *applied]
-                words = ", ".join(cause.words for cause in causes) or "as it is"
-                share, median = self._note(words, self.distances(vectors, self.short))
+                description = ", ".join(cause.words for cause in causes) or "as it is"
+                share, median = self._note(description, self.distances(vectors, self.short))
                 rank = (-round(share, 1), log10(max(median, 1e-7)) + len(causes))
                 yield rank, applied, output, median
 
-    def _note(self, words: str, distances: Floats) -> tuple[float, float]:
+    def _note(self, description: str, distances: Floats) -> tuple[float, float]:
         """Record the share of texts that a hypothesis explains, and its median."""
-        self.tried[words] = (float((distances <= self.limit).mean()), float(np.median(distances)))
-        return self.tried[words]
+        self.tried[description] = (
+            float((distances <= self.limit).mean()),
+            float(np.median(distances)),
+        )
+        return self.tried[description]
 
     def _further(
         self, remaining: Floats, changes: Sequence[Change], output: Output, fit: float
@@ -552,10 +555,13 @@ class Search:
         """The change that explains most of the texts that are left, at least a quarter of those
         that it changes, and what remains then.
         """
-        left = np.flatnonzero(remaining > fit)
-        best, explained_count, remaining_after = None, 0, remaining
-        for change in (*self._sometimes(), *self._cuts(left, remaining, changes, output, fit)):
-            affected_rows = np.intersect1d(self._changed(change), left)
+        unexplained_rows = np.flatnonzero(remaining > fit)
+        best_change, explained_count, remaining_after = None, 0, remaining
+        for change in (
+            *self._sometimes(),
+            *self._cuts(unexplained_rows, remaining, changes, output, fit),
+        ):
+            affected_rows = np.intersect1d(self._changed(change), unexplained_rows)
             if change in changes or not len(affected_rows):
                 continue
             sample = affected_rows[:: max(1, len(affected_rows) // SAMPLE)]
@@ -563,11 +569,11 @@ class Search:
             self._note(change.words, distances)
             share = (distances <= fit).mean()
             if int(share * len(affected_rows)) > explained_count and share >= 0.25:
-                best, explained_count = change, int(share * len(affected_rows))
-        if best is not None:
-            remaining_after, rows = remaining.copy(), self._changed(best)
-            remaining_after[rows] = self._under(rows, [*changes, best], output)
-        return best, remaining_after
+                best_change, explained_count = change, int(share * len(affected_rows))
+        if best_change is not None:
+            remaining_after, rows = remaining.copy(), self._changed(best_change)
+            remaining_after[rows] = self._under(rows, [*changes, best_change], output)
+        return best_change, remaining_after
 
     def _changed(self, change: Change) -> Rows:
         """The texts that a CHANGE changes."""
@@ -579,15 +585,21 @@ class Search:
         return self.distances(self.reference.outputs(texts, changes, output)[output], rows)
 
     def _cuts(
-        self, left: Rows, remaining: Floats, changes: Sequence[Change], output: Output, fit: float
+        self,
+        unexplained_rows: Rows,
+        remaining: Floats,
+        changes: Sequence[Change],
+        output: Output,
+        fit: float,
     ) -> Iterator[Change]:
-        """Truncations: at usual lengths, and where texts that are LEFT say; at each length between
-        the longest text that fits and the shortest that does not, the best on three of them.
+        """Truncations: at usual lengths, and where the texts of UNEXPLAINED_ROWS say; at each
+        length between the longest text that fits and the shortest that does not, the best on three
+        of them.
         """
         if (transformer := self.reference.transformer) is None:
             return
-        by_length = left[np.argsort(self.tokens[left], kind="stable")]
-        sample = by_length[[0, len(left) // 2, -1]]
+        by_length = unexplained_rows[np.argsort(self.tokens[unexplained_rows], kind="stable")]
+        sample = by_length[[0, len(unexplained_rows) // 2, -1]]
         high, _, longest = self.tokens[sample].tolist()
         low = int(self.tokens[remaining <= fit].max(initial=3))
         boundary_lengths = range(min(low, high) - 3, max(low, high) + 3) if low + 80 > high else ()
@@ -614,17 +626,17 @@ class Search:
         for prompt in dict.fromkeys((*self.reference.prompts, *PROMPTS)):
             if prompt in {"", own_prompt}:
                 continue
-            words = f"with the prompt {prompt!r}"
-            yield _prompted(words, prompt, prompt)
+            description = f"with the prompt {prompt!r}"
+            yield _prompted(description, prompt, prompt)
             if own_prompt:
-                yield _prompted(f"{words} before its own", prompt, prompt + own_prompt)
+                yield _prompted(f"{description} before its own", prompt, prompt + own_prompt)
             else:
-                yield _prompted(f"{words} twice", prompt + prompt, prompt + prompt)
+                yield _prompted(f"{description} twice", prompt + prompt, prompt + prompt)
         yield Change("upper", "with upper-cased texts", text=str.upper)
         if transformer is None:
             return
         one_token_less = {"max_tokens": transformer.max_tokens - 1}
-        for value, words, reading, tokens in (
+        for value, description, reading, tokens in (
             ("no-end", "without the token that ends a text", {"special": "no-end"}, None),
             ("none", "without special tokens", {"special": "none"}, None),
             ("no-begin", "without the token that begins a text", {}, lambda ids: ids[1:]),
@@ -635,7 +647,7 @@ class Search:
                 lambda ids: [*ids, *ids[-1:]],
             ),
         ):
-            yield Change("special", words, value, reading=reading, tokens=tokens)
+            yield Change("special", description, value, reading=reading, tokens=tokens)
 
     def _sometimes(self) -> Iterator[Change]:
         """Changes of some texts."""
@@ -649,8 +661,8 @@ class Search:
             "texts in Unicode's form NFD": partial(unicodedata.normalize, "NFD"),
             "only ASCII characters": lambda text: text.encode("ascii", "ignore").decode(),
         }
-        for words, step in steps.items():
-            yield Change("text", f"with {words}", words, text=step)
+        for description, step in steps.items():
+            yield Change("text", f"with {description}", description, text=step)
 
     def _output_causes(self, output: Output) -> Iterator[Change]:
         """How OUTPUT differs from the reference's own."""
@@ -687,11 +699,11 @@ class Search:
         step, distance = float(np.median(_apart(*vectors))), float(np.median(base[self.short]))
         if not step / INT8_RANGE <= distance <= min(step * INT8_RANGE, FARTHEST_INT8):
             return None
-        words = (
+        description = (
             f"with weights of about 8 bits (median cosine {1 - distance:.4f}, of an int8 copy "
             f"{1 - step:.4f})"
         )
-        return Change("weights", words, "int8"), np.full(len(base), np.nan)
+        return Change("weights", description, "int8"), np.full(len(base), np.nan)
 
     def _norms(self, vectors: Vectors) -> tuple[tuple[float, float], Change | None]:
         """The median norms of SERVED and the reference, and the cause where they differ."""
@@ -711,10 +723,13 @@ class Search:
             "summed over tokens in place of their mean": shortened * tokens,
             "divided by the root of the number of tokens": shortened * np.sqrt(tokens),
         }
-        ratios = {words: served / np.where(norms > 0, norms, 1) for words, norms in rules.items()}
-        for words, ratio in ratios.items():
+        ratios = {
+            description: served / np.where(norms > 0, norms, 1)
+            for description, norms in rules.items()
+        }
+        for description, ratio in ratios.items():
             if np.median(np.abs(ratio - 1)) < 0.01:
-                return medians, Change("norm", words, words) if words else None
+                return medians, Change("norm", description, description) if description else None
         scale = f"{np.median(ratios['']):.3g}"
         return medians, Change("norm", f"of other lengths, about {scale} times", scale)
 
@@ -738,8 +753,8 @@ def stored_form(served: Vectors, width: int) -> tuple[str, Vectors]:
         return "", served
     low, high = min(values), max(values)
     if width == served.shape[1] * 8 and high - low <= 255:
-        packed = (served + (128 if low < 0 else 0)).astype(np.uint8)
-        return "binary", np.unpackbits(packed, axis=1).astype(np.float32) * 2 - 1
+        packed_bytes = (served + (128 if low < 0 else 0)).astype(np.uint8)
+        return "binary", np.unpackbits(packed_bytes, axis=1).astype(np.float32) * 2 - 1
     return ("int8", served) if low >= -128 and high <= 127 else ("", served)
 
 

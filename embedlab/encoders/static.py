@@ -201,11 +201,11 @@ def load_table(folder: Path) -> TokenTable:
         return TokenTable(
             folder=folder, tokenizer=tokenizer, vectors=vectors, most_tokens=stated_limit
         )
-    file, words = (
+    file, vocabulary = (
         read_model_file(folder / "config.json", Model2VecFile) or Model2VecFile(),
         tokenizer.get_vocab(),
     )
-    typical = int(np.median([len(word) for word in words]))
+    typical = int(np.median([len(word) for word in vocabulary]))
     model = json.loads(tokenizer.to_str())["model"]
     unknown_id: int | None = (
         model["unk_id"]

@@ -74,7 +74,7 @@ def _filled(
 
 def gather_rows(
     rows: Sequence[Sequence[int]],
-    truncated: NDArray[np.bool_],
+    is_truncated: NDArray[np.bool_],
     types: Sequence[Sequence[int]] | None = None,
 ) -> TokenRows:
     """Return the TokenRows of lists of ids, and of the TYPES of their tokens where these are not
@@ -84,7 +84,7 @@ def gather_rows(
     return TokenRows(
         flat=np.fromiter(chain.from_iterable(rows), np.int32, int(offsets[-1])),
         offsets=offsets,
-        truncated=truncated,
+        truncated=is_truncated,
         types=None if types is None else np.fromiter(chain.from_iterable(types), np.int8),
     )
 

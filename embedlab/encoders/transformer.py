@@ -151,14 +151,14 @@ class TransformerEncoder(VectorScorer):
             self.forward(input_ids, attention_mask, self.segments(input_ids, token_types), weights)
         )
 
-    def pool_packed(self, states: Tensor, places: Tensor, mask: Tensor) -> Tensor:
+    def pool_packed(self, states: Tensor, positions: Tensor, mask: Tensor) -> Tensor:
         """Sentence vectors of the STATES of sentences side by side, (rows, width, dim), whose
-        tokens lie at PLACES of the flattened rows under MASK, (batch, tokens).
+        tokens lie at POSITIONS of the flattened rows under MASK, (batch, tokens).
         """
-        weights = self.pooling_weights(places, mask)
-        tokens = states.float().flatten(0, 1).index_select(0, places.flatten())
+        weights = self.pooling_weights(positions, mask)
+        tokens = states.float().flatten(0, 1).index_select(0, positions.flatten())
         return self._finished(
-            self._pool(tokens.unflatten(0, places.shape), mask if weights is None else weights)
+            self._pool(tokens.unflatten(0, positions.shape), mask if weights is None else weights)
         )
 
     def _finished(self, vectors: Tensor) -> Tensor:
@@ -336,7 +336,7 @@ class TransformerEncoder(VectorScorer):
     def _embed_rows(
         self,
         rows: TokenRows,
-        out: Vectors,
+        vectors_out: Vectors,
         done: int,
         total: int,
         progress: ProgressCallback | None,
@@ -348,7 +348,7 @@ class TransformerEncoder(VectorScorer):
             filled[batch] for batch in budget_batches(rows.lengths[filled], self._batch_tokens())
         ]
         if len(filled) < len(rows):  # the tokenizer adds nothing: no model computes such a row
-            out[rows.lengths == 0] = self._of_no_tokens()
+            vectors_out[rows.lengths == 0] = self._of_no_tokens()
             done += len(rows) - len(filled)
 
         computed: list[tuple[NDArray[np.intp], Tensor]] = []  # and not yet copied
@@ -357,7 +357,7 @@ class TransformerEncoder(VectorScorer):
             """Copy all that is computed at once: the card does not wait after each batch."""
             if computed:
                 row_indices, vectors = zip(*computed, strict=True)
-                out[np.concatenate(row_indices)] = torch.cat(vectors).cpu().numpy()
+                vectors_out[np.concatenate(row_indices)] = torch.cat(vectors).cpu().numpy()
                 computed.clear()
 
         def encode(batch: NDArray[np.intp]) -> Iterator[int]:
@@ -368,7 +368,7 @@ class TransformerEncoder(VectorScorer):
                 if is_apart(device):
                     computed.append((batch, vectors))
                 else:
-                    out[batch] = vectors.numpy()
+                    vectors_out[batch] = vectors.numpy()
             yield len(batch)
 
         def count(encoded: int) -> None:

@@ -112,9 +112,9 @@ def located(
     """
     for segment in segments:
         positions = np.searchsorted(segment.keys[:, 0], keys[:, 0]).clip(max=len(segment.keys) - 1)
-        hit = np.flatnonzero(~is_known & (segment.keys[positions] == keys).all(axis=1))
-        is_known[hit] = True
-        yield hit, positions[hit], segment
+        found_rows = np.flatnonzero(~is_known & (segment.keys[positions] == keys).all(axis=1))
+        is_known[found_rows] = True
+        yield found_rows, positions[found_rows], segment
 
 
 def find_rows(
@@ -125,9 +125,9 @@ def find_rows(
     """
     is_known = np.zeros(len(keys), np.bool_)
     vectors, is_cut = np.empty((len(keys), dim), np.float32), np.zeros(len(keys), np.bool_)
-    for hit, positions, segment in located(keys, is_known, segments):
-        vectors[hit], is_cut[hit], is_intact = segment.read(positions)
-        is_known[hit] = is_intact  # a later segment may contain the row again
+    for found_rows, positions, segment in located(keys, is_known, segments):
+        vectors[found_rows], is_cut[found_rows], is_intact = segment.read(positions)
+        is_known[found_rows] = is_intact  # a later segment may contain the row again
     return is_known, vectors, is_cut
 
 

@@ -31,8 +31,10 @@ _HOLDING = Lock()  # of what replaces stderr
 
 
 @contextmanager
-def one_line_errors(folder: Path, what: str) -> Iterator[None]:
-    """Turn any exception of a library that reads WHAT in FOLDER into a one-line error."""
+def one_line_errors(folder: Path, description: str) -> Iterator[None]:
+    """Turn any exception of a library that reads what DESCRIPTION says in FOLDER into a one-line
+    error.
+    """
     try:
         with _without_panic_messages():
             yield
@@ -40,7 +42,7 @@ def one_line_errors(folder: Path, what: str) -> Iterator[None]:
         raise
     except BaseException as error:  # any type: tokenizers' panic is not even an Exception
         raise MissingError(
-            f"cannot load the {what} in {str(folder)!r}: {in_one_line(error)}", hint=WHOLE
+            f"cannot load the {description} in {str(folder)!r}: {in_one_line(error)}", hint=WHOLE
         ) from error
 
 
@@ -335,34 +337,38 @@ def tensor_sizes(folder: Path) -> Mapping[str, int]:
     return sizes
 
 
-def vocabulary_notes(folder: Path, tokenizer: PreTrainedTokenizerFast, words: int) -> list[str]:
+def vocabulary_notes(
+    folder: Path, tokenizer: PreTrainedTokenizerFast, vector_count: int
+) -> list[str]:
     """Return what is to be said where the vocabulary of the TOKENIZER of the model in FOLDER does
-    not fit its WORDS vectors; one that is of another model is a MissingError.
+    not fit its VECTOR_COUNT vectors; one that is of another model is a MissingError.
 
     Tables have rows without a token, to be multiples of 128, and now and then a percent of them.
     """
     size = len(tokenizer)
     own_size = tokenizer.backend_tokenizer.get_vocab_size(with_added_tokens=False)
-    knows = f"its tokenizer knows {size:,} tokens, and the weights have vectors for {words:,}"
-    if size < 0.9 * (words - PADDED_ROWS) or own_size > words:
+    sizes_text = (
+        f"its tokenizer knows {size:,} tokens, and the weights have vectors for {vector_count:,}"
+    )
+    if size < 0.9 * (vector_count - PADDED_ROWS) or own_size > vector_count:
         raise MissingError(
-            f"{str(folder)!r}: {knows}: it belongs to another model",
+            f"{str(folder)!r}: {sizes_text}: it belongs to another model",
             hint="copy the tokenizer's files of the model with these weights into the folder",
         )
-    if size < 0.98 * words - PADDED_ROWS:
-        return [Note(f"{knows}: does it belong to this model?", kind="doubted")]
-    remark = f"{knows}: a text with a token beyond them cannot be encoded"
-    return [Note(remark, kind="doubted")] if size > words else []
+    if size < 0.98 * vector_count - PADDED_ROWS:
+        return [Note(f"{sizes_text}: does it belong to this model?", kind="doubted")]
+    remark = f"{sizes_text}: a text with a token beyond them cannot be encoded"
+    return [Note(remark, kind="doubted")] if size > vector_count else []
 
 
-def refuse_unknown_tokens(folder: Path, ids: NDArray[np.integer[Any]], words: int) -> None:
-    """Refuse token IDS of the tokenizer in FOLDER beyond the WORDS that its model has vectors
-    for.
+def refuse_unknown_tokens(folder: Path, ids: NDArray[np.integer[Any]], vector_count: int) -> None:
+    """Refuse token IDS of the tokenizer in FOLDER beyond the VECTOR_COUNT that its model has
+    vectors for.
     """
-    if len(ids) and (largest_id := int(ids.max())) >= words:
+    if len(ids) and (largest_id := int(ids.max())) >= vector_count:
         raise MissingError(
             f"{str(folder)!r}: its tokenizer gives token {largest_id}, but its weights have "
-            f"{words} word vectors",
+            f"{vector_count} word vectors",
             hint=WHOLE,
         )
 
@@ -385,11 +391,11 @@ def refuse_infinite(folder: Path, model: PreTrainedModel) -> None:
 
 
 @contextmanager
-def reading_file(folder: Path, what: str) -> Iterator[None]:
+def reading_file(folder: Path, description: str) -> Iterator[None]:
     """Turn any exception of transformers and tokenizers over untrusted files into a one-line error,
     and silence transformers.
     """
-    with one_line_errors(folder, what), silence_transformers():
+    with one_line_errors(folder, description), silence_transformers():
         yield
 
 

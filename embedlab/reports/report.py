@@ -36,7 +36,7 @@ class Report:
     behind: Mapping[str, Any] = field(default_factory=dict)  # what else it has, by attribute
 
     @classmethod
-    def of(cls, *tables: Table, schema: Schema | None = None, **others: Any) -> Self:
+    def of(cls, *tables: Table, schema: Schema | None = None, **fields: Any) -> Self:
         """A report of TABLES, whose frames have the columns of SCHEMA; without one its frame has
         the rows that JSON has.
         """
@@ -52,7 +52,7 @@ class Report:
             frames.insert(0, tidy_frame([], schema))
         frame = pl.concat(frames, how="diagonal_relaxed") if frames else pl.DataFrame()
         notes = tuple(dict.fromkeys(note for table in tables for note in table.notes))
-        return cls(**{"frame": frame, "tables": tables, "notes": notes, **others})
+        return cls(**{"frame": frame, "tables": tables, "notes": notes, **fields})
 
     def __getattr__(self, name: str) -> Any:
         try:

@@ -458,9 +458,9 @@ def _evaluated(
         yield row | {"score": fmean(seeds), "sd": sd, "seeds": len(seeds)}
 
 
-def overlap_fields(shared: Overlap | None, prefix: str = "") -> Row:
+def overlap_fields(overlap: Overlap | None, prefix: str = "") -> Row:
     """Return the counts of text that a slice shares with training text, where there is any."""
-    counts = attributes(shared, "shared_pairs shared_sentences") if shared else {}
+    counts = attributes(overlap, "shared_pairs shared_sentences") if overlap else {}
     return {f"{prefix}{name}": count for name, count in counts.items()}
 
 
@@ -571,9 +571,9 @@ def general_notes(comparison: TaskComparison) -> Iterator[str]:
     yield from usage_notes(used_models, comparison.facts)
 
 
-def overlap_footnotes(shared: Mapping[str, Mapping[str, Overlap]]) -> Iterator[str]:
+def overlap_footnotes(overlaps: Mapping[str, Mapping[str, Overlap]]) -> Iterator[str]:
     """Yield what the marks mean, with the counts of each model."""
-    for model, counts in shared.items():
+    for model, counts in overlaps.items():
         yield from (model_note(model, note) for note in overlap_notes(counts))
 
 
@@ -596,12 +596,12 @@ def _elsewhere_record(elsewhere: Elsewhere) -> Row:
     return record | attributes(elsewhere, "mean low high new_low new_high", scale)
 
 
-def _elsewhere_notes(others: Sequence[Elsewhere], titles: Mapping[str, str]) -> Iterator[str]:
+def _elsewhere_notes(elsewheres: Sequence[Elsewhere], titles: Mapping[str, str]) -> Iterator[str]:
     """Yield a line for each kind of datasets: each model's mean difference on such datasets, and
     where that on another one is expected.
     """
     kinds: dict[tuple[str, str, tuple[str, ...]], list[Elsewhere]] = {}
-    for elsewhere in others:
+    for elsewhere in elsewheres:
         kinds.setdefault((elsewhere.task, elsewhere.metric, elsewhere.datasets), []).append(
             elsewhere
         )
@@ -686,7 +686,7 @@ class StatedModel:
 
 
 def _stated_row(
-    model: StatedModel, task: str, key: str, over: Sequence[str], metric: str = "spearman"
+    model: StatedModel, task: str, key: str, averaged: Sequence[str], metric: str = "spearman"
 ) -> Row:
     """Return the row of a figure; none of a row that has one is the best."""
     return {
@@ -697,7 +697,7 @@ def _stated_row(
         "metric": metric,
         "split": "",
         "model": model.name,
-        "score": model.value(key, metric, over=over),
+        "score": model.value(key, metric, over=averaged),
         "scale": None,
     }
 

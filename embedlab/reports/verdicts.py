@@ -67,7 +67,7 @@ def direction(difference: Difference) -> int:
 
 def _sentence(
     slices: Sequence[ComparedSlice],
-    other: str,
+    model: str,
     names: tuple[str, str],
     by: str,
     measure: str,
@@ -77,16 +77,16 @@ def _sentence(
     known_slices = [
         compared_slice
         for compared_slice in slices
-        if not isnan(compared_slice.differences[other].delta)
+        if not isnan(compared_slice.differences[model].delta)
     ]
     single_slices = [
         compared_slice for compared_slice in known_slices if not compared_slice.average_of
     ]
     averages = [compared_slice for compared_slice in slices if compared_slice.average_of]
     overall = averages[-1] if averages else single_slices[0] if len(single_slices) == 1 else None
-    signs = [direction(compared_slice.differences[other]) for compared_slice in single_slices]
+    signs = [direction(compared_slice.differences[model]) for compared_slice in single_slices]
     winner, loser = names
-    is_turned = overall is not None and overall.differences[other].delta < 0
+    is_turned = overall is not None and overall.differences[model].delta < 0
     if is_turned:
         winner, loser, signs = loser, winner, [-sign for sign in signs]
     is_each_whole = by == DATASET and len(
@@ -97,9 +97,9 @@ def _sentence(
     losses_text = [f"{loser} beats {winner} on {losses}"] * (-1 in signs)
     if overall is None:
         counts = [f"{winner} beats {loser} on {wins}"] * (1 in signs) + losses_text
-        if all(isnan(compared_slice.differences[other].p) for compared_slice in single_slices):
+        if all(isnan(compared_slice.differences[model].p) for compared_slice in single_slices):
             count_above = sum(
-                compared_slice.differences[other].delta > 0 for compared_slice in single_slices
+                compared_slice.differences[model].delta > 0 for compared_slice in single_slices
             )
             counts = [
                 f"{winner} is above {loser} on {count_above} of {len(single_slices)} {unit} (not "
@@ -108,7 +108,7 @@ def _sentence(
         elif not counts:
             counts = [f"{winner} and {loser} are not distinguished on any of {len(single_slices)}"]
         return f"{'; '.join(counts)}{on_task}{measure}"
-    difference, scale = overall.differences[other], scale_of(overall.task, overall.metric)
+    difference, scale = overall.differences[model], scale_of(overall.task, overall.metric)
     place = f"{measure}{on_task}"
     if averages:
         place = f"{measure} on average{on_task}"

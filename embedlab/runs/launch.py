@@ -46,15 +46,15 @@ class Detached:
         """How the process ended, negative for a signal; None while it runs."""
         return self.process.poll()
 
-    def error(self, code: int, work: str) -> EmbedlabError:
-        """Why the process that did WORK ended with CODE, as it reported; one that was killed
+    def error(self, code: int, task: str) -> EmbedlabError:
+        """Why the process that did TASK ended with CODE, as it reported; one that was killed
         reports nothing.
         """
         if (failed := failure_after(self.errors, self.offset)) is not None:
             return EmbedlabError(failed.message, hint=failed.hint)
         ending = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
         return EmbedlabError(
-            f"{work} failed: process {self.pid} {ending}", hint=f"its log: {self.log}"
+            f"{task} failed: process {self.pid} {ending}", hint=f"its log: {self.log}"
         )
 
 

@@ -119,18 +119,18 @@ class Collation:
         """Return the largest number of sentences in a chunk."""
         return self.data.stage.optim.micro_batch
 
-    def batches(self, done: int) -> Iterator[Batch]:
-        """Yield the stage's batches after its first DONE steps, prepared in a thread; random draws
+    def batches(self, steps_done: int) -> Iterator[Batch]:
+        """Yield the stage's batches after the first STEPS_DONE, prepared in a thread; random draws
         depend on a batch's position alone.
         """
-        return read_ahead(self._batches(done))
+        return read_ahead(self._batches(steps_done))
 
-    def _batches(self, done: int) -> Iterator[Batch]:
+    def _batches(self, steps_done: int) -> Iterator[Batch]:
         earlier_steps = 0
         for epoch, steps in enumerate(self.data.epochs):
-            if done < earlier_steps + steps:
+            if steps_done < earlier_steps + steps:
                 batches = self.data.batches(epoch)
-                for number in range(max(0, done - earlier_steps), steps):
+                for number in range(max(0, steps_done - earlier_steps), steps):
                     yield self.batch(
                         batches[number],
                         batch_generator(self.data.seed, self.data.index, epoch, number),
@@ -204,9 +204,11 @@ class Collation:
                 return tuple(rows)
         return self._padded(sentences, self.cut(lengths))
 
-    def _padded(self, sentences: Indices, ends: list[int]) -> tuple[Chunk, ...]:
-        """Return the padded tokens of SENTENCES that are cut at ENDS and where a chunk is full."""
-        pieces = np.split(sentences, limited(ends, self.chunk_limit)[:-1])
+    def _padded(self, sentences: Indices, bounds: list[int]) -> tuple[Chunk, ...]:
+        """Return the padded tokens of SENTENCES that are cut at BOUNDS and where a chunk is
+        full.
+        """
+        pieces = np.split(sentences, limited(bounds, self.chunk_limit)[:-1])
         return tuple(
             tuple(map(torch.from_numpy, self.tokens.padded(piece, self.pad))) for piece in pieces
         )
@@ -354,15 +356,15 @@ def _read(path: Path, rows: int) -> TokenRows:
         for name in (*ARRAYS, TYPES)
         if name in ARRAYS or (path / f"{name}.npy").exists()
     }
-    flat, offsets, truncated = (arrays[name] for name in ARRAYS)
+    flat, offsets, is_truncated = (arrays[name] for name in ARRAYS)
     types = arrays.get(TYPES)
     if (
         len(offsets) != rows + 1
-        or len(truncated) != rows
+        or len(is_truncated) != rows
         or len(flat) != offsets[-1]
         or (types is not None and len(types) != len(flat))
     ):
         raise ValueError("tokens of other sentences")
     return TokenRows(
-        flat=flat, offsets=np.asarray(offsets), truncated=np.asarray(truncated), types=types
+        flat=flat, offsets=np.asarray(offsets), truncated=np.asarray(is_truncated), types=types
     )

@@ -119,16 +119,16 @@ def side_by_side(lengths: NDArray[np.int64], width: int) -> tuple[NDArray[np.int
     the longest first, each into the fullest row that has room.
     """
     starts, rows = np.zeros(len(lengths), np.int64), 0
-    room: list[tuple[int, int]] = []  # (free tokens, row), sorted
+    rows_with_room: list[tuple[int, int]] = []  # (free tokens, row), sorted
     for sentence in np.argsort(-lengths, kind="stable").tolist():
         length = int(lengths[sentence])
-        index = bisect_left(room, (length, -1))
-        if index == len(room):
+        index = bisect_left(rows_with_room, (length, -1))
+        if index == len(rows_with_room):
             free_tokens, row, rows = width, rows, rows + 1
         else:
-            free_tokens, row = room.pop(index)
+            free_tokens, row = rows_with_room.pop(index)
         starts[sentence] = (row + 1) * width - free_tokens
-        insort(room, (free_tokens - length, row))
+        insort(rows_with_room, (free_tokens - length, row))
     return starts, rows
 
 
@@ -162,16 +162,16 @@ class CapturedPasses:
         self._capture = capture or CudaGraphs()
         self._passes: dict[tuple[object, ...], Pass] = {}
 
-    def encode(self, rows: PackedRows, rate: DropoutRate, place: int) -> Tensor:
+    def encode(self, rows: PackedRows, rate: DropoutRate, pass_index: int) -> Tensor:
         """Return the vectors of the sentences in ROWS, where the dropouts are set to RATE."""
         inputs = (rows.ids, rows.positions, rows.owners, rows.types)
         trained = [parameter for parameter in self._parameters if parameter.requires_grad]
-        key = (rows.ids.shape, rate, place, tuple(map(id, trained)))
+        key = (rows.ids.shape, rate, pass_index, tuple(map(id, trained)))
         if not trained:
             states = self.states(*inputs)
         else:
             if key not in self._passes:
-                self._passes[key] = self._captured(inputs, trained, place)
+                self._passes[key] = self._captured(inputs, trained, pass_index)
             states = self._passes[key](*inputs)
         return self._encoder.pool_packed(states, rows.places, rows.mask)
 
@@ -191,7 +191,7 @@ class CapturedPasses:
         return states
 
     def _captured(
-        self, inputs: Sequence[Tensor], trained: Sequence[nn.Parameter], place: int
+        self, inputs: Sequence[Tensor], trained: Sequence[nn.Parameter], pass_index: int
     ) -> Pass:
         # Passes that warm up draw dropout too, and a run that is resumed captures at other steps.
         device = inputs[0].device
@@ -199,7 +199,7 @@ class CapturedPasses:
         try:
             # The backward pass is captured too, and runs without autocast as every other.
             with torch.enable_grad(), torch.autocast(device.type, enabled=False):
-                return self._capture(self.states, inputs, trained, place)
+                return self._capture(self.states, inputs, trained, pass_index)
         except RuntimeError as error:
             rows, width = inputs[0].shape
             raise EmbedlabError(
@@ -298,13 +298,13 @@ class _Replay(torch.autograd.Function):
 def add_gradients(parameters: Sequence[nn.Parameter], gradients: Sequence[Tensor]) -> None:
     """Add GRADIENTS, which the next pass overwrites, to those of PARAMETERS."""
     copied: list[tuple[Tensor, Tensor]] = []
-    added: list[tuple[Tensor, Tensor]] = []
+    sums: list[tuple[Tensor, Tensor]] = []
     for parameter, gradient in zip(parameters, gradients, strict=True):
-        pairs = added if parameter.grad is not None else copied
+        pairs = sums if parameter.grad is not None else copied
         if parameter.grad is None:
             parameter.grad = torch.empty_like(gradient)
         pairs.append((parameter.grad, gradient))
     # in a few launches, not in one a parameter
-    for change, pairs in ((torch._foreach_copy_, copied), (torch._foreach_add_, added)):
+    for change, pairs in ((torch._foreach_copy_, copied), (torch._foreach_add_, sums)):
         if pairs:
             change([total for total, _ in pairs], [gradient for _, gradient in pairs])

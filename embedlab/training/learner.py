@@ -55,14 +55,14 @@ class Learner(nn.Module):
         """Yield the encoder's inputs for BATCH: its chunks once for each view."""
         return ((chunk, view) for view in self.objective(batch).views for chunk in batch.chunks)
 
-    def encode(self, chunk: Chunk | PackedRows, view: DropoutRate, place: int = 0) -> Tensor:
-        """Return the vectors of a chunk's sentences, encoded with the dropout of VIEW; PLACE counts
-        the passes before it whose backward passes have not come.
+    def encode(self, chunk: Chunk | PackedRows, view: DropoutRate, pass_index: int = 0) -> Tensor:
+        """Return the vectors of a chunk's sentences, encoded with the dropout of VIEW; PASS_INDEX
+        counts the passes before it whose backward passes have not come.
         """
         with dropout_rate(self._dropouts, view):
             if isinstance(chunk, PackedRows):
                 assert self._captured is not None
-                return self._captured.encode(chunk, view, place)
+                return self._captured.encode(chunk, view, pass_index)
             return self._embed(*chunk)
 
     def loss(self, vectors: Tensor, batch: Batch) -> Tensor:
@@ -85,8 +85,8 @@ class Learner(nn.Module):
         if batch.vectors is not None:
             return self.loss(batch.vectors, batch)
         vectors = [
-            self.encode(chunk, view, place)
-            for place, (chunk, view) in enumerate(self.passes(batch))
+            self.encode(chunk, view, pass_index)
+            for pass_index, (chunk, view) in enumerate(self.passes(batch))
         ]
         return self.loss(torch.cat(vectors), batch)
 
@@ -196,14 +196,14 @@ DropoutPlace = tuple[nn.Module, str]  # a module and the attribute of it that ho
 
 
 @contextmanager
-def dropout_rate(places: Sequence[DropoutPlace], rate: float | None) -> Iterator[None]:
-    """Run the dropouts at PLACES, including attention's, at RATE within the block; None leaves each
+def dropout_rate(dropouts: Sequence[DropoutPlace], rate: float | None) -> Iterator[None]:
+    """Run DROPOUTS, including attention's, at RATE within the block; None leaves each
     unchanged.
     """
     if rate is None:
         yield
         return
-    rates_before = [(module, name, getattr(module, name)) for module, name in places]
+    rates_before = [(module, name, getattr(module, name)) for module, name in dropouts]
     for module, name, _ in rates_before:
         setattr(module, name, rate)
     try:

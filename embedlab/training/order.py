@@ -89,21 +89,21 @@ def parted_batches(texts: Indices, batch_size: int, rng: np.random.Generator) ->
     first_free = np.zeros(
         int(texts.max(initial=-1)) + 1, np.int64
     )  # the first batch without the text
-    room: list[int] = []  # for each batch a later or equal one that may have room
+    room_of_batch: list[int] = []  # for each batch a later or equal one that may have room
     for row in rng.permutation(len(texts)).tolist():
         number = int(first_free[texts[row]].max())
         passed = []
         while number < len(batches) and len(batches[number]) >= batch_size:
             passed.append(number)
-            number = room[number]
+            number = room_of_batch[number]
         if number == len(batches):
             batches.append([])
-            room.append(number)
+            room_of_batch.append(number)
         for full_batch in passed:
-            room[full_batch] = number
+            room_of_batch[full_batch] = number
         batches[number].append(row)
         if len(batches[number]) == batch_size:
-            room[number] = number + 1
+            room_of_batch[number] = number + 1
         first_free[texts[row]] = number + 1
     return [np.array(batches[number]) for number in rng.permutation(len(batches))]
 
@@ -161,8 +161,8 @@ def epochs_of_steps(batches_of: Callable[[int], Sized], steps: int) -> tuple[int
     often as needed.
     """
     counts: list[int] = []
-    while (left := steps - sum(counts)) > 0:
-        counts.append(min(left, len(batches_of(len(counts)))))
+    while (steps_left := steps - sum(counts)) > 0:
+        counts.append(min(steps_left, len(batches_of(len(counts)))))
     return tuple(counts)
 
 
@@ -178,9 +178,9 @@ def batch_order(
     stage_indices = np.arange(len(turns))
     match combine:
         case "turns":
-            rounds, left = divmod(sum(epochs), turns[leader])
+            rounds, batches_left = divmod(sum(epochs), turns[leader])
             return np.append(
-                np.tile(np.repeat(stage_indices, turns), rounds), np.full(left, leader)
+                np.tile(np.repeat(stage_indices, turns), rounds), np.full(batches_left, leader)
             )
         case "epochs":
             return np.concatenate([np.repeat(stage_indices, steps) for steps in epochs])

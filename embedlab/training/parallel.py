@@ -140,12 +140,12 @@ class Team:
             torch.manual_seed(int(np.random.default_rng([seed, self.rank]).integers(2**62)))
 
     @contextmanager
-    def leading(self, held: AbstractContextManager[None]) -> Iterator[None]:
+    def leading(self, lock: AbstractContextManager[None]) -> Iterator[None]:
         """Hold a lock of the leader, after all processes have arrived here and before any
         continues.
         """
         self.wait()
-        with held if self.is_leader else nullcontext():
+        with lock if self.is_leader else nullcontext():
             yield
 
     def wait(self) -> None:

@@ -357,21 +357,23 @@ def _shortened(
             f"nothing would be shortened",
             hint=Hint("remove ", NamedOption("--max-steps"), ", or give fewer"),
         )
-    shortened, left = [], max_steps
+    shortened, steps_left = [], max_steps
     for group, order, steps in zip(groups, orders, sizes, strict=True):
-        step_counts = np.bincount(order[: left * batches_a_step(group, mix)], minlength=len(group))
+        step_counts = np.bincount(
+            order[: steps_left * batches_a_step(group, mix)], minlength=len(group)
+        )
         shortened.append(
             [_cut_short(data, int(count)) for data, count in zip(group, step_counts, strict=True)]
         )
-        left -= min(left, steps)
+        steps_left -= min(steps_left, steps)
     return shortened
 
 
 def _cut_short(data: StageData, steps: int) -> StageData:
     """Return a stage with its first STEPS alone; its learning rate schedule covers those."""
     epochs: list[int] = []
-    while (left := steps - sum(epochs)) > 0:
-        epochs.append(min(left, data.epochs[len(epochs)]))
+    while (steps_left := steps - sum(epochs)) > 0:
+        epochs.append(min(steps_left, data.epochs[len(epochs)]))
     passes = 0.0
     if epochs:
         passes = len(epochs) - 1 + epochs[-1] / len(data.whole_epoch(len(epochs) - 1))
@@ -529,7 +531,7 @@ def _without_text_of(
     return remaining
 
 
-def _excluded_title(stage: Stage, parts: Sequence[Part], left_out: int) -> str:
+def _excluded_title(stage: Stage, parts: Sequence[Part], dropped: int) -> str:
     """Return what is left out of the user's own files, with its places, and for its text."""
     own_states = [part.state for number, part in enumerate(parts) if _is_own(stage, number)]
     titles = [
@@ -539,7 +541,7 @@ def _excluded_title(stage: Stage, parts: Sequence[Part], left_out: int) -> str:
     ]
     if stage.data.exclude_text_of:
         titles.append(
-            f"{left_out} rows are left out: a sentence of theirs is in "
+            f"{dropped} rows are left out: a sentence of theirs is in "
             f"{', '.join(stage.data.exclude_text_of)}"
         )
     return "; ".join(titles)

@@ -245,7 +245,7 @@ def _noticing_stops(
     processes wait for this one there.
     """
 
-    def tick(done: int, total: int) -> None:
+    def tick(finished: int, total: int) -> None:
         if (stop := session.stop.signal) is not None and session.team.size == 1:
             saved = "what was saved before stays" if session.step else "nothing was trained yet"
             raise Interrupted(
@@ -254,7 +254,7 @@ def _noticing_stops(
                 hint="type it again",
             )
         if progress is not None:
-            progress(done, total)
+            progress(finished, total)
 
     return tick
 
@@ -365,8 +365,8 @@ def _finish(
             f"fp16"
         )
     recorded, _ = events.events_after(run.events_file)
-    flaw = flaw_of(recorded, keeps_best=recipe.evaluate.keep == "best")
-    session.emit(events.Finished(step=session.step, flaw=flaw))
+    problem = flaw_of(recorded, keeps_best=recipe.evaluate.keep == "best")
+    session.emit(events.Finished(step=session.step, flaw=problem))
 
 
 def _restore(session: TrainingSession, snapshot: Snapshot) -> None:

@@ -322,10 +322,10 @@ class Dashboard(Working, Host):
         limits = len(self._limits())
         busy = ", ".join(f"scoring {name} on {task}" for name, task in self.busy.items())
         item_count = self.shown.items
-        left = len(self.view.rows) if self.view is not None and item_count else 0
+        matching_count = len(self.view.rows) if self.view is not None and item_count else 0
         items = (
-            f"{left:,} of {item_count:,} items"
-            if left < item_count
+            f"{matching_count:,} of {item_count:,} items"
+            if matching_count < item_count
             else f"{item_count:,} items" * (item_count > 0)
         )
         data = Path(data_name(self.settings.data or STARTER_FOLDER)).name

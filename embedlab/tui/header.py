@@ -28,10 +28,10 @@ class Header(Widget):
         self._room, self._path = "", [""]
         self._right = self._below = Content()
 
-    def show(self, room: str, path: Sequence[str], right: Content, below: Content) -> None:
-        """Show the PATH in ROOM, what is at the RIGHT, and a line BELOW."""
+    def show(self, room: str, path: Sequence[str], right: Content, lower_line: Content) -> None:
+        """Show the PATH in ROOM, what is at the RIGHT, and below them LOWER_LINE."""
         self._room, self._path = room, list(filter(None, path))
-        self._right, self._below = right, below
+        self._right, self._below = right, lower_line
         self.refresh()
 
     def render(self) -> Content:
@@ -107,12 +107,12 @@ def crumbs_of(room: str, path: Sequence[str]) -> Content:
     return Content.assemble(*titles, (f"   {parents}", "$faint"), (final_crumb, "bold"))
 
 
-def chip(place: int, name: str, score: str, sign: str) -> Content:
-    """The model called NAME, that was chosen at PLACE, its SCORE, and how it stands to the
+def chip(position: int, name: str, score: str, sign: str) -> Content:
+    """The model called NAME, that was chosen at POSITION, its SCORE, and how it stands to the
     reference.
     """
     return Content.assemble(
-        (f"{model_sign(place)} {shortened(name, _LONGEST_NAME)}", model_colour(place)),
+        (f"{model_sign(position)} {shortened(name, _LONGEST_NAME)}", model_colour(position)),
         (f" {score}" if score else "", "bold"),
         (f" {sign}", "$faint" if sign == "=" else "bold") if sign else "",
     )

@@ -63,14 +63,14 @@ class TextScreen(ModalScreen[None]):
 
 def help_screen(
     title: str,
-    own: Iterable[Binding],
+    room_bindings: Iterable[Binding],
     general: Iterable[Binding],
     display: Callable[[Binding], str],
 ) -> TextScreen:
-    """The help of a room: its OWN keys, those of all rooms, and the signs, in two columns; DISPLAY
-    writes a key.
+    """The help of a room: the keys ROOM_BINDINGS, those of all rooms, and the signs, in two
+    columns; DISPLAY writes a key.
     """
-    lines = [("", "in this room"), *_lines(own, display), ("", "")]
+    lines = [("", "in this room"), *_lines(room_bindings, display), ("", "")]
     lines += [("", "everywhere"), *_lines(general, display), ("", ""), *LEGEND]
     half = (len(lines) + 1) // 2
     return TextScreen(f"help · {title}", lines[:half], lines[half:])
@@ -82,4 +82,4 @@ def _lines(bindings: Iterable[Binding], display: Callable[[Binding], str]) -> Li
     for binding in bindings:
         if binding.tooltip:
             keys.setdefault(binding.tooltip, []).append(display(binding))
-    return [(" ".join(dict.fromkeys(pressed)), tooltip) for tooltip, pressed in keys.items()]
+    return [(" ".join(dict.fromkeys(key_names)), tooltip) for tooltip, key_names in keys.items()]

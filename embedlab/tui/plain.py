@@ -35,12 +35,12 @@ def safe_line(text: str) -> str:
     return line.encode("ascii", "backslashreplace").decode()
 
 
-def shortened(text: str, cells: int) -> str:
-    """TEXT in at most CELLS letters: of a longer one the middle is left out, since names of one
+def shortened(text: str, width: int) -> str:
+    """TEXT in at most WIDTH letters: of a longer one the middle is left out, since names of one
     family differ at their ends.
     """
-    head = max((cells - 1) // 2, 0)
-    return text if len(text) <= cells else f"{text[:head]}…{text[len(text) - cells + 1 + head :]}"
+    head = max((width - 1) // 2, 0)
+    return text if len(text) <= width else f"{text[:head]}…{text[len(text) - width + 1 + head :]}"
 
 
 def faint(text: str) -> Content:

@@ -28,36 +28,36 @@ class Bm25Index:
         from bm25s import BM25  # half a second
 
         self._count = len(documents)
-        words = _words(documents)
-        self._bm25 = BM25(method=variant) if any(words) else None
+        tokens = _words(documents)
+        self._bm25 = BM25(method=variant) if any(tokens) else None
         if self._bm25 is not None:
-            self._bm25.index(words, show_progress=False)
+            self._bm25.index(tokens, show_progress=False)
 
     def scores(self, query: str) -> NDArray[np.float32]:
         """Return the score of each document for a QUERY; 0 where they share no word;
         (documents,).
         """
-        (words,) = _words([query])
-        if self._bm25 is None or not words:
+        (tokens,) = _words([query])
+        if self._bm25 is None or not tokens:
             return np.zeros(self._count, np.float32)
-        return np.asarray(self._bm25.get_scores(words), np.float32)
+        return np.asarray(self._bm25.get_scores(tokens), np.float32)
 
 
 def _words(texts: Sequence[str]) -> list[list[str]]:
     from bm25s import tokenize
 
-    words: list[list[str]] = tokenize(
+    tokens: list[list[str]] = tokenize(
         list(texts), stopwords="en", return_ids=False, show_progress=False
     )
-    return words
+    return tokens
 
 
-def _locate(rest: str) -> str:
+def _locate(variant: str) -> str:
     """Return the variant and the version of the package, which decides its stop words."""
-    if rest not in VARIANTS:
-        raise unknown("variant of BM25", rest, VARIANTS)
+    if variant not in VARIANTS:
+        raise unknown("variant of BM25", variant, VARIANTS)
     try:
-        return f"{rest} {PACKAGE} {version(PACKAGE)}"
+        return f"{variant} {PACKAGE} {version(PACKAGE)}"
     except PackageNotFoundError:
         raise MissingError(
             f"the package {PACKAGE} is not installed", hint=f"pip install 'embedlab[{EXTRA}]'"

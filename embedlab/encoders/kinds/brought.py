@@ -78,12 +78,12 @@ class FileScores:
         as_given, swapped = (self._of(hashes, columns) for columns in (SENTENCES, SENTENCES[::-1]))
         return as_given.fill_null(swapped).fill_null(np.nan).to_numpy().astype(np.float32)
 
-    def _of(self, hashes: pl.DataFrame, sides: Sequence[str]) -> pl.Series:
-        """The similarities of pairs whose sentences are in the columns SIDES, null where there is
+    def _of(self, hashes: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
+        """The similarities of pairs whose sentences are in COLUMNS, null where there is
         none.
         """
         order: Any = {"how": "left", "maintain_order": "left", "nulls_equal": True}
-        return hashes.join(self._known, left_on=sides, right_on=SENTENCES, **order)["value"]
+        return hashes.join(self._known, left_on=columns, right_on=SENTENCES, **order)["value"]
 
 
 def open_scores(location: str) -> FileScores:
@@ -153,10 +153,10 @@ def _rows(path: Path, table: pl.DataFrame, keys: Sequence[str], form: str) -> pl
     return table
 
 
-def _column(path: Path, table: pl.DataFrame, wanted: str | None) -> str:
+def _column(path: Path, table: pl.DataFrame, typed_column: str | None) -> str:
     other_columns = [name for name in table.columns if name not in {*SENTENCES, PLACE}]
-    if wanted is not None:
-        return file_column(path, wanted, other_columns)
+    if typed_column is not None:
+        return file_column(path, typed_column, other_columns)
     readable = [
         name
         for name in other_columns

@@ -382,13 +382,13 @@ def endpoint_kind(scheme: str) -> EncoderKind:
         address, _, model = location.partition("#")
         return EndpointEncoder(f"{scheme}:{address}", model)
 
-    def locate(rest: str) -> str:
-        address, _, model = rest.partition("#")
+    def locate(address_and_model: str) -> str:
+        address, _, model = address_and_model.partition("#")
         try:
             url_parts = urlsplit(f"{scheme}:{address}")
         except ValueError as error:
             raise UsageError(
-                f"{scheme}:{rest!r} is not an address: {error}",
+                f"{scheme}:{address_and_model!r} is not an address: {error}",
                 hint=f"for example {scheme}://localhost:8000/v1#MODEL",
             ) from error
         if url_parts.username or url_parts.password:
@@ -398,7 +398,7 @@ def endpoint_kind(scheme: str) -> EncoderKind:
             )
         if not url_parts.hostname or not model:
             raise UsageError(
-                f"{scheme}:{rest!r} is not a model of an endpoint",
+                f"{scheme}:{address_and_model!r} is not a model of an endpoint",
                 hint=f"for example {scheme}://localhost:8000/v1#MODEL",
             )
         return f"{address if url_parts.query else address.rstrip('/')}#{model}"

@@ -143,8 +143,8 @@ def _notes(folder: Path, code: str | None) -> list[str]:
     return notes
 
 
-def _located(rest: str, *, hint: str) -> str:
-    folder = typed_path(rest)
+def _located(location: str, *, hint: str) -> str:
+    folder = typed_path(location)
     if not folder.is_dir():
         raise MissingError(f"no model folder {str(folder)!r}", hint=hint)
     return str(folder)

@@ -42,7 +42,9 @@ def live_name(model: Any, name: str) -> str:
     """Return how the object MODEL is named from now on, after its class or NAME; what cannot encode
     is a UsageError.
     """
-    existing_names = [unique_name for unique_name, live in _MODELS.items() if live.model is model]
+    existing_names = [
+        unique_name for unique_name, encoder in _MODELS.items() if encoder.model is model
+    ]
     if existing_names and not name:
         return f"{PREFIX}{existing_names[0]}"
     encode = getattr(model, "encode", None) or (model if callable(model) else None)
@@ -69,10 +71,10 @@ def session_folder() -> Path:
     return folder
 
 
-def _locate(rest: str) -> str:
-    if rest not in _MODELS:
-        raise unknown("live model", rest, _MODELS)
-    return f"{rest}#{_MODELS[rest].identity}"
+def _locate(name: str) -> str:
+    if name not in _MODELS:
+        raise unknown("live model", name, _MODELS)
+    return f"{name}#{_MODELS[name].identity}"
 
 
 ENCODER = EncoderKind(

@@ -128,8 +128,8 @@ def _task_of(files: MtebFiles, dataset: str | None, part: Part) -> str | None:
     return next(iter(files.predictions), None) if part.state.name == dataset else None
 
 
-def _locate(rest: str) -> str:
-    path, dataset = file_and_part(rest)
+def _locate(location: str) -> str:
+    path, dataset = file_and_part(location)
     if not path.exists():
         raise MissingError(f"no file or folder {str(path)!r}", hint=_FORMAT)
     if dataset is not None and path.is_dir():

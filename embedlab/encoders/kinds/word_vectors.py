@@ -161,7 +161,7 @@ def _length(path: str) -> int | None:
 
 
 WORD_VECTORS = EncoderKind(
-    open=lambda rest: load_word_vectors(Path(rest)),
+    open=lambda location: load_word_vectors(Path(location)),
     locate=partial(existing_file, missing="no word vector file", hint=_FORMAT),
     dim=_length,
     backend="numpy",
@@ -206,7 +206,7 @@ class WordLlamaEncoder:
         )
 
 
-def _locate(rest: str) -> str:
+def _locate(name: str) -> str:
     """The file of the weights, and the hash of its tokenizer."""
     spec = find_spec(PACKAGE)
     if spec is None or spec.origin is None:
@@ -214,9 +214,9 @@ def _locate(rest: str) -> str:
             f"the package {PACKAGE} is not installed", hint=f"pip install 'embedlab[{PACKAGE}]'"
         )
     files = {path.stem: path for path in Path(spec.origin).parent.glob("weights/*.safetensors")}
-    if rest not in files:
-        raise unknown(f"model of {PACKAGE}", rest, files)
-    return f"{files[rest]}#{file_hash(_tokenizer(files[rest]))}"
+    if name not in files:
+        raise unknown(f"model of {PACKAGE}", name, files)
+    return f"{files[name]}#{file_hash(_tokenizer(files[name]))}"
 
 
 def _weights(location: str) -> Path:

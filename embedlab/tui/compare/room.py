@@ -254,11 +254,11 @@ class CompareRoom(Room):
             forest.clear_options()
             self.say("#forest-head", "")
             return
-        side = self.query_one("#forest-side")
+        panel = self.query_one("#forest-side")
         is_alone = len(self.comparison.models) == 1
         reference = f"difference from {self.comparison.names[0]} in points"
-        side.border_title = Content("scores" if is_alone else reference)
-        side.border_subtitle = "─ 95%" if is_alone else _LEGEND
+        panel.border_title = Content("scores" if is_alone else reference)
+        panel.border_subtitle = "─ 95%" if is_alone else _LEGEND
         low, high = ends_of(self._lines)
         title_cells = self._title_width
         texts = []

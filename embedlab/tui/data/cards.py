@@ -78,7 +78,7 @@ def sentence(text: str, other: str) -> Content:
         return Content(safe_line(text))
     return Content.assemble(
         *(
-            (words, "bold underline" if is_only else "")
-            for words, is_only in words_only_here(safe_line(text), other)
+            (piece, "bold underline" if is_only else "")
+            for piece, is_only in words_only_here(safe_line(text), other)
         )
     )

@@ -98,10 +98,10 @@ class ItemTable(ScrollView, can_focus=True):
 
     # moving
 
-    def watch_cursor(self, before: int, after: int) -> None:
+    def watch_cursor(self, old_line: int, new_line: int) -> None:
         """Follow the cursor."""
         self._keep_visible()
-        for line in (before, after):
+        for line in (old_line, new_line):
             self.refresh_lines(1 + line * self.lines_each, self.lines_each)
         self._say_reached()
 
@@ -124,9 +124,9 @@ class ItemTable(ScrollView, can_focus=True):
         """Move the cursor by what is visible."""
         self.action_move(pages * max(1, (self.size.height - 2) // self.lines_each))
 
-    def action_go(self, place: int) -> None:
+    def action_go(self, end: int) -> None:
         """Go to the first item, or to the last."""
-        self.action_move(-self.cursor if place == 0 else 10**9)
+        self.action_move(-self.cursor if end == 0 else 10**9)
 
     def action_open(self) -> None:
         """Ask for the details."""
@@ -239,8 +239,8 @@ class ItemTable(ScrollView, can_focus=True):
         width = self._text_width
         segments.append(Segment(" "))
         if self.lines_each == 2:
-            both = (first, second) if part == 0 else (second, first)
-            return [*segments, *self._words(*both, width)]
+            sentences_in_order = (first, second) if part == 0 else (second, first)
+            return [*segments, *self._words(*sentences_in_order, width)]
         half = width // 2
         return [
             *segments,

@@ -89,8 +89,10 @@ def pairs_without_words(pair: Pair) -> list[tuple[int, str, Pair]]:
         for match in list(re.finditer(r"\S+", sentence))[:MOST_WORDS]:
             remaining_text = " ".join((sentence[: match.start()] + sentence[match.end() :]).split())
             if remaining_text:
-                left = (remaining_text, pair[1]) if side == 0 else (pair[0], remaining_text)
-                shortened.append((side, match.group(), left))
+                remaining_pair = (
+                    (remaining_text, pair[1]) if side == 0 else (pair[0], remaining_text)
+                )
+                shortened.append((side, match.group(), remaining_pair))
     return shortened
 
 
@@ -128,10 +130,10 @@ class WhatIf(VerticalScroll):
         yield Input(id="second-sentence", compact=True)
         yield Static(markup=False)
 
-    def open(self, pair: Pair, before: Mapping[str, float], settings: Settings) -> None:
-        """Edit PAIR, whose stored similarities BEFORE are by model."""
+    def open(self, pair: Pair, stored_scores: Mapping[str, float], settings: Settings) -> None:
+        """Edit PAIR, whose STORED_SCORES are similarities by model."""
         self.scorer = self.scorer or PairScorer(settings)
-        self._pair, self._models, self._before = pair, list(before), before
+        self._pair, self._models, self._before = pair, list(stored_scores), stored_scores
         for field, text in zip(self.query(Input), pair, strict=True):
             field.value = text
         self.query(Input).first().focus()
@@ -190,7 +192,9 @@ class WhatIf(VerticalScroll):
         """Show by how much each word brings both sentences together."""
         pair = self.typed
         shortened = pairs_without_words(pair)
-        answers = await self._scores([pair, *(left for _, _, left in shortened)])
+        answers = await self._scores(
+            [pair, *(remaining_pair for _, _, remaining_pair in shortened)]
+        )
         width = max((len(word) for _, word, _ in shortened), default=4) + 2
         scores_of_model = {m: a for m, a in answers.items() if not isinstance(a, str)}
         head = "".join(f"{model_sign(self._models.index(m))} {m[:8]:<9}" for m in scores_of_model)

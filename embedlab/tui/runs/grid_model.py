@@ -146,8 +146,8 @@ def _verdict(rows: Sequence[BoardRow], columns: Sequence[str]) -> str:
         f"{column} chooses {short_labels(row.labels)} with {spread_text(spread)}{tested}; "
         f"{tie_text}"
     )
-    if (luck := spread.optimism or 0.0) >= 0.005:
-        sentence += f". The best of {len(marked)} has luck too: expect about {luck:z.2f} less"
+    if (optimism := spread.optimism or 0.0) >= 0.005:
+        sentence += f". The best of {len(marked)} has luck too: expect about {optimism:z.2f} less"
     return sentence
 
 

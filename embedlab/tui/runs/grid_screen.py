@@ -156,14 +156,14 @@ class GridScreen(Guarded, Working, Screen[None]):
         head += [Content.styled(line, "$text-error") for line in failed[:3]]
         self.say("#board-head", Content("\n").join(head))
         self._rows = self._sorted(shown_board)
-        places = self.query_one("#places", Lines)
-        width = max(places.scrollable_content_region.width, 40)
+        place_list = self.query_one("#places", Lines)
+        width = max(place_list.scrollable_content_region.width, 40)
         columns = self._columns(shown_board, width)
         titles = "".join(
             f"{title[: column_width - 1]:<{column_width}}" for title, column_width, _ in columns
         )
         self.say("#board-titles", Content.styled(titles, "bold $faint"))
-        places.fill(
+        place_list.fill(
             [
                 Content.assemble(
                     *(
@@ -174,11 +174,11 @@ class GridScreen(Guarded, Working, Screen[None]):
                 for row in self._rows
             ]
         )
-        side = self.query_one("#board-side")
-        side.border_title = Content(f"settings · by {self._sort}" if self._sort else "settings")
+        panel = self.query_one("#board-side")
+        panel.border_title = Content(f"settings · by {self._sort}" if self._sort else "settings")
         hidden_count = len(set(shown_board.columns) - {title for title, _, _ in columns})
         hidden_note = f"  ‹ {hidden_count} more columns" if hidden_count else ""
-        side.border_subtitle = f"* the best  = not distinguished{hidden_note}"
+        panel.border_subtitle = f"* the best  = not distinguished{hidden_note}"
         self._show_place()
 
     def _sorted(self, shown_board: Board) -> Sequence[BoardRow]:

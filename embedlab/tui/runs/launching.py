@@ -311,14 +311,16 @@ async def dry_run(words: Sequence[str]) -> DryRun:
         "  ".join(f"{name.rpartition('.')[2]} {cell[name]}" for name in cell if name in names)
         for cell in cell_rows
     )
-    left = [cell for cell in cell_rows if not cell["done"]]
+    remaining = [cell for cell in cell_rows if not cell["done"]]
     estimate_text = " ".join(messages).partition("; about ")[2].partition(";")[0]
-    is_measured = all(cell.get("seconds") for cell in left)
+    is_measured = all(cell.get("seconds") for cell in remaining)
     count = (
         f"{len(cell_rows)} cells: {len(variants)} variants x "
         f"{len(cell_rows) // len(variants)} seeds"
     )
-    remaining_line = [f"{len(left)} of them are left to do"] if len(left) < len(cell_rows) else []
+    remaining_line = (
+        [f"{len(remaining)} of them are left to do"] if len(remaining) < len(cell_rows) else []
+    )
     return DryRun(
         lines=(count, *remaining_line, *variants), estimate=estimate_text if is_measured else ""
     )

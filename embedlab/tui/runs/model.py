@@ -390,9 +390,9 @@ class RunFollower:
         self._trainings[run.path] = stamp, training
         return training
 
-    def unknown_intervals(self, look: RunsLook) -> list[Training]:
+    def unknown_intervals(self, runs: RunsLook) -> list[Training]:
         """The scored trainings whose interval was not computed yet, the newest first."""
-        scored_trainings = [training for training in look.trainings if training.score is not None]
+        scored_trainings = [training for training in runs.trainings if training.score is not None]
         scored_trainings.sort(key=lambda training: -(training.status.last_s or 0.0))
         return [
             training
@@ -470,8 +470,8 @@ def main_scores(evaluation: Evaluation) -> list[StoredScore]:
     return [score for score in scores if score.setting == setting]
 
 
-def _usual(usual: str, present: Sequence[str]) -> str:
-    return usual if usual in present or not present else present[0]
+def _usual(usual_name: str, names: Sequence[str]) -> str:
+    return usual_name if usual_name in names or not names else names[0]
 
 
 def _stamp(*paths: Path) -> object:

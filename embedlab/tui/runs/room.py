@@ -222,11 +222,11 @@ class RunsRoom(Room):
         self.runs.show(entries, self.marked, self.look_.time_s, stay_on)
         width = max(self.runs.scrollable_content_region.width, 20)
         self.say("#run-header", header(width))
-        side = self.query_one("#run-side")
+        panel = self.query_one("#run-side")
         states = [entry.state for entry in self.look_.entries()]
         counts = {state: states.count(state) for state in SIGNS if state in states}
-        side.border_title = Content(f"runs · {self.sort}{' · /' * bool(self.words)}{self.words}")
-        side.border_subtitle = "  ".join(f"{SIGNS[s]} {n} {s}" for s, n in counts.items())
+        panel.border_title = Content(f"runs · {self.sort}{' · /' * bool(self.words)}{self.words}")
+        panel.border_subtitle = "  ".join(f"{SIGNS[s]} {n} {s}" for s, n in counts.items())
         self.set_class(not entries, "-empty")
         if not entries and self.look_.time_s:
             empty = "no run has these words" if self.words else _NO_RUNS
@@ -268,11 +268,11 @@ class RunsRoom(Room):
     @work(thread=True, exclusive=True, group="runs-detail", exit_on_error=False)
     def read_detail(self) -> None:
         """Read the curves, scores, console and configuration of the entry under the cursor."""
-        highlighted, chosen = self.runs.entry, self.chosen
+        highlighted, entries = self.runs.entry, self.chosen
         if highlighted is None or not highlighted.trainings:
             return
         curves: dict[str, Curve] = {}
-        for entry in chosen:
+        for entry in entries:
             for training in entry.trainings[:12]:
                 curve = self._curves.setdefault(training.run.id, Curve())
                 curve.read_on(training.run.events_file)
@@ -280,12 +280,12 @@ class RunsRoom(Room):
         newest = max(highlighted.trainings, key=lambda candidate: candidate.status.last_s or 0.0)
         results = detail.result_rows(highlighted)
         log = detail.log_tail(newest.run)
-        self.hand_over(self._show_detail, highlighted, curves, results, log, self._config(chosen))
+        self.hand_over(self._show_detail, highlighted, curves, results, log, self._config(entries))
 
-    def _config(self, chosen: Sequence[Entry]) -> Content:
-        if len(chosen) != 2:
-            return Content(detail.config_text(chosen[0].trainings[0].run))
-        first_run, second_run = (entry.trainings[0].run for entry in chosen)
+    def _config(self, entries: Sequence[Entry]) -> Content:
+        if len(entries) != 2:
+            return Content(detail.config_text(entries[0].trainings[0].run))
+        first_run, second_run = (entry.trainings[0].run for entry in entries)
         changed = detail.differences(first_run, second_run)
         title = (f"{first_run.id} → {second_run.id}\n", "bold")
         lines = [
