@@ -2,8 +2,9 @@
 datasets.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, permutations
 from math import sqrt
 
 import numpy as np
@@ -14,8 +15,8 @@ from scipy.optimize import brentq
 from embedlab.analysis import another_dataset
 from embedlab.analysis.another_dataset import apart, elsewhere, predicted
 from embedlab.analysis.comparison import compare_evidence
-from embedlab.analysis.evidence import Evidence, ModelColumns, average_evidence, evidence_of
-from embedlab.analysis.measures import MEASURES
+from embedlab.analysis.evidence import Evidence, ModelColumns, average_evidence
+from tests.analysis.made import recipe, scored, single
 
 DIFFERENCES = np.array([1.0, 4.0, -3.0, 2.0, 6.0])
 
@@ -52,44 +53,46 @@ def test_the_intervals_are_those_of_draws() -> None:
     assert np.mean(others < new[0]) == pytest.approx(0.025, abs=0.013)
 
 
-def test_what_seeds_vary_is_added() -> None:
-    alone, with_seeds = (predicted(DIFFERENCES, np.full(5, 0.2), noise)[1:] for noise in (0.0, 9.0))
-    fewer = predicted(DIFFERENCES, np.full(5, 0.2), 9.0, 3.0)[1:]
-    for first, second in ((alone, with_seeds), (with_seeds, fewer)):
-        for narrow, wide in zip(first, second, strict=True):
-            assert wide[0] < narrow[0] < narrow[1] < wide[1]
+def clashes(texts: Sequence[np.ndarray]) -> set[tuple[int, int]]:
+    """Which two datasets have a pair in common, in both orders."""
+    pairs = [{frozenset(row) for row in own.tolist()} for own in texts]
+    return {(a, b) for a, b in permutations(range(len(texts)), 2) if pairs[a] & pairs[b]}
 
 
-def test_as_many_datasets_as_possible_that_hardly_share_pairs_are_counted() -> None:
+@pytest.mark.parametrize("most_tried", [another_dataset._MOST_TRIED, 3])
+def test_as_many_datasets_as_possible_that_hardly_share_pairs_are_counted(
+    most_tried: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of very many, those that share with few come first: each is taken that clashes with none
+    before it.
+    """
+    monkeypatch.setattr(another_dataset, "_MOST_TRIED", most_tried)
     rng = np.random.default_rng(2)
-    for _ in range(20):
-        texts = [
-            rng.integers(0, 12, (int(rng.integers(1, 6)), 2)).astype(np.uint64) for _ in range(6)
-        ]
-        pairs = [{frozenset(row) for row in own.tolist()} for own in texts]
+    for _ in range(10):
+        texts = [rng.integers(0, 9, (rng.integers(1, 6), 2)).astype(np.uint64) for _ in range(6)]
+        sizes = [len(np.unique(np.sort(own), axis=0)) for own in texts]
+        clashing = clashes(texts)
         found, shared = apart(texts)
         assert shared == 0
-        assert not any(pairs[first] & pairs[second] for first, second in combinations(found, 2))
-        fitting = [
-            one
-            for count in range(1, 7)
-            for one in combinations(range(6), count)
-            if not any(pairs[first] & pairs[second] for first, second in combinations(one, 2))
-        ]
-        assert (len(found), sum(len(pairs[place]) for place in found)) == max(
-            (len(one), sum(len(pairs[p]) for p in one)) for one in fitting
-        )
+        assert not clashing & {*permutations(found, 2)}
+        if most_tried > 3:
+            sets = [some for count in range(7) for some in combinations(range(6), count)]
+            fitting = [some for some in sets if not clashing & {*permutations(some, 2)}]
+            best = max((len(some), sum(sizes[place] for place in some)) for some in fitting)
+            assert (len(found), sum(sizes[place] for place in found)) == best
+        else:
+            order = [
+                (sum(place == a for a, _ in clashing), -sizes[place], place) for place in range(6)
+            ]
+            taken: list[int] = []
+            for *_, place in sorted(order):
+                taken += [place] * (not clashing & {(place, other) for other in taken})
+            assert found == sorted(taken)
     assert apart([np.array([[1, 2]], np.uint64), np.array([[2, 1]], np.uint64)]) == ([0], 0)
 
 
-def test_two_of_a_hundred_pairs_may_be_shared() -> None:
-    whole = np.arange(400, dtype=np.uint64).reshape(200, 2)
-    assert apart([whole[:100], whole[98:]]) == ([0, 1], 2)
-    assert apart([whole[:100], whole[97:]]) == ([1], 0)
-
-
-A = ModelColumns(name="a", members=("a@1", "a@2", "a@3"), seeds=(1, 2, 3))
-B = ModelColumns(name="b", members=("b",))
+RUNS = tuple(frozenset({f"run@{seed}"}) for seed in (1, 2, 3))
+A, C, (B,) = recipe("a", 3), recipe("c", 3), single("b")
 
 
 def datasets(
@@ -100,51 +103,24 @@ def datasets(
     """
     found = []
     for number in range(count):
-        rng = np.random.default_rng(number)
-        gold = rng.normal(size=80)
-        predicted_of = {
-            place: gold + rng.normal(scale=0.8 + 0.2 * place + 0.1 * number, size=80)
-            for place in range(members)
-            if (number, place) != lacking
-        }
+        noises = {place: 0.8 + 0.2 * place + 0.1 * number for place in range(members)}
+        if number == lacking[0]:
+            del noises[lacking[1]]
         texts = (1_000 * number + np.arange(160)).reshape(80, 2).astype(np.uint64)
-        if repeated and number == count - 1:
+        if number == count - 1:
             texts[:repeated] = np.arange(2 * repeated).reshape(repeated, 2)
-        found.append(
-            evidence_of(
-                "sts",
-                f"set {number}",
-                gold,
-                predicted_of,
-                members,
-                measure=MEASURES["spearman"],
-                texts=texts,
-            )
-        )
+        found.append(scored(80, noises, key=f"set {number}", texts=texts, seed=number))
     return found
 
 
-def test_five_datasets_say_something_of_another_one() -> None:
-    evidence = datasets(6, repeated=3)
-    slices = compare_evidence(evidence, [A, B])
-    (found,) = elsewhere(evidence, slices, [A, B])
-    assert (len(found.datasets), found.shared_pairs) == (5, 0)
-    assert not {"set 0", "set 5"} <= {*found.datasets}
-    counted = [one for one in slices if one.key in found.datasets]
-    deltas, rows = (
-        np.array([value(one.differences["b"]) for one in counted])
-        for value in (lambda d: d.delta, lambda d: d.uncertainty.variance_of_rows)
-    )
-    points = np.mean([one.points for one in evidence if one.key in found.datasets], axis=0)
-    expected = predicted(deltas, rows, float(points[:3].var(ddof=1) / 3), 2.0)
-    assert (found.mean, (found.low, found.high), (found.new_low, found.new_high)) == (
-        pytest.approx(expected[0]),
-        pytest.approx(expected[1]),
-        pytest.approx(expected[2]),
-    )
-    assert elsewhere(evidence[:4], slices[:4], [A, B]) == ()
-    fewer = datasets(5, repeated=2)
-    assert elsewhere(fewer, compare_evidence(fewer, [A, B]), [A, B]) == ()
+def test_five_datasets_that_share_few_pairs_say_something_of_another_one() -> None:
+    for count, repeated, said in ((4, 0, []), (5, 0, [5]), (5, 2, []), (6, 3, [5])):
+        evidence = datasets(count, repeated=repeated)
+        found = elsewhere(evidence, compare_evidence(evidence, [A, B]), [A, B])
+        assert [len(one.datasets) for one in found] == said
+        for one in found:
+            assert one.shared_pairs == 0
+            assert repeated == 0 or not {"set 0", "set 5"} <= {*one.datasets}
 
 
 def test_another_dataset_is_no_surer_than_the_average_over_those_at_hand() -> None:
@@ -155,43 +131,37 @@ def test_another_dataset_is_no_surer_than_the_average_over_those_at_hand() -> No
     wide = replace(own, low=own.delta - 50, high=own.delta + 60)
     average = replace(average, differences={"b": wide})
     (found,) = elsewhere(evidence, [*slices, average], [A, B])
-    assert (found.low, found.high) == pytest.approx((found.mean - 50, found.mean + 60))
-    assert (found.new_low, found.new_high) == (found.low, found.high)
+    ends = (found.mean - 50, found.mean + 60)
+    assert (found.low, found.high) == (found.new_low, found.new_high) == pytest.approx(ends)
 
 
-def test_two_models_that_share_runs_vary_by_their_differences_seed_by_seed() -> None:
-    runs = tuple(frozenset({f"run@{seed}"}) for seed in (1, 2, 3))
-    both = [
-        ModelColumns(
-            name=name,
-            members=tuple(f"{name}@{seed}" for seed in (1, 2, 3)),
-            seeds=(1, 2, 3),
-            runs=runs,
-        )
-        for name in ("a", "c")
-    ]
-    evidence = datasets(5, members=6)
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(A, B), (A, C), (replace(A, runs=RUNS), replace(C, runs=RUNS))],
+    ids=["one recipe", "two recipes", "shared runs"],
+)
+def test_what_is_said_of_another_dataset_is_by_the_differences_and_what_seeds_vary(
+    first: ModelColumns, second: ModelColumns
+) -> None:
+    """Of models that share runs the differences vary, seed by seed."""
+    evidence = datasets(5, members=3 + len(second.members))
+    slices = compare_evidence(evidence, [first, second])
+    (found,) = elsewhere(evidence, slices, [first, second])
     points = np.mean([one.points for one in evidence], axis=0)
-    apart = points[3:] - points[:3]
-    for models, noise, freedom in (
-        (both, apart.var(ddof=1) / 3, 2.0),
-        ([replace(one, runs=()) for one in both], *welch(points[:3], points[3:])),
-    ):
-        slices = compare_evidence(evidence, models)
-        (found,) = elsewhere(evidence, slices, models)
-        deltas, rows = (
-            [value(one.differences["c"]) for one in slices]
-            for value in (lambda d: d.delta, lambda d: d.uncertainty.variance_of_rows)
-        )
-        expected = predicted(np.array(deltas), np.array(rows), float(noise), freedom)
-        assert (found.low, found.high) == pytest.approx(expected[1])
-        assert (found.new_low, found.new_high) == pytest.approx(expected[2])
-
-
-def welch(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
-    return float(first.var(ddof=1) / 3 + second.var(ddof=1) / 3), float(
-        stats.ttest_ind(first, second, equal_var=False).df
-    )
+    own, other = points[:3], points[3:]
+    noise, freedom = own.var(ddof=1) / 3, 2.0
+    if second.runs:
+        noise = (other - own).var(ddof=1) / 3
+    elif second.seeds:
+        noise += other.var(ddof=1) / 3
+        freedom = stats.ttest_ind(own, other, equal_var=False).df
+    differences = [one.differences[second.name] for one in slices]
+    deltas = np.array([one.delta for one in differences])
+    rows = np.array([one.uncertainty.variance_of_rows for one in differences])
+    mean, ends, new_ends = predicted(deltas, rows, float(noise), float(freedom))
+    assert found.mean == pytest.approx(mean)
+    assert (found.low, found.high) == pytest.approx(ends)
+    assert (found.new_low, found.new_high) == pytest.approx(new_ends)
 
 
 @pytest.mark.parametrize(("noise", "freedom"), [(0.3, np.inf), (0.3, 3.0), (40.0, 3.0)])
@@ -206,28 +176,12 @@ def test_where_datasets_agree_the_seeds_alone_make_the_interval(
 
 def test_a_model_without_a_score_on_one_of_the_datasets_says_nothing_of_another() -> None:
     evidence = datasets(5, members=3, lacking=(2, 1))
-    models = [ModelColumns(name=name, members=(name,)) for name in "abc"]
-    assert [
-        one.model for one in elsewhere(evidence, compare_evidence(evidence, models), models)
-    ] == ["c"]
+    models = single("abc")
+    found = elsewhere(evidence, compare_evidence(evidence, models), models)
+    assert [one.model for one in found] == ["c"]
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_of_very_many_datasets_those_that_share_with_few_come_first(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As a loop over them in that order: each is taken that clashes with none before it."""
-    monkeypatch.setattr(another_dataset, "_MOST_TRIED", 3)
-    rng = np.random.default_rng(seed)
-    texts = [rng.integers(0, 9, (int(rng.integers(1, 6)), 2)).astype(np.uint64) for _ in range(8)]
-    pairs = [{frozenset(row) for row in own.tolist()} for own in texts]
-    clashes = [
-        {other for other in range(8) if other != one and pairs[one] & pairs[other]}
-        for one in range(8)
-    ]
-    taken: list[int] = []
-    for place in sorted(range(8), key=lambda place: (len(clashes[place]), -len(pairs[place]))):
-        if not clashes[place] & {*taken}:
-            taken.append(place)
-    assert apart(texts) == (sorted(taken), 0)
-    assert len(taken) < 8
+def test_two_of_a_hundred_pairs_may_be_shared() -> None:
+    whole = np.arange(400, dtype=np.uint64).reshape(200, 2)
+    assert apart([whole[:100], whole[98:]]) == ([0, 1], 2)
+    assert apart([whole[:100], whole[97:]]) == ([1], 0)

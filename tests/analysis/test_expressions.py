@@ -38,24 +38,18 @@ def rows_found(text: str) -> list[int]:
     ("text", "rows"),
     [
         ("", [0, 1, 2, 3, 4]),
-        ("   ", [0, 1, 2, 3, 4]),
         ("dice>0.5", [0, 3]),
         ("dice>=0.5", [0, 1, 3]),
-        ("dice > 0.5 gold<2", [3]),
         ("dice > 0.4 and gold<2", [3]),
         ("gold>1 AND -cat", [0, 4]),
-        ("-or gold>4", [0]),
         ('"and"', []),
-        ("gold<=1", [2, 3]),
         ("pair=3", [3]),
         ("pair!=3", [0, 1, 2, 4]),
-        ("gap>3e1", [0, 3]),
         ("sbert>-1", [0, 1, 2, 4]),
         ("-sbert>0.5", [1, 2, 3]),
         ("error(sbert)<-30", [1]),
         ("average:a,b>0.3", [3, 4]),
         ("snli-supcl@1<0.2", [0]),
-        ("dataset:sts12", [0, 1]),
         ("dataset:sts*", [0, 1, 2, 3]),
         ("dataset:sts-benchmark:dev", [3]),
         ("source:headlines,msr*", [0, 2]),
@@ -66,33 +60,23 @@ def rows_found(text: str) -> list[int]:
         ("note:*TYPO* or -note:* gold<1", [0, 2]),
         ("-source:headlines", [0, 1, 3, 4]),
         ("source:MSR", []),
-        ("source:surprise?OnWN", []),
-        ("cat", [1]),
         ("PLAYS", [0, 4]),
         ("été", [2]),
-        ("50%", [2]),
         ("(twice)", [4]),
         ('"a man"', [0]),
         ('-"a man" plays', [4]),
-        ('"y=x"', [3]),
         ('"x > y"', [3]),
         ('"-minus"', [4]),
-        ('"a/b"', [2]),
         (r"/a\/b/", [2]),
         ("/^the .*t/", [1]),
         ("/cat, sit|guitar/", [0, 1]),
         ("-/[aeiou]{2}|cat/ -minus gold<3", [2, 3]),
         ('""', [0, 1, 2, 3, 4]),
-        ("0.3<dice<=0.5", [1]),
         ("0.5 >= Dice > 0.3", [1]),
         ("-0.3<dice<=0.5", [1, 2, 4]),
-        ("-1<sbert<2", [0, 1, 2, 4]),
         ("Error<-30", [1]),
         ("Dataset:sts12", [0, 1]),
-        ("dice>0.7 or cat", [0, 1, 3]),
         ("cat or plays gold>4 OR pair=3", [0, 1, 3]),
-        ("s1:cat", [1]),
-        ("s2:cat", [1]),
         ("s2:plays", [4]),
         ('s1:"a man"', [0]),
         ("-s1:plays", [1, 2, 3, 4]),
@@ -106,28 +90,20 @@ def test_filter_keeps_matching_pairs(text: str, rows: list[int]) -> None:
     ("text", "column", "message", "hint"),
     [
         ("gold>1 dise>0.7", 8, "unknown field 'dise'", "'dice'"),
-        ("-dise>0.7", 2, "unknown field 'dise'", "'dice'"),
         ("sentence1>0.7", 1, "unknown field 'sentence1'", "quote it"),
-        ("sourc:headlines", 1, "unknown field 'sourc'", "'source'"),
         ("zzzz:1", 1, "unknown field 'zzzz'", "known: dataset, source"),
         ("dice>high", 6, "'high' is not a number", "dice>0.7"),
         ("dice>", 6, "'' is not a number", "dice>0.7"),
-        ("dice>>3", 6, "'>3' is not a number", ""),
-        ("cat >3", 1, "unknown field 'cat'", ""),
         (">3", 1, "'>' has no name before it", "dice>0.7"),
         ("cat /(/", 6, "bad regular expression: unclosed group", 'quote it: "("'),
         ("/a{1000}{1000}/", 2, "bad regular expression: Compiled regex exceeds", "correct it"),
         ('cat "open', 5, "'\"' is never closed", ""),
         ("a/b /open", 5, "'/' is never closed", ""),
         ("dice>0.8 or", 10, "'or' joins no terms", 'to search for the text, quote it: "or"'),
-        ("or dice>0.8", 1, "'or' joins no terms", 'quote it: "or"'),
         ("cat and or dice>0.8", 9, "'or' joins no terms", 'quote it: "or"'),
         ("0.2<dise<0.4", 5, "unknown field 'dise'", "known: pair, gold, dice"),
         ("0.2<dice>0.4", 5, "'0.2<dice>0.4' is not a range", "0.2<dice<0.4"),
-        ("0.2<dice<high", 10, "'high' is not a number", ""),
-        ("dice>0.8 and", 10, "'and' joins no terms", 'quote it: "and"'),
         ("source:", 1, "'source' names nothing", "source:headlines"),
-        ("source:,", 1, "'source' names nothing", "source:headlines"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_place(
@@ -148,11 +124,7 @@ def test_a_filter_is_the_engines_own_and_calls_no_python_for_a_row() -> None:
 
 @pytest.mark.parametrize(
     ("text", "kind"),
-    [
-        ("gold>1 dise>0.7", UnknownFieldError),
-        ("tag:negatoin", UnknownFieldError),
-        ("gold>x", UsageError),
-    ],
+    [("tag:negatoin", UnknownFieldError), ("gold>x", UsageError)],
 )
 def test_an_error_says_what_is_wrong_apart_from_the_filter_and_whether_a_name_is_unknown(
     text: str, kind: type[UsageError]
@@ -164,16 +136,13 @@ def test_an_error_says_what_is_wrong_apart_from_the_filter_and_whether_a_name_is
 
 
 @pytest.mark.parametrize("comparison", ["dice>0.1", '"average:a,b">0.1', "0.1<dice<2"])
-@pytest.mark.parametrize("search", ["plays", "source:main*", "/[a-z]/", "s1:x"])
+@pytest.mark.parametrize("search", ["plays", "s1:x"])
 def test_comparisons_of_numbers_come_before_searches_in_texts_in_whatever_order_they_are_typed(
     comparison: str, search: str
 ) -> None:
-    typed, turned = (
-        compile_terms(text, PAIRS.columns)
-        for text in (f"{search} {comparison}", f"{comparison} {search}")
-    )
-    assert [one.meta.root_names() for one in typed] == [one.meta.root_names() for one in turned]
-    assert {"dice", "average:a,b"} & {*typed[0].meta.root_names()}
+    for text in (f"{search} {comparison}", f"{comparison} {search}"):
+        first, _ = compile_terms(text, PAIRS.columns)
+        assert {"dice", "average:a,b"} & {*first.meta.root_names()}
 
 
 @pytest.mark.parametrize(

@@ -1,34 +1,49 @@
-"""What each measure is of, and which intervals its scores have; their values and influences are in
-test_binary, test_correlations, test_influence and test_retrieval.
+"""What more weight of an item changes in each measure, and which intervals its scores have; values
+are in test_binary, test_correlations and test_retrieval.
 """
 
+import numpy as np
+import pytest
+from sklearn.metrics import matthews_corrcoef
+
 from embedlab.analysis.measures import MEASURES
-
-OF_SCORES = {"spearman", "pearson", "average precision", "roc auc"}
-OF_CLASSES = {"accuracy", "f1", "matthews"}
+from tests.analysis.test_leaving_out import items
 
 
-def test_a_measure_is_of_scores_of_classes_or_of_queries() -> None:
-    of_classes = {name for name, one in MEASURES.items() if one.is_of_classes}
-    of_queries = {name for name, one in MEASURES.items() if one.is_of_queries}
-    assert of_classes == OF_CLASSES
-    assert {*MEASURES} - of_classes - of_queries == OF_SCORES
-    assert not of_classes & of_queries
-    assert {name for name in of_queries if not MEASURES[name].is_of_ranks} == {
-        "margin",
-        "entailed closer",
-    }
-    assert not any(MEASURES[name].is_of_ranks for name in OF_CLASSES | OF_SCORES)
+@pytest.mark.parametrize("name", sorted(MEASURES))
+def test_an_influence_is_what_a_little_more_weight_of_an_item_changes(name: str) -> None:
+    """Beside data that is there two hundred times, and an item, or a query with its two texts, once
+    more.
+    """
+    measure, rows, times = MEASURES[name], 40, 200
+    gold, (predicted, *_) = items(measure, rows)
+    other = 0
+    if measure.is_of_queries:
+        gold, other = gold // 2, rows  # the number of another query
+    whole = measure.value(gold, predicted)
+    (found,) = measure.influences(gold, [predicted])
+    assert found.sum() == pytest.approx(0, abs=1e-9)
+    copies = np.arange(times + 1) * other
+    many = np.concatenate([gold + copy for copy in copies[:-1]])
+    for row in range(0, rows, 4):
+        unit = np.flatnonzero(gold == gold[row]) if measure.is_of_queries else np.array([row])
+        moved = measure.value(
+            np.concatenate([many, gold[unit] + copies[-1]]),
+            np.concatenate([np.tile(predicted, times), predicted[unit]]),
+        )
+        share = len(unit) / (len(many) + len(unit))
+        assert found[unit].mean() == pytest.approx((moved - whole) / share, abs=0.01)
+
+
+def test_matthews_correlation_is_that_of_scikit_learn() -> None:
+    gold, predicted = items(MEASURES["matthews"], 60)
+    for own in predicted:
+        expected = matthews_corrcoef(gold, own)
+        assert MEASURES["matthews"].value(gold, own) == pytest.approx(expected)
 
 
 def test_shares_and_correlations_have_intervals_that_fit_them() -> None:
-    scales = {name: one.scale for name, one in MEASURES.items()}
-    assert {name for name, scale in scales.items() if scale == "correlation"} == {
-        "spearman",
-        "pearson",
-    }
-    assert {name for name, scale in scales.items() if scale == "share"} == {
-        "accuracy",
-        "entailed closer",
-        *(name for name in scales if name.startswith("recall@")),
-    }
+    scales = {name: one.scale for name, one in MEASURES.items() if one.scale != "plain"}
+    recalls = {name for name in MEASURES if name.startswith("recall@")}
+    shares = dict.fromkeys({"accuracy", "entailed closer", *recalls}, "share")
+    assert scales == {"spearman": "correlation", "pearson": "correlation", **shares}

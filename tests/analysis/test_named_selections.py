@@ -10,25 +10,21 @@ from embedlab.core.paths import state_folder
 
 
 def test_a_name_holds_where_its_expression_does(table: pl.DataFrame) -> None:
+    store_selection("short", "gold>5")
     store_selection("either", "dice<0.3 or gold>4")
-    columns = table.columns
-    both = table.filter(compile_expression("@either source:OnWN", columns))
-    assert both.equals(
-        table.filter(compile_expression("dice<0.3 or gold>4", columns)).filter(source="OnWN")
-    )
-    assert 0 < both.height < table.filter(source="OnWN").height
-    other = table.filter(compile_expression("-@either", columns))
-    assert (
-        other.height + table.filter(compile_expression("@either", columns)).height == table.height
-    )
+
+    def rows_of(expression: str) -> list[int]:
+        holds = pl.arg_where(compile_expression(expression, table.columns))
+        return table.select(holds).to_series().to_list()
+
+    either, source = rows_of("dice<0.3 or gold>4"), rows_of("source:OnWN")
+    assert rows_of("@either source:OnWN") == [row for row in source if row in either]
+    assert rows_of("-@either") == [row for row in range(table.height) if row not in either]
     assert meanings("-@either dice>0.1 @other") == {"either": "dice<0.3 or gold>4"}
-
-
-def test_a_name_that_was_not_given_is_refused_with_those_that_were() -> None:
-    store_selection("short", "words<5")
+    assert [*named_selections()] == ["either", "short"]
     with pytest.raises(UsageError, match="no selection is called 'shrt'") as error:
         compile_expression("@shrt", ["gold"])
-    assert "named: short" in error.value.hint
+    assert "named: either, short" in error.value.hint
 
 
 @pytest.mark.parametrize(
@@ -60,13 +56,3 @@ def test_a_damaged_file_is_refused() -> None:
     path.write_text(path.read_text().replace("gold", "glod"))
     with pytest.raises(MissingError, match="is damaged"):
         named_selections()
-
-
-def test_names_are_in_their_order_and_another_one_takes_none_away() -> None:
-    for name in ("second", "first", "third"):
-        store_selection(name, f"gold>{len(name)}")
-    assert list(named_selections().items()) == [
-        ("first", "gold>5"),
-        ("second", "gold>6"),
-        ("third", "gold>5"),
-    ]

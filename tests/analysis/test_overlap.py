@@ -9,16 +9,6 @@ from embedlab.data.words import distinct_words, normalise
 from embedlab.experiments.paper_file import paper_folder
 
 
-def test_words_are_a_lower_cased_set() -> None:
-    assert distinct_words("The cat -- the CAT's hat, café_1!") == {
-        "the",
-        "cat",
-        "s",
-        "hat",
-        "café_1",
-    }
-
-
 def test_dice_gives_the_five_published_values() -> None:
     with (paper_folder("tsukagoshi") / "table2_example_pairs.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))

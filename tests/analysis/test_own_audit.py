@@ -6,29 +6,10 @@ import pytest
 
 from embedlab.analysis.own_audit import findings_of, own_splits
 
-WORDS = [
-    "cat",
-    "dog",
-    "cow",
-    "horse",
-    "bird",
-    "tree",
-    "house",
-    "river",
-    "stone",
-    "cloud",
-    "lamp",
-    "road",
-    "ship",
-    "bell",
-    "coin",
-    "rope",
-]
-
 
 def _text(number: int) -> str:
-    """Return a sentence that shares few words with those of other numbers."""
-    return " ".join(f"{WORDS[(number + step) % 16]}{number * 7 + step}" for step in range(5))
+    """Return a sentence that shares no word with those of other numbers."""
+    return " ".join(f"w{5 * number + step}" for step in range(5))
 
 
 CLEAN = [(_text(2 * row), _text(2 * row + 1), row % 6) for row in range(60)]

@@ -82,20 +82,3 @@ def test_more_relevant_texts_than_ten_cannot_lower_the_highest_gain() -> None:
         1, abs=1e-15
     )
     assert MEASURES["map"].value(np.zeros(14), np.arange(1.0, 15)) == pytest.approx(1, abs=1e-15)
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("seed", range(4))
-def test_the_influence_of_a_query_is_what_a_little_more_weight_of_it_changes(
-    name: str, seed: int
-) -> None:
-    query, grades, ranks = ranked(seed)
-    (found,) = MEASURES[name].influences(query_gold(query, grades), [ranks])
-    values = by_query(name, query, grades, ranks)
-    assert found.sum() == pytest.approx(0, abs=1e-12)
-    count, step = len(values), 1e-6
-    for one in values:
-        weights = {other: 1 / count + step * ((other == one) - 1 / count) for other in values}
-        moved = sum(weights[other] * values[other] for other in values)
-        slope = (moved - np.mean(list(values.values()))) / step
-        assert found[query == one].sum() / len(query) == pytest.approx(slope / count, abs=1e-8)

@@ -2,36 +2,27 @@
 be another's.
 """
 
-from embedlab.analysis.evidence import ModelColumns
+import pytest
+
 from embedlab.analysis.seed_notes import ASSUMED, seed_notes
 from embedlab.core.note import Note
+from tests.analysis.made import recipe
 
 
-def recipe(name: str, seeds: int) -> ModelColumns:
-    numbers = tuple(range(1, seeds + 1))
-    return ModelColumns(
-        name=name, members=tuple(f"{name}@{seed}" for seed in numbers), seeds=numbers
-    )
-
-
-def noted(*models: ModelColumns) -> list[Note]:
-    return [note for note in seed_notes(models) if isinstance(note, Note)]
-
-
-def test_a_single_seed_beside_several_takes_their_spread() -> None:
-    for several in (2, 3):
-        (first, *_) = noted(recipe("one", 1), recipe("many", several), recipe("lone", 1))
-        assert first.startswith("one seed:")
-        assert first.endswith(": one, lone")
-        assert ASSUMED in first
-        assert first.models == ("one", "lone")
-
-
-def test_two_recipes_of_two_seeds_are_pooled_and_one_is_not() -> None:
-    (alone,) = noted(recipe("two", 2), recipe("many", 3))
-    assert alone.startswith("two seeds:")
-    assert alone.endswith(": two")
-    assert ASSUMED not in alone
-    (both,) = noted(recipe("two", 2), recipe("pair", 2))
-    assert both.models == ("two", "pair")
-    assert ASSUMED in both
+@pytest.mark.parametrize(
+    ("models", "begins", "named", "is_assumed"),
+    [
+        ({"one": 1, "many": 2, "lone": 1}, "one seed:", ("one", "lone"), True),
+        ({"one": 1, "many": 3, "lone": 1}, "one seed:", ("one", "lone"), True),
+        ({"two": 2, "many": 3}, "two seeds:", ("two",), False),
+        ({"two": 2, "pair": 2}, "two seeds:", ("two", "pair"), True),
+    ],
+)
+def test_few_seeds_are_noted_and_whose_spread_is_assumed_to_be_anothers(
+    models: dict[str, int], begins: str, named: tuple[str, ...], is_assumed: bool
+) -> None:
+    recipes = [recipe(name, seeds) for name, seeds in models.items()]
+    first = next(note for note in seed_notes(recipes) if isinstance(note, Note))
+    assert first.startswith(begins)
+    assert first.models == named
+    assert (ASSUMED in first) == is_assumed

@@ -2,39 +2,17 @@
 no interval.
 """
 
+from dataclasses import replace
 from math import isnan
 
 import numpy as np
 import pytest
 
-from embedlab.analysis.evidence import Evidence, ModelColumns, evidence_of
-from embedlab.analysis.measures import MEASURES
-from embedlab.analysis.sign_flips import FEWEST_TOPICS
-from embedlab.analysis.uncertainty import FEWEST_ROWS
 from embedlab.analysis.weighing import DECIDING, LARGE_TOPIC, Topic, Weighed
+from tests.analysis.made import recipe, scored, single
 
 RUNS = tuple(frozenset({f"run@{seed}"}) for seed in (1, 2, 3))
-A = ModelColumns(name="a", members=("a@1", "a@2", "a@3"), seeds=(1, 2, 3))
-B = ModelColumns(name="b", members=("b@1", "b@2", "b@3"), seeds=(1, 2, 3))
-FIXED = ModelColumns(name="fixed", members=("fixed",))
-
-
-def slice_of(
-    metric: str, members: int, rows: int = 300, texts: np.ndarray | None = None, seed: int = 0
-) -> Evidence:
-    rng = np.random.default_rng(seed)
-    if MEASURES[metric].is_of_classes:
-        gold = rng.integers(0, 2, rows)
-        predicted = {
-            place: np.where(rng.random(rows) < 0.1 + 0.05 * place, 1 - gold, gold)
-            for place in range(members)
-        }
-    else:
-        gold = rng.normal(size=rows)
-        predicted = {
-            place: gold + rng.normal(scale=0.5 + 0.2 * place, size=rows) for place in range(members)
-        }
-    return evidence_of("sts", "s", gold, predicted, members, measure=MEASURES[metric], texts=texts)
+A, B = recipe("a", 3), recipe("b", 3)
 
 
 def topics_of(sizes: list[int]) -> np.ndarray:
@@ -45,97 +23,41 @@ def topics_of(sizes: list[int]) -> np.ndarray:
     ).astype(np.uint64)
 
 
-def test_the_seeds_of_a_recipe_vary_and_a_fixed_model_adds_nothing_to_them() -> None:
-    evidence = slice_of("spearman", 4)
-    weighed = Weighed(evidence, [A, FIXED])
-    scores = evidence.points[:3]
-    (own, other) = weighed.spreads["a", "fixed"]
-    assert own.scatter == pytest.approx(((scores - scores.mean()) ** 2).sum())
-    assert (own.members, own.is_recipe, other.members, other.is_recipe) == (3, True, 1, False)
-    assert weighed.of_pair["a", "fixed"].seeds == pytest.approx(
-        max(own.scatter - own.noise, 0) / 2 / 3
-    )
-    assert weighed.single["a"].seeds == weighed.of_pair["a", "fixed"].seeds > 0
-    assert weighed.single["fixed"].seeds == 0
-
-
 def test_models_that_share_runs_are_compared_seed_by_seed() -> None:
-    evidence = slice_of("spearman", 6)
-    shared = [
-        ModelColumns(name=one.name, members=one.members, seeds=one.seeds, runs=RUNS)
-        for one in (A, B)
-    ]
-    apart = evidence.points[:3] - evidence.points[3:]
-    (found,) = Weighed(evidence, shared).spreads["a", "b"]
-    assert found.scatter == pytest.approx(((apart - apart.mean()) ** 2).sum())
-    assert found.noise > 0
-    first, second = Weighed(evidence, [A, B]).spreads["a", "b"]
-    for spread, scores in ((first, evidence.points[:3]), (second, evidence.points[3:])):
-        assert spread.scatter == pytest.approx(((scores - scores.mean()) ** 2).sum())
-
-
-@pytest.mark.parametrize("topics", range(1, FEWEST_TOPICS + 2))
-def test_fewer_topics_than_six_are_not_tested(topics: int) -> None:
-    weighed = Weighed(
-        slice_of(
-            "spearman",
-            2,
-            60,
-            topics_of([60 // topics] * topics + [60 % topics] * (60 % topics > 0)),
-        ),
-        [FIXED, named("x")],
-    )
-    count = topics + (60 % topics > 0)
-    if count >= FEWEST_TOPICS:
-        assert weighed.lack == ""
-        assert 0 < weighed.p["fixed", "x"] < 1
-    else:
-        assert f"{'one topic' if count == 1 else f'{count} topics'}: no interval" in weighed.lack
-        assert isnan(weighed.p["fixed", "x"])
-        assert weighed.largest_topic("fixed") is None
-
-
-@pytest.mark.parametrize("rows", [FEWEST_ROWS - 1, FEWEST_ROWS])
-def test_fewer_rows_than_ten_are_not_tested(rows: int) -> None:
-    weighed = Weighed(slice_of("spearman", 2, rows), [FIXED, named("x")])
-    assert bool(weighed.lack) == isnan(weighed.p["fixed", "x"]) == (rows < FEWEST_ROWS)
-
-
-def named(name: str) -> ModelColumns:
-    return ModelColumns(name=name, members=(name,))
+    evidence = scored(300, [0.5, 0.7, 0.9, 1.1, 1.3, 1.5])
+    shared = [replace(one, runs=RUNS) for one in (A, B)]
+    first, second = evidence.points[:3], evidence.points[3:]
+    for models, expected in (
+        (shared, [first - second]),
+        ([A, B], [first, second]),
+    ):
+        found = Weighed(evidence, models).spreads["a", "b"]
+        scatters = [((own - own.mean()) ** 2).sum() for own in expected]
+        assert [spread.scatter for spread in found] == pytest.approx(scatters)
+        assert min(spread.noise for spread in found) > 0
 
 
 def test_the_largest_topic_is_that_of_the_largest_squared_contribution() -> None:
-    sizes = [40, 5, 5] + [1] * 60
-    evidence = slice_of("accuracy", 2, 110, topics_of(sizes))
-    weighed = Weighed(evidence, [FIXED, named("x")])
+    evidence = scored(
+        110, [0.1, 0.15, 0.2], measure="accuracy", texts=topics_of([40, 5, 5] + [1] * 60)
+    )
+    weighed = Weighed(evidence, single(["fixed", "x", "y"]))
     assert weighed.topics is not None
-    apart = weighed.topics.sums[0] - weighed.topics.sums[1]
-    found = weighed.topic_of("fixed", "x")
-    assert found is not None
-    largest = int((apart**2).argmax())
     assert evidence.rows is not None
-    assert found.rows == np.count_nonzero(evidence.rows.row_topics == largest)
-    assert found.share == pytest.approx(apart[largest] ** 2 / (apart**2).sum())
-    own = weighed.topic_of("fixed")
-    assert own is not None
-    assert own.share == pytest.approx(
-        (weighed.topics.sums[0] ** 2).max() / (weighed.topics.sums[0] ** 2).sum()
-    )
-
-
-def test_of_several_differences_the_topic_with_the_largest_share_is_shown_and_of_one_model_its_own() -> (
-    None
-):
-    evidence = slice_of("accuracy", 3, 110, topics_of([40, 5, 5] + [1] * 60))
-    models = [FIXED, named("x"), named("y")]
-    weighed = Weighed(evidence, models)
-    found = [weighed.topic_of(name, "fixed") for name in ("x", "y")]
-    assert weighed.largest_topic("fixed") == max(
-        (one for one in found if one is not None), key=lambda one: one.share
-    )
-    alone = Weighed(evidence, [FIXED])
-    assert alone.largest_topic("fixed") == alone.topic_of("fixed")
+    first, *others = weighed.topics.sums
+    squares = [first**2, *((first - other) ** 2 for other in others)]
+    found = [weighed.topic_of("fixed", *name) for name in ([], "x", "y")]
+    assert [(one.rows, one.share) for one in found if one is not None] == [
+        (
+            np.count_nonzero(evidence.rows.row_topics == own.argmax()),
+            pytest.approx(own.max() / own.sum()),
+        )
+        for own in squares
+    ]
+    largest = weighed.largest_topic("fixed")
+    assert largest is not None
+    assert largest.share == pytest.approx(max(own.max() / own.sum() for own in squares[1:]))
+    assert Weighed(evidence, single(["fixed"])).largest_topic("fixed") == found[0]
 
 
 @pytest.mark.parametrize(
@@ -148,12 +70,37 @@ def test_a_topic_is_large_from_half_of_the_variance_and_three_rows_on_but_not_al
     assert Topic(rows=rows, share=share).is_large(20) == is_large
 
 
-def test_a_difference_hangs_on_a_topic_without_which_the_order_turns_or_which_outweighs_all_others() -> (
-    None
-):
-    assert Topic(rows=5, share=DECIDING, without=0.1).decides(0.1, 20)
-    assert not Topic(rows=5, share=0.79, without=0.1).decides(0.1, 20)
-    assert Topic(rows=5, share=0.6, without=-0.1).decides(0.1, 20)
-    assert not Topic(rows=5, share=0.6, without=0.0).decides(0.1, 20)
-    assert not Topic(rows=5, share=0.9).decides(0.1, 20)  # what is left is unknown
-    assert not Topic(rows=2, share=0.9, without=-0.1).decides(0.1, 20)
+@pytest.mark.parametrize(
+    ("topic", "difference", "decides"),
+    [
+        (Topic(rows=5, share=DECIDING, without=0.1), 0.1, True),
+        (Topic(rows=5, share=0.79, without=0.1), 0.1, False),
+        (Topic(rows=5, share=0.6, without=-0.1), 0.1, True),
+        (Topic(rows=5, share=0.6, without=0.0), 0.1, False),
+        (Topic(rows=5, share=0.9), 0.1, False),  # what is left is unknown
+        (Topic(rows=2, share=0.9, without=-0.1), 0.1, False),
+    ],
+)
+def test_a_difference_hangs_on_a_topic_without_which_the_order_turns_or_which_outweighs_all_others(
+    topic: Topic, difference: float, decides: bool
+) -> None:
+    assert topic.decides(difference, 20) == decides
+
+
+@pytest.mark.parametrize(
+    ("rows", "topics", "lack"),
+    [
+        (9, 9, "fewer than 10 rows: no interval"),
+        (60, 1, "its rows form only one topic: no interval"),
+        (60, 5, "its rows form only 5 topics: no interval"),
+        (60, 6, ""),
+    ],
+)
+def test_fewer_rows_than_ten_or_topics_than_six_are_not_tested(
+    rows: int, topics: int, lack: str
+) -> None:
+    evidence = scored(rows, [0.5, 0.7], texts=topics_of([rows // topics] * topics))
+    weighed = Weighed(evidence, single(["fixed", "x"]))
+    assert weighed.lack.startswith(lack)
+    assert bool(weighed.lack) == isnan(weighed.p["fixed", "x"]) == bool(lack)
+    assert (weighed.largest_topic("fixed") is None) == bool(lack)

@@ -1,10 +1,11 @@
 """Effects of words and sums over token pairs, against slow versions."""
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.stats import percentileofscore
 
 from embedlab.analysis.word_effects import (
-    Deletions,
     ExplainedModel,
     MemberNumbers,
     WeightedTokens,
@@ -25,62 +26,32 @@ def test_percentile_ranks_are_those_of_scipy_with_ties_counted_half() -> None:
     assert percentile_ranks([[0.5, 3.0]], [0.5, 0.5, 1.0]).tolist() == [[100 / 3, 100.0]]
 
 
-def test_an_interaction_is_what_two_words_lose_together_beyond_each_alone() -> None:
-    table = np.random.default_rng(1).normal(size=(4, 3))
-    found = Deletions(table=table)
-    assert found.whole == table[0, 0]
-    for row in range(3):
-        assert np.isclose(found.first[row], table[0, 0] - table[row + 1, 0])
-        for column in range(2):
-            expected = (
-                table[0, 0] - table[row + 1, 0] - table[0, column + 1] + table[row + 1, column + 1]
-            )
-            assert np.isclose(found.together[row, column], -expected)
-    # Of a number that is a sum over words, no two words do anything together.
-    additive = np.array([0, 1, 2, 4.0])[:, None] + np.array([0, 3, 5.0])
-    assert np.allclose(Deletions(table=additive).together, 0)
-
-
-def test_ranks_of_variants_and_of_edits_have_one_reference() -> None:
-    found = MemberNumbers.of([[0.9, 0.1], [0.5, 0.4]], [0.5], [0.2, 0.4, 0.6, 0.8])
-    assert found.ranks.table.tolist() == [[100, 0], [50, 37.5]]
-    assert found.edited_ranks.tolist() == [50]
-
-
 def test_a_model_of_several_seeds_has_means_of_ranks_and_the_spread_of_effects() -> None:
-    members = [
-        MemberNumbers.of([[0.9, 0.1]], [], [0.2, 0.4]),
-        MemberNumbers.of([[0.9, 0.3]], [], [0.2, 0.4]),
-    ]
-    found = ExplainedModel(name="m", members=tuple(members))
+    high, low = (
+        MemberNumbers.of([[0.9, similarity]], [0.3], [0.2, 0.4]) for similarity in (0.1, 0.3)
+    )
+    assert (low.ranks.table.tolist(), low.edited_ranks.tolist()) == ([[100, 50]], [50])
+    found = ExplainedModel(name="m", members=(high, low))
     assert found.effects.tolist() == [75]
     assert found.spreads is not None
     assert np.allclose(found.spreads, np.std([100, 50], ddof=1))
-    assert ExplainedModel(name="m", members=tuple(members[:1])).spreads is None
+    assert replace(found, members=(high,)).spreads is None
 
 
 def test_the_parts_of_token_pairs_add_up_to_the_cosine() -> None:
     rng = np.random.default_rng(2)
-    tokens = [
+    one, other = (
         WeightedTokens(
             vectors=rng.normal(size=(count, 8)).astype(np.float32),
             weights=rng.random(count),
             spans=(None,) * count,
         )
         for count in (5, 7)
-    ]
-    first, second = (one.weights @ one.vectors for one in tokens)
-    cosine = first @ second / np.linalg.norm(first) / np.linalg.norm(second)
-    parts = token_pair_sum(*tokens)
-    assert np.isclose(parts.sum(), cosine, atol=1e-7)
-    single = (
-        tokens[0].weights[2] * tokens[1].weights[3] * (tokens[0].vectors[2] @ tokens[1].vectors[3])
     )
-    assert np.isclose(parts[2, 3], single / np.linalg.norm(first) / np.linalg.norm(second))
-    nothing = WeightedTokens(
-        vectors=np.zeros((2, 8), np.float32), weights=np.ones(2), spans=(None, None)
-    )
-    assert (token_pair_sum(nothing, tokens[1]) == 0).all()
+    first, second = (each.weights[:, None] * each.vectors for each in (one, other))
+    lengths = np.linalg.norm(first.sum(axis=0)) * np.linalg.norm(second.sum(axis=0))
+    np.testing.assert_allclose(token_pair_sum(one, other), first @ second.T / lengths, atol=1e-6)
+    assert (token_pair_sum(replace(one, vectors=np.zeros((5, 8), np.float32)), other) == 0).all()
 
 
 def test_a_word_of_several_pieces_is_whole_and_special_tokens_are_apart() -> None:
@@ -96,36 +67,24 @@ def test_a_word_of_several_pieces_is_whole_and_special_tokens_are_apart() -> Non
 
 
 def test_further_models_are_shown_by_how_much_more_than_the_first_they_do() -> None:
+    """Beside means of ranks, and what two words lose together beyond each alone, written out."""
     rng = np.random.default_rng(3)
     reference = rng.random(50)
-    models = [
+    similarities = rng.random((2, 2, 3, 4))  # models, members, and words of both sentences
+    first, second = (
         ExplainedModel(
-            name=name,
-            members=tuple(MemberNumbers.of(rng.random((3, 4)), [], reference) for _ in range(2)),
+            name=name, members=tuple(MemberNumbers.of(table, [], reference) for table in own)
         )
-        for name in "ab"
-    ]
-    found = WordEffects(
-        sentences=("one two", "three four five"),
-        words=((), ()),
-        models=tuple(models),
-        reference="sts12",
-        pairs=50,
+        for name, own in zip("ab", similarities, strict=True)
     )
-    tables = [
-        np.mean(
-            [percentile_ranks(one.similarities.table, reference) for one in model.members], axis=0
-        )
-        for model in models
-    ]
-    for row in range(2):
-        effects = [table[0, 0] - table[row + 1, 0] for table in tables]
-        assert np.isclose(found.difference(models[1])[row], effects[1] - effects[0])
-        for column in range(3):
-            both = [
-                table[row + 1, 0] + table[0, column + 1] - table[0, 0] - table[row + 1, column + 1]
-                for table in tables
-            ]
-            assert np.isclose(found.together(models[0])[row, column], both[0])
-            assert np.isclose(found.together(models[1])[row, column], both[1] - both[0])
-    assert found.difference(models[0]).tolist() == [0] * 5
+    words = ("one two", "three four five")
+    found = WordEffects(
+        sentences=words, words=((), ()), models=(first, second), reference="sts12", pairs=50
+    )
+    tables = percentile_ranks(similarities, reference).mean(axis=1)
+    effects = tables[:, :1, 0] - tables[:, 1:, 0]
+    assert np.allclose(found.difference(second)[:2], effects[1] - effects[0])
+    assert found.difference(first).tolist() == [0] * 5
+    both = tables[:, 1:, :1] + tables[:, :1, 1:] - tables[:, :1, :1] - tables[:, 1:, 1:]
+    assert np.allclose(found.together(first), both[0])
+    assert np.allclose(found.together(second), both[1] - both[0])

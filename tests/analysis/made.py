@@ -1,0 +1,51 @@
+"""Made evidence: models whose scores follow gold scores, or whose classes follow labels."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from embedlab.analysis.evidence import Evidence, ModelColumns, evidence_of
+from embedlab.analysis.measures import MEASURES
+
+
+def single(names: Sequence[str]) -> list[ModelColumns]:
+    """Models of one member each, that has their name."""
+    return [ModelColumns(name=name, members=(name,)) for name in names]
+
+
+def recipe(name: str, seeds: int) -> ModelColumns:
+    """A recipe of so many seeds."""
+    numbers = tuple(range(1, seeds + 1))
+    members = tuple(f"{name}@{seed}" for seed in numbers)
+    return ModelColumns(name=name, members=members, seeds=numbers)
+
+
+def scored(
+    rows: int,
+    noises: Sequence[float] | Mapping[int, float],
+    *,
+    measure: str = "spearman",
+    key: str = "s",
+    seed: int = 0,
+    **rows_as: Any,
+) -> Evidence:
+    """Evidence on so many ROWS of members with these NOISES, or of those at some places; a class is
+    wrong as often as its noise says.
+    """
+    rng = np.random.default_rng(seed)
+    noise_of = noises if isinstance(noises, Mapping) else dict(enumerate(noises))
+    if MEASURES[measure].is_of_classes:
+        gold = rng.integers(0, 2, rows)
+        predicted = {
+            place: np.where(rng.random(rows) < noise, 1 - gold, gold)
+            for place, noise in noise_of.items()
+        }
+    else:
+        gold = rng.normal(size=rows)
+        predicted = {
+            place: gold + rng.normal(scale=noise, size=rows) for place, noise in noise_of.items()
+        }
+    members = max(noise_of, default=0) + 1
+    own = MEASURES[measure]
+    return evidence_of("sts", key, gold, predicted, members, measure=own, **rows_as)
