@@ -2,7 +2,8 @@
 that hold something.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -73,3 +74,28 @@ def questions(table: pl.DataFrame) -> pl.Expr:
 def negated(table: pl.DataFrame) -> pl.Expr:
     """The pairs with a negation."""
     return pl.col("sentence2").str.starts_with("not ")
+
+
+def classified(
+    outcomes: Outcomes,
+    gold: Sequence[int],
+    predictions: Mapping[str, Sequence[int | None]],
+    measures: tuple[str, ...] = ("accuracy",),
+) -> Outcomes:
+    """Return the same items as ones of two classes."""
+    block = replace(
+        outcomes.blocks[0],
+        task="transfer",
+        suite="transfer",
+        dataset="mrpc",
+        measures=measures,
+        classes=("no", "yes"),
+        is_aggregated=False,
+    )
+    return replace(
+        outcomes,
+        rows=outcomes.rows.with_columns(gold=pl.Series(gold, dtype=pl.Float64)),
+        predictions=pl.DataFrame(predictions).cast(pl.Float64),
+        blocks=(block,),
+        averages={},
+    )
