@@ -25,28 +25,18 @@ def listed(*names: str) -> pl.DataFrame:
 
 def predicted(path: Path, *names: str, wrong: int = 0, name: str = "prediction") -> Path:
     """A file of predictions, of which the first WRONG of each dataset are not the label."""
-    items = listed(*names)
-    other = {
-        own: dict(zip(labels, [*labels[1:], labels[0]], strict=True))
-        for own, labels in _labels(items).items()
-    }
-    rows = [
-        {
-            "dataset": row["dataset"],
-            "item": row["item"],
-            name: other[row["dataset"]][row["label"]] if row["item"] < wrong else row["label"],
-        }
-        for row in items.iter_rows(named=True)
-    ]
-    table = pl.DataFrame(rows)
-    {".csv": table.write_csv, ".jsonl": table.write_ndjson, ".parquet": table.write_parquet}[
-        path.suffix
-    ](path)
+    label, other = (
+        pl.col("label"),
+        pl.col("label").unique().sort().reverse().first().over("dataset"),
+    )
+    least = pl.col("label").unique().sort().first().over("dataset")
+    false = pl.when(label == other).then(least).otherwise(other)
+    table = listed(*names).select(
+        "dataset", "item", pl.when(pl.col("item") < wrong).then(false).otherwise(label).alias(name)
+    )
+    write = {".csv": table.write_csv, ".jsonl": table.write_ndjson, ".parquet": table.write_parquet}
+    write[path.suffix](path)
     return path
-
-
-def _labels(items: pl.DataFrame) -> dict[str, list[str]]:
-    return {name: sorted(own["label"].unique()) for (name,), own in items.group_by("dataset")}
 
 
 def test_items_are_listed_by_their_row_in_the_scored_split() -> None:
@@ -71,83 +61,79 @@ def test_a_file_joins_a_comparison(tmp_path: Path, ending: str) -> None:
     for _ in range(2):  # then their items are stored
         named = embedlab.compare(names, tasks=["mrpc", "trec"], **SAMPLE).frame
         assert named["slice"].unique(maintain_order=True).to_list() == ["mrpc", "trec"]
-    found = embedlab.compare(names, suite="transfer", **SAMPLE).frame.filter(
-        slice="trec", metric="accuracy"
-    )
+    found = named.filter(slice="trec")
     count = listed("trec").height
-    assert found["score"].to_list() == pytest.approx(
-        [100 * (count - 2) / count, 100 * (count - 20) / count]
-    )
-    assert found["difference"][1] == pytest.approx(-100 * 18 / count)
-    assert found["difference_low"][1] < found["difference"][1] < found["difference_high"][1]
-    assert (found["test"][1], 0 < found["p"][1] < 1) == ("dyadic", True)
+    scores = [100 * (count - wrong) / count for wrong in (2, 20)]
+    assert found["score"].to_list() == pytest.approx(scores)
+    low, difference, high = (found[f"difference{end}"][1] for end in ("_low", "", "_high"))
+    assert difference == pytest.approx(scores[1] - scores[0])
+    assert low < difference < high
 
 
 def test_a_file_is_next_to_a_model_that_embedlab_evaluates(
     tmp_path: Path, tiny_encoder: Path
 ) -> None:
-    file = predicted(tmp_path / "mine.csv", "trec", wrong=3)
-    found = embedlab.compare(
-        [str(tiny_encoder), f"items:{file}"], tasks=["trec"], setting="prototyping", **SAMPLE
-    ).frame
+    names = [str(tiny_encoder), f"items:{predicted(tmp_path / 'mine.csv', 'trec', wrong=3)}"]
+    found = embedlab.compare(names, tasks=["trec"], setting="prototyping", **SAMPLE).frame
     assert found["items"].to_list() == [listed("trec").height] * 2
     assert found["difference_low"][1] < found["difference"][1]
-    alone = embedlab.evaluate([f"items:{file}"], tasks=["trec"], **SAMPLE)
-    assert alone.frame["score"][0] == pytest.approx(found["score"][1])
 
 
 def test_missing_items_are_counted(tmp_path: Path) -> None:
-    table = pl.read_csv(predicted(tmp_path / "mine.csv", "trec", "mrpc"))
-    table.filter(~((pl.col("dataset") == "trec") & (pl.col("item") == 0))).write_csv(
-        tmp_path / "part.csv"
-    )
-    count = listed("trec").height
-    found = embedlab.compare([f"items:{tmp_path / 'part.csv'}"], suite="transfer", **SAMPLE)
+    whole = pl.read_csv(predicted(tmp_path / "mine.csv", "trec", "mrpc"))
+    is_first = (pl.col("dataset") == "trec") & (pl.col("item") == 0)
+    whole.filter(~is_first).write_csv(tmp_path / "part.csv")
+    name, count = f"items:{tmp_path / 'part.csv'}", listed("trec").height
+    said = f"predictions of {count - 1} of {count} items"
+    found = embedlab.compare([name], suite="transfer", **SAMPLE)
     assert "trec" not in found.frame["slice"].to_list()
-    assert any(
-        f"trec: predictions of {count - 1} of {count} items, so that it has no number" in note
-        for note in found.notes
-    )
-    with pytest.raises(EmbedlabError, match=f"predictions of {count - 1} of {count} items"):
-        embedlab.evaluate([f"items:{tmp_path / 'part.csv'}"], tasks=["trec"], **SAMPLE)
+    assert any(f"trec: {said}, so that it has no number" in note for note in found.notes)
+    with pytest.raises(EmbedlabError, match=said):
+        embedlab.evaluate([name], tasks=["trec"], **SAMPLE)
+
+
+HEAD = "dataset,item,prediction\n"
 
 
 @pytest.mark.parametrize(
-    ("line", "words"),
+    ("text", "words"),
     [
-        ("treck,0,x", r"mine\.csv, line 2: no dataset 'treck' of classified items"),
-        ("trec,one,x", r"mine\.csv, line 2: item 'one' is not a row number"),
-        ("trec,-1,x", r"item '-1' is not a row number"),
+        (f"{HEAD}treck,0,x", r"mine\.csv, line 2: no dataset 'treck' of classified items"),
+        (f"{HEAD}trec,one,x", r"mine\.csv, line 2: item 'one' is not a row number"),
+        (f"{HEAD}trec,-1,x", r"item '-1' is not a row number"),
         (
-            "trec,999999,DESC",
-            r"mine\.csv, line 2: item 999999 of trec, whose test split has the rows 0 to",
+            f"{HEAD}trec,999999,DESC",
+            r"line 2: item 999999 of trec, whose test split has the rows 0 to",
         ),
-        ("trec,0,LABEL\ntrec,0,LABEL", r"mine\.csv, line 3: item 0 of trec a second time"),
-        ("trec,0,nonsense", r"mine\.csv, line 2: the prediction 'nonsense' of trec is none of"),
-        ("mr,0,x", r"mine\.csv has no dataset of trec"),
-        ("", r"no rows"),
+        (f"{HEAD}trec,0,LABEL\ntrec,0,LABEL", r"mine\.csv, line 3: item 0 of trec a second time"),
+        (f"{HEAD}trec,0,nonsense", r"line 2: the prediction 'nonsense' of trec is none of"),
+        (f"{HEAD}mr,0,x", r"mine\.csv has no dataset of trec"),
+        (HEAD, r"no rows"),
+        ("dataset,row,prediction\ntrec,0,x", r"no column 'item'"),
     ],
 )
 def test_a_line_that_is_not_a_prediction_is_refused_in_one_line(
-    tmp_path: Path, line: str, words: str
+    tmp_path: Path, text: str, words: str
 ) -> None:
-    (tmp_path / "mine.csv").write_text(
-        "dataset,item,prediction\n" + line.replace("LABEL", listed("trec")["label"][0]) + "\n"
-    )
+    label = listed("trec")["label"][0]
+    (tmp_path / "mine.csv").write_text(text.replace("LABEL", label) + "\n")
     with pytest.raises(EmbedlabError, match=words) as raised:
         embedlab.evaluate([f"items:{tmp_path / 'mine.csv'}"], tasks=["trec"], **SAMPLE)
     assert "\n" not in raised.value.message
     assert raised.value.hint
 
 
-def test_missing_columns_and_tasks_without_items_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "other.csv").write_text("dataset,row,prediction\ntrec,0,x\n")
-    with pytest.raises(EmbedlabError, match="no column 'item'"):
-        embedlab.evaluate([f"items:{tmp_path / 'other.csv'}"], tasks=["trec"], **SAMPLE)
-    file = predicted(tmp_path / "mine.csv", "trec", wrong=1)
-    with pytest.raises(UsageError, match="no column 'mine'"):
-        embedlab.evaluate([f"items:{file}#mine"], tasks=["trec"], **SAMPLE)
-    with pytest.raises(UsageError, match="holds classes of items, and sts has none"):
-        embedlab.evaluate([f"items:{file}"], tasks=["sts12"], **SAMPLE)
-    with pytest.raises(UsageError, match="holds classes of items, and geometry has none"):
-        embedlab.evaluate([f"items:{file}"], suite="geometry", **SAMPLE)
+@pytest.mark.parametrize(
+    ("column", "asked", "words"),
+    [
+        ("#mine", {"tasks": ["trec"]}, "no column 'mine'"),
+        ("", {"tasks": ["sts12"]}, "holds classes of items, and sts has none"),
+        ("", {"suite": "geometry"}, "holds classes of items, and geometry has none"),
+    ],
+)
+def test_another_column_and_tasks_without_items_are_refused(
+    column: str, asked: dict[str, Any], words: str, tmp_path: Path
+) -> None:
+    file = predicted(tmp_path / "mine.csv", "trec")
+    with pytest.raises(UsageError, match=words):
+        embedlab.evaluate([f"items:{file}{column}"], **asked, **SAMPLE)

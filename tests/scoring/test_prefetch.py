@@ -2,13 +2,14 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from embedlab.core.session import ProgressCallback
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
+from embedlab.encoders.device import machine
 from embedlab.encoders.loading import load_encoder
 from embedlab.encoders.score_place import ScorePlace
 from embedlab.encoders.transformer import TransformerEncoder
@@ -31,38 +32,33 @@ def source(tmp_path: Path) -> Source:
 def test_every_sentence_is_encoded_once_longest_first_and_the_tasks_find_it(
     source: Source, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    selected: list[str] = []
+    encoded: list[str] = []
     embed = TransformerEncoder.embed
 
-    def counted(
-        self: TransformerEncoder, sentences: list[str], progress: ProgressCallback | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        selected.extend(sentences)
-        return embed(self, sentences, progress)
+    def counted(own: TransformerEncoder, sentences: list[str], *more: Any) -> Any:
+        encoded.extend(sentences)
+        return embed(own, sentences, *more)
 
     monkeypatch.setattr(TransformerEncoder, "embed", counted)
     (spec,) = resolve(f"{tiny_encoder}?pooling=mean", tmp_path).members
     settings = Settings(cache=tmp_path / "cache", device="cpu", threads=1)
-    texts = [
-        TASK.texts(source, Selection(names=names)) for names in (("mr", "sst2"), ("mrpc", "sst2"))
-    ]
+    selections = [Selection(names=names) for names in (("mr", "sst2"), ("mrpc", "sst2"))]
+    texts = [TASK.texts(source, selection) for selection in selections]
     reported: list[tuple[int, int]] = []
-    encode_once(spec, texts, settings, lambda _: lambda done, total: reported.append((done, total)))
+    for _ in range(2):  # the second time all is cached
+        encode_once(spec, texts, settings, lambda _: lambda *counts: reported.append(counts))
     everything = {sentence for one in texts for column in one.columns for sentence in column}
-    assert sorted(selected) == sorted(everything)
-    assert [len(sentence) for sentence in selected] == sorted(map(len, selected), reverse=True)
-    assert reported[-1] == (len(everything), len(everything))
-    encode_once(spec, texts, settings, lambda _: lambda done, total: None)
-    assert len(selected) == len(everything)
-
-    from embedlab.encoders.device import machine
-
-    cached = load_encoder(spec, machine(settings), cache=settings.cache)
-    plain = load_encoder(spec, machine(settings))
+    assert sorted(encoded) == sorted(everything)
+    lengths = [len(sentence) for sentence in encoded]
+    assert lengths == sorted(lengths, reverse=True)
+    assert (len(everything), len(everything)) in reported
+    cached, plain = (
+        load_encoder(spec, machine(settings), cache=cache) for cache in (settings.cache, None)
+    )
     for task in open_transfer(source, ["mr", "mrpc"]).tasks:
-        np.testing.assert_allclose(
-            task_features(cached, task)[0], task_features(plain, task)[0], atol=1e-5
-        )
+        found, expected = (task_features(encoder, task)[0] for encoder in (cached, plain))
+        np.testing.assert_allclose(found, expected, atol=1e-5)
+    assert len(encoded) > len(everything)  # by the plain one alone
 
 
 def test_an_evaluation_is_cached_for_the_same_vectors_data_and_program_only(

@@ -16,26 +16,35 @@ OFFLINE = Source(offline=True)
     "name", ["own-scored-pairs", "own-pairs", "own-sentences", "own-labelled-pairs", "own-triplets"]
 )
 def test_a_recipe_for_own_rows_trains_without_public_data_by_what_the_hints_say(name: str) -> None:
-    with pytest.raises(MissingError, match="sts-benchmark") as no_dev:
-        check_recipe_evaluation(load_recipe(name), OFFLINE)
-    assert no_dev.value.hint.startswith("train without a dev score: --set evaluate.dev=none; or ")
-    with pytest.raises(MissingError) as no_task:
-        check_recipe_evaluation(load_recipe(name, ["evaluate.dev=none"]), OFFLINE)
-    assert no_task.value.hint.startswith(
-        "train without an evaluation: --set 'evaluate.tasks=[]'; or "
-    )
-    assert (
-        check_recipe_evaluation(
-            load_recipe(name, ["evaluate.dev=none", "evaluate.tasks=[]"]), OFFLINE
-        )
-        == ()
-    )
+    without = load_recipe(name, ["evaluate.dev=none", "evaluate.tasks=[]"])
+    assert check_recipe_evaluation(without, OFFLINE) == ()
 
 
-def test_a_recipe_that_keeps_the_best_model_has_to_keep_the_last_without_a_dev_score() -> None:
-    with pytest.raises(MissingError) as error:
-        check_recipe_evaluation(load_recipe("simcse"), OFFLINE)
-    assert "--set evaluate.dev=none --set evaluate.keep=last; or " in error.value.hint
+@pytest.mark.parametrize(
+    ("name", "settings", "message", "hint"),
+    [
+        (
+            "own-pairs",
+            [],
+            "sts-benchmark",
+            "train without a dev score: --set evaluate.dev=none; or ",
+        ),
+        (
+            "own-pairs",
+            ["evaluate.dev=none"],
+            "sts",
+            "train without an evaluation: --set 'evaluate.tasks=[]'; or ",
+        ),
+        # What keeps the best model has to keep the last one without a dev score.
+        ("simcse", [], "sts-benchmark", "--set evaluate.dev=none --set evaluate.keep=last; or "),
+    ],
+)
+def test_missing_data_of_an_evaluation_is_refused_with_how_to_train_without_it(
+    name: str, settings: list[str], message: str, hint: str
+) -> None:
+    with pytest.raises(MissingError, match=message) as error:
+        check_recipe_evaluation(load_recipe(name, settings), OFFLINE)
+    assert hint in error.value.hint
 
 
 def test_a_dev_file_of_the_user_is_to_be_corrected_and_what_would_be_downloaded_needs_no_hint(

@@ -1,7 +1,5 @@
 """Names that a user types, and the evaluations that they select."""
 
-from pathlib import Path
-
 import pytest
 
 from embedlab.core.errors import UsageError
@@ -10,40 +8,27 @@ from embedlab.scoring.selection import SelectedTask, select_tasks, stored_select
 from embedlab.tasks.task import PairTask, all_tasks
 
 
+def asked(task: str, *names: str) -> SelectedTask:
+    return SelectedTask(task=task, names=names)
+
+
 @pytest.mark.parametrize(
     ("names", "expected"),
     [
-        ([], [SelectedTask(task="sts")]),
-        (["sts12", "my/pairs.tsv"], [SelectedTask(task="sts", names=("sts12", "my/pairs.tsv"))]),
-        (
-            ["mrpc", "sts12", "trec"],
-            [
-                SelectedTask(task="transfer", names=("mrpc", "trec")),
-                SelectedTask(task="sts", names=("sts12",)),
-            ],
-        ),
+        ([], [asked("sts")]),
+        (["sts12", "my/pairs.tsv"], [asked("sts", "sts12", "my/pairs.tsv")]),
+        (["mrpc", "sts12", "trec"], [asked("transfer", "mrpc", "trec"), asked("sts", "sts12")]),
         (
             ["sick-r", "sick-r-supervised"],
-            [
-                SelectedTask(task="sts", names=("sick-r",)),
-                SelectedTask(task="transfer", names=("sick-r-supervised",)),
-            ],
+            [asked("sts", "sick-r"), asked("transfer", "sick-r-supervised")],
         ),
         (
             ["tree-depth", "gum-probing"],
-            [
-                SelectedTask(task="probing", names=("tree-depth",)),
-                SelectedTask(task="probing", names=("gum-probing",)),
-            ],
+            [asked("probing", "tree-depth"), asked("probing", "gum-probing")],
         ),
-        (
-            ["gum-probing/tree-depth"],
-            [SelectedTask(task="probing", names=("gum-probing/tree-depth",))],
-        ),
-        (
-            ["mrpc", "transfer", "geometry"],
-            [SelectedTask(task="transfer"), SelectedTask(task="geometry")],
-        ),
+        (["gum-probing/tree-depth"], [asked("probing", "gum-probing/tree-depth")]),
+        (["gum-probing", "gum-probing/tree-depth"], [asked("probing", "gum-probing")]),
+        (["mrpc", "transfer", "geometry"], [asked("transfer"), asked("geometry")]),
     ],
 )
 def test_names_are_gathered_by_the_task_they_belong_to(
@@ -52,30 +37,35 @@ def test_names_are_gathered_by_the_task_they_belong_to(
     assert select_tasks(None, names, None) == expected
 
 
-def test_an_evaluation_is_called_after_its_set_and_setting(tmp_path: Path) -> None:
-    (own,) = select_tasks(None, [f"probing:{tmp_path / 'my_tasks'}"], None)
-    assert own.is_whole
-    assert own.evaluation_name() == "my_tasks-probing"
-    assert (
-        SelectedTask(task="probing", names=("gum-probing/tree-depth",)).evaluation_name("exact")
-        == "gum-probing-exact"
-    )
-    assert not SelectedTask(task="transfer", names=("mrpc",)).is_whole
-    assert SelectedTask(task="transfer").evaluation_name() == "transfer"
-
-
-def test_names_with_commas_between_them_are_refused_with_what_to_type() -> None:
-    with pytest.raises(UsageError) as refused:
-        select_tasks(None, ["sts12, sts13"], None)
-    assert refused.value.hint == "name them one by one: --task sts12 --task sts13"
+@pytest.mark.parametrize(
+    ("task", "setting", "name", "stored"),
+    [
+        (asked("transfer"), "", "transfer", "transfer"),
+        (asked("transfer"), "exact", "transfer-exact", "transfer-exact"),
+        (asked("transfer", "trec", "mr"), "exact", "transfer-exact", "transfer-exact/mr+trec"),
+        (asked("probing", "gum-probing"), "", "gum-probing", "gum-probing"),
+        (
+            asked("probing", "gum-probing/tree-depth"),
+            "exact",
+            "gum-probing-exact",
+            "gum-probing-exact/tree-depth",
+        ),
+    ],
+)
+def test_an_evaluation_is_called_after_its_set_and_setting_and_stored_apart_from_that_of_all(
+    task: SelectedTask, setting: str, name: str, stored: str
+) -> None:
+    given = [setting] if setting else []
+    assert (task.evaluation_name(*given), task.stored_name(*given)) == (name, stored)
+    assert task.is_whole == ("/" not in stored)
 
 
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("word_prediction", SelectedTask(task="word_prediction")),
-        ("transfer-prototyping", SelectedTask(task="transfer")),
-        ("gum-probing-exact", SelectedTask(task="probing", names=("gum-probing",))),
+        ("word_prediction", asked("word_prediction")),
+        ("transfer-prototyping", asked("transfer")),
+        ("gum-probing-exact", asked("probing", "gum-probing")),
         ("close-pairs-of-yesterday", None),
     ],
 )
@@ -85,67 +75,40 @@ def test_the_name_of_a_stored_evaluation_leads_back_to_its_task(
     assert stored_selection(name) == expected
 
 
-def test_an_evaluation_of_some_datasets_is_stored_apart_from_that_of_all() -> None:
-    assert SelectedTask(task="transfer").stored_name("exact") == "transfer-exact"
-    assert (
-        SelectedTask(task="transfer", names=("trec", "mr")).stored_name("exact")
-        == "transfer-exact/mr+trec"
-    )
-    assert SelectedTask(task="probing", names=("gum-probing",)).stored_name() == "gum-probing"
-    assert (
-        SelectedTask(task="probing", names=("gum-probing/tree-depth",)).stored_name()
-        == "gum-probing/tree-depth"
-    )
-
-
 def test_another_task_of_pairs_takes_no_dataset_from_the_task_of_its_kind(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    years = PairTask(
-        "a-few-years", "STS of two years", ("sts12", "sts13")
-    )  # before sts in the alphabet
+    # Before sts in the alphabet.
+    years = PairTask("a-few-years", "STS of two years", ("sts12", "sts13"))
     monkeypatch.setattr(selection, "all_tasks", lambda: [years, *all_tasks()])
-    assert select_tasks(None, ["sts12", "sick-r"], None) == [
-        SelectedTask(task="sts", names=("sts12", "sick-r"))
-    ]
-    assert stored_selection("sts12") == SelectedTask(task="sts", names=("sts12",))
-
-
-def test_a_dataset_of_another_suite_is_refused() -> None:
-    with pytest.raises(UsageError, match="'sts12' belongs to 'sts', not to 'transfer'"):
-        select_tasks("transfer", ["sts12"], None)
+    assert select_tasks(None, ["sts12", "sick-r"], None) == [asked("sts", "sts12", "sick-r")]
+    assert stored_selection("sts12") == asked("sts", "sts12")
 
 
 @pytest.mark.parametrize(
-    ("suite", "names", "guess"),
+    ("suite", "names", "message", "hint"),
     [
-        (None, ["mrcp"], "mrpc"),
-        ("geometri", [], "geometry"),
-        (None, ["sts-bench"], "sts-benchmark"),
+        (None, ["mrcp"], "mrcp", "mrpc"),
+        ("geometri", [], "geometri", "geometry"),
+        (None, ["sts-bench"], "sts-bench", "sts-benchmark"),
+        ("transfer", ["sts12"], "'sts12' belongs to 'sts', not to 'transfer'", ""),
+        (None, ["sts12, sts13"], "sts12, sts13", "name them one by one: --task sts12 --task sts13"),
+        # Only models that were trained on it are scored on it.
+        (None, ["glue-rte"], "'glue-rte' is not selected by itself", "--task glue"),
     ],
 )
-def test_an_unknown_name_suggests_the_nearest(
-    suite: str | None, names: list[str], guess: str
+def test_what_selects_no_task_is_refused_with_what_to_type(
+    suite: str | None, names: list[str], message: str, hint: str
 ) -> None:
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(UsageError, match=message) as caught:
         select_tasks(suite, names, None)
-    assert guess in caught.value.hint
+    assert hint in caught.value.hint
 
 
 def test_many_long_names_still_make_a_file_name() -> None:
-    names = tuple(f"gum-probing/does-the-sentence-have-property-{number}" for number in range(9))
-    name = SelectedTask(task="probing", names=names).stored_name()
+    names = [f"gum-probing/does-the-sentence-have-property-{number}" for number in range(9)]
+    name, turned, fewer = (
+        asked("probing", *own).stored_name() for own in (names, names[::-1], names[1:])
+    )
     assert len(name) < 100
-    assert name == SelectedTask(task="probing", names=names[::-1]).stored_name()
-    assert name != SelectedTask(task="probing", names=names[1:]).stored_name()
-
-
-def test_a_set_that_is_named_beside_one_of_its_files_is_the_whole_set() -> None:
-    (one,) = select_tasks(None, ["gum-probing", "gum-probing/tree-depth"], None)
-    assert one == SelectedTask(task="probing", names=("gum-probing",))
-
-
-def test_a_dataset_that_only_models_trained_on_it_are_scored_on_names_the_task_to_type() -> None:
-    with pytest.raises(UsageError, match="'glue-rte' is not selected by itself") as refused:
-        select_tasks(None, ["glue-rte"], None)
-    assert refused.value.hint == "--task glue"
+    assert name == turned != fewer

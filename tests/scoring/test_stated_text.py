@@ -10,11 +10,10 @@ import pytest
 
 from embedlab.data.marks import UNKNOWN_TEXT
 from embedlab.models.catalog import ModelSpec, resolve
-from embedlab.runs.environment import collect_environment
 from embedlab.runs.store import RunFolder
 from embedlab.scoring.provenance import training_marks, training_notes, training_precision
 from embedlab.scoring.training_text import stated_text_notes
-from tests.scoring.test_training_text import recipe
+from tests.scoring.test_training_text import made_on, recipe
 from tests.stored_json import store_values, stored_values
 
 
@@ -52,25 +51,23 @@ def test_a_combination_is_unknown_where_a_part_is(foreign: Path, tiny_encoder: P
 def test_word_vectors_are_of_unknown_text_and_published_checkpoints_of_what_their_papers_say(
     tmp_path: Path,
 ) -> None:
-    assert training_marks(
-        ModelSpec(name="w", kind="word-vectors", location=str(tmp_path / "w.txt"))
-    ) == (UNKNOWN_TEXT,)
-    sbert = resolve("sbert", tmp_path).members[0]
-    assert stated_text_notes(sbert) == (
-        "says it was trained on BooksCorpus, English Wikipedia, SNLI, MultiNLI",
+    vectors = ModelSpec(name="w", kind="word-vectors", location=str(tmp_path / "w.txt"))
+    assert training_marks(vectors) == (UNKNOWN_TEXT,)
+    sbert, bert, unknown = (
+        stated_text_notes(resolve(name, tmp_path).members[0])
+        for name in ("sbert", "google-bert/bert-base-uncased", "somebody/unknown")
     )
-    assert stated_text_notes(resolve("google-bert/bert-base-uncased", tmp_path).members[0])[
-        0
-    ].startswith("says it was trained on BooksCorpus")
-    assert stated_text_notes(resolve("somebody/unknown", tmp_path).members[0]) == (UNKNOWN_TEXT,)
+    corpora = "BooksCorpus, English Wikipedia, SNLI, MultiNLI"
+    assert sbert == (f"says it was trained on {corpora}",)
+    assert bert[0].startswith("says it was trained on BooksCorpus")
+    assert unknown == (UNKNOWN_TEXT,)
 
 
 def test_a_run_says_what_its_starting_encoder_had_read_and_in_which_precision_it_was_trained(
     foreign: Path, tmp_path: Path
 ) -> None:
     run = RunFolder.of(tmp_path / "runs", "mine", 1)
-    made_on = collect_environment(seed=1, device="cpu", precision="bf16", threads=1, data=[])
-    run.write_once(recipe("snli", "nli_softmax", encoder=str(foreign)), made_on)
+    run.write_once(recipe("snli", encoder=str(foreign)), made_on([], precision="bf16"))
     shutil.copytree(foreign, run.model)
     spec = ModelSpec(name="mine@1", kind="run", location=str(run.model), seed=1)
     assert training_precision(spec) == "bf16"
