@@ -5,6 +5,7 @@ and gives a frozen result instead of printing it.
 import html
 import inspect
 import operator
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -212,27 +213,35 @@ def _value(option: Option, given: Any) -> Any:
             hint = 'for example embedlab.evaluate(["dice"], data="starter")'
             raise UsageError("no model is named", hint=hint)
         return names
-    if given is None:
-        return () if option.is_several else None
+    if option.is_several:
+        values: tuple[Any, ...] = ()
+        if given is not None and get_args(option.kind)[0] is int:
+            values = given_seeds(given)
+        elif isinstance(given, Mapping):
+            values = tuple(f"{key}={value}" for key, value in given.items())
+        else:
+            values = tuple(task_names(given))
+        if not values and option.default is MISSING:
+            raise UsageError(f"{name} is empty", hint="give one or more")
+        return values
+    if given is None and option.default is None:
+        return None
     if flag.completes == "models":
         return model_name(given)
-    if option.is_several:
-        if isinstance(given, Mapping):
-            return tuple(f"{key}={value}" for key, value in given.items())
-        if get_args(option.kind)[0] is int:
-            return given_seeds(given)
-        return task_names(given)
     kinds = (option.kind, *get_args(option.kind))
     if Path in kinds:
-        is_content = name == "file" and not isinstance(given, str | PathLike)
-        return Path(_written(given, name) if is_content else given)
+        is_path = isinstance(given, str | PathLike) and "\0" not in str(given)
+        if not is_path and name != "file":
+            raise UsageError(f"{name} is {quote(given)}", hint="give a path")
+        return Path(given if is_path else _written(given, name))
     plain = [_PLAIN[kind] for kind in kinds if kind in _PLAIN]
     if plain and not any(isinstance(given, accepted) for accepted, _ in plain):
         called = " or ".join(called for _, called in plain)
         raise UsageError(f"{name} is {quote(given)}", hint=f"give {called}")
+    given = os.fspath(given) if isinstance(given, PathLike) else given
     choices = [value for kind in kinds if get_origin(kind) is Literal for value in get_args(kind)]
-    if choices and given not in choices:
-        raise unknown(name, str(given), choices)
+    if choices and not (isinstance(given, str) and given in choices):
+        raise unknown(name, one_line(str(given)), choices)
     for bound, is_beyond, alternative in (
         (flag.min, operator.lt, "more"),
         (flag.max, operator.gt, "less"),

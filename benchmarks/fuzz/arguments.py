@@ -48,6 +48,7 @@ WORDS = {
     "50,000 brackets": "[" * 50_000,
     "50,000 closed brackets": "(" * 25_000 + ")" * 25_000,
     "5,000 digits": "1" * 5_000,
+    "a number of 67 bits": "1" + "0" * 20,
     "a long path": "x/" * 3_000,
     "a path of long names": f"{'x' * 300}/y.csv",
     "a pipe": "pipe",

@@ -107,7 +107,8 @@ def pairs(options: PairsOptions, session: Session) -> Report:
     shown_pairs = matching.sort(
         pl.col(key), descending=not is_ascending, nulls_last=True, maintain_order=True
     )
-    shown_pairs = shown_pairs.head(limit) if limit is not None else shown_pairs
+    if limit is not None:
+        shown_pairs = shown_pairs.head(min(limit, shown_pairs.height))
     if options.name:
         store_selection(options.name, options.expression)
         session.note(f"stored @{options.name}, {options.expression!r}, for every filter")

@@ -47,11 +47,10 @@ def shorten(text: str) -> str:
 
 
 def quote(value: Any) -> str:
-    """Return VALUE as a message shows it: shortened, whatever it contains."""
+    """Return VALUE as a message shows it: shortened, on one line, whatever it contains."""
     try:
-        return shorten(
-            repr(value[: LONGEST_QUOTE + 1] if isinstance(value, str | bytes) else value)
-        )
+        text = repr(value[: LONGEST_QUOTE + 1] if isinstance(value, str | bytes) else value)
+        return shorten(text.replace("\n", " "))
     except (ValueError, RecursionError):  # an integer of thousands of digits, or lists in lists
         return f"a value of type {type(value).__name__}"
 
