@@ -20,6 +20,16 @@ from embedlab.objectives.needs import Needs, describe_row, index_rows
 from embedlab.objectives.objective import build_objective
 
 OBJECTIVES = objective_names()
+FURTHER = {
+    "class_contrastive": [{"classes": "none"}],
+    "duplicate_contrastive": [{"others": "leave-out"}],
+    "in_batch_contrastive": [
+        {"positives": "triplets", "projection": "two-layer"},
+        {"projection": "one-layer"},
+    ],
+    "supervised_contrastive": [{"similarity": "cosine"}],
+}
+CASES = [(name, options) for name in OBJECTIVES for options in ({}, *FURTHER.get(name, []))]
 MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
 
 
@@ -41,38 +51,42 @@ def frame_for(needs: Needs, rows: int = 24) -> pl.DataFrame:
     return pl.DataFrame(columns | labels | words)
 
 
-@pytest.mark.parametrize("name", OBJECTIVES)
-def test_the_loss_falls_and_every_parameter_moves(name: str, tiny_encoder: Path) -> None:
+@pytest.mark.parametrize(("name", "changed"), CASES)
+def test_the_loss_falls_every_parameter_moves_and_any_device_will_do(
+    name: str, changed: dict[str, object], tiny_encoder: Path
+) -> None:
+    """A tensor on another device is refused by torch: on a machine without a GPU the device without
+    memory shows it.
+    """
     torch.manual_seed(0)
-    options = objective_options(name)
-    needs = options.needs(options.Options())
+    module = objective_options(name)
+    options = module.Options(**changed)
+    needs = module.needs(options)
     encoder = load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean"))
-    rows = index_rows(frame_for(needs), needs, encoder.word_ids)
-    objective = build_objective(ObjectiveSection(name=name, options=options.Options()), encoder.dim)
+    frame = frame_for(needs).with_columns(
+        pl.lit(value).alias(column) for column, value in needs.only.items()
+    )
+    rows = index_rows(frame, needs, encoder.word_ids)
+    objective = build_objective(ObjectiveSection(name=name, options=options), encoder.dim)
     objective.attach(encoder)
     vectors = nn.Parameter(torch.randn(len(objective.views) * len(rows.sentences), encoder.dim))
-    training_text = [
-        vectors,
-        *(parameter for parameter in objective.parameters() if parameter.requires_grad),
-    ]
+    trained = [one for one in (vectors, *objective.parameters()) if one.requires_grad]
     sampled = rows.columns | objective.sample(rows.columns, np.random.default_rng(0))
     batch = {key: torch.from_numpy(value) for key, value in sampled.items()}
-    optimizer = torch.optim.Adam(
-        training_text, lr=0.01
-    )  # a bilinear form under dropout overshoots at five times that
+    # a bilinear form under dropout overshoots at five times that
+    optimizer = torch.optim.Adam(trained, lr=0.01)
     losses = []
     for _ in range(10):
         loss = objective(vectors, batch)
         optimizer.zero_grad()
         loss.backward()
-        assert all(
-            parameter.grad is not None and parameter.grad.isfinite().all()
-            for parameter in training_text
-        )
+        assert all(one.grad is not None and one.grad.isfinite().all() for one in trained)
         optimizer.step()
         losses.append(loss.item())
-    assert np.isfinite(losses).all()
     assert losses[-1] < losses[0]
+
+    elsewhere = {key: value.to("meta") for key, value in batch.items()}
+    assert objective.to("meta")(vectors.to("meta"), elsewhere).device.type == "meta"
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)

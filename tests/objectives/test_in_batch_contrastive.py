@@ -1,12 +1,14 @@
 """The in-batch loss against a loop and against sentence-transformers."""
 
 import math
+from typing import Any
 
 import pytest
 import torch
+from torch import nn
 
 from embedlab.objectives.losses import in_batch_contrastive
-from embedlab.objectives.losses.in_batch_contrastive import Options, in_batch_loss, needs
+from embedlab.objectives.losses.in_batch_contrastive import Options, projection
 
 InBatchContrastive = in_batch_contrastive.objective()
 
@@ -49,39 +51,26 @@ def test_texts_that_repeat_are_no_negatives_where_they_are_masked(
         )
     }
     expected = by_loop(vectors, used, 0.05, is_masked=repeats == "masked")
-    loss = InBatchContrastive(options, 8)(vectors, columns)
-    assert loss.item() == pytest.approx(expected, abs=1e-9)
+    objective = InBatchContrastive(options, 8)
+    assert objective.views == (None,)
+    assert objective(vectors, columns).item() == pytest.approx(expected, abs=1e-9)
 
 
 def test_dropout_positives_are_the_same_rows_of_the_second_view() -> None:
     objective = InBatchContrastive(Options(), 8)
     assert objective.views == (None, None)
-    vectors, rows = torch.randn(10, 8), torch.tensor([3, 0, 4])
-    expected = in_batch_loss(vectors[rows], vectors[5 + rows], temperature=0.05)
-    assert objective(vectors, {"sentence": rows}).item() == pytest.approx(expected.item())
+    vectors, rows = torch.randn(10, 8, dtype=torch.float64), torch.tensor([3, 0, 4])
+    expected = by_loop(vectors, [(3, 8), (0, 5), (4, 9)], 0.05, is_masked=False)
+    assert objective(vectors, {"sentence": rows}).item() == pytest.approx(expected, abs=1e-9)
 
 
-def test_triplets_need_three_columns_and_one_view() -> None:
-    options = Options(positives="triplets", projection="two-layer")
-    assert needs(options).sentences == ("anchor", "positive", "negative")
-    objective = InBatchContrastive(options, 8)
-    assert objective.views == (None,)
-    vectors = torch.randn(5, 8, requires_grad=True)
-    columns = {
-        "anchor": torch.tensor([0, 1]),
-        "positive": torch.tensor([2, 3]),
-        "negative": torch.tensor([4, 4]),
-    }
-    objective(vectors, columns).backward()
-    assert all(parameter.grad is not None for parameter in (vectors, *objective.parameters()))
-
-
-def test_pairs_pick_their_positive_among_those_of_the_batch_alone() -> None:
-    options = Options(positives="pairs")
-    assert needs(options).sentences == ("anchor", "positive")
-    objective = InBatchContrastive(options, 8)
-    assert objective.views == (None,)
-    vectors = torch.randn(4, 8)
-    columns = {"anchor": torch.tensor([0, 1]), "positive": torch.tensor([2, 3])}
-    expected = in_batch_loss(vectors[:2], vectors[2:], temperature=0.05)
-    assert objective(vectors, columns).item() == pytest.approx(expected.item())
+@pytest.mark.parametrize(
+    ("kind", "layers"),
+    [
+        ("none", []),
+        ("one-layer", [nn.Linear, nn.Tanh]),
+        ("two-layer", [nn.Linear, nn.ReLU, nn.Linear]),
+    ],
+)
+def test_layers_before_a_loss_are_those_of_their_paper(kind: Any, layers: list[type]) -> None:
+    assert [type(layer) for layer in projection(kind, 4).children()] == layers

@@ -10,7 +10,7 @@ import pytest
 from embedlab.core.errors import UsageError
 from embedlab.core.names import objective_options
 from embedlab.core.recipe import load_recipe
-from embedlab.objectives.needs import Needs, check_columns, require_columns, require_data
+from embedlab.objectives.needs import Needs, check_columns, require_data
 
 
 def needs_of(name: str, options: Mapping[str, Any]) -> Needs:
@@ -57,12 +57,6 @@ def test_the_columns_follow_from_the_options(
     assert {*found.shape.columns} == {*columns}
 
 
-def test_similarities_name_the_option_that_says_how_large_a_gold_score_can_be() -> None:
-    needs = needs_of("similarity_head", {"highest": 4.0})
-    assert (needs.largest, needs.scale_option, needs.numbers) == (4.0, "highest", ("gold",))
-    assert needs.shape.numbers == {"gold": 4.0}
-
-
 def test_rows_of_a_premise_stay_together_unless_they_may_be_parted() -> None:
     assert needs_of("nli_softmax", {}).together == "premise"
     assert needs_of("nli_softmax", {"premises": "apart"}).together is None
@@ -73,12 +67,9 @@ def test_rows_of_a_premise_stay_together_unless_they_may_be_parted() -> None:
     [
         ("classification", {"frozen": True, "dropout": (0.1,)}, {"dropout": "[]"}),
         ("classification", {"frozen": True}, {}),
-        ("classification", {"dropout": (0.1,)}, {}),
         ("similarity_head", {"layers": "none"}, {"dropout": "0.0"}),
         ("similarity_head", {"layers": "none", "dropout": 0.0}, {}),
-        ("similarity_head", {}, {}),
         ("in_batch_contrastive", {"positives": "pairs", "joint": True}, {"joint": "false"}),
-        ("in_batch_contrastive", {"positives": "pairs"}, {}),
     ],
 )
 def test_an_option_that_the_others_make_ineffective_is_named(
@@ -113,25 +104,20 @@ def test_kinds_of_datasets_are_those_that_have_every_column() -> None:
     assert "sentences" not in Needs(sentences=("sentence",), classes={"label": ("0", "1")}).kinds
 
 
-def test_a_missing_column_is_named_with_the_kinds_that_have_it() -> None:
-    needs = Needs(sentences=("premise", "hypothesis"), classes={"label": ("x", "y")})
-    require_columns(
-        needs, ["premise", "hypothesis", "label", "more"], objective="mine", dataset="snli"
-    )
+@pytest.mark.parametrize(
+    ("recipe", "column", "kinds"),
+    [("snli-ce", "premise", "nli"), ("glue-finetune", "label", "sentiment or classification")],
+)
+def test_a_recipe_whose_data_lacks_a_column_is_refused_before_it_is_read(
+    recipe: str, column: str, kinds: str
+) -> None:
+    check_columns(load_recipe(recipe))
+    check_columns(load_recipe(recipe, ["data.datasets=my/own.tsv"]))  # checked when it is opened
     with pytest.raises(
-        UsageError, match="objective 'mine' needs column 'label', which 'snli' does not have"
+        UsageError, match=f"needs column '{column}', which 'wiki-1m' does not have"
     ) as refused:
-        require_columns(needs, ["premise", "hypothesis"], objective="mine", dataset="snli")
-    assert refused.value.hint == "take a dataset of kind nli: `embedlab data ls`"
-
-
-def test_a_recipe_whose_data_lacks_a_column_is_refused_before_it_is_read() -> None:
-    check_columns(load_recipe("snli-ce"))
-    with pytest.raises(UsageError, match="needs column 'premise', which 'wiki-1m' does not have"):
-        check_columns(load_recipe("snli-ce", ["data.datasets=wiki-1m"]))
-    check_columns(
-        load_recipe("snli-ce", ["data.datasets=my/own.tsv"])
-    )  # is checked when it is opened
+        check_columns(load_recipe(recipe, ["data.datasets=wiki-1m"]))
+    assert refused.value.hint == f"take a dataset of kind {kinds}: `embedlab data ls`"
 
 
 def test_a_recipe_for_own_rows_without_any_is_refused_with_its_columns() -> None:

@@ -4,7 +4,6 @@ import sys
 from types import ModuleType
 
 import pytest
-import torch
 from torch import nn
 
 from embedlab.core import plugins
@@ -30,35 +29,22 @@ class Straight(Objective):
         self.layer = nn.Linear(2, 2)
 
 
-def heads_of(sharing: str) -> tuple[list[Objective], nn.Sequential, nn.Sequential]:
-    """The objectives of the recipe `multitask` with one way of sharing, and the layers of the
-    paraphrase and the similarity head.
-    """
-    recipe = load_recipe("multitask", [f"stage.2.objective.sharing={sharing}"])
-    built = build_objectives(recipe, 8)
+@pytest.mark.parametrize(
+    ("sharing", "first", "second", "fewer"),
+    [("separate", False, False, 0), ("first-layer", True, False, 2), ("whole", True, True, 4)],
+)
+def test_shared_layers_are_trained_once_and_leave_each_head_its_own_dropout(
+    sharing: str, first: bool, second: bool, fewer: int
+) -> None:
+    settings = [f"stage.2.objective.sharing={sharing}", "stage.2.objective.dropout=0.4"]
+    built = build_objectives(load_recipe("multitask", settings), 8)
     (paraphrase,) = (one.layers for one in built if isinstance(one, ParaphraseHead))
     (similarity,) = (one.layers for one in built if isinstance(one, SimilarityHead))
     assert isinstance(paraphrase, nn.Sequential)
     assert isinstance(similarity, nn.Sequential)
-    return built, paraphrase, similarity
-
-
-@pytest.mark.parametrize(
-    ("sharing", "first", "second"),
-    [("separate", False, False), ("first-layer", True, False), ("whole", True, True)],
-)
-def test_the_objectives_of_a_recipe_share_the_layers_that_it_says(
-    sharing: str, first: bool, second: bool
-) -> None:
-    built, paraphrase, similarity = heads_of(sharing)
-    assert len(built) == len(load_recipe("multitask", []).stages)
     assert (similarity.first is paraphrase.first) is first
     assert (similarity.second is paraphrase.second) is second
-
-
-@pytest.mark.parametrize(("sharing", "fewer"), [("separate", 0), ("first-layer", 2), ("whole", 4)])
-def test_a_shared_layer_is_trained_once(sharing: str, fewer: int) -> None:
-    built, _, _ = heads_of(sharing)
+    assert (similarity.dropout.p, paraphrase.dropout.p) == (0.4, 0.3)
     every = sum(len(list(objective.parameters())) for objective in built)
     assert len(saved_tensors(built)) == every - fewer
 
@@ -69,19 +55,6 @@ def test_parameters_are_named_by_their_stage_and_frozen_ones_are_left_out() -> N
     found = saved_tensors([first, second])
     assert list(found) == ["0.layer.weight", "1.layer.weight", "1.layer.bias"]
     assert found["1.layer.bias"] is second.layer.bias
-
-
-def test_an_objective_is_itself_a_plain_loss_without_heads_of_the_encoder() -> None:
-    plain = Straight()
-    assert (plain.views, plain.frozen, plain.notes, plain.word_head) == (
-        (None,),
-        "nothing",
-        (),
-        None,
-    )
-    with pytest.raises(NotImplementedError):
-        plain(torch.zeros(1, 2), {})
-    assert plain.sample({}, None) == {}  # type: ignore[arg-type]
 
 
 def test_a_module_of_a_package_that_has_no_loss_is_refused_with_what_to_write(

@@ -12,7 +12,7 @@ from embedlab.objectives.losses.supervised_contrastive import (
     Options,
     supervised_contrastive_loss,
 )
-from embedlab.objectives.needs import ENTAILMENT, NEUTRAL
+from embedlab.objectives.needs import ENTAILMENT
 from embedlab.objectives.objective import Objective
 
 SupervisedContrastive = supervised_contrastive.objective()
@@ -123,8 +123,6 @@ def vectorised(vectors: Tensor, sampled: dict[str, Tensor], options: Options) ->
 
 BATCHES = {
     "repeated premises": random_batch(0, premises=6, rows=24),
-    "another": random_batch(1, premises=20, rows=64),
-    "one anchor": random_batch(2, premises=1, rows=6),
     "one row": [(0, 1, ENTAILMENT)],
     "no entailment": random_batch(3, premises=5, rows=12, labels=(1, 2)),
 }
@@ -132,7 +130,7 @@ BATCHES = {
 
 @pytest.mark.parametrize("rows", BATCHES.values(), ids=BATCHES.keys())
 @pytest.mark.parametrize("similarity", ["dot", "cosine"])
-@pytest.mark.parametrize("tau", [0.05, 1.0, 3.0])
+@pytest.mark.parametrize("tau", [0.05, 1.0])
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-9), (torch.float32, 1e-5)])
 def test_loss_and_gradient_equal_the_loop(
     rows: list[Row], similarity: str, tau: float, dtype: torch.dtype, tolerance: float
@@ -155,32 +153,17 @@ def test_loss_and_gradient_equal_the_loop(
     )
 
 
-@pytest.mark.parametrize(("positives", "negatives"), [(1, 3), (1, "all"), ("all", 3), (3, 3)])
-def test_an_anchor_has_as_many_of_its_sets_as_the_options_say(
-    positives: int | str, negatives: int | str
-) -> None:
+def test_an_anchor_has_as_many_of_its_sets_as_the_options_say() -> None:
     rows = random_batch(4, premises=6, rows=30)
-    options = Options(positives=positives, negatives=negatives)  # type: ignore[arg-type]
-    sampled = SupervisedContrastive(options, 8).sample(columns_of(rows), np.random.default_rng(5))
-    whole_positives, whole_negatives = sets_by_loop(rows)
-    anchors = sampled["anchors"].tolist()
-    chosen = {
-        side: {
-            anchor: set(mask.nonzero()[0].tolist())
-            for anchor, mask in zip(anchors, sampled[side], strict=True)
-        }
-        for side in ("positives", "negatives")
-    }
-    for anchor in anchors:
-        assert chosen["positives"][anchor] <= whole_positives[anchor]
-        assert chosen["negatives"][anchor] <= whole_negatives[anchor]
-        for side, limit, whole in (
-            ("positives", positives, whole_positives),
-            ("negatives", negatives, whole_negatives),
-        ):
-            assert len(chosen[side][anchor]) == min(
-                len(whole[anchor]), len(whole[anchor]) if limit == "all" else int(limit)
-            )
+    objective = SupervisedContrastive(Options(positives=2, negatives=3), 8)
+    drawn = objective.sample(columns_of(rows), np.random.default_rng(5))
+    for side, limit, whole in zip(
+        ("positives", "negatives"), (2, 3), sets_by_loop(rows), strict=True
+    ):
+        for anchor, mask in zip(drawn["anchors"].tolist(), drawn[side], strict=True):
+            members = set(mask.nonzero()[0].tolist())
+            assert members <= whole[anchor]
+            assert len(members) == min(len(whole[anchor]), limit)
 
 
 def test_large_scores_stay_finite() -> None:
@@ -206,7 +189,10 @@ def _loss(options: Options, rows: list[Row], vectors: Tensor) -> tuple[Objective
 
 
 def test_the_weight_mixes_the_two_losses() -> None:
-    rows, vectors = BATCHES["another"], vectors_for(BATCHES["another"], torch.float32)
+    rows, vectors = (
+        BATCHES["repeated premises"],
+        vectors_for(BATCHES["repeated premises"], torch.float32),
+    )
     _, entropy = _loss(Options(weight=0.0), rows, vectors)
     _, contrast = _loss(Options(weight=1.0), rows, vectors)
     _, mixed = _loss(Options(weight=0.3), rows, vectors)
@@ -215,16 +201,8 @@ def test_the_weight_mixes_the_two_losses() -> None:
 
 def test_weight_one_has_no_head() -> None:
     objective, _ = _loss(
-        Options(weight=1.0), BATCHES["another"], vectors_for(BATCHES["another"], torch.float32)
+        Options(weight=1.0),
+        BATCHES["repeated premises"],
+        vectors_for(BATCHES["repeated premises"], torch.float32),
     )
     assert list(objective.parameters()) == []
-
-
-def test_a_batch_without_an_entailment_still_trains_the_classifier() -> None:
-    rows = [(0, 1, NEUTRAL), (0, 2, NEUTRAL)]
-    vectors = vectors_for(rows, torch.float32)
-    objective, loss = _loss(Options(), rows, vectors)
-    loss.backward()
-    assert torch.isfinite(loss)
-    assert all(parameter.grad.abs().sum() > 0 for parameter in objective.parameters())
-    assert torch.isfinite(vectors.grad).all()

@@ -12,7 +12,6 @@ from embedlab.objectives.losses import paraphrase_head, sentiment_head, similari
 from embedlab.objectives.losses.paraphrase_head import Options as ParaphraseOptions
 from embedlab.objectives.losses.sentiment_head import Options as SentimentOptions
 from embedlab.objectives.losses.similarity_head import Options as SimilarityOptions
-from embedlab.objectives.losses.similarity_head import Sharing
 from embedlab.objectives.needs import Layers, check_columns
 from embedlab.objectives.objective import task_layers
 
@@ -77,26 +76,19 @@ def test_without_layers_the_vectors_go_on_as_they_are() -> None:
     )
 
 
-@pytest.mark.parametrize("layers", ["none", "two-layer"])
-def test_dropout_comes_before_every_linear_layer(layers: Layers) -> None:
-    """All that enters a layer is dropped, so the logits are its bias; there is no rate of 1, but
-    one so near that none is left.
-    """
-    rate = 1 - 1e-7
-    sentiment = SentimentHead(SentimentOptions(layers=layers, dropout=rate), 8)
+RATE = 1 - 1e-7  # there is no rate of 1, but one so near that none is left
+
+
+def test_all_that_enters_a_head_is_dropped_so_that_its_logits_are_its_bias() -> None:
+    sentiment = SentimentHead(SentimentOptions(dropout=RATE), 8)
     assert torch.equal(sentiment.logits(VECTORS), sentiment.head.bias.expand(6, -1))
-    paraphrase = ParaphraseHead(ParaphraseOptions(layers=layers, dropout=rate), 8)
-    assert torch.equal(
-        paraphrase.logits(VECTORS[:3], VECTORS[3:]), paraphrase.bilinear.bias.expand(3)
-    )
-    for head in (sentiment.eval(), paraphrase.eval()):
-        assert not isinstance(head.layers, torch.nn.Sequential) or torch.equal(
-            head.layers(VECTORS[0]), transformed(head.layers, VECTORS[0])
-        )
+    paraphrase = ParaphraseHead(ParaphraseOptions(layers="none", dropout=RATE), 8)
+    logits = paraphrase.logits(VECTORS[:3], VECTORS[3:])
+    assert torch.equal(logits, paraphrase.bilinear.bias.expand(3))
 
 
 def test_dropout_comes_before_both_additional_layers() -> None:
-    layers = task_layers("two-layer", 8, 1 - 1e-7)
+    layers = task_layers("two-layer", 8, RATE)
     seen: list[Tensor] = []
     for layer in (layers.first, layers.second):
         layer.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
@@ -104,48 +96,24 @@ def test_dropout_comes_before_both_additional_layers() -> None:
     assert [bool(entered.any()) for entered in seen] == [False, False]
 
 
-@pytest.mark.parametrize("sharing", ["first-layer", "whole"])
-def test_shared_layers_leave_each_head_its_own_dropout(sharing: Sharing) -> None:
-    paraphrase = ParaphraseHead(ParaphraseOptions(dropout=0.1), 8)
-    similarity = SimilarityHead(SimilarityOptions(sharing=sharing, dropout=0.4), 8)
-    similarity.share([paraphrase, similarity])
-    assert isinstance(similarity.layers, torch.nn.Sequential)
-    assert isinstance(paraphrase.layers, torch.nn.Sequential)
-    assert similarity.layers.first is paraphrase.layers.first
-    assert (similarity.layers.second is paraphrase.layers.second) == (sharing == "whole")
-    assert (similarity.layers.dropout.p, paraphrase.layers.dropout.p) == (0.4, 0.1)
-
-
-@pytest.mark.parametrize("sharing", ["first-layer", "whole"])
 @pytest.mark.parametrize(
-    ("own", "theirs"),
-    [("none", "two-layer"), ("two-layer", "none"), ("none", "none"), ("two-layer", None)],
+    ("own", "theirs"), [("none", "two-layer"), ("two-layer", "none"), ("two-layer", None)]
 )
-def test_a_head_without_layers_to_share_is_refused(
-    own: Layers, theirs: Layers | None, sharing: Sharing
-) -> None:
-    similarity = SimilarityHead(SimilarityOptions(layers=own, sharing=sharing), 8)
+def test_a_head_without_layers_to_share_is_refused(own: Layers, theirs: Layers | None) -> None:
+    similarity = SimilarityHead(SimilarityOptions(layers=own, sharing="whole"), 8)
     sentiment = SentimentHead(SentimentOptions(), 8)  # whose layers are not shared
     paraphrase = [] if theirs is None else [ParaphraseHead(ParaphraseOptions(layers=theirs), 8)]
     with pytest.raises(
-        UsageError, match=f"similarity_head shares '{sharing}' with a paraphrase_head of two layers"
+        UsageError, match="similarity_head shares 'whole' with a paraphrase_head of two layers"
     ) as error:
         similarity.share([sentiment, similarity, *paraphrase])
     assert error.value.hint == "set the option sharing of similarity_head to separate"
 
 
 def test_a_dropout_that_would_do_nothing_is_refused() -> None:
-    recipe = load_recipe(
-        "multitask", ["stages.objective.layers=none", "stage.2.objective.sharing=separate"]
-    )
+    changes = ["stages.objective.layers=none", "stage.2.objective.sharing=separate"]
     with pytest.raises(
         UsageError, match=r"'stage.2.objective.dropout' has no effect on 'similarity_head'"
     ) as error:
-        check_columns(recipe)
-    hint = error.value.hint.removeprefix("--set ")
-    check_columns(
-        load_recipe(
-            "multitask",
-            ["stages.objective.layers=none", "stage.2.objective.sharing=separate", hint],
-        )
-    )
+        check_columns(load_recipe("multitask", changes))
+    check_columns(load_recipe("multitask", [*changes, error.value.hint.removeprefix("--set ")]))

@@ -61,31 +61,21 @@ def test_other_tensors_beside_those_of_the_recipe_are_not_read(tmp_path: Path) -
         ),
         (lambda one: one.long(), r"has tensor '(?P<name>.+)' without floating point numbers"),
         (
-            lambda one: one.clone().fill_(float("inf")),
+            lambda one: torch.where(torch.arange(8) == 3, float("nan"), one),
             r"has numbers that are not finite in tensor '(?P<name>.+)'",
-        ),
-        (
-            lambda one: torch.where(
-                torch.arange(one.numel()).view(one.shape) == 3, float("nan"), one
-            ),
-            r"that are not finite in tensor",
         ),
     ],
 )
-@pytest.mark.parametrize("place", [0, -1])
 def test_a_head_that_would_give_results_of_chance_is_refused(
-    change: Any, reason: str, place: int, tmp_path: Path
+    change: Any, reason: str, tmp_path: Path
 ) -> None:
     heads = trained()
-    name = [name for name, one in heads.items() if one.shape[0] == 8][place]
-    changed = change(heads[name])
-    heads = {
-        key: one if key != name else changed
-        for key, one in heads.items()
-        if key != name or changed is not None
-    }
+    name = [name for name, one in heads.items() if one.shape == (8,)][-1]
+    changed = change(heads.pop(name))
     with pytest.raises(MissingError, match=reason) as error:
-        load_objectives(run_with(tmp_path, heads), 8)
+        load_objectives(
+            run_with(tmp_path, heads if changed is None else heads | {name: changed}), 8
+        )
     assert f"'{name}'" in error.value.message
     assert HEADS_FILE in error.value.message
     assert "train 'made' again" in error.value.hint

@@ -4,21 +4,30 @@ import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from embedlab.core.errors import Interrupted
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.recipe import Recipe, from_table, load_recipe
 from embedlab.data.source import Source
 from embedlab.encoders.device import Machine
-from embedlab.objectives.objective import Trained
+from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.objectives.needs import objective_needs
+from embedlab.objectives.objective import Trained, build_objective
+from embedlab.runs import events
 from embedlab.runs.store import RunFolder
+from embedlab.training.batching import Collation, cut_for, tokenise
 from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.meter import Meter
+from embedlab.training.parallel import Team
+from embedlab.training.stage_data import open_stage
+
+Train = Callable[..., RunFolder]
+E = TypeVar("E", bound=events.Event)
 
 MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
 SAMPLE = Source(folder=TINY_FOLDER)
@@ -56,12 +65,8 @@ def two_stages(encoder: Path, rows: int = 160, every: float = 0.25) -> Recipe:
     processes.
     """
     first = stage("nli_softmax", rows, augment={"positives": 1, "negatives": 3})
-    return recipe_of(
-        encoder,
-        first,
-        stage(rows=rows, positives=2, negatives=3, optim={"epochs": 1.5}),
-        every=every,
-    )
+    second = stage(rows=rows, positives=2, negatives=3, optim={"epochs": 1.5})
+    return recipe_of(encoder, first, second, every=every)
 
 
 def short_stages(encoder: Path) -> Recipe:
@@ -155,7 +160,7 @@ def save_checkpoints(monkeypatch: pytest.MonkeyPatch, *, every: int) -> None:
 
 
 def interrupted(
-    train: Callable[..., RunFolder],
+    train: Train,
     recipe: Recipe,
     steps: int,
     monkeypatch: pytest.MonkeyPatch,
@@ -175,3 +180,68 @@ def interrupted(
         with pytest.raises(Interrupted) as stop:
             train(recipe, **options)
     return stop.value
+
+
+def assert_resumes(
+    train: Train,
+    recipe: Recipe,
+    steps: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+    **options: Any,
+) -> None:
+    """A training that is stopped after each of these STEPS ends with the bits of an undisturbed
+    one.
+    """
+    whole = train(recipe, "whole", **options)
+    done = 0
+    for step in steps:
+        stop = interrupted(train, recipe, step - done, monkeypatch, resume=done > 0, **options)
+        assert f"after step {step} of" in stop.message
+        done = step
+    assert saved_bytes(train(recipe, resume=True, **options)) == saved_bytes(whole)
+
+
+def events_of(run: RunFolder, kind: type[E]) -> list[E]:
+    """The events of a KIND that a run recorded."""
+    return [event for event in events.events_after(run.events_file)[0] if isinstance(event, kind)]
+
+
+def notes_of(run: RunFolder) -> list[str]:
+    return [event.text for event in events_of(run, events.Noted)]
+
+
+def collation_of(
+    encoder: TransformerEncoder, recipe: Recipe, team: Team | None = None
+) -> Collation:
+    """What makes the batches of a recipe's first stage, with its objective."""
+    section = recipe.stages[0].objective
+    data = open_stage(recipe, SAMPLE, 1, 0, encoder.word_ids)
+    torch.manual_seed(0)
+    objective = build_objective(section, encoder.dim)
+    objective.attach(encoder)
+    return Collation(
+        data=data,
+        needs=objective_needs(section),
+        tokens=tokenise(encoder, data.rows.texts),
+        objective=objective,
+        pad=0,
+        cut=cut_for(encoder),
+        team=team or Team(),
+    )
+
+
+def gradients_of(module: nn.Module) -> dict[str, Tensor]:
+    return {
+        name: parameter.grad.clone()
+        for name, parameter in module.named_parameters()
+        if parameter.grad is not None
+    }
+
+
+def assert_close(found: dict[str, Tensor], expected: dict[str, Tensor], **limits: float) -> None:
+    """Compare tensors by their names; with rtol and atol."""
+    assert found.keys() == expected.keys()
+    for name, tensor in expected.items():
+        torch.testing.assert_close(
+            found[name], tensor, msg=lambda text, of=name: f"{of}: {text}", **limits
+        )

@@ -1,7 +1,6 @@
 """Training on a GPU, against the same on a processor: `make test-gpu`."""
 
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,27 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import nn
 
-from embedlab.core.names import objective_names, objective_options
-from embedlab.core.recipe import ObjectiveSection
 from embedlab.core.settings import Settings
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine, machine
 from embedlab.models.reading import Wishes
-from embedlab.objectives.needs import index_rows
-from embedlab.objectives.objective import build_objective
-from embedlab.runs.store import RunFolder
-from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.parallel import Team
-from tests.objectives.test_contract import frame_for
-from tests.processes import process
-from tests.training.small_runs import MACHINE, interrupted, recipe_of, saved_bytes, stage
-from tests.training.test_parallel import STAGES, assert_same_steps, member, step
+from tests.training.small_runs import MACHINE, Train, assert_resumes, recipe_of, stage
+from tests.training.test_parallel import STAGES, assert_same_steps, run_team, step
 
 pytestmark = pytest.mark.gpu
-
-Train = Callable[..., RunFolder]
 
 
 @pytest.fixture(scope="module")
@@ -38,34 +26,6 @@ def gpu() -> Machine:
     if not torch.cuda.is_available():
         pytest.skip("no GPU here")
     return Machine(device=torch.device("cuda"), precision="float32", threads=1)
-
-
-@pytest.mark.parametrize("name", objective_names())
-def test_an_objective_has_the_loss_and_gradient_that_it_has_on_a_processor(
-    name: str, tiny_encoder: Path, gpu: Machine
-) -> None:
-    options = objective_options(name)
-    needs, chosen = options.needs(options.Options()), options.Options()
-    encoder = load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean"))
-    rows = index_rows(frame_for(needs), needs, encoder.word_ids)
-    torch.manual_seed(0)
-    objective = build_objective(
-        ObjectiveSection(name=name, options=chosen), encoder.dim
-    ).eval()  # dropout is drawn otherwise there
-    objective.attach(encoder)
-    drawn = torch.randn(len(objective.views) * len(rows.sentences), encoder.dim)
-    sampled = rows.columns | objective.sample(rows.columns, np.random.default_rng(0))
-    found = []
-    for device in (torch.device("cpu"), gpu.device):
-        vectors = nn.Parameter(drawn.clone().to(device))
-        loss = objective.to(device)(
-            vectors, {key: torch.from_numpy(value).to(device) for key, value in sampled.items()}
-        )
-        loss.backward()
-        assert vectors.grad is not None
-        found.append((loss.item(), vectors.grad.cpu()))
-    assert found[1][0] == pytest.approx(found[0][0], rel=1e-5)
-    torch.testing.assert_close(found[1][1], found[0][1], rtol=1e-4, atol=1e-6)
 
 
 def test_a_step_of_every_kind_of_stage_has_the_gradients_that_it_has_on_a_processor(
@@ -81,63 +41,35 @@ def test_a_step_of_every_kind_of_stage_has_the_gradients_that_it_has_on_a_proces
 def test_two_processes_on_one_card_take_the_step_of_one(
     tiny_encoder: Path, tmp_path: Path, gpu: Machine
 ) -> None:
-    team = [process(member, rank, 2, tiny_encoder, tmp_path, gpu) for rank in range(2)]
-    for each in team:
-        each.start()
-    for each in team:
-        each.join(300)
-    assert [each.exitcode for each in team] == [0, 0]
+    run_team(2, tiny_encoder, tmp_path, gpu)
     alone = {name: step(tiny_encoder, of, Team(), gpu) for name, of in STAGES.items()}
     for rank in range(2):
-        assert_same_steps(
-            torch.load(tmp_path / f"{rank}.pt", weights_only=False)["steps"],
-            alone,
-            rtol=1e-3,
-            atol=1e-5,
-        )
+        saved = torch.load(tmp_path / f"{rank}.pt", weights_only=False)
+        assert_same_steps(saved["steps"], alone, rtol=1e-3, atol=1e-5)
 
 
 @pytest.mark.parametrize(("precision", "atol"), [("float32", 1e-4), ("bf16", 5e-2)])
 def test_sentences_are_encoded_as_on_a_processor(
     precision: Any, atol: float, tiny_encoder: Path, gpu: Machine
 ) -> None:
-    words = ["a", "man", "sleeps", "while", "two", "dogs", "run", "by", "the", "sea"]
-    sentences = [" ".join(words[: 1 + number % 10]) + f" {number}" for number in range(20_000)]
-    wishes = Wishes(pooling="mean")
-    there = load_transformer(str(tiny_encoder), replace(gpu, precision=precision), wishes=wishes)
-    here = load_transformer(str(tiny_encoder), MACHINE, wishes=wishes)
-    few = range(0, 20_000, 97)
-    np.testing.assert_allclose(
-        there.encode(sentences)[few], here.encode([sentences[place] for place in few]), atol=atol
+    sentences = [f"{'a man sleeps ' * (1 + number % 4)}{number}" for number in range(20_000)]
+    there, here = (
+        load_transformer(str(tiny_encoder), machine, wishes=Wishes(pooling="mean"))
+        for machine in (replace(gpu, precision=precision), MACHINE)
     )
+    found = there.encode(sentences)[::97]
+    np.testing.assert_allclose(found, here.encode(sentences[::97]), atol=atol)
 
 
 @pytest.mark.parametrize("precision", ["float32", "fp16"])
 def test_a_deterministic_run_that_was_stopped_ends_with_the_same_bits(
-    precision: str, train: Train, tiny_encoder: Path, gpu: Machine, monkeypatch: pytest.MonkeyPatch
+    precision: Any, train: Train, tiny_encoder: Path, gpu: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "error", UserWarning
-        )  # torch warns of operations that are not deterministic
-        place = machine(
-            Settings(device="cuda", deterministic=True, precision=precision), training=True
-        )  # type: ignore[arg-type]
+        # torch warns of operations that are not deterministic
+        warnings.simplefilter("error", UserWarning)
+        settings = Settings(device="cuda", deterministic=True, precision=precision)
+        place = machine(settings, training=True)
         recipe = recipe_of(tiny_encoder, stage(rows=48))
-        whole = train(recipe, "whole", machine=place)
-        interrupted(train, recipe, 2, monkeypatch, machine=place)
-        assert saved_bytes(train(recipe, resume=True, machine=place)) == saved_bytes(whole)
+        assert_resumes(train, recipe, [2], monkeypatch, machine=place)
     torch.use_deterministic_algorithms(mode=False)
-
-
-def test_fp16_goes_where_float32_goes(train: Train, tiny_encoder: Path, gpu: Machine) -> None:
-    recipe = recipe_of(tiny_encoder, stage(rows=48))
-    runs = [
-        train(recipe, name, machine=replace(gpu, precision=name)) for name in ("float32", "fp16")
-    ]
-    ends = [Checkpoints(run.checkpoints).newest(lambda _: None)[0] for run in runs]
-    assert ends[0] is not None
-    assert ends[1] is not None
-    assert ends[1].scale["scale"] >= 1
-    for name, weight in ends[0].encoder.items():
-        torch.testing.assert_close(ends[1].encoder[name], weight, rtol=5e-2, atol=5e-3)

@@ -15,15 +15,15 @@ from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
 from embedlab.training import loop
 from tests.training.small_runs import (
+    Train,
+    events_of,
     interrupted,
     length_of_a_vector,
     mixed_stages,
     recipe_of,
+    short_stages,
     stage,
-    two_stages,
 )
-
-Train = Callable[..., RunFolder]
 
 
 def curve(run: RunFolder) -> tuple[list[int], list[float]]:
@@ -33,12 +33,8 @@ def curve(run: RunFolder) -> tuple[list[int], list[float]]:
     return found.steps, found.losses
 
 
-def events_of(run: RunFolder, kind: type[events.Event]) -> list[events.Event]:
-    return [event for event in events.events_after(run.events_file)[0] if isinstance(event, kind)]
-
-
 @pytest.mark.parametrize(
-    "of", [two_stages, pytest.param(mixed_stages, marks=pytest.mark.slow)]
+    "of", [short_stages, pytest.param(mixed_stages, marks=pytest.mark.slow)]
 )  # the same loop takes both
 def test_equal_runs_have_equal_curves_however_fast_the_clock_goes(
     of: Callable[[Path], object], train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
@@ -70,7 +66,7 @@ def test_a_loss_is_reported_after_the_first_step_and_each_nth(
 def test_a_run_that_was_stopped_between_two_events_has_the_curve_of_one_that_was_not(
     train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    recipe = recipe_of(tiny_encoder, stage(rows=200), log_every=5)
+    recipe = recipe_of(tiny_encoder, stage(rows=128), log_every=5)
     whole = train(recipe, "whole")
     interrupted(train, recipe, 3, monkeypatch)
     interrupted(train, recipe, 4, monkeypatch, resume=True)

@@ -1,6 +1,5 @@
 """DefSent: what stays, what moves, which words are targets, and its turn among other signals."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +7,8 @@ from safetensors.torch import load_file
 
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.models.reading import Wishes
-from embedlab.runs.store import RunFolder
 from embedlab.training.stage_data import open_stage
-from tests.training.small_runs import MACHINE, SAMPLE, recipe_of, stage
-
-Train = Callable[..., RunFolder]
+from tests.training.small_runs import MACHINE, SAMPLE, Train, recipe_of, stage
 
 
 def definitions(rows: int = 48, **optim: Any) -> dict[str, Any]:
@@ -39,21 +35,15 @@ def test_embeddings_and_head_stay_to_the_bit_while_every_layer_moves(
 
 def test_every_target_is_one_known_token(tiny_encoder: Path, tmp_path: Path) -> None:
     file = tmp_path / "words.tsv"
-    file.write_text(
-        "dog\ta pet\nzyzzyva\ta weevil\nDog\ta hound\n猫\ta cat\ncat\ta feline\nhot dog\ta snack\n"
-    )
+    words = ["dog", "zyzzyva", "Dog", "猫", "cat", "hot dog"]
+    file.write_text("".join(f"{word}\ta definition\n" for word in words))
     encoder = load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean"))
-    recipe = recipe_of(
-        tiny_encoder, definitions() | {"data": {"datasets": [str(file)], "split": "all"}}
-    )
+    data = {"datasets": [str(file)], "split": "all"}
+    recipe = recipe_of(tiny_encoder, definitions() | {"data": data})
     rows = open_stage(recipe, SAMPLE, 1, 0, encoder.word_ids).rows
-    assert rows.frame["word"].to_list() == ["dog", "Dog", "cat"]
-    assert rows.left_out == 3
-    assert encoder.tokenizer.convert_ids_to_tokens(rows.columns["word"].tolist()) == [
-        "dog",
-        "dog",
-        "cat",
-    ]
+    assert (rows.frame["word"].to_list(), rows.left_out) == (["dog", "Dog", "cat"], 3)
+    tokens = encoder.tokenizer.convert_ids_to_tokens(rows.columns["word"].tolist())
+    assert tokens == ["dog", "dog", "cat"]
     assert len(open_stage(recipe, SAMPLE, 1, 0).rows) == 6  # a dry run has no encoder to use
 
 
@@ -77,22 +67,14 @@ def test_a_word_of_a_byte_level_tokenizer_is_taken_with_its_leading_space(
 def test_a_definition_step_between_others_does_not_move_the_word_vectors(
     train: Train, tiny_encoder: Path
 ) -> None:
-    alone = train(
-        recipe_of(
-            tiny_encoder,
-            stage("nli_softmax", rows=16, optim={"turn": 1, "warmup": 0.0}),
-            definitions(turn=50, lr=1e-12),
-        ),
-        "alone",
-    )
+    first = stage("nli_softmax", rows=16, optim={"warmup": 0.0})
+    turns = {**first, "optim": {**first["optim"], "turn": 1}}
+    mixed = train(recipe_of(tiny_encoder, turns, definitions(turn=50, lr=1e-12)), "mixed")
+    alone = train(recipe_of(tiny_encoder, first), "alone")
+    words = "embeddings.word_embeddings.weight"
     before, after = (
-        load_file(folder / "model.safetensors") for folder in (tiny_encoder, alone.model)
+        load_file(folder / "model.safetensors")[f"bert.{words}"]
+        for folder in (tiny_encoder, mixed.model)
     )
-    assert not before["bert.embeddings.word_embeddings.weight"].equal(
-        after["bert.embeddings.word_embeddings.weight"]
-    )
-    plain = train(
-        recipe_of(tiny_encoder, stage("nli_softmax", rows=16, optim={"warmup": 0.0})), "plain"
-    )
-    expected = load_file(plain.model / "model.safetensors")["embeddings.word_embeddings.weight"]
-    assert after["bert.embeddings.word_embeddings.weight"].equal(expected)
+    assert not before.equal(after)
+    assert after.equal(load_file(alone.model / "model.safetensors")[words])

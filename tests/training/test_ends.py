@@ -3,7 +3,6 @@ nothing had happened.
 """
 
 import signal
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,9 +13,7 @@ from embedlab.runs.status import is_trained, run_status
 from embedlab.runs.store import RunFolder
 from tests.processes import process
 from tests.training import killed_run
-from tests.training.small_runs import length_of_a_vector, recipe_of, short_stages, stage
-
-Train = Callable[..., RunFolder]
+from tests.training.small_runs import Train, length_of_a_vector, recipe_of, short_stages, stage
 
 # The moments of a training's end, and whether it was finished then.
 MOMENTS = {
@@ -53,10 +50,7 @@ def test_a_kill_at_the_end_changes_nothing(
         child.start()
         child.join()
         assert child.exitcode == -signal.SIGKILL, moment
-        assert (run_status(run).state == "finished", is_trained(run)) == (
-            is_finished,
-            is_finished,
-        ), moment
+        assert (run_status(run).state == "finished") is is_trained(run) is is_finished, moment
         train(recipe, run.name, resume=True, dev_score=length_of_a_vector, keeps_checkpoints=False)
         assert left_behind(run) == expected, moment
         again = Curve()
@@ -64,17 +58,10 @@ def test_a_kill_at_the_end_changes_nothing(
         assert (again.steps, again.losses) == (curve.steps, curve.losses), moment
 
 
-def test_a_finished_run_keeps_no_checkpoint_unless_requested(
-    train: Train, tiny_encoder: Path
-) -> None:
-    recipe = recipe_of(tiny_encoder, stage(rows=32))
-    assert not train(recipe, "without", keeps_checkpoints=False).checkpoints.exists()
-    assert list(train(recipe, "with", keeps_checkpoints=True).checkpoints.glob("step-*"))
-
-
 def test_resuming_a_finished_run_leaves_it_as_it_is(train: Train, tiny_encoder: Path) -> None:
     recipe = recipe_of(tiny_encoder, stage(rows=32))
     run = train(recipe, keeps_checkpoints=False)
+    assert not run.checkpoints.exists()
     reported: list[events.Event] = []
     before = run.events_file.read_bytes()
     train(recipe, resume=True, report=reported.append)

@@ -19,7 +19,6 @@ from embedlab.core.recipe import Recipe, from_table, recipe_to_table
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.weight_checks import silence_transformers
 from embedlab.models.reading import Wishes
-from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.meter import Meter
@@ -27,14 +26,15 @@ from tests.encoders.layouts import DECODERS, SENTENCES, WIDTH, adapted, lora, sa
 from tests.training.small_runs import (
     MACHINE,
     KilledError,
+    Train,
     length_of_a_vector,
+    notes_of,
     recipe_of,
     save_checkpoints,
     saved_bytes,
     stage,
 )
 
-Train = Callable[..., RunFolder]
 RANK = {"rank": 4, "alpha": 8.0, "dropout": 0.1}
 
 
@@ -151,25 +151,16 @@ def test_two_steps_resume_to_the_bit_and_export_equal_vectors(
 
 
 def test_lora_trains_and_stores_its_changes_alone(folders: dict[str, Path], train: Train) -> None:
-    recipe = recipe_for(
-        folders["BERT with LoRA, saved alone"], **KINDS["BERT with LoRA, saved alone"][1]
-    )
-    run = train(recipe)
+    name = "BERT with LoRA, saved alone"
+    run = train(recipe_for(folders[name], **KINDS[name][1]))
     last = Checkpoints(run.checkpoints)
     stored = load_file(last.path(last.steps()[-1]) / "encoder.safetensors")
-    changes = {name for name in stored if ".lora_" in name}
-    assert len(changes) == 2 * 2 * 2  # two layers, two of their linear layers, two matrices
-    assert {name for name in stored if name not in changes} == set()
-    assert {name.rpartition(".lora_")[0].rpartition(".")[2] for name in changes} == {
-        "query",
-        "value",
-    }
+    layers = {name.partition(".lora_")[0].rpartition(".")[2] for name in stored if ".lora_" in name}
+    assert layers == {"query", "value"}
+    assert len(stored) == 2 * 2 * 2  # two layers, two of their linear layers, two matrices
     assert not (run.model / "model.safetensors").exists()
-    scale = {
-        name: value.shape
-        for name, value in load_file(run.model / "adapter_model.safetensors").items()
-    }
-    assert {shape[0] for name, shape in scale.items() if "lora_A" in name} == {4}
+    saved = load_file(run.model / "adapter_model.safetensors")
+    assert {len(value) for name, value in saved.items() if "lora_A" in name} == {4}
 
 
 def test_a_base_that_changed_since_is_noticed_when_a_run_resumes(
@@ -181,10 +172,6 @@ def test_a_base_that_changed_since_is_noticed_when_a_run_resumes(
     shutil.copy(folders["several poolings"] / "model.safetensors", base)
     file = base / "config.json"
     file.write_text(file.read_text().replace("}", " }", 1))  # another base of the same shapes
-    reported: list[events.Event] = []
-    train(recipe, resume=True, dev_score=length_of_a_vector, report=reported.append)
-    assert any(
-        "have changed since; training starts from the beginning" in event.text
-        for event in reported
-        if isinstance(event, events.Noted)
-    )
+    run = train(recipe, resume=True, dev_score=length_of_a_vector)
+    said = "have changed since; training starts from the beginning"
+    assert any(said in note for note in notes_of(run))

@@ -1,6 +1,6 @@
 """A training of fewer steps than its stages have."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,30 +9,22 @@ import pytest
 from embedlab.core.errors import UsageError
 from embedlab.core.recipe import Recipe
 from embedlab.runs import events
-from embedlab.runs.store import RunFolder
-from embedlab.training.blocks import blocks
+from embedlab.training.blocks import StageBlock, Turn, blocks
 from embedlab.training.stage_data import open_stages
 from tests.training.small_runs import (
     SAMPLE,
+    Train,
+    assert_resumes,
+    events_of,
     fusion_stages,
     given_stages,
-    interrupted,
     joint_stages,
     length_of_a_vector,
     mixed_stages,
     recipe_of,
-    saved_bytes,
     stage,
     two_stages,
 )
-
-Train = Callable[..., RunFolder]
-
-
-def steps_of(run: RunFolder) -> list[events.Step]:
-    return [
-        event for event in events.events_after(run.events_file)[0] if isinstance(event, events.Step)
-    ]
 
 
 @pytest.mark.parametrize(
@@ -43,60 +35,48 @@ def test_whatever_is_mixed_the_first_steps_are_taken_as_they_were(
 ) -> None:
     recipe = of(tiny_encoder)
     whole = blocks(open_stages(recipe, SAMPLE, 1), recipe.mix)
-    order = [
-        (number, block.turns(step))
-        for number, block in enumerate(whole)
-        for step in range(block.steps)
-    ]
-    for count in {1, 2, 5, len(order) // 2, len(order) - 1}:
+    order = turns_of(whole)
+    for count in {1, 5, len(order) // 2, len(order) - 1}:
         cut = blocks(open_stages(replace(recipe, max_steps=count), SAMPLE, 1), recipe.mix)
         assert cut[-1].end == count
-        assert [
-            (number, block.turns(step))
-            for number, block in enumerate(cut)
-            for step in range(block.steps)
-        ] == order[:count]
+        assert turns_of(cut) == order[:count]
         assert sum(block.whole_steps for block in cut) == len(order)
         for block in cut:
             assert max(block.dev_steps(0.25)) == block.steps
             assert [sum(data.epochs) for data in block.stages] == list(block.taken(block.steps))
 
 
+def turns_of(all_blocks: Sequence[StageBlock]) -> list[tuple[int, tuple[Turn, ...]]]:
+    """The number of the block and whose turns there are, of every step."""
+    return [
+        (number, block.turns(step))
+        for number, block in enumerate(all_blocks)
+        for step in range(block.steps)
+    ]
+
+
 def test_the_rate_rises_and_falls_within_the_steps_that_are_left(
     train: Train, tiny_encoder: Path
 ) -> None:
     optim = {"epochs": 4, "warmup": 0.25}
-    run = train(
-        replace(recipe_of(tiny_encoder, stage(rows=96, optim=optim), log_every=1), max_steps=8)
-    )
-    assert [event.lr for event in steps_of(run)] == pytest.approx(
+    recipe = recipe_of(tiny_encoder, stage(rows=96, optim=optim), log_every=1)
+    (whole,) = blocks(open_stages(recipe, SAMPLE, 1))
+    run = train(replace(recipe, max_steps=8))
+    assert [event.lr for event in events_of(run, events.Step)] == pytest.approx(
         [0.0, 5e-4, *(1e-3 * (8 - step) / 6 for step in range(2, 8))]
     )
     environment = run.environment()
     assert (environment.steps, environment.is_shortened) == (8, True)
-    assert environment.whole_steps == len(
-        steps_of(train(recipe_of(tiny_encoder, stage(rows=96, optim=optim), log_every=1), "whole"))
-    )
+    assert environment.whole_steps == whole.steps > 8
 
 
 def test_a_training_that_ends_in_its_first_stage_is_resumed_as_any_other(
     train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recipe = replace(two_stages(tiny_encoder), max_steps=6)
-    whole = train(recipe, "whole", dev_score=length_of_a_vector)
-    assert {event.stage for event in steps_of(whole)} == {0}
-    stop = interrupted(train, recipe, 4, monkeypatch, dev_score=length_of_a_vector)
-    assert "after step 4 of 6" in stop.message
-    assert saved_bytes(train(recipe, resume=True, dev_score=length_of_a_vector)) == saved_bytes(
-        whole
-    )
-    assert run_is_refused(train, two_stages(tiny_encoder))
-
-
-def run_is_refused(train: Train, recipe: Recipe) -> bool:
+    assert_resumes(train, recipe, [4], monkeypatch, dev_score=length_of_a_vector)
     with pytest.raises(UsageError, match="max_steps was 6, now None"):
-        train(recipe, resume=True)
-    return True
+        train(two_stages(tiny_encoder), resume=True)
 
 
 def test_a_number_that_shortens_nothing_is_refused(tiny_encoder: Path) -> None:

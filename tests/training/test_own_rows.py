@@ -2,8 +2,8 @@
 when a file has changed.
 """
 
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -12,55 +12,43 @@ from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.recipe import Recipe, load_recipe
 from embedlab.runs import events
 from embedlab.runs.status import run_status
-from embedlab.runs.store import RunFolder
 from embedlab.training.stage_data import open_stages
-from tests.training.small_runs import SAMPLE, interrupted, length_of_a_vector
+from tests.training.small_runs import SAMPLE, Train, events_of, interrupted, length_of_a_vector
 
-Train = Callable[..., RunFolder]
 TEXTS = [
     f"a {colour} {animal} sleeps"
     for colour in ("red", "small", "young", "quiet")
     for animal in ("man", "dog", "girl", "cat")
 ]
-PAIRS = {"first": TEXTS, "second": TEXTS[::-1]}
-KINDS: dict[str, tuple[str, pl.DataFrame, list[str]]] = {  # recipe → file, rows, settings
+BACK = TEXTS[::-1]
+NUMBERS = range(16)
+KINDS: dict[str, tuple[str, dict[str, Any], list[str]]] = {  # recipe → file, rows, settings
     "own-labelled-pairs": (
         "rows.jsonl",
-        pl.DataFrame(
-            {
-                "premise": TEXTS,
-                "hypothesis": TEXTS[::-1],
-                "label": [number % 3 for number in range(16)],
-            }
-        ),
+        {"premise": TEXTS, "hypothesis": BACK, "label": [number % 3 for number in NUMBERS]},
         ["data.labels={0 = 'entailment', 1 = 'neutral', 2 = 'contradiction'}"],
     ),
     "own-scored-pairs": (
         "rows.tsv",
-        pl.DataFrame(
-            {
-                "sentence1": TEXTS,
-                "sentence2": TEXTS[::-1],
-                "score": [number / 16 for number in range(16)],
-            }
-        ),
+        {"sentence1": TEXTS, "sentence2": BACK, "score": [number / 16 for number in NUMBERS]},
         ["objective.highest=1"],
     ),
     "own-triplets": (
         "rows.csv",
-        pl.DataFrame({**PAIRS, "third": [*TEXTS[8:], *TEXTS[:8]]}),
+        {"first": TEXTS, "second": BACK, "third": [*TEXTS[8:], *TEXTS[:8]]},
         ["data.columns={anchor = 'first', positive = 'second', negative = 'third'}"],
     ),
     "own-pairs": (
         "rows.parquet",
-        pl.DataFrame(PAIRS),
+        {"first": TEXTS, "second": BACK},
         ["data.columns.anchor=first", "data.columns.positive=second"],
     ),
-    "own-sentences": ("rows.txt", pl.DataFrame({"sentence": TEXTS}), []),
+    "own-sentences": ("rows.txt", {"sentence": TEXTS}, []),
 }
 
 
-def write(path: Path, frame: pl.DataFrame) -> Path:
+def write(path: Path, columns: dict[str, Any]) -> Path:
+    frame = pl.DataFrame(columns)
     match path.suffix:
         case ".jsonl":
             frame.write_ndjson(path)
@@ -74,10 +62,10 @@ def write(path: Path, frame: pl.DataFrame) -> Path:
 
 
 def own_recipe(name: str, encoder: Path, folder: Path, *changes: str) -> Recipe:
-    file, frame, settings = KINDS[name]
+    file, columns, settings = KINDS[name]
     path = folder / file
     if not path.exists():
-        write(path, frame)
+        write(path, columns)
     size = ["optim.batch_size=8", "optim.epochs=1", "encoder.max_tokens=16", "evaluate.every=0.5"]
     return load_recipe(
         name, [f'data.files=["{path}"]', *settings, *size, *changes], encoder=str(encoder)
@@ -89,13 +77,8 @@ def test_every_recipe_for_own_rows_trains_on_them_with_a_dev_score(
     name: str, train: Train, tiny_encoder: Path, tmp_path: Path
 ) -> None:
     run = train(own_recipe(name, tiny_encoder, tmp_path), dev_score=length_of_a_vector)
-    status = run_status(run)
-    assert status.state == "finished"
-    assert [
-        event.step
-        for event in events.events_after(run.events_file)[0]
-        if isinstance(event, events.Dev)
-    ] == [1, 2]
+    assert run_status(run).state == "finished"
+    assert [event.step for event in events_of(run, events.Dev)] == [1, 2]
     (part,) = run.environment().data
     assert (part["name"], part["rows"], part["origin"]) == (KINDS[name][0], 16, "file")
     card = (run.model / "README.md").read_text()
@@ -120,15 +103,13 @@ def test_files_of_a_recipe_file_are_relative_to_it_and_typed_ones_to_the_working
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shipped = (Path(__file__).parents[2] / "recipes" / "own-pairs.toml").read_text()
-    (tmp_path / "recipes").mkdir()
-    (tmp_path / "recipes" / "mine.toml").write_text(
-        shipped.replace("files = []", 'files = ["../rows/a.csv", "/data/b.csv"]')
-    )
-    (tmp_path / "elsewhere").mkdir()
+    mine = shipped.replace("files = []", 'files = ["../rows/a.csv", "/data/b.csv"]')
+    for folder in ("recipes", "elsewhere"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "recipes" / "mine.toml").write_text(mine)
     monkeypatch.chdir(tmp_path / "elsewhere")
     read = load_recipe("../recipes/mine.toml").stages[0].data
     assert read.files == (str(tmp_path / "rows" / "a.csv"), "/data/b.csv")
-    assert read.names == ("a.csv", "b.csv")
     typed = load_recipe("../recipes/mine.toml", ["data.files=c.csv"]).stages[0].data
     assert typed.files == (str(tmp_path / "elsewhere" / "c.csv"),)
 
@@ -136,7 +117,6 @@ def test_files_of_a_recipe_file_are_relative_to_it_and_typed_ones_to_the_working
 @pytest.mark.parametrize(
     ("recipe", "changes", "fault"),
     [
-        ("own-pairs", [], "recipe 'own-pairs' trains on files of your own, and none is named"),
         ("own-pairs", ["data.files=nothing.csv"], "no file '.*nothing.csv'"),
         (
             "sbert",
@@ -156,54 +136,38 @@ def test_what_cannot_be_read_is_one_line(recipe: str, changes: list[str], fault:
     assert caught.value.hint
 
 
-@pytest.mark.parametrize("factor", [1, 10, 100])
+def scale_of(highest: float, encoder: Path, folder: Path, *changes: str) -> str:
+    """The scale of own scored pairs that a training states, where it is stated to be HIGHEST."""
+    highest_score = f"objective.highest={highest}"
+    recipe = own_recipe("own-scored-pairs", encoder, folder, highest_score, *changes)
+    return open_stages(recipe, SAMPLE, 1)[0].scale
+
+
+@pytest.mark.parametrize("factor", [1, 100])
 def test_scores_of_another_scale_than_the_stated_one_are_refused_with_the_right_one(
     tiny_encoder: Path, tmp_path: Path, factor: int
 ) -> None:
-    frame = KINDS["own-scored-pairs"][1].with_columns(pl.col("score") * factor)
-    write(tmp_path / "rows.tsv", frame)
+    scores = {"score": [factor * number / 16 for number in NUMBERS]}
+    write(tmp_path / "rows.tsv", KINDS["own-scored-pairs"][1] | scores)
     stated = 2 * 15 / 16 * factor
-    with pytest.raises(
-        UsageError,
-        match=rf"'rows.tsv': the scores are from 0 to [\d.]+, but objective.highest is {stated:g}",
-    ) as error:
-        open_stages(
-            own_recipe("own-scored-pairs", tiny_encoder, tmp_path, f"objective.highest={stated}"),
-            SAMPLE,
-            1,
-        )
+    refused = rf"'rows.tsv': the scores are from 0 to [\d.]+, but objective.highest is {stated:g}"
+    with pytest.raises(UsageError, match=refused) as error:
+        scale_of(stated, tiny_encoder, tmp_path)
     low = "where all of them are low on this scale: --set data.low_scores=true"
     assert error.value.hint == f"state their scale: --set objective.highest={factor}; {low}"
-    for highest in (factor, stated - 0.01):  # a score in the upper half of the scale
-        (data,) = open_stages(
-            own_recipe("own-scored-pairs", tiny_encoder, tmp_path, f"objective.highest={highest}"),
-            SAMPLE,
-            1,
-        )
-        assert (
-            data.scale
-            == f"own scores are from 0 to {0.9375 * factor:.4g}, objective.highest is {highest:g}"
-        )
+    highest = stated - 0.01  # a score in the upper half of the scale
+    said = f"own scores are from 0 to {0.9375 * factor:.4g}, objective.highest is {highest:g}"
+    assert scale_of(highest, tiny_encoder, tmp_path) == said
 
 
 def test_the_scale_of_several_files_is_that_of_all_of_them(
     tiny_encoder: Path, tmp_path: Path
 ) -> None:
-    low = write(tmp_path / "low.tsv", KINDS["own-scored-pairs"][1])
-    high = write(
-        tmp_path / "high.tsv", KINDS["own-scored-pairs"][1].with_columns(pl.col("score") * 5)
-    )
-    recipe = own_recipe(
-        "own-scored-pairs",
-        tiny_encoder,
-        tmp_path,
-        f'data.files=["{low}", "{high}"]',
-        "objective.highest=5",
-    )
-    assert (
-        open_stages(recipe, SAMPLE, 1)[0].scale
-        == "own scores are from 0 to 4.688, objective.highest is 5"
-    )
+    columns = KINDS["own-scored-pairs"][1]
+    low = write(tmp_path / "low.tsv", columns)
+    high = write(tmp_path / "high.tsv", columns | {"score": [number / 3 for number in NUMBERS]})
+    said = scale_of(5, tiny_encoder, tmp_path, f'data.files=["{low}", "{high}"]')
+    assert said == "own scores are from 0 to 5, objective.highest is 5"
     assert open_stages(own_recipe("own-pairs", tiny_encoder, tmp_path), SAMPLE, 1)[0].scale == ""
 
 

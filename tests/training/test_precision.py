@@ -11,14 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from embedlab.core.recipe import Recipe
-from embedlab.cpu import linear as products
-from embedlab.cpu import packing
-from embedlab.runs.store import RunFolder
 from embedlab.training.checkpointing import Checkpoints, Snapshot
 from embedlab.training.meter import Meter
-from tests.training.small_runs import MACHINE, joint_stages, mixed_stages, recipe_of, stage
-
-Train = Callable[..., RunFolder]
+from tests.training.small_runs import MACHINE, Train, joint_stages, mixed_stages
 
 BF16 = replace(MACHINE, precision="bf16")
 
@@ -72,44 +67,3 @@ def test_loss_weights_and_optimizer_stay_float32_in_bf16(
     snapshot = Snapshot.read(checkpoints.path(checkpoints.steps()[-1]))
     for tensors in (snapshot.encoder, snapshot.heads, snapshot.optimizer):
         assert {tensor.dtype for tensor in tensors.values()} == {torch.float32}
-
-
-def test_runs_of_one_process_may_differ_in_precision(
-    train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    recipe, kinds = recipe_of(tiny_encoder, stage(rows=16)), record_products(monkeypatch)
-    for number, (machine, is_bf16) in enumerate(
-        [(MACHINE, False), (BF16, True), (MACHINE, False)], start=1
-    ):
-        kinds.clear()
-        train(recipe, seed=number, machine=machine)
-        assert (torch.bfloat16 in kinds) is is_bf16
-
-
-@pytest.mark.skipif(
-    not products.can_multiply(torch.bfloat16), reason="this processor's oneDNN has no bf16 products"
-)
-def test_a_run_learns_by_onednns_products_what_it_learns_by_torchs(
-    train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    losses, multiplied = record_losses(monkeypatch), 0
-    recipe, multiply = mixed_stages(tiny_encoder), products._multiply
-
-    def count(states: Tensor, weight: Tensor, bias: Tensor | None, then: str = "none") -> Tensor:
-        nonlocal multiplied
-        multiplied += not torch.is_inference_mode_enabled()
-        return multiply(states, weight, bias, then)
-
-    monkeypatch.setattr(products, "_multiply", count)
-    train(recipe, machine=BF16)
-    assert multiplied == 0  # this encoder is too small
-    expected = torch.stack(losses)
-    losses.clear()
-    monkeypatch.setattr(products, "SMALL", 1)
-    monkeypatch.setattr(products, "FEW_ROWS", 1)
-    monkeypatch.setattr(
-        packing, "rows_to_multiply", lambda rows: rows
-    )  # so that dropout is drawn for as many
-    train(recipe, name="fast", machine=BF16)
-    assert multiplied > len(losses)
-    torch.testing.assert_close(torch.stack(losses), expected, rtol=0.02, atol=0.02)

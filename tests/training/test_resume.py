@@ -13,13 +13,14 @@ from safetensors.torch import load_file, save_file
 
 from embedlab.core.disk import CHECKSUMS, write_json
 from embedlab.core.errors import ExitCode, Interrupted, MissingError, UsageError
-from embedlab.core.recipe import Recipe, load_recipe
+from embedlab.core.recipe import Recipe
 from embedlab.objectives.objective import Trained
 from embedlab.runs import events
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
+from embedlab.training.blocks import blocks
 from embedlab.training.checkpointing import Checkpoints, Snapshot
-from embedlab.training.parallel import Team
+from embedlab.training.stage_data import open_stages
 from embedlab.training.stages import train_run
 from tests.processes import process
 from tests.training import killed_run
@@ -27,9 +28,15 @@ from tests.training.small_runs import (
     MACHINE,
     SAMPLE,
     KilledError,
+    Train,
+    assert_resumes,
+    events_of,
+    fusion_stages,
+    given_stages,
     interrupted,
     length_of_a_vector,
     mixed_stages,
+    notes_of,
     recipe_of,
     save_checkpoints,
     saved_bytes,
@@ -37,18 +44,15 @@ from tests.training.small_runs import (
     two_stages,
 )
 
-Train = Callable[..., RunFolder]
-
 
 def test_a_run_without_a_checkpoint_says_that_it_begins_again(
     train: Train, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    recipe = two_stages(tiny_encoder)
-    interrupted(train, recipe, 2, monkeypatch)
+    recipe = recipe_of(tiny_encoder, stage(rows=48))
+    interrupted(train, recipe, 1, monkeypatch)
     shutil.rmtree(RunFolder.of(tmp_path / "runs", "small", 1).checkpoints)
-    said: list[events.Event] = []
-    train(recipe, resume=True, report=said.append)
-    assert any("begins again from step 0" in getattr(event, "text", "") for event in said)
+    run = train(recipe, resume=True)
+    assert any("begins again from step 0" in note for note in notes_of(run))
 
 
 def test_a_killed_process_loses_nothing(
@@ -57,11 +61,7 @@ def test_a_killed_process_loses_nothing(
     recipe = two_stages(tiny_encoder)
     save_checkpoints(monkeypatch, every=killed_run.EVERY)
     whole = train(recipe, "whole", dev_score=length_of_a_vector)
-    ends = [
-        event.step
-        for event in events.events_after(whole.events_file)[0]
-        if isinstance(event, events.Checkpoint)
-    ]
+    ends = [event.step for event in events_of(whole, events.Checkpoint)]
     kill_at = ends[5] + 1  # in the second stage, one step after a checkpoint
     assert kill_at not in ends
     run = RunFolder.of(tmp_path / "runs", "small", 1)
@@ -73,19 +73,19 @@ def test_a_killed_process_loses_nothing(
         child.start()
         child.join()
         assert child.exitcode == -signal.SIGKILL, moment
-        complete += [int(line) for line in (run.path / killed_run.COMPLETE).read_text().split()][
-            len(complete) :
-        ]
+        complete = list(map(int, (run.path / killed_run.COMPLETE).read_text().split()))
         assert Checkpoints(run.checkpoints).steps()[-1] == complete[-1]
         assert complete == ends[: len(complete)]
         assert run_status(run).state == "crashed"
     with pytest.raises(UsageError, match="exists already, unfinished"):
         train(recipe)
-    assert saved_bytes(train(recipe, resume=True, dev_score=length_of_a_vector)) == saved_bytes(
-        whole
-    )
+    train(recipe, resume=True, dev_score=length_of_a_vector)
+    assert saved_bytes(run) == saved_bytes(whole)
     assert run_status(run).state == "finished"
     assert not list(run.checkpoints.glob(".*"))
+
+
+SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGUSR1, signal.SIGXCPU)
 
 
 def test_a_signal_stops_after_the_step_with_a_checkpoint(
@@ -93,7 +93,7 @@ def test_a_signal_stops_after_the_step_with_a_checkpoint(
 ) -> None:
     recipe = recipe_of(tiny_encoder, stage(rows=96, negatives=3))
     run = RunFolder.of(tmp_path / "runs", "small", 1)
-    for done, number in enumerate((signal.SIGTERM, signal.SIGHUP, signal.SIGINT)):
+    for done, number in enumerate(SIGNALS):
         before = signal.getsignal(number)
         stop = interrupted(train, recipe, 1, monkeypatch, number=number, resume=done > 0)
         assert stop.message.startswith(f"stopped by {number.name} after step {done + 1} of ")
@@ -105,74 +105,26 @@ def test_a_signal_stops_after_the_step_with_a_checkpoint(
     assert saved_bytes(train(recipe, resume=True)) == saved_bytes(train(recipe, "whole"))
 
 
-def test_a_signal_that_comes_once_all_have_agreed_stops_after_the_next_step(
-    train: Train, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    agree, count = Team.agree, iter(range(1, 1000))
-
-    def agree_and_be_stopped(team: Team, *selected: Any, **options: Any) -> Any:
-        agreed = agree(team, *selected, **options)
-        if next(count) == 2:
-            os.kill(os.getpid(), signal.SIGTERM)
-        return agreed
-
-    monkeypatch.setattr(Team, "agree", agree_and_be_stopped)
-    with pytest.raises(Interrupted, match="after step 3 of 11; a checkpoint is saved"):
-        train(recipe_of(tiny_encoder))
-    assert Checkpoints(RunFolder.of(tmp_path / "runs", "small", 1).checkpoints).steps() == [3]
-
-
 def test_a_run_that_mixes_signals_goes_on_wherever_it_stopped(
     train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recipe = mixed_stages(tiny_encoder)
-    whole = train(recipe, "whole", dev_score=length_of_a_vector)
-    steps = [
-        event
-        for event in events.events_after(whole.events_file)[0]
-        if isinstance(event, events.Step)
-    ]
-    end = max(event.step for event in steps if event.stage < 2)
-    done = 0
+    blocks_of_it = blocks(open_stages(recipe, SAMPLE, 1), recipe.mix)
+    end = blocks_of_it[0].steps
     # Before a turn, after one, within one, at the end of the block and in the next.
-    for step in (3, 4, 6, end, end + 1):
-        stop = interrupted(
-            train, recipe, step - done, monkeypatch, resume=done > 0, dev_score=length_of_a_vector
-        )
-        assert f"after step {step} of" in stop.message
-        done = step
-    assert saved_bytes(train(recipe, resume=True, dev_score=length_of_a_vector)) == saved_bytes(
-        whole
-    )
+    steps = [3, 4, 6, end, end + 1]
+    assert_resumes(train, recipe, steps, monkeypatch, dev_score=length_of_a_vector)
 
 
-@pytest.mark.parametrize("name", ["multitask-fusion", "multitask-pretrain-given"])
+@pytest.mark.parametrize("of", [fusion_stages, given_stages])
 def test_stages_in_step_go_on_wherever_they_stopped(
-    name: str, train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+    of: Callable[[Path], Recipe], train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    changes = [
-        "stages.optim.epochs=2",
-        "stages.data.rows=24",
-        "encoder.max_tokens=32",
-        "evaluate.keep=last",
-    ]
-    recipe = load_recipe(name, changes, encoder=str(tiny_encoder))
-    whole = train(recipe, "whole", dev_score=length_of_a_vector)
-    half = [
-        event
-        for event in events.events_after(whole.events_file)[0]
-        if isinstance(event, events.Step)
-    ][-1].step // 2
-    done = 0
-    for step in (1, half, half + 1):  # within a pair of steps, at an epoch's end and in the next
-        stop = interrupted(
-            train, recipe, step - done, monkeypatch, resume=done > 0, dev_score=length_of_a_vector
-        )
-        assert f"after step {step} of" in stop.message
-        done = step
-    assert saved_bytes(train(recipe, resume=True, dev_score=length_of_a_vector)) == saved_bytes(
-        whole
-    )
+    recipe = of(tiny_encoder)
+    half = blocks(open_stages(recipe, SAMPLE, 1), recipe.mix)[-1].end // 2
+    # Within a pair of steps, at an epoch's end and in the next.
+    steps = [1, half, half + 1]
+    assert_resumes(train, recipe, steps, monkeypatch, dev_score=length_of_a_vector)
 
 
 def test_a_signal_while_sentences_are_tokenised_does_not_wait_for_the_first_step(
@@ -254,31 +206,20 @@ def stopped_run(tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) ->
     torch.set_num_threads(1)
     recipe, folder = four_scores(tiny_encoder), tmp_path_factory.mktemp("stopped")
 
+    def train_to(name: str, report: Callable[[events.Event], None]) -> None:
+        run = RunFolder.of(folder, name, 1)
+        more = {"dev_score": lambda _: 1.0, "keeps_checkpoints": True}
+        train_run(recipe, SAMPLE, MACHINE, run, 1, report=report, **more)
+
     def stop_at_the_next(event: events.Event) -> None:
         if isinstance(event, events.Dev) and event.step == 6:
             os.kill(os.getpid(), signal.SIGTERM)
 
-    train_run(
-        recipe,
-        SAMPLE,
-        MACHINE,
-        RunFolder.of(folder, "whole", 1),
-        1,
-        dev_score=lambda _: 1.0,
-        keeps_checkpoints=True,
-    )
+    train_to("whole", lambda _: None)
     with pytest.MonkeyPatch.context() as patch:
         save_checkpoints(patch, every=3)
         with pytest.raises(Interrupted):
-            train_run(
-                recipe,
-                SAMPLE,
-                MACHINE,
-                RunFolder.of(folder, "small", 1),
-                1,
-                dev_score=lambda _: 1.0,
-                report=stop_at_the_next,
-            )
+            train_to("small", stop_at_the_next)
     return folder
 
 
@@ -300,28 +241,8 @@ def test_a_damaged_checkpoint_gives_way_to_the_one_before_with_a_note(
     assert saved_bytes(run) == saved_bytes(RunFolder.of(stopped_run, "whole", 1))
 
 
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        (
-            lambda folder: flip(folder / "encoder.safetensors", -1),
-            r"best-0000003/encoder\.safetensors' is damaged",
-        ),
-        # The newest checkpoint, which each kind of damage hits above, is read by the same lines.
-        pytest.param(
-            DAMAGES["a missing weight"],
-            r"best-0000003' is damaged: encoder: '.*' is missing",
-            marks=pytest.mark.slow,
-        ),
-        pytest.param(
-            DAMAGES["a weight of another shape"],
-            r"best-0000003' is damaged: heads: '.*' is float32 .*, not",
-            marks=pytest.mark.slow,
-        ),
-    ],
-)
 def test_a_damaged_best_model_is_refused_by_name_and_resuming_makes_it_again(
-    damage: Callable[[Path], object], message: str, train: Train, tiny_encoder: Path, tmp_path: Path
+    train: Train, tiny_encoder: Path, tmp_path: Path
 ) -> None:
     recipe = four_scores(tiny_encoder, keep="best")
     run = RunFolder.of(tmp_path / "runs", "small", 1)
@@ -332,8 +253,9 @@ def test_a_damaged_best_model_is_refused_by_name_and_resuming_makes_it_again(
 
     def damage_the_best(event: events.Event) -> None:
         if isinstance(event, events.Checkpoint) and event.step == 11:
-            damage(Checkpoints(run.checkpoints).best_path(3))
+            flip(Checkpoints(run.checkpoints).best_path(3) / "encoder.safetensors", -1)
 
+    message = r"best-0000003/encoder\.safetensors' is damaged"
     with pytest.raises(MissingError, match=message) as refused:
         scored("small", report=damage_the_best)
     assert "--resume" in refused.value.hint
@@ -390,11 +312,7 @@ def test_a_run_that_is_killed_at_a_best_model_ends_with_the_best_model_of_an_und
         return scores[length_of_a_vector(trained)]
 
     whole = train(recipe, "whole", dev_score=near_the_sixth)
-    scored = [
-        event
-        for event in events.events_after(whole.events_file)[0]
-        if isinstance(event, events.Dev)
-    ]
+    scored = events_of(whole, events.Dev)
     scores = {length: event.score for length, event in zip(lengths, scored, strict=True)}
     for event in scored[1:6:2]:
         with monkeypatch.context() as patch:
@@ -405,14 +323,9 @@ def test_a_run_that_is_killed_at_a_best_model_ends_with_the_best_model_of_an_und
     assert saved_bytes(run) == saved_bytes(whole)
     assert f"the model is that of step {scored[5].step}" in run.events_file.read_text()
     checkpoints = Checkpoints(run.checkpoints)
-    named = {
-        best.step
-        for step in checkpoints.steps()
-        if (best := checkpoints.read(step).best) is not None
-    }
-    assert {path.name for path in run.checkpoints.glob("*best*")} == {
-        checkpoints.best_path(step).name for step in named
-    }
+    bests = [checkpoints.read(step).best for step in checkpoints.steps()]
+    named = {checkpoints.best_path(best.step).name for best in bests if best is not None}
+    assert {path.name for path in run.checkpoints.glob("*best*")} == named
 
 
 def test_a_best_model_that_no_checkpoint_names_is_not_that_of_the_resumed_run(
@@ -427,12 +340,10 @@ def test_a_best_model_that_no_checkpoint_names_is_not_that_of_the_resumed_run(
     checkpoints = Checkpoints(RunFolder.of(tmp_path / "runs", "small", 1).checkpoints)
     assert checkpoints.best_path(3).exists()
     assert checkpoints.best_path(6).exists()
-    run = train(
-        recipe, resume=True, dev_score=scores_in_turn(1.0, 1.0, 1.0)
-    )  # as on another machine
-    assert saved_bytes(run) == saved_bytes(
-        train(recipe, "whole", dev_score=scores_in_turn(5.0, 1.0, 1.0, 1.0))
-    )
+    # as on another machine
+    run = train(recipe, resume=True, dev_score=scores_in_turn(1.0, 1.0, 1.0))
+    whole = train(recipe, "whole", dev_score=scores_in_turn(5.0, 1.0, 1.0, 1.0))
+    assert saved_bytes(run) == saved_bytes(whole)
 
 
 def scores_in_turn(*scores: float) -> Callable[[Trained], float]:

@@ -1,14 +1,12 @@
 """A disk without room for a checkpoint, and signals of batch systems: what was trained is saved."""
 
 import shutil
-import signal
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from embedlab.core.disk import FullDiskError
-from embedlab.core.errors import Interrupted
 from embedlab.core.recipe import Recipe, load_recipe
 from embedlab.data.source import Source
 from embedlab.runs import events
@@ -16,7 +14,7 @@ from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
 from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.stages import train_run
-from tests.training.small_runs import MACHINE
+from tests.training.small_runs import MACHINE, notes_of
 
 
 @pytest.fixture
@@ -37,11 +35,6 @@ def run(tmp_path: Path) -> RunFolder:
     return RunFolder.of(tmp_path / "runs", "small", 1)
 
 
-def notes(run: RunFolder) -> str:
-    recorded = events.events_after(run.events_file)[0]
-    return "\n".join(event.text for event in recorded if isinstance(event, events.Noted))
-
-
 class Disk(NamedTuple):
     total: int
     used: int
@@ -58,7 +51,7 @@ def test_a_model_is_written_where_no_checkpoint_has_room(
     train_run(recipe, Source(folder=tmp_path), MACHINE, run, 1)
     assert run_status(run).state == "finished"
     assert run.model.is_dir()
-    assert "no checkpoint after step 6: no space left" in notes(run)
+    assert "no checkpoint after step 6: no space left" in "".join(notes_of(run))
 
 
 def test_room_is_estimated_before_the_first_step(
@@ -81,19 +74,5 @@ def test_too_little_room_for_a_checkpoint_is_said(
     free = (tiny_encoder / "model.safetensors").stat().st_size
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Disk(2 * free, free, free))
     train_run(recipe, Source(folder=tmp_path), MACHINE, run, 1)
-    assert "room for the model" in notes(run)
-    assert "not for a checkpoint" in notes(run)
-
-
-@pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU])
-def test_signals_that_say_that_time_is_up_save_a_checkpoint(
-    number: signal.Signals, recipe: Recipe, run: RunFolder, tmp_path: Path
-) -> None:
-    def stop(event: events.Event) -> None:
-        if isinstance(event, events.Step) and event.step == 2:
-            signal.raise_signal(number)
-
-    with pytest.raises(Interrupted, match=number.name):
-        train_run(recipe, Source(folder=tmp_path), MACHINE, run, 1, report=stop)
-    assert Checkpoints(run.checkpoints).steps() == [2]
-    assert run_status(run).state == "interrupted"
+    assert "room for the model" in "".join(notes_of(run))
+    assert "not for a checkpoint" in "".join(notes_of(run))

@@ -2,9 +2,9 @@
 task.
 """
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -18,28 +18,32 @@ from embedlab.cpu import dropout
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.encoder import TextPair
 from embedlab.encoders.random_encoder import build_random_encoder
+from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.models.reading import Wishes
 from embedlab.objectives.losses import class_contrastive, classification
 from embedlab.objectives.losses.class_contrastive import Options
 from embedlab.objectives.needs import check_columns
 from embedlab.objectives.objective import load_objectives
-from embedlab.runs import events
-from embedlab.runs.store import RunFolder
 from embedlab.training import learner, stages
-from embedlab.training.checkpointing import Checkpoints, Snapshot
+from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.learner import dropout_places
-from embedlab.training.stage_data import open_stage
-from tests.training.small_runs import MACHINE, SAMPLE, interrupted, recipe_of, saved_bytes
+from embedlab.training.stage_data import open_stage, open_stages
+from tests.training.small_runs import (
+    MACHINE,
+    SAMPLE,
+    Train,
+    assert_close,
+    assert_resumes,
+    recipe_of,
+)
 
 ClassContrastive = class_contrastive.objective()
 Classification = classification.objective()
 
-Train = Callable[..., RunFolder]
-
 
 def labelled(
     name: str, task: str = "glue-rte", rows: int = 32, lr: float = 1e-3, **options: object
-) -> dict[str, object]:
+) -> dict[str, Any]:
     classes = ["entailment", "not_entailment"]
     objective = {"name": name, "classes": classes, "joint": True, **options}
     return {
@@ -51,12 +55,14 @@ def labelled(
 
 def test_the_linear_stage_leaves_the_encoder_as_it_is(train: Train, tiny_encoder: Path) -> None:
     run = train(recipe_of(tiny_encoder, labelled("classification", frozen=True)))
-    before, after = (
-        load_file(tiny_encoder / "model.safetensors"),
-        load_file(run.model / "model.safetensors"),
-    )
+    before = load_file(tiny_encoder / "model.safetensors")
+    after = load_file(run.model / "model.safetensors")
     assert all(tensor.equal(before[f"bert.{name}"]) for name, tensor in after.items())
     assert set(load_file(run.path / "heads.safetensors")) == {"0.head.weight", "0.head.bias"}
+    snapshot, _ = Checkpoints(run.checkpoints).newest()
+    assert snapshot is not None
+    assert snapshot.optimizer
+    assert not any(name.startswith("encoder.") for name in snapshot.optimizer)
 
 
 def record_applied(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, float]]:
@@ -75,49 +81,35 @@ def record_applied(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, float]]:
     return applied
 
 
+def encoder_of(folder: Path, architecture: str) -> TransformerEncoder:
+    build_random_encoder(folder, seed=0, hidden=16, architecture=architecture)
+    return load_transformer(str(folder), MACHINE, wishes=Wishes(pooling="cls"))
+
+
 @pytest.mark.parametrize("architecture", ["bert", "roberta", "distilbert", "electra"])
 def test_each_view_runs_at_its_rate_in_every_dropout_and_all_get_their_own_back(
     architecture: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    build_random_encoder(
-        tmp_path / "model", seed=0, hidden=16, vocabulary=["a", "man"], architecture=architecture
-    )
-    encoder = load_transformer(str(tmp_path / "model"), MACHINE, wishes=Wishes(pooling="cls"))
+    encoder = encoder_of(tmp_path, architecture)
     objective = ClassContrastive(Options(dropout=(0.2, 0.1)), encoder.dim)
     model = learner.Learner(encoder, {0: objective}).train()
-    for number, (module, name) in enumerate(dropout_places(encoder.backbone), start=1):
+    places = dropout_places(encoder.backbone)
+    for number, (module, name) in enumerate(places, start=1):
         setattr(module, name, number / 100)  # so that one that got another's back would show
-    before = [getattr(module, name) for module, name in dropout_places(encoder.backbone)]
-    ids, mask = encoder.token_ids(["a man", "man"]).padded([0, 1], 0)
+    before = [getattr(module, name) for module, name in places]
+    chunk = tuple(map(torch.from_numpy, encoder.token_ids(["a man", "man"]).padded([0, 1], 0)))
     applied = record_applied(monkeypatch)
-    vectors = [
-        model.encode((torch.from_numpy(ids), torch.from_numpy(mask)), view)
-        for view in objective.views
-    ]
-    objective(
-        torch.cat(vectors), {"sentence": torch.tensor([0, 1]), "label": torch.tensor([0, 1])}
-    ).backward()
-    assert [getattr(module, name) for module, name in dropout_places(encoder.backbone)] == before
-    half = len(applied) // 2
-    assert {rate for _, rate in applied[:half]} == {0.2}
-    assert {rate for _, rate in applied[half:]} == {0.1}
+    torch.cat([model.encode(chunk, view) for view in objective.views]).sum().backward()
+    assert [getattr(module, name) for module, name in places] == before
+    half = len(before)
+    assert half >= 2 * 2 + 1  # of two layers attention and output, and of the embeddings
+    assert [rate for _, rate in applied] == [0.2] * half + [0.1] * half
     assert {kind for kind, _ in applied[:half]} == {"layer", "attention"}
-    assert half == len(applied) - half == len(before)
-    # Two layers of attention and its output and the feed-forward output, where there is one, and
-    # the embeddings.
-    assert half >= 2 * 2 + 1
 
 
 @pytest.mark.parametrize("architecture", ["bert", "roberta", "distilbert", "electra"])
 def test_a_joint_pair_is_what_transformers_makes_of_it(architecture: str, tmp_path: Path) -> None:
-    build_random_encoder(
-        tmp_path / "model",
-        seed=0,
-        hidden=16,
-        vocabulary=["a", "man", "dog", "sleeps"],
-        architecture=architecture,
-    )
-    encoder = load_transformer(str(tmp_path / "model"), MACHINE, wishes=Wishes(pooling="cls"))
+    encoder = encoder_of(tmp_path, architecture)
     first, second = ["a man", "a dog sleeps"], ["a man sleeps", "a"]
     batch = encoder.tokenizer(
         first, second, padding=True, return_token_type_ids=True, return_tensors="pt"
@@ -126,46 +118,28 @@ def test_a_joint_pair_is_what_transformers_makes_of_it(architecture: str, tmp_pa
         batch.pop("token_type_ids", None)
     with torch.no_grad():
         expected = encoder.backbone.eval()(**batch).last_hidden_state[:, 0]
-    found = encoder.encode(
-        [TextPair(first=one, second=other) for one, other in zip(first, second, strict=True)]
-    )
-    torch.testing.assert_close(torch.from_numpy(found), expected, rtol=1e-5, atol=1e-5)
-
-
-def test_a_checkpoint_within_a_frozen_stage_has_no_optimizer_state_of_the_encoder(
-    train: Train, tiny_encoder: Path
-) -> None:
-    run = train(recipe_of(tiny_encoder, labelled("classification", frozen=True)))
-    checkpoints = Checkpoints(run.checkpoints)
-    state = Snapshot.read(checkpoints.path(checkpoints.steps()[-1])).optimizer
-    assert state
-    assert not [name for name in state if name.startswith("encoder.")]
+    pairs = [TextPair(first=one, second=other) for one, other in zip(first, second, strict=True)]
+    found = torch.from_numpy(encoder.encode(pairs))
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
 
 
 def test_a_linear_stage_on_stored_vectors_learns_what_it_learns_on_texts(
     train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stage = labelled("classification", frozen=True, head_dropout=0.0)
-    optim = {"lr": 1e-2, "batch_size": 8, "epochs": 2}
-    recipe = recipe_of(tiny_encoder, {**stage, "optim": optim})
+    of = labelled("classification", frozen=True, head_dropout=0.0)
+    of["optim"] = {"lr": 1e-2, "batch_size": 8, "epochs": 2}
+
+    def heads(name: str) -> dict[str, Tensor]:
+        return load_file(train(recipe_of(tiny_encoder, of), name).path / "heads.safetensors")
+
     with monkeypatch.context() as patch:
         patch.setattr(stages, "is_frozen", lambda *_: False)
-        slow = load_file(train(recipe, "slow").path / "heads.safetensors")
-
-    def refuse(*_: object) -> Tensor:
-        raise AssertionError("a text is encoded again")
-
-    monkeypatch.setattr(learner.Learner, "encode", refuse)
-    stored = load_file(train(recipe, "kept").path / "heads.safetensors")
-    chunked = load_file(
-        train(
-            recipe_of(tiny_encoder, {**stage, "optim": {**optim, "micro_batch": 5}}), "chunked"
-        ).path
-        / "heads.safetensors"
-    )
-    for name, tensor in slow.items():
-        torch.testing.assert_close(stored[name], tensor, rtol=1e-5, atol=1e-6)
-        assert chunked[name].equal(stored[name])  # there is no graph whose memory could be saved
+        slow = heads("slow")
+    monkeypatch.setattr(learner.Learner, "encode", lambda *_: pytest.fail("encoded again"))
+    stored = heads("stored")
+    assert_close(stored, slow, rtol=1e-5, atol=1e-6)
+    of["optim"]["micro_batch"] = 5  # there is no graph whose memory could be saved
+    assert_close(heads("chunked"), stored, rtol=0, atol=0)
 
 
 def test_a_standardised_linear_stage_is_the_layer_that_its_file_gives_for_plain_vectors(
@@ -180,28 +154,20 @@ def test_a_standardised_linear_stage_is_the_layer_that_its_file_gives_for_plain_
     encoder = load_transformer(str(run.model), MACHINE, wishes=Wishes(pooling="mean-without-cls"))
     texts = open_stage(run.recipe(), SAMPLE, seed=1, index=0).rows.texts
     vectors = torch.from_numpy(encoder.encode(texts))
-    torch.testing.assert_close(objective.middle, vectors.mean(dim=0), rtol=1e-5, atol=1e-6)
-    torch.testing.assert_close(
-        objective.deviation, vectors.std(dim=0, correction=0), rtol=1e-4, atol=1e-6
-    )
+    middle, deviation = vectors.mean(dim=0), vectors.std(dim=0, correction=0)
+    found = {"middle": objective.middle, "deviation": objective.deviation}
+    assert_close(found, {"middle": middle, "deviation": deviation}, rtol=1e-4, atol=1e-6)
     weight, bias = objective.linear()
-    standardised = (vectors - objective.middle) / objective.deviation
-    torch.testing.assert_close(
-        vectors @ weight.T + bias, objective.head(standardised), rtol=1e-4, atol=1e-3
-    )
-    assert not torch.equal(weight, objective.head.weight)
+    expected = objective.head((vectors - middle) / deviation)
+    torch.testing.assert_close(vectors @ weight.T + bias, expected, rtol=1e-4, atol=1e-3)
 
 
 def test_vectors_that_are_read_while_they_are_trained_are_not_standardised() -> None:
+    changes = ["objective.standardise=true", "objective.frozen=true", "optim.turn=1"]
     with pytest.raises(UsageError, match=r"standardise' has no effect"):
-        check_columns(load_recipe("glue-finetune", ["objective.standardise=true"]))
+        check_columns(load_recipe("glue-finetune", changes[:1]))
     with pytest.raises(UsageError, match=r"'stage.0.optim.turn' is set"):
-        check_columns(
-            load_recipe(
-                "glue-finetune",
-                ["objective.frozen=true", "objective.standardise=true", "optim.turn=1"],
-            )
-        )
+        check_columns(load_recipe("glue-finetune", changes))
 
 
 def test_a_stopped_linear_stage_reads_vectors_by_the_same_standard(
@@ -209,11 +175,6 @@ def test_a_stopped_linear_stage_reads_vectors_by_the_same_standard(
 ) -> None:
     linear = labelled("classification", frozen=True, standardise=True)
     recipe = recipe_of(tiny_encoder, linear, labelled("classification"))
-    whole = train(recipe, "whole")
-    end = max(
-        event.step
-        for event in events.events_after(whole.events_file)[0]
-        if isinstance(event, events.Step) and event.stage == 0
-    )
-    interrupted(train, recipe, end + 1, monkeypatch)  # its vectors have changed since
-    assert saved_bytes(train(recipe, resume=True)) == saved_bytes(whole)
+    end = open_stages(recipe, SAMPLE, 1)[0].steps
+    # the vectors have changed since
+    assert_resumes(train, recipe, [end + 1], monkeypatch)
