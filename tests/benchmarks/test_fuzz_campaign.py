@@ -46,19 +46,14 @@ def test_a_mutation_is_the_same_for_the_same_seed() -> None:
 
 
 def test_a_damage_of_a_stored_file_changes_one_bit_or_several_bytes_in_a_row() -> None:
-    whole, generator_of_damages, changed = bytes(range(256)) * 2, random.Random(3), {}
-    for name, damage in DAMAGES.items():
-        changed[name] = []
-        for _ in range(50):
-            content = bytearray(whole)
-            damage(content, generator_of_damages)
-            changed[name].append(
-                [
-                    place
-                    for place, (before, after) in enumerate(zip(whole, content, strict=True))
-                    if before != after
-                ]
-            )
-    assert {len(places) for places in changed["bits"]} == {1}
-    assert all(places == list(range(places[0], places[-1] + 1)) for places in changed["bytes"])
-    assert max(len(places) for places in changed["bytes"]) in range(2, 65)
+    whole, draw = bytes(range(256)) * 2, random.Random(3)
+
+    def changed(name: str) -> list[int]:
+        content = bytearray(whole)
+        DAMAGES[name](content, draw)
+        return [place for place, before in enumerate(whole) if before != content[place]]
+
+    assert {len(changed("bits")) for _ in range(50)} == {1}
+    blocks = [changed("bytes") for _ in range(50)]
+    assert all(places == list(range(places[0], places[-1] + 1)) for places in blocks)
+    assert max(map(len, blocks)) in range(2, 65)

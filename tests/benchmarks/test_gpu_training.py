@@ -15,6 +15,7 @@ from embedlab.training.capture import common_shapes
 from tests.training.small_runs import MACHINE
 
 
+@pytest.mark.slow
 def test_its_smallest_run_measures_a_step_beside_the_peer_and_writes_one_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -45,12 +46,14 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> Source:
     return made_corpora(tmp_path_factory.mktemp("data"))
 
 
-@pytest.mark.parametrize("name", SHAPES)
-@pytest.mark.parametrize("batch", [16, 64])
+@pytest.mark.parametrize(
+    "name",
+    ["sbert", *(pytest.param(name, marks=pytest.mark.slow) for name in {*SHAPES} - {"sbert"})],
+)
 def test_under_a_fifth_of_real_batches_is_padding_when_they_are_packed(
-    name: str, batch: int, encoder: str, corpora: Source
+    name: str, encoder: str, corpora: Source
 ) -> None:
-    recipe = recipe_of(name, encoder, 100, batch)
+    recipe = recipe_of(name, encoder, 100, 64)
     wishes = Wishes(pooling=recipe.encoder.pooling, max_tokens=recipe.encoder.max_tokens)
     loaded = load_transformer(encoder, MACHINE, wishes=wishes)
     shapes = common_shapes(padded_batches(recipe, corpora, loaded), loaded)

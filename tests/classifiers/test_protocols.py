@@ -78,11 +78,10 @@ def both(setting: SettingName) -> tuple[Protocol, SlowProtocol]:
     folds.
     """
     features, labels = clouds()
-    real = Protocol(
-        problem=Problem.of(features, labels), setting=replace(SETTINGS[setting], folds=3), seed=5
-    )
-    return real, SlowProtocol(
-        torch.from_numpy(features), labels, replace(EXPECTED[setting], folds=3), seed=5
+    real, slow = (replace(of[setting], folds=3) for of in (SETTINGS, EXPECTED))
+    return (
+        Protocol(problem=Problem.of(features, labels), setting=real, seed=5),
+        SlowProtocol(torch.from_numpy(features), labels, slow, seed=5),
     )
 
 
@@ -122,19 +121,14 @@ def test_a_gain_below_the_hundredth_of_a_point_does_not_choose_a_stronger_l2(
     train, labels = np.array([[-1.0], [0.0], [0.5], [5.0]] * 20), np.array([0, 1, 0, 1] * 20)
     weak, strong = (boundary(train, labels, one) for one in l2)
     assert abs(weak - strong) > 0.1
-    between = [
-        (weak + strong) / 2
-    ] * better  # rows that the two classify differently, labelled as the stronger one does
-    sure = [-9.0, 9.0] * 12_500
-    features = np.concatenate([train[:, 0], between, sure[better:]])[:, None]
-    problem = Problem.of(
-        features,
-        np.concatenate([labels, [int(strong < weak)] * better, ([0, 1] * 12_500)[better:]]),
-    )
-    outcome = Protocol(problem=problem, setting=replace(SETTINGS["exact"], l2=l2)).tune_by_dev(
-        np.arange(80), np.arange(80, len(features)), np.arange(80, 90)
-    )
-    assert outcome.l2 == (l2[chosen],)
+    # rows that the two classify differently, labelled as the stronger one does, and sure ones
+    between, sure = [(weak + strong) / 2] * better, 12_500 - better
+    features = np.array([*train[:, 0], *between, *[-9.0] * sure, *[9.0] * 12_500])[:, None]
+    own = [int(strong < weak)] * better
+    problem = Problem.of(features, np.array([*labels, *own, *[0] * sure, *[1] * 12_500]))
+    protocol = Protocol(problem=problem, setting=replace(SETTINGS["exact"], l2=l2))
+    dev = np.arange(80, len(features))
+    assert protocol.tune_by_dev(np.arange(80), dev, np.arange(80, 90)).l2 == (l2[chosen],)
 
 
 def boundary(features: NDArray[np.float64], labels: NDArray[np.intp], l2: float) -> float:

@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.recipe import Recipe, from_table
+from embedlab.runs import events
 from embedlab.runs.environment import Environment, collect_environment
+from embedlab.runs.events import EventLog
 from embedlab.runs.store import RunFolder
 
 
@@ -15,11 +17,9 @@ def recipe_of(lr: float = 2e-5) -> Recipe:
         "objective": {"name": "nli_softmax"},
         "optim": {"lr": lr, "batch_size": 8},
     }
-    return from_table(
-        {"summary": "A test.", "encoder": {"model": "tiny", "pooling": "mean"}, "stage": [stage]},
-        name="mine",
-        where="test",
-    )
+    encoder = {"model": "tiny", "pooling": "mean"}
+    values = {"summary": "A test.", "encoder": encoder, "stage": [stage]}
+    return from_table(values, name="mine", where="test")
 
 
 @pytest.fixture
@@ -27,9 +27,11 @@ def recipe() -> Recipe:
     return recipe_of()
 
 
-@pytest.fixture
-def faster_recipe() -> Recipe:
-    return recipe_of(lr=0.1)
+def say(run: RunFolder, *logged: events.Event) -> None:
+    """Let the run record events."""
+    with EventLog(run.events_file) as log:
+        for event in logged:
+            log.append(event)
 
 
 @pytest.fixture

@@ -13,36 +13,18 @@ from embedlab.runs import events, launch
 from embedlab.runs.events import EndingReport, failure_after, length
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
+from tests.runs.conftest import say
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message", "hint"),
-    [
-        (["recipes", "snli-cee"], 2, "no recipe named 'snli-cee'", "did you mean 'snli-ce'"),
-        (["recipes", "--wrong"], 2, "no such option: --wrong", "embedlab recipes --help"),
-        (
-            ["data", "check", "--offline"],
-            3,
-            "no data folder is set, and no dataset is named",
-            "--data DIR",
-        ),
-    ],
-)
 def test_a_command_that_fails_reports_message_hint_and_exit_code(
-    arguments: list[str],
-    code: int,
-    message: str,
-    hint: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("EMBEDLAB_ERRORS_TO", str(tmp_path / "errors.jsonl"))
-    assert main(arguments) == code
+    assert main(["data", "check", "--offline"]) == 3
     written = json.loads((tmp_path / "errors.jsonl").read_text())
-    assert (written["event"], written["exit_code"]) == ("failed", code)
-    assert message in written["message"].lower() or message in written["message"]
-    assert hint in written["hint"]
+    assert (written["event"], written["exit_code"]) == ("failed", 3)
+    assert written["message"] == "no data folder is set, and no dataset is named"
+    assert "--data DIR" in written["hint"]
 
 
 def test_a_bug_reports_its_exception(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,10 +36,8 @@ def test_a_bug_reports_its_exception(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert main(["recipes", "snli-cee"]) == 1
     failed = failure_after(tmp_path / "errors.jsonl", 0)
     assert failed is not None
-    assert (failed.message, failed.exit_code) == (
-        "unforeseen: ZeroDivisionError: division by zero",
-        1,
-    )
+    assert failed.message == "unforeseen: ZeroDivisionError: division by zero"
+    assert failed.exit_code == 1
     assert Path(failed.hint.rpartition(": ")[2]).is_file()
 
 
@@ -66,14 +46,12 @@ def test_the_end_that_a_run_reported_itself_is_not_reported_again(
     run: RunFolder, own: events.Event
 ) -> None:
     report = EndingReport(run.events_file)
-    with events.EventLog(run.events_file) as log:
-        log.append(own)
+    say(run, own)
     before = run.events_file.read_bytes()
     report.write("diverged", exit_code=1)
     assert run.events_file.read_bytes() == before
-    EndingReport(run.events_file).write(
-        "no data", exit_code=3
-    )  # the next attempt has an end of its own
+    # the next attempt has an end of its own
+    EndingReport(run.events_file).write("no data", exit_code=3)
     failed = failure_after(run.events_file, len(before))
     assert failed is not None
     assert failed.message == "no data"
@@ -89,11 +67,6 @@ def test_of_processes_that_work_together_the_first_error_is_the_cause(tmp_path: 
     failed = failure_after(file, offset)
     assert failed is not None
     assert failed.message == "the loss is not finite"
-
-
-def test_a_run_that_was_removed_does_not_come_back_by_a_late_error(tmp_path: Path) -> None:
-    EndingReport(tmp_path / "gone" / "events.jsonl").write("no data", exit_code=3)
-    assert not (tmp_path / "gone").exists()
 
 
 def test_a_detached_process_that_fails_before_its_run_begins_is_a_failed_run(

@@ -12,6 +12,9 @@ from embedlab.runs.evaluations import Evaluation, StoredScore
 
 
 def evaluation(value: float) -> Evaluation:
+    score = StoredScore(
+        by="dataset", slice="sts12", metric="spearman", setting="all", value=value, items=3108
+    )
     return Evaluation(
         task="sts",
         model="sbert@1",
@@ -22,31 +25,21 @@ def evaluation(value: float) -> Evaluation:
         truncated=0,
         data=({"name": "sts12", "rows": 3108},),
         marks=("partial",),
-        scores=(
-            StoredScore(
-                by="dataset",
-                slice="sts12",
-                metric="spearman",
-                setting="all",
-                value=value,
-                items=3108,
-            ),
-        ),
+        scores=(score,),
     )
 
 
-def test_what_is_saved_is_what_is_read(tmp_path: Path) -> None:
+def test_what_is_saved_is_what_is_read_and_an_undefined_score_is_null_in_the_file(
+    tmp_path: Path,
+) -> None:
     saved = evaluation(0.4914)
     assert Evaluation.load(saved.save(tmp_path)) == saved
-
-
-def test_an_undefined_score_is_null_in_the_file_and_nan_when_read(tmp_path: Path) -> None:
     path = evaluation(math.nan).save(tmp_path)
     assert json.loads(path.read_text())["scores"][0]["value"] is None
     assert math.isnan(Evaluation.load(path).scores[0].value)
 
 
-@pytest.mark.parametrize("text", ["", "{", '{"schema": 1}', '{"schema": 99}', "[]"])
+@pytest.mark.parametrize("text", ["{", '{"schema": 1}', '{"schema": 99}'])
 def test_a_damaged_or_newer_file_is_refused_by_name(text: str, tmp_path: Path) -> None:
     path = tmp_path / "sts.json"
     path.write_text(text)
@@ -57,14 +50,15 @@ def test_a_damaged_or_newer_file_is_refused_by_name(text: str, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("key", "value", "wrong"),
     [
-        ("scores", {}, "'scores' is {}"),
-        ("scores", [3], "'scores.0' is 3: not a table"),
         ("scores", [{"by": "dataset"}], "'scores.0.slice' is missing"),
+        (
+            "scores",
+            [vars(evaluation(0.5).scores[0]) | {"value": "0.5"}],
+            "'scores.0.value' is '0.5'",
+        ),
         ("truncated", "no", "'truncated' is 'no'"),
         ("overlaps", {"sts12": 3}, "'overlaps.sts12' is 3"),
         ("overlaps", {"sts12": {"pairs": 3}}, "'overlaps.sts12.sentences' is missing"),
-        ("data", [[]], "'data.0' is []"),
-        ("marks", "partial", "'marks' is 'partial'"),
         ("notes", [3], "'notes.0' is 3"),
     ],
 )
@@ -77,12 +71,3 @@ def test_a_wrong_shape_is_refused_by_file_and_key(
     with pytest.raises(MissingError) as caught:
         Evaluation.load(path)
     assert caught.value.message.startswith(f"{path}: damaged: {wrong}")
-
-
-def test_a_score_that_is_not_a_number_is_refused_by_its_place(tmp_path: Path) -> None:
-    path = evaluation(0.5).save(tmp_path)
-    values = json.loads(path.read_text())
-    values["scores"][0]["value"] = "0.5"
-    write_json(path, values)
-    with pytest.raises(MissingError, match=r"'scores\.0\.value' is '0\.5'"):
-        Evaluation.load(path)

@@ -1,6 +1,7 @@
 import json
 import math
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -47,11 +48,8 @@ def test_every_kind_of_event_reads_back_as_it_was_written(tmp_path: Path) -> Non
 
 
 def test_a_loss_that_is_not_finite_stays_valid_json() -> None:
-    line = events.to_line(Step(**{**vars(STEP), "loss": math.nan}))
+    line = events.to_line(replace(STEP, loss=math.nan))
     assert json.loads(line, parse_constant=pytest.fail)["loss"] is None
-    read = events.from_line(line)
-    assert isinstance(read, Step)
-    assert math.isnan(read.loss)
 
 
 def test_a_half_written_line_waits_until_it_is_whole(tmp_path: Path) -> None:
@@ -74,10 +72,9 @@ def test_a_file_that_became_shorter_is_read_from_its_beginning(tmp_path: Path) -
 @pytest.mark.parametrize(
     "damage",
     [
-        *("", "not json", "[]", "3", "[" * 100_000),
-        *('{"event": "future"}', '{"event": "step"}', '{"event": ["step"]}'),
-        *(f'{{"event": "dev", "step": {step}, "score": 1}}' for step in ('"x"', "Infinity", "NaN")),
-        f'{{"event": "dev", "step": 1, "score": {"9" * 400}}}',
+        *("", "not json", "[]", "[" * 100_000, "9" * 5000),
+        *('{"event": "future"}', '{"event": "step"}', '{"event": ["step"]}', '{"event": {}}'),
+        '{"event": "note", "time": 1, "text": "\\ud800"}',
     ],
     ids=lambda damage: damage[:44],
 )
@@ -117,57 +114,28 @@ def test_a_full_disk_is_one_clear_error(tmp_path: Path) -> None:
             log.append(STEP)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        '{"event": "dev", "time": 1e300, "step": 1, "score": 1}',
-        '{"event": "dev", "time": -1, "step": 1, "score": 1}',
-        '{"event": "dev", "time": null, "step": 1, "score": 1}',
-        '{"event": "dev", "time": 1, "step": 1e300, "score": 1}',
-        '{"event": "dev", "time": 1, "step": -1, "score": 1}',
-        '{"event": "dev", "time": 1, "step": 100000000000000000000, "score": 1}',
-        '{"event": "note", "time": 1, "text": "\\ud800"}',
-        '{"event": ["dev"], "time": 1}',
-        '{"event": {}, "time": 1}',
-        "[" * 100_000,
-        "9" * 5000,
-    ],
-)
-def test_a_line_that_no_process_of_ours_wrote_is_left_out(line: str) -> None:
-    assert events.from_line(line) is None
-
-
-def test_an_endless_rest_is_an_unknown_one() -> None:
-    line = (
-        '{"event": "step", "time": 1, "stage": 0, "epoch": 1, "step": 1, "steps": 2, "loss": '
-        '1, "lr": 1, "rows_per_s": 1, '
-    )
-    found = events.from_line(line + '"eta_s": 1e300, "memory_mib": 1}')
-    assert isinstance(found, events.Step)
-    assert math.isnan(found.eta_s)
-
-
-WRONG = {
-    "time": ["1e300", "-1", "null", "NaN", "Infinity", '"now"', "[]", "true", "9" * 400],
-    "step": ["-1", "1e300", '"3"', "{}", "null", "true", "9" * 5000],
-    "loss": ['"0.5"', "[1]", "{}", "false"],
+WRONG: dict[str, list[str | None]] = {  # None: the key is missing
+    "time": [None, "1e300", "-1", "null", "Infinity", '"now"', "true"],
+    "step": [None, "-1", "1e300", '"3"', "null", "9" * 5000],
+    "loss": [None, '"0.5"', "[1]", "false"],
 }
 
 
 @pytest.mark.parametrize(
     ("key", "value"), [(key, value) for key, values in WRONG.items() for value in values]
 )
-def test_a_value_that_cannot_be_one_makes_its_line_damaged(key: str, value: str) -> None:
+def test_a_value_that_cannot_be_one_makes_its_line_damaged(key: str, value: str | None) -> None:
     line = events.to_line(STEP)
-    assert events.from_line(line) == STEP
-    assert (
-        events.from_line(line.replace(f'"{key}": {json.loads(line)[key]}', f'"{key}": {value}'))
-        is None
+    own = f'"{key}": {json.loads(line)[key]}'
+    damaged = (
+        line.replace(f"{own}, ", "") if value is None else line.replace(own, f'"{key}": {value}')
     )
+    assert damaged != line
+    assert events.from_line(damaged) is None
 
 
-@pytest.mark.parametrize("key", ["time", "step", "loss"])
-def test_an_event_without_a_key_that_it_needs_is_damaged(key: str) -> None:
-    values = json.loads(events.to_line(STEP))
-    del values[key]
-    assert events.from_line(json.dumps(values)) is None
+@pytest.mark.parametrize(("key", "value"), [("loss", "null"), ("eta_s", "1e300")])
+def test_what_is_endless_or_no_number_is_nan(key: str, value: str) -> None:
+    line = events.to_line(STEP)
+    read = events.from_line(line.replace(f'"{key}": {vars(STEP)[key]}', f'"{key}": {value}'))
+    assert math.isnan(getattr(read, key))

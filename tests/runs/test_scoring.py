@@ -4,9 +4,9 @@ import subprocess
 import sys
 
 from embedlab.runs import events
-from embedlab.runs.events import EventLog
 from embedlab.runs.status import being_scored, is_being_scored, run_status
 from embedlab.runs.store import RunFolder
+from tests.runs.conftest import say
 
 OTHER = """
 import sys
@@ -20,10 +20,7 @@ with being_scored([RunFolder(Path(sys.argv[1]))]):
 
 
 def finished(run: RunFolder) -> None:
-    run.path.mkdir(parents=True, exist_ok=True)
-    with EventLog(run.events_file) as log:
-        log.append(events.Started(pid=1, host="here", steps=9))
-        log.append(events.Finished(step=9))
+    say(run, events.Started(pid=1, host="here", steps=9), events.Finished(step=9))
 
 
 def test_a_finished_run_is_scoring_until_its_block_ends(run: RunFolder) -> None:

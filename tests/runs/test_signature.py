@@ -22,27 +22,8 @@ from embedlab.runs.signature import (
 # Separators, what percent-encoding writes, words with a meaning, bytes of a file name that are not
 # text, several alphabets.
 PIECES = [
-    "|",
-    ":",
-    ",",
-    "%",
-    "%7C",
-    " ",
-    "\n",
-    "none",
-    "unknown",
-    "\udcff",
-    "\ud83d",
-    "é",
-    "漢",
-    "😀",
-    "a",
-    "7",
-    "10",
-    "/",
-    "@",
-    "\x00",
-    "²",
+    *("|", ":", ",", "%", "%7C", " ", "\n", "none", "unknown", "\udcff", "\ud83d"),
+    *("é", "漢", "😀", "a", "7", "10", "/", "@", "\x00", "²"),
 ]
 
 ONE = Signature(
@@ -72,7 +53,7 @@ def test_any_values_are_read_back_as_they_were_written() -> None:
     def value() -> str:
         return "".join(draw.choices(PIECES, k=draw.randint(0, 4)))
 
-    for _ in range(400):
+    for _ in range(100):
         written = Signature(
             **{name: tuple(value() for _ in range(draw.randint(0, 3))) for name in SIGNATURE_PARTS}
         )
@@ -95,7 +76,6 @@ def test_values_are_sorted_numbers_by_size_and_each_is_there_once() -> None:
     "line",
     [
         "",
-        "x",
         "task",
         "task:",
         "task:sts|",
@@ -103,8 +83,6 @@ def test_values_are_sorted_numbers_by_size_and_each_is_there_once() -> None:
         "task:sts|zeta:1",
         "task:%FF",
         "|".join(part for part in str(ONE).split("|") if not part.startswith("backend:")),
-        "|",
-        "BLEU|nrefs:1",
     ],
 )
 def test_any_other_line_is_refused(line: str) -> None:
@@ -117,6 +95,7 @@ def test_any_other_line_is_refused(line: str) -> None:
     ("changed", "agreement"),
     [
         ({"pooling": ("cls",)}, {"pooling": "differs"}),
+        ({}, {}),
         ({"max_tokens": ()}, {"max_tokens": "differs"}),
         ({"version": ("0.2.0",)}, {"version": "other version"}),
         ({"pooling": ("unknown", "mean")}, {"pooling": "unknown"}),
@@ -135,7 +114,6 @@ def test_any_other_line_is_refused(line: str) -> None:
             {"data": ("sts12/test@aaaa",), "n": ("3108",)},
             {"data": "only in one", "n": "only in one"},
         ),
-        ({"data": ("sts12/test@aaaa", "sick-r/test@cccc")}, {"data": "differs"}),
         ({"data": ("sts13/test@dddd",)}, {"data": "differs"}),
     ],
 )
@@ -145,31 +123,17 @@ def test_parts_differ_miss_or_are_only_in_one(
     assert agreements(**changed) == agreement
 
 
-def test_equal_signatures_have_no_difference() -> None:
-    assert agreements() == {}
-
-
 def test_data_is_named_by_its_content_not_by_its_folder() -> None:
-    state = {
-        "name": "/home/me/mine.tsv",
-        "split": "all",
-        "origin": "file",
-        "sha256": {"/home/me/mine.tsv": "12" * 32},
-    }
-    moved = {
-        "name": "mine.tsv",
-        "split": "all",
-        "origin": "file",
-        "sha256": {"mine.tsv": "12" * 32},
-    }
+    def of_file(name: str, sha256: str = "12" * 32) -> str:
+        return data_part({"name": name, "split": "all", "origin": "file", "sha256": {name: sha256}})
+
     digest = hashlib.sha256(("12" * 32).encode()).hexdigest()[:12]
-    assert data_part(state) == data_part(moved) == f"mine.tsv/all@{digest}"
-    assert data_part({**moved, "sha256": {"mine.tsv": "34" * 32}}) != data_part(moved)
-    assert (
-        data_part({"name": "sts12", "split": "test", "revision": "mteb/sts12@0123456789abcdef"})
-        == "sts12/test@0123456789ab"
-    )
-    assert data_part({"name": "sts12", "split": "test", "origin": "tiny"}) == "sts12/test@tiny"
+    assert of_file("/home/me/mine.tsv") == of_file("mine.tsv") == f"mine.tsv/all@{digest}"
+    assert of_file("mine.tsv", "34" * 32) != of_file("mine.tsv")
+    sts12 = {"name": "sts12", "split": "test"}
+    revision = {"revision": "mteb/sts12@0123456789abcdef"}
+    assert data_part({**sts12, **revision}) == "sts12/test@0123456789ab"
+    assert data_part({**sts12, "origin": "tiny"}) == "sts12/test@tiny"
     assert data_part({"name": "sts12"}) == "sts12/none@unknown"
 
 
@@ -180,9 +144,7 @@ def test_facts_of_several_encoders_are_several_values() -> None:
 
 def test_versions_of_several_tasks_do_not_contradict_that_of_one_of_them() -> None:
     several = replace(ONE, task=("mine", "sts"), version=("0.1.0", "0.1.0+mine"))
-    assert {part.name: part.agreement for part in part_differences(several, ONE)}[
-        "version"
-    ] == "only in one"
-    assert (
-        agreements(version=("0.1.0", "0.1.0+mine"))["version"] == "other version"
-    )  # a mean over members of two versions
+    (version,) = (part for part in part_differences(several, ONE) if part.name == "version")
+    assert version.agreement == "only in one"
+    # a mean over members of two versions
+    assert agreements(version=("0.1.0", "0.1.0+mine")) == {"version": "other version"}

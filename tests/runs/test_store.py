@@ -12,6 +12,7 @@ from embedlab.core.recipe import Recipe
 from embedlab.runs.environment import Environment
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder, find_runs, remove_runs, rename_runs, select_runs
+from tests.runs.conftest import recipe_of
 
 HOLD = """
 import sys, time
@@ -41,20 +42,14 @@ def test_writing_again_keeps_what_is_there(
 
 
 def test_another_recipe_is_refused_with_the_keys_that_differ(
-    run: RunFolder, faster_recipe: Recipe, circumstances: Environment
+    run: RunFolder, circumstances: Environment
 ) -> None:
     with pytest.raises(UsageError, match=r"stage\.0\.optim\.lr was 2e-05, now 0\.1") as error:
-        run.write_once(faster_recipe, circumstances)
+        run.write_once(recipe_of(lr=0.1), circumstances)
     assert "--name mine-2" in error.value.hint
 
 
-def test_a_run_folder_of_a_newer_schema_is_refused(run: RunFolder) -> None:
-    run.environment_file.write_text(sealed_json({"schema": 99}))
-    with pytest.raises(MissingError, match="newer embedlab"):
-        run.environment()
-
-
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"schema": 1}', b"\xff"])
+@pytest.mark.parametrize("content", [b"{", b"[]", b'{"schema": 1}', b"\xff"])
 def test_a_damaged_environment_is_a_missing_resource(run: RunFolder, content: bytes) -> None:
     run.environment_file.write_bytes(content)
     with pytest.raises(MissingError, match=r"environment\.json"):
@@ -106,15 +101,20 @@ def test_looking_up_the_holder_of_a_run_does_not_keep_it_from_starting(
             pass
 
 
-@pytest.mark.parametrize("name", ["", "a/b", "../x", ".hidden", "a b", "a@1", "-x", "dice", "gap"])
+@pytest.mark.parametrize("name", ["", "../x", ".hidden", "a b", "a@1", "-x", "dice", "gap"])
 def test_a_name_that_would_leave_the_runs_folder_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(UsageError, match="cannot name a run"):
         RunFolder.of(tmp_path, name, 1)
 
 
+def make_runs(folder: Path, *names: str) -> None:
+    for name, _, seed in (name.partition("@") for name in names):
+        RunFolder.of(folder, name, int(seed)).path.mkdir(parents=True)
+
+
 def test_runs_are_found_by_name_and_seed_in_order(tmp_path: Path) -> None:
-    for name, seed in [("b", 10), ("b", 9), ("a", 1)]:
-        RunFolder.of(tmp_path, name, seed).path.mkdir(parents=True)
+    assert find_runs(tmp_path / "nowhere") == []
+    make_runs(tmp_path, "b@10", "b@9", "a@1")
     (tmp_path / "a" / "notes").mkdir()
     (tmp_path / "a" / "seed-x").mkdir()
     (tmp_path / ".trash" / "seed-1").mkdir(parents=True)
@@ -127,13 +127,8 @@ def test_runs_are_found_by_name_and_seed_in_order(tmp_path: Path) -> None:
     assert "did you mean 'b@" in error.value.hint
 
 
-def test_no_runs_folder_means_no_runs(tmp_path: Path) -> None:
-    assert find_runs(tmp_path / "nowhere") == []
-
-
 def test_removing_the_last_seed_removes_the_name(tmp_path: Path) -> None:
-    for seed in (1, 2):
-        RunFolder.of(tmp_path, "a", seed).path.mkdir(parents=True)
+    make_runs(tmp_path, "a@1", "a@2")
     remove_runs(select_runs(tmp_path, "a@1"))
     assert [run.id for run in find_runs(tmp_path)] == ["a@2"]
     remove_runs(select_runs(tmp_path, "a"))
@@ -141,8 +136,7 @@ def test_removing_the_last_seed_removes_the_name(tmp_path: Path) -> None:
 
 
 def test_renaming_moves_all_seeds_and_never_over_another_run(tmp_path: Path) -> None:
-    for name, seed in [("a", 1), ("a", 2), ("b", 1)]:
-        RunFolder.of(tmp_path, name, seed).path.mkdir(parents=True)
+    make_runs(tmp_path, "a@1", "a@2", "b@1")
     rename_runs(tmp_path, "a", "c")
     assert [run.id for run in find_runs(tmp_path)] == ["b@1", "c@1", "c@2"]
     with pytest.raises(UsageError, match="already"):
@@ -155,12 +149,9 @@ def test_renaming_moves_all_seeds_and_never_over_another_run(tmp_path: Path) -> 
     ("key", "value", "wrong"),
     [
         ("seed", "one", "'seed' is 'one'"),
-        ("data", {"a": 1}, "'data' is"),
-        ("data", [3], "'data.0' is 3"),
         ("data", [{"rows": 3}], "'data.0.name' is missing"),
         ("data", [{"name": "snli", "sha256": [1]}], "'data.0.sha256' is [1]"),
         ("threads", 1.5, "'threads' is 1.5"),
-        ("command", "embedlab", "'command' is"),
         ("packages", {"torch": 2}, "'packages.torch' is 2"),
         ("host", "a\0", "'host' holds a NUL character"),
         ("schema", "1", "'schema' is '1'"),
@@ -181,11 +172,9 @@ def test_an_environment_of_a_wrong_shape_is_refused_by_file_and_key(
     "text",
     [
         "",
-        "[]",
         '{"pid": "7", "host": "here"}',
         '{"pid": 7}',
         "[" * 100_000,
-        "9" * 5000,
         '{"pid": 7, "host": 7}',
     ],
 )
