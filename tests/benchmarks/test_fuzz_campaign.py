@@ -1,7 +1,6 @@
 """A campaign names every way in which a case can end, and goes on after the worst of them."""
 
 import os
-import random
 import sys
 import time
 from collections.abc import Callable
@@ -13,7 +12,6 @@ sys.path.append(str(BENCHMARKS / "fuzz"))
 
 from campaign import Case, generator, run
 from damage import MUTATIONS
-from flips import DAMAGES
 
 
 def refuse(hint: str) -> None:
@@ -43,17 +41,3 @@ def test_a_mutation_is_the_same_for_the_same_seed() -> None:
         results = {mutate(content, generator(3, number)) for number in range(20)}
         assert results == {mutate(content, generator(3, number)) for number in range(20)}
         assert results != {content}, name
-
-
-def test_a_damage_of_a_stored_file_changes_one_bit_or_several_bytes_in_a_row() -> None:
-    whole, draw = bytes(range(256)) * 2, random.Random(3)
-
-    def changed(name: str) -> list[int]:
-        content = bytearray(whole)
-        DAMAGES[name](content, draw)
-        return [place for place, before in enumerate(whole) if before != content[place]]
-
-    assert {len(changed("bits")) for _ in range(50)} == {1}
-    blocks = [changed("bytes") for _ in range(50)]
-    assert all(places == list(range(places[0], places[-1] + 1)) for places in blocks)
-    assert max(map(len, blocks)) in range(2, 65)

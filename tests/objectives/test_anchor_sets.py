@@ -77,12 +77,6 @@ def test_an_anchor_has_what_it_entails_and_the_other_hypotheses(
     assert _members(sets.negatives) == negatives
 
 
-def test_pairs_keep_their_class_and_in_batch_pairs_are_contradictions() -> None:
-    sets = _sets([(0, 2, ENTAILMENT), (0, 3, NEUTRAL), (1, 4, CONTRADICTION)])
-    assert sets.classes[0, [2, 3, 4]].tolist() == [ENTAILMENT, NEUTRAL, CONTRADICTION]
-    assert sets.classes[1, [2, 3, 4]].tolist() == [CONTRADICTION] * 3
-
-
 def test_draws_are_uniform_and_follow_their_seed() -> None:
     mask = np.array([[True, True, False, True, True, True]])
     rng = np.random.default_rng(7)

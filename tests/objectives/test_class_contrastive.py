@@ -44,14 +44,6 @@ def test_the_loss_equals_the_loop(labels: list[int], tau: float) -> None:
     assert found.item() == pytest.approx(by_loop(vectors, labels, tau), abs=1e-9)
 
 
-def test_without_classes_each_view_of_a_text_picks_its_other_views_among_all_others() -> None:
-    objective = ClassContrastive(Options(classes="none", dropout=(0.1, 0.1), reduction="sum"), 8)
-    vectors, rows = torch.randn(10, 8, dtype=torch.float64), torch.tensor([4, 0, 2])
-    views = torch.cat([vectors[rows], vectors[5 + rows]])
-    expected = 6 * by_loop(views, [0, 1, 2, 0, 1, 2], 0.05)
-    assert objective(vectors, {"sentence": rows}).item() == pytest.approx(expected)
-
-
 def test_one_view_of_each_class_is_finite() -> None:
     vectors = torch.randn(3, 6, requires_grad=True)
     loss = class_contrastive_loss(vectors, torch.tensor([0, 1, 2]), temperature=0.05)
@@ -59,15 +51,6 @@ def test_one_view_of_each_class_is_finite() -> None:
     assert loss.item() == 0
     assert vectors.grad is not None
     assert vectors.grad.isfinite().all()
-
-
-def test_a_frozen_classifier_sees_its_encoder_once_without_dropout() -> None:
-    frozen, plain = (
-        Classification(ClassificationOptions(frozen=value), 8) for value in (True, False)
-    )
-    assert (frozen.frozen, frozen.views) == ("encoder", (0.0,))
-    assert (plain.frozen, plain.views) == ("nothing", (None,))
-    assert Classification(ClassificationOptions(dropout=(0.0, 0.3)), 8).views == (0.0, 0.3)
 
 
 def test_a_score_is_trained_by_squared_error_over_all_views() -> None:
@@ -120,6 +103,7 @@ def test_coded_rates_are_those_of_every_later_step_of_the_authors_code(listed: l
     ("classes", "column", "labels", "expected"),
     [
         (("0", "1"), "label", [1, 0, 1], [1, 0, 1]),
+        ("none", "joint", [], [0, 1, 2]),
         ("exact", "gold", [3.81, 3.79, 3.81], [0, 1, 0]),
         ("tenths", "gold", [3.81, 2.5, 3.79], [0, 1, 0]),
     ],
@@ -127,11 +111,13 @@ def test_coded_rates_are_those_of_every_later_step_of_the_authors_code(listed: l
 def test_all_views_of_a_class_are_positives_and_the_loss_is_scaled(
     classes: Any, column: str, labels: list[float], expected: list[int]
 ) -> None:
-    options = Options(classes=classes, joint=column == "gold", dropout=(0.2, 0.1), scale=0.5)
+    options = Options(
+        classes=classes, joint=column != "label", dropout=(0.2, 0.1), scale=0.5, reduction="sum"
+    )
     objective = ClassContrastive(options, 8)
     assert objective.views == (0.2, 0.1)
     vectors, rows = torch.randn(10, 8, dtype=torch.float64), torch.tensor([4, 0, 2])
     views = torch.cat([vectors[rows], vectors[5 + rows]])
     encoded = "joint" if options.joint else "sentence"
-    found = objective(vectors, {encoded: rows, column: torch.tensor(labels)})
-    assert found.item() == pytest.approx(by_loop(views, expected * 2, 0.05) / 2)
+    found = objective(vectors, {column: torch.tensor(labels), encoded: rows})
+    assert found.item() == pytest.approx(6 * by_loop(views, expected * 2, 0.05) / 2)

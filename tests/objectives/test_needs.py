@@ -22,6 +22,9 @@ def needs_of(name: str, options: Mapping[str, Any]) -> Needs:
 @pytest.mark.parametrize(
     ("name", "options", "columns"),
     [
+        ("definition_to_word", {}, ("definition", "word")),
+        ("paraphrase_head", {}, ("sentence1", "sentence2", "is_duplicate")),
+        ("sentiment_head", {}, ("sentence", "label")),
         ("class_contrastive", {"classes": "none"}, ("sentence",)),
         ("class_contrastive", {"classes": "none", "joint": True}, ("sentence1", "sentence2")),
         ("class_contrastive", {"classes": ("a", "b")}, ("sentence", "label")),
@@ -57,11 +60,6 @@ def test_the_columns_follow_from_the_options(
     assert {*found.shape.columns} == {*columns}
 
 
-def test_rows_of_a_premise_stay_together_unless_they_may_be_parted() -> None:
-    assert needs_of("nli_softmax", {}).together == "premise"
-    assert needs_of("nli_softmax", {"premises": "apart"}).together is None
-
-
 @pytest.mark.parametrize(
     ("name", "options", "inert"),
     [
@@ -95,13 +93,6 @@ def test_own_files_are_read_with_the_same_columns_by_what_they_hold() -> None:
     assert shape.texts == ("a", "w")
     assert shape.labels == {"label": ("x", "y"), "kind": ()}
     assert shape.numbers == {"gold": 5.0}
-
-
-def test_kinds_of_datasets_are_those_that_have_every_column() -> None:
-    assert Needs(sentences=("premise", "hypothesis")).kinds == ["nli"]
-    assert Needs(sentences=("anchor", "positive")).kinds == ["triplets"]
-    assert "sentences" in Needs(sentences=("sentence",)).kinds
-    assert "sentences" not in Needs(sentences=("sentence",), classes={"label": ("0", "1")}).kinds
 
 
 @pytest.mark.parametrize(

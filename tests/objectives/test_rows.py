@@ -72,22 +72,12 @@ def test_rows_whose_word_is_not_one_token_are_left_out_and_counted() -> None:
     assert rows.frame.equals(DEFINED[[0, 2, 3]].select("definition", "word"))
 
 
-def test_without_tokens_words_are_numbered_by_their_first_appearance() -> None:
-    words = [f"w{7 * number % 40}" for number in range(40)]
-    rows = index_rows(
-        pl.DataFrame({"definition": words, "word": [*words[:20], *words[:20]]}), WORDS
-    )
-    assert rows.columns["word"].tolist() == [*range(20), *range(20)]
-    assert rows.columns["definition"].tolist() == [*range(40)]
-    assert rows.left_out == 0
-
-
 def test_scores_are_float32_and_every_column_can_be_written_to() -> None:
     needs = Needs(sentences=("premise",), numbers=("gold",), classes=NEEDS.classes)
     rows = index_rows(FRAME.with_columns(gold=pl.Series([0.1, 2.5, 5.0])), needs)
-    assert rows.columns["gold"].dtype == np.float32
     assert rows.columns["gold"].tolist() == pytest.approx([0.1, 2.5, 5.0])
-    words = index_rows(DEFINED, WORDS, ids)
+    words = index_rows(DEFINED, WORDS)
+    assert words.columns["word"].tolist() == [0, 1, 2, 3]  # without tokens, as they appear
     for name, column in (rows.columns | words.columns).items():
         assert column.flags.writeable, name  # torch takes it without a copy
-        assert name == "gold" or column.dtype == np.int64
+        assert column.dtype == (np.float32 if name == "gold" else np.int64)

@@ -37,18 +37,12 @@ def trained() -> dict[str, Tensor]:
 
 def test_every_head_has_the_numbers_that_the_run_saved(tmp_path: Path) -> None:
     heads = trained()
-    found = load_objectives(run_with(tmp_path, heads), 8)
+    more = heads | {"7.more": torch.zeros(2)}  # is not read
+    found = load_objectives(run_with(tmp_path, more), 8)
     loaded = saved_tensors(found)
     assert list(loaded) == list(heads)
     assert all(torch.equal(loaded[name], one) for name, one in heads.items())
     assert len(found) == len(load_recipe("multitask", []).stages)
-
-
-def test_other_tensors_beside_those_of_the_recipe_are_not_read(tmp_path: Path) -> None:
-    loaded = saved_tensors(
-        load_objectives(run_with(tmp_path, trained() | {"7.more": torch.zeros(2)}), 8)
-    )
-    assert "7.more" not in loaded
 
 
 @pytest.mark.parametrize(

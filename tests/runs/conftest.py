@@ -1,6 +1,11 @@
 """A resolved recipe and the folder of a run that follows it."""
 
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,3 +55,33 @@ def run(tmp_path: Path, recipe: Recipe, circumstances: Environment) -> RunFolder
     folder = RunFolder.of(tmp_path / "runs", "mine", 1)
     folder.write_once(recipe, circumstances)
     return folder
+
+
+HOLD = """
+import signal, sys, time
+from pathlib import Path
+from embedlab.runs import events
+from embedlab.runs.store import RunFolder
+run = RunFolder(Path(sys.argv[1]))
+def stop(*_):
+    with events.EventLog(run.events_file) as log:
+        log.append(events.RunInterrupted(step=1))
+    sys.exit(130)
+signal.signal(signal.SIGTERM, stop)
+with run.lock():
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+@contextmanager
+def child(program: str, run: RunFolder, **options: Any) -> Iterator["subprocess.Popen[str]"]:
+    """A process with a PROGRAM of its own for the run, from its first line on."""
+    words = [sys.executable, "-c", program, str(run.path)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, **options) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() in {"held\n", "scoring\n"}
+        try:
+            yield process
+        finally:
+            process.kill()

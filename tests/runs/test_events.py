@@ -53,14 +53,11 @@ def test_a_loss_that_is_not_finite_stays_valid_json() -> None:
 
 
 def test_a_half_written_line_waits_until_it_is_whole(tmp_path: Path) -> None:
-    path = tmp_path / "events.jsonl"
-    line = events.to_line(STEP).encode()
-    path.write_bytes(line + line[:20])
-    first, offset = events_after(path)
-    assert (first, offset) == ([STEP], len(line))
-    assert events_after(path, offset) == ([], offset)
-    path.write_bytes(line + line)
-    assert events_after(path, offset) == ([STEP], 2 * len(line))
+    path, line = tmp_path / "events.jsonl", events.to_line(STEP).encode()
+    for whole, rest in ((1, line[:20]), (2, b"")):
+        path.write_bytes(whole * line + rest)
+        assert events_after(path) == ([STEP] * whole, whole * len(line))
+        assert events_after(path, len(line)) == ([STEP] * (whole - 1), whole * len(line))
 
 
 def test_a_file_that_became_shorter_is_read_from_its_beginning(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import psutil
 import pytest
@@ -16,31 +15,12 @@ from embedlab.core.settings import Settings
 from embedlab.runs import launch
 from embedlab.runs.status import run_status
 from embedlab.runs.store import Holder, RunFolder, process_start, remove_runs, rename_runs
-
-TRAIN = """
-import signal, sys, time
-from pathlib import Path
-from embedlab.runs import events
-from embedlab.runs.store import RunFolder
-run = RunFolder(Path(sys.argv[1]))
-def stop(*_):
-    with events.EventLog(run.events_file) as log:
-        log.append(events.RunInterrupted(step=1))
-    sys.exit(130)
-signal.signal(signal.SIGTERM, stop)
-with run.lock():
-    print("held", flush=True)
-    time.sleep(60)
-"""
+from tests.runs.conftest import HOLD, child
 
 
 @pytest.mark.parametrize("force", [False, True])
 def test_cancelling_ends_the_process_and_the_run_says_so(run: RunFolder, force: bool) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-c", TRAIN, str(run.path)], stdout=subprocess.PIPE, start_new_session=True
-    ) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
+    with child(HOLD, run, start_new_session=True) as process:
         assert launch.cancel_run(run, force=force) == process.pid
         assert process.wait(timeout=120) == (-signal.SIGKILL if force else 130)
     assert run_status(run).state == "cancelled"
@@ -121,14 +101,6 @@ def test_what_is_not_a_runs_own_file_is_neither_read_nor_written(
     assert own.read_text() == "mine\n"
 
 
-def test_the_output_of_a_process_is_not_appended_to_what_its_log_links_to(tmp_path: Path) -> None:
-    (tmp_path / "of-the-user").write_text("mine\n")
-    (tmp_path / "log.txt").symlink_to(tmp_path / "of-the-user")
-    with pytest.raises(MissingError, match="is a link"):
-        launch.start_detached(["--version"], tmp_path / "log.txt")
-    assert (tmp_path / "of-the-user").read_text() == "mine\n"
-
-
 def test_a_team_ends_well_when_all_of_it_does(capfd: pytest.CaptureFixture[str]) -> None:
     assert launch.run_together(["recipes"], 2) == 0
     assert capfd.readouterr().out.count("snli-supcl-3p3n") == 1  # one of them talks
@@ -192,13 +164,9 @@ def test_a_process_that_dies_before_it_begins_leaves_the_run_free(
 
 
 def test_a_started_process_begins_the_run_that_was_reserved_for_it(run: RunFolder) -> None:
+    words = [sys.executable, "-c", HOLD, str(run.path)]
     with run.claim() as claim:
-        process = subprocess.Popen(
-            [sys.executable, "-c", TRAIN, str(run.path)],
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-            pass_fds=(claim,),
-        )
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, pass_fds=(claim,))
         run.hand_over(process.pid)
     with process:
         assert process.stdout is not None

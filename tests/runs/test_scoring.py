@@ -1,12 +1,11 @@
 """A run says while its model is scored, by whichever process, and no longer."""
 
 import subprocess
-import sys
 
 from embedlab.runs import events
 from embedlab.runs.status import being_scored, is_being_scored, run_status
 from embedlab.runs.store import RunFolder
-from tests.runs.conftest import say
+from tests.runs.conftest import child, say
 
 OTHER = """
 import sys
@@ -38,12 +37,7 @@ def test_a_finished_run_is_scoring_until_its_block_ends(run: RunFolder) -> None:
 
 def test_a_killed_process_scores_no_longer(run: RunFolder) -> None:
     finished(run)
-    words = [sys.executable, "-c", OTHER, str(run.path)]
-    with subprocess.Popen(
-        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "scoring\n"
+    with child(OTHER, run, stdin=subprocess.PIPE) as process:
         assert is_being_scored(run)
         process.kill()
         process.wait()

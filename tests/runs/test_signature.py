@@ -14,7 +14,6 @@ from embedlab.runs.signature import (
     PartValues,
     Signature,
     data_part,
-    joined_values,
     merged,
     part_differences,
 )
@@ -135,11 +134,6 @@ def test_data_is_named_by_its_content_not_by_its_folder() -> None:
     assert data_part({**sts12, **revision}) == "sts12/test@0123456789ab"
     assert data_part({**sts12, "origin": "tiny"}) == "sts12/test@tiny"
     assert data_part({"name": "sts12"}) == "sts12/none@unknown"
-
-
-def test_facts_of_several_encoders_are_several_values() -> None:
-    assert joined_values("mean + cls") == joined_values("mean and cls") == ("mean", "cls")
-    assert joined_values(None) == joined_values("") == ()
 
 
 def test_versions_of_several_tasks_do_not_contradict_that_of_one_of_them() -> None:

@@ -189,8 +189,8 @@ def assert_resumes(
     monkeypatch: pytest.MonkeyPatch,
     **options: Any,
 ) -> None:
-    """A training that is stopped after each of these STEPS ends with the bits of an undisturbed
-    one.
+    """A training that is stopped after each of these STEPS ends with the bits and the loss curve of
+    an undisturbed one.
     """
     whole = train(recipe, "whole", **options)
     done = 0
@@ -198,7 +198,16 @@ def assert_resumes(
         stop = interrupted(train, recipe, step - done, monkeypatch, resume=done > 0, **options)
         assert f"after step {step} of" in stop.message
         done = step
-    assert saved_bytes(train(recipe, resume=True, **options)) == saved_bytes(whole)
+    resumed = train(recipe, resume=True, **options)
+    assert saved_bytes(resumed) == saved_bytes(whole)
+    assert curve(resumed) == curve(whole)
+
+
+def curve(run: RunFolder) -> tuple[list[int], list[float]]:
+    """The points of a run's loss curve as the dashboard draws them."""
+    found = events.Curve()
+    found.read_on(run.events_file)
+    return found.steps, found.losses
 
 
 def events_of(run: RunFolder, kind: type[E]) -> list[E]:

@@ -106,12 +106,3 @@ def test_three_given_goes_through_quora_then_sentiment_then_sts_within_each_epoc
     assert places(given) == [0, 0, 0, 1, 1, 1, 1, 1, 1] * 2
     (second,) = given.stages[1:]
     assert [rows.max() < 40 for rows in second.batches(1)] == [True] * 3 + [False] * 3
-
-
-def test_stages_in_step_must_walk_alike() -> None:
-    with pytest.raises(UsageError, match=r"'stage.1.optim.epochs' must be 5.0"):
-        load_recipe("multitask-given", ["stage.1.optim.epochs=2"])
-    with pytest.raises(UsageError, match=r"'stage.1.optim.batch_size' must be 16"):
-        load_recipe("multitask-fusion", ["stage.1.optim.batch_size=8"])
-    with pytest.raises(UsageError, match="stage 1 cannot read the batches of stage 0"):
-        open_stages(load_recipe("multitask-fusion", ["stage.0.data.rows=30"]), SAMPLE, seed=1)

@@ -3,17 +3,15 @@ goes on from.
 """
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
-from safetensors.torch import load_file, save
+from safetensors.torch import load_file
 from torch import nn
 
 from embedlab.core.disk import CHECKSUMS, read_sealed_json, sealed_json, write_checksums
 from embedlab.core.errors import MissingError
-from embedlab.encoders.device import restore_random
 from embedlab.training.checkpointing import (
     STATE,
     Best,
@@ -87,7 +85,10 @@ def test_checkpoints_and_best_models_are_read_as_they_were_written(
     assert as_lists(checkpoints.read_best(BEST)) == as_lists(best_model(2))
 
 
-def test_a_checkpoint_of_another_schema_is_refused(checkpoints: Checkpoints) -> None:
+def test_a_checkpoint_of_another_schema_or_step_is_refused(checkpoints: Checkpoints) -> None:
+    snapshot(4).write(checkpoints.path(5))
+    with pytest.raises(MissingError, match="it says step 4"):
+        checkpoints.read(5)
     checkpoints.save(snapshot(3))
     state = checkpoints.path(3) / STATE
     values = read_sealed_json(state, hint="")
@@ -121,20 +122,15 @@ def test_a_run_goes_on_from_the_newest_that_is_intact_and_fits_with_a_note_for_e
     for step in (2, 4, 6):
         snapshot(step).write(checkpoints.path(step))
     damage(checkpoints, 6)
-    found, notes = checkpoints.newest(
+    stored, notes = checkpoints.newest(
         lambda one: "it is of another run" if one.encoder["one"][0] == 4 else None
     )
-    assert found is not None
-    assert found.step == 2
+    assert stored is not None
+    assert stored.step == 2
     damaged, other = notes
     assert "step-0000006" in damaged
-    assert "it is of another run" in other
-    assert all(note.endswith("; training goes on from step 2") for note in notes)
-    damage(checkpoints, 2)
-    damage(checkpoints, 4)
-    found, notes = checkpoints.newest()
-    assert found is None
-    assert len(notes) == 3
+    assert "it is of another run; training goes on from step 2" in other
+    _, notes = checkpoints.newest(lambda _: "it is of another run")
     assert all(note.endswith("; training starts from the beginning") for note in notes)
 
 
@@ -221,48 +217,11 @@ def test_parameters_are_stored_whatever_their_layout(tmp_path: Path) -> None:
     assert load_file(tmp_path / "one.safetensors")["turned"].tolist() == parameter.T.tolist()
 
 
-def test_another_device_keeps_its_own_state(monkeypatch: pytest.MonkeyPatch) -> None:
-    cpu, gpu, state = torch.device("cpu"), torch.device("cuda"), torch.get_rng_state()
-    restored: list[tuple[torch.Tensor, torch.device]] = []
-    monkeypatch.setattr(torch.cuda, "set_rng_state", lambda *words: restored.append(words))
-    restore_random({"cpu": state, "cuda": state}, cpu)
-    restore_random({"cpu": state}, gpu)
-    assert restored == []
-    restore_random({"cpu": state, "cuda": state}, gpu)
-    assert restored == [(state, gpu)]
-
-
 @pytest.mark.parametrize("mode", [0o700, 0o775])
 def test_tensors_can_be_read_by_whoever_can_read_their_folder(mode: int, tmp_path: Path) -> None:
     tmp_path.chmod(mode)
     write_tensors(tmp_path / "one.safetensors", {"one": torch.zeros(2)})
     assert (tmp_path / "one.safetensors").stat().st_mode & 0o777 == mode & 0o666
-
-
-def flip(content: bytes) -> bytes:
-    return content[:-1] + bytes([content[-1] ^ 1])
-
-
-DAMAGES: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
-    "a bit of the encoder": ("encoder.safetensors", flip),
-    "a bit of the heads": ("heads.safetensors", flip),
-    "another number": (STATE, lambda content: content.replace(b'"step": 2', b'"step": 3')),
-    "the file of another part": ("encoder.safetensors", lambda _: save(snapshot(2).heads)),
-}
-
-
-@pytest.mark.parametrize("damage", DAMAGES)
-@pytest.mark.parametrize("kind", ["step", "best"])
-def test_a_change_is_noticed_though_the_file_can_still_be_read(
-    kind: str, damage: str, checkpoints: Checkpoints
-) -> None:
-    checkpoints.save(snapshot(2))
-    checkpoints.save_best(best_model(2))
-    file, change = DAMAGES[damage]
-    path = checkpoints.folder / f"{kind}-0000002" / file
-    path.write_bytes(change(path.read_bytes()))
-    with pytest.raises(MissingError, match=f"{kind}-0000002"):
-        checkpoints.read(2) if kind == "step" else checkpoints.read_best(BEST)
 
 
 def test_the_checksums_are_of_all_files(checkpoints: Checkpoints) -> None:

@@ -3,14 +3,11 @@ changes nothing.
 """
 
 import math
-from itertools import combinations
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 
-from embedlab.encoders.encoder import mean_cosine
 from embedlab.objectives.losses import class_contrastive, in_batch_contrastive
 from embedlab.objectives.losses.class_contrastive import Options as ClassOptions
 from embedlab.objectives.losses.in_batch_contrastive import Options as InBatchOptions
@@ -23,18 +20,6 @@ from tests.training.small_runs import Train, events_of, saved_bytes, short_stage
 
 ClassContrastive = class_contrastive.objective()
 InBatchContrastive = in_batch_contrastive.objective()
-
-
-def test_the_mean_cosine_is_that_of_a_loop_over_pairs() -> None:
-    vectors = np.random.default_rng(0).normal(0.4, 1, size=(7, 5)).astype(np.float32)
-    vectors[3] = 0
-    lengths = np.linalg.norm(vectors, axis=1)
-    cosines = [
-        float(vectors[one] @ vectors[other]) / max(lengths[one] * lengths[other], 1e-9)
-        for one, other in combinations(range(7), 2)
-    ]
-    assert mean_cosine(vectors) == pytest.approx(sum(cosines) / len(cosines), abs=1e-6)
-    assert math.isnan(mean_cosine(vectors[:1]))
 
 
 def batch_of(columns: dict[str, list[int]], sentences: int) -> Batch:

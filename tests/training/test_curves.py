@@ -10,27 +10,18 @@ from pathlib import Path
 import pytest
 
 from embedlab.runs import events
-from embedlab.runs.events import Curve
 from embedlab.runs.status import run_status
-from embedlab.runs.store import RunFolder
 from embedlab.training import loop
 from tests.training.small_runs import (
     Train,
+    curve,
     events_of,
-    interrupted,
     length_of_a_vector,
     mixed_stages,
     recipe_of,
     short_stages,
     stage,
 )
-
-
-def curve(run: RunFolder) -> tuple[list[int], list[float]]:
-    """The points of a run's loss curve as the dashboard draws them."""
-    found = Curve()
-    found.read_on(run.events_file)
-    return found.steps, found.losses
 
 
 @pytest.mark.parametrize(
@@ -61,13 +52,3 @@ def test_a_loss_is_reported_after_the_first_step_and_each_nth(
     assert every == list(range(1, steps[-1] + 1))
     means = [sum(losses[first:last]) / (last - first) for first, last in pairwise([0, *steps])]
     assert curve(run)[1] == pytest.approx(means, rel=1e-5)
-
-
-def test_a_run_that_was_stopped_between_two_events_has_the_curve_of_one_that_was_not(
-    train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    recipe = recipe_of(tiny_encoder, stage(rows=128), log_every=5)
-    whole = train(recipe, "whole")
-    interrupted(train, recipe, 3, monkeypatch)
-    interrupted(train, recipe, 4, monkeypatch, resume=True)
-    assert curve(train(recipe, resume=True)) == curve(whole)

@@ -8,12 +8,18 @@ from pathlib import Path
 import pytest
 
 from embedlab.runs import events
-from embedlab.runs.events import Curve
 from embedlab.runs.status import is_trained, run_status
 from embedlab.runs.store import RunFolder
 from tests.processes import process
 from tests.training import killed_run
-from tests.training.small_runs import Train, length_of_a_vector, recipe_of, short_stages, stage
+from tests.training.small_runs import (
+    Train,
+    curve,
+    length_of_a_vector,
+    recipe_of,
+    short_stages,
+    stage,
+)
 
 # The moments of a training's end, and whether it was finished then.
 MOMENTS = {
@@ -41,9 +47,8 @@ def test_a_kill_at_the_end_changes_nothing(
 ) -> None:
     recipe = short_stages(tiny_encoder)
     whole = train(recipe, "whole", dev_score=length_of_a_vector, keeps_checkpoints=False)
-    expected, curve = left_behind(whole), Curve()
+    expected = left_behind(whole)
     assert {"model/model.safetensors", "heads.safetensors", "learnt.parquet"} <= set(expected)
-    curve.read_on(whole.events_file)
     for number, (moment, is_finished) in enumerate(MOMENTS.items()):
         run = RunFolder.of(tmp_path / "runs", f"killed-{number}", 1)
         child = process(killed_run.end_at, moment, tiny_encoder, run.path)
@@ -53,9 +58,7 @@ def test_a_kill_at_the_end_changes_nothing(
         assert (run_status(run).state == "finished") is is_trained(run) is is_finished, moment
         train(recipe, run.name, resume=True, dev_score=length_of_a_vector, keeps_checkpoints=False)
         assert left_behind(run) == expected, moment
-        again = Curve()
-        again.read_on(run.events_file)
-        assert (again.steps, again.losses) == (curve.steps, curve.losses), moment
+        assert curve(run) == curve(whole), moment
 
 
 def test_resuming_a_finished_run_leaves_it_as_it_is(train: Train, tiny_encoder: Path) -> None:

@@ -8,7 +8,6 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from embedlab.core.errors import UsageError
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
 from embedlab.encoders.random_encoder import build_random_encoder
@@ -120,11 +119,6 @@ def test_accumulated_gradients_of_rows_that_are_compared_are_others_and_a_run_sa
         "stage 0: a row is compared with the others of its part alone, about 8 of 16: not "
         "the loss of the whole batch"
     ]
-
-
-def test_accumulated_and_cached_gradients_are_not_both_taken(tiny_encoder: Path) -> None:
-    with pytest.raises(UsageError, match="accumulate and micro_batch"):
-        recipe_of(tiny_encoder, stage(optim={"accumulate": 2, "micro_batch": 4}))
 
 
 @pytest.mark.parametrize("combine", ["average", "surgery", "surgery-sum"])

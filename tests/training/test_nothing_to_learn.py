@@ -12,8 +12,7 @@ from embedlab.data.source import Source
 from embedlab.objectives.needs import check_columns
 from embedlab.runs import events
 from embedlab.runs.status import flaw_of
-from embedlab.training.order import parted_batches
-from embedlab.training.stage_data import StageData, check_own_rows, open_stage
+from embedlab.training.stage_data import StageData, open_stage
 
 
 def recipe_of(name: str, file: Path, *overrides: str) -> Recipe:
@@ -44,22 +43,13 @@ IN_ORDER = ("own-pairs", "anchor,positive", "question N,answer Q")
 @pytest.mark.parametrize(
     ("recipe", "header", "line", "overrides", "said"),
     [
-        ("own-pairs", *PAIRS, ["optim.batch_size=1"], "batch_size is 1"),
         ("own-pairs", *PAIRS, [SIZE_8, "optim.accumulate=8"], "parts 8 rows into 8"),
-        ("own-pairs", "anchor,positive", "question N,an answer", [], SAME),
         (*IN_ORDER, ["optim.batch_size=4", "data.order=file"], SAME),
         (
             "own-pairs",
             *PAIRS,
             ["objective.repeats=apart", "data.order=file"],
             r"data\.order",
-        ),
-        (
-            "own-labelled-pairs",
-            "premise,hypothesis,label",
-            "premise N,hypothesis N,entailment",
-            [],
-            "'label' is 'entailment' in all 16 rows",
         ),
         (
             "own-scored-pairs",
@@ -87,12 +77,6 @@ def test_rows_with_another_answer_beside_them_are_read(
 ) -> None:
     file = rows(tmp_path, header, line, 16)
     assert opened(recipe_of(recipe, file, f"optim.batch_size={size}"), tmp_path).steps == steps
-
-
-def test_one_class_is_refused_before_torch_is_needed(tmp_path: Path) -> None:
-    file = rows(tmp_path, "premise,hypothesis,label", "premise N,hypothesis N,entailment", 9)
-    with pytest.raises(UsageError, match="'label' is 'entailment' in all 9 rows"):
-        check_own_rows(recipe_of("own-labelled-pairs", file), Source(folder=tmp_path), 1)
 
 
 def steps(*losses: float, stage: int = 0) -> list[events.Event]:
@@ -134,16 +118,6 @@ def test_a_training_that_did_not_learn_is_told_by_its_events(
 ) -> None:
     flaw = flaw_of(recorded, keeps_best=keeps_best)
     assert (said in flaw) if said else flaw == ""
-
-
-def test_parted_batches_hold_every_row_once_and_no_text_twice() -> None:
-    rng = np.random.default_rng(3)
-    texts = np.stack([rng.integers(0, 40, 300), 40 + rng.integers(0, 9, 300)], axis=1)
-    batches = parted_batches(texts, 16, np.random.default_rng(0))
-    assert sorted(np.concatenate(batches).tolist()) == list(range(300))
-    for batch in batches:
-        assert 1 <= len(batch) <= 16
-        assert len(np.unique(texts[batch])) == 2 * len(batch)
 
 
 def test_apart_leaves_no_answer_twice_in_a_batch(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.errors import UsageError
 from embedlab.core.recipe import Recipe, load_recipe
 from embedlab.runs import events
 from embedlab.runs.status import run_status
@@ -112,28 +112,6 @@ def test_files_of_a_recipe_file_are_relative_to_it_and_typed_ones_to_the_working
     assert read.files == (str(tmp_path / "rows" / "a.csv"), "/data/b.csv")
     typed = load_recipe("../recipes/mine.toml", ["data.files=c.csv"]).stages[0].data
     assert typed.files == (str(tmp_path / "elsewhere" / "c.csv"),)
-
-
-@pytest.mark.parametrize(
-    ("recipe", "changes", "fault"),
-    [
-        ("own-pairs", ["data.files=nothing.csv"], "no file '.*nothing.csv'"),
-        (
-            "sbert",
-            ["data.columns.premise=text"],
-            r"'stage.0.data.columns' has no effect: it is for own files",
-        ),
-        (
-            "sbert",
-            ["data.datasets=[]"],
-            r"'stage.0.data.datasets' is missing",
-        ),
-    ],
-)
-def test_what_cannot_be_read_is_one_line(recipe: str, changes: list[str], fault: str) -> None:
-    with pytest.raises(EmbedlabError, match=fault) as caught:
-        open_stages(load_recipe(recipe, changes), SAMPLE, 1)
-    assert caught.value.hint
 
 
 def scale_of(highest: float, encoder: Path, folder: Path, *changes: str) -> str:

@@ -13,7 +13,6 @@ import pytest
 import torch
 import torch.distributed as dist
 from accelerate import PartialState
-from torch import nn
 
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
@@ -145,21 +144,6 @@ def test_three_processes_take_the_step_of_one(tiny_encoder: Path, tmp_path: Path
         ]
         states = {state: int(value) for state, value in saved["states"].items()}
         assert states == {"cpu": 0, "cpu.1": 1, "cpu.2": 2}
-
-
-def test_gradients_are_added_up_many_at_once_in_their_order(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(parallel, "BUCKET_BYTES", 40)
-    kinds = [torch.float32] * 6 + [torch.bfloat16] * 2
-    sizes = (4, 6, 1, 11, 3, 3, 3, 3)
-    parameters = [
-        nn.Parameter(torch.zeros(size, dtype=kind)) for size, kind in zip(sizes, kinds, strict=True)
-    ]
-    found = list(parallel.buckets(parameters))
-    lengths = [[len(parameter) for parameter in bucket] for bucket in found]
-    assert lengths == [[4, 6], [1], [11], [3, 3], [3, 3]]
-    assert [id(one) for bucket in found for one in bucket] == [id(one) for one in parameters]
 
 
 def test_each_process_takes_its_own_random_states() -> None:

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from embedlab.core.errors import UsageError
+from embedlab.core.errors import EmbedlabError
 from embedlab.core.recipe import Recipe, load_recipe
 from embedlab.training.order import Indices
-from embedlab.training.stage_data import StageData, open_stage
+from embedlab.training.stage_data import StageData, open_stage, open_stages
 from tests.training.small_runs import SAMPLE, recipe_of, stage
 
 
@@ -35,13 +35,6 @@ def test_a_sample_comes_from_the_whole_file_in_its_order_with_all_pairs_of_a_pre
     missing = counts["count"] - counts["count_right"]
     assert missing.min() == 0
     assert (missing > 0).sum() <= 1  # the last one drawn may be cut
-
-
-def test_a_sample_by_seed_needs_a_number_of_rows() -> None:
-    with pytest.raises(
-        UsageError, match=r"'stage.0.data.sample' is set, but the stage reads all rows"
-    ):
-        load_recipe("defsent", ["stage.0.data.sample=seed"])
 
 
 def contrast(**data: object) -> Recipe:
@@ -92,11 +85,6 @@ def test_a_share_is_drawn_anew_for_each_epoch_and_seed_by_whole_pairs(
     assert data.used == [first, len(read) - first - (third - second), third - second]
 
 
-def test_a_share_of_a_dataset_that_is_not_read_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"'stage.0.data.shares' names 'wiki-split'"):
-        contrast(shares={"wiki-split": 0.5})
-
-
 def test_rows_with_a_sentence_of_an_evaluation_set_are_left_out_and_counted(tmp_path: Path) -> None:
     test, dev = SAMPLE.open("sts13", "test").frame, SAMPLE.open("sts-benchmark", "dev").frame
     texts = [test["sentence1"][0].upper() + " !", dev["sentence2"][3], "Nothing of the kind", "..."]
@@ -119,11 +107,6 @@ def test_rows_with_a_sentence_of_an_evaluation_set_are_left_out_and_counted(tmp_
     assert words(without("STS2013")) == "bcd"
 
 
-def test_an_unknown_evaluation_set_is_refused() -> None:
-    with pytest.raises(UsageError, match="no dataset named 'sts99'"):
-        open_stage(load_recipe("defsent", ['data.exclude_text_of=["sts99"]']), SAMPLE, 1, 0)
-
-
 def test_rows_in_the_order_of_their_file_come_the_same_in_each_epoch_and_part_a_premise_where_a_batch_ends() -> (
     None
 ):
@@ -138,7 +121,34 @@ def test_rows_in_the_order_of_their_file_come_the_same_in_each_epoch_and_part_a_
     assert data.epochs == (7, 7)
 
 
-def test_rows_in_the_order_of_their_file_are_read_as_a_whole() -> None:
-    recipe = load_recipe("defsent", ["data.order=file", "data.shares={ definitions = 0.5 }"])
-    with pytest.raises(UsageError, match="reads all rows as they come"):
-        open_stage(recipe, SAMPLE, 1, 0)
+FUSION = "multitask-fusion"
+
+
+@pytest.mark.parametrize(
+    ("recipe", "changes", "fault"),
+    [
+        ("own-pairs", ["data.files=nothing.csv"], "no file '.*nothing.csv'"),
+        (
+            "sbert",
+            ["data.columns.premise=text"],
+            r"data.columns' has no effect: it is for own files",
+        ),
+        ("sbert", ["data.datasets=[]"], r"'stage.0.data.datasets' is missing"),
+        ("defsent", ["data.sample=seed"], r"data.sample' is set, but the stage reads all rows"),
+        ("defsent", ["data.shares={ wiki-split = 0.5 }"], r"data.shares' names 'wiki-split'"),
+        ("defsent", ['data.exclude_text_of=["sts99"]'], "no dataset named 'sts99'"),
+        (
+            "defsent",
+            ["data.order=file", "data.shares={ definitions = 0.5 }"],
+            "reads all rows as they come",
+        ),
+        ("snli-supcl", ["optim.accumulate=2", "optim.micro_batch=4"], "accumulate and micro_batch"),
+        ("multitask-given", ["stage.1.optim.epochs=2"], r"'stage.1.optim.epochs' must be 5.0"),
+        (FUSION, ["stage.1.optim.batch_size=8"], r"'stage.1.optim.batch_size' must be 16"),
+        (FUSION, ["stage.0.data.rows=30"], "stage 1 cannot read the batches of stage 0"),
+    ],
+)
+def test_what_a_stage_cannot_read_is_refused(recipe: str, changes: list[str], fault: str) -> None:
+    with pytest.raises(EmbedlabError, match=fault) as refused:
+        open_stages(load_recipe(recipe, changes), SAMPLE, 1)
+    assert refused.value.hint
