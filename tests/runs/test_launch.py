@@ -166,7 +166,9 @@ def test_a_process_that_dies_before_it_begins_leaves_the_run_free(
 def test_a_started_process_begins_the_run_that_was_reserved_for_it(run: RunFolder) -> None:
     words = [sys.executable, "-c", HOLD, str(run.path)]
     with run.claim() as claim:
-        process = subprocess.Popen(words, stdout=subprocess.PIPE, pass_fds=(claim,))
+        process = subprocess.Popen(
+            words, stdout=subprocess.PIPE, start_new_session=True, pass_fds=(claim,)
+        )
         run.hand_over(process.pid)
     with process:
         assert process.stdout is not None
