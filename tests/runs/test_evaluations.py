@@ -8,33 +8,18 @@ import pytest
 
 from embedlab.core.disk import write_json
 from embedlab.core.errors import MissingError
-from embedlab.runs.evaluations import Evaluation, StoredScore
+from embedlab.runs.evaluations import Evaluation
+from tests.runs.conftest import evaluation, score
 
-
-def evaluation(value: float) -> Evaluation:
-    score = StoredScore(
-        by="dataset", slice="sts12", metric="spearman", setting="all", value=value, items=3108
-    )
-    return Evaluation(
-        task="sts",
-        model="sbert@1",
-        fingerprint="ab12",
-        precision="float32",
-        pooling="mean",
-        max_tokens=128,
-        truncated=0,
-        data=({"name": "sts12", "rows": 3108},),
-        marks=("partial",),
-        scores=(score,),
-    )
+DATA = ({"name": "sts12", "rows": 3108},)
 
 
 def test_what_is_saved_is_what_is_read_and_an_undefined_score_is_null_in_the_file(
     tmp_path: Path,
 ) -> None:
-    saved = evaluation(0.4914)
+    saved = evaluation("sts", score("sts12", 0.4914), data=DATA)
     assert Evaluation.load(saved.save(tmp_path)) == saved
-    path = evaluation(math.nan).save(tmp_path)
+    path = evaluation("sts", score("sts12", math.nan)).save(tmp_path)
     assert json.loads(path.read_text())["scores"][0]["value"] is None
     assert math.isnan(Evaluation.load(path).scores[0].value)
 
@@ -53,7 +38,7 @@ def test_a_damaged_or_newer_file_is_refused_by_name(text: str, tmp_path: Path) -
         ("scores", [{"by": "dataset"}], "'scores.0.slice' is missing"),
         (
             "scores",
-            [vars(evaluation(0.5).scores[0]) | {"value": "0.5"}],
+            [vars(score("sts12", 0.5)) | {"value": "0.5"}],
             "'scores.0.value' is '0.5'",
         ),
         ("truncated", "no", "'truncated' is 'no'"),
@@ -65,7 +50,7 @@ def test_a_damaged_or_newer_file_is_refused_by_name(text: str, tmp_path: Path) -
 def test_a_wrong_shape_is_refused_by_file_and_key(
     key: str, value: object, wrong: str, tmp_path: Path
 ) -> None:
-    path = evaluation(0.5).save(tmp_path)
+    path = evaluation("sts", score("sts12", 0.5)).save(tmp_path)
     values = json.loads(path.read_text())
     write_json(path, {**values, key: value})
     with pytest.raises(MissingError) as caught:

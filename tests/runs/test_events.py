@@ -8,20 +8,8 @@ import pytest
 
 from embedlab.core.errors import MissingError
 from embedlab.runs import events
-from embedlab.runs.events import Damaged, EventLog, Noted, Step, events_after, tail
-
-STEP = Step(
-    time=1.0,
-    stage=0,
-    epoch=0.5,
-    step=3,
-    steps=6,
-    loss=1.25,
-    lr=2e-5,
-    rows_per_s=100.0,
-    eta_s=9.0,
-    memory_mib=512.0,
-)
+from embedlab.runs.events import Damaged, EventLog, Noted, events_after, tail
+from tests.runs.conftest import STEP
 
 
 def test_every_kind_of_event_reads_back_as_it_was_written(tmp_path: Path) -> None:

@@ -6,45 +6,17 @@ import json
 from dataclasses import replace
 from math import isnan
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from embedlab.core.errors import MissingError
-from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.results import ScoreKey, read_results
 from embedlab.runs.signature import Signature
+from tests.runs.conftest import evaluation, score
 
 LINE = str(
     Signature(task=("sts",), by=("dataset",), metric=("spearman",), aggregation=("all", "mean"))
 )
-
-
-def score(
-    slice_: str, value: float, split: str | None = None, metric: str = "spearman"
-) -> StoredScore:
-    return StoredScore(
-        by="dataset", slice=slice_, metric=metric, setting="all", value=value, items=9, split=split
-    )
-
-
-def evaluation(
-    task: str, *scores: StoredScore, data: tuple[dict[str, Any], ...] = ()
-) -> Evaluation:
-    return Evaluation(
-        task=task,
-        model="sbert@3",
-        fingerprint="ab12",
-        precision="float32",
-        pooling="mean",
-        max_tokens=128,
-        truncated=0,
-        data=data,
-        marks=(),
-        scores=scores,
-        backend=("torch",),
-        dims=384,
-    )
 
 
 def test_rows_of_one_number_of_one_model_are_read_and_average_is_by_dataset(tmp_path: Path) -> None:

@@ -9,21 +9,9 @@ from embedlab.core.errors import MissingError
 from embedlab.runs import events
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
-from tests.runs.conftest import say
+from tests.runs.conftest import STEP, say
 
 STARTED = events.Started(time=1.0, pid=1, host="here", steps=9)
-STEP = events.Step(
-    time=5.0,
-    stage=0,
-    epoch=0.5,
-    step=3,
-    steps=9,
-    loss=1.2,
-    lr=1e-5,
-    rows_per_s=9.0,
-    eta_s=6.0,
-    memory_mib=1.0,
-)
 INTERRUPTED = events.RunInterrupted(time=6.0, step=3)
 
 

@@ -144,11 +144,8 @@ def length_of_a_vector(trained: Trained) -> float:
 def saved_bytes(run: RunFolder) -> dict[str, bytes]:
     """The encoder, heads, optimizer and random states a run ends with, and the model it made."""
     newest = Checkpoints(run.checkpoints).path(Checkpoints(run.checkpoints).steps()[-1])
-    files = [
-        *newest.glob("*.safetensors"),
-        run.path / "heads.safetensors",
-        run.model / "model.safetensors",
-    ]
+    files = [*newest.glob("*.safetensors"), run.path / "heads.safetensors"]
+    files += run.model.glob("*model.safetensors")  # or an adapter alone
     return {str(file.relative_to(run.path)): file.read_bytes() for file in files}
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Dense, Normalize
@@ -21,17 +20,15 @@ from embedlab.encoders.weight_checks import silence_transformers
 from embedlab.models.reading import Wishes
 from embedlab.runs.store import RunFolder
 from embedlab.training.checkpointing import Checkpoints
-from embedlab.training.meter import Meter
 from tests.encoders.layouts import DECODERS, SENTENCES, WIDTH, adapted, lora, save, transformer
 from tests.training.small_runs import (
     MACHINE,
-    KilledError,
     Train,
+    assert_resumes,
+    interrupted,
     length_of_a_vector,
     notes_of,
     recipe_of,
-    save_checkpoints,
-    saved_bytes,
     stage,
 )
 
@@ -91,34 +88,6 @@ def recipe_for(folder: Path, **encoder: Any) -> Recipe:
     )
 
 
-def killed_in_the_second_step(
-    train: Train, recipe: Recipe, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    taken, count = Meter.add, iter(range(1, 10))
-
-    def end_there(meter: Meter, losses: torch.Tensor, rows: int) -> None:
-        if next(count) == 2:
-            raise KilledError
-        taken(meter, losses, rows)
-
-    with monkeypatch.context() as patch:
-        save_checkpoints(patch, every=1)
-        patch.setattr(Meter, "add", end_there)
-        with pytest.raises(KilledError):
-            train(recipe, dev_score=length_of_a_vector)
-
-
-def weights_of(run: RunFolder) -> dict[str, bytes]:
-    """Everything that a run ends with."""
-    if (run.model / "model.safetensors").exists():
-        return saved_bytes(run)
-    newest = Checkpoints(run.checkpoints).path(2)
-    return {
-        str(file): file.read_bytes()
-        for file in (*sorted(newest.glob("*.safetensors")), run.model / "adapter_model.safetensors")
-    }
-
-
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=pytest.mark.slow) if name in AGAIN else name for name in KINDS],
@@ -131,13 +100,8 @@ def test_two_steps_resume_to_the_bit_and_export_equal_vectors(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     recipe = recipe_for(folders[name], **KINDS[name][1])
-    whole = train(recipe, "whole", dev_score=length_of_a_vector)
-    killed_in_the_second_step(train, recipe, monkeypatch)
+    assert_resumes(train, recipe, [1], monkeypatch, dev_score=length_of_a_vector)
     run = RunFolder.of(tmp_path / "runs", "small", 1)
-    assert Checkpoints(run.checkpoints).steps() == [1]
-    train(recipe, resume=True, dev_score=length_of_a_vector)
-    assert list(weights_of(run).values()) == list(weights_of(whole).values())
-
     if name == "BERT with LoRA, saved alone":
         checkpoints = Checkpoints(run.checkpoints)
         stored = load_file(checkpoints.path(checkpoints.steps()[-1]) / "encoder.safetensors")
@@ -160,7 +124,7 @@ def test_a_base_that_changed_since_is_noticed_when_a_run_resumes(
 ) -> None:
     base = Path(shutil.copytree(folders["BERT with LoRA, saved alone"], tmp_path / "base"))
     recipe = recipe_for(base, pooling="mean", lora=RANK)
-    killed_in_the_second_step(train, recipe, monkeypatch)
+    interrupted(train, recipe, 1, monkeypatch)
     shutil.copy(folders["several poolings"] / "model.safetensors", base)
     file = base / "config.json"
     file.write_text(file.read_text().replace("}", " }", 1))  # another base of the same shapes
