@@ -63,31 +63,24 @@ def clashes(texts: Sequence[np.ndarray]) -> set[tuple[int, int]]:
 def test_as_many_datasets_as_possible_that_hardly_share_pairs_are_counted(
     most_tried: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of very many, those that share with few come first: each is taken that clashes with none
-    before it.
-    """
+    """Of very many, those that share with few come first, and no other could be added."""
     monkeypatch.setattr(another_dataset, "_MOST_TRIED", most_tried)
     rng = np.random.default_rng(2)
     for _ in range(10):
         texts = [rng.integers(0, 9, (rng.integers(1, 6), 2)).astype(np.uint64) for _ in range(6)]
-        sizes = [len(np.unique(np.sort(own), axis=0)) for own in texts]
+        pairs = [len(np.unique(np.sort(own), axis=0)) for own in texts]
         clashing = clashes(texts)
         found, shared = apart(texts)
         assert shared == 0
-        assert not clashing & {*permutations(found, 2)}
+        sets = [some for count in range(7) for some in combinations(range(6), count)]
+        fitting = [some for some in sets if not clashing & {*permutations(some, 2)}]
+        sizes = {some: (len(some), sum(pairs[place] for place in some)) for some in fitting}
         if most_tried > 3:
-            sets = [some for count in range(7) for some in combinations(range(6), count)]
-            fitting = [some for some in sets if not clashing & {*permutations(some, 2)}]
-            best = max((len(some), sum(sizes[place] for place in some)) for some in fitting)
-            assert (len(found), sum(sizes[place] for place in found)) == best
+            assert sizes[tuple(found)] == max(sizes.values())
         else:
-            order = [
-                (sum(place == a for a, _ in clashing), -sizes[place], place) for place in range(6)
-            ]
-            taken: list[int] = []
-            for *_, place in sorted(order):
-                taken += [place] * (not clashing & {(place, other) for other in taken})
-            assert found == sorted(taken)
+            assert not any({*some} > {*found} for some in fitting)
+            shares = [sum(place == one for one, _ in clashing) for place in range(6)]
+            assert min(shares) == min(shares[place] for place in found)
     assert apart([np.array([[1, 2]], np.uint64), np.array([[2, 1]], np.uint64)]) == ([0], 0)
 
 

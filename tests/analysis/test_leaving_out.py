@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from embedlab.analysis.evidence import Evidence, average_evidence, evidence_of, together
 from embedlab.analysis.leaving_out import spearman_without
 from embedlab.analysis.measures import MEASURES, Measure
 
@@ -43,3 +44,38 @@ def test_each_measure_scores_the_rows_that_stay(name: str) -> None:
     left = np.random.default_rng(1).random(200) < 0.3
     expected = [measure.value(gold[~left], one[~left]) for one in predicted]
     assert measure.without(gold, predicted)(left) == pytest.approx(expected, abs=1e-12)
+
+
+def evidence(rows: int, places: tuple[int, ...] = (0, 1, 2), size: int = 20) -> Evidence:
+    """Evidence on ROWS of which SIZE are one topic; the last of four members has no score."""
+    gold, predicted = items(MEASURES["spearman"], rows)
+    texts = np.repeat(np.arange(rows, dtype=np.uint64)[:, None], 2, axis=1)
+    texts[:size] = 1000
+    own = {place: predicted[place] for place in places}
+    return evidence_of("sts", "s", gold, own, 4, measure=MEASURES["spearman"], texts=texts)
+
+
+def leaving(one: Evidence, left: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    assert one.rows is not None
+    assert one.rows.leaving is not None
+    return one.rows.leaving(left)
+
+
+def test_rows_are_left_out_of_an_average_and_of_some_members_by_what_each_part_leaves() -> None:
+    parts = [evidence(60), evidence(90)]
+    average, left = average_evidence("both", parts), np.arange(150) % 4 == 0
+    found = leaving(average, left)
+    expected = zip(leaving(parts[0], left[:60]), leaving(parts[1], left[60:]), strict=True)
+    for own, of_parts in zip(found, expected, strict=True):
+        assert own == pytest.approx(np.mean(of_parts, axis=0), nan_ok=True)
+    some = average.of_members([2, 3, 0])
+    for own, whole in zip(leaving(some, left), found, strict=True):
+        assert own == pytest.approx(whole[[2, 3, 0]], nan_ok=True)
+
+
+def test_members_of_several_parts_are_those_of_one() -> None:
+    rows = [evidence(60, places).rows for places in ((0, 1, 2), (0,), (2,))]
+    whole, first, last = (own for own in rows if own is not None)
+    joined = together([first.of_members([0]), last.of_members([2])])
+    assert joined.topics.sums == pytest.approx(whole.topics.sums[[0, 2]])
+    assert joined.contributions.tolist() == whole.contributions[[0, 2]].tolist()

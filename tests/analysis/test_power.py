@@ -9,7 +9,8 @@ import pytest
 from scipy.stats import chi2, norm, ttest_ind
 
 from embedlab.analysis.dependence import Variances
-from embedlab.analysis.evidence import Evidence
+from embedlab.analysis.evidence import Evidence, evidence_of
+from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.power import Plan, detectable, smallest_margin
 from embedlab.analysis.sign_flips import TopicSums
 from embedlab.analysis.uncertainty import SeedSpread, Uncertainty, with_seeds
@@ -170,3 +171,18 @@ def test_a_margin_is_shown_by_two_one_sided_tests_of_equal_scores_in_four_of_fiv
     errors = 0.02 * np.random.default_rng(0).standard_normal(20_000)
     shown = np.mean(np.abs(errors) + norm.ppf(0.95) * 0.02 < margin)
     assert shown == pytest.approx(0.8, abs=0.01)
+
+
+@pytest.mark.parametrize("hangs", [True, False])
+def test_a_figure_that_hangs_on_one_topic_says_so(hangs: bool) -> None:
+    rng, rows = np.random.default_rng(3), np.arange(400)
+    gold = rng.normal(size=400)
+    first, second = gold + rng.normal(size=(2, 400))
+    if hangs:
+        second[:60] = -3 * gold[:60]  # on rows of one sentence alone
+    texts = np.stack([np.where(rows < 60, 0, rows), 1_000 + rows], axis=1).astype(np.uint64)
+    predicted, measure = {0: first, 1: second}, MEASURES["pearson"]
+    evidence = evidence_of("own", "set", gold, predicted, 2, measure=measure, texts=texts)
+    (found,) = detectable([evidence], *single("ab"))
+    assert (found.topic is not None) == hangs
+    assert found.topic is None or found.topic.rows == 60

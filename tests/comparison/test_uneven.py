@@ -114,17 +114,18 @@ def test_a_kind_on_which_a_model_has_no_score_is_left_out() -> None:
     assert kinds_of(constant, "source").keys() == {"b", "c"}
 
 
-def test_a_fifth_of_one_dataset_says_its_bounds_and_of_several_its_number_alone() -> None:
+@pytest.mark.parametrize(
+    ("by", "shown", "decimals"), [("dice", "word overlap", 2), ("words", "length in words", 0)]
+)
+def test_a_fifth_of_one_dataset_says_its_bounds_and_of_several_its_number_alone(
+    by: str, shown: str, decimals: int
+) -> None:
     one = made_pairs(200, 8)
     other = replace(made_pairs(200, 9), blocks=(replace(one.blocks[0], dataset="other"),))
     alone, joined = (
-        {(kind.by, kind.value): kind for kind in item_kinds(own)}
+        next(kind for kind in item_kinds(own) if (kind.by, kind.value) == (by, "fifth 1"))
         for own in (one, joined_outcomes([one, other]))
     )
-    for by, shown, decimals in (("dice", "word overlap", 2), ("words", "length in words", 0)):
-        fifth = alone[by, "fifth 1"]
-        values = property_named(by).values(one).to_numpy()[fifth.rows]
-        ends = f"{values.min():.{decimals}f}–{values.max():.{decimals}f}"
-        assert fifth.title == f"{shown} {ends}"
-        assert joined[by, "fifth 2"].title == f"{shown} (fifth 2)"
-    assert alone["question", "one"].title == "questions: one"
+    values = property_named(by).values(one).to_numpy()[alone.rows]
+    assert alone.title == f"{shown} {values.min():.{decimals}f}–{values.max():.{decimals}f}"
+    assert joined.title == f"{shown} (fifth 1)"

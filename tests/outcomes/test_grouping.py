@@ -2,6 +2,8 @@
 crossed.
 """
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -17,15 +19,21 @@ def outcomes() -> Outcomes:
     return made_pairs(300, 1)
 
 
-def test_a_number_is_cut_into_as_many_groups_as_are_typed(outcomes: Outcomes) -> None:
-    found = list(grouped(outcomes, "words:3"))
-    assert [part.key for part in found] == [f"made/words-third-{number}" for number in (1, 2, 3)]
+@pytest.mark.parametrize(
+    ("by", "name", "groups"), [("words:3", "third", 3), ("words:2", "half", 2)]
+)
+def test_a_number_is_cut_into_as_many_groups_as_are_typed(
+    by: str, name: str, groups: int, outcomes: Outcomes
+) -> None:
+    found = list(grouped(outcomes, by))
+    assert [part.key for part in found] == [
+        f"made/words-{name}-{number}" for number in range(1, groups + 1)
+    ]
     values = property_named("words").values(outcomes).to_numpy()
     assert sorted(np.concatenate([part.rows for part in found])) == [*range(300)]
     ends = [(values[part.rows].min(), values[part.rows].max()) for part in found]
-    assert ends[0][1] < ends[1][0] <= ends[1][1] < ends[2][0]
-    assert found[0].title == f"made third 1 ({ends[0][0]:.0f}–{ends[0][1]:.0f})"
-    assert next(grouped(outcomes, "dice:2")).key == "made/dice-half-1"
+    assert all(low[1] < high[0] for low, high in pairwise(ends))
+    assert found[0].title == f"made {name} 1 ({ends[0][0]:.0f}–{ends[0][1]:.0f})"
 
 
 def test_two_properties_are_crossed(outcomes: Outcomes) -> None:
