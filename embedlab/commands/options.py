@@ -258,7 +258,7 @@ class TaskItems(ChosenItems):
 
 @dataclass(frozen=True, kw_only=True)
 class CommonItems(TaskItems):
-    """The same, where models need not score all items."""
+    """Tasks, datasets and their items, of which a model may score some alone."""
 
     common: Annotated[
         bool,
@@ -272,7 +272,7 @@ class CommonItems(TaskItems):
 
 @dataclass(frozen=True, kw_only=True)
 class GroupedItems(CommonItems):
-    """The same, in groups that are the rows of a table."""
+    """Tasks, datasets and their items, in groups that are the rows of a table."""
 
     by: Annotated[
         str,

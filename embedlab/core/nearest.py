@@ -29,12 +29,12 @@ def nearest_hint(name: str, names: Iterable[str], otherwise: str) -> str:
     return f"did you mean {guess!r}?" if guess else otherwise
 
 
-def unknown(kind: str, name: str, known: Iterable[str], *, listing: str = "") -> UsageError:
+def unknown(kind: str, name: str, names: Iterable[str], *, listing: str = "") -> UsageError:
     """Return the error for a NAME that no KIND ("recipe", "task" …) has; LISTING says where all of
     them can be seen.
     """
-    known = sorted(known)
-    examples = f"known: {', '.join(known[:_LISTED])}{', …' * (len(known) > _LISTED)}" * bool(known)
-    hint = nearest_hint(name, known, "")
+    names = sorted(names)
+    examples = f"known: {', '.join(names[:_LISTED])}{', …' * (len(names) > _LISTED)}" * bool(names)
+    hint = nearest_hint(name, names, "")
     hint = f"{hint} {listing}".strip() if hint else "; ".join(filter(None, (examples, listing)))
     return UsageError(f"no {kind} named {name!r}", hint=hint)

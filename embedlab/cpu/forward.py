@@ -66,7 +66,7 @@ class Forward:
         return self.pool(tokens.float(), counted)
 
     def _packed(self, inputs: Mapping[str, Tensor], mask: Tensor, counted: Tensor) -> Tensor:
-        """The same vectors without computing padding."""
+        """Return the vectors of a call, (batch, dim), without computing padding."""
         pack = pack_sentences(mask, is_first_only=self.is_first_only, is_padded=self.uses_onednn)
         inputs = {**inputs, "position_ids": self.positions(inputs["input_ids"])}
         rows = {name: values.flatten()[pack.places].unsqueeze(0) for name, values in inputs.items()}

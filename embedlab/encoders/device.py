@@ -61,7 +61,7 @@ class Machine:
         return torch.autocast(self.device.type, kind, enabled=is_half, cache_enabled=keeps_casts)
 
     def in_dtype(self, dtype: Dtype | None) -> "Machine":
-        """The same with products in DTYPE; None changes nothing."""
+        """The machine with products in DTYPE; None changes nothing."""
         if dtype is None:
             return self
         _refuse_precision(dtype, self.device, f"dtype={dtype}", training=False)

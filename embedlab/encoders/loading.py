@@ -161,7 +161,9 @@ class PrefixedScorer:
     def score_frame(
         self, pairs: pl.DataFrame, progress: ProgressCallback | None = None
     ) -> NDArray[np.float32]:
-        """The same of the pairs of a frame, of which very many take less memory than as texts."""
+        """The similarity of each pair of a frame, nan where there is none; very many pairs take
+        less memory than as texts.
+        """
         if not hasattr(self._inner, "score_frame"):
             return self.score(pairs["sentence1"].to_list(), pairs["sentence2"].to_list(), progress)
         return self._checked(self._inner.score_frame(pairs), len(pairs), progress)

@@ -145,7 +145,7 @@ class ModelSpec(NameOptions):
 
     @property
     def untransformed(self) -> "ModelSpec":
-        """The same model before whitening, normalisation and fewer bits; whitened vectors are cut
+        """The model before whitening, normalisation and fewer bits; whitened vectors are cut
         afterwards.
         """
         dim = None if self.whiten is not None else self.dim

@@ -69,7 +69,7 @@ class Needs:
 
     @property
     def shape(self) -> RowShape:
-        """The same columns as a user's own files must have them."""
+        """The columns that a user's own files must have."""
         labels = {**self.classes, **dict.fromkeys(self.only, ())}
         return RowShape(
             texts=(*self.sentences, *self.words),

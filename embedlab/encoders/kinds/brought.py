@@ -73,7 +73,7 @@ class FileScores:
         )
 
     def score_frame(self, pairs: pl.DataFrame) -> NDArray[np.float32]:
-        """The same of the pairs of a frame."""
+        """The similarity of each pair of a frame, nan where the file has none; (pairs,)."""
         hashes = _hashes(pairs)
         as_given, swapped = (self._of(hashes, columns) for columns in (SENTENCES, SENTENCES[::-1]))
         return as_given.fill_null(swapped).fill_null(np.nan).to_numpy().astype(np.float32)
