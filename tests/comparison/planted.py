@@ -91,6 +91,7 @@ def classified(
         measures=measures,
         classes=("no", "yes"),
         is_aggregated=False,
+        near=None,
     )
     return replace(
         outcomes,
