@@ -7,7 +7,6 @@ import pytest
 
 from embedlab.core.cache import TAG, cache_entries, cache_folder, cached, trim
 from embedlab.core.disk import read_sealed_json, write_json
-from embedlab.core.settings import load_settings
 
 KEYS = [f"{number:016x}" for number in range(6)]
 
@@ -97,10 +96,3 @@ def test_a_folder_that_is_absent_empty_ours_or_tagged_is_used_itself(tmp_path: P
     assert (tmp_path / TAG).read_text().startswith("Signature: 8a477f597d28d172789f06886806bc55\n")
     (tmp_path / "notes.txt").write_text("put there later")
     assert cache_folder(tmp_path) == tmp_path
-
-
-def test_settings_name_the_folder_that_is_used(tmp_path: Path) -> None:
-    (tmp_path / "thesis.tex").touch()
-    settings, origins = load_settings({}, environment={"EMBEDLAB_CACHE": str(tmp_path)})
-    assert settings.cache == tmp_path / "embedlab"
-    assert {each.key: each.value for each in origins}["cache"] == settings.cache

@@ -6,7 +6,6 @@ import polars as pl
 import pytest
 
 from embedlab.core.frame_files import join_parquet, read_csv, read_foreign_parquet, read_parquet
-from embedlab.data.source import Source
 from embedlab.runs.store import RunFolder, find_runs
 
 PAIRS = {"sentence1": ["a b"] * 4, "sentence2": ["a c"] * 4}
@@ -26,15 +25,6 @@ def test_the_named_file_is_read_and_no_other(tmp_path: Path, name: str) -> None:
     out = path.with_name(f"out{path.name}.parquet")
     join_parquet([path.with_name(f"{path.name}.parquet"), other.with_suffix(".parquet")], out)
     assert read_parquet(out)["x"].to_list() == [2, 1]
-
-
-def test_a_data_folder_in_brackets_is_the_one_that_is_read(tmp_path: Path) -> None:
-    for folder, word in (("a", "wrong"), ("[a]", "right")):
-        file = tmp_path / folder / "MultiNLI" / "multinli_1.0_dev_matched.jsonl"
-        file.parent.mkdir(parents=True)
-        file.write_text(f'{{"sentence1": "{word}", "sentence2": "x", "gold_label": "neutral"}}\n')
-    part = Source(folder=tmp_path / "[a]", allow_partial=True).open("multinli", "dev-matched")
-    assert part.frame["premise"].to_list() == ["right"]
 
 
 def test_runs_in_a_folder_with_brackets_are_found(tmp_path: Path) -> None:
@@ -78,13 +68,3 @@ def test_another_process_reads_a_foreign_file_once(
         pl.DataFrame(rows).write_parquet(file)
         assert read_foreign_parquet(file).to_dict(as_series=False) == rows
     assert len(started) == 2  # two contents
-
-
-def test_the_process_that_reads_first_runs_no_code_of_the_working_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pl.DataFrame(PAIRS).write_parquet(tmp_path / "mine.parquet")
-    (tmp_path / "random.py").write_text("open('ran', 'w')")
-    monkeypatch.chdir(tmp_path)
-    assert len(read_foreign_parquet(Path("mine.parquet"))) == 4
-    assert not Path("ran").exists()

@@ -4,14 +4,8 @@ from embedlab.core.errors import Hint, NamedOption, RecipeValue, UsageError
 
 
 def test_a_command_line_shows_options_as_they_are_typed() -> None:
-    hint = Hint(
-        "use ",
-        NamedOption("--name", "other"),
-        ", ",
-        RecipeValue("optim.lr", "1e-5"),
-        " or ",
-        NamedOption("--resume"),
-    )
+    other, rate = NamedOption("--name", "other"), RecipeValue("optim.lr", "1e-5")
+    hint = Hint("use ", other, ", ", rate, " or ", NamedOption("--resume"))
     assert str(hint) == "use --name other, --set optim.lr=1e-5 or --resume"
     assert UsageError("wrong", hint=hint).hint == str(hint)
 

@@ -36,9 +36,7 @@ def in_a_handler_of_another_error() -> None:
         in_a_bare_except()
 
 
-@pytest.mark.parametrize(
-    "receive", [in_a_finaliser, in_a_bare_except, in_a_handler_of_another_error]
-)
+@pytest.mark.parametrize("receive", [in_a_finaliser, in_a_handler_of_another_error])
 def test_a_stop_that_is_discarded_on_its_way_comes_again(
     receive: Callable[[], None], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.errors import UsageError
 from embedlab.core.names import recipe_names
 from embedlab.core.recipe import (
     MixSection,
@@ -60,36 +60,6 @@ def test_differences_name_key_old_and_new_value() -> None:
     assert recipe_differences(old, old) == []
 
 
-@pytest.mark.parametrize(
-    ("override", "message", "hint"),
-    [
-        ("optim.lrr=1e-5", "unknown key 'stage.0.optim.lrr'", "'lr'"),
-        ("objective.wieght=0.1", "unknown key 'stage.0.objective.wieght'", "'weight'"),
-        ("encodr.pooling=cls", "unknown key 'encodr'", "'encoder'"),
-        ("optim.lr=fast", "'stage.0.optim.lr' is 'fast'", ""),
-        ("optim.lr=0", "'stage.0.optim.lr' is 0", ""),
-        ("optim.batch_size=6.5", "'stage.0.optim.batch_size' is 6.5", ""),
-        ("objective.weight=1.5", "'stage.0.objective.weight' is 1.5", ""),
-        ("encoder.pooling=middle", "'encoder.pooling' is 'middle'", ""),
-        (
-            "objective.name=supervised-contrastive",
-            "no objective named 'supervised-contrastive'",
-            "'supervised_contrastive'",
-        ),
-        ("stage.1.optim.lr=1", "there is no stage '1'", "0"),
-        ("optim.lr", "'optim.lr' is not KEY=VALUE", "--set"),
-        ("data=snli", "'stage.0.data' is 'snli': not a table", ""),
-    ],
-)
-def test_a_wrong_override_is_refused_with_key_value_and_hint(
-    override: str, message: str, hint: str
-) -> None:
-    with pytest.raises(UsageError) as caught:
-        load_recipe("snli-supcl", [override])
-    assert message in caught.value.message
-    assert hint in caught.value.hint
-
-
 def test_a_wrong_key_in_a_file_names_the_file(tmp_path: Path) -> None:
     path = with_line(tmp_path, "warmup = 0.1", "warm_up = 0.1")
     with pytest.raises(UsageError) as caught:
@@ -99,26 +69,11 @@ def test_a_wrong_key_in_a_file_names_the_file(tmp_path: Path) -> None:
     assert "warmup" in caught.value.hint
 
 
-def test_an_unreadable_recipe_file_is_missing_not_a_crash(tmp_path: Path) -> None:
-    with pytest.raises(MissingError, match="cannot read"):
-        read_toml(tmp_path)
-
-
-def test_two_stages_need_a_stage_in_the_key(tmp_path: Path) -> None:
-    table = recipe_to_table(load_recipe("snli-ce"))
-    table["stage"] = [table["stage"][0], table["stage"][0]]
-    from embedlab.core.overrides import set_value
-
-    with pytest.raises(UsageError, match="several stages") as caught:
-        set_value(table, "optim.lr=1e-5")
-    assert "stage.0.optim.lr" in caught.value.hint
-    set_value(table, "stage.1.optim.lr=1e-5")
-    assert from_table(table, name="two", where="two").stages[1].optim.lr == 1e-5
-
-
 def test_stages_sets_a_key_of_every_stage() -> None:
-    recipe = load_recipe("sbert-defsent-multi", ["stages.optim.lr=3e-5", "stages.data.rows=7"])
-    assert [(stage.optim.lr, stage.data.rows) for stage in recipe.stages] == [(3e-5, 7)] * 2
+    recipe = load_recipe(
+        "sbert-defsent-multi", ["stages.optim.lr=3e-5", "stages.data.rows=7", "stage.1.optim.lr=1"]
+    )
+    assert [(stage.optim.lr, stage.data.rows) for stage in recipe.stages] == [(3e-5, 7), (1, 7)]
     with pytest.raises(UsageError, match="several stages") as error:
         load_recipe("sbert-defsent-multi", ["optim.lr=3e-5"])
     assert "stages.optim.lr" in error.value.hint
@@ -131,25 +86,21 @@ def test_a_task_may_set_what_belongs_to_no_stage() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("recipe", "change", "message"),
     [
         (
+            "multitask",
             "stage.1.optim.lr=2e-5",
             r"'stage.1.optim.lr' must be 1e-05: with mix.combine 'average' it is one for all",
         ),
-        ("stage.2.optim.turn=2", r"'stage.2.optim.turn' must be 1"),
-        ("mix.combine=together", r"'mix.combine' is 'together'"),
-        ("mix.untill=first", r"unknown key 'mix.untill'"),
+        ("multitask", "stage.2.optim.turn=2", r"'stage.2.optim.turn' must be 1"),
+        ("multitask", "mix.combine=together", r"'mix.combine' is 'together'"),
+        ("sbert", "mix.combine=average", "'mix' needs two or more stages with a turn"),
     ],
 )
-def test_a_mix_that_cannot_be_is_refused(change: str, message: str) -> None:
+def test_a_mix_that_cannot_be_is_refused(recipe: str, change: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        load_recipe("multitask", [change])
-
-
-def test_a_mix_of_one_stage_is_refused() -> None:
-    with pytest.raises(UsageError, match="'mix' needs two or more stages with a turn"):
-        load_recipe("sbert", ["mix.combine=average"])
+        load_recipe(recipe, [change])
 
 
 def test_a_resolved_mix_comes_back(tmp_path: Path) -> None:
@@ -163,46 +114,38 @@ def test_a_resolved_mix_comes_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("a-b=3", "unknown key 'a-b'"),
-        ("optim.l-r=1", "unknown key 'stage.0.optim.l-r'"),
+        ("optim.lrr=1e-5", "unknown key 'stage.0.optim.lrr'"),
+        ("encodr.pooling=cls", "unknown key 'encodr'"),
+        ("optim.lr=fast", "'stage.0.optim.lr' is 'fast'"),
+        ("optim.lr=0", "'stage.0.optim.lr' is 0"),
+        ("optim.batch_size=6.5", "'stage.0.optim.batch_size' is 6.5"),
+        ("objective.name=nli-softmax", "no objective named 'nli-softmax'"),
+        ("optim.lr", "'optim.lr' is not KEY=VALUE"),
+        ("data=snli", "'stage.0.data' is 'snli': not a table"),
         ("optim..lr=1", "'optim..lr=1' is not KEY=VALUE"),
-        (".lr=1", "'.lr=1' is not KEY=VALUE"),
         ("data.datasets=[]", "'stage.0.data.datasets' is missing"),
-        ("optim.epochs=inf", "'stage.0.optim.epochs' is inf"),
         ("optim.epochs=nan", "'stage.0.optim.epochs' is nan"),
         ("optim.epochs=1e308", "'stage.0.optim.epochs' is 1e+308: must be at most 10000"),
         ("optim.lr=1e9", "'stage.0.optim.lr' is"),
         ("optim.batch_size=1e12", "'stage.0.optim.batch_size' is"),
         (f"optim.batch_size={'9' * 5000}", "optim.batch_size: an integer of 5000 digits"),
-        (
-            f"optim.batch_size=0x{'f' * 5000}",
-            "'stage.0.optim.batch_size' is an integer of 20000 bits",
-        ),
-        (f"data.task=0x{'f' * 5000}", "--set: 'data.task' is an integer of 20000 bits"),
         (f"data.task=[0x{'f' * 5000}]", "--set: 'data.task.0' is an integer of 20000 bits"),
         ("optim.lr=1\noptim.epochs=2", "'stage.0.optim.lr' is '1\\noptim.epochs=2'"),
-        ('data.split="a\\u0000"', "'stage.0.data.split' holds a NUL character"),
         ("data.split=\udcff", "'stage.0.data.split' is not valid text"),
-        (f"encoder.pooling={'a' * 100_000}", "'encoder.pooling' is 'aaaa"),
         (f"{'a.' * 5000}b=1", "a key of 5001 parts"),
         ("stage=3", "'stage' is 3: must be a list"),
         ("stage=[3]", "'stage.0' is 3: not a table"),
         ("stage=[]", "'stage' is []: list should have at least 1 item"),
         ("stage.0=3", "'stage' is not a table"),
-        ("summary=3", "'summary' is 3: must be a text"),
         ("encoder=3", "'encoder' is 3: not a table"),
         ("objective.name=3", "'stage.0.objective.name' is 3: not a name"),
-        ("objective.name=[]", "'stage.0.objective.name' is []: not a name"),
+        ("stage.1.optim.lr=1", "there is no stage '1'"),
         ("stage.٣.optim.lr=1", "there is no stage"),
     ],
 )
 def test_no_typed_value_is_more_than_a_line_that_names_its_key(override: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
-        load_recipe("snli-ce", [override])
+        load_recipe("snli-ce", [override], encoder="x")
     assert message in caught.value.message
+    assert caught.value.hint
     assert len(caught.value.message) < 600
-
-
-def test_a_starting_encoder_does_not_replace_a_section_of_another_type(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="recipe snli-ce: 'encoder' is 3: not a table"):
-        load_recipe("snli-ce", ["encoder=3"], encoder="x")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.schema import (
     CORRECT,
     DEEPEST,
@@ -44,14 +44,6 @@ class Stored:
     extra: Any = None
 
 
-def refusal(text: str, tmp_path: Path) -> EmbedlabError:
-    path = tmp_path / "car.toml"
-    path.write_text(text)
-    with pytest.raises(UsageError, match=r"car\.toml") as caught:
-        build(Car, read_toml(path), where="car.toml")
-    return caught.value
-
-
 @pytest.mark.parametrize(
     ("text", "message", "hint"),
     [
@@ -60,7 +52,6 @@ def refusal(text: str, tmp_path: Path) -> EmbedlabError:
             "unknown key 'wheel-count'",
             "did you mean 'wheel_count'?",
         ),
-        ("[engine]\npo-wer = 1", "unknown key 'engine.po-wer'", "did you mean 'power'?"),
         ('[engine]\n"" = 1\npower = 1', "unknown key 'engine.'", "known keys: power, parts"),
         (
             '[engine]\npower = 1\n[spare."old one"]\npwer = 1',
@@ -68,7 +59,6 @@ def refusal(text: str, tmp_path: Path) -> EmbedlabError:
             "did you mean 'power'?",
         ),
         ("[engine]\npower = inf", "'engine.power' is inf", ""),
-        ("[engine]\npower = nan", "'engine.power' is nan", ""),
         (
             '[engine]\npower = 1\nparts = ["a", "b\\u0000"]',
             "'engine.parts.1' holds a NUL character",
@@ -77,15 +67,9 @@ def refusal(text: str, tmp_path: Path) -> EmbedlabError:
         ('[engine]\npower = 1\n"a\\u0000" = 1', "holds a NUL character", ""),
         ("engine = 3", "'engine' is 3: not a table", ""),
         ("[engine]\npower = 1\n[spare]\nold = 3", "'spare.old' is 3: not a table", ""),
-        (
-            f"wheel_count = {'9' * 300}\n[engine]\npower = 1",
-            "'wheel_count' is an integer of 997 bits",
-            "",
-        ),
         (f"wheel_count = {'9' * 5000}", "an integer of too many digits", ""),
         (f"wheel_count = 0x{'f' * 5000}", "an integer of 20000 bits", ""),
         (f"x = {'[' * 5000}{']' * 5000}", "nested too deep", ""),
-        (f"x = {'[' * 100}{']' * 100}", f"nested more than {DEEPEST} deep", ""),
         (f"x{'.a' * 1000} = 1", f"nested more than {DEEPEST} deep", ""),
         (f"x{'.a' * 100_000} = 1", "dots", ""),
         (f'wheel_count = "{"a" * 100_000}"\n[engine]\npower = 1', "'wheel_count' is 'aaaa", ""),
@@ -94,11 +78,14 @@ def refusal(text: str, tmp_path: Path) -> EmbedlabError:
 def test_what_is_wrong_in_a_file_is_one_short_line_with_file_and_key(
     text: str, message: str, hint: str, tmp_path: Path
 ) -> None:
-    error = refusal(text, tmp_path)
-    assert message in error.message
-    assert len(error.message) < 500
-    assert "\n" not in error.message
-    assert error.hint == (hint or CORRECT)
+    path = tmp_path / "car.toml"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=r"car\.toml") as caught:
+        build(Car, read_toml(path), where="car.toml")
+    assert message in caught.value.message
+    assert len(caught.value.message) < 500
+    assert "\n" not in caught.value.message
+    assert caught.value.hint == (hint or CORRECT)
 
 
 def test_a_file_of_many_mebibytes_is_not_read(tmp_path: Path) -> None:
@@ -108,12 +95,9 @@ def test_a_file_of_many_mebibytes_is_not_read(tmp_path: Path) -> None:
 
 
 def test_half_a_surrogate_pair_is_refused_by_its_key() -> None:
+    assert build(Engine, {"power": 1, "parts": ["😀"]}, where="typed").parts == ("😀",)
     with pytest.raises(UsageError, match=r"typed: 'engine\.parts\.0' is not valid text"):
         build(Car, {"engine": {"power": 1, "parts": ["\udcff"]}}, where="typed")
-
-
-def test_text_beyond_the_basic_plane_is_valid() -> None:
-    assert build(Engine, {"power": 1, "parts": ["😀"]}, where="typed").parts == ("😀",)
 
 
 @pytest.mark.parametrize("text", ["1\nb = 2", "9" * 5000, "[" * 5000, "", "name"])
@@ -132,14 +116,9 @@ def test_keys_are_known_below_unions_and_named_tables() -> None:
     ("content", "message"),
     [
         (b"", "not valid JSON"),
-        (b"\xef\xbb\xbf", "not valid JSON"),
         (b'{"schema": 1, "names": ["\xff"]}', "not valid JSON"),
         (b'{"schema": 1, "names": ["\\ud800"]}', "not valid JSON"),
         (b"[" * 100_000, "not valid JSON"),
-        (
-            b'{"schema": 1, "names": [], "extra": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
-            "not valid JSON",
-        ),
         (b'{"schema": ' + b"9" * 5000 + b', "names": []}', "not valid JSON"),
         (
             b'{"schema": 1, "names": [], "extra": ' + b"9" * 300 + b"}",
@@ -147,7 +126,6 @@ def test_keys_are_known_below_unions_and_named_tables() -> None:
         ),
         (b'{"schema": 1, "names": ["a", "b\\u0000"]}', "'names.1' holds a NUL character"),
         (b"[]", "not a table"),
-        (b"null", "not a table"),
         (b'{"schema": 1}', "'names' is missing"),
         (b'{"schema": 1, "names": ["a", 2]}', "'names.1' is 2"),
         (b'{"schema": true, "names": []}', "'schema' is True"),
@@ -185,7 +163,4 @@ def test_a_value_that_holds_itself_is_refused_and_not_walked_for_ever() -> None:
     endless: list[Any] = []
     endless.append(endless)
     assert find_flaw(endless) == ((0, 0, 0), f"nested more than {DEEPEST} deep")
-
-
-def test_infinity_passes_where_no_type_forbids_it() -> None:
-    assert find_flaw({"a": [math.inf]}) is None
+    assert find_flaw({"a": [math.inf]}) is None  # the type says whether it may be

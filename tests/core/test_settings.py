@@ -74,26 +74,12 @@ def test_a_folder_that_would_decide_anything_else_is_refused_by_the_key(
     assert (key == "plugins") == ("--plugin" in str(caught.value.hint))
 
 
-def test_all_keys_that_a_folder_may_not_set_are_named_at_once(tmp_path: Path) -> None:
-    (tmp_path / "embedlab.toml").write_text('runs = "theirs"\nformat = "csv"\noffline = true')
-    with pytest.raises(UsageError, match="'runs', 'offline' cannot be set there"):
-        load_settings({}, environment={}, folder=tmp_path)
-
-
 def test_the_users_own_file_and_a_named_one_hold_also_in_their_own_folder(tmp_path: Path) -> None:
     own = in_user_file("threads = 2").parent
     assert load_settings({}, environment={}, folder=own)[0].threads == 2
     (tmp_path / "embedlab.toml").write_text("threads = 3")
     named = {"EMBEDLAB_CONFIG": str(tmp_path / "embedlab.toml")}
     assert load_settings({}, environment=named, folder=tmp_path)[0].threads == 3
-
-
-@pytest.mark.parametrize(("text", "value"), [("1", True), ("no", False), ("TRUE", True)])
-def test_a_yes_or_no_variable_is_understood(text: str, value: bool, tmp_path: Path) -> None:
-    assert (
-        load_settings({}, environment={"EMBEDLAB_OFFLINE": text}, folder=tmp_path)[0].offline
-        is value
-    )
 
 
 @pytest.mark.parametrize(
@@ -111,15 +97,9 @@ def test_an_unusable_variable_is_refused_by_name(
         load_settings({}, environment={variable: text}, folder=tmp_path)
 
 
-def test_the_key_of_an_endpoint_is_not_a_setting_and_stops_no_command(tmp_path: Path) -> None:
-    settings = load_settings({}, environment={"EMBEDLAB_API_KEY": "s3cret"}, folder=tmp_path)
-    assert "s3cret" not in repr(settings)
-
-
 @pytest.mark.parametrize(
     ("variable", "hint"),
     [
-        ("EMBEDLAB_CACHE_DIR", "did you mean EMBEDLAB_CACHE?"),
         ("EMBEDLAB_DATE", "did you mean EMBEDLAB_DATA?"),
         ("EMBEDLAB_XYZZY", "unset it"),
     ],
@@ -136,16 +116,13 @@ def test_variables_of_others_and_empty_ones_are_left_alone(tmp_path: Path) -> No
     environment = {
         "_EMBEDLAB_COMPLETE": "complete_bash",
         "EMBEDLAB_DATE": "",
+        "EMBEDLAB_API_KEY": "s3cret",  # of an endpoint: no setting
         "MY_EMBEDLAB_DATE": "x",
+        "EMBEDLAB_OFFLINE": "no",
+        "EMBEDLAB_QUIET": "TRUE",
     }
-    assert load_settings({}, environment=environment, folder=tmp_path)[0] == Settings()
-
-
-def test_an_unknown_key_in_a_file_names_the_file_and_the_nearest_key(tmp_path: Path) -> None:
-    in_user_file('presicion = "bf16"')
-    with pytest.raises(UsageError, match=r"embedlab\.toml: unknown key 'presicion'") as caught:
-        load_settings({}, environment={}, folder=tmp_path)
-    assert "precision" in str(caught.value.hint)
+    found = load_settings({}, environment=environment, folder=tmp_path)[0]
+    assert found == Settings(quiet=True)
 
 
 def test_a_removed_setting_is_reported_with_its_place_and_changes_nothing(tmp_path: Path) -> None:
@@ -171,11 +148,10 @@ def test_a_removed_setting_is_reported_with_its_place_and_changes_nothing(tmp_pa
     ("text", "message"),
     [
         ("allow-partial = true", "unknown key 'allow-partial'"),
-        ('data = "a\\u0000b"', "'data' holds a NUL character"),
         ("cache_gib = inf", "'cache_gib' is inf"),
-        (f"threads = {'9' * 5000}", "an integer of too many digits"),
         ("threads = 1000000", "'threads' is 1000000"),
         (f"data = {'[' * 5000}", "nested too deep"),
+        ("plugins = 3", "'plugins' is 3"),
     ],
 )
 def test_a_settings_file_is_refused_in_one_line_that_names_it(
@@ -195,19 +171,6 @@ def test_a_section_of_pyproject_that_is_not_a_table_is_refused(tmp_path: Path) -
     assert load_settings({}, environment={}, folder=tmp_path)[0] == Settings()
 
 
-@pytest.mark.parametrize(
-    "environment",
-    [
-        {"RANK": "3"},
-        {"RANK": "x"},
-        {"RANK": "1", "WORLD_SIZE": "2"},
-        {"RANK": "1", "LOCAL_RANK": "1", "MASTER_ADDR": "a", "MASTER_PORT": "1"},
-    ],
-)
-def test_a_rank_alone_changes_nothing(environment: dict[str, str]) -> None:
-    assert process_rank(environment) == 0
-
-
 def test_a_process_of_a_team_knows_its_rank() -> None:
     team = {
         "WORLD_SIZE": "4",
@@ -217,7 +180,8 @@ def test_a_process_of_a_team_knows_its_rank() -> None:
     }
     assert process_rank({**team, "RANK": "3"}) == 3
     assert process_rank({**team, "RANK": "4"}) == 0
-    assert process_rank({**team, "RANK": "0", "WORLD_SIZE": "1"}) == 0
+    assert process_rank({**team, "RANK": "x"}) == 0
+    assert process_rank({"RANK": "1", "WORLD_SIZE": "2"}) == 0
 
 
 def test_a_worker_gets_the_settings_that_decide_what_it_computes_and_can_read_them_again() -> None:
