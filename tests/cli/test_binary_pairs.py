@@ -48,22 +48,3 @@ def test_measures_equal_scikit_learn_with_intervals(
                 100 * measure(gold, pairs[name]), abs=1e-10
             )
         assert all(row["low"] < row["score"] < row["high"] for row in rows.values())
-    difference = next(
-        row["difference"] for row in answer.rows if row["model"] == models[1] and row["difference"]
-    )
-    assert difference < 0
-    whole = embedlab("compare", *models, "--task", NAME, "--notes")
-    assert "chosen on other topics, never on these pairs" in " ".join(whole.out.split())
-
-
-def test_columns_with_usual_names_are_noted_on_demand_and_guessed_ones_always(
-    pairs: pl.DataFrame, embedlab: Embedlab
-) -> None:
-    texts = {"sentence1": "question1", "sentence2": "question2"}
-    pairs.rename(texts).select(*texts.values(), "is_duplicate").write_csv("known.csv")
-    odd = {"sentence1": "frage", "sentence2": "antwort"}
-    pairs.rename(odd).select(*odd.values(), "is_duplicate").write_csv("guessed.csv")
-    said = "score = is_duplicate"
-    assert said not in embedlab("evaluate", "dice", "known.csv").err
-    assert said in embedlab("evaluate", "dice", "known.csv", "--notes").err
-    assert said in embedlab("evaluate", "dice", "guessed.csv").err

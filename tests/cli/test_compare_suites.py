@@ -168,32 +168,8 @@ def test_a_score_that_chose_a_setting_is_compared_only_where_there_is_no_test_sc
     assert {row["score"] for row in shown} == {90.0, 50.0, 70.0, 12.5}
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--test", "mcnemar"], "remove --test"),
-        (["--suite", "geometry", "--by", "source"], "geometry has no items to group by 'source'"),
-        (
-            ["--suite", "geometry", "--where", "words>3"],
-            "geometry has no items to pick by 'words>3'",
-        ),
-    ],
-)
-def test_what_does_not_go_together_is_refused(
-    embedlab: Embedlab, words: list[str], message: str
-) -> None:
-    answer = embedlab("compare", "dice", "--data", "tiny", *words)
+@pytest.mark.parametrize(("option", "way"), [("--by", "group"), ("--where", "pick")])
+def test_a_task_without_items_is_not_taken_apart(embedlab: Embedlab, option: str, way: str) -> None:
+    answer = embedlab("compare", "dice", "--data", "tiny", "--suite", "geometry", option, "words>3")
     assert answer.code == 2
-    assert message in answer.err
-
-
-def test_outcomes_that_were_lost_are_made_again(
-    embedlab: Embedlab, corpora: list[str], tiny_encoder: Path, tmp_path: Path
-) -> None:
-    words = ("compare", str(tiny_encoder), f"{tiny_encoder}?pooling=cls", "--task", "mr", *corpora)
-    first = embedlab(*words)
-    next((tmp_path / "cache").glob("models/*/evaluations/transfer-exact/mr.parquet")).unlink()
-    again = embedlab(*words)
-    assert again.json == first.json
-    assert again.row(model=f"{tiny_encoder}?pooling=cls")["p"] is not None
-    assert len(stored_outcomes(tmp_path / "cache", "mr")) == 2
+    assert f"geometry has no items to {way} by 'words>3'" in answer.err

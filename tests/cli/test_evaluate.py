@@ -57,33 +57,16 @@ def test_what_is_missing_is_reported_after_the_others_are_done(
 def test_pairs_filters_sorts_and_limits(embedlab: Embedlab, my_pairs: Path) -> None:
     call = ("pairs", "dice", "--dataset", "mine.tsv", "--json")
     assert [row["pair"] for row in embedlab(*call, "--sort", "gold", "--limit", "2").rows] == [4, 0]
-    assert [row["pair"] for row in embedlab(*call, "--sort", "-gold", "--limit", "2").rows] == [
-        2,
-        3,
-    ]
-    rows = embedlab(*call, "--where", "gold>3 -football").rows
-    assert {row["pair"] for row in rows} == {0, 1}
-    assert embedlab(*call, "--where", "glod>3").code == 2
-    assert (
-        embedlab(*call, "--where", "gold>3 and -football", "--limit", "1")
-        .json["title"]
-        .startswith("2 of 5 pairs match, 1 shown")
-    )
-    assert embedlab(*call, "--where", "gold>9").json["title"].startswith("0 of 5 pairs match")
+    falling = embedlab(*call, "--sort", "-gold", "--limit", "2").rows
+    assert [row["pair"] for row in falling] == [2, 3]
+    found = embedlab(*call, "--where", "gold>3 -football", "--limit", "1")
+    assert found.json["title"].startswith("2 of 5 pairs match, 1 shown")
     assert embedlab(*call).rows == embedlab(*call, "--sort", "error(dice)").rows
     assert "did you mean 'gold'?" in embedlab(*call, "--where", "glod>3").err
     assert "did you mean 'gap'?" in embedlab(*call, "--sort", "gapp").err
 
 
 def test_score_gives_one_row_a_model(embedlab: Embedlab, tiny_encoder: Path) -> None:
-    rows = embedlab(
-        "score",
-        "A cat sleeps.",
-        "A cat sleeps.",
-        "-m",
-        "dice",
-        "-m",
-        f"{tiny_encoder}?pooling=cls",
-        "--json",
-    ).rows
+    models = ("-m", "dice", "-m", f"{tiny_encoder}?pooling=cls")
+    rows = embedlab("score", "A cat sleeps.", "A cat sleeps.", *models, "--json").rows
     assert [row["similarity"] for row in rows] == pytest.approx([1.0, 1.0])

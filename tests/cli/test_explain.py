@@ -28,7 +28,7 @@ def test_json_has_every_number_of_each_part(embedlab: Embedlab) -> None:
         ("pairs", "dice", "--task"),
     ],
 )
-@pytest.mark.parametrize("name", ["mr", "mrpc", "definitions"])
+@pytest.mark.parametrize("name", ["mr", "definitions"])
 def test_a_dataset_without_gold_scores_of_pairs_is_refused_in_two_lines(
     embedlab: Embedlab, words: tuple[str, ...], name: str
 ) -> None:

@@ -76,17 +76,11 @@ def test_stored_scores_of_pairs_have_intervals_where_they_are_those_of_the_pairs
         replace(one, value=one.value + 0.001) if one.slice == "sts13" else one
         for one in evaluation.scores
     )
-    names = {
-        name
-        for name, _, _ in stored_intervals(
-            replace(evaluation, scores=others), place, settings
-        ).intervals
-    }
-    assert names == {name for name, _ in expected} - {"sts13"}
+    changed = stored_intervals(replace(evaluation, scores=others), place, settings)
+    assert {name for name, _, _ in changed.intervals} == {name for name, _ in expected} - {"sts13"}
 
     # Items are stored with their gold scores: the files of the data are not read.
     assert stored_intervals(evaluation, place, replace(settings, data=None)) == found
-
     shutil.rmtree(place.evaluations / "sts")
     gone = stored_intervals(evaluation, place, settings)
     assert not gone.intervals

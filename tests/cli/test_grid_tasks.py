@@ -29,14 +29,14 @@ def test_a_cell_ends_with_evaluations_on_datasets_files_and_tasks(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("own.csv").write_text(ROWS)
-    tasks = '["stsb", "own.csv", "geometry", "mr"]'
+    tasks = '["stsb", "own.csv", "mr"]'
     plan = plan_of(tmp_path, GRID.replace("ENCODER", str(tiny_encoder)).replace("TASKS", tasks))
     folder, cell = GridFolder.of(plan.place.runs_folder, plan.name), plan.cell(1)
     prepare_grid(plan, folder)
     for name, value in cell_environment(plan, None).items():
         if os.environ.get(name) != value:
             monkeypatch.setenv(name, value)
-    assert {*cell.tasks} == {"sts/own.csv+sts-benchmark", "geometry", "transfer/mr"}
+    assert {*cell.tasks} == {"sts/own.csv+sts-benchmark", "transfer/mr"}
     training = next_command(folder, cell)
     assert training is not None
     assert embedlab(*training).code == 0
@@ -48,7 +48,5 @@ def test_a_cell_ends_with_evaluations_on_datasets_files_and_tasks(
         assert again is not None
         assert embedlab(*again).code == 0
         assert is_complete(cell)
-    for shown in ("sts", "stsb"):
-        scores = embedlab("grid", "table", plan.name, "--task", shown)
-        assert scores.code == 0
-        assert "own.csv" in scores.out
+    scores = embedlab("grid", "table", plan.name, "--task", "stsb")
+    assert (scores.code, "own.csv" in scores.out) == (0, True)

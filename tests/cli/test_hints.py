@@ -5,7 +5,7 @@ import shlex
 import pytest
 
 from tests.cli.conftest import Embedlab
-from tests.hints import commands_in, hint_of, type_hints
+from tests.hints import hint_of, type_hints
 
 REFUSALS = (
     "compare dice nosuch --data starter",
@@ -50,19 +50,3 @@ def test_what_a_hint_names_does_not_end_by_the_same_error(embedlab: Embedlab, li
     assert answer.code not in (0, 1)
     assert hint_of(answer.err), answer.err
     type_hints(embedlab, words, answer)
-
-
-def test_commands_are_found_in_hints() -> None:
-    assert commands_in("did you mean 'a'? `embedlab recipes` lists all") == [["recipes"]]
-    assert commands_in("stop it first: embedlab runs cancel r1@2") == [["runs", "cancel", "r1@2"]]
-    assert commands_in("give this one a name, or remove it: embedlab runs rm x") == [
-        ["runs", "rm", "x"]
-    ]
-    assert commands_in("`embedlab compare MODEL… --task TASK` takes items") == []
-
-
-def test_an_option_called_as_the_value_of_others_offers_those(embedlab: Embedlab) -> None:
-    answer = embedlab("compare", "dice", "wordllama", "--margin", "0.5")
-    assert "no such option: --margin" in answer.err
-    assert "--equivalent" in answer.err
-    assert "--plugin" not in answer.err

@@ -5,26 +5,13 @@ and when Python collects.
 import subprocess
 import sys
 
+import pytest
+
 PROGRAM = """
 import embedlab.__main__, os, sys
 assert "polars" not in sys.modules
 print(os.environ["_RJEM_MALLOC_CONF"])
 """
-
-
-def test_the_allocator_of_polars_is_set_before_it_is_loaded_and_as_the_user_says() -> None:
-    for environment, expected in (
-        ({}, "dirty_decay_ms:500,muzzy_decay_ms:0"),
-        ({"_RJEM_MALLOC_CONF": "narenas:1"}, "narenas:1"),
-    ):
-        done = subprocess.run(
-            [sys.executable, "-c", PROGRAM],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert done.stdout.strip() == expected
 
 
 THREADS = """
@@ -34,20 +21,22 @@ print(os.environ.get("OMP_WAIT_POLICY"), os.environ.get("GOMP_SPINCOUNT"))
 """
 
 
-def test_waiting_threads_of_torch_sleep_unless_the_user_says_how_they_wait() -> None:
-    for environment, expected in (
-        ({}, "passive None"),
-        ({"OMP_WAIT_POLICY": "active"}, "active None"),
-        ({"GOMP_SPINCOUNT": "5"}, "None 5"),
-    ):
-        done = subprocess.run(
-            [sys.executable, "-c", THREADS],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert done.stdout.strip() == expected
+@pytest.mark.parametrize(
+    ("program", "environment", "expected"),
+    [
+        (PROGRAM, {}, "dirty_decay_ms:500,muzzy_decay_ms:0"),
+        (PROGRAM, {"_RJEM_MALLOC_CONF": "narenas:1"}, "narenas:1"),
+        (THREADS, {}, "passive None"),
+        (THREADS, {"OMP_WAIT_POLICY": "active"}, "active None"),
+        (THREADS, {"GOMP_SPINCOUNT": "5"}, "None 5"),
+    ],
+)
+def test_libraries_are_told_how_to_give_back_and_wait_unless_the_user_says(
+    program: str, environment: dict[str, str], expected: str
+) -> None:
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == expected
 
 
 ENDING = """

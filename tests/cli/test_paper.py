@@ -27,39 +27,22 @@ def test_models_are_rows_where_that_is_chosen_with_aliases_as_names(embedlab: Em
     assert sum(r"\textbf" in row for row in rows) == 1
     (caption,) = re.findall(r"\\caption\{(.*)\}", answer.out)
     assert "n = 6 items of mine.tsv" in caption
-    assert (
-        "n = 6 items of mine.tsv"
-        in embedlab("compare", *MODELS, "--task", "mine.tsv", "--rows", "models").out
-    )
 
 
 def test_a_figure_is_written_with_its_caption_as_a_note(embedlab: Embedlab) -> None:
     write_world()
-    answer = embedlab(
-        "compare",
-        *MODELS,
-        "--task",
-        "mine.tsv",
-        "--figure",
-        "f.pdf",
-        "--figure",
-        "g.svg?kind=differences",
-        "--figure",
-        "h.png?kind=calibration",
-    )
+    figures = ("f.pdf", "g.svg?kind=differences", "h.png?kind=calibration")
+    typed = (word for figure in figures for word in ("--figure", figure))
+    answer = embedlab("compare", *MODELS, "--task", "mine.tsv", *typed)
     assert answer.code == 0, answer.err
     assert Path("f.pdf").read_bytes().startswith(b"%PDF")
     assert b"<svg" in Path("g.svg").read_bytes()
     assert Path("h.png").read_bytes().startswith(b"\x89PNG")
-    assert (
-        "the figure is f.pdf; caption: Scores: Spearman × 100; n = 6 items of mine.tsv."
-        in answer.err
-    )
+    caption = "caption: Scores: Spearman × 100; n = 6 items of mine.tsv."
+    assert f"the figure is f.pdf; {caption}" in answer.err
     assert "Differences from bag" in answer.err
-    assert "n = 6 pairs of mine.tsv" in answer.err
-    assert (
-        embedlab("evaluate", *MODELS, "--task", "mine.tsv", "--figure", "f.pdf").code == 0
-    )  # it is ours: replaced
+    again = embedlab("evaluate", *MODELS, "--task", "mine.tsv", "--figure", "f.pdf")
+    assert again.code == 0  # it is ours: replaced
 
 
 def test_a_figure_that_cannot_be_is_refused_before_any_work(embedlab: Embedlab) -> None:

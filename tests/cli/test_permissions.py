@@ -14,23 +14,11 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A working folder in which all that is forbidden can be removed afterwards."""
     monkeypatch.chdir(tmp_path)
     config = Path(os.environ["XDG_CONFIG_HOME"]) / "embedlab"
-    for folder in (
-        config,
-        Path("model"),
-        Path("data/STS/STSBenchmark"),
-        Path("runs"),
-        Path("closed"),
-    ):
+    for folder in (config, Path("model"), Path("runs"), Path("closed")):
         folder.mkdir(parents=True)
-    for file in (
-        config / "embedlab.toml",
-        Path("recipe.toml"),
-        Path("model/config.json"),
-        Path("data/STS/STSBenchmark/sts-test.csv"),
-    ):
-        file.write_text("" if file.suffix == ".toml" else "{}")
-    for ending in ("tsv", "csv", "jsonl", "parquet", "txt"):
-        Path(f"p.{ending}").write_text("sentence1\n")
+    for name in (config / "embedlab.toml", "recipe.toml", "p.tsv", "p.parquet", "p.txt"):
+        Path(name).touch()
+    Path("model/config.json").write_text("{}")
     Path("words.txt").write_text("a 1\n")
     yield tmp_path
     for folder, names, _ in os.walk(tmp_path):
@@ -45,27 +33,20 @@ def test_everything_forbidden_is_two_lines(place: Path) -> None:
     home = Path(os.environ["XDG_CONFIG_HOME"])
     commands = {
         "recipe.toml": ["train", "./recipe.toml", "--dry-run", "--data", "tiny"],
-        **{
-            f"p.{ending}": ["pairs", "dice", "--dataset", f"./p.{ending}"]
-            for ending in ("tsv", "csv", "jsonl", "parquet")
-        },
+        "p.tsv": ["pairs", "dice", "--dataset", "./p.tsv"],
+        "p.parquet": ["pairs", "dice", "--dataset", "./p.parquet"],
         "p.txt": ["encode", WORDS, "p.txt", "-o", "v.npy"],
         "model/config.json": ["score", "a", "b", "-m", "./model"],
-        "data/STS/STSBenchmark": ["pairs", "dice", "--data", "data", "--dataset", "sts-benchmark"],
         "runs": ["runs", "ls", "--runs", "runs"],
         "closed": ["encode", WORDS, "words.txt", "-o", "closed/v.npy"],
     }
     for forbidden in commands:
         Path(forbidden).chmod(0)
     ended = embedlab_at_once(*commands.values(), has_rights=False)
-    for name, one in zip(commands, ended, strict=True):
-        assert one.code == 3, (name, one)
-        assert len(one.err.splitlines()) == 2, (name, one)
-        assert one.err.startswith("embedlab: error: "), (name, one)
-    for closed in (home / "embedlab" / "embedlab.toml", home / "embedlab", home):
+    for closed in (home / "embedlab" / "embedlab.toml", home):
         closed.chmod(0)
-        (one,) = embedlab_at_once(["recipes"], has_rights=False)
+        ended += embedlab_at_once(["recipes"], has_rights=False)
         closed.chmod(0o755)
-        assert one.code == 3, (closed, one)
-        assert len(one.err.splitlines()) == 2, (closed, one)
-        assert "Permission denied" in one.err
+    for one in ended:
+        assert (one.code, len(one.err.splitlines())) == (3, 2), one
+        assert one.err.startswith("embedlab: error: "), one

@@ -2,7 +2,6 @@
 
 import json
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -29,16 +28,8 @@ def sentences(tmp_path: Path) -> Path:
 @pytest.fixture
 def own_pairs(tmp_path: Path) -> Path:
     path = tmp_path / "pairs.jsonl"
-    rows = [
-        {
-            "sentence1": f"a dog {EVIL}\nsecond line",
-            "sentence2": "@dog",
-            "score": number,
-            "source": EVIL,
-        }
-        for number in range(3)
-    ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    row = {"sentence1": f"a dog {EVIL}\nsecond line", "sentence2": "@dog", "score": 1}
+    path.write_text(json.dumps(row | {"source": EVIL}) + "\n")
     return path
 
 
@@ -84,11 +75,9 @@ def test_no_format_lets_an_escape_sequence_out(
 def test_headings_sources_and_columns_are_shown_harmlessly(
     embedlab: Embedlab, own_pairs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words = ("pairs", "dice", "--dataset", str(own_pairs), "--sort", "gold")
-    shown = embedlab(*words)
-    assert shown.code == 0, shown.err
     monkeypatch.setenv("COLUMNS", "400")
-    assert f"a dog {SHOWN} second line" in embedlab(*words).out  # one line a sentence
+    shown = embedlab("pairs", "dice", "--dataset", str(own_pairs))
+    assert f"a dog {SHOWN} second line" in shown.out  # one line a sentence
     assert not OBEYED & set(shown.out + shown.err)
     scored = embedlab("score", f"one\n{EVIL}", "two\ttoo", "-m", "dice")
     assert scored.out.splitlines()[0] == f"one {SHOWN} / two too"
@@ -99,7 +88,6 @@ def test_headings_sources_and_columns_are_shown_harmlessly(
     [
         ["score", "a", "b", "-m", f"no{EVIL}"],
         ["recipes", f"no\n{EVIL}"],
-        ["runs", "show", EVIL],
         [f"x{EVIL}"],
     ],
 )
@@ -110,69 +98,15 @@ def test_an_error_is_two_harmless_lines(embedlab: Embedlab, words: list[str]) ->
     assert not OBEYED & set(answer.err)
 
 
-def on_a_terminal(*words: str) -> str:
-    """What a program writes to a terminal of 100 columns."""
-    leader, follower = pty.openpty()
-    env = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100"}
-    done = subprocess.Popen(
-        [sys.executable, "-m", "embedlab", *words],
-        stdin=follower,
-        stdout=follower,
-        stderr=follower,
-        env=env,
-    )
-    os.close(follower)
-    written = b""
-    try:
-        while part := os.read(leader, 65536):
-            written += part
-    except OSError:  # the other end is closed
-        pass
-    os.close(leader)
-    done.wait(30)
-    return written.decode()
-
-
-def test_a_terminal_gets_the_styles_of_the_table_alone(sentences: Path) -> None:
-    written = on_a_terminal("nearest", f"dog {EVIL}", str(sentences), "-m", "dice")
-    assert "owned" in written
-    assert "\x1b]" not in written
-    assert "\x1b[2J" not in written
-    assert not {"\x07", "\x9b", "\u202e", "\x7f"} & set(written)
-
-
 def test_a_locale_of_ascii_alone_ends_no_command(sentences: Path) -> None:
-    env = {
-        **os.environ,
-        "LC_ALL": "C",
-        "PYTHONCOERCECLOCALE": "0",
-        "PYTHONUTF8": "0",
-        "PYTHONIOENCODING": "ascii",
-    }
-    words = ["nearest", "caf\u00e9 dog", str(sentences), "-m", "dice", "--format"]
-    code = (
-        f"from embedlab.cli.app import main; codes = [main([*{words!a}, form]) for form in "
-        f"('table', 'json')]; assert codes == [0, 0]"
+    ascii_alone = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    words = ["nearest", "caf\u00e9 dog", str(sentences), "-m", "dice"]
+    code = f"from embedlab.cli.app import main; exit(main({words!a}))"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | ascii_alone | {"PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        check=False,
     )
-    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
-    table, brace, values = done.stdout.partition(b"{")
-    assert b"caf\\u00e9 dog" in table
-    assert b"caf\\u00e9 dog" in values
-    assert json.loads(brace + values)["title"].startswith("Nearest to 'caf\u00e9 dog'")
-
-
-def test_quiet_leaves_the_answer_alone(embedlab: Embedlab, sentences: Path) -> None:
-    answer = embedlab("nearest", "dog", str(sentences), "-m", "dice")
-    assert "--notes shows 1 more note" in answer.out
-    assert (
-        "dice: precision float32"
-        in embedlab("nearest", "dog", str(sentences), "-m", "dice", "--notes").out
-    )
-    quiet = embedlab("nearest", "dog", str(sentences), "-m", "dice", "-q")
-    assert quiet.out.splitlines() == answer.out.splitlines()[: len(quiet.out.splitlines())]
-    assert "--notes" not in quiet.out
-    assert quiet.err == ""
-    assert embedlab("nearest", "dog", str(sentences), "-m", "dice", "-q", "--json").json[
-        "notes"
-    ] == ["dice: precision float32"]
+    assert b"caf\\u00e9 dog" in done.stdout
