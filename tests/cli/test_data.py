@@ -88,7 +88,7 @@ def test_items_are_listed_as_a_file_of_predictions_names_them(embedlab: Embedlab
 LABELLED = [(row, ("neutral", "entailment")[row % 2]) for row in range(60)]
 
 
-def test_labels_and_queries_of_one_split_alone_and_of_both_are_rows_of_the_table(
+def test_labels_of_one_split_alone_and_of_both_are_rows_of_the_table(
     embedlab: Embedlab,
 ) -> None:
     Path("nli").mkdir()
@@ -104,17 +104,3 @@ def test_labels_and_queries_of_one_split_alone_and_of_both_are_rows_of_the_table
     assert found["dev", "contradictory gold"]["rows"] == found["dev", "other label"]["rows"] == 1
     assert "dev.csv:22" in found["dev", "other label"]["note"]
     assert len(answer.rows) == 4
-
-    Path("beir/qrels").mkdir(parents=True)
-    Path("beir/corpus.jsonl").write_text('{"_id": "d", "text": "a b"}\n')
-    queries = '{"_id": "q", "text": "x y"}\n{"_id": "r", "text": "X y."}\n'
-    Path("beir/queries.jsonl").write_text(queries)
-    Path("beir/qrels/train.tsv").write_text("q\td\t1\nq\tgone\t1\n")
-    Path("beir/qrels/test.tsv").write_text("r\td\t1\n")
-    rows = embedlab("data", "check", "./beir", "--json").rows
-    assert [(row["split"], row["state"], row["rows"]) for row in rows] == [
-        ("test", "not counted", 1),
-        ("train", "not counted", 2),
-        ("test", "leak", 1),
-    ]
-    assert "1 relevant document is not in corpus.jsonl" in rows[1]["note"]

@@ -12,7 +12,6 @@ import pytest
 from typer.testing import CliRunner
 
 from embedlab.cli.app import main, program
-from tests.cli.conftest import Embedlab
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
@@ -102,16 +101,6 @@ def test_a_closed_stdout_or_stderr_or_stdin_is_no_error(tmp_path: Path) -> None:
         assert ("snli-supcl" in ended.stdout) == says
     refused = subprocess.run(["bash", "-c", f"{line} nosuch >&- 2>&-"], cwd=tmp_path, check=False)
     assert refused.returncode == 2
-
-
-@pytest.mark.parametrize(
-    ("word", "hint"), [("caf\udce9", "type it in UTF-8"), ("caf\udcc3\udca9", "LC_ALL=C.UTF-8")]
-)
-def test_an_argument_that_is_not_text_is_refused(embedlab: Embedlab, word: str, hint: str) -> None:
-    answer = embedlab("train", "x", "--name", word)
-    assert answer.code == 2
-    assert "cannot be read as text" in answer.err
-    assert hint in answer.err
 
 
 def test_a_cache_that_cannot_be_written_costs_no_answer(

@@ -19,23 +19,3 @@ def test_json_has_every_number_of_each_part(embedlab: Embedlab) -> None:
     whole = tables[0]["rows"][0]
     for row in tables[2]["rows"]:
         assert row["effect"] == pytest.approx(whole["rank"] - row["rank"])
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("explain", "A dog runs.", "A cat.", "-m", "dice", "--reference"),
-        ("pairs", "dice", "--task"),
-    ],
-)
-@pytest.mark.parametrize("name", ["mr", "definitions"])
-def test_a_dataset_without_gold_scores_of_pairs_is_refused_in_two_lines(
-    embedlab: Embedlab, words: tuple[str, ...], name: str
-) -> None:
-    answer = embedlab(*words, name, "--data", "tiny")
-    assert answer.code == 2
-    assert answer.err.splitlines() == [
-        f"embedlab: error: {name!r} has no pairs with a gold score",
-        "hint: name a dataset of scored pairs, such as sts12; `embedlab data ls` lists what "
-        "each holds",
-    ]

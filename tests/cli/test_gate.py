@@ -57,15 +57,3 @@ def test_the_gate_is_of_the_first_model(
     (row,) = (row for row in answer.rows if row["model"] == first)  # the table has the same sign
     assert row["difference"] == pytest.approx(gate["difference"])
     assert f": {first} minus {second} is " in answer.err
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("dice", "--fail-if-worse", "1"),
-        ("dice", "wordllama", "--fail-if-worse", "-1"),
-        ("dice", "wordllama", "--fail-if-worse", "1", "--require-better"),
-    ],
-)
-def test_a_gate_that_cannot_be_is_refused(words: tuple[str, ...], embedlab: Embedlab) -> None:
-    assert embedlab("compare", *words, *STARTER).code == 2

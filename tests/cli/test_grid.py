@@ -81,31 +81,6 @@ def test_status_shows_every_cell_and_lists_all_grids(
     assert (grids["mine"]["started"], grids["snli-supcl-lambda"]["started"]) == (True, False)
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "message"),
-    [
-        (("run", "nothing"), ExitCode.USAGE, "no grid named 'nothing'"),
-        (("run", "nothing.toml"), ExitCode.USAGE, "no grid file 'nothing.toml'"),
-        (("run", "/"), ExitCode.USAGE, "'/' is a folder, not a grid"),
-        (("run", __file__), ExitCode.USAGE, "is not a .toml file"),
-        (("run", "mine.toml", "--budget", "0.5"), ExitCode.USAGE, "no such option: --budget"),
-        (("run", "mine.toml", "--cell", "9"), ExitCode.USAGE, "no cell 9"),
-        (("status", "mine"), ExitCode.USAGE, "no grid 'mine' has been started"),
-    ],
-)
-def test_what_is_typed_wrong_is_said_in_two_lines(
-    plan: GridPlan,
-    words: tuple[str, ...],
-    code: int,
-    message: str,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert main(["grid", *words, "--data", "tiny"]) == code
-    said = capsys.readouterr().err
-    assert message in said
-    assert "hint: " in said
-
-
 @pytest.mark.usefixtures("stand_in")
 def test_cells_that_fail_are_reported_with_their_reasons_and_end_the_grid_with_1(
     plan: GridPlan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -43,12 +43,3 @@ def test_a_figure_is_written_with_its_caption_as_a_note(embedlab: Embedlab) -> N
     assert "Differences from bag" in answer.err
     again = embedlab("evaluate", *MODELS, "--task", "mine.tsv", "--figure", "f.pdf")
     assert again.code == 0  # it is ours: replaced
-
-
-def test_a_figure_that_cannot_be_is_refused_before_any_work(embedlab: Embedlab) -> None:
-    write_world()
-    answer = embedlab(
-        "compare", "dice", "nobody/nothing", "--task", "mine.tsv", "--figure", "mine.tsv"
-    )
-    assert answer.code == 2
-    assert "neither .pdf, .svg nor .png" in answer.err

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from embedlab.core.recipe import from_table
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.runs.environment import collect_environment
 from embedlab.runs.store import RunFolder
@@ -41,7 +40,7 @@ def write_pairs(path: Path, rows: int = 40) -> None:
     draw = random.Random(1)
     sentences = [" ".join(draw.choices(WORDS, k=6)) for _ in range(5 * rows)]  # few pairs share one
     lines = [
-        f"{draw.choice(sentences)}\t{draw.choice(sentences)}\t{draw.randint(0, 5)}\t{'news' if n % 2 else 'web'}"
+        "\t".join([*draw.choices(sentences, k=2), str(draw.randint(0, 5)), ("web", "news")[n % 2]])
         for n in range(rows)
     ]
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -62,26 +61,16 @@ def model(tiny_encoder: Path, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def recipe_of_two_seeds(tmp_path: Path) -> str:
+def recipe_of_two_seeds(finished_run: RunFolder) -> str:
     """The name of a finished run of two seeds, trained in bf16."""
-    stage = {
-        "data": {"datasets": ["snli"]},
-        "objective": {"name": "nli_softmax"},
-        "optim": {"lr": 2e-5, "batch_size": 8},
-    }
-    recipe = from_table(
-        {"summary": "A test.", "encoder": {"model": "tiny", "pooling": "mean"}, "stage": [stage]},
-        name="two",
-        where="test",
-    )
+    recipe = finished_run.recipe()
+    shutil.rmtree(finished_run.path.parent)
     for seed in (1, 2):
-        run = RunFolder.of(tmp_path / "runs", "two", seed)
-        run.write_once(
-            recipe,
-            collect_environment(seed=seed, device="cpu", precision="bf16", threads=1, data=[]),
-        )
+        run = RunFolder(finished_run.path.with_name(f"seed-{seed}"))
+        facts = collect_environment(seed=seed, device="cpu", precision="bf16", threads=1, data=[])
+        run.write_once(recipe, facts)
         build_random_encoder(run.model, seed=seed)
-    return "two"
+    return "mine"
 
 
 def save(answer: Answer, path: str) -> str:
@@ -125,12 +114,8 @@ def test_another_pooling_is_another_thing_and_the_difference_has_the_interval_of
     assert (row["first"], row["second"]) == (one["score"], two["score"])
     wanted = [two[key] for key in ("difference", "difference_low", "difference_high")]
     assert [row["difference"], row["low"], row["high"]] == pytest.approx(wanted)
-    (shown,) = (
-        line
-        for line in embedlab("same", first, second).out.splitlines()
-        if "mine.tsv spearman all" in line
-    )
-    assert f"{row['difference']:+.2f} [{row['low']:+.2f}, {row['high']:+.2f}]" in shown
+    shown = f"{row['difference']:+.2f} [{row['low']:+.2f}, {row['high']:+.2f}]"
+    assert shown in embedlab("same", first, second).out
 
 
 @pytest.mark.usefixtures("small_world")
@@ -143,37 +128,16 @@ def test_the_signature_is_the_same_now_from_stored_scores_from_the_file_of_the_r
     later = embedlab("evaluate", seed, *options)
     assert later.json == json.loads(Path(now).read_text())
     parts = signature_of(later)
-    assert (parts["seeds"], parts["training_precision"], parts["precision"], parts["backend"]) == (
-        "1",
-        "bf16",
-        "float32",
-        "torch",
-    )
-    assert (parts["n"], parts["dims"], parts["max_tokens"], parts["prompt"]) == (
-        "350",
-        "64",
-        "128",
-        "none",
-    )
+    expected = {"seeds": "1", "training_precision": "bf16", "precision": "float32", "n": "350"}
+    expected |= {"backend": "torch", "dims": "64", "max_tokens": "128", "prompt": "none"}
+    assert expected.items() <= parts.items()
     assert parts["data"].count("@tiny") == 7
-    stored = tmp_path / "runs" / "two" / "seed-1" / "evaluations" / "sts.json"
-    compared = save(embedlab("compare", seed, *options), "compared.json")
-    for other in (str(stored), compared):
+    stored = tmp_path / "runs" / "mine" / "seed-1" / "evaluations" / "sts.json"
+    compared = embedlab("compare", seed, *options)
+    for other in (str(stored), save(compared, "compared.json")):
         answer = embedlab("same", now, other)
-        assert answer.code == 0, answer.out
-        assert "two@1 on sts: of the same thing; all" in answer.out
-    assert changed(parts, signature_of(embedlab("compare", seed, *options))) == {
-        "aggregation",
-        "interval",
-        "test",
-    }
-    in_file = dict(
-        part.split(":", 1) for part in json.loads(stored.read_text())["signature"].split("|")
-    )
-    assert changed(parts, in_file) == {
-        "by",
-        "metric",
-    }  # the file has pearson, sources and fifths too
+        assert (answer.code, "mine@1 on sts: of the same thing; all" in answer.out) == (0, True)
+    assert changed(parts, signature_of(compared)) == {"aggregation", "interval", "test"}
 
 
 def test_whatever_changes_a_number_changes_the_signature(
@@ -188,8 +152,8 @@ def test_whatever_changes_a_number_changes_the_signature(
     assert changed(plain, signed(model, "--by", "source")) == {"by", "aggregation"}
     assert changed(plain, signed(f"{model}?pooling=max")) == {"pooling", "model"}
     assert changed(plain, signed(model, "--precision", "bf16")) == {"precision", "model"}
-    assert changed(signed("two"), signed("two@1")) == {"seeds", "model"}
-    assert changed(plain, signed("two@1")) == {"seeds", "model", "training_precision"}
+    assert changed(signed("mine"), signed("mine@1")) == {"seeds", "model"}
+    assert changed(plain, signed("mine@1")) == {"seeds", "model", "training_precision"}
     assert {"dims", "backend", "max_tokens"} <= changed(plain, signed("dice"))
     short = Path(shutil.copytree(tiny_encoder, tmp_path / "short"))
     (short / "sentence_bert_config.json").write_text(
@@ -209,28 +173,11 @@ def test_what_decides_no_number_is_not_in_the_signature(
     plain = signature_of(embedlab("evaluate", model, "--task", "mine.tsv", "--json"))
     shutil.copytree(tmp_path / "tiny", tmp_path / "elsewhere" / "renamed")
     shutil.copy(tmp_path / "mine.tsv", tmp_path / "elsewhere" / "mine.tsv")
-    moved = [
-        "evaluate",
-        "./elsewhere/renamed",
-        "--task",
-        "elsewhere/mine.tsv",
-        "--threads",
-        "2",
-        "--device",
-        "cpu",
-        "--json",
-    ]
-    assert signature_of(embedlab(*moved)) == plain
-    precise = [
-        "evaluate",
-        "dice",
-        "--task",
-        "mine.tsv",
-        "--json",
-    ]  # counts words, in whatever precision models are
-    assert signature_of(embedlab(*precise, "--precision", "bf16")) == signature_of(
-        embedlab(*precise)
-    )
+    moved = ("evaluate", "./elsewhere/renamed", "--task", "elsewhere/mine.tsv")
+    assert signature_of(embedlab(*moved, "--threads", "2", "--device", "cpu", "--json")) == plain
+    counted = ("evaluate", "dice", "--task", "mine.tsv", "--json")  # words, in no precision
+    in_bf16 = embedlab(*counted, "--precision", "bf16")
+    assert signature_of(in_bf16) == signature_of(embedlab(*counted))
 
 
 def edited(path: str, into: str, *changes: Sequence[str]) -> str:
@@ -249,19 +196,8 @@ def test_another_version_alone_is_shown_and_is_the_same_thing_if_the_scores_agre
     later = edited(path, "later.json", ("version:0.1.0", "version:9.0.0"))
     answer = embedlab("same", path, later, "--json")
     assert answer.code == 0
-    assert (
-        answer.json["title"]
-        == "dice on sts: of the same thing, by another version; all 3 scores agree"
-    )
+    assert answer.json["title"].endswith("the same thing, by another version; all 3 scores agree")
     assert cells(answer) == {"version": ("0.1.0", "9.0.0")}
-    values = json.loads(Path(later).read_text())
-    values["rows"][0]["score"] += 0.5
-    Path(later).write_text(json.dumps(values))
-    differing = embedlab("same", path, later)
-    assert differing.code == 4
-    assert "of the same thing, by another version; 1 of 3 scores differ" in differing.out
-    assert "+0.50" in differing.out
-    assert "no interval: both are of the same vectors" in differing.out
 
 
 def test_a_score_that_differs_by_less_than_the_last_printed_digit_agrees(
@@ -279,66 +215,35 @@ def test_a_score_that_differs_by_less_than_the_last_printed_digit_agrees(
         assert embedlab("same", path, "near.json").code == code, distance
 
 
-def test_several_models_are_matched_by_name_and_the_others_are_noted(
-    embedlab: Embedlab, model: str
-) -> None:
-    first = save(embedlab("evaluate", "dice", model, "--task", "mine.tsv", "--json"), "first.json")
-    second = save(
-        embedlab("evaluate", f"{model}?pooling=cls", "dice", "--task", "mine.tsv", "--json"),
-        "second.json",
-    )
-    answer = embedlab("same", first, second)
-    assert answer.code == 0
-    assert answer.out == "dice on sts: of the same thing; all 3 scores agree\n"
-    assert "not compared, only in first.json: tiny on sts" in answer.err
-    assert "not compared, only in second.json: tiny?pooling=cls on sts" in answer.err
-
-
 def test_files_without_a_common_model_or_without_a_result_end_with_two_lines(
     embedlab: Embedlab, model: str
 ) -> None:
-    first = save(embedlab("evaluate", "dice", model, "--task", "mine.tsv", "--json"), "first.json")
-    second = save(
-        embedlab(
-            "evaluate",
-            f"{model}?pooling=cls",
-            f"{model}?pooling=max",
-            "--task",
-            "mine.tsv",
-            "--json",
-        ),
-        "second.json",
-    )
-
+    call = ("evaluate", "--task", "mine.tsv", "--json")
+    first = save(embedlab(*call, "dice", model), "first.json")
+    others = (f"{model}?pooling=cls", f"{model}?pooling=max")
+    second = save(embedlab(*call, *others), "second.json")
+    newer = edited(first, "newer.json", ("|version:", "|vocabulary:many|version:"))
     for other, code, wrong in (
-        (
-            second,
-            2,
-            "no model and task is in both files: 'first.json' has dice on sts, tiny on sts, "
-            "'second.json' has tiny?pooling=cls",
-        ),
-        (
-            edited(first, "newer.json", ("|version:", "|vocabulary:many|version:")),
-            3,
-            "not a signature: 'vocabulary:many'",
-        ),
+        (second, 2, "'first.json' has dice on sts, tiny on sts, 'second.json' has"),
+        (newer, 3, "not a signature: 'vocabulary:many'"),
     ):
         answer = embedlab("same", first, other)
         assert (answer.code, answer.out) == (code, "")
         error, hint = answer.err.splitlines()
         assert wrong in error
         assert hint.startswith("hint: ")
+    third = save(embedlab(*call, "dice", others[0]), "third.json")
+    partly = embedlab("same", first, third)
+    assert partly.out == "dice on sts: of the same thing; all 3 scores agree\n"
+    assert "not compared, only in first.json: tiny on sts" in partly.err
 
 
-def test_verify_says_what_changed_between_results_of_the_same_vectors(
+def test_what_changed_between_results_of_the_same_vectors_is_named(
     embedlab: Embedlab, model: str
 ) -> None:
     command = ["evaluate", model, "--task", "mine.tsv", "--json"]
     first = save(embedlab(*command), "first.json")
-    lines = Path("mine.tsv").read_text().splitlines()
-    Path("mine.tsv").write_text(
-        "\n".join([lines[0], *(line.replace("\t5\t", "\t0\t") for line in lines[1:])]) + "\n"
-    )
+    Path("mine.tsv").write_text(Path("mine.tsv").read_text().replace("\t5\t", "\t0\t"))
     changed_gold = embedlab("same", first, save(embedlab(*command), "second.json"))
     assert changed_gold.code == 4
     words = " ".join(changed_gold.out.split())
@@ -347,10 +252,9 @@ def test_verify_says_what_changed_between_results_of_the_same_vectors(
         "no interval: both are of the same vectors, on other pairs, items or gold scores: "
         "mine.tsv/all changed" in words
     )
-    assert "cannot differ" not in words
 
-    edited = json.loads(Path(first).read_text())
-    edited["rows"][0]["score"] += 1
-    Path("edited.json").write_text(json.dumps(edited))
+    values = json.loads(Path(first).read_text())
+    values["rows"][0]["score"] += 1
+    Path("edited.json").write_text(json.dumps(values))
     words = " ".join(embedlab("same", first, "edited.json").out.split())
     assert "both are of the same vectors on the same data: a number was changed in a file" in words

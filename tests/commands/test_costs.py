@@ -118,12 +118,3 @@ def test_what_was_typed_is_not_replaced(
     assert list(variants_of(name, resolve(name, tmp_path))) == [
         f"{small_bert}{one}" for one in expected
     ]
-
-
-def test_a_process_measures() -> None:
-    found = costs._measure(
-        "dice", [f"a dog runs {number}" for number in range(40)], Settings(device="cpu", threads=1)
-    )
-    assert (found.threads, found.device, found.is_of_pairs, found.sentences) == (1, "cpu", True, 40)
-    assert len(found.milliseconds) == 3
-    assert found.memory_mib > 20

@@ -8,12 +8,9 @@ import pytest
 from embedlab.commands.grid_plan import (
     GridOptions,
     PlannedGrid,
-    entries_of_runs,
-    estimate,
     plan_grid,
 )
 from embedlab.commands.grid_run import planned_grid
-from embedlab.commands.options import Trainings
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from tests.experiments.conftest import SHORT
@@ -52,16 +49,3 @@ def test_seeds_threads_and_overrides_of_a_plan(settings: Settings) -> None:
     plan = plan_grid(options, dataclasses.replace(settings, threads=2)).plan
     assert (len(plan), plan.seeds, plan.threads) == (9, (1, 2, 3), 2)
     assert {variant.recipe["stage"][0]["optim"]["epochs"] for variant in plan.variants} == {2.0}
-
-
-def test_the_estimate_says_who_works_where(settings: Settings) -> None:
-    planned = plan_grid(GridOptions(grid="mine.toml", workers=2), settings)
-    found = estimate(planned, entries_of_runs(planned.plan))
-    assert (found.cost.cells, found.at_once, found.gpus) == (3, 2, ())
-    assert found.text.startswith(
-        "mine: 3 cells, 3 to do, 2 at once, 1 thread each; nothing measured yet;"
-    )
-    on_cluster = estimate(
-        dataclasses.replace(planned, hands=Trainings(cluster="auto")), entries_of_runs(planned.plan)
-    )
-    assert "on the Ray cluster auto" in on_cluster.text

@@ -77,6 +77,8 @@ def test_a_model_encodes_and_scores(tiny_encoder: Path, own: str) -> None:
         vectors, embedlab.encode(str(tiny_encoder), ["the dog sleeps", "the cat runs"])
     )
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    folder = embedlab.export(str(tiny_encoder), "exported")
+    assert np.allclose(embedlab.encode(str(folder), ["the cat runs"]), vectors[1:], atol=1e-5)
     similarity = model.score(["the dog sleeps"], ["the cat runs"])
     assert similarity == pytest.approx([unit[0] @ unit[1]], abs=1e-5)
     assert embedlab.score_pairs("dice", ["a b"], ["b c"]) == pytest.approx([0.5])
@@ -87,35 +89,23 @@ def test_a_comparison_has_the_numbers_of_the_command(
 ) -> None:
     name = str(tiny_encoder)
     found = embedlab.compare(["dice", name], tasks=["sts12"], equivalent=5, data="tiny")
-    printed = embedlab_command(
-        "compare", "dice", name, "--task", "sts12", "--equivalent", "5", "--json", "--data", "tiny"
-    )
+    words = ("compare", "dice", name, "--task", "sts12", "--equivalent", "5", "--data", "tiny")
+    printed = embedlab_command(*words, "--json")
     assert found.frame.schema == dict(COMPARED)
     first, second = found.frame.to_dicts()
-    assert (first["model"], second["model"], first["difference"]) == ("dice", name, None)
     assert printed["rows"] == [first, second]
     assert second["difference"] == pytest.approx(second["score"] - first["score"])
     assert second["low"] < second["score"] < second["high"]
     assert second["items"] == 500
     assert json.loads(found.table("json")) == printed
-    assert list(found.notes[: len(printed["notes"])]) == printed["notes"]
-    html = found._repr_html_()
-    assert html.count("<tr>") == 3  # a row a model below the titles
-    assert (
-        f"95% interval {second['low']:.2f} to {second['high']:.2f}; difference from the "
-        f"first model {second['difference']:+.2f}" in html
-    )
+    assert found._repr_html_().count("<tr>") == 3  # a row a model below the titles
     assert repr(found) == found.table()
 
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"recipe": "snli-cee"}, "no recipe named 'snli-cee'"),
-        ({"set": {"optim.lrr": 1}}, "optim.lrr"),
         ({"set": {"optim.lr": None}}, "'optim.lr' is None: not a value that a recipe can hold"),
-        ({"set": {"optim.lr": "fast"}}, "'stage.0.optim.lr' is 'fast'"),
-        ({"name": "a/b"}, "cannot name a run"),
         ({"seeds": [1, 1]}, "seed 1 is given twice"),
         ({"seeds": [-1]}, "seed -1"),
     ],
@@ -199,19 +189,6 @@ def test_the_script_of_the_documentation_runs(
     assert Path("gap.png").stat().st_size > 5_000
 
 
-def test_evaluated_scores_of_pairs_have_the_intervals_of_a_comparison(tmp_path: Path) -> None:
-    place = {
-        "data": "tiny",
-        "cache": tmp_path / "cache",
-        "runs": tmp_path / "runs",
-        "tasks": ["sts12"],
-    }
-    evaluated = embedlab.evaluate(["dice"], aggregate="all", **place).frame
-    compared = embedlab.compare(["dice"], **place).frame
-    assert evaluated["low", "high", "score"].rows() == compared["low", "high", "score"].rows()
-    assert evaluated["low"][0] < evaluated["score"][0] < evaluated["high"][0]
-
-
 def test_results_are_plotted_with_what_they_show(tiny_encoder: Path, own: str) -> None:
     found = embedlab.compare(["dice", str(tiny_encoder)], tasks=[own])
     figure = found.plot("differences", width=4, title=True)
@@ -223,16 +200,6 @@ def test_results_are_plotted_with_what_they_show(tiny_encoder: Path, own: str) -
     assert embedlab.evaluate("dice", tasks=[own]).plot().name == "scores"
     with pytest.raises(UsageError, match="no figure is declared for this result"):
         embedlab.pairs("dice", tasks=[own]).plot()
-
-
-def test_a_model_is_exported_and_loads_again(tiny_encoder: Path, own: str) -> None:
-    folder = embedlab.export(str(tiny_encoder), "exported")
-    sentences = ["the dog sleeps"]
-    assert np.allclose(
-        embedlab.encode(str(folder), sentences),
-        embedlab.encode(str(tiny_encoder), sentences),
-        atol=1e-5,
-    )
 
 
 def test_runs_have_curves_and_grids_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,14 +230,4 @@ def test_runs_have_curves_and_grids_scores(tmp_path: Path, monkeypatch: pytest.M
     first = scores.frame.row(0, named=True)
     assert (first["optim.lr"], first["encoder.pooling"], first["seeds"]) == ("1e-05", "cls", 2)
     assert first["mean"] == pytest.approx(np.mean(values))
-    figure = scores.plot()
-    assert [text.get_text() for text in figure.axes[0].get_xticklabels()] == [
-        "1e-05",
-        "2e-05",
-        "5e-05",
-    ]
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
-        "encoder.pooling cls",
-        "encoder.pooling mean",
-    ]
-    assert "2 seeds" in figure.caption
+    assert "2 seeds" in scores.plot().caption

@@ -3,13 +3,12 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import pytest
 
 import embedlab
 from embedlab.api import FUNCTIONS
-from embedlab.commands.compare import CompareOptions
 from embedlab.commands.options import Flag, options_schema
 
 
@@ -66,39 +65,7 @@ def test_each_field_has_its_type_bounds_help_and_default() -> None:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_every_function_has_a_schema_whose_defaults_fit(name: str) -> None:
+def test_every_function_has_a_schema(name: str) -> None:
     schema = options_schema(getattr(embedlab, name).options)
     json.dumps(schema, allow_nan=False)
-    for own in schema["properties"].values():
-        assert "default" not in own or _fits(own["default"], own)
-
-
-def test_a_wrong_choice_does_not_fit() -> None:
-    properties = options_schema(CompareOptions)["properties"]
-    assert _fits("mean", properties["aggregate"])
-    assert not _fits("median", properties["aggregate"])
-
-
-def _fits(value: Any, schema: dict[str, Any]) -> bool:
-    """Return whether VALUE fits a schema of the few kinds that options have; an independent reader
-    of them.
-    """
-    if "anyOf" in schema:
-        return any(_fits(value, part) for part in schema["anyOf"])
-    kinds = {
-        "string": str,
-        "boolean": bool,
-        "integer": int,
-        "number": (int, float),
-        "array": list,
-        "null": type(None),
-    }
-    if not isinstance(value, kinds[schema["type"]]) or (
-        schema["type"] != "boolean" and isinstance(value, bool)
-    ):
-        return False
-    if schema["type"] == "array":
-        return all(_fits(one, schema.get("items", {"type": "string"})) for one in value)
-    return value in schema.get("enum", [value]) and not (
-        isinstance(value, int | float) and value < schema.get("minimum", value)
-    )
+    assert all("description" in own for own in schema["properties"].values())

@@ -2,12 +2,9 @@
 
 from pathlib import Path
 
-import pytest
-
 from embedlab.commands.grid_plan import entries_of_runs, estimate
-from embedlab.commands.reproduce_plan import ReproductionOptions, check_selection, planned_trainings
+from embedlab.commands.reproduce_plan import ReproductionOptions, planned_trainings
 from embedlab.commands.reproduce_run import trainings_of
-from embedlab.core.errors import UsageError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.experiments.paper_file import select_tables
@@ -35,29 +32,3 @@ def test_the_plan_of_a_table_writes_nothing_and_names_the_runs_once_the_sample_e
     assert Path(prepared.plan.cell(1).variant.recipe["encoder"]["model"]).is_relative_to(
         settings.cache
     )
-
-
-def test_a_table_without_trainings_has_no_plan(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="nothing is trained for"):
-        planned_trainings(
-            select_tables("liao", "table1"),
-            ReproductionOptions(),
-            Settings(data=TINY_FOLDER, cache=tmp_path),
-        )
-
-
-def test_all_ways_to_show_a_paper_at_once_are_refused() -> None:
-    check_selection(ReproductionOptions(paper="liao", table="table6", dry_run=True))
-    check_selection(ReproductionOptions(paper="liao", from_="runs", html=Path("a.html")))
-    with pytest.raises(UsageError, match="exclude each other"):
-        check_selection(
-            ReproductionOptions(paper="liao", table="table6", published_only=True, from_="runs")
-        )
-    with pytest.raises(UsageError, match="--dry-run and --published-only exclude each other"):
-        check_selection(
-            ReproductionOptions(paper="liao", table="table6", published_only=True, dry_run=True)
-        )
-    with pytest.raises(UsageError, match="--claims and --figure exclude each other"):
-        check_selection(ReproductionOptions(paper="liao", claims=True, figure=["a.pdf"]))
-    with pytest.raises(UsageError, match="--dry-run prints"):
-        check_selection(ReproductionOptions(paper="liao", dry_run=True))

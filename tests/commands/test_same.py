@@ -123,9 +123,6 @@ def test_another_model_is_named_where_it_is_a_candidate(
     code, causes, _ = asked(bert, served, tmp_path, candidates=(str(qwen),))
     assert (code, causes) == (4, [("model", str(qwen))])
     assert asked(bert, served, tmp_path)[1] == []
-    wide = tmp_path / "wide"
-    build_random_encoder(wide, seed=1, vocabulary=WORDS, architecture="bert", hidden=64)
-    assert asked(wide, served, tmp_path, candidates=(str(qwen),))[1] == [("model", str(qwen))]
 
 
 def test_vectors_in_another_order_are_found_in_an_export(bert: Path, tmp_path: Path) -> None:

@@ -30,10 +30,3 @@ def test_corpora_of_other_words_do_not_start_from_the_encoder_of_the_former_ones
         for folder in (former, today)
     ]
     assert [len(one.tokenize("ponders")) for one in tokenizers] == [7, 1]
-
-
-def test_naming_the_start_writes_nothing(tmp_path: Path) -> None:
-    assert starting_encoder(None, Settings(cache=tmp_path)) is None
-    assert starting_encoder(None, Settings(data=TINY_FOLDER, cache=tmp_path)) is not None
-    build_tiny_encoder("elsewhere", Settings(data=TINY_FOLDER, cache=tmp_path))
-    assert not list(tmp_path.iterdir())

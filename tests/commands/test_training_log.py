@@ -10,16 +10,6 @@ from embedlab.core.settings import Settings
 from embedlab.runs import events
 
 
-def test_what_a_terminal_shows_is_logged_also_when_it_is_quiet(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    log = tmp_path / "seed-1" / "log.txt"
-    logged(log, Terminal(Settings()))("dev 61.20 after step 9")
-    logged(log, Terminal(Settings(quiet=True)))("finished after 9 steps")
-    assert log.read_text() == "dev 61.20 after step 9\nfinished after 9 steps\n"
-    assert capsys.readouterr().err == "dev 61.20 after step 9\n"
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_a_log_that_cannot_be_written_is_a_warning(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

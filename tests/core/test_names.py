@@ -4,19 +4,9 @@ import pytest
 
 from embedlab.core.errors import UsageError
 from embedlab.core.names import (
-    objective_names,
-    objective_options,
     recipe_path,
 )
 from embedlab.core.nearest import nearest_name, unknown
-
-
-@pytest.mark.parametrize("name", objective_names())
-def test_every_objective_has_options_needs_and_a_summary(name: str) -> None:
-    module = objective_options(name)
-    assert module.SUMMARY
-    assert module.needs(module.Options()).columns
-    assert module.Options
 
 
 def test_nearest_ignores_case_first_and_gives_up_on_strangers() -> None:

@@ -17,7 +17,3 @@ def test_kinds_return_from_the_texts_of_a_file() -> None:
         "detail",
     ]
     assert [kind_of(note) for note in with_kinds(texts, {})] == ["remark"] * 3  # a file of before
-
-
-def test_a_note_has_its_kind_under_another_text() -> None:
-    assert kind_of(SHARED.with_text("sts12: shared")) == "shared pairs"

@@ -17,15 +17,6 @@ from embedlab.core.recipe import (
 from embedlab.core.schema import read_toml
 
 
-def with_line(tmp_path: Path, old: str, new: str) -> str:
-    """A copy of snli-supcl with one line changed."""
-    text = (Path(__file__).parents[2] / "recipes" / "snli-supcl.toml").read_text()
-    assert old in text
-    path = tmp_path / "mine.toml"
-    path.write_text(text.replace(old, new))
-    return str(path)
-
-
 @pytest.mark.parametrize("name", recipe_names())
 def test_every_recipe_reads_back_from_its_resolved_file(name: str, tmp_path: Path) -> None:
     recipe = load_recipe(name)
@@ -58,15 +49,6 @@ def test_differences_name_key_old_and_new_value() -> None:
     old, new = load_recipe("snli-supcl"), load_recipe("snli-supcl", ["objective.weight=0.1"])
     assert recipe_differences(old, new) == [("stage.0.objective.weight", 0.3, 0.1)]
     assert recipe_differences(old, old) == []
-
-
-def test_a_wrong_key_in_a_file_names_the_file(tmp_path: Path) -> None:
-    path = with_line(tmp_path, "warmup = 0.1", "warm_up = 0.1")
-    with pytest.raises(UsageError) as caught:
-        load_recipe(path)
-    assert path in caught.value.message
-    assert "stage.0.optim.warm_up" in caught.value.message
-    assert "warmup" in caught.value.hint
 
 
 def test_stages_sets_a_key_of_every_stage() -> None:
