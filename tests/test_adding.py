@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -113,78 +114,41 @@ ADDED = {  # what is added → its files
 }
 
 PROGRAM = """
-import json, sys
+import json, shlex, sys
 from io import StringIO
 from contextlib import redirect_stdout
 from embedlab.cli.app import main
 
 shown = {}
-for words in json.loads(sys.argv[1]):
+for line in json.loads(sys.argv[1]):
     out = StringIO()
     with redirect_stdout(out):
-        code = main(words)
-    shown[" ".join(words)] = (code, out.getvalue())
+        code = main(shlex.split(line))
+    shown[line] = (code, out.getvalue())
 json.dump(shown, open(sys.argv[2], "w"))
 """
-COMPARED = [
-    "compare",
-    "letters:64",
-    "dice",
-    "--data",
-    "tiny",
-    "--task",
-    "close-pairs",
-    "--task",
-    "sts12",
-    "--by",
-    "capitals",
-    "--json",
-]
-PLANNED = [
-    "reproduce",
-    "weights",
-    "table1",
-    "--data",
-    "tiny",
-    "--dry-run",
-    "--seeds",
-    "2",
-    "--json",
-]
-TABLED = ["reproduce", "weights", "table1", "--data", "tiny", "--from", "runs", "--json"]
-DATA = ["--data", "data", "--json"]
-FOLLOW = [
-    "--set",
-    'data.datasets=["brooks"]',
-    "--set",
-    "evaluate.tasks=[]",
-    "--set",
-    "evaluate.dev=none",
-]
-TRAINED = [
-    "train",
-    "own-scored-pairs",
-    *FOLLOW,
-    "--set",
-    "encoder.model=encoder",
-    "--max-steps",
-    "2",
-    "--quiet",
-    "--data",
-    "data",
-]
+COMPARED = (
+    "compare letters:64 dice --data tiny --task close-pairs --task sts12 --by capitals --json"
+)
+PLANNED = "reproduce weights table1 --data tiny --dry-run --seeds 2 --json"
+TABLED = "reproduce weights table1 --data tiny --from runs --json"
+DATA = "--data data --json"
+TRAINED = (
+    "train own-scored-pairs --data data --set encoder.model=encoder --max-steps 2 --quiet "
+    "--set 'data.datasets=[\"brooks\"]' --set evaluate.tasks=[] --set evaluate.dev=none"
+)
 COMMANDS = [
-    ["--help"],
-    ["data", "ls", "brooks", *DATA],
-    ["data", "check", "creeks", *DATA],
-    ["evaluate", "dice", "--task", "creeks", *DATA],
+    "--help",
+    f"data ls brooks {DATA}",
+    f"data check creeks {DATA}",
+    f"evaluate dice --task creeks {DATA}",
     TRAINED,
-    ["runs", "ls", "--json"],
-    ["recipes", "--json"],
-    ["train", "margin", "--data", "tiny", "--dry-run"],
-    ["data", "ls", "--data", "tiny", "--json"],
+    "runs ls --json",
+    "recipes --json",
+    "train margin --data tiny --dry-run",
+    "data ls --data tiny --json",
     COMPARED,
-    ["reproduce", "--json"],
+    "reproduce --json",
     PLANNED,
     TABLED,
 ]
@@ -256,9 +220,10 @@ def shown(
     return found
 
 
-@pytest.mark.parametrize("thing", [name for name in ADDED if name not in {"objective", "paper"}])
-def test_a_thing_is_one_file(thing: str) -> None:
-    assert len(ADDED[thing]) == 1
+def rows(shown: dict[str, tuple[int, str]], line: str) -> list[dict[str, Any]]:
+    """The rows that a command answered with."""
+    found: list[dict[str, Any]] = json.loads(shown[line][1])["rows"]
+    return found
 
 
 def test_a_command_is_offered_behind_those_of_the_list(shown: dict[str, tuple[int, str]]) -> None:
@@ -269,54 +234,47 @@ def test_a_command_is_offered_behind_those_of_the_list(shown: dict[str, tuple[in
 
 
 def test_a_recipe_with_an_objective_trains(shown: dict[str, tuple[int, str]]) -> None:
-    assert "margin" in {row["recipe"] for row in json.loads(shown["recipes --json"][1])["rows"]}
+    assert "margin" in {row["recipe"] for row in rows(shown, "recipes --json")}
     assert "margin" in shown["train margin --data tiny --dry-run"][1]
 
 
 def test_a_corpus_is_listed_checked_scored_and_trained_on(
     shown: dict[str, tuple[int, str]],
 ) -> None:
-    def rows(*words: str) -> list[dict[str, object]]:
-        found: list[dict[str, object]] = json.loads(shown[" ".join([*words, *DATA])][1])["rows"]
-        return found
-
-    assert "brooks" in {
-        row["dataset"] for row in json.loads(shown["data ls --data tiny --json"][1])["rows"]
-    }
-    listed = rows("data", "ls", "brooks")
+    assert "brooks" in {row["dataset"] for row in rows(shown, "data ls --data tiny --json")}
+    listed = rows(shown, f"data ls brooks {DATA}")
     assert [(row["split"], row["expected"], row["from"]) for row in listed] == [
         ("train", 8, "folder"),
         ("test", 3, "folder"),
     ]
-    checked = rows("data", "check", "creeks")
+    checked = rows(shown, f"data check creeks {DATA}")
     assert [(row["dataset"], row["state"], row["rows"]) for row in checked] == [
         ("brooks", "counts right", 8),
         ("brooks", "counts right", 3),
     ]
-    scored = rows("evaluate", "dice", "--task", "creeks")
+    scored = rows(shown, f"evaluate dice --task creeks {DATA}")
     assert {(row["slice"], row["items"]) for row in scored} == {("brooks", 3)}
-    (run,) = json.loads(shown["runs ls --json"][1])["rows"]
+    (run,) = rows(shown, "runs ls --json")
     assert run["state"] == "finished"
 
 
 def test_a_task_a_kind_of_encoder_and_a_property_meet_in_one_table(
     shown: dict[str, tuple[int, str]],
 ) -> None:
-    rows = json.loads(shown[" ".join(COMPARED)][1])["rows"]
-    assert {row["task"] for row in rows} == {"close-pairs", "sts"}
-    assert all("capitals" in row["slice"] for row in rows if not row["slice"].startswith("average"))
+    compared = rows(shown, COMPARED)
+    assert {row["task"] for row in compared} == {"close-pairs", "sts"}
+    slices = [row["slice"] for row in compared if not row["slice"].startswith("average")]
+    assert all("capitals" in name for name in slices)
 
 
 def test_a_paper_is_listed_planned_and_tabled(shown: dict[str, tuple[int, str]]) -> None:
-    listed = {
-        row["paper"]: row["summary"] for row in json.loads(shown["reproduce --json"][1])["rows"]
-    }
+    listed = {row["paper"]: row["summary"] for row in rows(shown, "reproduce --json")}
     assert listed["weights"] == "Made up: a contrastive term beside cross-entropy"
-    cells = json.loads(shown[" ".join(PLANNED)][1])["rows"]
+    cells = rows(shown, PLANNED)
     assert [(row["model"], row["seed"]) for row in cells] == [
         (model, seed) for seed in (1, 2) for model in ("cross-entropy", "with the term")
     ]
-    _, numbers, _ = json.loads(shown[" ".join(TABLED)][1])["tables"]
+    _, numbers, _ = json.loads(shown[TABLED][1])["tables"]
     assert [(row["row"], row["STS12"], row["STS13"]) for row in numbers["rows"]] == [
         ("cross-entropy", 61.25, 58.5),
         ("with the term", 63.0, 60.75),

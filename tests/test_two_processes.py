@@ -5,7 +5,7 @@ leaves nothing for good.
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -14,15 +14,13 @@ import pytest
 
 from embedlab.analysis.named_selections import named_selections, store_selection
 from embedlab.analysis.pair_notes import PairNotes
-from embedlab.cli.app import main
-from embedlab.core.disk import atomic_folder, check_folder, is_locked, sole_holder, write_atomic
+from embedlab.core.disk import atomic_folder, is_locked, sole_holder, write_atomic
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.data.source import Source
 from embedlab.models.aliases import aliases, store_used, take_alias
-from embedlab.runs import events, store
+from embedlab.runs import store
 from embedlab.runs.store import RunFolder, remove_runs, rename_runs, select_runs
-from embedlab.training.checkpointing import Checkpoints
 from tests.processes import Ended, at_once, embedlab_at_once
 
 TIMES = 40
@@ -156,67 +154,6 @@ def test_two_evaluations_of_one_model_store_all_scores_of_both(here: Path) -> No
     assert {name: pl.read_parquet(path).height for name, path in stored.items()} == {
         name: Source(folder=TINY_FOLDER).open(name).frame.height for name in names
     }
-
-
-def train_until_the_other_is_refused(words: Sequence[str], own: str, other: str) -> int:
-    """Train; a process that has begun its run goes on once the other one has ended."""
-    append = events.EventLog.append
-
-    def append_and_wait(log: events.EventLog, event: events.Event) -> None:
-        append(log, event)
-        if isinstance(event, events.Started):
-            patience = time.monotonic() + 100
-            while not Path(other).exists():
-                assert time.monotonic() < patience, (
-                    "the other has neither begun the run nor been refused"
-                )
-                time.sleep(0.01)
-
-    events.EventLog.append = append_and_wait  # type: ignore[assignment, method-assign]
-    code = main(words)
-    Path(own).touch()
-    return code
-
-
-def test_of_two_trainings_of_one_run_one_is_refused_and_the_other_is_whole(
-    here: Path, tiny_encoder: Path
-) -> None:
-    changes = (
-        "data.rows=96",
-        "optim.batch_size=8",
-        "optim.epochs=4",
-        "evaluate.tasks=[]",
-        "evaluate.dev=none",
-    )
-    words = (
-        "train",
-        "snli-ce",
-        "--data",
-        "tiny",
-        "--threads",
-        "1",
-        "--encoder",
-        str(tiny_encoder),
-        "--keep-checkpoints",
-    )
-    typed = (*words, *(word for change in changes for word in ("--set", change)))
-    ended = at_once(
-        [(train_until_the_other_is_refused, (typed, *names)) for names in (("a", "b"), ("b", "a"))]
-    )
-    first, second = sorted(ended, key=lambda one: one.code)
-    assert (first.code, second.code) in {(0, 1), (0, 2)}, ended
-    assert "snli-ce@1" in second.err.splitlines()[-2]
-    run = RunFolder.of(here / "runs", "snli-ce", 1)
-    seen = [type(event) for event in events.events_after(run.events_file)[0]]
-    assert (seen.count(events.Started), seen.count(events.Finished), seen.count(events.Failed)) == (
-        1,
-        1,
-        0,
-    )
-    steps = Checkpoints(run.checkpoints).steps()
-    assert [Checkpoints(run.checkpoints).read(step).step for step in steps] == steps
-    check_folder(run.model, hint="")
-    assert not [path for path in run.path.rglob(".*") if "tmp" in path.name]
 
 
 def hold(runs: str, way: str, mine: str, others: str) -> int:

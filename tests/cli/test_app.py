@@ -86,13 +86,6 @@ def test_every_command_ends_its_help_with_examples_of_itself(embedlab: Embedlab)
         assert all(f"embedlab {' '.join(words)}" in line for line in examples), words
 
 
-def test_debug_shows_the_traceback_behind_an_error(embedlab: Embedlab) -> None:
-    assert "Traceback" not in embedlab("recipes", "nothing").err
-    shown = embedlab("recipes", "nothing", "--debug")
-    assert shown.code == 2
-    assert "Traceback" in shown.err
-
-
 def test_recipes_lists_all_and_prints_one_that_can_be_read_back(embedlab: Embedlab) -> None:
     listed = embedlab("recipes", "--json")
     assert {"snli-ce", "snli-supcl", "sbert"} <= {row["recipe"] for row in listed.rows}
@@ -107,9 +100,19 @@ def test_recipes_lists_all_and_prints_one_that_can_be_read_back(embedlab: Embedl
 def test_config_says_where_each_setting_comes_from(
     embedlab: Embedlab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Path("embedlab.toml").write_text("notes = true")
+    Path("embedlab.toml").write_text('notes = true\ntextual_tuning = "on"')
     monkeypatch.setenv("EMBEDLAB_DEVICE", "cpu")
-    rows = {row["setting"]: row for row in embedlab("config", "--json").rows}
-    assert (rows["notes"]["value"], rows["notes"]["source"]) == ("True", "embedlab.toml")
-    assert (rows["device"]["value"], rows["device"]["source"]) == ("cpu", "EMBEDLAB_DEVICE")
-    assert rows["precision"]["source"] == "default"
+    answer = embedlab("config", "--json")
+    rows = {row["setting"]: row for row in answer.rows}
+    assert "embedlab.toml: 'textual_tuning' has no effect any more" in answer.err
+    assert "textual_tuning" not in embedlab("config", "--quiet").err
+    sources = {name: rows[name]["source"] for name in ("notes", "device", "precision")}
+    assert [*sources.values()] == ["embedlab.toml", "EMBEDLAB_DEVICE", "default"]
+    assert rows["device"]["value"] == "cpu"
+
+
+def test_debug_shows_the_traceback_behind_an_error(embedlab: Embedlab) -> None:
+    assert "Traceback" not in embedlab("recipes", "nothing").err
+    shown = embedlab("recipes", "nothing", "--debug")
+    assert shown.code == 2
+    assert "Traceback" in shown.err

@@ -22,27 +22,20 @@ TASKS = [word for name in SETS for word in ("--task", name)]
 
 @pytest.fixture
 def part(embedlab: Embedlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pl.DataFrame:
-    """Scores of 40 pairs of sts12, of all pairs of sts13 and of none of sts16; returns all pairs
+    """Scores of 12 pairs of sts12, of all pairs of sts13 and of none of sts16; returns all pairs
     with their scores, null for none.
     """
     thin_out(monkeypatch, 20)
     parts, _ = open_parts(Source.from_settings(Settings(data=TINY_FOLDER)), SETS)
-    frames = [
-        one.frame.select("sentence1", "sentence2", "gold", dataset=pl.lit(one.state.name))
-        for one in parts
-    ]
-    table = pl.concat(frames).with_columns(row=pl.int_range(pl.len()).over("dataset"))
-    has_score = ((pl.col("dataset") == "sts12") & (pl.col("row") < 12)) | (
-        pl.col("dataset") == "sts13"
-    )
-    length = (
-        pl.col("sentence1").str.len_chars() + pl.col("sentence2").str.len_chars()
-    )  # the same for the same pair
-    table = table.with_columns(cosine=pl.when(has_score).then(length % 11))
+    columns = ("sentence1", "sentence2", "gold")
+    frames = [one.frame.select(*columns, dataset=pl.lit(one.state.name)) for one in parts]
+    first = pl.int_range(pl.len()).over("dataset") < 12
+    has_score = ((pl.col("dataset") == "sts12") & first) | (pl.col("dataset") == "sts13")
+    length = pl.concat_str("sentence1", "sentence2").str.len_chars()  # the same for the same pair
+    table = pl.concat(frames).with_columns(cosine=pl.when(has_score).then(length % 11))
     assert table.filter(dataset="sts12").height > 12
-    table.drop_nulls("cosine").select("sentence1", "sentence2", "cosine").write_csv(
-        tmp_path / "part.csv"
-    )
+    scored = table.drop_nulls("cosine").select("sentence1", "sentence2", "cosine")
+    scored.write_csv(tmp_path / "part.csv")
     return table
 
 

@@ -14,6 +14,8 @@ def test_every_model_that_is_typed_ranks_the_sentences(embedlab: Embedlab, tmp_p
         ("word-vectors:words.txt", 1, 1),
         ("word-vectors:words.txt", 2, 2),
     ]
+    shown, quiet = (embedlab("nearest", "dog", "sentences.txt", *models, *q) for q in ((), ("-q",)))
+    assert ("--notes" in shown.out, "--notes" in quiet.out, quiet.err) == (True, False, "")
     assert list(found.rows[0]) == ["model", "rank", "similarity", "row", "sentence"]
 
 

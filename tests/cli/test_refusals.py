@@ -93,6 +93,8 @@ REFUSALS = [
     ("train snli-ce --offline --dry-run", 3, "dataset 'snli' (train) is missing"),
     ("grid run nothing", 2, "no grid named 'nothing'"),
     ("grid run nothing.toml", 2, "no grid file 'nothing.toml'"),
+    (f"grid run {'g' * 300}", 2, "300 characters"),
+    (f"grid status {'g' * 300}", 2, "300 characters"),
     ("grid run /", 2, "'/' is a folder, not a grid"),
     ("grid run mine.tsv", 2, "'mine.tsv' is not a .toml file"),
     ("grid run grid.toml --data tiny --budget 0.5", 2, "every cell trains to its end"),

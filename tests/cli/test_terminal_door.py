@@ -46,22 +46,6 @@ def test_a_progress_bar_shows_names_as_they_are(
         assert f"at {name}" in shown
 
 
-def test_progress_in_a_pipe_becomes_rarer_over_all_pieces_of_work(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    now = [0.0]
-    monkeypatch.setattr("embedlab.commands.terminal.time.monotonic", lambda: now[0])
-    terminal = Terminal(Settings())
-    shown: list[float] = []
-    for label in ("training", "scoring"):
-        with terminal.progress(label) as tick:
-            for second in range(0, 400, 10):
-                now[0] += 10
-                tick(second, 400, "left")
-                shown += [now[0]] * capsys.readouterr().err.count(f"{label}: {second} of 400")
-    assert shown == [30, 90, 210, 450]
-
-
 @pytest.mark.parametrize("form", ["table", "markdown", "csv", "json"])
 def test_no_format_lets_an_escape_sequence_out(
     embedlab: Embedlab, sentences: Path, form: str
@@ -110,3 +94,19 @@ def test_a_locale_of_ascii_alone_ends_no_command(sentences: Path) -> None:
     )
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"caf\\u00e9 dog" in done.stdout
+
+
+def test_progress_in_a_pipe_becomes_rarer_over_all_pieces_of_work(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr("embedlab.commands.terminal.time.monotonic", lambda: now[0])
+    terminal = Terminal(Settings())
+    shown: list[float] = []
+    for label in ("training", "scoring"):
+        with terminal.progress(label) as tick:
+            for second in range(0, 400, 10):
+                now[0] += 10
+                tick(second, 400, "left")
+                shown += [now[0]] * capsys.readouterr().err.count(f"{label}: {second} of 400")
+    assert shown == [30, 90, 210, 450]

@@ -1,6 +1,6 @@
 """Explanations, against loops that encode one sentence at a time, and what is refused."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 
 import embedlab
-from embedlab.analysis.word_effects import EditedSentence
 from embedlab.commands.explain import Variants, member_numbers
 from embedlab.core.errors import UsageError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.data.words import shown_words, without_word
-from embedlab.encoders.encoder import EncoderFacts, Vectors
 from embedlab.encoders.loading import DiceScorer, scorer_for
 from embedlab.models.catalog import resolve
 
@@ -58,35 +56,6 @@ def test_effects_are_those_of_a_loop_without_batches(
     assert found.table[2, 2] == pytest.approx(
         float(scorer.score([without[0]], [without[1]])[0]), abs=1e-6
     )
-
-
-class _Counting:
-    """An encoder that remembers what it encoded."""
-
-    name, fingerprint, facts, dim, similarity = "counting", "00", EncoderFacts(), 3, "cosine"
-
-    def __init__(self) -> None:
-        self.encoded: list[str] = []
-
-    def encode(self, sentences: Sequence[str], progress: Any = None) -> Vectors:
-        self.encoded += sentences
-        return np.array(
-            [[len(one), one.count("e"), one.count("a") + 1] for one in sentences], np.float32
-        )
-
-    def score(self, first: Sequence[str], second: Sequence[str], progress: Any = None) -> Any:
-        raise AssertionError("vectors are encoded once")
-
-
-def test_each_sentence_is_encoded_once_and_no_other() -> None:
-    encoder = _Counting()
-    member_numbers(encoder, Variants.of(FIRST, SECOND), REFERENCE)  # type: ignore[arg-type]
-    assert len(encoder.encoded) == len(set(encoder.encoded)) == 7 + 3 + 2
-    encoder.encoded.clear()
-    edit = EditedSentence(text="the cat runs", replaces=1)
-    found = member_numbers(encoder, Variants.of(FIRST, SECOND, [edit]), REFERENCE)  # type: ignore[arg-type]
-    assert len(encoder.encoded) == 13
-    assert found.edited.shape == (1,)
 
 
 def test_the_frame_has_the_numbers_of_the_arrays_ranked_in_the_reference(

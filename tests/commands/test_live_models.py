@@ -58,6 +58,8 @@ def test_rows_have_one_name_of_their_content_everywhere() -> None:
     assert not any(".parquet" in text for text in (compared.table("json"), *compared.notes))
     assert "over" in compared.frame["model"].to_list()
     assert "over" not in aliases()  # names of a dict last for the call
+    with pytest.raises(UsageError, match="no model named 'over'"):
+        embedlab.load("over")
 
 
 def test_sentences_are_scored_and_searched_without_a_file() -> None:

@@ -56,45 +56,29 @@ def asked(reference: Path, served: str, tmp_path: Path, **options: Any) -> Any:
     return int(report.exit_code), causes, verdict
 
 
-def seldom(*values: Any) -> Any:
-    """A case that another one beside it nearly is: for the night."""
-    return pytest.param(*values, marks=pytest.mark.slow)
-
-
 FAULTS = [
     ("bert", "plain", []),
     ("bert", "float16", []),
-    seldom("bert", "one-by-one", []),
     ("bert", "reversed-batches", []),
     ("bert", "right-pad", []),  # of a mean: no fault
     ("bert", "cls", [("pooling", "cls")]),
-    seldom("bert", "max", [("pooling", "max")]),
     ("bert", "last", [("pooling", "last")]),
     ("bert", "not-normalised", [("norm", "not normalised")]),
     ("bert", "prompt", [("prompt", "query: ")]),
     ("bert", "cut-32", [("truncation", "32")]),
-    seldom("bert", "cut-27", [("truncation", "27")]),
-    ("bert", "cut-64", [("truncation", "64")]),
     ("bert", "no-special", [("special", "none")]),
-    seldom("bert", "no-begin", [("special", "no-begin")]),
     ("bert", "no-end", [("special", "no-end")]),
     ("bert", "dim-cut", [("dim", "16")]),
-    seldom("bert", "int8-vectors", [("stored", "int8")]),
     ("bert", "binary", [("stored", "binary")]),
     ("bert", "no-mask", [("padding", "")]),
     ("bert", "dropout", [("chance", "")]),
     ("bert", "noise", None),
     ("bert", "layer", [("layer", "1")]),
     ("bert", "shuffled", [("order", "")]),
-    seldom("bert", "prompt-twice", [("prompt", "query: query: ")]),
     ("bert", "cls+prompt", [("pooling", "cls"), ("prompt", "query: ")]),
-    seldom("bert", "max+cut-32", [("pooling", "max"), ("truncation", "32")]),
-    ("bert", "cut-32+dim-cut", [("truncation", "32"), ("dim", "16")]),
     ("qwen", "plain", []),
-    seldom("qwen", "float16", []),
     ("qwen", "no-end", [("special", "no-end")]),
     ("qwen", "right-pad", [("padding", "")]),
-    seldom("qwen", "mean", [("pooling", "mean")]),
     ("qwen", "mean+no-end", [("pooling", "mean"), ("special", "no-end")]),
 ]
 

@@ -74,17 +74,6 @@ def test_a_folder_appears_only_when_its_block_ends_well(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["checkpoint"]
 
 
-def test_a_forbidden_folder_is_one_clear_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def forbidden(*_: object, **__: object) -> None:
-        raise PermissionError(errno.EACCES, "Permission denied")
-
-    monkeypatch.setattr(Path, "mkdir", forbidden)
-    with pytest.raises(MissingError, match="cannot write"):
-        write_atomic(tmp_path / "a" / "b", "x")
-
-
 def flipped(content: bytes, bit: int) -> bytes:
     changed = bytearray(content)
     changed[bit // 8] ^= 1 << bit % 8

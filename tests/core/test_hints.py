@@ -14,9 +14,3 @@ def test_another_surface_shows_them_by_its_own_names() -> None:
     hint = Hint("take ", Hint(NamedOption("--data", "DIR"), ""), " now")
     assert hint.parts == ("take ", NamedOption("--data", "DIR"), " now")
     assert hint.shown(lambda option: f"<{type(option).__name__}>") == "take <NamedOption> now"
-
-
-def test_an_error_with_a_plain_hint_has_it_as_advice() -> None:
-    error = UsageError("wrong", hint="type it again")
-    assert (error.hint, error.advice) == ("type it again", Hint("type it again"))
-    assert UsageError("wrong").advice == Hint()

@@ -15,21 +15,7 @@ from embedlab.core.printable import (
     without_formula,
 )
 
-OBEYED = [
-    "\x00",
-    "\x07",
-    "\x1b",
-    "\r",
-    "\x7f",
-    "\x80",
-    "\x9b",
-    "\x9f",
-    "\u2028",
-    "\u202e",
-    "\u2066",
-    "\ud800",
-    "\uffff",
-]
+OBEYED = [*"\x00\x07\x1b\r\x7f\x80\x9b\x9f\u2028\u202e\u2066\ud800\uffff"]
 
 
 @pytest.mark.parametrize("character", OBEYED)
@@ -82,7 +68,6 @@ def test_a_number_and_other_text_get_none(text: str) -> None:
         "<script>alert(1)</script>",
         "![](http://example.org/pixel.png)",
         "see [this](javascript:alert(1)) and ![a] [b]",
-        "a `code` and <b>bold</b>",
         "a ` alone <i>",
         "&lt;script&gt; &#60;b&#62;",
         "`` `<b>` `` <b>",

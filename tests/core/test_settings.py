@@ -1,6 +1,7 @@
 """Settings: which source wins, where a value came from, and what is refused."""
 
 import json
+import re
 from dataclasses import fields
 from pathlib import Path
 
@@ -33,11 +34,8 @@ def test_a_flag_beats_the_environment_beats_the_named_file_beats_the_user_file(
     in_user_file('threads = 1\ndevice = "cpu"\nprecision = "bf16"\ncache_gib = 1')
     named = tmp_path / "lab.toml"
     named.write_text('threads = 2\ndevice = "cuda"\nprecision = "float32"')
-    environment = {
-        "EMBEDLAB_CONFIG": str(named),
-        "EMBEDLAB_THREADS": "3",
-        "EMBEDLAB_DEVICE": "mps",
-    }
+    typed = {"THREADS": "3", "DEVICE": "mps", "CONFIG": str(named)}
+    environment = {f"EMBEDLAB_{name}": text for name, text in typed.items()}
     found = origins({"threads": 4}, environment, tmp_path)
     assert found["threads"] == (4, "flag")
     assert found["device"] == ("mps", "EMBEDLAB_DEVICE")
@@ -83,33 +81,21 @@ def test_the_users_own_file_and_a_named_one_hold_also_in_their_own_folder(tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("variable", "text", "expected"),
+    ("variable", "text", "message"),
     [
-        ("EMBEDLAB_OFFLINE", "perhaps", "must be true or false"),
-        ("EMBEDLAB_THREADS", "two", "must be an integer"),
+        ("EMBEDLAB_DATE", "x", "EMBEDLAB_DATE is not a setting.*did you mean EMBEDLAB_DATA?"),
+        ("EMBEDLAB_XYZZY", "x", "EMBEDLAB_XYZZY is not a setting.*unset it"),
+        ("EMBEDLAB_OFFLINE", "perhaps", "EMBEDLAB_OFFLINE.*must be true or false"),
+        ("EMBEDLAB_THREADS", "two", "EMBEDLAB_THREADS.*must be an integer"),
         ("EMBEDLAB_THREADS", "0", "threads"),
     ],
 )
-def test_an_unusable_variable_is_refused_by_name(
-    variable: str, text: str, expected: str, tmp_path: Path
+def test_a_wrong_variable_is_refused_by_name(
+    variable: str, text: str, message: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(UsageError, match=expected):
+    with pytest.raises(UsageError) as caught:
         load_settings({}, environment={variable: text}, folder=tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("variable", "hint"),
-    [
-        ("EMBEDLAB_DATE", "did you mean EMBEDLAB_DATA?"),
-        ("EMBEDLAB_XYZZY", "unset it"),
-    ],
-)
-def test_an_unknown_variable_is_refused_with_the_nearest_one(
-    variable: str, hint: str, tmp_path: Path
-) -> None:
-    with pytest.raises(UsageError, match=f"{variable} is not a setting") as caught:
-        load_settings({}, environment={variable: "x"}, folder=tmp_path)
-    assert caught.value.hint.startswith(hint)
+    assert re.search(message, f"{caught.value.message} {caught.value.hint}")
 
 
 def test_variables_of_others_and_empty_ones_are_left_alone(tmp_path: Path) -> None:
