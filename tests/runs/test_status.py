@@ -22,6 +22,7 @@ INTERRUPTED = events.RunInterrupted(time=6.0, step=3)
         ([STARTED, STEP], "crashed"),
         ([STARTED, STEP, events.Finished(step=9)], "finished"),
         ([STARTED, events.Failed(message="diverged")], "failed"),
+        ([STARTED, events.Cancelled(), events.Failed(message="diverged")], "failed"),
         ([STARTED, INTERRUPTED], "interrupted"),
         ([STARTED, events.Cancelled(), INTERRUPTED], "cancelled"),
         ([STARTED, events.Cancelled(), events.Finished(step=9)], "finished"),
