@@ -214,13 +214,7 @@ def _value(option: Option, given: Any) -> Any:
             raise UsageError("no model is named", hint=hint)
         return names
     if option.is_several:
-        values: tuple[Any, ...] = ()
-        if given is not None and get_args(option.kind)[0] is int:
-            values = given_seeds(given)
-        elif isinstance(given, Mapping):
-            values = tuple(f"{key}={value}" for key, value in given.items())
-        else:
-            values = tuple(task_names(given))
+        values = _several_values(option, given)
         if not values and option.default is MISSING:
             raise UsageError(f"{name} is empty", hint="give one or more")
         return values
@@ -249,6 +243,15 @@ def _value(option: Option, given: Any) -> Any:
         if bound is not None and is_beyond(given, bound):
             raise UsageError(f"option {name} is {given}", hint=f"give {bound} or {alternative}")
     return given
+
+
+def _several_values(option: Option, given: Any) -> tuple[Any, ...]:
+    """Return what is GIVEN of an option that takes several values."""
+    if isinstance(given, Mapping) and get_args(option.kind)[0] is not int:
+        return tuple(f"{key}={value}" for key, value in given.items())
+    if given is not None and get_args(option.kind)[0] is int:
+        return given_seeds(given)
+    return tuple(task_names(given))
 
 
 _PLAIN: Mapping[Any, tuple[Any, str]] = {

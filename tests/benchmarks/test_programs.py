@@ -15,7 +15,11 @@ from tests.processes import Ended, at_once
 PROGRAMS = sorted(str(path) for path in [*BENCHMARKS.glob("*.py"), *BENCHMARKS.glob("fuzz/*.py")])
 NO_LIMIT = ("--limit-s", "600")  # a machine with much to do is slow, and nothing hangs
 FUZZERS = ("arguments", "endpoints", "models", "own_files", "state_files", "toml_files", "flips")
-WHOLE = {"calls": 2, "few_rows": 4, "keys": 36}  # commands and screens: one case for so many of the others
+WHOLE = {
+    "calls": 2,
+    "few_rows": 4,
+    "keys": 36,
+}  # commands and screens: one case for so many of the others
 KINDS_OF_FLIPS = 12  # at least
 CASES = [12, pytest.param(252, marks=pytest.mark.slow)]
 # The smallest real run of each benchmark that ends within seconds and has no test file of its own;
