@@ -246,7 +246,6 @@ class Fifths:
     """Pairs cut into five equal parts by Dice, from the least to the most overlap."""
 
     fifth: NDArray[np.int8]  # 1–5 for each pair, in the order given
-    sizes: tuple[int, ...]  # five
     cuts: tuple[float, ...]  # the Dice value of the first pair above each of the four cuts
     ties: tuple[
         int, ...
@@ -273,9 +272,7 @@ def dice_fifths(values: ArrayLike) -> Fifths:
         int((dice == high).sum()) if low == high else 0
         for low, high in zip(last_below, first_above, strict=True)
     ]
-    return Fifths(
-        fifth=fifth, sizes=tuple(sizes), cuts=tuple(first_above.tolist()), ties=tuple(ties)
-    )
+    return Fifths(fifth=fifth, cuts=tuple(first_above.tolist()), ties=tuple(ties))
 
 
 def tie_notes(fifths: Fifths, number: int, title: str) -> tuple[str, ...]:
