@@ -4,7 +4,6 @@ small decoder to serve.
 """
 
 import json
-import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,20 +13,21 @@ from typing import Any
 
 import numpy as np
 import torch
-from tokenizers import Tokenizer, models, pre_tokenizers, processors
-from transformers import (
-    AutoModel,
-    AutoTokenizer,
-    PreTrainedTokenizerFast,
-    Qwen3Config,
-    Qwen3Model,
-)
+from transformers import AutoModel, AutoTokenizer
 
+from embedlab.encoders.random_encoder import build_tokenizer
 from embedlab.encoders.same import chosen_texts
+from tests.encoders.layouts import DECODERS, write_backbone
 
 PROMPT = "query: "
 PADDED = {"no-mask", "right-pad"}  # faults that show in batches of all lengths
 WORDS = sorted({word for each in chosen_texts([64]) for word in each.text.lower().split()})
+
+
+def stated(folder: str, pattern: str) -> Any:
+    """The content of a JSON file of FOLDER, empty where there is none."""
+    file = next(Path(folder).glob(pattern), None)
+    return json.loads(file.read_text()) if file is not None else {}
 
 
 class Served:
@@ -37,27 +37,21 @@ class Served:
         self.folder, self.other = folder, other
         self.threads = torch.get_num_threads()
         self.tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
-        self.model = AutoModel.from_pretrained(
-            folder, dtype=torch.float32, trust_remote_code=False
-        ).eval()
-        stated = Path(folder) / "sentence_bert_config.json"
-        limit = json.loads(stated.read_text())["max_seq_length"] if stated.is_file() else None
+        self.model = self.loaded(torch.float32)
+        limit = stated(folder, "sentence_bert_config.json").get("max_seq_length")
         self.limit = limit or min(self.tokenizer.model_max_length, 512)
-        pooling = next(Path(folder).glob("*_Pooling/config.json"), None)
-        modes = json.loads(pooling.read_text()) if pooling is not None else {}
-        self.pooling = (
-            "cls"
-            if modes.get("pooling_mode_cls_token")
-            else "last"
-            if modes.get("pooling_mode_lasttoken")
-            else "mean"
-        )
-        modules = Path(folder) / "modules.json"
-        self.is_normalised = modules.is_file() and "Normalize" in modules.read_text()
-        prompts = Path(folder) / "config_sentence_transformers.json"
-        stated_prompts = json.loads(prompts.read_text()) if prompts.is_file() else {}
-        name = stated_prompts.get("default_prompt_name")
-        self.prompt = stated_prompts["prompts"][name] if name else ""
+        modes = stated(folder, "*_Pooling/config.json")
+        switches = {"cls": "cls_token", "last": "lasttoken"}
+        named = (name for name, key in switches.items() if modes.get(f"pooling_mode_{key}"))
+        self.pooling = next(named, "mean")
+        self.is_normalised = "Normalize" in str(stated(folder, "modules.json"))
+        prompts = stated(folder, "config_sentence_transformers.json")
+        self.prompt = prompts.get("prompts", {}).get(prompts.get("default_prompt_name"), "")
+
+    def loaded(self, dtype: torch.dtype) -> Any:
+        """The transformer in a precision."""
+        model = AutoModel.from_pretrained(self.folder, dtype=dtype, trust_remote_code=False)
+        return model.eval()
 
     def vectors(self, texts: list[str], faults: set[str]) -> np.ndarray:
         """Vectors of TEXTS with FAULTS; (texts, dim)."""
@@ -72,16 +66,13 @@ class Served:
             return Served(self.other, None).vectors(texts, set())
         model = self.faulty_model(faults)
         ids = [self.ids(text, faults) for text in texts]
-        if not faults & PADDED:
-            order = np.argsort([len(row) for row in ids], kind="stable")
-            parts = [
-                self.pooled_states(
-                    model, [ids[place] for place in order[start : start + 16]], faults
-                )
-                for start in range(0, len(order), 16)
-            ]
-            return self.stored(np.concatenate(parts)[np.argsort(order)], faults)
-        return self.stored(self.pooled_states(model, ids, faults), faults)
+        at_once = len(ids) if faults & PADDED else 16
+        order = sorted(range(len(ids)), key=lambda row: len(ids[row]))
+        parts = [
+            self.pooled_states(model, [ids[row] for row in order[start : start + at_once]], faults)
+            for start in range(0, len(ids), at_once)
+        ]
+        return self.stored(np.concatenate(parts)[np.argsort(order)], faults)
 
     def pooled_states(self, model: Any, ids: list[list[int]], faults: set[str]) -> np.ndarray:
         """What MODEL makes of one batch of token IDS, before anything is done to components."""
@@ -104,22 +95,13 @@ class Served:
         torch.set_num_threads(1 if "one-thread" in faults else self.threads)
         if "int8-weights" in faults:
             model = torch.ao.quantization.quantize_dynamic(model, {torch.nn.Linear}, torch.qint8)
-        if "float16" in faults:
-            model = AutoModel.from_pretrained(
-                self.folder, dtype=torch.float16, trust_remote_code=False
-            ).eval()
-        if "bf16" in faults:
-            model = AutoModel.from_pretrained(
-                self.folder, dtype=torch.bfloat16, trust_remote_code=False
-            ).eval()
+        for name, dtype in {"float16": torch.float16, "bf16": torch.bfloat16}.items():
+            model = self.loaded(dtype) if name in faults else model
         if "dropout" in faults:
-            model = AutoModel.from_pretrained(
-                self.folder, dtype=torch.float32, trust_remote_code=False
-            )
+            model = self.loaded(torch.float32).train()
             for module in model.modules():
                 if isinstance(module, torch.nn.Dropout):
                     module.p = 0.1
-            model.train()
         return model
 
     def stored(self, vectors: np.ndarray, faults: set[str]) -> np.ndarray:
@@ -140,13 +122,6 @@ class Served:
 
     def ids(self, text: str, faults: set[str]) -> list[int]:
         """The token ids of TEXT."""
-        if "lower" in faults:
-            text = text.lower()
-        if "strip" in faults:
-            text = text.strip()
-        if "no-accents" in faults:
-            apart = unicodedata.normalize("NFD", text)
-            text = "".join(sign for sign in apart if not unicodedata.combining(sign))
         times = 2 if "prompt-twice" in faults else 1
         own = self.prompt or (PROMPT if faults & {"prompt", "prompt-twice"} else "")
         text = text if "no-prompt" in faults else f"{own * times}{text}"
@@ -206,14 +181,12 @@ def serving(folder: Path, other: Path | None = None, kind: type[Served] = Served
 
 def add_modules(folder: Path, pooling: str, prompt: str = "", **sizes: Any) -> None:
     """Let a transformers folder state its pooling, normalisation, longest input and prompt."""
-    names = ("Transformer", "Pooling", "Normalize")
-    modules = [
-        {"idx": idx, "name": str(idx), "path": "" if not idx else f"{idx}_{name}",
-         "type": f"sentence_transformers.models.{name}"}
-        for idx, name in enumerate(names)
-    ]  # fmt: skip
+    places = {"Transformer": "", "Pooling": "1_Pooling", "Normalize": "2_Normalize"}
     files = {
-        "modules.json": modules,
+        "modules.json": [
+            {"type": f"sentence_transformers.models.{name}", "path": path}
+            for name, path in places.items()
+        ],
         "1_Pooling/config.json": {f"pooling_mode_{pooling}": True, "word_embedding_dimension": 32},
         "sentence_bert_config.json": sizes,
         "config_sentence_transformers.json": {
@@ -221,27 +194,12 @@ def add_modules(folder: Path, pooling: str, prompt: str = "", **sizes: Any) -> N
             "default_prompt_name": "query" if prompt else None,
         },
     }
-    (folder / "1_Pooling").mkdir()
-    (folder / "2_Normalize").mkdir()
     for name, content in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(json.dumps(content), encoding="utf-8")
 
 
 def write_qwen(folder: Path, prompt: str = "") -> None:
     """A small random decoder whose vector is that of the last token, which ends each text."""
-    ids = {word: number for number, word in enumerate(["<pad>", "<eos>", "<unk>", *WORDS])}
-    tokenizer = Tokenizer(models.WordLevel(ids, unk_token="<unk>"))
-    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="$A <eos>", special_tokens=[("<eos>", 1)]
-    )
-    special = {"pad_token": "<pad>", "eos_token": "<eos>", "unk_token": "<unk>"}
-    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=80, **special)
-    fast.save_pretrained(folder)
-    torch.manual_seed(2)
-    sizes = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "head_dim": 8}
-    heads = {"num_attention_heads": 4, "num_key_value_heads": 2, "initializer_range": 0.3}
-    Qwen3Model(
-        Qwen3Config(vocab_size=len(ids), max_position_embeddings=128, **sizes, **heads)
-    ).save_pretrained(folder)
+    write_backbone(folder, "qwen3", words=lambda: build_tokenizer(WORDS), **DECODERS["qwen3"])
     add_modules(folder, "lasttoken", prompt, max_seq_length=80)

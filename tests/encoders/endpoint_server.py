@@ -8,10 +8,10 @@ prints its port. `good` answers; `flaky` first answers 429, then 500, then drops
 `twice` and `lengths` answer with something else, `busy` with an error of status 200, `moved` with
 another address, `lost` with none; `large` refuses more than two texts with 413 and a text of more
 than 45 characters alone, `picky` the same with 400, `all` every text; `endless`, `slow`, `silent`,
-`bomb`, `deep`, `huge` and `counted` answer too much or too late; `other`, `longer` and `drifted`
+`bomb`, `deep` and `huge` answer too much or too late; `other`, `longer` and `drifted`
 have other vectors than `good`, the last by little; `swapped` is the model that FILE names;
-`failing`, `unavailable`, `nan` and `null` have no vector of texts with the word "bad", and none of
-all that come with one, `broken` fails always; `azure` wants a parameter and a header, `base64`
+`failing` and `nan` have no vector of texts with the word "bad", and none of all that come with one,
+`broken` fails always; `azure` wants a parameter and a header, `base64`
 packs numbers; GET returns how many texts and requests were answered, and how many were refused.
 """
 
@@ -20,6 +20,7 @@ import gzip
 import json
 import sys
 import time
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -36,36 +37,39 @@ def vector(text: str) -> list[float]:
 def answered_rows(model: str, texts: list[str]) -> list[dict]:
     """The rows of an answer, wrong ones as the model's name says."""
     rows = [{"index": place, "embedding": vector(text)} for place, text in enumerate(texts)]
-    if model in {"nan", "null"} and any("bad" in text for text in texts):
-        for row in rows:
-            row["embedding"] = None if model == "null" else [float("nan")] * 6
-        return rows
-    if model == "infinite":
-        rows[0]["embedding"][0] = float("inf")
+    if model == "nan" and any("bad" in text for text in texts):
+        return [{**row, "embedding": [float("nan")] * 6} for row in rows]
+
+    def altered(change: Callable[[list[float]], object]) -> list[dict]:
+        return [{**row, "embedding": change(row["embedding"])} for row in rows]
+
     changed = {
         "shapes": rows[1:],
         "order": [{**row, "index": str(row["index"])} for row in rows],
-        "indices": [{**row, "index": [1, 2, 3, 4, 10][row["index"] % 5]} for row in rows],
-        "same": [{**row, "index": 0} for row in rows],
-        "half": [row if row["index"] else {"embedding": row["embedding"]} for row in rows],
-        "huge": [{**row, "embedding": [10**400, *row["embedding"][1:]]} for row in rows],
-        "words": [{**row, "embedding": "many"} for row in rows],
-        "other": [{**row, "embedding": [value**3 for value in row["embedding"]]} for row in rows],
-        "longer": [{**row, "embedding": [*row["embedding"], 1.0]} for row in rows],
-        "drifted": [
-            {**row, "embedding": [value * 1.00001 for value in row["embedding"]]} for row in rows
-        ],
-        "base64": [
-            {**row, "embedding": base64.b64encode(np.float32(row["embedding"]).tobytes()).decode()}
-            for row in rows
-        ],
         "twice": [{**row, "index": row["index"] // 2} for row in rows],
+        "half": [row if row["index"] else {"embedding": row["embedding"]} for row in rows],
         "unnumbered": [{"embedding": row["embedding"]} for row in rows[::-1]],
-        "lengths": [
-            {**row, "embedding": row["embedding"][: 6 if len(rows) == 1 else 4]} for row in rows
-        ],
+        "infinite": altered(lambda own: [float("inf"), *own[1:]]),
+        "huge": altered(lambda own: [10**400, *own[1:]]),
+        "words": altered(lambda _: "many"),
+        "other": altered(lambda own: [value**3 for value in own]),
+        "longer": altered(lambda own: [*own, 1.0]),
+        "drifted": altered(lambda own: [value * 1.00001 for value in own]),
+        "lengths": altered(lambda own: own[: 6 if len(rows) == 1 else 4]),
+        "base64": altered(lambda own: base64.b64encode(np.float32(own).tobytes()).decode()),
     }
     return changed.get(model, rows)
+
+
+ANSWERS: dict[str, tuple[int, object]] = {
+    "broken": (500, {"error": "unsupported value: NaN"}),
+    "down": (503, {}),
+    "text": (200, b"hello"),
+    "busy": (200, {"error": "model is busy"}),
+    "lost": (302, {}),
+    "all": (400, {"error": "too long"}),
+    "deep": (200, b"[" * 100_000),
+}
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -78,59 +82,42 @@ class Handler(BaseHTTPRequestHandler):
         """Return the counts."""
         self._answer(200, counts)
 
-    def do_POST(self) -> None:  # noqa: C901 - each model's name is a fault
+    def do_POST(self) -> None:
         """Answer as the model's name says."""
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         counts["requests"] += 1
         model, texts = body["model"], body["input"]
         model = Path(sys.argv[1]).read_text() if model == "swapped" else model
+        key = self.headers["Authorization"]
         if model == "azure":
             is_right = self.path == "/deployments/d/embeddings?api-version=2024-02-01"
-            if not is_right or self.headers["api-key"] != "s3cret" or self.headers["Authorization"]:
+            if not is_right or self.headers["api-key"] != "s3cret" or key:
                 return self._answer(401, {"error": "no"})
         elif self.path != "/v1/embeddings":
             return self._answer(404, {"error": "no such path"})
         if model == "flaky" and counts["requests"] <= 3:
             if counts["requests"] == 3:
-                self.connection.close()
-                return None
-            return self._answer(429 if counts["requests"] == 1 else 500, {}, {"Retry-After": "0"})
-        if model == "broken" or (model == "failing" and any("bad" in text for text in texts)):
-            return self._answer(500, {"error": "unsupported value: NaN"})
-        if model == "down" or (model == "unavailable" and any("bad" in text for text in texts)):
-            return self._answer(503, {}, {"Retry-After": "0"})
-        if model == "key" and self.headers["Authorization"] != "Bearer s3cret":
-            return self._answer(401, {"error": f"wrong key {self.headers['Authorization']}"})
+                return self.connection.close()
+            return self._answer(429 if counts["requests"] == 1 else 500, {})
+        if model == "key" and key != "Bearer s3cret":
+            return self._answer(401, {"error": f"wrong key {key}"})
         if model == "unknown":
-            return self._answer(404, {"error": f"no model for {self.headers['Authorization']}"})
-        if model in {"text", "busy"}:
-            return self._answer(
-                200, None if model == "text" else {"error": {"message": "model is busy"}}
-            )
+            return self._answer(404, {"error": f"no model for {key}"})
         if model == "moved":
-            return self._answer(
-                307, {}, {"Location": f"http://localhost:{self.server.server_port}/v1/embeddings"}
-            )
-        if model == "lost":
-            return self._answer(302, {})
-        if model in {"large", "picky", "all"} and (
-            model == "all" or len(texts) > 2 or any(len(text) > 45 for text in texts)
-        ):
+            return self._answer(307, {}, location="http://localhost:1/v1/embeddings")
+        if model == "failing" and any("bad" in text for text in texts):
+            model = "broken"
+        if model in ANSWERS:
+            return self._answer(*ANSWERS[model])
+        if model in {"large", "picky"} and (len(texts) > 2 or max(map(len, texts)) > 45):
             counts["refused"] += 1
             return self._answer(413 if model == "large" else 400, {"error": "too long"})
         if model in {"endless", "slow", "silent", "bomb"}:
             return self._answer_for_ever(model)
-        if model == "deep":
-            return self._answer(200, b"[" * 100_000)
         counts["texts"] += len(texts)
         rows = answered_rows(model, texts)
-        tokens = 10**4000 if model == "counted" else sum(len(text.split()) for text in texts)
-        content = {"data": rows[::-1], "usage": {"total_tokens": tokens}}
-        if model == "packed":
-            return self._answer(
-                200, gzip.compress(json.dumps(content).encode()), {"Content-Encoding": "gzip"}
-            )
-        return self._answer(200, content)
+        tokens = sum(len(text.split()) for text in texts)
+        return self._answer(200, {"data": rows[::-1], "usage": {"total_tokens": tokens}})
 
     def _answer_for_ever(self, model: str) -> None:
         """Answer without an end: as fast as it is read, also packed, a byte now and then from the
@@ -151,17 +138,13 @@ class Handler(BaseHTTPRequestHandler):
         while model == "endless":
             self.wfile.write(b" " * 2**20)
 
-    def _answer(self, status: int, content: object, headers: dict[str, str] | None = None) -> None:
-        payload = (
-            b"hello"
-            if content is None
-            else content
-            if isinstance(content, bytes)
-            else json.dumps(content).encode()
-        )
+    def _answer(self, status: int, content: object, location: str = "") -> None:
+        payload = content if isinstance(content, bytes) else json.dumps(content).encode()
         self.send_response(status)
-        for name, value in {**(headers or {}), "Content-Length": str(len(payload))}.items():
-            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(payload)))
+        self.send_header("Retry-After", "0")
+        if location:
+            self.send_header("Location", location)
         self.end_headers()
         self.wfile.write(payload)
 

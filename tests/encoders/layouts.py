@@ -4,12 +4,14 @@ by its own name.
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
-from peft import IA3Config, LoraConfig, PeftConfig, PeftModel
+from numpy.typing import NDArray
+from peft import IA3Config, LoraConfig, PeftConfig
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Dense, Normalize, Router, Transformer
 from sentence_transformers.sentence_transformer.modules import (
@@ -23,8 +25,10 @@ from transformers import AutoConfig, AutoModel, PreTrainedTokenizerFast, T5Confi
 from embedlab.data import tiny
 from embedlab.encoders.random_encoder import build_tokenizer
 from embedlab.encoders.weight_checks import silence_transformers
+from tests.encoders.opening import change_json
 
 WIDTH = 32
+OLD_TYPES = "sentence_transformers.models"
 SENTENCES = (
     "a man plays a guitar",
     "two dogs run",
@@ -102,8 +106,10 @@ def _fast(made: Tokenizer, special: list[str]) -> PreTrainedTokenizerFast:
     )
 
 
-def write_backbone(folder: Path, architecture: str, **more: Any) -> None:
-    """A random backbone of ARCHITECTURE with its tokenizer, in transformers' layout."""
+def write_backbone(folder: Path, architecture: str, kind: Any = AutoModel, **more: Any) -> None:
+    """A random backbone of ARCHITECTURE, or a model with a head, with its tokenizer, in
+    transformers' layout.
+    """
     side = more.pop("padding_side", "right")
     words = more.pop("words", tokenizer)()
     # what is saved is what it was made with
@@ -112,10 +118,8 @@ def write_backbone(folder: Path, architecture: str, **more: Any) -> None:
     torch.manual_seed(3)
     with silence_transformers():
         if architecture == "t5":
-            config = T5Config(
-                **common, d_model=WIDTH, d_kv=16, d_ff=64, num_layers=2, num_heads=2, **more
-            )
-            model: Any = T5EncoderModel(config)
+            sizes = {"d_model": WIDTH, "d_kv": 16, "d_ff": 64, "num_layers": 2, "num_heads": 2}
+            model: Any = T5EncoderModel(T5Config(**common, **sizes, **more))
         else:
             config = AutoConfig.for_model(
                 architecture,
@@ -125,15 +129,13 @@ def write_backbone(folder: Path, architecture: str, **more: Any) -> None:
                 num_attention_heads=2,
                 intermediate_size=64,
                 max_position_embeddings=more.pop("positions", 130),
-                **{
-                    "bos_token_id": words.cls_token_id,
-                    "eos_token_id": words.sep_token_id,
-                    "cls_token_id": words.cls_token_id,
-                    "sep_token_id": words.sep_token_id,
-                },
+                bos_token_id=words.cls_token_id,
+                eos_token_id=words.sep_token_id,
+                cls_token_id=words.cls_token_id,
+                sep_token_id=words.sep_token_id,
                 **more,
             )
-            model = AutoModel.from_config(config, trust_remote_code=False)
+            model = kind.from_config(config, trust_remote_code=False)
         for parameter in model.parameters():  # wide enough that pooling and layers matter
             if parameter.ndim > 1:
                 torch.nn.init.normal_(parameter, std=0.2)
@@ -196,11 +198,8 @@ def t5_dense(folder: Path) -> Path:
 
 def gemma_dense(folder: Path) -> Path:
     """EmbeddingGemma's layout: mean, two Dense layers without activation, Normalize, prompts."""
-    none = torch.nn.Identity()
-    first, second = (
-        Dense(WIDTH, 64, bias=False, activation_function=none),
-        Dense(64, WIDTH, bias=False, activation_function=none),
-    )
+    plain = {"bias": False, "activation_function": torch.nn.Identity()}
+    first, second = Dense(WIDTH, 64, **plain), Dense(64, WIDTH, **plain)
     prompts = {"query": "two dogs | a: ", "document": "the woman: ", "STS": "a man: "}
     return save(
         folder,
@@ -214,13 +213,10 @@ def gemma_dense(folder: Path) -> Path:
 
 
 def residual_dense(folder: Path) -> Path:
-    """A Dense layer with an activation of another module, and a residual connection."""
-    return save(
-        folder,
-        transformer(folder),
-        Pooling(WIDTH, "mean"),
-        Dense(WIDTH, 16, activation_function=torch.nn.GELU(), use_residual=True),
-    )
+    """A Dense layer with an activation that has weights of its own, and a residual connection."""
+    activation = torch.nn.PReLU(init=0.6)
+    layer = Dense(WIDTH, 16, activation_function=activation, use_residual=True)
+    return save(folder, transformer(folder), Pooling(WIDTH, "mean"), layer)
 
 
 def normed(folder: Path) -> Path:
@@ -296,30 +292,9 @@ def bare_adapter(folder: Path) -> Path:
     """What peft alone writes, and a tokenizer beside it."""
     written = adapted("bert", lora("query", "value"))(folder.parent / f"{folder.name}-whole")
     folder.mkdir()
-    for name in (
-        "adapter_config.json",
-        "adapter_model.safetensors",
-        "tokenizer.json",
-        "tokenizer_config.json",
-    ):
-        shutil.copy(written / name, folder)
+    for file in [*written.glob("adapter_*"), *written.glob("tokenizer*.json")]:
+        shutil.copy(file, folder)
     return folder
-
-
-def merged_adapter(folder: Path) -> Path:
-    """An adapter that peft merged into its base."""
-    written = adapted("bert", lora("query", "value"))(folder.parent / f"{folder.name}-adapter")
-    base, whole = (
-        folder.parent / f"{folder.name}-adapter-backbone",
-        folder.parent / f"{folder.name}-merged",
-    )
-    with silence_transformers():
-        merged: Any = PeftModel.from_pretrained(
-            AutoModel.from_pretrained(base, trust_remote_code=False), written
-        )
-        merged.merge_and_unload().save_pretrained(whole)
-        tokenizer().save_pretrained(whole)
-        return save(folder, Transformer(str(whole)), Pooling(WIDTH, "mean"))
 
 
 def old_files(folder: Path) -> Path:
@@ -327,51 +302,30 @@ def old_files(folder: Path) -> Path:
     in a folder of its own.
     """
     made = save(folder, transformer(folder), Pooling(WIDTH, "max"))
+    own = made / "0_Transformer"
+    own.mkdir()
+    for file in [*made.glob("*.json"), *made.glob("*.safetensors")]:
+        if file.name not in {"modules.json", "config_sentence_transformers.json"}:
+            file.rename(own / file.name)
     modules = [
-        {
-            "idx": 0,
-            "name": "0",
-            "path": "0_Transformer",
-            "type": "sentence_transformers.models.Transformer",
-        },
-        {
-            "idx": 1,
-            "name": "1",
-            "path": "1_Pooling",
-            "type": "sentence_transformers.models.Pooling",
-        },
+        {"idx": idx, "name": str(idx), "path": f"{idx}_{name}", "type": f"{OLD_TYPES}.{name}"}
+        for idx, name in enumerate(("Transformer", "Pooling"))
     ]
-    (made / "0_Transformer").mkdir()
-    for file in list(made.iterdir()):
-        if file.is_file() and file.name not in {
-            "modules.json",
-            "config_sentence_transformers.json",
-            "README.md",
-        }:
-            file.rename(made / "0_Transformer" / file.name)
     (made / "modules.json").write_text(json.dumps(modules))
-    switches = {
-        f"pooling_mode_{name}": name == "max_tokens"
-        for name in ("cls_token", "mean_tokens", "max_tokens", "mean_sqrt_len_tokens")
-    }
+    modes = ("cls_token", "mean_tokens", "max_tokens", "mean_sqrt_len_tokens")
+    switches = {f"pooling_mode_{name}": name == "max_tokens" for name in modes}
     (made / "1_Pooling" / "config.json").write_text(
         json.dumps({"word_embedding_dimension": WIDTH, **switches})
     )
-    (made / "0_Transformer" / "sentence_bert_config.json").write_text(
-        json.dumps({"max_seq_length": 20, "do_lower_case": False})
-    )
+    change_json(own / "sentence_bert_config.json", max_seq_length=20, do_lower_case=False)
     return made
 
 
 def longer(folder: Path) -> Path:
     """A stated longest input above the limit that the tokenizer states."""
     made = pooled("mean")(folder)
-    for name, key, tokens in (
-        ("sentence_bert_config.json", "max_seq_length", 100),
-        ("tokenizer_config.json", "model_max_length", 64),
-    ):
-        (made / name).write_text(json.dumps({**json.loads((made / name).read_text()), key: tokens}))
-    return made
+    change_json(made / "tokenizer_config.json", model_max_length=64)
+    return change_json(made / "sentence_bert_config.json", max_seq_length=100)
 
 
 LAYOUTS: dict[str, Callable[[Path], Path]] = {
@@ -407,7 +361,6 @@ LAYOUTS: dict[str, Callable[[Path], Path]] = {
         "bert", IA3Config(target_modules=["key", "value"], feedforward_modules=[])
     ),
     "LoRA alone, without modules": bare_adapter,
-    "LoRA, merged": merged_adapter,
     "RoBERTa, byte-level": pooled("mean", "roberta", words=byte_level),
     "XLM-R, Unigram": pooled("cls", "xlm-roberta", words=unigram, type_vocab_size=1),
     "MPNet, Unigram": pooled("mean", "mpnet", words=unigram),
@@ -415,3 +368,12 @@ LAYOUTS: dict[str, Callable[[Path], Path]] = {
     "types in every text": pooled("mean", "bert", words=typed),
     "a longer input than the tokenizer states": longer,
 }
+
+
+def theirs(folder: Path, texts: Sequence[str] = SENTENCES, **options: Any) -> NDArray[np.float32]:
+    """Sentence-transformers' vectors of TEXTS, one at a time if not stated: nothing is padded."""
+    with silence_transformers():
+        model = SentenceTransformer(
+            str(folder), device="cpu", local_files_only=True, trust_remote_code=False
+        )
+        return np.asarray(model.encode(list(texts), **{"batch_size": 1, **options}))

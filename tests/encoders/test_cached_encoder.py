@@ -1,5 +1,4 @@
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +9,9 @@ from embedlab.core.session import ProgressCallback
 from embedlab.encoders import loading, vector_cache
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
-from embedlab.encoders.encoder import Encoder, TextPair
-from embedlab.encoders.loading import load_encoder
+from embedlab.encoders.encoder import TextPair
 from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.models.catalog import resolve
+from tests.encoders.opening import opened
 
 
 @pytest.fixture
@@ -32,21 +30,20 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return counts
 
 
-def load(name: str, cpu: Machine, folder: Path, precision: str = "float32") -> Encoder:
-    (spec,) = resolve(name, folder / "runs").members
-    return load_encoder(spec, replace(cpu, precision=precision), cache=folder)
-
-
 def test_a_second_process_would_compute_nothing_and_report_the_same(
-    small_bert: Path, cpu: Machine, sentences: list[str], tmp_path: Path, computed: list[int]
+    small_bert: Path,
+    cpu: Machine,
+    sentences: list[str],
+    tmp_path: Path,
+    computed: list[int],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    first, second = load(str(small_bert), cpu, tmp_path), load(str(small_bert), cpu, tmp_path)
+    first = opened(small_bert, cpu, tmp_path)
     vectors = first.encode(sentences)
-    reported = []
-    assert (
-        second.encode(sentences[::-1], lambda done, total: reported.append((done, total)))
-        == vectors[::-1]
-    ).all()
+    monkeypatch.setattr(loading, "load_trainable", None)  # the weights are not read
+    second, reported = opened(small_bert, cpu, tmp_path), []
+    again = second.encode(sentences[::-1], lambda *counts: reported.append(counts))
+    assert (again == vectors[::-1]).all()
     assert computed == [len(sentences)]
     assert first.facts == second.facts
     assert second.facts.truncated >= 1
@@ -62,31 +59,18 @@ def test_only_new_sentences_are_computed_in_pieces_that_are_cached(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(vector_cache, "SENTENCES_PER_SAVE", 8)
-    encoder = load(str(small_bert), cpu, tmp_path)
+    encoder = opened(small_bert, cpu, tmp_path)
     encoder.encode(sentences[:20])
     whole = encoder.encode(sentences)
     assert computed == [8, 8, 4, 8, 8, 4]
-    (spec,) = resolve(str(small_bert), tmp_path).members
-    np.testing.assert_allclose(whole, load_encoder(spec, cpu).encode(sentences), atol=1e-5)
-
-
-def test_weights_are_read_only_when_a_sentence_is_new(
-    small_bert: Path, cpu: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    load(str(small_bert), cpu, tmp_path).encode(["a dog"])
-    monkeypatch.setattr(
-        loading, "load_trainable", lambda *_, **__: pytest.fail("the weights were read")
-    )
-    again = load(str(small_bert), cpu, tmp_path)
-    assert again.encode(["a dog"]).shape == (1, again.dim)
+    np.testing.assert_allclose(whole, opened(small_bert, cpu).encode(sentences), atol=1e-5)
 
 
 def test_weights_that_change_before_they_are_read_are_refused(
     architectures: dict[str, Path], cpu: Machine, tmp_path: Path
 ) -> None:
-    folder = tmp_path / "model"
-    shutil.copytree(architectures["bert"], folder)
-    encoder = load(str(folder), cpu, tmp_path)
+    folder = shutil.copytree(architectures["bert"], tmp_path / "model")
+    encoder = opened(folder, cpu, tmp_path)
     shutil.rmtree(folder)
     shutil.copytree(architectures["distilbert"], folder)
     with pytest.raises(MissingError, match="was changed while it was in use"):
@@ -97,10 +81,10 @@ def test_weights_that_change_before_they_are_read_are_refused(
 def test_a_pair_of_texts_is_cached_apart_from_every_sentence(
     small_bert: Path, cpu: Machine, tmp_path: Path, computed: list[int]
 ) -> None:
-    encoder, plain = load(str(small_bert), cpu, tmp_path), load_transformer(str(small_bert), cpu)
+    encoder, plain = opened(small_bert, cpu, tmp_path), load_transformer(str(small_bert), cpu)
     pair, sentence = TextPair(first="a dog", second="the cat"), "a dog\x1fthe cat"
     expected = plain.encode([pair])
     assert (encoder.encode([sentence]) == plain.encode([sentence])).all()
     assert (encoder.encode([pair]) == expected).all()
-    assert (load(str(small_bert), cpu, tmp_path).encode([pair]) == expected).all()
+    assert (opened(small_bert, cpu, tmp_path).encode([pair]) == expected).all()
     assert computed == [1, 1, 1, 1]

@@ -8,8 +8,6 @@ import pytest
 
 from embedlab.encoders.cost_worker import FEWEST, ROUNDS, WARM, measure, processor_name
 
-TEXTS = [str(number) for number in range(300)]
-
 
 class Timed:
     """An encoder that takes a number of milliseconds for each sentence, the first call ten times as
@@ -24,20 +22,18 @@ class Timed:
         self.calls.append(len(sentences))
 
 
-@pytest.mark.parametrize(("milliseconds", "counted"), [(0.5, 300), (19.9, 150), (500.0, FEWEST)])
+@pytest.mark.parametrize(
+    ("milliseconds", "texts", "counted"),
+    [(0.5, 300, 300), (19.9, 300, 150), (500.0, 300, FEWEST), (1.0, 5, 5)],
+)
 def test_rounds_are_as_long_as_a_model_is_fast_and_the_first_call_does_not_count(
-    milliseconds: float, counted: int
+    milliseconds: float, texts: int, counted: int
 ) -> None:
     model = Timed(milliseconds)
-    found, sentences = measure(model, TEXTS, clock=lambda: model.now)
+    found, sentences = measure(model, ["a"] * texts, clock=lambda: model.now)
     assert found == pytest.approx([milliseconds] * ROUNDS)
     assert sentences == counted
-    assert model.calls == [WARM, FEWEST, *[counted] * ROUNDS]
-
-
-def test_few_sentences_are_enough() -> None:
-    model = Timed(1.0)
-    assert measure(model, TEXTS[:5], clock=lambda: model.now)[1] == 5
+    assert model.calls == [min(WARM, texts), min(FEWEST, texts), *[counted] * ROUNDS]
     assert processor_name()
 
 

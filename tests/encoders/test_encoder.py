@@ -13,12 +13,13 @@ def test_distinct_keeps_first_appearance_and_every_place() -> None:
 
 
 def test_cosines_equal_a_slow_loop() -> None:
-    rng = np.random.default_rng(0)
-    first, second = rng.normal(size=(2, 20, 7)).astype(np.float32)
-    slow = [
-        a @ b / (np.linalg.norm(a) * np.linalg.norm(b)) for a, b in zip(first, second, strict=True)
-    ]
+    first, second = np.random.default_rng(0).normal(size=(2, 20, 7)).astype(np.float32)
+    lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
+    slow = [a @ b for a, b in zip(first, second, strict=True)] / lengths
     np.testing.assert_allclose(cosines(first, second), slow, atol=1e-6)
+    zero = np.zeros_like(first)
+    assert not cosines(zero, zero).any()
+    assert not cosines(zero, first).any()
 
 
 def test_a_vector_has_cosine_one_with_itself_exactly() -> None:
@@ -26,17 +27,10 @@ def test_a_vector_has_cosine_one_with_itself_exactly() -> None:
     assert (cosines(vectors, vectors) == 1).all()
 
 
-def test_a_zero_vector_has_cosine_zero() -> None:
-    zero = np.zeros((1, 3), np.float32)
-    assert cosines(zero, zero).tolist() == cosines(zero, zero + 1).tolist() == [0]
-
-
 def test_pairs_are_scored_in_pieces_as_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = np.random.default_rng(2).normal(size=(4, 5)).astype(np.float32)
-    words = WordVectorEncoder(
-        name="w", fingerprint="w", places={"a": 0, "b": 1, "c": 2, "d": 3}, vectors=vectors
-    )
-    first, second = ["a", "b", "c", "d", "a"], ["b", "b", "a", "c", "d"]
-    whole = score_by_vectors(words, first, second)
+    places = {word: place for place, word in enumerate("abcd")}
+    words = WordVectorEncoder(name="w", fingerprint="w", places=places, vectors=vectors)
+    whole = score_by_vectors(words, "abcda", "bbacd")
     monkeypatch.setattr(encoder, "PAIRS_AT_ONCE", 2)
-    assert score_by_vectors(words, first, second).tolist() == whole.tolist()
+    assert score_by_vectors(words, "abcda", "bbacd").tolist() == whole.tolist()

@@ -2,8 +2,8 @@
 do not count, models without vectors.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -33,88 +33,54 @@ class Relevant:
     excluded: tuple[np.ndarray, np.ndarray]
 
 
-SIMILARITIES = ("cosine", "dot", "euclidean", "manhattan")
+def slow_order(scores: np.ndarray, query: int, relevant: Relevant) -> list[int]:
+    """Sort all documents of a query: by their score, then what is not relevant, and the least
+    relevant; of those the last item first.
+    """
+    columns = (one.tolist() for one in (relevant.query, relevant.relevant, relevant.grade))
+    ties = {
+        document: (grade, -item)
+        for item, (own, document, grade) in enumerate(zip(*columns, strict=True))
+        if own == query
+    }
+    out = relevant.excluded[1][relevant.excluded[0] == query]
+    found = [each for each in np.flatnonzero(~np.isnan(scores)).tolist() if each not in out]
+    return sorted(found, key=lambda each: (-scores[each], *ties.get(each, (0, each))))
 
 
 def slow_ranks(table: np.ndarray, relevant: Relevant) -> list[float]:
-    """Sort all documents of each query: by their score, what ties with the least relevant first."""
+    """The ranks of relevant documents; those of one grade that tie change places without a change
+    of any measure.
+    """
     ranks = []
-    out = {*zip(*(one.tolist() for one in relevant.excluded), strict=True)}
-    grades = {
-        (query, document): grade
-        for query, document, grade in zip(
-            relevant.query.tolist(),
-            relevant.relevant.tolist(),
-            relevant.grade.tolist(),
-            strict=True,
-        )
-    }
     for query, document in zip(relevant.query.tolist(), relevant.relevant.tolist(), strict=True):
-        order = [
-            own
-            for own in range(table.shape[1])
-            if (query, own) not in out and not np.isnan(table[query, own])
-        ]
-        order.sort(key=lambda own: (-table[query, own], grades.get((query, own), 0), -own))
-        # Relevant documents of one grade that tie change places without a change of any measure:
-        # their ranks are compared as a set.
+        order = slow_order(table[query], query, relevant)
         ranks.append(order.index(document) + 1.0 if document in order else np.inf)
     return ranks
 
 
 def slow_first(table: np.ndarray, relevant: Relevant, count: int) -> list[list[int]]:
-    """Sort all documents of each query: by their score, then what is not relevant, and the least
-    relevant; of those the last item first.
-    """
-    out = {*zip(*(one.tolist() for one in relevant.excluded), strict=True)}
-    columns = (one.tolist() for one in (relevant.query, relevant.relevant, relevant.grade))
-    rows = list(zip(*columns, strict=True))
-    grades = {(query, document): grade for query, document, grade in rows}
-    items = {(query, document): item for item, (query, document, _) in enumerate(rows)}
-    found = []
-    for query, scores in enumerate(table):
-        order = [own for own in range(len(scores)) if (query, own) not in out]
-        order.sort(
-            key=lambda own: (
-                -scores[own],
-                grades.get((query, own), 0),
-                -items.get((query, own), -own),
-            )
-        )
-        found.append([*order[:count], *[NONE] * (count - len(order))])
-    return found
+    orders = [slow_order(scores, query, relevant)[:count] for query, scores in enumerate(table)]
+    return [[*order, *[NONE] * (count - len(order))] for order in orders]
 
 
-def as_sets(relevant: Relevant, ranks: Sequence[float]) -> dict[tuple[int, int], list[float]]:
-    found: dict[tuple[int, int], list[float]] = {}
-    for query, grade, rank in zip(
-        relevant.query.tolist(), relevant.grade.tolist(), ranks, strict=True
-    ):
-        found.setdefault((query, grade), []).append(float(rank))
-    return {key: sorted(values) for key, values in found.items()}
+def as_sets(relevant: Relevant, ranks: Sequence[float]) -> list[tuple[int, int, float]]:
+    """The ranks of each query and grade, in whatever order."""
+    return sorted(zip(relevant.query.tolist(), relevant.grade.tolist(), ranks, strict=True))
 
 
 def some_relevant(rng: np.random.Generator, queries: int, documents: int) -> Relevant:
-    pairs = np.array(
-        [
-            (query, document)
-            for query in range(queries)
-            for document in rng.choice(documents, rng.integers(1, 6), replace=False)
-        ]
-    )
-    pairs = pairs[rng.random(len(pairs)) < 0.8]
-    out = np.array(
-        [
-            (query, 0)
-            for query in range(queries)
-            if not ((pairs[:, 0] == query) & (pairs[:, 1] == 0)).any()
-        ]
-    ).reshape(-1, 2)
+    """A part of the pairs, and the first document of the queries for which it is not relevant is
+    excluded.
+    """
+    is_relevant = rng.random((queries, documents)) < 0.1
+    query, relevant = np.nonzero(is_relevant)
+    without_first = np.flatnonzero(~is_relevant[:, 0])
     return Relevant(
-        query=pairs[:, 0],
-        relevant=pairs[:, 1],
-        grade=rng.integers(1, 4, len(pairs)),
-        excluded=(out[:, 0], out[:, 1]),
+        query=query,
+        relevant=relevant,
+        grade=rng.integers(1, 4, len(query)),
+        excluded=(without_first, np.zeros_like(without_first)),
     )
 
 
@@ -127,7 +93,7 @@ def sizes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.usefixtures("sizes")
-@pytest.mark.parametrize("similarity", SIMILARITIES)
+@pytest.mark.parametrize("similarity", ["cosine", "dot", "euclidean", "manhattan"])
 @pytest.mark.parametrize("kind", ["different", "repeated", "nearly equal"])
 def test_ranks_and_first_documents_are_those_of_a_sort_of_all(similarity: str, kind: str) -> None:
     rng = np.random.default_rng(5)
@@ -138,9 +104,8 @@ def test_ranks_and_first_documents_are_those_of_a_sort_of_all(similarity: str, k
     if kind == "nearly equal":  # closer than float32 sums are exact
         second = (second[:1] + 1e-7 * second).astype(np.float32)
     relevant = some_relevant(rng, len(first), len(second))
-    table = similarities(
-        np.repeat(first, len(second), axis=0), np.tile(second, (len(first), 1)), similarity
-    ).reshape(len(first), -1)
+    pairs = np.repeat(first, len(second), axis=0), np.tile(second, (len(first), 1))
+    table = similarities(*pairs, similarity).reshape(len(first), -1)
     compared = OfVectors(first=first, second=second, similarity=similarity)
     ranks = relevant_ranks(compared, relevant)
     assert as_sets(relevant, ranks) == as_sets(relevant, slow_ranks(table, relevant))
@@ -157,27 +122,8 @@ class Counting:
     def score(
         self, first: Sequence[str], second: Sequence[str], progress: object = None
     ) -> np.ndarray:
-        return np.array(
-            [
-                len({*one.split()} & {*other.split()})
-                for one, other in zip(first, second, strict=True)
-            ],
-            np.float32,
-        )
-
-
-@pytest.mark.usefixtures("sizes")
-def test_models_without_vectors_score_every_pair() -> None:
-    rng = np.random.default_rng(2)
-    first, second = (
-        [" ".join(rng.choice(list("abcdefgh"), rng.integers(0, 5))) for _ in range(count)]
-        for count in (9, 30)
-    )
-    relevant = some_relevant(rng, 9, 30)
-    for scorer in (Counting(), DiceScorer()):
-        table = np.array([scorer.score([text] * 30, second) for text in first])
-        found = relevant_ranks(OfTexts(scorer=scorer, first=first, second=second), relevant)
-        assert as_sets(relevant, found) == as_sets(relevant, slow_ranks(table, relevant))
+        pairs = zip(first, second, strict=True)
+        return np.array([len({*one.split()} & {*two.split()}) for one, two in pairs], np.float32)
 
 
 def test_a_score_that_is_lacking_is_refused() -> None:
@@ -187,18 +133,9 @@ def test_a_score_that_is_lacking_is_refused() -> None:
         ) -> np.ndarray:
             return np.where([text == "b" for text in second], np.nan, 1).astype(np.float32)
 
-    relevant = Relevant(
-        query=np.array([0]),
-        relevant=np.array([0]),
-        grade=np.array([1]),
-        excluded=(np.array([], int),) * 2,
-    )
-    with pytest.raises(
-        UsageError, match="'counting' has no score for 2 of 6 pairs of a query and a document"
-    ):
-        relevant_ranks(
-            OfTexts(scorer=Lacking(), first=["a", "c"], second=["a", "b", "c"]), relevant
-        )
+    compared = OfTexts(scorer=Lacking(), first=["a", "c"], second=["a", "b", "c"])
+    with pytest.raises(UsageError, match="'counting' has no score for 2 of 6 pairs"):
+        relevant_ranks(compared, some_relevant(np.random.default_rng(0), 2, 3))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -207,34 +144,16 @@ def test_ranks_in_a_run_are_those_of_a_sort_of_what_was_found(seed: int) -> None
     table = rng.integers(0, 5, (11, 25)).astype(float)
     table[rng.random(table.shape) < 0.3] = np.nan
     relevant = some_relevant(rng, 11, 25)
-    query, document = np.nonzero(~np.isnan(table))
-    order = rng.permutation(len(query))
-    query, document = query[order], document[order]
+    query, document = rng.permutation(np.argwhere(~np.isnan(table))).T
     found = ranks_in_run(query, document, table[query, document], relevant)
     assert np.isinf(found).any()
     assert as_sets(relevant, found) == as_sets(relevant, slow_ranks(table, relevant))
 
 
-@pytest.mark.parametrize("grades", [1, 3])
-def test_a_relevant_document_is_among_the_first_exactly_if_its_rank_says_so(grades: int) -> None:
-    rng = np.random.default_rng(2)
-    texts = tuple(" ".join(rng.choice(["a", "b", "c", "d"], 2)) for _ in range(30))
-    relevant = some_relevant(rng, 6, 30)
-    relevant = replace(relevant, grade=relevant.grade.clip(max=grades))
-    found = OfTexts(scorer=DiceScorer(), first=texts[:6], second=texts)
-    ranks = relevant_ranks(found, relevant)
-    for count in range(1, 30):
-        first = first_documents(found, relevant, count)
-        assert [
-            document in first[query]
-            for query, document in zip(relevant.query, relevant.relevant, strict=True)
-        ] == [*(ranks <= count)]
-
-
 class Lengths:
     """An index that finds documents whose number of letters is near that of the query."""
 
-    def __init__(self, documents: tuple[str, ...]) -> None:
+    def __init__(self, documents: Sequence[str]) -> None:
         self._lengths = np.array([len(text) for text in documents], np.float32)
 
     def scores(self, query: str) -> np.ndarray:
@@ -242,22 +161,26 @@ class Lengths:
 
 
 @pytest.mark.usefixtures("sizes")
-def test_an_index_gives_the_scores_of_all_documents_at_once() -> None:
-    documents, queries = ("aaaa", "b", "cc", "dddd", ""), ("xx", "yyyy", "z")
-    nothing = np.array([], np.intp)
-    relevant = Relevant(
-        query=np.arange(3),
-        relevant=np.array([2, 0, 4]),
-        grade=np.ones(3, np.int64),
-        excluded=(nothing, nothing),
+@pytest.mark.parametrize(
+    "compare",
+    [
+        lambda first, second: OfTexts(scorer=Counting(), first=first, second=second),
+        lambda first, second: OfTexts(scorer=DiceScorer(), first=first, second=second),
+        lambda first, second: OfIndex(index=Lengths(second), first=first, second=second),
+    ],
+)
+def test_a_model_without_vectors_scores_every_pair_and_an_index_all_documents_at_once(
+    compare: Callable[[list[str], list[str]], OfTexts | OfIndex],
+) -> None:
+    rng = np.random.default_rng(2)
+    first, second = (
+        [" ".join(rng.choice(list("abcdefgh"), rng.integers(0, 5))) for _ in range(count)]
+        for count in (9, 30)
     )
-    found = OfIndex(index=Lengths(documents), first=queries, second=documents)
-    table = np.stack([Lengths(documents).scores(text) for text in queries])
-    assert found.of(np.array([2, 0, 2, 1]), np.array([1, 2, 0, 3])).tolist() == [
-        table[2, 1],
-        table[0, 2],
-        table[2, 0],
-        table[1, 3],
-    ]
-    assert relevant_ranks(found, relevant).tolist() == [1, 2, 3]
-    assert first_documents(found, relevant, 3).tolist() == slow_first(table, relevant, 3)
+    relevant, compared = some_relevant(rng, 9, 30), compare(first, second)
+    query, document = np.divmod(np.arange(9 * 30), 30)
+    table = compared.of(query, document).reshape(9, 30)
+    np.testing.assert_array_equal(compared.rows(slice(0, 9)), table)
+    found = relevant_ranks(compared, relevant)
+    assert as_sets(relevant, found) == as_sets(relevant, slow_ranks(table, relevant))
+    assert first_documents(compared, relevant, 4).tolist() == slow_first(table, relevant, 4)

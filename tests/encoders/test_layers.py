@@ -5,15 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from transformers import AutoModel, AutoTokenizer
+from transformers import AutoModel, AutoTokenizer, T5EncoderModel
 
 from embedlab.core.errors import UsageError
 from embedlab.encoders.device import Machine
-from embedlab.encoders.loading import load_encoder
 from embedlab.encoders.weight_checks import silence_transformers
-from embedlab.models.catalog import resolve, trainable
-from embedlab.models.location import spec_fingerprint
+from embedlab.models.catalog import trainable
 from tests.encoders.layouts import DECODERS, SENTENCES, write_backbone
+from tests.encoders.opening import assert_refused, fingerprint, opened
 
 ARCHITECTURES = {
     "bert": {},
@@ -23,64 +22,43 @@ ARCHITECTURES = {
 }
 
 
-def mean_of_layer(folder: Path, kind: type, layer: int) -> np.ndarray:
+def mean_of_layer(folder: Path, architecture: str, layer: int) -> np.ndarray:
     """The mean of one layer's hidden states by transformers, each sentence alone."""
+    kind = T5EncoderModel if architecture == "t5" else AutoModel
+    options = {"return_tensors": "pt", "return_token_type_ids": False}
     with silence_transformers(), torch.inference_mode():
         words = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
         model = kind.from_pretrained(folder, trust_remote_code=False).eval()
-        found = [
-            model(
-                **words(sentence, return_tensors="pt", return_token_type_ids=False),
-                output_hidden_states=True,
-            )
-            for sentence in SENTENCES
-        ]
-        return np.stack([one.hidden_states[layer][0].mean(dim=0).numpy() for one in found])
+        found = [model(**words(each, **options), output_hidden_states=True) for each in SENTENCES]
+    return np.stack([one.hidden_states[layer][0].mean(dim=0).numpy() for one in found])
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_layers_are_numbered_as_by_transformers(
     architecture: str, cpu: Machine, tmp_path: Path
 ) -> None:
-    from transformers import T5EncoderModel
-
-    folder = tmp_path / "model"
-    write_backbone(folder, architecture, **ARCHITECTURES[architecture])
+    write_backbone(tmp_path, architecture, **ARCHITECTURES[architecture])
     for layer in (-2, 0, 2):
-        encoder = load_encoder(resolve(f"{folder}?layer={layer}", tmp_path).members[0], cpu)
-        expected = mean_of_layer(
-            folder, T5EncoderModel if architecture == "t5" else AutoModel, layer
-        )
+        encoder = opened(f"{tmp_path}?layer={layer}", cpu)
+        expected = mean_of_layer(tmp_path, architecture, layer)
         np.testing.assert_allclose(encoder.encode(SENTENCES), expected, atol=1e-5)
         assert f"layer={layer % 3}" in str(encoder.facts.pooling)
 
 
-def test_each_layer_has_its_own_fingerprint_and_the_last_one_two_names(
-    small_bert: Path, tmp_path: Path
-) -> None:
-    found = {
-        option: spec_fingerprint(
-            resolve(f"{small_bert}{option}", tmp_path).members[0], precision="float32"
-        )
-        for option in ("", "?layer=0", "?layer=1", "?layer=2", "?layer=-1")
-    }
-    assert len(set(found.values())) == 4
-    assert found["?layer=2"] == found["?layer=-1"]
+def test_each_layer_has_its_own_fingerprint_and_the_last_one_two_names(small_bert: Path) -> None:
+    options = ("", "?layer=0", "?layer=1", "?layer=2", "?layer=-1")
+    found = [fingerprint(f"{small_bert}{option}") for option in options]
+    assert len(set(found)) == 4
+    assert found[3] == found[4]
 
 
 @pytest.mark.parametrize(
-    ("layer", "words"),
-    [
-        ("3", "2 layers, none of them 3"),
-        ("-4", "none of them -4"),
-        ("two", "not the number of a layer"),
-    ],
+    ("layer", "words"), [("3", "2 layers, none of them 3"), ("-4", "none of them -4")]
 )
 def test_a_layer_that_is_not_there_is_refused(
-    small_bert: Path, cpu: Machine, tmp_path: Path, layer: str, words: str
+    small_bert: Path, cpu: Machine, layer: str, words: str
 ) -> None:
-    with pytest.raises(UsageError, match=words):
-        load_encoder(resolve(f"{small_bert}?layer={layer}", tmp_path).members[0], cpu)
+    assert_refused(f"{small_bert}?layer={layer}", cpu, words, kind=UsageError)
 
 
 @pytest.mark.parametrize("option", ["?layer=1", "?whiten=fit", "?normalise"])

@@ -17,10 +17,9 @@ from sentence_transformers import SentenceTransformer
 from transformers import AutoModel
 
 from embedlab.encoders.device import Machine
-from embedlab.encoders.loading import load_encoder
 from embedlab.encoders.weight_checks import silence_transformers
-from embedlab.models.catalog import resolve
 from tests.encoders.layouts import LAYOUTS, adapted, lora, pooled, tokenizer
+from tests.encoders.opening import opened
 
 ODD: Mapping[str, str] = {
     "nothing": "",
@@ -50,19 +49,16 @@ SOME = ("mean", "static", "RoBERTa, byte-level", "types in every text")  # a kin
 
 
 def ours(folder: Path, cpu: Machine) -> NDArray[np.float32]:
-    return load_encoder(resolve(str(folder), Path("none")).members[0], cpu, offline=True).encode(
-        list(ODD.values())
-    )
+    return opened(folder, cpu).encode(list(ODD.values()))
 
 
-def theirs(folder: Path, *, at_once: int, **options: Any) -> NDArray[np.float32]:
-    """Sentence-transformers' vectors."""
+def by_package(folder: Path, *, at_once: int, **options: Any) -> NDArray[np.float32]:
+    """Sentence-transformers' vectors, of texts that are padded beside each other."""
     with silence_transformers():
         model = SentenceTransformer(
             str(folder), device="cpu", local_files_only=True, trust_remote_code=False, **options
         )
-        task = {"task": "document"} if (folder / "router_config.json").exists() else {}
-        return np.asarray(model.encode(list(ODD.values()), batch_size=at_once, **task))
+        return np.asarray(model.encode(list(ODD.values()), batch_size=at_once))
 
 
 def assert_equal(found: NDArray[np.float32], expected: NDArray[np.float32]) -> None:
@@ -83,7 +79,7 @@ def test_every_odd_text_has_the_vector_of_sentence_transformers(
     folder = LAYOUTS[name](tmp_path / "model")
     found = ours(folder, cpu)
     for at_once in AT_ONCE:
-        assert_equal(found, theirs(folder, at_once=at_once))
+        assert_equal(found, by_package(folder, at_once=at_once))
 
 
 def left_padded(folder: Path) -> Path:
@@ -105,14 +101,14 @@ def alone(folder: Path) -> NDArray[np.float32]:
     """Sentence-transformers one text at a time: beside padding on the left it gives each text other
     positions.
     """
-    return theirs(folder, at_once=1)
+    return by_package(folder, at_once=1)
 
 
 def in_float32(folder: Path) -> NDArray[np.float32]:
     """Sentence-transformers with the setting to compute in float32: otherwise it computes in the
     type that weights are stored in.
     """
-    return theirs(folder, at_once=1, model_kwargs={"dtype": torch.float32})
+    return by_package(folder, at_once=1, model_kwargs={"dtype": torch.float32})
 
 
 def by_peft(folder: Path) -> NDArray[np.float32]:
@@ -124,18 +120,9 @@ def by_peft(folder: Path) -> NDArray[np.float32]:
         model: Any = PeftModel.from_pretrained(
             AutoModel.from_pretrained(base, trust_remote_code=False), folder
         ).eval()
-    words = tokenizer()
+    words, options = tokenizer(), {"return_tensors": "pt", "return_token_type_ids": False}
     with torch.no_grad():
-        rows = [
-            words(
-                text,
-                return_tensors="pt",
-                truncation=True,
-                max_length=128,
-                return_token_type_ids=False,
-            )
-            for text in ODD.values()
-        ]
+        rows = [words(text, truncation=True, max_length=128, **options) for text in ODD.values()]
         return torch.cat([model(**row).last_hidden_state.mean(dim=1) for row in rows]).numpy()
 
 
@@ -164,5 +151,5 @@ def test_where_sentence_transformers_is_wrong_an_odd_text_has_the_vector_of_the_
     found = ours(folder, cpu)
     assert_equal(found, ORACLES[name].vectors(folder))
     assert (
-        abs(found - theirs(folder, at_once=32)).max() > 1e-4
+        abs(found - by_package(folder, at_once=32)).max() > 1e-4
     )  # otherwise sentence-transformers is mended, and the oracle can go

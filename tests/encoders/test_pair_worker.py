@@ -26,24 +26,22 @@ def selected(*models: str, number: int = 1) -> dict[str, Any]:
 
 
 def test_each_model_answers_for_itself(settings: Settings, tiny_encoder: Path) -> None:
-    encoder = f"{tiny_encoder}?pooling=mean"
-    answers = list(PairWorker(settings).answer(selected("dice", "no-such-model", encoder)))
-    assert [answer["model"] for answer in answers] == ["dice", "no-such-model", encoder]
-    assert answers[0]["similarities"] == pytest.approx([2 / 3, 1])
-    assert "no-such-model" in answers[1]["error"]
-    assert answers[1]["hint"]
-    different, equal = answers[2]["similarities"]
+    models = ["dice", "no-such-model", f"{tiny_encoder}?pooling=mean"]
+    words, unknown, vectors = PairWorker(settings).answer(selected(*models))
+    assert [answer["model"] for answer in (words, unknown, vectors)] == models
+    assert words["similarities"] == pytest.approx([2 / 3, 1])
+    assert "no-such-model" in unknown["error"]
+    assert unknown["hint"]
+    different, equal = vectors["similarities"]
     assert -1 <= different < equal == pytest.approx(1)
 
 
 def test_lines_are_answered_until_the_source_closes_and_the_newest_counts(
     settings: Settings,
 ) -> None:
-    source = StringIO(
-        "".join(json.dumps(selected("dice", number=number)) + "\n" for number in (1, 2, 3))
-    )
+    lines = [json.dumps(selected("dice", number=number)) for number in (1, 2, 3)]
     sink = StringIO()
-    serve(settings, source, sink)
-    answers = [json.loads(line) for line in sink.getvalue().splitlines()]
-    assert answers[-1]["number"] == 3
-    assert answers[-1]["similarities"] == pytest.approx([2 / 3, 1])
+    serve(settings, StringIO("\n".join([*lines, ""])), sink)
+    newest = json.loads(sink.getvalue().splitlines()[-1])
+    assert newest["number"] == 3
+    assert newest["similarities"] == pytest.approx([2 / 3, 1])

@@ -7,29 +7,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from sentence_transformers import SentenceTransformer
 from torch import nn
-from transformers import (
-    AutoModel,
-    AutoTokenizer,
-    BertConfig,
-    BertModel,
-    RobertaConfig,
-    RobertaModel,
-)
+from transformers import AutoConfig, AutoModel, AutoTokenizer
 
 from embedlab.core.errors import UsageError
 from embedlab.core.recipe import load_recipe
-from embedlab.core.settings import Settings
 from embedlab.encoders.checkpoint import load_transformer, save_model
-from embedlab.encoders.device import Machine, machine
+from embedlab.encoders.device import Machine
 from embedlab.encoders.layers import Dense
-from embedlab.encoders.loading import load_encoder
 from embedlab.encoders.random_encoder import build_tokenizer
-from embedlab.models.catalog import resolve
 from embedlab.models.reading import Wishes
 from embedlab.runs.store import RunFolder
 from embedlab.training.learner import frozen
 from embedlab.training.stages import train_run
+from tests.encoders.opening import opened
 from tests.training.small_runs import MACHINE, SAMPLE, interrupted, saved_bytes
 
 SENTENCES = ["a man plays a guitar", "a dog runs", "two women talk outside in the rain", "a"]
@@ -39,10 +31,9 @@ POOLER = Wishes(pooling="pooler", max_tokens=32)
 @pytest.fixture(params=["bert", "roberta"], scope="module")
 def whole(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An encoder with a pooler of its own, saved by transformers."""
-    tokenizer = build_tokenizer(
-        sorted({word for sentence in SENTENCES for word in sentence.split()})
-    )
-    config = {"bert": BertConfig, "roberta": RobertaConfig}[request.param](
+    tokenizer = build_tokenizer(sorted(set(" ".join(SENTENCES).split())))
+    config = AutoConfig.for_model(
+        request.param,
         vocab_size=len(tokenizer),
         hidden_size=16,
         num_hidden_layers=2,
@@ -52,7 +43,7 @@ def whole(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     )
     torch.manual_seed(5)
     folder = tmp_path_factory.mktemp("whole") / request.param
-    model = {"bert": BertModel, "roberta": RobertaModel}[request.param](config)
+    model = AutoModel.from_config(config, trust_remote_code=False)
     nn.init.normal_(model.pooler.dense.bias)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
@@ -64,39 +55,24 @@ def theirs(folder: Path) -> np.ndarray:
     model = AutoModel.from_pretrained(folder, trust_remote_code=False).eval()
     tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
     with torch.inference_mode():
-        return torch.cat(
-            [
-                model(**tokenizer(sentence, return_tensors="pt")).pooler_output
-                for sentence in SENTENCES
-            ]
-        ).numpy()
+        rows = [model(**tokenizer(each, return_tensors="pt")) for each in SENTENCES]
+    return np.concatenate([row.pooler_output for row in rows])
 
 
-def test_vectors_are_the_pooler_output_of_transformers(whole: Path, cpu: Machine) -> None:
-    trainable = load_transformer(str(whole), cpu, wishes=POOLER)
-    np.testing.assert_allclose(trainable.encode(SENTENCES), theirs(whole), atol=1e-6)
-    assert not any("random" in note for note in trainable.facts.notes)
-    (spec,) = resolve(f"{whole}?pooling=pooler", whole.parent).members
-    used = load_encoder(spec, machine(Settings(device="cpu", threads=1)))
-    np.testing.assert_allclose(used.encode(SENTENCES), theirs(whole), atol=1e-6)
-    assert used.facts.pooling == "pooler"
-
-
-def test_an_exported_pooler_is_a_dense_layer_that_others_read(
+def test_vectors_are_the_pooler_output_of_transformers_also_in_what_is_exported(
     whole: Path, cpu: Machine, tmp_path: Path
 ) -> None:
-    from sentence_transformers import SentenceTransformer
-
-    save_model(tmp_path / "model", load_transformer(str(whole), cpu, wishes=POOLER), card="")
-    expected = theirs(whole)
-    loaded = SentenceTransformer(str(tmp_path / "model"), device="cpu", trust_remote_code=False)
-    np.testing.assert_allclose(loaded.encode(SENTENCES), expected, atol=1e-6)
+    trainable = load_transformer(str(whole), cpu, wishes=POOLER)
+    used = opened(f"{whole}?pooling=pooler", cpu)
+    save_model(tmp_path / "model", trainable, card="")  # a dense layer, that others read
     again = load_transformer(str(tmp_path / "model"), cpu)
-    np.testing.assert_allclose(again.encode(SENTENCES), expected, atol=1e-6)
     save_model(tmp_path / "twice", again, card="")
-    np.testing.assert_allclose(
-        load_transformer(str(tmp_path / "twice"), cpu).encode(SENTENCES), expected, atol=1e-6
-    )
+    twice = load_transformer(str(tmp_path / "twice"), cpu)
+    other = SentenceTransformer(str(tmp_path / "model"), device="cpu", trust_remote_code=False)
+    for encoder in (trainable, used, again, twice, other):
+        np.testing.assert_allclose(encoder.encode(SENTENCES), theirs(whole), atol=1e-6)
+    assert not any("random" in note for note in trainable.facts.notes)
+    assert used.facts.pooling == "pooler"
 
 
 def test_a_folder_without_a_pooler_starts_one_by_the_seed_and_says_so(
@@ -105,9 +81,7 @@ def test_a_folder_without_a_pooler_starts_one_by_the_seed_and_says_so(
     poolers = [
         load_transformer(str(tiny_encoder), cpu, wishes=POOLER, seed=seed) for seed in (1, 1, 2)
     ]
-    assert all(
-        "the folder has no pooler: it started at random" in one.facts.notes for one in poolers
-    )
+    assert "the folder has no pooler: it started at random" in poolers[0].facts.notes
     first, same, other = (one.layers[0].linear.weight for one in poolers)
     assert torch.equal(first, same)
     assert not torch.equal(first, other)
@@ -115,9 +89,9 @@ def test_a_folder_without_a_pooler_starts_one_by_the_seed_and_says_so(
     assert not poolers[0].layers[0].linear.bias.any()
 
 
-def test_a_pooler_joined_to_another_pooling_is_refused(whole: Path, cpu: Machine) -> None:
+def test_a_pooler_joined_to_another_pooling_is_refused(tiny_encoder: Path, cpu: Machine) -> None:
     with pytest.raises(UsageError, match="'pooler' cannot be joined with another pooling"):
-        load_transformer(str(whole), cpu, wishes=Wishes(pooling="pooler+mean"))
+        load_transformer(str(tiny_encoder), cpu, wishes=Wishes(pooling="pooler+mean"))
 
 
 def test_a_pooler_is_trained_and_resumed_to_the_bit(
@@ -138,21 +112,17 @@ def test_a_pooler_is_trained_and_resumed_to_the_bit(
         return run
 
     run = train(recipe, "whole")
-    before = load_transformer(str(tiny_encoder), cpu, wishes=POOLER, seed=1).layers[0].linear.weight
+    before = load_transformer(str(tiny_encoder), cpu, wishes=POOLER, seed=1)
     after = load_transformer(str(run.model), cpu)
     assert (after.pooling, [type(layer) for layer in after.layers]) == ("cls", [Dense])
-    assert not torch.equal(after.layers[0].linear.weight, before)
+    assert not torch.equal(after.layers[0].linear.weight, before.layers[0].linear.weight)
     interrupted(train, recipe, 1, monkeypatch)
     assert saved_bytes(train(recipe, resume=True)) == saved_bytes(run)
 
 
-def test_a_frozen_encoder_includes_its_pooler(whole: Path, cpu: Machine) -> None:
-    encoder = load_transformer(str(whole), cpu, wishes=POOLER)
+def test_a_frozen_encoder_includes_its_pooler(tiny_encoder: Path, cpu: Machine) -> None:
+    encoder = load_transformer(str(tiny_encoder), cpu, wishes=POOLER)
+    tokens = torch.tensor([[2, 5, 3]]), torch.ones(1, 3, dtype=torch.long)
     with frozen(encoder.backbone, encoder.layers, "encoder"):
-        vectors = encoder.forward_tokens(
-            torch.tensor([[2, 5, 3]]), torch.ones(1, 3, dtype=torch.long)
-        )
-        assert not vectors.requires_grad
-    assert encoder.forward_tokens(
-        torch.tensor([[2, 5, 3]]), torch.ones(1, 3, dtype=torch.long)
-    ).requires_grad
+        assert not encoder.forward_tokens(*tokens).requires_grad
+    assert encoder.forward_tokens(*tokens).requires_grad

@@ -37,33 +37,22 @@ def test_pooling_equals_a_loop_over_the_tokens_that_are_there(name: Pooling) -> 
 
 
 @pytest.mark.parametrize("name", shipped_names("poolings"))
-def test_values_at_padded_places_change_nothing(name: Pooling) -> None:
+def test_values_at_padded_places_change_nothing_and_gradients_stay_finite(name: Pooling) -> None:
+    pool = pooling_method(name).pool
     mask = torch.tensor([[1, 1, 0, 0]])
-    tokens = torch.randn(1, 4, 3)
+    tokens = torch.randn(1, 4, 3, requires_grad=True)
     spoiled = tokens.masked_fill(mask.unsqueeze(-1) == 0, torch.inf)
-    assert torch.equal(
-        pooling_method(name).pool(tokens, mask), pooling_method(name).pool(spoiled, mask)
-    )
-
-
-@pytest.mark.parametrize("name", shipped_names("poolings"))
-def test_a_row_of_nothing_but_cls_stays_finite_and_so_do_its_gradients(name: Pooling) -> None:
-    tokens = torch.randn(1, 3, 2, requires_grad=True)
-    pooling_method(name).pool(tokens, torch.tensor([[1, 0, 0]])).sum().backward()
+    assert torch.equal(pool(tokens, mask), pool(spoiled, mask))
+    pool(tokens, torch.tensor([[1, 0, 0, 0]])).sum().backward()  # nothing but [CLS]
     assert torch.isfinite(tokens.grad).all()
 
 
-@pytest.mark.parametrize(
-    "name", ["mean", "mean-without-cls", "mean-sqrt-length", "weighted-mean", "max", "last"]
-)
+@pytest.mark.parametrize("name", [name for name in SLOW if name != "cls"])
 def test_an_empty_row_gives_zeros(name: Pooling) -> None:
-    assert pooling_method(name).pool(
-        torch.randn(1, 3, 2), torch.zeros(1, 3, dtype=torch.int64)
-    ).tolist() == [[0, 0]]
+    nothing = torch.zeros(1, 3, dtype=torch.int64)
+    assert not pooling_method(name).pool(torch.randn(1, 3, 2), nothing).any()
 
 
 def test_a_negative_weight_counts_as_stated() -> None:
     tokens, weights = torch.tensor([[[2.0], [4.0], [7.0]]]), torch.tensor([[3.0, -1.0, 0.0]])
-    assert pooling_method("mean").pool(tokens, weights).item() == pytest.approx(
-        (3 * 2 - 4) / (3 - 1)
-    )
+    assert pooling_method("mean").pool(tokens, weights).item() == pytest.approx(1)

@@ -10,13 +10,11 @@ from transformers import AutoModel, AutoTokenizer
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
 from embedlab.encoders.device import Machine
-from embedlab.encoders.loading import load_encoder, scorer_for
-from embedlab.models.catalog import resolve
+from embedlab.encoders.loading import scorer_for
 from embedlab.models.folder import read_usage
-from embedlab.models.location import spec_fingerprint
+from tests.encoders.opening import fingerprint, opened, spec_of
 
 TEXTS = ["A Man runs", "the dog", "a man a dog a man a dog a man a dog", "run"]
-CPU = Machine(device=torch.device("cpu"), precision="float32", threads=1)
 
 
 def by_hand(folder: Path, option: str) -> np.ndarray:
@@ -24,43 +22,36 @@ def by_hand(folder: Path, option: str) -> np.ndarray:
     tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
     model = AutoModel.from_pretrained(folder, trust_remote_code=False).eval()
     key, _, value = option.partition("=")
-    rows = []
-    for text in TEXTS:
-        ids = tokenizer(
-            text.lower() if value == "lower" else text,
-            add_special_tokens=value != "none",
-            truncation=True,
-            max_length=int(value) if key == "max_tokens" else 64,
-        )["input_ids"]
-        rows.append(ids[:-1] if value == "no-end" else ids)
-    width = max(map(len, rows))
-    vectors = []
-    for ids in rows:
-        empty = width - len(ids) if value == "left" else 0
-        given = torch.tensor([[tokenizer.pad_token_id] * empty + ids])
-        mask = torch.tensor([[0] * empty + [1] * len(ids)])
-        with torch.inference_mode():
-            states = model(input_ids=given, attention_mask=mask).last_hidden_state[0, empty:]
-        vectors.append(states.mean(0).numpy())
-    return np.stack(vectors)
+    rows = tokenizer(
+        [text.lower() for text in TEXTS] if value == "lower" else TEXTS,
+        add_special_tokens=value != "none",
+        truncation=True,
+        max_length=int(value) if key == "max_tokens" else 64,
+    )["input_ids"]
+    rows = [ids[:-1] for ids in rows] if value == "no-end" else rows
+    tokenizer.padding_side = "left" if value == "left" else "right"
+    given = tokenizer.pad({"input_ids": rows}, return_tensors="pt")
+    with torch.inference_mode():
+        states = model(**given).last_hidden_state
+    mask = given["attention_mask"].unsqueeze(-1)
+    return ((states * mask).sum(dim=1) / mask.sum(dim=1)).numpy()
 
 
 @pytest.mark.parametrize(
-    "option", ["", "max_tokens=5", "case=lower", "special=none", "special=no-end", "padding=left"]
+    "option", ["max_tokens=5", "case=lower", "special=none", "special=no-end", "padding=left"]
 )
-def test_an_option_of_reading_does_what_transformers_does(option: str, small_bert: Path) -> None:
-    name = f"{small_bert}@pooling=mean{'@' if option else ''}{option}"
-    (spec,) = resolve(name, Path("none")).members
-    found = load_encoder(spec, CPU).encode(TEXTS)
+def test_an_option_of_reading_does_what_transformers_does(
+    option: str, small_bert: Path, cpu: Machine
+) -> None:
+    plain = f"{small_bert}@pooling=mean"
+    found = opened(f"{plain}@{option}", cpu).encode(TEXTS)
     np.testing.assert_allclose(found, by_hand(small_bert, option), atol=2e-6)
-    (plain,) = resolve(f"{small_bert}@pooling=mean", Path("none")).members
-    prints = {spec_fingerprint(each, precision="float32") for each in (spec, plain)}
-    assert len(prints) == (2 if option else 1)
+    assert fingerprint(f"{plain}@{option}") != fingerprint(plain)
 
 
 def test_a_dtype_is_that_of_one_model_alone(small_bert: Path) -> None:
-    (wide, narrow) = (
-        scorer_for(resolve(f"{small_bert}{dtype}", Path("none")).members[0], Settings(device="cpu"))
+    wide, narrow = (
+        scorer_for(spec_of(f"{small_bert}{dtype}"), Settings(device="cpu"))
         for dtype in ("", "@dtype=bf16")
     )
     assert (wide.facts.precision, narrow.facts.precision) == ("float32", "bf16")
@@ -73,10 +64,10 @@ def test_a_dtype_is_that_of_one_model_alone(small_bert: Path) -> None:
 )
 def test_a_value_that_no_reading_has_is_refused(option: str, small_bert: Path) -> None:
     with pytest.raises(UsageError):
-        resolve(f"{small_bert}@{option}", Path("none"))
+        spec_of(f"{small_bert}@{option}")
 
 
 def test_max_tokens_never_exceeds_the_positions(small_bert: Path) -> None:
-    (spec,) = resolve(f"{small_bert}@max_tokens=100000", Path("none")).members
+    spec = spec_of(f"{small_bert}@max_tokens=100000")
     limit = read_usage(small_bert).reading.max_tokens
     assert read_usage(small_bert, spec.wishes).reading.max_tokens == limit

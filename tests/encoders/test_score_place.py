@@ -17,16 +17,12 @@ def test_what_other_heads_predict_is_stored_apart(
     settings = Settings(runs=tmp_path / "runs", cache=tmp_path / "cache")
     for run in ("one", "two"):
         shutil.copytree(small_bert, settings.runs / run / "seed-1" / "model")
-
-    def place() -> ScorePlace:
+    places = []
+    for heads in (b"", b"some", b"another"):
+        if heads:
+            (settings.runs / "one" / "seed-1" / "heads.safetensors").write_bytes(heads)
         (spec,) = resolve(name, settings.runs).members
-        return ScorePlace.of(spec, settings)
-
-    bare = place()
-    heads = settings.runs / "one" / "seed-1" / "heads.safetensors"
-    heads.write_bytes(b"some")
-    some = place()
-    heads.write_bytes(b"another")
-    assert len({bare.evaluations, some.evaluations, place().evaluations}) == 3
-    assert bare.fingerprint == some.fingerprint == place().fingerprint
-    assert bare.evaluations.parent.name == bare.fingerprint
+        places.append(ScorePlace.of(spec, settings))
+    assert len({place.evaluations for place in places}) == 3
+    (fingerprint,) = {place.fingerprint for place in places}
+    assert places[0].evaluations.parent.name == fingerprint

@@ -1,10 +1,9 @@
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-from itertools import product
+import time
 from pathlib import Path
 
 import numpy as np
@@ -32,146 +31,105 @@ def put(cache: EmbeddingCache, numbers: np.ndarray) -> None:
     cache.store(keys_of(numbers), vectors_of(numbers), numbers % 2 == 0)
 
 
+def found_of(cache: EmbeddingCache, numbers: np.ndarray) -> set[int]:
+    """Which of these the cache has, all of them as they were stored."""
+    known, vectors, cut = cache.find(keys_of(numbers))
+    assert (vectors[known] == vectors_of(numbers[known])).all()
+    assert (cut[known] == (numbers[known] % 2 == 0)).all()
+    return set(numbers[known].tolist())
+
+
+def part_of(folder: Path, part: str) -> list[Path]:
+    return [*folder.glob(f"embeddings/f/*.{part}.npy")]
+
+
 def test_what_was_stored_is_found_and_nothing_else(tmp_path: Path) -> None:
     put(open_cache(tmp_path), np.arange(0, 50))
     put(open_cache(tmp_path), np.arange(100, 150))
     selected = np.random.default_rng(0).permutation(200)
-    known, vectors, cut = open_cache(tmp_path).find(keys_of(selected))
-    assert set(selected[known]) == {*range(50), *range(100, 150)}
-    assert (vectors[known] == vectors_of(selected[known])).all()
-    assert (cut[known] == (selected[known] % 2 == 0)).all()
+    assert found_of(open_cache(tmp_path), selected) == {*range(50), *range(100, 150)}
+    assert not found_of(open_cache(tmp_path, "another fingerprint"), selected)
+    assert not open_cache(tmp_path, dim=7).find(keys_of(selected))[0].any()
 
 
-def test_another_fingerprint_or_dimension_is_never_served(tmp_path: Path) -> None:
-    put(open_cache(tmp_path, "one"), np.arange(5))
-    assert not open_cache(tmp_path, "two").find(keys_of(np.arange(5)))[0].any()
-    assert not open_cache(tmp_path, "one", dim=7).find(keys_of(np.arange(5)))[0].any()
-
-
-@pytest.mark.parametrize(
-    ("part", "damage"),
-    [
-        *product(SEGMENT_FILES, ["half", "empty", "gone"]),
-    ],
-)
-def test_a_damaged_segment_is_ignored_and_removed(tmp_path: Path, part: str, damage: str) -> None:
-    put(open_cache(tmp_path), np.arange(0, 50))
-    (file,) = tmp_path.glob(f"embeddings/f/*.{part}.npy")
-    put(open_cache(tmp_path), np.arange(50, 60))
-    content = file.read_bytes()
-    file.write_bytes(content[: len(content) // 2] if damage == "half" else b"")
+def altered(content: bytes, damage: str) -> bytes | None:
+    """CONTENT of a file with a damage, nothing where the file is gone."""
     if damage == "gone":
-        file.unlink()
-    cache = open_cache(tmp_path)
-    known, _, _ = cache.find(keys_of(np.arange(60)))
-    assert np.flatnonzero(known).tolist() == list(range(50, 60))
-    put(cache, np.arange(0, 50))
-    assert cache.find(keys_of(np.arange(60)))[0].all()
-    assert len(list(tmp_path.glob("embeddings/f/*.keys.npy"))) == 2
+        return None
+    if damage in {"half", "empty"}:
+        return content[: len(content) // 2 if damage == "half" else 0]
+    place = int(damage) * (len(content) - 9) // 9 + 8  # 8: the length of the header
+    return content[:place] + bytes([content[place] ^ 4]) + content[place + 1 :]
 
 
 @pytest.mark.parametrize("part", SEGMENT_FILES)
-def test_a_flipped_bit_is_never_served_and_what_it_hit_can_be_stored_again(
-    tmp_path: Path, part: str
+@pytest.mark.parametrize("damage", ["half", "empty", "gone", *"0123456789"])
+def test_a_damaged_segment_or_row_is_ignored_and_can_be_stored_again(
+    tmp_path: Path, part: str, damage: str
 ) -> None:
-    numbers = np.arange(6)
-    put(open_cache(tmp_path / "whole"), numbers)
-    (whole,) = tmp_path.glob(f"whole/embeddings/f/*.{part}.npy")
-    content, is_noticed = whole.read_bytes(), False
-    for byte in (
-        8,
-        *range(20, len(content), 1 + len(content) // 12),
-    ):  # 8: the length of the header, which moves all that follows
-        folder = tmp_path / str(byte)
-        shutil.copytree(tmp_path / "whole", folder)
-        (folder / "embeddings/f" / whole.name).write_bytes(
-            content[:byte] + bytes([content[byte] ^ 4]) + content[byte + 1 :]
-        )
-        for _ in range(2):
-            known, vectors, cut = open_cache(folder).find(keys_of(numbers))
-            assert (vectors[known] == vectors_of(numbers[known])).all()
-            assert (cut[known] == (numbers[known] % 2 == 0)).all()
-            is_noticed |= not known.all()
-            put(open_cache(folder), numbers)
-        assert open_cache(folder).find(keys_of(numbers))[0].all()
-    assert is_noticed
+    put(open_cache(tmp_path), np.arange(0, 6))
+    (file,) = part_of(tmp_path, part)
+    put(open_cache(tmp_path), np.arange(6, 10))
+    content = altered(file.read_bytes(), damage)
+    file.unlink()
+    if content is not None:
+        file.write_bytes(content)
+    for _ in range(2):
+        assert found_of(open_cache(tmp_path), np.arange(10)) >= {*range(6, 10)}
+        put(open_cache(tmp_path), np.arange(6))
+    assert len(found_of(open_cache(tmp_path), np.arange(10))) == 10
+    if damage in {"half", "empty", "gone"}:
+        assert len(part_of(tmp_path, "keys")) == 3  # the damaged one was removed
 
 
 def test_a_merge_leaves_damaged_rows_out(tmp_path: Path) -> None:
     cache = open_cache(tmp_path)
     put(cache, np.arange(0, 5))
-    (vectors,) = tmp_path.glob("embeddings/f/*.vectors.npy")
+    (vectors,) = part_of(tmp_path, "vectors")
     content = bytearray(vectors.read_bytes())
     content[-1] ^= 1
     vectors.write_bytes(content)
     put(cache, np.arange(5, 10))
-    assert cache.find(keys_of(np.arange(10)))[0].sum() == 9
-    for start in range(10, 10 + 5 * cache_module.MOST_SEGMENTS, 5):
-        put(cache, np.arange(start, start + 5))
-    assert len(list(tmp_path.glob("embeddings/f/*.keys.npy"))) < cache_module.MOST_SEGMENTS
-    known, found, _ = cache.find(keys_of(np.arange(10)))
-    assert known.sum() == 9
-    assert (found[known] == vectors_of(np.arange(10)[known])).all()
-
-
-def test_many_small_segments_become_one(tmp_path: Path) -> None:
-    cache = open_cache(tmp_path)
-    for start in range(0, 200, 5):
+    assert len(found_of(cache, np.arange(10))) == 9
+    last = 10 + 5 * cache_module.MOST_SEGMENTS
+    for start in range(10, last, 5):
         put(cache, np.arange(start, start + 8))
-    assert len(list(tmp_path.glob("embeddings/f/*.keys.npy"))) <= cache_module.MOST_SEGMENTS
-    known, vectors, _ = cache.find(keys_of(np.arange(203)))
-    assert known.all()
-    assert (vectors == vectors_of(np.arange(203))).all()
+    assert len(part_of(tmp_path, "keys")) < cache_module.MOST_SEGMENTS
+    assert len(found_of(cache, np.arange(last + 3))) == last + 2
 
 
 def test_the_encoder_used_least_recently_is_dropped_first(tmp_path: Path) -> None:
     size = 100 * DIM * 4
-    for age, name in enumerate(("old", "used", "new")):
+    for age, name in enumerate(("used", "old", "new")):
         put(open_cache(tmp_path, name), np.arange(100))
         os.utime(tmp_path / "embeddings" / name, (1000 + age, 1000 + age))
-    os.utime(tmp_path / "embeddings/used", (500, 500))
     open_cache(tmp_path, "used").find(keys_of(np.arange(1)))  # use makes it young again
     put(open_cache(tmp_path, "last", limit_bytes=int(3.5 * size)), np.arange(100))
-    assert sorted(path.name for path in (tmp_path / "embeddings").iterdir()) == [
-        "last",
-        "new",
-        "used",
-    ]
+    left = {path.name for path in (tmp_path / "embeddings").iterdir()}
+    assert left == {"last", "new", "used"}
 
 
 def test_parts_that_a_killed_process_left_are_removed_when_old(tmp_path: Path) -> None:
     put(open_cache(tmp_path), np.arange(5))
-    old_s = 2 * cache_module.STALE_S
-    dead, unfinished, live = (
-        f"{'d' * 32}.vectors.npy",
-        f".{'d' * 32}.keys.npy.tmp-{'0' * 32}",
-        f"{'a' * 32}.vectors.npy",
-    )
-    for name, age_s in (
-        (dead, old_s),
-        (unfinished, old_s),
-        (live, 0),
-    ):
-        file = tmp_path / "embeddings/f" / name
-        file.touch()
-        os.utime(file, (file.stat().st_mtime - age_s,) * 2)
+    folder = tmp_path / "embeddings/f"
+    old = [f"{'d' * 32}.vectors.npy", f".{'d' * 32}.keys.npy.tmp-{'0' * 32}"]
+    for name in old:
+        (folder / name).touch()
+        os.utime(folder / name, (time.time() - 2 * cache_module.STALE_S,) * 2)
+    (folder / f"{'a' * 32}.vectors.npy").touch()
     put(open_cache(tmp_path), np.arange(5, 10))
-    names = {path.name for path in (tmp_path / "embeddings/f").iterdir()}
-    assert live in names
-    assert not {dead, unfinished} & names
+    left = {path.name for path in folder.iterdir()}
+    assert f"{'a' * 32}.vectors.npy" in left
+    assert not {*old} & left
 
 
 def start_writer(folder: Path, first: int, step: int, count: int) -> subprocess.Popen[str]:
     command = [sys.executable, str(WRITER), str(folder), str(first), str(step), str(count)]
-    return subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
-    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
 
 
-@pytest.mark.parametrize("lines", [1, 7, 40])
+@pytest.mark.parametrize("lines", [1, 40])
 def test_a_writer_that_is_killed_anywhere_loses_only_what_was_not_stored(
     tmp_path: Path, lines: int
 ) -> None:
@@ -181,45 +139,47 @@ def test_a_writer_that_is_killed_anywhere_loses_only_what_was_not_stored(
         done = int(writer.stdout.readline())
     writer.send_signal(signal.SIGKILL)
     writer.wait()
-    numbers = np.arange(done + 200 + 2_000)
-    known, vectors, _ = open_cache(tmp_path).find(keys_of(numbers))
-    assert known[: done + 200].all()
-    assert (vectors[known] == vectors_of(numbers[known])).all()
+    assert found_of(open_cache(tmp_path), np.arange(done + 2_000)) >= {*range(done + 200)}
 
 
 def test_two_writers_at_once_lose_nothing(tmp_path: Path) -> None:
-    writers = [
-        start_writer(tmp_path, first, 100, 45) for first in (0, 50)
-    ]  # overlapping sentences, and merges on the way
+    # overlapping sentences, and merges on the way
+    writers = [start_writer(tmp_path, first, 100, 30) for first in (0, 50)]
     for writer in writers:
         writer.communicate()
     assert [writer.returncode for writer in writers] == [0, 0]
-    numbers = np.arange(50 + 44 * 100 + 200)
-    known, vectors, _ = open_cache(tmp_path).find(keys_of(numbers))
-    assert known.all()
-    assert (vectors == vectors_of(numbers)).all()
+    numbers = np.arange(50 + 29 * 100 + 200)
+    assert len(found_of(open_cache(tmp_path), numbers)) == len(numbers)
 
 
 def test_the_encoder_in_use_stays_under_the_limit_by_losing_its_oldest_segments(
     tmp_path: Path,
 ) -> None:
-    size = 100 * DIM * 4
+    limit = int(3.5 * 100 * DIM * 4)
     put(open_cache(tmp_path, "other"), np.arange(10))
-    cache = open_cache(tmp_path, limit_bytes=int(3.5 * size))
+    cache = open_cache(tmp_path, limit_bytes=limit)
     for number in range(5):
         put(cache, np.arange(100 * number, 100 * number + 100))
-        for age, file in enumerate(
-            sorted(
-                (tmp_path / "embeddings/f").glob("*.keys.npy"),
-                key=lambda file: file.stat().st_mtime,
-            )
-        ):
-            os.utime(file, (1000 * number + age, 1000 * number + age))
+        for file in part_of(tmp_path, "keys"):
+            os.utime(file, (file.stat().st_mtime - 1000,) * 2)
     known = cache.knows(keys_of(np.arange(500)))
     assert known[-100:].all()
     assert not known[:100].any()
-    assert sum(file.stat().st_size for file in (tmp_path / "embeddings/f").iterdir()) <= 3.5 * size
+    assert sum(file.stat().st_size for file in (tmp_path / "embeddings/f").iterdir()) <= limit
     assert not (tmp_path / "embeddings/other").exists()
+
+
+AS_ANOTHER_USER = """
+import os, sys
+from pathlib import Path
+import numpy as np
+from tests.encoders.test_vector_cache import found_of, open_cache, put
+root, own = Path(sys.argv[1]), np.arange(20, 30)
+found_of(open_cache(root), own)  # so that everything is imported before Python's own folder is closed to us
+os.setuid(65534)
+put(open_cache(root, "own"), own)
+sys.exit(len(found_of(open_cache(root), np.arange(10))) + len(found_of(open_cache(root, "own"), own)) != 20)
+"""
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
@@ -230,23 +190,7 @@ def test_what_belongs_to_another_user_is_read_and_left() -> None:
         (root / "embeddings/closed").mkdir(mode=0o700)
         (root / "embeddings").chmod(0o777)
         root.chmod(0o777)
-        code = f"""
-import os, sys
-from pathlib import Path
-import numpy as np
-from tests.encoders.test_vector_cache import keys_of, open_cache, put
-root, own = Path({folder!r}), np.arange(20, 30)
-open_cache(root).find(keys_of(own))  # so that everything is imported before Python's own folder is closed to us
-os.setuid(65534)
-put(open_cache(root, "own"), own)
-found = open_cache(root).find(keys_of(np.arange(10)))[0].all() and open_cache(root, "own").find(keys_of(own))[0].all()
-sys.exit(not found)
-"""
-        selected = subprocess.run(
-            [sys.executable, "-c", code],
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=WRITER.parents[2],
+        ended = subprocess.run(
+            [sys.executable, "-c", AS_ANOTHER_USER, folder], check=False, cwd=WRITER.parents[2]
         )
-        assert selected.returncode == 0, selected.stderr
+        assert ended.returncode == 0

@@ -1,0 +1,61 @@
+"""Models by their typed names, and folders of models that a test changes."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.encoders.device import Machine
+from embedlab.encoders.encoder import Encoder
+from embedlab.encoders.loading import load_encoder
+from embedlab.models.catalog import ModelSpec, resolve
+from embedlab.models.location import spec_fingerprint
+
+
+def spec_of(name: str | Path) -> ModelSpec:
+    """The one member of a typed name, where there are no runs."""
+    (spec,) = resolve(str(name), Path("none")).members
+    return spec
+
+
+def opened(name: str | Path, cpu: Machine, cache: Path | None = None) -> Encoder:
+    """The encoder of a typed name, without a network."""
+    return load_encoder(spec_of(name), cpu, cache=cache, offline=True)
+
+
+def assert_refused(
+    name: str | Path, cpu: Machine, *says: str, kind: type[EmbedlabError] = MissingError
+) -> None:
+    """Assert that a typed name has no vectors, and that this is said in one line with a hint, which
+    have these words.
+    """
+    with pytest.raises(kind) as refused:
+        opened(name, cpu).encode(["a dog", "a cat"])
+    said = f"{refused.value.message} {refused.value.hint}"
+    assert "\n" not in said
+    assert [words for words in says if words not in said] == []
+
+
+def fingerprint(name: str | Path, precision: str = "float32") -> str:
+    """The fingerprint of a typed name."""
+    return spec_fingerprint(spec_of(name), precision=precision)
+
+
+def change_json(file: Path, **values: Any) -> Path:
+    """Set these keys of a JSON file, which need not exist, and return its folder."""
+    before = json.loads(file.read_text()) if file.exists() else {}
+    file.write_text(json.dumps({**before, **values}))
+    return file.parent
+
+
+def change_weights(folder: Path, change: Callable[[dict[str, Tensor]], object]) -> None:
+    """Let CHANGE alter the tensors of a folder."""
+    file = folder / "model.safetensors"
+    tensors = load_file(file)
+    change(tensors)
+    save_file(tensors, file, metadata={"format": "pt"})
