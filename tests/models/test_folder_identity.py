@@ -9,25 +9,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 from safetensors.numpy import load_file, save_file
 
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.encoders.device import Machine
-from embedlab.encoders.loading import load_encoder
 from embedlab.encoders.random_encoder import build_random_encoder
-from embedlab.models.catalog import resolve
 from embedlab.models.folder_identity import decisive_files, is_never_read
-from embedlab.models.location import (
-    spec_fingerprint,
-)
 from tests.encoders.layouts import LAYOUTS
+from tests.encoders.opening import change_json, fingerprint, opened
 
-PAIRS = pl.DataFrame(
-    {"sentence1": ["a man", "a dog"], "sentence2": ["a woman", "two dogs"], "mine": [0.1, 0.9]}
-)
-ITEMS = pl.DataFrame({"dataset": ["mr", "mr"], "item": [0, 1], "prediction": ["0", "1"]})
 PREDICTED = json.dumps({"mteb_model_meta": {}, "default": {"test": {"cosine_scores": [0.1, 0.2]}}})
 RESULT = json.dumps({"task_name": "STS12", "dataset_revision": "1", "scores": {}})
 
@@ -35,33 +26,28 @@ RESULT = json.dumps({"task_name": "STS12", "dataset_revision": "1", "scores": {}
 def plain(folder: Path) -> str:
     """A transformer with texts and weights that are never read beside it."""
     build_random_encoder(folder, seed=1)
-    for name in (
-        "README.md",
-        "LICENSE",
-        "pytorch_model.bin",
-        "onnx/model.onnx",
-        "modeling.py",
-        ".cache/huggingface/download/x.metadata",
-    ):
+    for name in ("README.md", "pytorch_model.bin", "onnx/model.onnx", "modeling.py",
+                 ".cache/huggingface/download/x.metadata"):  # fmt: skip
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("{}")
     return str(folder)
+
+
+def index_of(folder: Path) -> Path:
+    return folder / "model.safetensors.index.json"
 
 
 def sharded(folder: Path) -> str:
     """Weights in two files, of which an index names one in its own way."""
     build_random_encoder(folder, seed=1)
     tensors = load_file(folder / "model.safetensors")
-    names = sorted(tensors)
-    parts = {"model-00001-of-00002.safetensors": names[::2], "rest.safetensors": names[1::2]}
-    for file, own in parts.items():
-        save_file({name: tensors[name] for name in own}, folder / file, metadata={"format": "pt"})
+    files = ("model-00001-of-00002.safetensors", "rest.safetensors")
+    places = {name: files[number % 2] for number, name in enumerate(sorted(tensors))}
+    for file in files:
+        own = {name: tensor for name, tensor in tensors.items() if places[name] == file}
+        save_file(own, folder / file, metadata={"format": "pt"})
     (folder / "model.safetensors").unlink()
-    index = {
-        "metadata": {},
-        "weight_map": {name: file for file, own in parts.items() for name in own},
-    }
-    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    index_of(folder).write_text(json.dumps({"metadata": {}, "weight_map": places}))
     return str(folder)
 
 
@@ -70,27 +56,36 @@ def named_weights(folder: Path) -> str:
     build_random_encoder(folder, seed=1)
     (folder / "onnx").mkdir()
     shutil.copy(folder / "model.safetensors", folder / "onnx" / "own.safetensors")
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(
-        json.dumps({**config, "transformers_weights": "onnx/own.safetensors"})
-    )
-    return str(folder)
+    return str(change_json(folder / "config.json", transformers_weights="onnx/own.safetensors"))
 
 
 def snapshot(folder: Path) -> str:
     """A folder of the hub's cache: links to files outside it."""
-    build_random_encoder(folder / "source", seed=1)
-    (folder / "blobs").mkdir()
-    (folder / "snapshots" / "main").mkdir(parents=True)
-    for file in (folder / "source").iterdir():
-        file.rename(folder / "blobs" / file.stem)
-        (folder / "snapshots" / "main" / file.name).symlink_to(folder / "blobs" / file.stem)
-    return str(folder / "snapshots" / "main")
+    build_random_encoder(folder / "blobs", seed=1)
+    made = folder / "snapshots" / "main"
+    made.mkdir(parents=True)
+    for file in (folder / "blobs").iterdir():
+        (made / file.name).symlink_to(file)
+    return str(made)
+
+
+def of_layout(name: str, prefix: str = "", place: str = "model") -> Callable[[Path], str]:
+    """A layout of sentence-transformers, with the base of an adapter beside it."""
+
+    def write(folder: Path) -> str:
+        made = LAYOUTS[name](folder / place)
+        scaffolds = ["*-whole", *([] if "LoRA" in name else ["*-backbone"])]
+        for pattern in scaffolds:  # no model reads what it was made of
+            for scaffold in folder.glob(pattern):
+                shutil.rmtree(scaffold)
+        return f"{prefix}{made}"
+
+    return write
 
 
 def linked(folder: Path) -> str:
     """A module's folder behind a link."""
-    made = LAYOUTS["LaBSE"](folder / "model")
+    made = Path(of_layout("LaBSE")(folder))
     (made / "2_Dense").rename(folder / "dense")
     (made / "2_Dense").symlink_to(folder / "dense", target_is_directory=True)
     return str(made)
@@ -98,21 +93,18 @@ def linked(folder: Path) -> str:
 
 def model2vec(folder: Path) -> str:
     """Static vectors as model2vec stores them."""
-    LAYOUTS["static"](folder / "static")
-    made, source = folder / "model", folder / "static"
-    made.mkdir()
-    shutil.copy(source / "tokenizer.json", made)
-    save_file(
-        {"embeddings": load_file(source / "model.safetensors")["embedding.weight"]},
-        made / "model.safetensors",
-    )
-    (made / "config.json").write_text(json.dumps({"model_type": "model2vec", "normalize": True}))
-    return str(made)
+    made = Path(of_layout("static")(folder))
+    for file in made.iterdir():
+        if file.name not in {"tokenizer.json", "model.safetensors"}:
+            file.unlink() if file.is_file() else shutil.rmtree(file)
+    table = load_file(made / "model.safetensors")["embedding.weight"]
+    save_file({"embeddings": table}, made / "model.safetensors")
+    return str(change_json(made / "config.json", model_type="model2vec", normalize=True))
 
 
 def typed_adapter(folder: Path) -> str:
     """A base with an adapter that is typed behind it."""
-    adapter = LAYOUTS["LoRA alone, without modules"](folder / "adapter")
+    adapter = of_layout("LoRA alone, without modules", place="adapter")(folder)
     return f"{folder / 'adapter-whole-backbone'}?adapter={adapter}"
 
 
@@ -123,32 +115,32 @@ def array(folder: Path) -> str:
     return f"vectors:{folder / 'mine.npy'}"
 
 
-def brought(prefix: str, name: str, content: pl.DataFrame | str) -> Callable[[Path], str]:
+def brought(prefix: str, name: str, content: str) -> Callable[[Path], str]:
     """A file of another program."""
 
     def write(folder: Path) -> str:
-        path = folder / name
-        if isinstance(content, str):
-            path.write_text(content)
-        else:
-            tab = {"separator": "\t"} if path.suffix == ".tsv" else {}
-            {".parquet": content.write_parquet, ".jsonl": content.write_ndjson}.get(
-                path.suffix, content.write_csv
-            )(path, **tab)
-        return f"{prefix}:{path}"
+        (folder / name).write_text(content)
+        return f"{prefix}:{folder / name}"
 
     return write
 
 
-def mteb(is_folder: bool) -> Callable[[Path], str]:
+def mteb(name: str) -> Callable[[Path], str]:
     """Predictions with their result beside them."""
 
     def write(folder: Path) -> str:
         (folder / "STS12_predictions.json").write_text(PREDICTED)
         (folder / "STS12.json").write_text(RESULT)
-        return f"mteb:{folder if is_folder else folder / 'STS12_predictions.json'}"
+        return f"mteb:{folder / name}"
 
     return write
+
+
+# Each has files of its own: other settings in the same files are as likely to be left out.
+KINDS = (
+    "mean", "LaBSE", "LayerNorm", "default prompt outside the mean", "files of version 2", "static",
+    "LoRA on BERT", "LoRA with whole modules", "LoRA alone, without modules", "T5, Unigram",
+)  # fmt: skip
 
 
 def whitened(folder: Path) -> str:
@@ -158,13 +150,13 @@ def whitened(folder: Path) -> str:
     return f"{folder / 'model'}?whiten={folder / 'words.txt'}"
 
 
-def of_layout(name: str, prefix: str = "") -> Callable[[Path], str]:
-    """A layout of sentence-transformers, with the base of an adapter beside it."""
-    return lambda folder: f"{prefix}{LAYOUTS[name](folder / 'model')}"
-
-
+# Each has files of its own: other settings in the same files are as likely to be left out.
+KINDS = (
+    "mean", "LaBSE", "LayerNorm", "default prompt outside the mean", "files of version 2", "static",
+    "LoRA on BERT", "LoRA with whole modules", "LoRA alone, without modules", "T5, Unigram",
+)  # fmt: skip
 MODELS: dict[str, Callable[[Path], str]] = {
-    **{name: of_layout(name) for name in LAYOUTS},
+    **{name: of_layout(name) for name in KINDS},
     "transformers": plain,
     "sharded": sharded,
     "named weights": named_weights,
@@ -176,55 +168,28 @@ MODELS: dict[str, Callable[[Path], str]] = {
     "sentence-transformers": of_layout("LaBSE", "sentence-transformers:"),
     "sentence-transformers of an adapter": of_layout("LoRA on BERT", "sentence-transformers:"),
     "array": array,
-    "vectors": brought(
-        "vectors", "mine.parquet", pl.DataFrame({"sentence": ["a"], "vector": [[1.0, 2.0]]})
-    ),
-    **{
-        f"scores.{ending}": brought("scores", f"mine.{ending}", PAIRS)
-        for ending in ("csv", "tsv", "jsonl", "parquet")
-    },
-    "items": brought("items", "mine.csv", ITEMS),
+    "vectors": brought("vectors", "mine.jsonl", '{"sentence": "a", "vector": [1.0, 2.0]}\n'),
+    "scores": brought("scores", "mine.csv", "sentence1,sentence2,mine\na,b,0.1\n"),
+    "items": brought("items", "mine.csv", "dataset,item,prediction\nmr,0,1\n"),
     "word vectors": brought("word-vectors", "mine.txt", "a 1 2\nb 3 4\n"),
-    "mteb folder": mteb(True),
-    "mteb file": mteb(False),
+    "mteb folder": mteb(""),
+    "mteb file": mteb("STS12_predictions.json"),
 }
-# The folders that layouts leave behind while they are written, which no model reads.
-SCAFFOLDS = (
-    "adapter-whole",
-    "static",
-    "model-whole",
-    "model-adapter",
-    "model-adapter-backbone",
-    "model-merged",
-)
 
 
 def identity(name: str) -> str:
     """The fingerprint of what a user types, or why it is refused."""
     try:
-        return spec_fingerprint(resolve(name, Path("none")).members[0], precision="float32")
+        return fingerprint(name)
     except EmbedlabError as error:
         return error.message
 
 
-def is_of_model(path: Path, folder: Path, name: str) -> bool:
-    """Whether a file that a layout wrote belongs to the model called NAME, and not to what it was
-    made of.
-    """
-    place = path.relative_to(folder).parts[0]
-    has_base = "adapter" in name or "LoRA" in name or "IA3" in name
-    return place not in SCAFFOLDS and (has_base or not place.endswith("-backbone"))
-
-
-def changes(folder: Path, layout: str) -> Iterator[tuple[Path, str]]:
+def changes(folder: Path) -> Iterator[tuple[Path, str]]:
     """Change, add and remove each file in FOLDER in turn: the path and what was done; the file is
     as before afterwards.
     """
-    files = [
-        path
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and is_of_model(path, folder, layout)
-    ]
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     for path in files:
         content = path.read_bytes()
         path.write_bytes(content + b" ")
@@ -233,17 +198,11 @@ def changes(folder: Path, layout: str) -> Iterator[tuple[Path, str]]:
         hidden = path.rename(folder.with_name("removed"))
         yield path, "removed"
         hidden.rename(path)
-    for place in dict.fromkeys(path.parent for path in files):
+    for place in {path.parent for path in files}:
         added = place / "added_tokens.json"
         added.write_text("{}")
         yield added, "added"
         added.unlink()
-
-
-def name_in_model(path: Path, folder: Path) -> str:
-    """The path of a file in its model."""
-    parts = path.relative_to(folder).parts
-    return "/".join(parts[1:] if parts[0] in {"model", "adapter"} else parts)
 
 
 @pytest.mark.parametrize("layout", MODELS)
@@ -255,9 +214,10 @@ def test_a_change_of_any_file_changes_the_fingerprint_unless_the_file_is_never_r
     name = MODELS[layout](folder)
     before, is_file = identity(name), ":" in name and Path(name.partition(":")[2]).is_file()
     assert len(before) == 16
-    for path, change in changes(folder, layout):
+    for path, change in changes(folder):
         is_noticed = identity(name) != before
-        is_listed = not is_file and is_never_read(name_in_model(path, folder))
+        in_model = path.relative_to(folder).as_posix().removeprefix("model/")
+        is_listed = not is_file and is_never_read(in_model.removeprefix("adapter/"))
         is_beside = change == "added" and (
             is_file
             or (layout in {"whitened", "linked", "hub"} and path.parent.name in {"files", "blobs"})
@@ -268,7 +228,7 @@ def test_a_change_of_any_file_changes_the_fingerprint_unless_the_file_is_never_r
 
 def test_a_file_that_an_index_names_is_read_whatever_it_is_called(tmp_path: Path) -> None:
     sharded(tmp_path)
-    index = tmp_path / "model.safetensors.index.json"
+    index = index_of(tmp_path)
     index.write_text(index.read_text().replace("rest.safetensors", "training_args.bin"))
     (tmp_path / "rest.safetensors").rename(tmp_path / "training_args.bin")
     assert is_never_read("training_args.bin")
@@ -280,37 +240,22 @@ def test_weights_that_only_an_index_names_are_loaded_and_counted(
 ) -> None:
     name = sharded(tmp_path)
     build_random_encoder(tmp_path / "whole", seed=1)
-    whole, parts = (
-        load_encoder(resolve(one, Path("none")).members[0], cpu)
-        for one in (str(tmp_path / "whole"), name)
-    )
-    assert (whole.encode(["a man"]) == parts.encode(["a man"])).all()
+    whole, parts = (opened(one, cpu).encode(["a man"]) for one in (tmp_path / "whole", name))
+    assert (whole == parts).all()
     rest = load_file(tmp_path / "rest.safetensors")
-    save_file(
-        {key: value + 1 for key, value in rest.items()},
-        tmp_path / "rest.safetensors",
-        metadata={"format": "pt"},
-    )
-    changed = load_encoder(resolve(name, Path("none")).members[0], cpu)
-    assert changed.fingerprint != parts.fingerprint
-    assert (changed.encode(["a man"]) != parts.encode(["a man"])).any()
+    changed = {key: value + 1 for key, value in rest.items()}
+    save_file(changed, tmp_path / "rest.safetensors", metadata={"format": "pt"})
+    assert (opened(name, cpu).encode(["a man"]) != parts).any()
 
 
-@pytest.mark.parametrize(
-    "path", ["../outside.safetensors", "/tmp/outside.safetensors", "a/../../outside.safetensors"]
-)
+@pytest.mark.parametrize("path", ["../outside.safetensors", "/tmp/outside.safetensors"])
 @pytest.mark.parametrize("prefix", ["", "sentence-transformers:"])
 def test_a_path_that_leaves_the_folder_is_refused(tmp_path: Path, path: str, prefix: str) -> None:
-    folder = tmp_path / "model"
-    sharded(folder)
-    index = folder / "model.safetensors.index.json"
+    index = index_of(Path(sharded(tmp_path / "model")))
     index.write_text(index.read_text().replace("rest.safetensors", path))
-    with pytest.raises(
-        MissingError,
-        match=r"index\.json names '.*outside.safetensors', which is outside its folder",
-    ) as refused:
-        spec_fingerprint(resolve(f"{prefix}{folder}", Path("none")).members[0], precision="float32")
-    assert "copy it into" in (refused.value.hint or "")
+    says = r"index\.json names '.*outside.safetensors', which is outside its folder"
+    with pytest.raises(MissingError, match=says):
+        fingerprint(f"{prefix}{index.parent}")
 
 
 def test_a_link_in_a_circle_and_what_is_not_a_file_are_not_followed(tmp_path: Path) -> None:

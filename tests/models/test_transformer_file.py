@@ -3,25 +3,24 @@ never left out silently.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from embedlab.core.errors import MissingError
+from embedlab.encoders.kinds.folders import open_folder
 from embedlab.models.folder import read_usage
 from embedlab.models.reading import Reading
+from tests.encoders.opening import change_json
 
 CONFIG = (
     '{"model_type": "bert", "hidden_size": 8, "num_hidden_layers": 1, '
     '"max_position_embeddings": 64}'
 )
 STATES = {"method": "forward", "method_output_name": "last_hidden_state"}
-DENSE = {"in_features": 8, "out_features": 8}
-FILE = "sentence_bert_config.json"
 PACKAGE = "sentence_transformers.models"
-PROMPTS = "config_sentence_transformers.json"
 
 
 def write(
@@ -29,49 +28,36 @@ def write(
 ) -> Path:
     """A BERT followed by MODULES with their settings; FILES are written by name."""
     (folder / "config.json").write_text(CONFIG)
-    for name, content in [
-        *((f"{kind}/config", content) for kind, content in modules),
-        *files.items(),
-    ]:
+    for name, content in [*((f"{kind}/config", own) for kind, own in modules), *files.items()]:
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / f"{name}.json").write_text(json.dumps(content))
-    listed = [("Transformer", ""), *((kind, kind) for kind, _ in modules)]
-    (folder / "modules.json").write_text(
-        json.dumps([{"type": f"{PACKAGE}.{kind}", "path": path} for kind, path in listed])
-    )
+    listed = {"Transformer": "", **{kind: kind for kind, _ in modules}}
+    stated = [{"type": f"{PACKAGE}.{kind}", "path": path} for kind, path in listed.items()]
+    (folder / "modules.json").write_text(json.dumps(stated))
     return folder
 
 
 @pytest.mark.parametrize(
     ("settings", "named"),
     [
-        ({"transformer_task": "fill-mask"}, "Transformer for fill-mask"),
-        (
-            {"modality_config": {"text": STATES, "message": STATES}},
-            "Transformer with a chat template",
-        ),
+        ({"transformer_task": "fill-mask"}, "for fill-mask"),
+        ({"modality_config": {"text": STATES, "message": STATES}}, "with a chat template"),
         (
             {"modality_config": {"text": {**STATES, "method_output_name": "pooler_output"}}},
-            "Transformer without token vectors of texts",
+            "without token vectors of texts",
         ),
-        (
-            {"module_output_name": "sentence_embedding"},
-            "Transformer without token vectors of texts",
-        ),
-        (
-            {"processing_kwargs": {"text": {"add_special_tokens": False}}},
-            "Transformer with processing_kwargs",
-        ),
-        ({"tokenizer_args": {"model_max_length": 5}}, "Transformer with tokenizer_args"),
-        ({"config_kwargs": {"num_hidden_layers": 2}}, "Transformer with config_kwargs"),
-        ({"tokenizer_name_or_path": "bert-base-cased"}, "Transformer with another tokenizer"),
+        ({"module_output_name": "sentence_embedding"}, "without token vectors of texts"),
+        ({"processing_kwargs": {"text": {"padding": False}}}, "with processing_kwargs"),
+        ({"tokenizer_args": {"model_max_length": 5}}, "with tokenizer_args"),
+        ({"config_kwargs": {"num_hidden_layers": 2}}, "with config_kwargs"),
+        ({"tokenizer_name_or_path": "bert-base-cased"}, "with another tokenizer"),
     ],
 )
 def test_settings_of_the_transformer_that_are_not_computed_are_refused_by_name(
     tmp_path: Path, settings: Any, named: str
 ) -> None:
     folder = write(tmp_path, ("Pooling", {}), sentence_bert_config=settings)
-    with pytest.raises(MissingError, match=named) as error:
+    with pytest.raises(MissingError, match=f"Transformer {named}") as error:
         read_usage(folder)
     assert f"sentence-transformers:{folder}" in error.value.hint
 
@@ -79,33 +65,21 @@ def test_settings_of_the_transformer_that_are_not_computed_are_refused_by_name(
 @pytest.mark.parametrize(
     "settings",
     [
-        {
-            "transformer_task": "feature-extraction",
-            "modality_config": {"text": STATES},
-            "module_output_name": "token_embeddings",
-        },
-        {
-            "model_args": {"add_pooling_layer": False, "torch_dtype": "bfloat16"},
-            "tokenizer_args": {"padding_side": "left"},
-        },
+        {"modality_config": {"text": STATES}, "module_output_name": "token_embeddings"},
+        {"model_args": {"torch_dtype": "bfloat16"}, "tokenizer_args": {"padding_side": "left"}},
         {"processing_kwargs": {"text": {}}, "query_length": 8, "unpad_inputs": True},
     ],
 )
 def test_settings_that_change_no_vector_are_accepted(tmp_path: Path, settings: Any) -> None:
-    assert (
-        read_usage(write(tmp_path, ("Pooling", {}), sentence_bert_config=settings)).pooling
-        == "mean"
-    )
+    folder = write(tmp_path, ("Pooling", {}), sentence_bert_config=settings)
+    assert read_usage(folder).pooling == "mean"
 
 
 def test_version_two_names_the_file_by_the_architecture(tmp_path: Path) -> None:
-    folder = write(
-        tmp_path,
-        ("Pooling", {}),
-        **{"sentence_xlm-roberta_config": {"max_seq_length": 9, "do_lower_case": True}},
-    )
+    settings = {"max_seq_length": 9, "do_lower_case": True}
+    folder = write(tmp_path, ("Pooling", {}), **{"sentence_xlm-roberta_config": settings})
     assert read_usage(folder).reading == Reading(max_tokens=9, case="lower")
-    (folder / FILE).write_text('{"max_seq_length": 20}')
+    (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 20}')
     assert read_usage(folder).reading == Reading(max_tokens=20)
 
 
@@ -113,12 +87,8 @@ def test_version_two_names_the_file_by_the_architecture(tmp_path: Path) -> None:
     ("modules", "named"),
     [
         (
-            [("Pooling", {}), ("Dense", {**DENSE, "module_output_name": "other"})],
+            [("Pooling", {}), ("Dense", {"module_output_name": "other"})],
             "Dense from sentence_embedding to other",
-        ),
-        (
-            [("Pooling", {}), ("Normalize", {"module_output_name": "other"})],
-            "Normalize from sentence_embedding to other",
         ),
         (
             [("Normalize", {"module_input_name": "token_embeddings"}), ("Pooling", {})],
@@ -142,27 +112,26 @@ def test_modules_that_read_or_write_elsewhere_are_refused_by_name(
         ("Other", "is of the class Other", "scores:FILE"),
     ],
 )
+@pytest.mark.parametrize("read", [read_usage, lambda folder: open_folder(str(folder))])
 def test_a_model_without_sentence_vectors_is_refused_in_both_ways(
-    tmp_path: Path, kind: str, says: str, hint: str
+    tmp_path: Path, read: Callable[[Path], object], kind: str, says: str, hint: str
 ) -> None:
-    from embedlab.encoders.kinds.folders import open_folder
-
     folder = write(tmp_path, config_sentence_transformers={"model_type": kind})
-    for read in (lambda: read_usage(folder), lambda: open_folder(str(folder))):
-        with pytest.raises(MissingError, match=says) as error:
-            read()
-        assert hint in error.value.hint
+    with pytest.raises(MissingError, match=says) as error:
+        read(folder)
+    assert hint in error.value.hint
 
 
 def test_a_default_prompt_that_is_not_stated_is_refused(tmp_path: Path) -> None:
-    folder = write(
-        tmp_path,
-        ("Pooling", {}),
-        config_sentence_transformers={"prompts": {"a": "b: "}, "default_prompt_name": "c"},
-    )
-    with pytest.raises(MissingError, match=f"{PROMPTS}: no prompt 'c'"):
+    stated = {"prompts": {"a": "b: "}, "default_prompt_name": "c"}
+    folder = write(tmp_path, ("Pooling", {}), config_sentence_transformers=stated)
+    with pytest.raises(MissingError, match=r"config_sentence_transformers\.json: no prompt 'c'"):
         read_usage(folder)
-    (folder / PROMPTS).write_text(
-        '{"prompts": {}, "default_prompt_name": "query"}'
-    )  # sentence-transformers knows it as empty
+    # sentence-transformers knows it as empty
+    change_json(folder / "config_sentence_transformers.json", default_prompt_name="query")
     assert read_usage(folder).reading.prompt == ""
+
+
+def test_gpt2_reads_no_more_tokens_than_it_has_positions(tmp_path: Path) -> None:
+    folder = change_json(tmp_path / "config.json", model_type="gpt2", n_positions=24, n_embd=8)
+    assert read_usage(folder).reading.max_tokens == 24
