@@ -48,27 +48,16 @@ def _forget_answers() -> Iterator[None]:
         answer.cache_clear()
 
 
-def replace_operators(monkeypatch: pytest.MonkeyPatch, **operators: Operator) -> None:
-    """Let torch have these operators of oneDNN instead of its own."""
-    own = torch.ops.mkldnn
-    supported = own._is_mkldnn_bf16_supported
-    monkeypatch.setattr(
-        torch.ops, "mkldnn", SimpleNamespace(_is_mkldnn_bf16_supported=supported, **operators)
-    )
-
-
-def test_the_operators_of_this_torch_have_no_flaw_and_draw_no_random_numbers() -> None:
+@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
+def test_the_operators_of_this_torch_have_no_flaw_and_draw_no_random_numbers(
+    kind: torch.dtype,
+) -> None:
+    if not can_multiply(kind):
+        pytest.skip("this processor's oneDNN has no such products")
     before = torch.get_rng_state()
     with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16):
-        assert flaw(torch.float32) == ""
+        assert flaw(kind) == ""
     assert torch.get_rng_state().equal(before)
-
-
-@pytest.mark.skipif(
-    not can_multiply(torch.bfloat16), reason="this processor's oneDNN has no bf16 products"
-)
-def test_the_operators_of_this_torch_have_no_flaw_in_bf16() -> None:
-    assert flaw(torch.bfloat16) == ""
 
 
 @pytest.mark.parametrize(
@@ -89,13 +78,16 @@ def test_where_an_operator_is_not_as_it_was_torch_multiplies_and_doctor_says_why
     build_random_encoder(tmp_path, seed=0, hidden=linear.SMALL, vocabulary=["a", "man", "runs"])
     sound = load_transformer(str(tmp_path), MACHINE).encode(["a man runs", "a"])
     own = torch.ops.mkldnn
-    operators = {"_reorder_linear_weight": own._reorder_linear_weight}
+    names = ("_reorder_linear_weight", "_is_mkldnn_bf16_supported")
+    operators = {name: getattr(own, name) for name in names}
     if change is not None:
         operators["_linear_pointwise"] = change(own._linear_pointwise)
-    replace_operators(monkeypatch, **operators)
-    _ = [answer.cache_clear() for answer in (can_multiply, why_not)]  # type: ignore[func-returns-value]
-    assert expected in describe_engine(is_on=True)
-    assert "oneDNN multiplies" not in describe_engine(is_on=True)
+    monkeypatch.setattr(torch.ops, "mkldnn", SimpleNamespace(**operators))
+    for answer in (can_multiply, why_not):
+        answer.cache_clear()
+    said = describe_engine(is_on=True)
+    assert expected in said
+    assert "oneDNN multiplies" not in said
     encoder = load_transformer(str(tmp_path), MACHINE)
     assert not any(isinstance(module, FastLinear) for module in encoder.backbone.modules())
     np.testing.assert_allclose(encoder.encode(["a man runs", "a"]), sound, atol=1e-5)

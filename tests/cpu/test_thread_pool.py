@@ -19,35 +19,6 @@ def _two_threads() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
-def test_every_piece_is_done_with_one_thread_and_reported() -> None:
-    seen: list[tuple[int, int]] = []
-    reported: list[int] = []
-
-    def work(piece: int) -> Iterator[int]:
-        seen.append((piece, torch.get_num_threads()))
-        yield from range(piece)
-
-    run_in_threads(work, range(5), reported.append)
-    assert sorted(seen) == [(piece, 1) for piece in range(5)]
-    assert sum(reported) == 0 + 1 + 3 + 6
-    assert torch.get_num_threads() == 2
-
-
-def test_two_pieces_are_under_way_at_once_and_reported_in_the_thread_that_started_them() -> None:
-    both = Barrier(2, timeout=60)
-    workers: set[int] = set()
-    reporters: set[int] = set()
-
-    def work(piece: int) -> Iterator[int]:
-        workers.add(get_ident())
-        both.wait()
-        yield piece
-
-    run_in_threads(work, range(2), lambda _: reporters.add(get_ident()))
-    assert len(workers) == 2
-    assert reporters == {get_ident()}
-
-
 @pytest.mark.parametrize("broken", [0, 1])
 def test_an_error_in_one_piece_stops_the_others(broken: int) -> None:
     both = Barrier(2, timeout=60)
@@ -90,16 +61,19 @@ def test_the_threads_are_divided_among_the_pieces_at_once(
 ) -> None:
     torch.set_num_threads(threads)
     together = Barrier(at_once, timeout=60)
-    seen: list[tuple[int, int]] = []
+    seen: set[tuple[int, int]] = set()
+    reported: list[tuple[int, int]] = []
 
     def work(piece: int) -> Iterator[int]:
         together.wait()
-        seen.append((get_ident(), torch.get_num_threads()))
+        seen.add((get_ident(), torch.get_num_threads()))
         yield piece
+        yield 100
 
-    reported: list[int] = []
-    run_in_threads(work, range(2 * at_once), reported.append, most=most)
-    assert sorted(reported) == list(range(2 * at_once))
-    assert len({worker for worker, _ in seen}) == at_once
+    pieces = range(2 * at_once)
+    run_in_threads(work, pieces, lambda done: reported.append((done, get_ident())), most=most)
+    assert sorted(done for done, _ in reported) == [*pieces, *[100] * len(pieces)]
+    assert {reporter for _, reporter in reported} == {get_ident()}
+    assert len(seen) == at_once
     assert {own for _, own in seen} == {each}
     assert torch.get_num_threads() == threads
