@@ -89,14 +89,17 @@ def run_page(
     names: dict[str, Any] | None = None,
     data: Path | None = None,
 ) -> Iterator[Executed]:
-    """Execute the blocks of a page in FOLDER, which gets a copy of WORLD; yields each command with
-    its output.
+    """Execute the blocks of a page in FOLDER, which gets a copy of WORLD and shares its cache;
+    yields each command with its output.
 
     MADE are the outputs of the commands that made the world; without it these commands are passed
     over. NAMES receives those of Python blocks. DATA is the folder of corpora for the blocks that
     need some; without it these are passed over.
     """
-    shutil.copytree(world, folder, dirs_exist_ok=True)
+    cache = ENVIRONMENT["EMBEDLAB_CACHE"]
+    shutil.copytree(world, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(cache))
+    (world / cache).mkdir(exist_ok=True)
+    (folder / cache).symlink_to(world / cache)
     names = {} if names is None else names
     with inside(folder):
         for block in blocks_of(page):
