@@ -8,10 +8,9 @@ import pytest
 
 from embedlab.core.errors import MissingError
 from embedlab.core.paths import TINY_FOLDER
-from embedlab.data.derived import SOURCES, contrasts_of, holds_contrasts, open_contrasts
+from embedlab.data.derived import contrasts_of, holds_contrasts, open_contrasts
 from embedlab.data.source import Source
 from embedlab.data.words import edited
-from embedlab.scoring.selection import select_tasks
 
 
 def slow(pairs: list[tuple[str, str, str]], *, is_either: bool) -> list[tuple[str, str, str]]:
@@ -48,24 +47,8 @@ def test_a_file_is_known_by_its_columns_or_by_a_prefix(
     assert part.frame.rows() == [("A dog runs.", "An animal runs.", "No dog runs.")]
     assert part.state.skipped == {"triple with two equal sentences": 1}
     assert open_contrasts(Source(), "contrast:triplets.csv").frame.equals(part.frame)
-    tasks = [
-        select_tasks(None, [name], None)[0].task
-        for name in ("mine.csv", "triplets.csv", "contrast:triplets.csv")
-    ]
-    assert tasks == ["contrast", "retrieval", "contrast"]
     with pytest.raises(MissingError, match="not triples of an anchor and two sentences"):
         open_contrasts(Source(), "contrast:pairs.csv")
-
-
-@pytest.mark.parametrize("name", SOURCES)
-def test_the_generated_corpora_have_contrasts_of_each_set(name: str) -> None:
-    part = open_contrasts(Source(folder=TINY_FOLDER), name)
-    assert part.frame.height > 20
-    assert (part.state.name, part.state.origin) == (name, "tiny")
-    assert not part.frame.filter(
-        (pl.col("sentence2") == pl.col("contradicted"))
-        | (pl.col("sentence1") == pl.col("sentence2"))
-    ).height
 
 
 def test_entailed_sentences_of_sick_are_close_by_people_and_each_triple_counts_once(

@@ -2,8 +2,6 @@
 all shipped ones are read lazily.
 """
 
-import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
@@ -40,6 +38,9 @@ stripped = ["sentence"]
 """
 
 
+READER = CORPUS.partition("name = ")[2]
+
+
 @pytest.fixture
 def corpus(write: Write) -> Path:
     return write("birds.toml", CORPUS)
@@ -68,33 +69,6 @@ def test_the_files_of_a_split_are_found_in_the_first_folder_that_has_them(
         Exception, match=r"birds/first\.tsv, line 2: label 'black' is not one of red, blue"
     ):
         source.open_split(found)
-
-
-def test_a_corpus_is_the_same_object_until_its_file_changes(corpus: Path) -> None:
-    first = read_corpus(corpus)
-    assert read_corpus(corpus) is first
-    corpus.write_text(CORPUS.replace("colours of birds", "colours of all birds"))
-    assert read_corpus(corpus).summary == "colours of all birds"
-
-
-def test_files_of_each_class_and_files_beside_the_declaration(write: Write) -> None:
-    text = CORPUS.partition("[[layout]]")[0].replace("kind", 'folder = "files"\nkind', 1)
-    path = write(
-        "birds.toml",
-        text.replace("rows = 1", "classes = { red = 1 }")
-        + '[[layout]]\nfiles = ["{split}.{class}"]\nreader = { name = "lines" }\n',
-    )
-    write("files/first.red", "a robin\na finch\n")
-    write("files/first.blue", "one tit\n")
-    found = read_corpus(path)
-    assert [layout.files for layout in found.splits["train"].layouts] == [
-        ("first.red", "first.blue")
-    ]
-    assert Source(offline=True).open_split(found).frame.rows() == [
-        ("a robin", "red"),
-        ("a finch", "red"),
-        ("one tit", "blue"),
-    ]
 
 
 @pytest.mark.parametrize(
@@ -200,6 +174,24 @@ def test_files_of_each_class_and_files_beside_the_declaration(write: Write) -> N
         ("red = 2", "red = 0", "'splits.train.classes.red' is 0", ""),
         ("summary = ", "summary ", "not valid TOML", ""),
         (
+            READER,
+            '"lines"\npattern = "(["',
+            "the pattern is not a regular expression",
+            "",
+        ),
+        (
+            READER,
+            '"lines"\npattern = "(.*)"',
+            "the pattern needs the groups (?P<sentence>…)",
+            "",
+        ),
+        (
+            CORPUS.partition("files = ")[2],
+            '["a", "b", "c"]\nreader = { name = "lines", pattern = "(?P<label>.)(?P<sentence>.)" }',
+            "'layout.0.files' lists 3 files for 'train'",
+            "this reader needs 1 file",
+        ),
+        (
             "summary",
             'aliases = ["tits"]\nsummary',
             "only shipped corpora may have 'aliases'",
@@ -218,50 +210,6 @@ def test_a_fault_is_refused_with_file_key_and_the_nearest_name(
     assert hint in str(caught.value.hint)
 
 
-@pytest.mark.parametrize(
-    ("pattern", "fault"),
-    [("([", "is not a regular expression"), ("(.*)", "needs the groups (?P<sentence>…)")],
-)
-def test_a_pattern_that_gives_no_sentence_and_label_is_refused(
-    write: Write, pattern: str, fault: str
-) -> None:
-    path = write(
-        "birds.toml",
-        CORPUS.partition("[layout.reader]")[0]
-        + f'reader = {{ name = "lines", pattern = "{pattern}" }}\n',
-    )
-    with pytest.raises(UsageError) as caught:
-        read_corpus(path)
-    assert caught.value.message.startswith(f"{path}: 'layout.0.reader' is ")
-    assert f"the pattern {fault}" in caught.value.message
-
-
-@pytest.mark.parametrize(
-    ("kind", "reader", "needed"),
-    [
-        ("sts", "gold-beside", 2),
-        ("sts", "scored-pairs", 1),
-        ("sentences", "lines", 1),
-        ("nli", "json-lines", 1),
-    ],
-)
-def test_another_number_of_files_than_a_reader_reads_is_refused(
-    write: Write, kind: str, reader: str, needed: int
-) -> None:
-    columns = (
-        ', columns = { premise = "a", hypothesis = "b", label = "c" }' if kind == "nli" else ""
-    )
-    text = (
-        f'kind = "{kind}"\nsummary = "three files"\nhome = '
-        f'"here"\n[splits.test]\n[[layout]]\nfiles = ["a", "b", "c"]\n'
-    )
-    path = write("birds.toml", f'{text}reader = {{ name = "{reader}"{columns} }}\n')
-    with pytest.raises(UsageError) as caught:
-        read_corpus(path)
-    assert caught.value.message == f"{path}: 'layout.0.files' lists 3 files for 'test'"
-    assert caught.value.hint == f"this reader needs {needed} files for each split"
-
-
 def test_every_reader_is_of_a_shipped_corpus_and_every_file_is_one() -> None:
     used = {
         layout.read.func.__module__.rpartition(".")[2].replace("_", "-")
@@ -275,20 +223,6 @@ def test_every_reader_is_of_a_shipped_corpus_and_every_file_is_one() -> None:
         path.stem for path in (CORPORA_FOLDER / "gum-probing").iterdir()
     )
     assert shipped_tasks("mine-probing") == {}
-
-
-def test_a_corpus_that_is_named_reads_its_own_file_alone() -> None:
-    code = (
-        "import embedlab.core.schema as schema, embedlab.data.corpus_file as files\n"
-        "read = []\n"
-        "real = files.read_toml\n"
-        "files.read_toml = lambda path: read.append(path.stem) or real(path)\n"
-        "from embedlab.data.source import dataset, dataset_names\n"
-        "dataset_names(); dataset('sts12'); dataset('sts12')\n"
-        "print(read)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "['sts12']"
 
 
 def test_what_is_fetched_has_the_header_of_its_corpus_and_is_read_back(

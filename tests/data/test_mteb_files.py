@@ -1,13 +1,13 @@
 """mteb's files as they are read: which split and subset, and what is refused."""
 
 import json
+import re
 from math import inf, isnan, nan
-from pathlib import Path
 
 import pytest
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
-from embedlab.data.mteb_files import find_mteb_files, plain_name, read_figures, read_predictions
+from embedlab.data.mteb_files import find_mteb_files, read_figures, read_predictions
 from embedlab.encoders.kinds.mteb import figures_of_files
 from embedlab.reports.scores import StatedModel
 from tests.data.conftest import Write
@@ -45,53 +45,26 @@ def predictions(**splits: list[float]) -> str:
     ("split", "splits", "expected"),
     [
         ("test", (("validation", 0.5), ("test", 0.7)), ("test", 0.7)),
-        ("test", (("test", 0.7), ("validation", 0.7)), ("test", 0.7)),
         ("dev", (("test", 0.7), ("validation", 0.5)), ("validation", 0.5)),
         ("dev", (("dev", 0.4),), ("dev", 0.4)),
         ("train", (("train", 0.3), ("test", 0.7)), ("train", 0.3)),
         ("all", (("train", 0.3), ("test", 0.7)), ("test", 0.7)),
         ("all", (("dev", 0.4),), ("dev", 0.4)),
+        ("dev", (("test", 0.7),), None),
+        ("all", (("dev-x", 0.1), ("dev-y", 0.2)), None),
     ],
 )
 def test_figures_are_those_of_the_requested_split(
-    split: str, splits: tuple[tuple[str, float], ...], expected: tuple[str, float], write: Write
+    split: str,
+    splits: tuple[tuple[str, float], ...],
+    expected: tuple[str, float] | None,
+    write: Write,
 ) -> None:
     found = read_figures(write("STS16.json", figures(*splits)), split)
-    assert found is not None
-    assert (found.split, found.main) == expected
-    assert (found.task, found.revision, found.version, found.subset) == (
-        "STS16",
-        "4d8694f8",
-        "2.26.24",
-        "default",
-    )
-    assert found.origin == f"STS16 {expected[0]} at revision 4d8694f8"
-
-
-@pytest.mark.parametrize("split", ["dev", "train", "all"])
-def test_a_split_that_a_file_has_not_gives_nothing(split: str, write: Write) -> None:
-    assert (
-        read_figures(
-            write(
-                "a.json",
-                figures(
-                    *((("dev-x", 0.1), ("dev-y", 0.2)) if split == "all" else (("test", 0.7),))
-                ),
-            ),
-            split,
-        )
-        is None
-    )
-    assert (
-        read_predictions(
-            write(
-                "a_predictions.json",
-                predictions(**({"x": [1], "y": [1]} if split == "all" else {"test": [1.0]})),
-            ),
-            split,
-        )
-        is None
-    )
+    assert (found and (found.split, found.main)) == expected
+    if found and expected:
+        assert (found.task, found.version, found.subset) == ("STS16", "2.26.24", "default")
+        assert found.origin == f"STS16 {expected[0]} at revision 4d8694f8"
 
 
 @pytest.mark.parametrize("value", [None, nan, inf])
@@ -101,19 +74,13 @@ def test_a_main_score_that_is_no_number_is_nan(value: float | None, write: Write
     assert isnan(found.main)
 
 
-def test_a_main_score_of_another_scale_is_refused(write: Write) -> None:
-    with pytest.raises(MissingError, match=r"'main_score' is 55.3, not a number from -1 to 1"):
-        read_figures(write("a.json", figures(("test", 55.3))))
-
-
 def test_a_damaged_file_among_others_is_left_out_aloud(write: Write) -> None:
     good = write("STS16.json", figures(("test", 0.7)))
     write("STS12.json", figures(("test", 55.3)))
     stated = StatedModel(name="m", figures=figures_of_files(str(good.parent)))
     assert [each.figures["main_score"] for each in stated.stated(["sts16"])] == [0.7]
     (damaged, _) = stated.notes(["sts16"])
-    assert "left out: " in damaged
-    assert "STS12.json: 'main_score' is 55.3" in damaged
+    assert re.search(r"left out: .*STS12\.json: 'main_score' is 55\.3", damaged)
     good.unlink()
     with pytest.raises(MissingError, match=r"55\.3"):
         figures_of_files(str(good.parent))
@@ -125,16 +92,15 @@ def test_predictions_are_those_of_the_requested_split_and_name_their_model(write
     )
     assert found is not None
     assert (found.task, found.values, found.model) == ("STS16", (0.25, -1), "own/model at 8b3219a9")
+    other = write("other_predictions.json", predictions(validation=[0.5]))
+    assert read_predictions(other, "test") is None
 
 
 def test_the_english_subset_is_read_and_of_several_others_none(write: Write) -> None:
-    for name in ("default", "en", "en-en", "de"):
-        found = read_figures(write("a.json", figures(("test", 0.5), subset=name)))
-        assert found is not None
-        assert found.subset == name
+    content = json.loads(figures(("test", 0.5), subset="de"))
+    found = read_figures(write("a.json", json.dumps(content)))
     assert found is not None
     assert found.origin == "STS16 de test at revision 4d8694f8"
-    content = json.loads(figures(("test", 0.5), subset="de"))
     content["scores"]["test"].append({"main_score": 0.9, "hf_subset": "fr"})
     with pytest.raises(UsageError, match="several subsets, de, fr"):
         read_figures(write("a.json", json.dumps(content)))
@@ -151,10 +117,6 @@ def test_the_english_subset_is_read_and_of_several_others_none(write: Write) -> 
         ("{", "not readable as JSON"),
         ('{"task_name": "a", "scores": {}}', "no key 'dataset_revision'"),
         (
-            '{"task_name": "a", "dataset_revision": "b", "scores": [1]}',
-            "'scores' is not what mteb writes",
-        ),
-        (
             '{"task_name": "a", "dataset_revision": "b", "scores": {"test": [{"x": 1}]}}',
             "'scores' is not what mteb writes",
         ),
@@ -163,6 +125,7 @@ def test_the_english_subset_is_read_and_of_several_others_none(write: Write) -> 
             '"en", "x": 1}]}}',
             "'main_score' is '', not a number from -1 to 1",
         ),
+        (figures(("test", 55.3)), "'main_score' is 55.3, not a number from -1 to 1"),
     ],
 )
 def test_a_result_file_that_mteb_did_not_write_is_refused(
@@ -188,19 +151,7 @@ def test_the_files_of_a_folder_are_found_by_task_and_two_of_one_task_are_refused
         find_mteb_files(path.parent)
 
 
-def test_a_task_is_found_by_the_letters_and_digits_of_its_name() -> None:
-    assert plain_name("STSBenchmark") == plain_name("sts-benchmark")
-    assert plain_name("STS12") != plain_name("STS13")
-
-
-def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(EmbedlabError, match="not readable"):
-        read_figures(tmp_path / "none.json")
-
-
-@pytest.mark.parametrize(
-    "value", [True, False, None, "0.5", [0.5], 1e300, float("nan"), float("inf")]
-)
+@pytest.mark.parametrize("value", [True, None, "0.5", [0.5], 1e300, float("nan"), float("inf")])
 def test_what_is_not_a_similarity_is_refused_with_its_row(value: object, write: Write) -> None:
     content = json.dumps(
         {"mteb_model_meta": META, "default": {"test": {"cosine_scores": [0.5, value]}}}

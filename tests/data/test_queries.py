@@ -5,21 +5,14 @@ small folder, and says what is read then, or the fault with its file and line.
 from hashlib import sha256
 from pathlib import Path
 
-import numpy as np
-import polars as pl
 import pytest
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
-from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.file_name import is_query_folder
 from embedlab.data.own_files import holds_queries, open_query_file
 from embedlab.data.queries import (
     NONE_RELEVANT,
-    Queries,
-    item_frame,
     open_query_folder,
-    own_texts,
-    queries_of_pairs,
     read_run,
 )
 from tests.data.query_folders import CORPUS, QRELS, QUERIES, write_folder
@@ -88,9 +81,11 @@ def test_texts_ids_and_the_state_are_those_of_the_files(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "faq")
     found = open_query_folder(str(folder))
     assert found.texts == ("what barks", "what sings")
-    assert found.candidates[0] == "Dogs A dog barks at night."
     assert found.ids == (["q1", "q2"], ["d1", "d2", "d3", "4", "q1", "d6"])
-    assert found.part.frame.rows()[1] == ("what barks", "The fox barks too.")
+    assert found.part.frame.rows()[:2] == [
+        ("what barks", "Dogs A dog barks at night."),
+        ("what barks", "The fox barks too."),
+    ]
     state = found.part.state
     assert (state.skipped, state.empty, state.rows) == ({NONE_RELEVANT: 1}, 1, 3)
     files = [path for path in folder.rglob("*") if path.is_file()]
@@ -117,20 +112,27 @@ def test_a_folder_is_known_by_its_files_and_its_qrels_by_their_split(tmp_path: P
     assert (alone.has_texts, alone.ids[0]) == (False, ["q1", "q2"])
     # two queries and three documents; an id is not the same text in both columns
     assert len({*alone.keys.ravel().tolist()}) == 5
-    for file in ("corpus.jsonl", "queries.jsonl", "qrels"):
-        (folder / file).rename(tmp_path / "away")
-        with pytest.raises(EmbedlabError, match=r"no qrels in|no file") as error:
-            open_query_folder(f"retrieval:{folder}")
-        assert "corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv" in str(error.value.hint)
-        (tmp_path / "away").rename(folder / file)
-    (folder / "queries.jsonl").rename(folder / "queries.jsonl.gz")
-    (folder / "corpus.jsonl").rename(folder / "corpus.jsonl.gz")
-    assert is_query_folder(str(folder))
-    with pytest.raises(MissingError, match=r"has corpus\.jsonl\.gz, but no corpus\.jsonl") as error:
-        open_query_folder(str(folder))
-    assert f"gunzip -r {folder}" in str(error.value.hint)
     with pytest.raises(MissingError, match="no folder or file"):
         open_query_folder(f"retrieval:{tmp_path / 'gone'}")
+
+
+@pytest.mark.parametrize(
+    ("file", "to", "fault", "hint"),
+    [
+        ("qrels", "away", "no qrels in", "queries.jsonl and qrels/SPLIT.tsv"),
+        ("queries.jsonl", "away", "no file", "queries.jsonl and qrels/SPLIT.tsv"),
+        ("corpus.jsonl", "away", "no file", "queries.jsonl and qrels/SPLIT.tsv"),
+        ("corpus.jsonl", "corpus.jsonl.gz", "has corpus.jsonl.gz, but no corpus", "gunzip -r"),
+    ],
+)
+def test_a_file_that_a_folder_lacks_is_named(
+    file: str, to: str, fault: str, hint: str, tmp_path: Path
+) -> None:
+    folder = write_folder(tmp_path / "faq")
+    (folder / file).rename(folder / to)
+    with pytest.raises(EmbedlabError, match=fault) as error:
+        open_query_folder(f"retrieval:{folder}")
+    assert hint in str(error.value.hint)
 
 
 RUNS = {
@@ -151,40 +153,3 @@ def test_a_run_is_of_one_system_and_names_a_document_once(content: str, tmp_path
     except MissingError as error:
         given = error.message
     assert RUNS[content] in given
-
-
-def test_own_texts_and_items_are_those_of_a_loop() -> None:
-    texts, documents = ["a", "b", "", "c"], ["b", "a", "x", "a", "", "c"]
-    more = [(1, 2), (3, 5)]
-    found = own_texts(texts, documents, np.array([0, 3]), np.array([3, 5]), more)
-    same = {
-        (query, place)
-        for query, text in enumerate(texts)
-        for place, document in enumerate(documents)
-        if text == document and text
-    }
-    pairs = {*zip(*(each.tolist() for each in found), strict=True)}
-    assert pairs == (same | {(1, 2)}) - {(0, 3), (3, 5)}
-    frame = item_frame(texts, documents, np.array([3, 0]), np.array([1, 2]))
-    assert frame.rows() == [("c", "a"), ("a", "x")]
-
-
-def _of_pairs() -> Queries:
-    pairs = {"sentence1": ["q one", "q two", "q one"], "sentence2": ["a", "q one", "b"]}
-    state = DatasetState(name="made", split="all", rows=3, expected_rows=None, origin="file")
-    return queries_of_pairs(Part(frame=pl.DataFrame(pairs), state=state), ["b", "q one", "a"])
-
-
-@pytest.mark.parametrize(
-    ("refused", "items", "documents"),
-    [({"q one"}, [], 2), ({"a"}, [1], 2), ({"q two"}, [0, 2], 3), ({"other"}, [0, 1, 2], 3)],
-)
-def test_what_a_model_refuses_is_left_out_with_the_queries_that_it_is_relevant_to(
-    refused: set[str], items: list[int], documents: int
-) -> None:
-    whole = _of_pairs()
-    kept, left = whole.without(refused)
-    assert (left.tolist(), len(kept.candidates)) == (items, documents)
-    for item, query, place in zip(left, kept.query, kept.relevant, strict=True):
-        assert kept.texts[query] == whole.texts[whole.query[item]]
-        assert kept.candidates[place] == whole.candidates[whole.relevant[item]]

@@ -1,5 +1,6 @@
 """Sets of queries that are made of captions and of questions."""
 
+import gzip
 from pathlib import Path
 
 import polars as pl
@@ -14,22 +15,17 @@ from embedlab.data.source import Source, dataset
 @pytest.mark.parametrize("name", SETS)
 def test_each_text_finds_the_others_of_its_group_and_never_itself(name: str) -> None:
     found = open_queries(Source(folder=TINY_FOLDER), name)
-    pairs = {*zip(found.query.tolist(), found.relevant.tolist(), strict=True)}
-    texts = [(found.texts[query], found.candidates[document]) for query, document in pairs]
-    assert {(second, first) for first, second in texts} == {
-        *texts
-    }  # belonging together has no direction
-    assert all(first != second for first, second in texts)
-    assert [found.texts[query] for query in found.excluded[0]] == [
-        found.candidates[document] for document in found.excluded[1]
+    texts = [
+        (found.texts[query], found.candidates[document])
+        for query, document in zip(found.query, found.relevant, strict=True)
     ]
-    assert len(found.excluded[0]) == len(found.texts)
+    assert {(second, first) for first, second in texts} == {*texts}  # it has no direction
+    assert all(first != second for first, second in texts)
+    itself = [found.candidates[document] for document in found.excluded[1]]
+    assert [found.texts[query] for query in found.excluded[0]] == itself
+    assert len(itself) == len(found.texts)
     assert len({*found.candidates}) == len(found.candidates)
-    assert (found.part.state.name, found.part.state.split, found.part.state.origin) == (
-        name,
-        "test",
-        "tiny",
-    )
+    assert (found.part.state.name, found.part.state.origin) == (name, "tiny")
 
 
 def test_questions_that_a_chain_of_duplicates_connects_are_relevant_to_each_other(
@@ -57,31 +53,26 @@ def test_questions_that_a_chain_of_duplicates_connects_are_relevant_to_each_othe
 
 
 def test_other_texts_have_another_hash_so_that_stored_results_do_not_count(tmp_path: Path) -> None:
-    import gzip
+    source = Source(folder=tmp_path, offline=True, allow_partial=True)
+    (tmp_path / "multi30k_captions").mkdir()
 
-    folder = tmp_path / "multi30k_captions"
-    folder.mkdir()
-    made: list[str] = []
-    for change in ("", "now "):
+    def write(number: int, text: str) -> None:
+        lines = "".join(f"{text} {number} of picture {place}\n" for place in range(3))
+        file = tmp_path / f"multi30k_captions/test_2016.{number}.en.gz"
+        file.write_bytes(gzip.compress(lines.encode()))
+
+    hashes = []
+    for text in ("caption", "now caption"):
         for number in range(1, 6):
-            lines = "".join(
-                f"{change if number == 2 else ''}caption {number} of picture {place}\n"
-                for place in range(3)
-            )
-            (folder / f"test_2016.{number}.en.gz").write_bytes(gzip.compress(lines.encode()))
-        found = open_queries(
-            Source(folder=tmp_path, offline=True, allow_partial=True), "retrieval-captions"
-        )
+            write(number, text)
+        found = open_queries(source, "retrieval-captions")
         assert (len(found.texts), len(found.query), found.part.state.partial) == (15, 60, True)
-        made.append(found.part.state.sha256["queries"])
-    assert made[0] != made[1]
-    (folder / "test_2016.3.en.gz").write_bytes(gzip.compress(b"one line\n"))
-    with pytest.raises(MissingError, match="have different numbers of lines"):
-        open_queries(
-            Source(folder=tmp_path, offline=True, allow_partial=True), "retrieval-captions"
-        )
-    (folder / "test_2016.3.en.gz").write_bytes(b"not gzip")
-    with pytest.raises(MissingError, match="is not a gzipped text"):
-        open_queries(
-            Source(folder=tmp_path, offline=True, allow_partial=True), "retrieval-captions"
-        )
+        hashes.append(found.part.state.sha256["queries"])
+    assert hashes[0] != hashes[1]
+    for content, fault in (
+        (gzip.compress(b"one line\n"), "have different numbers of lines"),
+        (b"not gzip", "is not a gzipped text"),
+    ):
+        (tmp_path / "multi30k_captions/test_2016.3.en.gz").write_bytes(content)
+        with pytest.raises(MissingError, match=fault):
+            open_queries(source, "retrieval-captions")

@@ -4,7 +4,6 @@ pages state them.
 
 import pytest
 
-from embedlab.core.plugins import shipped_names
 from embedlab.data.source import dataset
 
 SIZES = """
@@ -101,13 +100,6 @@ def test_the_rows_of_a_corpus_are_those_that_were_published(line: str) -> None:
         if one.expected is not None
     ]
     assert sorted(rows) == sorted(sizes.split())
-
-
-@pytest.mark.parametrize("name", shipped_names("datasets"))
-def test_the_classes_of_a_corpus_are_as_many_as_its_rows(name: str) -> None:
-    for split in dataset(name).splits.values():
-        if split.expected is not None and split.expected.classes is not None:
-            assert sum(split.expected.classes.values()) == split.expected.rows
 
 
 @pytest.mark.parametrize("line", ENDS.split("\n")[1:-1])

@@ -6,14 +6,12 @@ import shutil
 from hashlib import sha256
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from benchmarks.starter_set import starter_files
 from embedlab.core.errors import MissingError
 from embedlab.core.paths import STARTER_FOLDER
 from embedlab.core.settings import load_settings
-from embedlab.data.overlaps import KnownText
 from embedlab.data.source import MANIFEST, SOURCES, Source
 
 SIZE = 2 * 2**20
@@ -41,44 +39,13 @@ def test_it_holds_parts_of_corpora_that_are_marked_without_being_allowed(
 
 def test_its_pairs_are_a_dataset_by_themselves() -> None:
     part = Source(offline=True).open("starter")  # without any data folder
-    assert part.frame["source"].value_counts(sort=True).rows() == [
-        ("images", 1_500),
-        ("track5.en-en", 250),
-    ]
+    sources = [("images", 1_500), ("track5.en-en", 250)]
+    assert part.frame["source"].value_counts(sort=True).rows() == sources
+    assert tuple(part.frame["source"].unique().sort()) == SOURCES
     assert part.frame["gold"].is_between(0, 5).all()
     assert part.frame["gold"].n_unique() > 20
-    assert (part.state.origin, part.state.partial, part.state.expected_rows) == (
-        "starter",
-        True,
-        8_628,
-    )
-    assert tuple(part.frame["source"].unique().sort()) == SOURCES
-
-
-def test_premises_have_an_entailment_and_another_label_and_none_is_a_scored_sentence() -> None:
-    rows = starter().open("snli", "train")
-    labels = rows.frame.group_by("premise").agg(pl.col("label").unique())["label"]
-    assert all("entailment" in own and len(own) > 1 for own in labels)
-    assert len(labels) == 2_641
-    together = rows.frame["premise"].rle_id()
-    assert together.n_unique() == len(labels)  # the pairs of a premise follow each other
-    assert not KnownText.of([rows.frame]).overlap(starter().open("starter").frame)
-
-
-def test_each_row_is_a_row_of_the_corpora(shared_data: Path) -> None:
-    whole = Source(folder=shared_data, allow_partial=True)
-    for name, split, rows, _ in ROWS:
-        found = starter().open(name, split).frame
-        assert (
-            found.join(
-                whole.open(name, split).frame, on=found.columns, how="semi", nulls_equal=True
-            ).height
-            == rows
-        )
-    pairs = pl.concat(
-        [whole.open("sts-benchmark", split).frame for split in ("train", "dev", "test")]
-    )
-    assert starter().open("starter").frame.equals(pairs.filter(pl.col("source").is_in(SOURCES)))
+    state = part.state
+    assert (state.origin, state.partial, state.expected_rows) == ("starter", True, 8_628)
 
 
 def test_it_can_be_made_again_byte_for_byte(shared_data: Path) -> None:
@@ -90,20 +57,17 @@ def test_it_can_be_made_again_byte_for_byte(shared_data: Path) -> None:
 
 def test_the_files_are_those_of_the_manifest_with_licences_and_attribution() -> None:
     lines = (STARTER_FOLDER / MANIFEST).read_text("utf-8").splitlines()[1:]
-    listed = {
-        path: (int(count), digest) for path, count, digest in (line.split("\t") for line in lines)
-    }
-    there = {path for path in STARTER_FOLDER.rglob("*") if path.is_file()}
-    data = {
-        path
-        for path in there
-        if path.suffix in {".csv", ".jsonl"} or path.name == "definitions.tsv"
-    }
-    assert {path.relative_to(STARTER_FOLDER).as_posix() for path in data} == listed.keys()
-    for path, (count, digest) in listed.items():
-        content = (STARTER_FOLDER / path).read_bytes()
-        assert (content.count(b"\n"), sha256(content).hexdigest()) == (count, digest)
-    assert sum(path.stat().st_size for path in there) < SIZE
+    files = [path for path in STARTER_FOLDER.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) < SIZE
+    data = [
+        path for path in files if path.suffix in {".csv", ".jsonl"} or path.stem == "definitions"
+    ]
+    for path in data:
+        content, name = path.read_bytes(), path.relative_to(STARTER_FOLDER).as_posix()
+        count = len(content.splitlines())
+        facts = f"{name}\t{count}\t{sha256(content).hexdigest()}"
+        assert facts in lines
+    assert len(data) == len(lines)
 
     page = (STARTER_FOLDER / "README.md").read_text("utf-8")
     texts = {path.name for path in (STARTER_FOLDER / "licences").iterdir()}
@@ -133,8 +97,6 @@ def test_of_a_whole_task_it_reads_what_it_holds_and_a_named_dataset_that_it_lack
         "sts12",
         "sts-benchmark",
     )
-    with pytest.raises(MissingError, match="'sts12' \\(test\\) is missing"):
-        source.open("sts12")
     with pytest.raises(MissingError, match="'snli' \\(dev\\) is missing") as raised:
         source.open("snli", "dev")
     assert "--data starter" in raised.value.hint

@@ -12,7 +12,7 @@ from embedlab.core.errors import UsageError
 from embedlab.core.paths import TINY_FOLDER, data_folder, data_name
 from embedlab.data.dataset import COLUMNS
 from embedlab.data.source import Source, dataset, dataset_names
-from embedlab.data.tiny import tiny_rows, vocabulary
+from embedlab.data.tiny import vocabulary
 
 TINY = Source(folder=TINY_FOLDER)
 
@@ -29,12 +29,6 @@ def test_every_dataset_is_generated_in_its_columns_and_the_vocabulary(name: str)
         texts = part.frame.select(pl.col(pl.String).exclude("label", "source"))
         used = {word for row in texts.iter_rows() for text in row for word in text.split()}
         assert used <= known
-
-
-def test_the_rows_are_the_same_each_time_and_others_in_another_split() -> None:
-    first = tiny_rows(dataset("snli"), "train")
-    assert first.equals(tiny_rows(dataset("snli"), "train"))
-    assert not TINY.open("snli", "dev").frame.equals(TINY.open("snli", "test").frame)
 
 
 def test_pairs_keep_the_real_sources_and_range_and_word_overlap_does_not_solve_them() -> None:

@@ -41,14 +41,7 @@ def test_topics_are_those_of_the_slow_search(seed: int) -> None:
     assert topics_of(rows, COLUMNS).tolist() == slow_topics(rows)
 
 
-def test_texts_are_equal_by_their_words_and_texts_without_words_by_themselves() -> None:
-    rows = pl.DataFrame(
-        {"a": ["A dog runs.", "it", "a DOG runs", "…", "?"], "b": ["1", "2", "3", "4", "5"]}
-    )
-    assert topics_of(rows, ("a", "b")).tolist() == [0, 1, 0, 2, 3]
-
-
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_what_is_held_out_shares_no_text_with_the_rest_and_has_about_its_share(seed: int) -> None:
     rng = np.random.default_rng(seed)
     rows = random_rows(rng, rows=300, texts=900)
@@ -63,12 +56,7 @@ def test_what_is_held_out_shares_no_text_with_the_rest_and_has_about_its_share(s
 
 
 def test_a_small_file_and_one_of_a_single_topic_have_no_part_to_hold_out() -> None:
-    apart = pl.DataFrame(
-        {
-            "a": [f"one {number}" for number in range(60)],
-            "b": [f"two {number}" for number in range(60)],
-        }
-    )
+    apart = pl.DataFrame([(f"one {n}", f"two {n}") for n in range(60)], ["a", "b"], orient="row")
     assert is_held_out(apart, ("a", "b"), 0.1).sum() == FEWEST
     assert not is_held_out(apart.head(39), ("a", "b"), 0.1).any()
     assert not is_held_out(apart.with_columns(a=pl.lit("the same")), ("a", "b"), 0.1).any()

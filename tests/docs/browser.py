@@ -1,7 +1,6 @@
 """Chromium without a window, driven through its DevTools: what a page logs, loads and shows."""
 
 import asyncio
-import base64
 import json
 import re
 import shutil
@@ -116,17 +115,6 @@ class Tab:
             deviceScaleFactor=1,
             mobile=width < 600,
         )
-
-    async def prefer(self, scheme: str) -> None:
-        """Let the system prefer the colours of SCHEME, "light" or "dark"."""
-        await self.call(
-            "Emulation.setEmulatedMedia",
-            features=[{"name": "prefers-color-scheme", "value": scheme}],
-        )
-
-    async def picture(self) -> bytes:
-        """Return what the window shows as PNG."""
-        return base64.b64decode((await self.call("Page.captureScreenshot", format="png"))["data"])
 
     async def _receive(self) -> dict[str, Any]:
         message: dict[str, Any] = await self._socket.receive_json(timeout=60)

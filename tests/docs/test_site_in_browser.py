@@ -28,7 +28,6 @@ Promise.all([...document.images].map(image => {
 })).then(found => found.filter(Boolean))
 """
 FITS = "document.scrollingElement.scrollWidth <= window.innerWidth"
-RESULTS = "[...document.querySelectorAll('.md-search-result__item a')].map(one => one.href)"
 
 
 @asynccontextmanager
@@ -62,22 +61,3 @@ async def test_every_page_is_shown_without_an_error_or_anything_from_elsewhere(
             faults += [f"{path}: {found}" for found in (*tab.seen.errors, *tab.seen.foreign)]
     assert len(pages) > 50
     assert not faults, "\n".join(faults)
-
-
-async def test_the_search_finds_a_command_and_colours_follow_the_system(
-    site: Path, tmp_path: Path
-) -> None:
-    async with browser(tmp_path) as tab:
-        await tab.resize(*WINDOWS[0])
-        await tab.open((site / "index.html").as_uri())
-        await tab.value("document.querySelector('[data-md-component=search-query]').focus()")
-        await tab.call("Input.insertText", text="embedlab power")
-        found = await tab.until(f"({RESULTS}).length && {RESULTS}")
-        assert any(
-            "reference/commands.html?h=embedlab+power#embedlab-power" in one for one in found
-        )
-        assert not tab.seen.errors
-
-        for scheme, name in (("light", "default"), ("dark", "slate"), ("light", "default")):
-            await tab.prefer(scheme)
-            assert await tab.until(f"document.body.dataset.mdColorScheme == '{name}'"), scheme

@@ -6,20 +6,19 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
-from embedlab.analysis.measures import MEASURES, is_closer, margins
+from embedlab.analysis.measures import MEASURES
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.data.derived import open_contrasts
 from embedlab.data.source import Source
 from embedlab.encoders.loading import DiceScorer
-from embedlab.models.catalog import resolve
-from embedlab.runs.outcomes import stored_outcomes
+from embedlab.models.catalog import ModelSpec
+from embedlab.outcomes.properties.standard import phenomenon_of
 from embedlab.scoring.results import evaluate_task
-from embedlab.tasks.contrast import CLOSER, MARGIN, baseline_note, margins_by
-from embedlab.tasks.task import Selection, task
+from embedlab.tasks.contrast import CLOSER, MARGIN, margins_by
+from embedlab.tasks.task import Selection, TaskResult, task
 from tests.cli.conftest import embedlab
 
 __all__ = ["embedlab"]  # the fixture
@@ -31,6 +30,7 @@ TRIPLES = [
     ("A cat sleeps", "An animal rests", "A bird sings"),
     ("She eats", "She eats a bit", "She eats no bit"),
 ]
+DICE = ModelSpec(name="dice", kind="dice")
 HUMAN = ("contrast-sick", "contrast-counterfactual", "contrast-snli")  # written by people
 
 
@@ -64,57 +64,29 @@ def slow(
     return closer, margin
 
 
-def test_an_anchor_counts_once_and_a_tie_half() -> None:
-    first, second = np.array([0.9, 0.2, 0.5, 0.4]), np.array([0.1, 0.6, 0.5, 0.2])
-    found = margins(first, second)
-    spread = np.std([*first, *second])
-    assert np.allclose(found, (first - second) / spread)
-    assert is_closer(found).tolist() == [1, 0, 0.5, 1]
-    anchors = np.array([0, 0, 0, 1])
-    assert MEASURES[CLOSER].value(anchors, found) == pytest.approx((0.5 + 1) / 2)
-    assert MEASURES[MARGIN].value(anchors, found) == pytest.approx(
-        ((0.8 - 0.4 + 0) / 3 / spread + 0.2 / spread) / 2
-    )
-    assert margins([0.3, 0.3], [0.3, 0.3]).tolist() == [0, 0]
-
-
-@pytest.mark.parametrize("name", [CLOSER, MARGIN])
-def test_the_influence_of_an_anchor_is_what_the_mean_loses_without_it(name: str) -> None:
-    rng = np.random.default_rng(0)
-    anchors, values = rng.integers(0, 9, 40), rng.normal(size=40)
-    measure = MEASURES[name]
-    influence = measure.influences(anchors, [values])[0]
-    assert influence.sum() == pytest.approx(0, abs=1e-9)
-    whole, count = measure.value(anchors, values), len(set(anchors))
-    for anchor in set(anchors):
-        without = measure.value(anchors[anchors != anchor], values[anchors != anchor])
-        assert influence[anchors == anchor].sum() / 40 == pytest.approx(
-            (count - 1) / count * (whole - without)
-        )
-
-
 def test_an_evaluation_has_each_set_its_phenomena_and_its_baselines(
     file: str, tmp_path: Path
 ) -> None:
     settings = Settings(cache=tmp_path / "cache", runs=tmp_path / "runs", device="cpu")
-    spec = resolve("dice", tmp_path / "runs").members[0]
-    found = evaluate_task("contrast", spec, settings, lambda _: lambda *_: None, [file]).evaluation
-    scores = dict(
-        zip(
-            [(a, x) for a, *both in TRIPLES for x in both],
-            [float(DiceScorer().score([a], [x])[0]) for a, *both in TRIPLES for x in both],
-            strict=True,
-        )
-    )
+    result = evaluate_task("contrast", DICE, settings, lambda _: lambda *_: None, [file])
+    found, pairs = result.evaluation, [(a, x) for a, *both in TRIPLES for x in both]
+    by_words = {pair: float(DiceScorer().score([pair[0]], [pair[1]])[0]) for pair in pairs}
+    by_length = {(a, x): -abs(len(x.split()) - len(a.split())) for a, x in pairs}
     numbers = {(score.slice, score.metric): score.value for score in found.scores}
-    closer, margin = slow(scores, TRIPLES)
+    closer, margin = slow(by_words, TRIPLES)
     assert numbers[file, CLOSER] == pytest.approx(closer)
     assert numbers[file, MARGIN] == pytest.approx(margin, abs=1e-6)
     kinds = {"mine.csv negation": 2, "mine.csv number": 1, "mine.csv other words": 2}
     assert {score.slice: score.items for score in found.scores if score.by == "phenomenon"} == kinds
-    (note,) = (note for note in found.notes if "by word overlap" in note)
-    assert f"by word overlap in {100 * closer:.2f}%, by length " in note
+    note = (
+        f"{file}: 5 triples; the entailed one is closer by word overlap in {100 * closer:.2f}%, by "
+        f"length in {100 * slow(by_length, TRIPLES)[0]:.2f}%, by chance in 50%"
+    )
+    assert note in found.notes
     assert {score.scale for score in found.scores if score.metric == MARGIN} == {1}
+    (outcomes,) = result.outcomes
+    assert outcomes.items["gold"].n_unique() == outcomes.items["sentence1"].n_unique() == 4
+    assert outcomes.items.select("sentence2", "contradicted").null_count().row(0) == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -128,54 +100,14 @@ def test_human_triples_have_the_numbers_of_a_plain_loop(
     rows = part.frame.rows()
     assert len(rows) == triples
     pairs = list(dict.fromkeys((a, x) for a, *both in rows for x in both))
-    scores = dict(
-        zip(
-            pairs,
-            DiceScorer().score([a for a, _ in pairs], [x for _, x in pairs]).tolist(),
-            strict=True,
-        )
-    )
-    found, anchors = (
-        margins_by(DiceScorer(), part),
-        np.unique(part.frame["sentence1"].to_numpy(), return_inverse=True)[1],
-    )
-    closer, margin = slow(scores, rows)
+    scores = DiceScorer().score([a for a, _ in pairs], [x for _, x in pairs]).tolist()
+    closer, margin = slow(dict(zip(pairs, scores, strict=True)), rows)
+    found = margins_by(DiceScorer(), part)
+    anchors = np.unique(part.frame["sentence1"].to_numpy(), return_inverse=True)[1]
     assert MEASURES[CLOSER].value(anchors, found) == pytest.approx(closer, abs=1e-9)
     assert MEASURES[MARGIN].value(anchors, found) == pytest.approx(margin, abs=1e-5)
-    from embedlab.outcomes.properties.standard import phenomenon_of
-
     kinds = phenomenon_of(part.frame["sentence2"], part.frame["contradicted"])
     assert kinds.filter(kinds == "minimal edit").len() == minimal
-
-
-def test_outcomes_hold_the_anchor_and_the_entailed_sentence(file: str, tmp_path: Path) -> None:
-    settings = Settings(cache=tmp_path / "cache", runs=tmp_path / "runs", device="cpu")
-    spec = resolve("dice", tmp_path / "runs").members[0]
-    evaluate_task("contrast", spec, settings, lambda _: lambda *_: None, [file]).save(
-        tmp_path / "out"
-    )
-    (stored,) = stored_outcomes(tmp_path / "out", "contrast")
-    assert stored.items["sentence1"].n_unique() == 4
-    assert stored.items.select("sentence2", "contradicted").null_count().row(0) == (0, 0)
-    assert stored.items["gold"].n_unique() == 4
-    assert pl.Series(stored.items["predicted"]).cast(pl.Float64).is_finite().all()
-
-
-def test_words_of_the_anchor_and_lengths_are_counted_as_baselines(file: str) -> None:
-    part = open_contrasts(Source(offline=True), file)
-    by_length = {
-        (a, x): -abs(len(x.split()) - len(a.split())) for a, *both in TRIPLES for x in both
-    }
-    shares = [
-        100
-        * slow({(a, x): float(DiceScorer().score([a], [x])[0]) for a, x in by_length}, TRIPLES)[0],
-        100 * slow({pair: float(value) for pair, value in by_length.items()}, TRIPLES)[0],
-    ]
-    assert baseline_note(part) == (
-        f"{file}: 5 triples; the entailed one is closer by word overlap in {shares[0]:.2f}%, by "
-        f"length in {shares[1]:.2f}%, by chance in 50%"
-    )
-    assert shares[0] != shares[1]
 
 
 def test_the_average_of_a_whole_task_is_over_its_three_sets_and_their_triples(
@@ -184,32 +116,19 @@ def test_the_average_of_a_whole_task_is_over_its_three_sets_and_their_triples(
     settings = Settings(
         data=TINY_FOLDER, cache=tmp_path / "cache", runs=tmp_path / "runs", device="cpu"
     )
-    spec = resolve("dice", tmp_path / "runs").members[0]
-    found = task("contrast").evaluate(spec, settings, lambda _: lambda *_: None, Selection())
-    assert found.averages == {"average of three": HUMAN}
-    assert found.missing == ()
-    sets = [
-        score for score in found.evaluation.scores if score.by == "dataset" and score.slice in HUMAN
-    ]
-    averages = {
-        score.metric: (score.value, score.items, score.split)
-        for score in found.evaluation.scores
-        if score.by == "average"
-    }
+
+    def evaluated(*names: str) -> TaskResult:
+        selection = Selection(names=names)
+        return task("contrast").evaluate(DICE, settings, lambda _: lambda *_: None, selection)
+
+    found = evaluated()
+    assert (found.averages, found.missing) == ({"average of three": HUMAN}, ())
     for metric in (CLOSER, MARGIN):
-        own = [score for score in sets if score.metric == metric]
-        assert averages[metric] == (
-            pytest.approx(sum(one.value for one in own) / 3),
-            sum(one.items for one in own),
-            "test",
-        )
-    assert [part.frame.columns[:3] for part in found.tested] == [
-        ["anchor", "positive", "negative"]
-    ] * 4  # as training text names them
-    one = task("contrast").evaluate(
-        spec, settings, lambda _: lambda *_: None, Selection(names=("contrast-sick",))
-    )
-    assert (
-        one.averages,
-        [score.by for score in one.evaluation.scores if score.by == "average"],
-    ) == ({}, [])
+        scores = [one for one in found.evaluation.scores if one.metric == metric]
+        own = [one for one in scores if one.by == "dataset" and one.slice in HUMAN]
+        (average,) = (one for one in scores if one.by == "average")
+        assert average.value == pytest.approx(sum(one.value for one in own) / 3)
+        assert (average.items, average.split) == (sum(one.items for one in own), "test")
+    for part in found.tested:
+        assert part.frame.columns[:3] == ["anchor", "positive", "negative"]  # as in training text
+    assert evaluated("contrast-sick").averages == {}

@@ -3,37 +3,26 @@
 import math
 from collections.abc import Sequence
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 from numpy.typing import NDArray
 
-from embedlab.core.errors import MissingError
-from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.session import ProgressCallback
-from embedlab.core.settings import Settings
 from embedlab.data.dataset import DatasetState, Part
-from embedlab.data.source import Source
 from embedlab.encoders.encoder import EncoderFacts, RefusedTextsError, Vectors
-from embedlab.models.catalog import ModelSpec
-from embedlab.runs.evaluations import Evaluation
 from embedlab.tasks import geometry
 from embedlab.tasks.geometry import (
-    TASK,
     alignment,
     effective_rank,
     evaluate_geometry,
     hubness,
     mean_cosine,
-    measure_geometry,
     occurrences,
     spectrum,
     uniformity,
 )
-from embedlab.tasks.sts import STS_DATASETS
-from embedlab.tasks.task import Selection
 
 
 def cloud(rows: int = 60, dim: int = 5, seed: int = 0) -> Vectors:
@@ -73,11 +62,8 @@ def test_two_vectors_have_every_measure_of_a_pair_and_one_has_none() -> None:
     assert uniformity(two) == pytest.approx(-2 * (2 - 2 * 0.6), abs=1e-5)
     assert math.isnan(mean_cosine(two[:1]))
     assert math.isnan(uniformity(two[:1]))
-
-
-def test_a_vector_of_length_zero_has_the_cosine_zero_with_all_others() -> None:
-    vectors = np.array([[3.0, 4.0], [1.0, 0.0], [0.0, 0.0]], np.float32)
-    assert mean_cosine(vectors) == pytest.approx(0.6 / 3)
+    # a vector of length zero has the cosine zero with all others
+    assert mean_cosine(np.pad(two, ((0, 1), (0, 0)))) == pytest.approx(0.6 / 3)
 
 
 @pytest.mark.parametrize(("rows", "dim"), [(60, 5), (4, 9), (5, 5)])
@@ -123,43 +109,25 @@ def test_hubness_is_the_skewness_of_the_occurrences() -> None:
     assert hubness(cloud(11), 10) == 0  # each is a neighbour of all the others
 
 
-def test_the_geometry_of_a_set_has_each_measure_by_its_name() -> None:
-    vectors = cloud()
-    first, second = np.array([0, 1, 2, 3]), np.array([10, 11, 12, 13])
-    is_close = np.array([True, False, True, False])
-    found = measure_geometry(vectors, first, second, is_close)
-    assert found.average_cosine == pytest.approx(
-        np.mean([unit(vectors)[a] @ unit(vectors)[b] for a, b in zip(first, second, strict=True)])
-    )
-    assert found.alignment == alignment(vectors[[0, 2]], vectors[[10, 12]])
-    assert (found.uniformity, found.mean_cosine, found.effective_rank) == (
-        uniformity(vectors),
-        mean_cosine(vectors),
-        effective_rank(vectors),
-    )
-    assert found.first_axis == spectrum(vectors)[0]
-    assert found.hubness == hubness(vectors)
-    none = np.array([], np.intp)
-    without = measure_geometry(vectors, none, none, none.astype(bool))
-    assert math.isnan(without.average_cosine)
-    assert math.isnan(without.alignment)
-    assert without.uniformity == found.uniformity
-
-
 class Lengths:
-    """An encoder whose vectors are word counts and letters; it remembers what was requested."""
+    """An encoder whose vectors are word counts and letters, which refuses a text; it remembers what
+    was requested.
+    """
 
     name, fingerprint, dim, facts = "lengths", "ab", 3, EncoderFacts()
 
-    def __init__(self) -> None:
+    def __init__(self, refused: str = "refused") -> None:
         self.selected: list[str] = []
+        self.refused = refused
 
     def encode(self, sentences: list[str], progress: ProgressCallback | None = None) -> Vectors:
         self.selected += sentences
-        return np.array(
-            [[len(one.split()), one.count("a") + 1, one.count("e")] for one in sentences],
-            np.float32,
-        )
+        read = [one for one in sentences if one != self.refused]
+        rows = [[len(one.split()), one.count("a") + 1, one.count("e")] for one in read]
+        vectors = np.array(rows, np.float32)
+        if len(read) < len(sentences):
+            raise RefusedTextsError("it", [(self.refused, "too odd")], vectors)
+        return vectors
 
     def score(
         self, first: list[str], second: list[str], progress: ProgressCallback | None = None
@@ -167,100 +135,40 @@ class Lengths:
         raise AssertionError
 
 
-class Refusing(Lengths):
-    """One that refuses a text."""
-
-    def encode(self, sentences: list[str], progress: ProgressCallback | None = None) -> Vectors:
-        vectors = super().encode(sentences)
-        if "a b c" in sentences[1:]:
-            raise RefusedTextsError("it", [("a b c", "too odd")], vectors[:0])
-        return vectors
+def part_of(name: str, rows: Sequence[tuple[str, str, float]]) -> Part:
+    frame = pl.DataFrame(rows, schema=["sentence1", "sentence2", "gold"], orient="row")
+    state = DatasetState(name=name, split="test", rows=len(rows), expected_rows=None, origin="file")
+    return Part(frame=frame, state=state)
 
 
 def test_a_pair_with_a_refused_text_is_left_out_and_counted() -> None:
-    state = DatasetState(name="d", split="test", rows=4, expected_rows=None, origin="file")
-    texts = {"sentence1": ["a", "b b", "c", "d d d"], "sentence2": ["e e", "a b c", "f", "g"]}
-    frame = pl.DataFrame({**texts, "gold": [5.0, 5.0, 1.0, 0.0]})
-    found = evaluate_geometry(Refusing(), [Part(frame=frame, state=state)])
-    kept = evaluate_geometry(Lengths(), [Part(frame=frame[[0, 2, 3]], state=state)])
+    rows = [("a", "e e", 5.0), ("b b", "a b c", 5.0), ("c", "f", 1.0), ("d d d", "g", 0.0)]
+    found = evaluate_geometry(Lengths("a b c"), [part_of("d", rows)])
+    kept = evaluate_geometry(Lengths(), [part_of("d", [rows[0], *rows[2:]])])
     assert str(found.scores) == str(kept.scores)  # some are nan
     assert "d: 1 of 4 pairs left out, without a vector" in found.notes
 
 
-def test_every_dataset_has_its_measures_and_each_sentence_is_encoded_once(tmp_path: Path) -> None:
-    frame = pl.DataFrame(
-        {
-            "sentence1": ["a cat", "the dog here"] * 6,
-            "sentence2": ["a cat sat", "we see"] * 6,
-            "gold": [4.5, 1.0] * 6,
-        }
-    )
-    parts = [
-        Part(
-            frame=frame,
-            state=DatasetState(name=name, split="test", rows=12, expected_rows=12, origin="folder"),
-        )
-        for name in ("sts12", "sick-r")
-    ]
+def test_every_dataset_has_each_measure_by_its_name_and_a_sentence_is_encoded_once() -> None:
+    rows = [("a cat", "a cat sat", 4.1), ("the dog here", "we see", 4.0), ("", "a e e", 0.0)]
     encoder = Lengths()
-    found = evaluate_geometry(encoder, parts)
+    found = evaluate_geometry(encoder, [part_of("sts12", rows), part_of("sick-r", rows)])
     assert sorted(encoder.selected) == sorted(set(encoder.selected))
-    values = {(score.slice, score.metric): score for score in found.scores}
-    expected = alignment(encoder.encode(["a cat"]), encoder.encode(["a cat sat"]))
-    assert values["sick-r", "alignment"].value == pytest.approx(expected)
-    assert values["sick-r", "alignment"].items == 6
-    assert values["sts12", "average cosine"].items == 12
-    assert math.isnan(values["sts12", "hubness"].value)
-    assert Evaluation.load(found.save(tmp_path)).task == "geometry"
-
-
-def test_a_pair_whose_gold_score_is_four_is_not_among_the_close_ones() -> None:
-    """SimCSE, section 7: "more than 4.0"."""
-    frame = pl.DataFrame(
-        {
-            "sentence1": ["a", "the dog"],
-            "sentence2": ["a a a", "the elephants here"],
-            "gold": [4.1, 4.0],
-        }
-    )
-    part = Part(
-        frame=frame,
-        state=DatasetState(name="sts12", split="test", rows=2, expected_rows=2, origin="folder"),
-    )
-    found = next(
-        score
-        for score in evaluate_geometry(Lengths(), [part]).scores
-        if score.metric == "alignment"
-    )
-    expected = alignment(*(Lengths().encode([text]) for text in ("a", "a a a")))
-    assert (found.items, found.value) == (1, pytest.approx(expected))
-
-
-def test_the_task_measures_what_is_there_and_names_what_is_missing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    sample = Source(folder=TINY_FOLDER)
-    there, gone = [sample.open("sts12"), sample.open("sts13")], MissingError("sts14 is not here")
-    opened: list[list[str]] = []
-
-    def opening(_: Source, names: Sequence[str]) -> tuple[list[Part], list[MissingError]]:
-        opened.append([*names])
-        return there, [gone]
-
-    monkeypatch.setattr(geometry, "open_parts", opening)
-    monkeypatch.setattr(geometry, "load_member", lambda *_: (Lengths(), None))
-    found = TASK.evaluate(
-        ModelSpec(name="lengths", kind="folder"),
-        Settings(data=TINY_FOLDER),
-        lambda _: lambda *_: None,
-        Selection(),
-    )
-    assert (found.missing, found.tested) == ((gone,), tuple(there))
-    assert [score.slice for score in found.evaluation.scores if score.metric == "uniformity"] == [
-        "sts12",
-        "sts13",
-    ]
-    assert opened == [[*sample.suite(STS_DATASETS)]]
-    texts = TASK.texts(sample, Selection())
-    assert texts is not None
-    assert {state.name for state in texts.states} == {*sample.suite(STS_DATASETS)}
+    first, second = (Lengths().encode([row[side] for row in rows]) for side in (0, 1))
+    vectors = np.concatenate([first, second])
+    cosines = (unit(first) * unit(second)).sum(1)
+    expected = {
+        "average cosine": (cosines.mean(), 3),
+        "alignment": (alignment(first[:1], second[:1]), 1),  # SimCSE, section 7: "more than 4.0"
+        "uniformity": (uniformity(vectors), 6),
+        "mean cosine": (mean_cosine(vectors), 6),
+        "effective rank": (effective_rank(vectors), 6),
+        "first axis": (spectrum(vectors)[0], 6),
+        "hubness": (math.nan, 6),
+    }
+    for name in ("sts12", "sick-r"):
+        own = {one.metric: one for one in found.scores if one.slice == name}
+        assert own.keys() == expected.keys()
+        for metric, (value, items) in expected.items():
+            assert own[metric].value == pytest.approx(value, abs=1e-6, nan_ok=True), metric
+            assert own[metric].items == items

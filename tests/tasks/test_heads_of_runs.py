@@ -17,7 +17,6 @@ from embedlab.runs.store import RunFolder
 from embedlab.tasks.task import task
 
 SETTINGS = Settings(data=TINY_FOLDER, device="cpu", threads=1, cache_gib=0)
-DICE = ModelSpec(name="dice", kind="dice")
 
 RunOf = Callable[[str, Sequence[str]], ModelSpec]
 
@@ -40,14 +39,6 @@ def run_of(tmp_path: Path, tiny_encoder: Path) -> RunOf:
         return ModelSpec(name=run.id, kind="run", location=str(run.path / "encoder"), seed=1)
 
     return make
-
-
-def test_an_ensemble_is_refused_unless_one_of_its_members_has_a_head(run_of: RunOf) -> None:
-    check = task("multitask").check
-    headless, trained = run_of("snli-ce", []), run_of("multitask-baseline", [])
-    with pytest.raises(UsageError, match="no member of 'both' has a head to predict with"):
-        check(ModelSpec(name="both", kind="ensemble", parts=(DICE, headless)), SETTINGS)
-    check(ModelSpec(name="both", kind="ensemble", parts=(headless, trained)), SETTINGS)
 
 
 @pytest.mark.parametrize(

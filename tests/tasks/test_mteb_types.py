@@ -4,24 +4,22 @@ model by sentence-transformers.
 
 import itertools
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from datasets import Dataset, DatasetDict
 
 import embedlab
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source, dataset
 from embedlab.data.tiny import tiny_rows
-from embedlab.encoders.encoder import RefusedTextsError, Vectors
 from embedlab.models.catalog import resolve
 from embedlab.scoring.results import evaluate_task
 from embedlab.tasks._mteb_rows import open_task
 from embedlab.tasks.mteb import MtebEncoder, _run
 from tests.data.query_folders import write_folder
+from tests.tasks.test_refused_texts import Refusing
 
 Row = Mapping[str, Any]
 
@@ -35,7 +33,7 @@ _QUERIES: list[Row] = [
     {"_id": f"q{place}", "text": text} for place, text in enumerate(_SENTENCES[40:50])
 ]
 _QRELS: list[Row] = [
-    {"query-id": f"q{query}", "corpus-id": f"d{place}", "score": int(place % 4 == 0)}
+    {"query-id": f"q{query}", "corpus-id": f"d{place}", "score": place % 3}
     for query in range(10)
     for place in range(query, query + 8)
 ]
@@ -108,7 +106,7 @@ def _card(tables: Mapping[str, Sequence[Row]]) -> str:
     return "\n".join([*lines, "---", ""])
 
 
-def _score_by_mteb(task: str, folder: Path, load: Callable[[Any], None]) -> float:
+def _score_by_mteb(task: str, folder: Path, data: Path) -> float:
     """Return mteb's main score x 100 of the encoder in FOLDER, pooled by the mean, by
     sentence-transformers.
     """
@@ -121,63 +119,9 @@ def _score_by_mteb(task: str, folder: Path, load: Callable[[Any], None]) -> floa
     model = SentenceTransformer(
         modules=[transformer, pooling], device="cpu", trust_remote_code=False
     )
-    loaded = mteb.get_task(task)
-    load(loaded)
-    loaded.data_loaded = True
-    result = mteb.evaluate(model, loaded, cache=None, co2_tracker=False, show_progress_bar=False)
+    rows = open_task(f"mteb:{task}", Source(folder=data)).task
+    result = mteb.evaluate(model, rows, cache=None, co2_tracker=False, show_progress_bar=False)
     return 100 * float(result.task_results[0].scores["test"][0]["main_score"])
-
-
-def _load_rows(task: Any) -> None:
-    task.dataset = DatasetDict(
-        test=Dataset.from_list([dict(row) for row in _ROWS[task.metadata.name]])
-    )
-    task.dataset_transform()
-
-
-def _load_tables(task: Any) -> None:
-    tables = _TABLES[task.metadata.name]
-    qrels: dict[str, dict[str, int]] = {}
-    for row in tables["default"]:
-        qrels.setdefault(row["query-id"], {})[row["corpus-id"]] = row["score"]
-    task.dataset = {
-        "default": {
-            "test": {
-                "corpus": Dataset.from_list(
-                    [
-                        {"id": row["_id"], "title": row["title"], "text": row["text"]}
-                        for row in tables["corpus"]
-                    ]
-                ),
-                "queries": Dataset.from_list(
-                    [{"id": row["_id"], "text": row["text"]} for row in tables["queries"]]
-                ),
-                "relevant_docs": qrels,
-                "top_ranked": {row["query-id"]: row["corpus-ids"] for row in tables["top_ranked"]}
-                if "top_ranked" in tables
-                else None,
-            }
-        }
-    }
-
-
-def test_retrieval_from_a_copy_of_its_repository_has_the_ndcg_that_scikit_learn_gives(
-    data: Path, tiny_encoder: Path
-) -> None:
-    from sklearn.metrics import ndcg_score
-
-    ours = embedlab.evaluate([str(tiny_encoder)], tasks=["mteb:NFCorpus"], data=data).frame[
-        "score"
-    ][0]
-    documents, queries = (
-        embedlab.encode(str(tiny_encoder), [row["text"] for row in rows])
-        for rows in (_DOCUMENTS, _QUERIES)
-    )
-    cosines = _unit(queries) @ _unit(documents).T
-    gold = np.zeros(cosines.shape)
-    for row in _QRELS:
-        gold[int(row["query-id"][1:]), int(row["corpus-id"][1:])] = row["score"]
-    assert ours == pytest.approx(100 * ndcg_score(gold, cosines, k=10), abs=0.01)
 
 
 def test_the_task_of_search_has_mtebs_numbers_of_the_same_vectors(
@@ -200,24 +144,12 @@ def test_the_task_of_search_has_mtebs_numbers_of_the_same_vectors(
     encoder = MtebEncoder(spec, settings, lambda _: lambda *_: None)
     result, _ = _run(encoder, open_task("mteb:NFCorpus", Source.from_settings(settings)))
     (theirs,) = result.scores["test"]
-    names = {
-        "ndcg@10": "ndcg_at_10",
-        "mrr@10": "mrr_at_10",
-        "map": "map_at_100",
-        "recall@1": "recall_at_1",
-        "recall@10": "recall_at_10",
-    }
     found = {score.metric: score.value for score in ours}
     assert 0.05 < found["ndcg@10"] < 0.95
-    for (
-        own,
-        their,
-    ) in names.items():  # of 40 documents all are within 100; mteb rounds to five digits
-        assert found[own] == pytest.approx(theirs[their], abs=6e-6), own
-
-
-def _unit(vectors: Any) -> Any:
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    # of 40 documents all are within 100; mteb rounds to five digits
+    for name in ("ndcg@10", "mrr@10", "recall@1", "recall@10", "map@100"):
+        value = theirs[name.replace("@", "_at_")]
+        assert found[name.removesuffix("@100")] == pytest.approx(value, abs=6e-6), name
 
 
 @pytest.mark.slow
@@ -230,32 +162,14 @@ def test_each_type_of_task_has_the_number_that_mteb_gives_the_same_model(
         [f"{tiny_encoder}?pooling=mean"], tasks=[f"mteb:{task}"], data=data
     ).frame["score"][0]
     assert capfd.readouterr().err == "", "no bar of an evaluator"
-    assert ours == pytest.approx(
-        _score_by_mteb(task, tiny_encoder, _load_rows if task in _ROWS else _load_tables), abs=0.01
-    )
-
-
-class Refusing:
-    """Lengths as vectors, of all texts but one."""
-
-    has_refused = False
-
-    def encode(self, sentences: list[str]) -> Vectors:
-        rows = [[len(text.split()), text.count("a") + 1, text.count("e")] for text in sentences]
-        places = [place for place, text in enumerate(sentences) if text == _SENTENCES[8]]
-        vectors = np.array(rows, np.float32)
-        if places:
-            self.has_refused = True
-            others = np.delete(vectors, places, axis=0)
-            raise RefusedTextsError("it", [(_SENTENCES[8], "odd")] * len(places), others)
-        return vectors
+    assert ours == pytest.approx(_score_by_mteb(task, tiny_encoder, data), abs=0.01)
 
 
 @pytest.mark.parametrize("task", [*_ROWS, *_TABLES])
 def test_a_refused_text_does_not_end_the_task_and_is_left_out_for_all(
     task: str, data: Path, tiny_encoder: Path, tmp_path: Path
 ) -> None:
-    refusing = Refusing()
+    refusing = Refusing(_SENTENCES[8])
     models = [str(tiny_encoder), refusing]
     options = {"tasks": [f"mteb:{task}"], "data": data, "cache": tmp_path / "cache"}
     found = embedlab.compare(models, **options)  # type: ignore[arg-type]

@@ -2,13 +2,13 @@
 world and on a file of one's own.
 """
 
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from embedlab.analysis.measures import MEASURES
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.recipe import load_recipe
@@ -27,7 +27,6 @@ from embedlab.training.stages import train_run
 SETTINGS = Settings(data=TINY_FOLDER, device="cpu", threads=1, cache_gib=0)
 SAMPLE = Source(folder=TINY_FOLDER)
 Pair = tuple[str, str, str]
-SIDES = ("premise", "hypothesis")
 
 
 def trained(folder: Path, encoder: Path, recipe: str, *changes: str) -> ModelSpec:
@@ -64,13 +63,13 @@ def result(spec: ModelSpec, *names: str) -> TaskResult:
     return TASK.evaluate(spec, SETTINGS, lambda _: lambda done, total: None, Selection(names=names))
 
 
-def slow_labels(spec: ModelSpec, pairs: list[Pair], stage: int = 0) -> list[str]:
+def slow_labels(spec: ModelSpec, pairs: list[Pair]) -> list[str]:
     """The label of each pair by the two layers of liao's head: tanh(W₁[u; v; |u−v|] + b₁), then W₂,
     pair by pair.
     """
     encoder = load_encoder(spec, machine(SETTINGS), cache=None)
     heads = {
-        name.removeprefix(f"{stage}.head."): values
+        name.removeprefix("0.head."): values
         for name, values in load_file(Path(spec.location).parent / "heads.safetensors").items()
     }
     found: list[str] = []
@@ -94,39 +93,31 @@ def labels(outcomes: StoredOutcomes, column: str) -> list[str]:
 def test_the_labels_are_those_of_the_head_that_the_run_stored(run: ModelSpec) -> None:
     found = result(run, "nli-snli")
     frame = SAMPLE.open("snli", "test").frame
+    gold = frame["label"].to_list()
     slow = slow_labels(run, frame.select("premise", "hypothesis", "label").rows())
     (outcomes,) = found.outcomes
-    assert labels(outcomes, "predicted") == slow
-    assert labels(outcomes, "gold") == frame["label"].to_list()
+    assert (labels(outcomes, "predicted"), labels(outcomes, "gold")) == (slow, gold)
     assert len(set(slow)) > 1  # a head that says one thing would pass by chance
     (score,) = found.evaluation.scores
-    right = sum(one == other for one, other in zip(slow, frame["label"], strict=True))
-    assert score.value == pytest.approx(right / len(slow))
-    assert MEASURES["accuracy"].value(frame["label"].to_numpy(), np.array(slow)) == pytest.approx(
-        score.value
-    )
-    counts = {
-        gold: [
-            sum(g == gold and c == called for g, c in zip(frame["label"], slow, strict=True))
-            for called in NLI_LABELS
-        ]
-        for gold in NLI_LABELS
-    }
+    counts = Counter(zip(gold, slow, strict=True))
+    assert score.value == pytest.approx(sum(counts[one, one] for one in NLI_LABELS) / len(slow))
     (note,) = (one for one in found.evaluation.notes if one.startswith("nli-snli:"))
-    assert all(f"{gold} {'/'.join(map(str, own))}" in note for gold, own in counts.items())
+    for one in NLI_LABELS:
+        assert f"{one} {'/'.join(str(counts[one, other]) for other in NLI_LABELS)}" in note
 
 
 def test_each_held_out_split_is_a_dataset_of_its_own(run: ModelSpec) -> None:
     found = result(run)
-    assert [(score.slice, score.split, score.metric) for score in found.evaluation.scores] == [
-        ("nli-snli", "test", "accuracy"),
-        ("nli-snli-dev", "dev", "accuracy"),
-        ("nli-matched", "dev", "accuracy"),
-        ("nli-mismatched", "dev", "accuracy"),
-        ("nli-counterfactual", "test", "accuracy"),
+    assert [(score.slice, score.split, score.items) for score in found.evaluation.scores] == [
+        (name, split, SAMPLE.open(*SOURCES[name]).frame.height)
+        for name, split in (
+            ("nli-snli", "test"),
+            ("nli-snli-dev", "dev"),
+            ("nli-matched", "dev"),
+            ("nli-mismatched", "dev"),
+            ("nli-counterfactual", "test"),
+        )
     ]
-    rows = {name: SAMPLE.open(*source).frame.height for name, source in SOURCES.items()}
-    assert {score.slice: score.items for score in found.evaluation.scores} == rows
     items = {one.name: one for one in TASK.items(SAMPLE, [*SOURCES])}
     assert {one.name for one in found.outcomes} == set(items)
     assert all(len(set(one.classes)) == len(NLI_LABELS) for one in items.values())
@@ -136,21 +127,14 @@ def test_the_last_stage_with_such_a_head_labels_the_pairs(
     tmp_path: Path, tiny_encoder: Path
 ) -> None:
     spec = trained(tmp_path, tiny_encoder, "sbert-defsent", "stage.1.data.rows=50")
-    found = result(spec, "nli-snli-dev")
+    (outcomes,) = result(spec, "nli-snli-dev").outcomes
     encoder = load_encoder(spec, machine(SETTINGS), cache=None)
     heads = load_file(Path(spec.location).parent / "heads.safetensors")
     frame = SAMPLE.open("snli", "dev").frame
-    u, v = (
-        encoder.encode(frame[name].to_list()).astype(np.float64)
-        for name in ("premise", "hypothesis")
-    )
-    logits = (
-        np.concatenate([u, v, np.abs(u - v)], axis=1) @ heads["0.head.weight"].T
-        + heads["0.head.bias"]
-    )
-    assert labels(found.outcomes[0], "predicted") == [
-        NLI_LABELS[index] for index in logits.argmax(axis=1)
-    ]
+    u, v = (encoder.encode(frame[name].to_list()) for name in ("premise", "hypothesis"))
+    logits = np.hstack([u, v, np.abs(u - v)]) @ heads["0.head.weight"].T + heads["0.head.bias"]
+    expected = [NLI_LABELS[index] for index in logits.argmax(axis=1)]
+    assert labels(outcomes, "predicted") == expected
 
 
 def test_a_model_without_a_head_for_pairs_is_refused_before_it_is_loaded(
@@ -161,20 +145,11 @@ def test_a_model_without_a_head_for_pairs_is_refused_before_it_is_loaded(
     for recipe, change in (
         ("snli-supcl", "stage.0.objective.weight=1.0"),
         ("defsent", "encoder.pooling=mean"),
-        ("simcse-nli", "encoder.pooling=mean"),
         ("glue-finetune", "encoder.pooling=mean"),  # a head with classes, but other ones
-        ("multitask", "encoder.max_tokens=32"),
     ):
         with pytest.raises(UsageError, match="trained no head that labels pairs"):
             TASK.check_recipe(load_recipe(recipe, [change]), SAMPLE)
-    for recipe in (
-        "sbert",
-        "snli-ce",
-        "snli-supcl",
-        "snli-augment-3p3n",
-        "defsent-sbert",
-        "sbert-defsent-multi",
-    ):
+    for recipe in ("sbert", "snli-ce", "defsent-sbert", "sbert-defsent-multi"):
         TASK.check_recipe(load_recipe(recipe, []), SAMPLE)
 
 
@@ -202,21 +177,3 @@ def test_a_file_of_labelled_pairs_is_scored_with_its_own_names(
     Path("scored.csv").write_text("sentence1,sentence2,score\na b,c d,3\n")
     with pytest.raises(MissingError, match="holds scored pairs, not labelled pairs"):
         result(run, "nli:scored.csv")
-
-
-def test_the_texts_of_selected_pairs_are_both_of_their_sides() -> None:
-    found = TASK.texts(SAMPLE, Selection(names=("nli-matched", "nli-snli-dev")))
-    assert found is not None
-    expected = [
-        SAMPLE.open(*SOURCES[name]).frame[side].to_list()
-        for name in ("nli-matched", "nli-snli-dev")
-        for side in SIDES
-    ]
-    assert [list(column) for column in found.columns] == expected
-    assert [(state.name, state.split) for state in found.states] == [
-        ("nli-matched", "dev"),
-        ("nli-snli-dev", "dev"),
-    ]
-    whole = TASK.texts(SAMPLE, Selection())
-    assert whole is not None
-    assert [state.name for state in whole.states] == [*SOURCES]

@@ -4,6 +4,7 @@ before, and refused.
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,10 +13,10 @@ from embedlab.core.errors import UsageError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.data.queries import Queries, open_query_folder
+from embedlab.encoders.device import machine
 from embedlab.encoders.kinds.bm25 import Bm25Index
-from embedlab.encoders.loading import DiceScorer
+from embedlab.encoders.loading import DiceScorer, load_encoder
 from embedlab.models.catalog import resolve
-from embedlab.models.location import spec_fingerprint
 from embedlab.scoring.readiness import Work, check_all
 from embedlab.scoring.selection import SelectedTask
 from embedlab.tasks.task import task
@@ -60,15 +61,8 @@ def slow_ranks(
     """
     found: dict[int, list[tuple[int, float]]] = {}
     for query, text in enumerate(queries.texts):
-        grades = dict(
-            zip(
-                queries.relevant[queries.query == query].tolist(),
-                queries.grade[queries.query == query].tolist(),
-                strict=True,
-            )
-        )
+        grades, scores = grades_of(queries, query), model(text, queries.candidates)
         again, rest = first[query][:depth], first[query][depth:]
-        scores = model(text, queries.candidates)
         order = sorted(again, key=lambda own: (-scores[own], grades.get(own, 0), own)) + rest
         found[query] = sorted(
             (grade, order.index(own) + 1.0 if own in order else np.inf)
@@ -77,28 +71,25 @@ def slow_ranks(
     return found
 
 
+def grades_of(queries: Queries, query: int) -> dict[int, int]:
+    own = queries.query == query
+    return dict(zip(queries.relevant[own].tolist(), queries.grade[own].tolist(), strict=True))
+
+
 def slow_order(queries: Queries, model: Score) -> list[list[int]]:
     rows = []
     for query, text in enumerate(queries.texts):
-        grades = dict(
-            zip(
-                queries.relevant[queries.query == query].tolist(),
-                queries.grade[queries.query == query].tolist(),
-                strict=True,
-            )
-        )
-        out = {place for number, place in zip(*queries.excluded, strict=True) if number == query}
-        scores = model(text, queries.candidates)
-        own = [place for place in range(len(queries.candidates)) if place not in out]
-        items = {
-            place: item for item, place in enumerate(grades)
-        }  # of one grade the last item comes first
-        rows.append(
-            sorted(
-                own,
-                key=lambda place: (-scores[place], grades.get(place, 0), -items.get(place, -place)),
-            )
-        )
+        grades, scores = grades_of(queries, query), model(text, queries.candidates)
+        out = queries.excluded[1][queries.excluded[0] == query]
+        items = {place: item for item, place in enumerate(grades)}
+
+        def place_of(
+            own: int, scores: Any = scores, grades: Any = grades, items: Any = items
+        ) -> Any:
+            # of one grade the last item comes first
+            return -scores[own], grades.get(own, 0), -items.get(own, -own)
+
+        rows.append(sorted({*range(len(queries.candidates))} - {*out.tolist()}, key=place_of))
     return rows
 
 
@@ -136,61 +127,33 @@ def test_what_another_program_found_is_reranked_and_what_it_did_not_find_stays_s
         for place, own in enumerate(documents)
     ]
     (tmp_path / "x.trec").write_text("\n".join([*lines, "q1 Q0 unknown 0 5 x"]))
-    found = evaluated(f"rerank:dice,trec:{tmp_path / 'x.trec'},5", folder, tmp_path)
+    (found,) = evaluated(f"rerank:dice,trec:{tmp_path / 'x.trec'},5", folder, tmp_path).outcomes
     queries = open_query_folder(folder)
-    own = {int(name[1:]): place for place, name in enumerate(queries.ids[0])}
-    first = [order.get(number, []) for number in sorted(own, key=own.__getitem__)]
-    assert ranks_in(queries, found.outcomes[0].items["predicted"].to_list()) == slow_ranks(
-        queries, dice, first, 5
-    )
-    assert f"{folder}: 3 queries have fewer than 5 documents to rerank" in found.outcomes[0].notes
-    assert any(
-        "1 of its lines name documents that are not in the corpus" in note
-        for note in found.outcomes[0].notes
-    )
+    first = [order.get(int(name[1:]), []) for name in queries.ids[0]]
+    expected = slow_ranks(queries, dice, first, 5)
+    assert ranks_in(queries, found.items["predicted"].to_list()) == expected
+    assert f"{folder}: 3 queries have fewer than 5 documents to rerank" in found.notes
+    assert any("1 of its lines name documents that are not in" in note for note in found.notes)
 
 
 def test_an_encoder_reads_only_what_was_found_first(
     folder: str, tmp_path: Path, tiny_encoder: Path
 ) -> None:
-    from embedlab.encoders.device import machine
-    from embedlab.encoders.loading import load_encoder
-
     name, queries = f"{tiny_encoder}?pooling=mean", open_query_folder(folder)
     found = evaluated(f"rerank({name},bm25,3)", folder, tmp_path)
-    settings = Settings(device="cpu", threads=1)
-    encoder = load_encoder(resolve(name, tmp_path).members[0], machine(settings))
+    (spec,), here = resolve(name, tmp_path).members, machine(Settings(device="cpu", threads=1))
+    encoder = load_encoder(spec, here, cache=tmp_path / "cache")
+    first = slow_order(queries, bm25)
+    read = {*queries.texts, *(queries.candidates[place] for own in first for place in own[:3])}
+    others = [text for text in queries.candidates if text not in read]
+    assert encoder.knows([*read]).all()
+    assert not encoder.knows(others).all()
 
     def model(query: str, documents: Sequence[str]) -> Sequence[float]:
         return encoder.score([query] * len(documents), list(documents)).tolist()
 
-    first = slow_order(queries, bm25)
-    assert ranks_in(queries, found.outcomes[0].items["predicted"].to_list()) == slow_ranks(
-        queries, model, first, 3
-    )
-    cached = load_encoder(
-        resolve(name, tmp_path).members[0], machine(settings), cache=tmp_path / "cache"
-    )
-    read = {queries.candidates[place] for own in first for place in own[:3]}
-    assert cached.knows([*read, *queries.texts]).all()
-    others = [text for text in queries.candidates if text not in read | {*queries.texts}]
-    assert not cached.knows(others).all()
-
-
-def test_its_identity_is_that_of_both_models_and_the_number(tmp_path: Path) -> None:
-    names = (
-        "rerank:dice,bm25,5",
-        "rerank:dice,bm25,6",
-        "rerank:bm25,dice,5",
-        "rerank(dice,bm25:bm25+,5)",
-        "rerank(dice,bm25,5)",
-    )
-    found = [
-        spec_fingerprint(resolve(name, tmp_path).members[0], precision="float32") for name in names
-    ]
-    assert len({*found[:4]}) == 4
-    assert found[4] == found[0]
-    assert resolve(names[0], tmp_path).members[0].name == names[4]
+    ranks = ranks_in(queries, found.outcomes[0].items["predicted"].to_list())
+    assert ranks == slow_ranks(queries, model, first, 3)
 
 
 @pytest.mark.parametrize(

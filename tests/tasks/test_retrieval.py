@@ -7,23 +7,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import embedlab
-from embedlab.analysis.measures import MEASURES, query_gold
+from embedlab.analysis.measures import MEASURES
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.data.own_files import open_query_file
-from embedlab.data.queries import open_query_folder
-from embedlab.encoders.encoder import similarities, similarity_rows
+from embedlab.encoders.device import machine
+from embedlab.encoders.encoder import Encoder, similarities, similarity_rows
 from embedlab.encoders.exact_search import OfVectors, relevant_ranks
 from embedlab.encoders.loading import DiceScorer, load_encoder
 from embedlab.models.catalog import resolve
 from embedlab.scoring.dev_score import dev_score
 from embedlab.scoring.results import evaluate_task
-from embedlab.scoring.selection import SelectedTask, select_tasks
 from embedlab.tasks.retrieval import METRICS, ranks_by
 from embedlab.tasks.task import Selection, TaskResult, task
-from tests.data.query_folders import CORPUS, QUERIES, write_folder
+from tests.data.query_folders import write_folder
 
 PAIRS = [
     ("what barks", "a dog barks"),
@@ -58,26 +56,22 @@ def test_a_query_ranks_all_its_positives_among_the_texts_of_the_file_but_its_own
     faq: str, tiny_encoder: Path
 ) -> None:
     queries = open_query_file(faq)
-    spec = resolve(f"{tiny_encoder}?pooling=mean", Path("runs")).members[0]
-    from embedlab.encoders.device import machine
-
-    encoder = load_encoder(spec, machine(Settings(device="cpu", threads=1)))
-    for scorer in (DiceScorer(), encoder):
+    for scorer in (DiceScorer(), encoder_of(f"{tiny_encoder}?pooling=mean", Path("runs"))):
         expected = []
         for anchor in dict.fromkeys(anchor for anchor, _ in PAIRS):
             own = [positive for first, positive in PAIRS if first == anchor]
             others = [text for text in queries.candidates if text != anchor]
-            scores = dict(
-                zip(
-                    others,
-                    np.round(scorer.score([anchor] * len(others), others), 5).tolist(),
-                    strict=True,
-                )
-            )
+            values = np.round(scorer.score([anchor] * len(others), others), 5).tolist()
+            scores = dict(zip(others, values, strict=True))
             order = sorted(others, key=lambda text: (-scores[text], text in own))
             expected.append(sorted(order.index(positive) + 1 for positive in own))
         found = ranks_by(scorer, queries)
         assert [sorted(found[queries.query == number].tolist()) for number in range(4)] == expected
+
+
+def encoder_of(name: str, runs: Path) -> Encoder:
+    here = machine(Settings(device="cpu", threads=1))
+    return load_encoder(resolve(name, runs).members[0], here)
 
 
 def evaluated(model: str, dataset: str, folder: Path, **more: object) -> TaskResult:
@@ -100,39 +94,15 @@ def test_an_evaluation_stores_ranks_and_all_measures(faq: str, tmp_path: Path) -
     ]
     (outcomes,) = found.outcomes
     gold, ranks = (outcomes.items[name].cast(float).to_numpy() for name in ("gold", "predicted"))
-    assert [score.value for score in found.evaluation.scores] == [
-        MEASURES[metric].value(gold, ranks) for metric in METRICS
-    ]
-    assert outcomes.name == faq
+    assert gold.tolist() == open_query_file(faq).query.tolist()  # without grades
+    values = [MEASURES[metric].value(gold, ranks) for metric in METRICS]
+    assert [score.value for score in found.evaluation.scores] == values
     (items,) = task("retrieval").items(None, [faq])
-    assert items.name == faq
+    assert outcomes.name == items.name == faq
     assert items.part.frame.rows() == PAIRS
 
 
-def test_what_a_folder_lacks_is_said_where_models_are_compared(tmp_path: Path) -> None:
-    corpus = [*CORPUS, '{"_id": "d7", "text": "Dogs A dog barks at night."}']
-    queries = ['{"_id": "q1", "text": "what barks"}', '{"_id": "q2", "text": null}', QUERIES[2]]
-    folder = str(write_folder(tmp_path / "folder", corpus, queries))
-    found = embedlab.compare(["dice", "bm25"], tasks=[folder], cache=tmp_path / "cache")
-    notes = "\n".join(found.notes)
-    assert "empty query (queries.jsonl:2): 1 skipped" in notes
-    assert "1 document has the text of a relevant one but is not marked relevant" in notes
-
-
-def test_a_file_of_queries_belongs_to_the_task_and_its_dev_score_is_mrr(
-    faq: str, tmp_path: Path
-) -> None:
-    folder = str(write_folder(tmp_path / "folder"))
-    (tmp_path / "pairs.csv").write_text("sentence1,sentence2,score\na b,c d,1\n")
-    assert select_tasks(
-        None, [faq, str(tmp_path / "pairs.csv"), folder, "retrieval-captions"], None
-    ) == [
-        SelectedTask(task="retrieval", names=(faq,)),
-        SelectedTask(task="sts", names=(str(tmp_path / "pairs.csv"),)),
-        SelectedTask(task="retrieval", names=(folder,)),
-        SelectedTask(task="retrieval", names=("retrieval-captions",)),
-    ]
-
+def test_the_dev_score_of_a_file_is_its_mrr(faq: str) -> None:
     class Trained:
         encoder = DiceScorer()
 
@@ -141,38 +111,18 @@ def test_a_file_of_queries_belongs_to_the_task_and_its_dev_score_is_mrr(
     assert dev_score(None, faq)(Trained()) == pytest.approx(expected)
 
 
-def test_what_is_not_of_the_task_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(MissingError, match="holds no pairs of anchor and positive"):
-        task("retrieval").texts(None, Selection(names=(str(tmp_path / "gone.csv"),)))
-    assert task("retrieval").in_all(None) == ()
-
-
 def test_a_file_of_scores_that_lacks_pairs_of_queries_and_candidates_is_refused(
     faq: str, tmp_path: Path
 ) -> None:
-    (tmp_path / "mine.csv").write_text(
-        "sentence1,sentence2,mine\n" + "".join(f"{first},{second},0.5\n" for first, second in PAIRS)
-    )
-    with pytest.raises(
-        UsageError, match="has no score for 14 of 20 pairs of a query and a document"
-    ):
+    lines = [f"{first},{second},0.5\n" for first, second in PAIRS]
+    (tmp_path / "mine.csv").write_text("sentence1,sentence2,mine\n" + "".join(lines))
+    with pytest.raises(UsageError, match="has no score for 14 of 20 pairs of a query and a docu"):
         evaluated(f"scores:{tmp_path / 'mine.csv'}", faq, tmp_path)
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> str:
     return str(write_folder(tmp_path / "folder"))
-
-
-def test_grades_of_a_folder_count_and_what_was_skipped_is_said(folder: str, tmp_path: Path) -> None:
-    found = evaluated("dice", folder, tmp_path)
-    queries = open_query_folder(folder)
-    ranks = ranks_by(DiceScorer(), queries)
-    gold = query_gold(queries.query, queries.grade)
-    assert found.evaluation.scores[0].value == MEASURES["ndcg@10"].value(gold, ranks)
-    assert found.evaluation.scores[0].value != MEASURES["ndcg@10"].value(queries.query, ranks)
-    assert found.outcomes[0].items["gold"].cast(float).to_list() == gold.tolist()
-    assert f"{folder}: query without a relevant document: 1 skipped" in found.evaluation.notes
 
 
 def test_a_run_of_another_program_is_a_model_with_what_it_does_not_share_said(
@@ -228,26 +178,18 @@ def test_queries_and_documents_have_the_prompts_that_the_folder_of_a_model_state
         json.dumps({"prompts": {"query": "who a dog ", "document": "a bird "}})
     )
     plain, own = f"{model}?pooling=mean", open_query_file(faq)
-    from embedlab.encoders.device import machine
-
-    encoder = load_encoder(
-        resolve(plain, tmp_path).members[0], machine(Settings(device="cpu", threads=1))
+    encoder = encoder_of(plain, tmp_path)
+    vectors = OfVectors(
+        first=encoder.encode([f"who a dog {text}" for text in own.texts]),
+        second=encoder.encode([f"a bird {text}" for text in own.candidates]),
+        similarity="cosine",
     )
-    first, second = (
-        encoder.encode([f"who a dog {text}" for text in own.texts]),
-        encoder.encode([f"a bird {text}" for text in own.candidates]),
-    )
-    expected = relevant_ranks(OfVectors(first=first, second=second, similarity="cosine"), own)
     found = evaluated(plain, faq, tmp_path)
-    assert found.outcomes[0].items["predicted"].cast(float).to_list() == expected.tolist()
-    assert {"prompt 'query' of its folder", "prompt 'document' of its folder"} <= {
-        *found.evaluation.notes
-    }
-    assert (
-        found.evaluation.fingerprint
-        == evaluated(plain, faq, tmp_path).evaluation.fingerprint
-        == encoder.fingerprint
-    )
+    ranks = found.outcomes[0].items["predicted"].cast(float).to_list()
+    assert ranks == relevant_ranks(vectors, own).tolist()
+    notes = {"prompt 'query' of its folder", "prompt 'document' of its folder"}
+    assert notes <= {*found.evaluation.notes}
+    assert found.evaluation.fingerprint == encoder.fingerprint
     typed = evaluated(f"{plain}&prompt=query", faq, tmp_path)
     assert not any("of its folder" in note for note in typed.evaluation.notes)
 
@@ -270,25 +212,14 @@ def test_a_model_that_reads_each_query_with_each_document_is_refused_above_a_num
     assert f"rerank:{folder},bm25,100" in (refused.value.hint or "")
 
 
-def test_relevance_without_grades_is_stored_as_the_number_of_the_query(
-    faq: str, tmp_path: Path
-) -> None:
-    (outcomes,) = evaluated("dice", faq, tmp_path).outcomes
-    assert outcomes.items["gold"].to_list() == [*open_query_file(faq).query]
-
-
 def test_a_relevant_document_that_is_absent_counts_as_one_that_is_never_found(
     folder: str, tmp_path: Path
 ) -> None:
-    whole = evaluated("dice", folder, tmp_path)
+    before = evaluated("dice", folder, tmp_path).outcomes[0].items["predicted"]
     path = Path(folder) / "qrels" / "test.tsv"
     path.write_text(path.read_text() + "q1\td77\t1\n")
     result = evaluated("dice", folder, tmp_path)
-    before, after = (
-        [str(prediction) for prediction in each.outcomes[0].items["predicted"]]
-        for each in (whole, result)
-    )
-    assert after == [*before, "inf"]
+    assert result.outcomes[0].items["predicted"].to_list() == [*before, float("inf")]
     recall = {score.metric: score.value for score in result.evaluation.scores}["recall@100"]
     assert recall == pytest.approx((2 / 3 + 1) / 2)
     run = tmp_path / "found.trec"
@@ -299,35 +230,27 @@ def test_a_relevant_document_that_is_absent_counts_as_one_that_is_never_found(
     assert len(reranked.items["predicted"]) == 4
 
 
-def test_texts_in_other_letters_are_noted(tmp_path: Path) -> None:
-    corpus = [
-        f'{{"_id": "d{n}", "text": "{text}"}}' for n, text in enumerate(["One.", "two", "ONE"])
+def test_copies_of_relevant_documents_and_of_queries_and_what_they_cost_are_said(
+    tmp_path: Path,
+) -> None:
+    documents = [
+        *(f"an answer of number {n}" for n in range(4)),
+        *["an answer of number 0"] * 2,
+        "An ANSWER of number 1.",
     ]
+    corpus = [f'{{"_id": "d{n}", "text": "{text}"}}' for n, text in enumerate(documents)]
     queries = [
-        f'{{"_id": "q{n}", "text": "{text}"}}' for n, text in enumerate(["a b?", "A b", "c"])
+        f'{{"_id": "q{n}", "text": "{text}"}}'
+        for n, text in enumerate(("number 0", "of 1", "Of 1?"))
     ]
     qrels = ["query-id\tcorpus-id\tscore", "q0\td0\t1", "q1\td1\t1", "q2\td1\t1"]
-    path = write_folder(tmp_path / "faq", corpus=corpus, queries=queries, qrels=qrels)
-    notes = [*evaluated("dice", str(path), tmp_path).evaluation.notes]
-    assert f"{path}: 1 document has the words of a relevant one but is not marked relevant" in notes
-    assert f"{path}: a query has the words of another: 1 of 3" in notes
-
-
-@pytest.mark.parametrize("copies", [0, 1, 2])
-def test_copies_of_relevant_documents_and_what_they_cost_are_said(
-    copies: int, tmp_path: Path
-) -> None:
-    corpus = [f'{{"_id": "d{n}", "text": "an answer of number {n}"}}' for n in range(4)]
-    corpus += [f'{{"_id": "c{n}", "text": "an answer of number 0"}}' for n in range(copies)]
-    queries = ['{"_id": "q1", "text": "number 0"}', '{"_id": "q2", "text": "of 1"}']
-    qrels = ["query-id\tcorpus-id\tscore", "q1\td0\t1", "q2\td1\t1"]
-    path = write_folder(tmp_path / "faq", corpus=corpus, queries=queries, qrels=qrels)
-    result = evaluated("dice", str(path), tmp_path).evaluation
-    notes = [note for note in result.notes if "the text of a relevant one" in note]
-    best = 100 * (1 / np.log2(2 + copies) + 1) / 2
-    assert len(notes) == bool(copies)
-    if copies:
-        assert f": {copies} document" in notes[0]
-        assert notes[0].endswith(f"the best possible ndcg@10 is {best:.2f}")
+    path = str(write_folder(tmp_path / "faq", corpus=corpus, queries=queries, qrels=qrels))
+    result = evaluated("dice", path, tmp_path).evaluation
+    said = "\n".join(result.notes)
+    assert "2 documents have the text of a relevant one" in said
+    assert "1 document has the words of a relevant one but is not marked relevant" in said
+    assert "a query has the words of another: 1 of 3" in said
+    best = 100 * (1 / np.log2(2 + 2) + 1 + 1) / 3
+    assert f"the best possible ndcg@10 is {best:.2f}" in said
     value = {score.metric: score.value for score in result.scores}["ndcg@10"]
     assert 100 * value <= best + 1e-9
