@@ -30,7 +30,7 @@ from embedlab.scoring.selection import SelectedTask
 from embedlab.training.stage_data import open_stages
 from embedlab.training.stages import train_run
 from tests.conftest import thin_out
-from tests.tasks.test_head_predictions import MACHINE, SAMPLE
+from tests.tasks.test_multitask import MACHINE, SAMPLE
 
 RESULTS = Path(__file__).parents[1]
 LIAO = {"SBERT baseline": "snli-ce", "allpalln-lambda0.3-SCL": "snli-supcl"}

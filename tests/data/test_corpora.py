@@ -193,6 +193,8 @@ def test_oxford_definitions_are_joined_and_parted_by_word_unless_they_are_parted
 def test_definitions_of_ones_own_are_parted_by_word_whatever_its_case(write: Write) -> None:
     words = [f"word{number}" for number in range(2000)]
     assert all(split_of(word) == split_of(word.upper()) for word in words)
+    # stored runs were trained on these splits
+    assert [split_of(word) for word in ("dog", "cat", "ant")] == ["train", "test", "dev"]
     path = str(write("d.tsv", "".join(f"{word}\tfirst\n{word}\tsecond\n" for word in words)))
     rows = [
         Source().open(path, split, kind="definitions").frame.height
