@@ -14,7 +14,6 @@ from embedlab.tui.compare.model import (
     forest_lines,
     model_scores,
     place_on,
-    slice_expression,
     verdict,
     why_lines,
 )
@@ -33,19 +32,19 @@ def test_the_verdict_names_side_and_points_of_the_comparison() -> None:
         assert (line.sign == "▼") == difference.significant
 
 
-def test_where_nothing_is_clear_there_is_one_sentence() -> None:
-    shown = shown_of(["near", "twin", "third"])
-    same = dict.fromkeys(shown.models, shown.similarities["near"])
+def shown_with(averages: dict[str, tuple[str, ...]], *twins: str) -> Shown:
+    """What is shown of "near", "far" and TWINS, which predict as "near" does."""
+    shown = shown_of(["near", "far", *twins])
     assert shown.outcomes is not None
-    outcomes = shown.outcomes
-    twins = type(outcomes)(
-        rows=outcomes.rows,
-        predictions=outcomes.predictions.with_columns(**same),
-        blocks=outcomes.blocks,
-        sentences=outcomes.sentences,
-    )
-    alike = Shown(models=shown.models, columns=shown.columns, outcomes=twins, similarities=same)
-    assert verdict(compare_shown(alike)) == ["No difference from near is clear on any of 2 rows."]
+    predictions = shown.outcomes.predictions.with_columns(**dict.fromkeys(twins, "near"))
+    outcomes = replace(shown.outcomes, averages={"sts": averages}, predictions=predictions)
+    return replace(shown, outcomes=outcomes)
+
+
+def test_where_nothing_is_clear_there_is_one_sentence() -> None:
+    shown = shown_with({}, "twin")
+    twins = replace(shown, models=("near", "twin"), columns=shown.columns[::2])
+    assert verdict(compare_shown(twins)) == ["No difference from near is clear on any of 2 rows."]
 
 
 def test_one_model_is_asked_to_be_compared() -> None:
@@ -62,37 +61,22 @@ def test_a_model_that_scored_a_part_leaves_the_others_numbers() -> None:
             assert one.items == other.items
 
 
-def test_an_average_sums_the_comparison_up() -> None:
-    shown = shown_of(["near", "far"])
-    assert shown.outcomes is not None
-    averages = {"sts": {"average of two": ("sts12", "sick-r")}}
-    summed = replace(shown, outcomes=replace(shown.outcomes, averages=averages))
-    comparison = compare_shown(summed)
+def test_the_widest_average_sums_the_comparison_up() -> None:
+    averages = {"first alone": ("sts12",), "average of two": ("sts12", "sick-r")}
+    comparison = compare_shown(shown_with(averages))
     (sentence,) = verdict(comparison)
     assert sentence.startswith("near beats far by ")
     assert sentence.endswith("on average, and on 2 of 2 datasets")
     scores, signs = model_scores(comparison)
     assert (set(scores), signs) == ({"near", "far"}, {"far": "▼"})
-    lines = [(line.title, line.mark) for line in forest_lines(comparison)]
-    assert lines == [("average of two", "■"), ("sts12", "■"), ("sick-r", "■")]
-
-
-def test_what_sums_the_comparison_up_comes_before_the_other_averages() -> None:
-    shown = shown_of(["near", "far"])
-    assert shown.outcomes is not None
-    averages = {"sts": {"first alone": ("sts12",), "average of two": ("sts12", "sick-r")}}
-    summed = replace(shown, outcomes=replace(shown.outcomes, averages=averages))
-    titles = [line.title for line in forest_lines(compare_shown(summed))]
+    titles = [line.title for line in forest_lines(comparison)]
     assert titles == ["average of two", "first alone", "sts12", "sick-r"]
+    assert model_scores(compare_shown(shown_with({}))) == ({}, {})  # there is no sum
 
 
 def test_a_model_that_is_not_told_from_the_reference_has_its_own_mark_hollow() -> None:
-    shown = shown_of(["near", "far", "twin"])
-    assert shown.outcomes is not None
-    predictions = shown.outcomes.predictions.with_columns(twin="near")
-    alike = replace(shown, outcomes=replace(shown.outcomes, predictions=predictions))
-    marks = [line.mark for line in forest_lines(compare_shown(alike))]
-    assert marks == ["■", "△", "■", "△"]
+    lines = list(forest_lines(compare_shown(shown_with({}, "twin"))))
+    assert [line.mark for line in lines] == ["■", "△", "■", "△"]
 
 
 @pytest.mark.parametrize(("low", "high"), [(-50.0, 2.0), (-1.0, 1.0), (0.0, 30.0)])
@@ -100,12 +84,6 @@ def test_zero_is_written_over_its_rule(low: float, high: float) -> None:
     labels = axis_labels(low, high, 40)
     assert len(labels) == 40
     assert labels[place_on(0.0, low, high, 40)] == "0"
-
-
-def test_scores_in_the_header_need_one_sum() -> None:
-    scores, signs = model_scores(compare_shown(shown_of(["near", "far"])))
-    assert scores == {}  # two datasets without an average
-    assert signs == {}
 
 
 def test_the_bar_shows_interval_value_and_zero() -> None:
@@ -116,11 +94,6 @@ def test_the_bar_shows_interval_value_and_zero() -> None:
         assert len(bar) == 41
         assert abs(bar.index(line.mark) - (line.delta - low) / (high - low) * 40) <= 0.5
         assert abs(bar.index("│") - (0 - low) / (high - low) * 40) <= 0.5
-
-
-def test_a_row_opens_its_items() -> None:
-    comparison = compare_shown(shown_of(["near", "far"]))
-    assert slice_expression(comparison, next(iter(forest_lines(comparison)))) == "dataset:sts12"
 
 
 def test_why_counts_the_kinds_of_items_and_says_where_there_are_none() -> None:

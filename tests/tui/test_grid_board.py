@@ -7,111 +7,49 @@ import pytest
 
 from embedlab.core.schema import read_toml
 from embedlab.core.settings import Settings
-from embedlab.experiments.grid_file import load_grid
-from embedlab.experiments.plan import GridFolder, GridPlace, GridPlan
-from embedlab.experiments.planner import expand_grid
-from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.events import EventLog, Finished, Step
+from embedlab.runs.events import EventLog
 from embedlab.runs.store import RunFolder
 from embedlab.tui.runs.curves import CurvePlot
 from embedlab.tui.runs.grid_model import board, read_scores, spread_text
-from embedlab.tui.runs.grid_screen import GridScreen
 from embedlab.tui.runs.launch_sheet import LaunchSheet
 from embedlab.tui.runs.launching import DryRun
 from embedlab.tui.runs.model import RunFollower
-from tests.tui.test_dashboard import Open, dashboard, opened
-from tests.tui.world import make_run, screen_text, until
+from tests.tui.world import Open, dashboard, make_grid, screen_text, step_of, until
 
-__all__ = ["opened"]
 _NAMES = {"[": "left_square_bracket", "]": "right_square_bracket", ".": "full_stop"}
-
-GRID = """
-summary = "A test."
-base = "snli-ce"
-seeds = [1, 2]
-tasks = ["sts"]
-[set]
-encoder = "nobody/nothing"
-[axes]
-"optim.lr" = [1e-5, 2e-5]
-"encoder.pooling" = ["cls", "mean"]
-"""
-
-
-def make_grid(settings: Settings) -> GridPlan:
-    file = settings.runs.parent / "mine.toml"
-    file.write_text(GRID)
-    place = GridPlace(runs=str(settings.runs), cache=str(settings.cache), data="tiny")
-    plan = expand_grid(load_grid(str(file)), place)
-    plan.save(GridFolder.of(settings.runs, plan.name).plan_file)
-    for number, variant in enumerate(plan.variants):
-        for seed in plan.seeds:
-            run = make_run(
-                settings, variant.run, seed, Finished(step=30), dev=50 + 10 * number + seed
-            )
-            score = StoredScore(
-                by="dataset",
-                slice="sts12",
-                metric="spearman",
-                setting="all",
-                items=3,
-                value=(90 - 10 * number + seed) / 100,
-            )
-            Evaluation(
-                task="sts", model=run.id, fingerprint="f", precision="float32", pooling="mean", max_tokens=9, truncated=0,
-                data=(), marks=(), scores=(score,),
-            ).save(run.evaluations)  # fmt: skip
-    return plan
-
-
-async def test_a_grid_names_the_rooms_and_their_keys_lead_there(opened: Open) -> None:
-    async with opened((200, 60)) as pilot:
-        app = dashboard(pilot)
-        make_grid(app.settings)
-        await pilot.press("3")
-        await until(pilot, lambda: "sts  spearman · items" in screen_text(app))
-        facts = "trainings 8 finished   speed 800 rows/s   seeds 1, 2\n"
-        await until(pilot, lambda: facts in screen_text(app))
-        row = "8 cells   61.50 ± 0.71 spearman "
-        await until(pilot, lambda: row in screen_text(app))
-        await pilot.press("enter")
-        await until(pilot, lambda: isinstance(app.screen, GridScreen))
-        await until(pilot, lambda: "1 Data  2 Compare  3 Runs    mine" in screen_text(app))
-        await until(pilot, lambda: "81.50 ± 0.71 *" in screen_text(app))
-        cells = "✓   seed 1   finished   step 30 of 30   loss 0.25   dev 51.00   sts12 91.00"
-        assert cells in screen_text(app)
-        assert "╭─ dev score ─" in screen_text(app)
-        await pilot.press("c")
-        assert app.focused is app.screen.query_one("#places")
-        await pilot.press("2")
-        await until(pilot, lambda: app.screen is app.main and app.room.id == "compare")
 
 
 async def test_the_board_of_a_grid_follows_its_cells_without_a_key(opened: Open) -> None:
-    async with opened() as pilot:
+    async with opened((200, 60)) as pilot:
         app = dashboard(pilot)
         plan = make_grid(app.settings)
-        run = RunFolder.of(app.settings.runs, plan.variants[0].run, 1)
+
+        async def shows(*texts: str) -> None:
+            await until(pilot, lambda: all(text in screen_text(app) for text in texts))
+
         await pilot.press("3")
-        await until(pilot, lambda: app.room.crumbs == ("mine",))
+        await shows(
+            "sts  spearman · items",
+            "trainings 8 finished   speed 800 rows/s   seeds 1, 2\n",
+            "8 cells   61.50 ± 0.71 spearman ",
+        )
         await pilot.press("enter")
-        await until(pilot, lambda: "step 30 of 30   loss 0.25" in screen_text(app))
+        await shows(
+            "1 Data  2 Compare  3 Runs    mine",
+            "81.50 ± 0.71 *",
+            "✓   seed 1   finished   step 30 of 30   loss 0.25   dev 51.00   sts12 91.00",
+            "╭─ dev score ─",
+        )
+        run = RunFolder.of(app.settings.runs, plan.variants[0].run, 1)
         with EventLog(run.events_file) as log:  # as of a cell that was resumed elsewhere
-            step = Step(
-                stage=0,
-                epoch=1.0,
-                step=40,
-                steps=50,
-                loss=6.5,
-                lr=2e-5,
-                rows_per_s=9.0,
-                eta_s=9.0,
-                memory_mib=700.0,
-            )
-            log.append(step)
-        await until(pilot, lambda: "step 40 of 50   loss 6.5" in screen_text(app))
+            log.append(step_of(40, 50, loss=6.5))
+        await shows("step 40 of 50   loss 6.5")
         plot = app.screen.query_one("#loss-curve", CurvePlot)
         await until(pilot, lambda: any(6.5 in one.y for one in plot._series))
+        await pilot.press("c")
+        assert app.focused is app.screen.query_one("#places")
+        await pilot.press("2")  # the keys of the rooms lead there
+        await until(pilot, lambda: app.screen is app.main and app.room.id == "compare")
 
 
 async def test_a_grid_is_launched_and_its_board_opened_in_twelve_keys_and_its_values(
@@ -133,8 +71,7 @@ async def test_a_grid_is_launched_and_its_board_opened_in_twelve_keys_and_its_va
 
         async def value(field: str, text: str) -> None:
             await until(pilot, lambda: getattr(app.focused, "name", None) == field)
-            for letter in text:
-                await pilot.press(_NAMES.get(letter, letter))
+            await pilot.press(*(_NAMES.get(letter, letter) for letter in text))
 
         await pilot.press("3", "n")
         await until(pilot, lambda: isinstance(app.screen, LaunchSheet) and app.screen._choices)
@@ -150,10 +87,11 @@ async def test_a_grid_is_launched_and_its_board_opened_in_twelve_keys_and_its_va
         await value("seeds", "2")
         await pilot.press("ctrl+s")  # the ninth key
         await until(pilot, lambda: app.screen is app.main)
-        assert tuple(started[0][:2]) == ("grid", "run")
-        assert read_toml(Path(started[0][2]))["axes"] == {"objective.temperature": [0.5]}
-        assert "stages.data.rows=64" in started[0]
-        assert started[0][list(started[0]).index("--seeds") + 1] == "2"
+        words = started[0]
+        assert tuple(words[:2]) == ("grid", "run")
+        assert read_toml(Path(words[2]))["axes"] == {"objective.temperature": [0.5]}
+        assert "stages.data.rows=64" in words
+        assert words[words.index("--seeds") + 1] == "2"
         await until(pilot, lambda: app.room.crumbs == ("mine",))
         await pilot.press("enter")
         await until(pilot, lambda: "81.50 ± 0.71 *" in screen_text(app))

@@ -11,7 +11,6 @@ from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.paths import STARTER_FOLDER
 from embedlab.core.schema import read_toml
 from embedlab.core.settings import Settings
-from embedlab.experiments.grid_file import grid_path
 from embedlab.tui.runs.launching import (
     Choice,
     Form,
@@ -77,13 +76,14 @@ def test_a_grid_runs_by_its_name_until_something_is_changed(
 ) -> None:
     form = new_form(GRID, settings)
     assert words(GRID, form, settings, tmp_path)[:3] == ["grid", "run", "snli-supcl-tau"]
-    axis = "axis objective.temperature"
-    changed = replace(form, values={**form.values, axis: "[0.1, 1.0]", "name": "mine"})
+    axes = {"objective.temperature": [0.1, 1.0], "optim.lr": [1e-5, 2e-5]}
+    values = {"axis objective.temperature": "[0.1, 1.0]", "name": "mine"}
+    changed = typed(form, **values)
+    changed = replace(changed, text=f'{form.text}\n[axes]\n"optim.lr" = [1e-5, 2e-5]\n')
     path = Path(words(GRID, changed, settings, tmp_path)[2])
     assert path.name == "mine.toml"
     table = read_toml(path)
-    assert table["axes"] == {"objective.temperature": [0.1, 1.0]}
-    assert table["set"] == {"objective.weight": 0.5}
+    assert (table["axes"], table["set"]) == (axes, {"objective.weight": 0.5})
     assert "snli-supcl" in str(table["base"])
 
 
@@ -99,16 +99,6 @@ def test_toml_that_cannot_be_meant_is_refused(
 ) -> None:
     with pytest.raises(UsageError):
         words(RECIPE, typed(new_form(RECIPE, settings), **change), settings, tmp_path)
-
-
-def test_an_axis_that_is_typed_as_toml_is_added_to_those_of_the_grid(
-    settings: Settings, tmp_path: Path
-) -> None:
-    form = new_form(GRID, settings)
-    axis = '\n[axes]\n"optim.lr" = [1e-5, 2e-5]\n'
-    file = words(GRID, replace(form, text=form.text + axis), settings, tmp_path)[2]
-    own = read_toml(grid_path(GRID.name))["axes"]
-    assert read_toml(Path(file))["axes"] == {**own, "optim.lr": [1e-5, 2e-5]}
 
 
 def test_a_name_that_is_taken_gets_a_number(settings: Settings) -> None:

@@ -115,19 +115,6 @@ async def test_a_browser_sees_the_items_and_its_keys_are_obeyed(served: str, cli
         await shown(terminal, "no runs yet")
 
 
-async def test_the_page_around_the_terminal_is_light_in_a_light_theme(
-    tmp_path: Path, client: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("EMBEDLAB_THEME", "textual-light")
-    server = start(tmp_path, "--quiet", "--port", str(free_port()))
-    try:
-        async with client.get(address(server)) as answer:
-            assert "background: #e0e0e0; color: #202020" in await answer.text()
-    finally:
-        server.terminate()
-        server.communicate(timeout=30)
-
-
 async def test_the_page_has_a_title_and_loads_nothing_from_elsewhere(
     served: str, client: Any
 ) -> None:
@@ -142,47 +129,40 @@ async def test_the_page_has_a_title_and_loads_nothing_from_elsewhere(
             assert answer.status == 200, path
 
 
-@pytest.mark.parametrize("query", ["", "?token=", "?token=wrong", "?token=%FF", "?tokens="])
-async def test_a_page_without_the_right_token_is_refused(
-    served: str, client: Any, query: str
-) -> None:
-    async with client.get(f"{origin_of(served)}/{query}") as answer:
-        assert answer.status == 403
-        assert "printed" in await answer.text()
-
-
 async def refusal(client: Any, url: str, headers: dict[str, str]) -> int:
     with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
         await client.ws_connect(url, headers=headers)
     return int(refused.value.status)
 
 
-@pytest.mark.parametrize("path", ["/ws", "/ws/wrong", "/ws?token=wrong"])
-async def test_a_websocket_without_the_right_token_is_refused(
-    served: str, client: Any, path: str
+async def test_without_the_right_token_page_and_websocket_are_refused(
+    served: str, client: Any
 ) -> None:
-    assert await refusal(client, f"{origin_of(served)}{path}", {"Origin": origin_of(served)}) == 403
+    own = origin_of(served)
+    for query in ("", "?token=", "?token=wrong", "?token=%FF", "?tokens="):
+        async with client.get(f"{own}/{query}") as answer:
+            assert answer.status == 403, query
+            assert "printed" in await answer.text()
+    for path in ("/ws", "/ws/wrong", "/ws?token=wrong"):
+        assert await refusal(client, f"{own}{path}", {"Origin": own}) == 403, path
 
 
 async def test_a_websocket_of_another_page_is_refused_though_it_has_the_token(
     served: str, client: Any
 ) -> None:
     socket_url, own = await websocket_of(client, served), urlsplit(served)
-    other_port = f"http://{own.hostname}:{free_port()}"
-    likes = (
+    origins = (
+        "http://elsewhere.example",
+        f"http://{own.hostname}:{free_port()}",
         f"https://{own.netloc}",
         f"http://{own.netloc}.example",
         f"http://localhost:{own.port}",
+        "null",
     )
-    origins = ["http://elsewhere.example", other_port, *likes, "null"]
-    for origin in origins:
-        assert await refusal(client, socket_url, {"Origin": origin}) == 403, origin
-    assert await refusal(client, socket_url, {}) == 403
-    rebound = {
-        "Origin": f"http://elsewhere.example:{own.port}",
-        "Host": f"elsewhere.example:{own.port}",
-    }
-    assert await refusal(client, socket_url, rebound) == 403
+    rebound = f"elsewhere.example:{own.port}"
+    headers = [{"Origin": origin} for origin in origins]
+    for sent in (*headers, {}, {"Origin": f"http://{rebound}", "Host": rebound}):
+        assert await refusal(client, socket_url, sent) == 403, sent
 
 
 async def test_another_name_of_this_machine_serves_a_page_that_works(
@@ -207,8 +187,9 @@ def test_a_port_in_use_is_two_lines(tmp_path: Path) -> None:
 
 
 async def test_on_a_network_the_token_is_needed_and_the_program_says_what_it_means(
-    tmp_path: Path, client: Any
+    tmp_path: Path, client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("EMBEDLAB_THEME", "textual-light")
     server = start(tmp_path, "--host", "0.0.0.0", "--port", str(free_port()))
     try:
         assert server.stderr is not None
@@ -220,6 +201,8 @@ async def test_on_a_network_the_token_is_needed_and_the_program_says_what_it_mea
             assert answer.status == 403
         async with client.get(f"{local}/?{urlsplit(url).query}") as answer:
             assert answer.status == 200
+            # around the terminal, as in the theme
+            assert "background: #e0e0e0; color: #202020" in await answer.text()
         assert await refusal(client, f"{local}/ws", {"Origin": local}) == 403
     finally:
         server.terminate()
@@ -272,14 +255,23 @@ async def connect(client: Any, url: str, query: str = "?width=100&height=30") ->
     )
 
 
-async def test_a_dashboard_ends_when_its_server_is_killed_even_while_it_starts(
+async def test_a_dashboard_waits_loaded_takes_its_browsers_size_and_ends_with_a_killed_server(
     tmp_path: Path, client: Any
 ) -> None:
     with starter_server(tmp_path) as (server, url):
-        shows = await connect(client, url)
-        await shown(shows, " items")
+        waiting = await loaded(server)
+        first = await connect(client, url, "?width=97&height=31")
+        await shown(first, "\x1b[31;1H")
+        assert waiting in dashboards_of(server)  # the one that waited, and no other
+        await first.send_json(["resize", {"width": 10**5, "height": 10**5}])
+        await shown(first, "\x1b[400;1H")
+        assert all(process.memory_info().rss < 2**30 for process in dashboards_of(server))
+        waiting.kill()
+        assert await closed_by(first)
+        second = await connect(client, url, f"?width={'9' * 30}&height=-5")
+        await shown(second, " items")
         await connect(client, url)
-        processes = dashboards_of(server)  # the second may not have begun
+        processes = dashboards_of(server)  # the third may not have begun
         assert processes
         server.kill()
         await ended(processes)
@@ -290,7 +282,7 @@ async def test_dashboards_end_with_their_clients_and_with_a_server_that_is_stopp
 ) -> None:
     with starter_server(tmp_path) as (server, url):
         # More than one connection may be cut while its dashboard still loads.
-        cut = [await connect(client, url) for _ in range(3)]
+        cut = [await connect(client, url) for _ in range(2)]
         processes = dashboards_of(server)
         for terminal in cut:
             terminal._response.close()
@@ -322,37 +314,21 @@ async def test_a_browser_that_comes_while_a_dashboard_starts_takes_it_and_leaves
     assert dashboard._process is None
     await dashboard.end()
     assert dashboard.has_ended
+    server._spare = dashboard  # as one that ended while it waited
+    another = server._next_dashboard()
+    assert another is not dashboard
+    await another.end()
     await server.on_shutdown(aiohttp.web.Application())
     own = psutil.Process().children(recursive=True)
     assert not [child for child in own if words_of(child) == ["sleep", "60"]]
 
 
-async def test_a_dashboard_waits_loaded_for_the_next_browser_and_takes_its_size(
-    tmp_path: Path, client: Any
-) -> None:
-    with starter_server(tmp_path) as (server, url):
-        waiting = await loaded(server)
-        terminal = await connect(client, url, "?width=97&height=31")
-        await shown(terminal, "\x1b[31;1H")
-        assert waiting in dashboards_of(server)  # the one that waited, and no other
-        waiting.kill()
-        assert await closed_by(terminal)
-        another = await loaded(server, but=waiting)
-        another.kill()  # one that ended while it waited is not given to a browser
-        await ended([another])
-        await shown(await connect(client, url), " items")
-
-
-async def loaded(
-    server: "subprocess.Popen[str]", but: psutil.Process | None = None
-) -> psutil.Process:
-    """Wait for a dashboard of SERVER, another than BUT."""
+async def loaded(server: "subprocess.Popen[str]") -> psutil.Process:
+    """Wait for a dashboard of SERVER."""
     async with asyncio.timeout(60):
-        while True:
-            for dashboard in dashboards_of(server):
-                if dashboard != but:
-                    return dashboard
+        while not (found := dashboards_of(server)):  # noqa: ASYNC110
             await asyncio.sleep(0.05)
+    return found[0]
 
 
 async def closed_by(terminal: Any, patience_s: float = 60.0) -> int:
@@ -361,15 +337,6 @@ async def closed_by(terminal: Any, patience_s: float = 60.0) -> int:
         while not terminal.closed:
             await terminal.receive()
     return int(terminal.close_code)
-
-
-async def test_sizes_have_limits(tmp_path: Path, client: Any) -> None:
-    with starter_server(tmp_path) as (server, url):
-        huge = await connect(client, url, f"?width={'9' * 30}&height=-5")
-        await shown(huge, " items")
-        await huge.send_json(["resize", {"width": 10**5, "height": 10**5}])
-        await shown(huge, "\x1b[400;1H")
-        assert all(process.memory_info().rss < 2**30 for process in dashboards_of(server))
 
 
 async def test_input_that_waits_and_dashboards_have_limits(client: Any) -> None:

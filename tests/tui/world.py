@@ -5,23 +5,33 @@ import re
 import socket
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from html import unescape
 
 import numpy as np
 import polars as pl
 import pytest
+from textual import events
 from textual.app import App
 from textual.pilot import Pilot
 
 from embedlab.analysis.evidence import ModelColumns
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
+from embedlab.experiments.grid_file import load_grid
+from embedlab.experiments.plan import GridFolder, GridPlace, GridPlan
+from embedlab.experiments.planner import expand_grid
 from embedlab.outcomes.frame import ROWS, Block, Outcomes
 from embedlab.runs.environment import collect_environment
-from embedlab.runs.events import Dev, Event, EventLog, Started, Step
+from embedlab.runs.evaluations import Evaluation, StoredScore
+from embedlab.runs.events import Dev, Event, EventLog, Finished, Started, Step
 from embedlab.runs.store import RunFolder
+from embedlab.tui.app import Dashboard
 from embedlab.tui.workbench import Shown
 
+Open = Callable[..., AbstractAsyncContextManager[Pilot[None]]]
+
+_NAMES = {"/": "slash", " ": "space", ">": "greater_than_sign", "\r": "enter"}
 _CELL = 12.2  # the width of a letter in a screenshot
 NOUNS = ("cat", "dog", "horse", "train", "bird", "child", "boat", "tree")
 
@@ -73,6 +83,17 @@ def shown_of(models: Sequence[str], pairs: int = 120, lacking: Sequence[str] = (
     )
 
 
+def dashboard(pilot: Pilot[None]) -> Dashboard:
+    assert isinstance(pilot.app, Dashboard)
+    return pilot.app
+
+
+def at_once(pilot: Pilot[None], text: str) -> None:
+    """Send the keys of TEXT before any of them is handled, as one packet does."""
+    for letter in text:
+        pilot.app.post_message(events.Key(_NAMES.get(letter, letter), letter))
+
+
 def screen_text(app: App[None]) -> str:
     """What the screen shows, without styles."""
     cells: dict[tuple[int, int], str] = {}
@@ -96,9 +117,8 @@ async def until(pilot: Pilot[None], holds: Callable[[], object], patience_s: flo
     ending = time.monotonic() + patience_s
     while not holds():
         if time.monotonic() > ending:
-            pytest.fail("it did not happen in time")
+            pytest.fail(f"it did not happen in time; the screen:\n{screen_text(pilot.app)}")
         await asyncio.sleep(0.02)
-        await pilot.pause()
 
 
 def make_run(
@@ -113,25 +133,70 @@ def make_run(
     run = RunFolder.of(settings.runs, name, seed)
     facts = collect_environment(seed=seed, device="cpu", precision="float32", threads=1, data=[])
     run.write_once(load_recipe("snli-ce"), facts)
+    steps = 10 * len(losses)
     with EventLog(run.events_file) as log:
-        log.append(Started(pid=1, host=socket.gethostname(), steps=10 * len(losses)))
+        log.append(Started(pid=1, host=socket.gethostname(), steps=steps))
         for number, loss in enumerate(losses, start=1):
-            log.append(
-                Step(
-                    stage=0,
-                    epoch=number / len(losses),
-                    step=10 * number,
-                    steps=10 * len(losses),
-                    loss=loss,
-                    lr=2e-5,
-                    rows_per_s=800.0,
-                    eta_s=9.0,
-                    memory_mib=700.0,
-                    cpu_percent=99.0,
-                )
-            )
+            log.append(step_of(10 * number, steps, loss))
         if dev is not None:
-            log.append(Dev(step=10 * len(losses), score=dev))
+            log.append(Dev(step=steps, score=dev))
         for event in ending:
             log.append(event)
     return run
+
+
+def step_of(step: int, steps: int, loss: float) -> Step:
+    """What a run reports of a step."""
+    return Step(
+        stage=0,
+        epoch=step / steps,
+        step=step,
+        steps=steps,
+        loss=loss,
+        lr=2e-5,
+        rows_per_s=800.0,
+        eta_s=9.0,
+        memory_mib=700.0,
+        cpu_percent=99.0,
+    )
+
+
+GRID = """
+summary = "A test."
+base = "snli-ce"
+seeds = [1, 2]
+tasks = ["sts"]
+[set]
+encoder = "nobody/nothing"
+[axes]
+"optim.lr" = [1e-5, 2e-5]
+"encoder.pooling" = ["cls", "mean"]
+"""
+
+
+def make_grid(settings: Settings) -> GridPlan:
+    """A grid of four places with two seeds, all finished and scored; dev chooses the last place,
+    which scores lowest on sts12.
+    """
+    file = settings.runs.parent / "mine.toml"
+    file.write_text(GRID)
+    place = GridPlace(runs=str(settings.runs), cache=str(settings.cache), data="tiny")
+    plan = expand_grid(load_grid(str(file)), place)
+    plan.save(GridFolder.of(settings.runs, plan.name).plan_file)
+    for number, variant in enumerate(plan.variants):
+        for seed in plan.seeds:
+            dev, test = 50 + 10 * number + seed, 90 - 10 * number + seed
+            run = make_run(settings, variant.run, seed, Finished(step=30), dev=dev)
+            score = StoredScore(
+                by="dataset",
+                slice="sts12",
+                metric="spearman",
+                setting="all",
+                items=3,
+                value=test / 100,
+            )
+            Evaluation(
+                task="sts", model=run.id, fingerprint="f", precision="float32", pooling="mean", max_tokens=9, truncated=0,
+                data=(), marks=(), scores=(score,),
+            ).save(run.evaluations)  # fmt: skip
+    return plan
