@@ -10,34 +10,23 @@ from embedlab.analysis.evidence import SliceRows
 from embedlab.choices import Correlation
 from embedlab.experiments.item_ties import ScoredItems
 from embedlab.experiments.paper_table import PaperMeasure
-from embedlab.runs.outcomes import StoredOutcomes, class_indices, items_frame
+from embedlab.runs.outcomes import StoredOutcomes, items_frame
+from tests.stored_scores import outcomes
 
 RTE = PaperMeasure(
     task="glue", slice="glue-rte", metric="accuracy", setting="validation", split=None
 )
 
 
-def outcomes(
+def classified(
     wrong: float, *, split: str = "dev", items: int = 200, seed: int = 0
 ) -> StoredOutcomes:
+    """Items of two classes, of which the share WRONG is said to be of the other."""
     rng = np.random.default_rng(seed)
-    gold = np.array(["yes", "no"])[np.arange(items) % 2]
-    predicted = np.where(rng.random(items) < wrong, np.where(gold == "yes", "no", "yes"), gold)
-    classes = ("no", "yes")
-    frame = items_frame(
-        np.arange(items), class_indices(gold, classes), class_indices(predicted, classes)
-    )
-    return StoredOutcomes(
-        task="glue",
-        dataset="glue-rte",
-        split=split,
-        model="m",
-        fingerprint="f",
-        data=(),
-        marks=(),
-        classes=("no", "yes"),
-        items=frame,
-    )
+    gold = np.arange(items) % 2
+    predicted = np.where(rng.random(items) < wrong, 1 - gold, gold)
+    frame = items_frame(np.arange(items), gold, predicted)
+    return outcomes("glue-rte", frame, split=split, classes=("no", "yes"))
 
 
 def rows(
@@ -47,23 +36,8 @@ def rows(
     return evidence.rows if evidence is not None else None
 
 
-def scored(gold: np.ndarray, predicted: np.ndarray) -> StoredOutcomes:
-    frame = items_frame(np.arange(len(gold)), gold, predicted)
-    return StoredOutcomes(
-        task="glue",
-        dataset="sts-benchmark",
-        split="dev",
-        model="m",
-        fingerprint="f",
-        data=(),
-        marks=(),
-        classes=(),
-        items=frame,
-    )
-
-
 def test_a_members_contributions_are_its_share_of_right_items() -> None:
-    stored = {("good", "glue"): [outcomes(0.1)], ("poor", "glue"): [outcomes(0.3, seed=1)]}
+    stored = {("good", "glue"): [classified(0.1)], ("poor", "glue"): [classified(0.3, seed=1)]}
     right = {
         name: (own[0].items["gold"] == own[0].items["predicted"]).to_numpy()
         for (name, _), own in stored.items()
@@ -82,7 +56,10 @@ def test_scored_items_contribute_to_a_correlation(metric: Correlation) -> None:
     predicted = {
         name: gold + rng.normal(0, noise, 120) for name, noise in (("near", 1), ("far", 3))
     }
-    stored = {(name, "glue"): [scored(gold, own)] for name, own in predicted.items()}
+    stored = {
+        (name, "glue"): [outcomes("sts-benchmark", items_frame(np.arange(120), gold, own))]
+        for name, own in predicted.items()
+    }
     slow = pearsonr if metric == "pearson" else spearmanr
     for name, own in predicted.items():
         left_out = [slow(np.delete(gold, row), np.delete(own, row)).statistic for row in range(120)]
@@ -95,8 +72,8 @@ def test_scored_items_contribute_to_a_correlation(metric: Correlation) -> None:
 
 def test_members_without_items_or_with_others_are_absent_and_so_are_measures_of_no_items() -> None:
     stored = {
-        ("a", "glue"): [outcomes(0.1)],
-        ("b", "glue"): [outcomes(0.1, items=100)],
+        ("a", "glue"): [classified(0.1)],
+        ("b", "glue"): [classified(0.1, items=100)],
         ("c", "glue"): [],
     }
     assert [name for name in "abcd" if rows(stored, RTE, name) is not None] == ["a"]
@@ -105,7 +82,10 @@ def test_members_without_items_or_with_others_are_absent_and_so_are_measures_of_
 
 def test_the_split_that_is_named_is_used() -> None:
     stored = {
-        ("a", "glue"): [outcomes(0.5, split="dev-mismatched"), outcomes(0.0, split="dev-matched")]
+        ("a", "glue"): [
+            classified(0.5, split="dev-mismatched"),
+            classified(0.0, split="dev-matched"),
+        ]
     }
     found = rows(stored, replace(RTE, split="dev-matched"), "a")
     assert found is not None

@@ -10,17 +10,7 @@ from embedlab.reports.layout import plain_text, table_lines
 from embedlab.reports.scores import with_model_rows
 from embedlab.reports.tables import Column, Table, TableCell
 
-DATASETS = (
-    "sts12",
-    "sts13",
-    "sts14",
-    "sts15",
-    "sts16",
-    "sts-benchmark",
-    "sick-r",
-    "sts12-16",
-    "average of seven",
-)
+DATASETS = ("sts12", "sts13", "sts-benchmark", "sick-r", "average of seven")
 MODELS = ("snli-supcl", "sbert-defsent-multi", "sup-simcse-bert-base?pooling=cls", "dice")
 
 
@@ -74,42 +64,22 @@ def test_scores_and_differences_that_do_not_fit_together_are_parts_below_each_ot
     assert "−" not in lines[0]
 
 
-def evaluated(datasets: int, models: int) -> Table:
-    columns = [Column(key="dataset", title="dataset", role="key")]
-    columns += [
-        Column(key=f"model-{number}", title=f"model-{number}", align="right", role="score")
-        for number in range(models)
-    ]
-    rows = [
-        {"dataset": name} | {f"model-{number}": 50.0 + number for number in range(models)}
-        for name in DATASETS[:datasets]
-    ]
-    return Table(title="x", columns=columns, rows=rows)
-
-
 def test_models_can_be_the_rows_without_differences() -> None:
     crossed = with_model_rows(compared(3))
     assert [column.title for column in crossed.columns] == ["model", *DATASETS]
     assert [row[""] for row in crossed.rows] == [*MODELS[:3]]
-    many = shown(with_model_rows(evaluated(2, 12)), 80).splitlines()
-    assert many[2].split() == ["model", "sts12", "sts13"]
-    assert many[4].split() == ["model-0", "50.0", "50.0"]
 
 
 @pytest.mark.parametrize("text", ["-0.00", "+0.00", "−0.00", "-0.00 [-0.00, +0.12]*", "−0.0 ± 0.1"])
 def test_no_number_is_minus_zero(text: str) -> None:
-    table = Table(
-        columns=[
-            Column(key="a", title="a"),
-            Column(key="b", title="b", digits=2),
-            Column(key="c", title="c"),
-        ],
-        rows=[{"a": TableCell(value=-0.001, text=text), "b": -0.001, "c": "a-0.00 stays -0.00"}],
-    )
+    columns = [Column(key="a", title="a"), Column(key="b", title="b", digits=2), Column("c", "c")]
+    row = {"a": TableCell(value=-0.001, text=text), "b": -0.001, "c": "a-0.00 stays -0.00"}
+    table = Table(columns=columns, rows=[row])
     for written in (plain_text(table), table.to_markdown()):
-        assert not re.search(r"[-−+]0\.0+(?!\d)", written.replace("a-0.00 stays -0.00", ""))
-        assert "a-0.00 stays -0.00" in written
-    assert "+0.12" in plain_text(table) or "0.12" not in text
+        numbers, word, _ = written.partition("a-0.00 stays -0.00")
+        assert word
+        assert not re.search(r"[-−+]0\.0+(?!\d)", numbers)
+    assert ("+0.12" in plain_text(table)) == ("0.12" in text)
 
 
 NOTES = [
