@@ -2,10 +2,12 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from embedlab.experiments.cells import Cells
+from embedlab.experiments.executors.executor import LocalTasks, run_cells
 from embedlab.experiments.grid_file import load_grid
 from embedlab.experiments.plan import GridFolder, GridPlace, GridPlan
 from embedlab.experiments.planner import expand_grid
@@ -40,9 +42,20 @@ def plan_of(folder: Path, text: str = GRID) -> GridPlan:
     return expand_grid(load_grid(str(path)), place)
 
 
+def states(folder: GridFolder) -> list[str]:
+    return [entry.state for entry in cells_of(folder).entries()]
+
+
 def cells_of(folder: GridFolder) -> Cells:
     """What became of the cells of the grid in FOLDER."""
     return Cells(GridPlan.load(folder.plan_file), folder)
+
+
+def run_local(folder: GridFolder, workers: int, **options: Any) -> None:
+    """Run the grid in FOLDER with WORKERS processes on this machine."""
+    plan = GridPlan.load(folder.plan_file)
+    tasks = LocalTasks(plan, folder, workers, gpus=options.pop("gpus", None), program=STAND_IN)
+    run_cells(plan, folder, tasks, **options)
 
 
 def work_here(folder: GridFolder) -> None:

@@ -15,27 +15,11 @@ from embedlab.experiments.item_ties import ScoredItems
 from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.row_order import MeasuredTable
 from embedlab.runs.outcomes import StoredOutcomes, items_frame
-from tests.experiments.test_row_order import members_of
+from tests.experiments.test_row_order import members_of, scored_pairs
 from tests.stored_scores import evaluation, outcomes, score
 
-YEARS = ("sts12", "sts13", "sts14", "sts15", "sts16")
+SOURCES = ["headlines"] * 25 + ["OnWN"] * 15
 NOISE = {"a": 0.5, "b": 1.0, "c": 2.0, "d": 3.0}  # of models
-
-
-def scored_pairs(years: tuple[str, ...] = YEARS) -> pl.DataFrame:
-    """Forty pairs of each year, of two sources of unequal size."""
-    rng = np.random.default_rng(0)
-    count = 40 * len(years)
-    gold = rng.uniform(0, 5, count)
-    text = {f"sentence{side}": [f"{side} {row}" for row in range(count)] for side in (1, 2)}
-    facts = {
-        "dataset": [year for year in years for _ in range(40)],
-        "source": (["headlines"] * 25 + ["OnWN"] * 15) * len(years),
-        "pair": [*range(40)] * len(years),
-        "dice": [0.0] * count,
-    }
-    said = {name: gold + rng.normal(0, own, count) for name, own in NOISE.items()}
-    return pl.DataFrame({**facts, **text, "gold": gold, **said})
 
 
 def rho(pairs: pl.DataFrame, model: str) -> float:
@@ -44,7 +28,7 @@ def rho(pairs: pl.DataFrame, model: str) -> float:
 
 def test_a_claim_is_about_the_mean_of_the_columns_in_the_papers_aggregation() -> None:
     (table,) = select_tables("liao", "table6")
-    pairs = scored_pairs()
+    pairs = scored_pairs(NOISE, SOURCES)
     scored = pair_outcomes(pairs, [*NOISE], task="sts", averages={})
     members = members_of(table, {"0.3": ("a", "b"), "0.1": ("c", "d")})
     found = MeasuredTable(
@@ -66,7 +50,7 @@ def test_a_slice_without_its_year_is_that_of_every_year() -> None:
     claim = Claim(table=table.name, first="SBERT", second="DefSent", direction="above", columns=())
     columns = {"every": "OnWN", "one": "sts13/OnWN", "none": "images"}
     claims = {name: replace(claim, columns=(column,)) for name, column in columns.items()}
-    pairs = scored_pairs(("sts12", "sts13"))
+    pairs = scored_pairs(NOISE, SOURCES, ("sts12", "sts13"))
     scored = {"sts": pair_outcomes(pairs, ["a", "c"], task="sts", averages={})}
     measured = MeasuredTable(
         table=replace(table, claims=claims),

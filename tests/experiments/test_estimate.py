@@ -32,6 +32,10 @@ def started(time: float, step: int = 0) -> events.Event:
     return events.Started(time=time, pid=1, host="here", steps=10, step=step)
 
 
+def finished(time: float) -> events.Event:
+    return events.Finished(time=time, step=10)
+
+
 def fast_last_step(time: float) -> events.Event:
     return events.Step(
         time=time,
@@ -51,16 +55,8 @@ def test_cells_are_expected_to_take_what_runs_of_their_encoder_took_from_end_to_
     short_plan: GridPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     encoder = str(short_plan.cell(1).variant.recipe["encoder"]["model"])
-    write_run(
-        short_plan,
-        "quick",
-        [started(1000.0), fast_last_step(1100.0), events.Finished(time=1100.0, step=10)],
-    )
-    write_run(
-        short_plan,
-        "slow",
-        [started(1000.0), fast_last_step(1300.0), events.Finished(time=1300.0, step=10)],
-    )
+    for name, ended in (("quick", 1100.0), ("slow", 1300.0)):
+        write_run(short_plan, name, [started(1000.0), fast_last_step(ended), finished(ended)])
     cost = CellTimes.of(short_plan, waiting(short_plan)).cost(1)
     assert (cost.seconds, cost.measured) == (None, "start-up and sts not measured yet")
     times = {(encoder, START_UP): 7.0, (encoder, "sts"): 20.0}
@@ -75,12 +71,7 @@ def test_cells_are_expected_to_take_what_runs_of_their_encoder_took_from_end_to_
     [
         [],
         [started(0.0), fast_last_step(5.0)],
-        [
-            started(0.0),
-            started(5000.0, step=5),
-            fast_last_step(5100.0),
-            events.Finished(time=5100.0, step=10),
-        ],
+        [started(0.0), started(5000.0, step=5), fast_last_step(5100.0), finished(5100.0)],
     ],
     ids=["nothing", "unfinished", "paused"],
 )
@@ -93,7 +84,7 @@ def test_a_run_that_did_not_go_through_in_one_go_says_nothing_of_the_time(
 
 
 def test_a_damaged_run_says_nothing_of_the_time_and_stops_nothing(short_plan: GridPlan) -> None:
-    write_run(short_plan, "other", [started(0.0), events.Finished(time=9.0, step=10)])
+    write_run(short_plan, "other", [started(0.0), finished(9.0)])
     RunFolder.of(short_plan.place.runs_folder, "other", 1).recipe_file.write_text("no toml at all")
     assert CellTimes.of(short_plan, waiting(short_plan)).cost(1).seconds is None
 
@@ -106,7 +97,7 @@ def test_scoring_of_earlier_grids_is_part_of_the_estimate_and_the_time_left_move
         ("cell", now - 60.0, 170.0),
         ("resumed", now - 600.0, 170.0),
     ):  # trained for 100 s
-        write_run(short_plan, name, [started(ended - 100.0), events.Finished(time=ended, step=10)])
+        write_run(short_plan, name, [started(ended - 100.0), finished(ended)])
         run = RunFolder.of(short_plan.place.runs_folder, name, 1)
         run.evaluations.mkdir()
         (run.evaluations / "sts.json").write_text("{}")
@@ -135,8 +126,7 @@ def test_scoring_of_earlier_grids_is_part_of_the_estimate_and_the_time_left_move
 
 def test_a_list_of_cells_says_what_each_is_expected_to_take(short_plan: GridPlan) -> None:
     entries = waiting(short_plan)
-    seconds = {entry.cell.id: 90.0 + entry.cell.number for entry in entries}
-    rows = json.loads(cells_table(short_plan, entries, seconds).to_json())["rows"]
-    assert [row["seconds"] for row in rows] == [*seconds.values()]
-    assert "1m31s" in plain_text(cells_table(short_plan, entries, seconds))
+    table = cells_table(short_plan, entries, {entry.cell.id: 91.0 for entry in entries})
+    assert [row["seconds"] for row in json.loads(table.to_json())["rows"]] == [91.0] * 3
+    assert "1m31s" in plain_text(table)
     assert "expected" not in plain_text(cells_table(short_plan, entries))

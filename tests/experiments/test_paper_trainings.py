@@ -11,7 +11,7 @@ import pytest
 from embedlab.analysis.ordering import Order
 from embedlab.core.errors import UsageError
 from embedlab.core.names import recipe_names
-from embedlab.core.recipe import from_table, load_recipe, recipe_to_table
+from embedlab.core.recipe import load_recipe, recipe_to_table
 from embedlab.experiments.deviations import RowRecipes, deviations, rows_text
 from embedlab.experiments.grid_file import load_grid, with_fixed
 from embedlab.experiments.matching_runs import (
@@ -34,10 +34,10 @@ from embedlab.experiments.paper_trainings import (
 from embedlab.experiments.plan import GridFolder, GridPlace
 from embedlab.experiments.planner import expand_grid
 from embedlab.experiments.row_order import PairOrder
-from embedlab.runs.environment import Environment
-from embedlab.runs.events import Dev, EventLog, Finished
+from embedlab.runs.events import EventLog, Finished
 from embedlab.runs.store import RunFolder
 from tests.stored_json import store_recipe
+from tests.stored_scores import finish_run
 
 ENCODER = "nobody/nothing"
 SETS = (f"encoder.model={ENCODER}",)
@@ -55,6 +55,11 @@ def place(tmp_path: Path) -> GridPlace:
 
 def cells(table: PaperTable, place: GridPlace, *overrides: str) -> TablePlan:
     return expand_table(table, place, seeds=[1, 2], threads=1, overrides=[*SETS, *overrides])
+
+
+def runs_of(table: PaperTable, place: GridPlace, encoder: str | None = ENCODER) -> dict[str, str]:
+    """The runs in PLACE that fill rows of TABLE, by the keys of their trainings."""
+    return find_runs_of(table, place.runs_folder, (), encoder)
 
 
 def make_run(
@@ -104,17 +109,12 @@ def test_one_encoder_for_all_leaves_out_rows_about_others() -> None:
     remaining, out = for_encoder(table, ENCODER)
     assert len(out) == 9
     assert all(row.startswith("BERT-large") for row in out)
-    assert (
-        {point.row for point in remaining.points}
-        == set(remaining.sources)
-        == set(table.sources) - set(out)
-    )
+    left = set(table.sources) - set(out)
+    assert {point.row for point in remaining.points} == set(remaining.sources) == left
     assert for_encoder(table, None) == (table, ())
     (roberta,) = select_tables("tsukagoshi", "table5")
-    assert not any(
-        "encoder.model" in source.set
-        for source in for_encoder(roberta, ENCODER)[0].sources.values()
-    )
+    for source in for_encoder(roberta, ENCODER)[0].sources.values():
+        assert "encoder.model" not in source.set
 
 
 def test_a_row_takes_the_run_of_its_very_recipe_then_one_that_agrees_in_what_the_rows_differ_in(
@@ -126,11 +126,11 @@ def test_a_row_takes_the_run_of_its_very_recipe_then_one_that_agrees_in_what_the
     make_run(place, "other", "objective.weight=0.9", "data.rows=50")
     make_run(place, "snli-supcl", "data.rows=50", "optim.lr=1e-5")  # λ 0.3
     make_run(place, "near", "data.rows=50")
-    found = find_runs_of(table, place.runs_folder, (), ENCODER)
+    found = runs_of(table, place)
     rows = {row: found.get(key) for key, (row, _) in trainings(table).items()}
     assert rows == {"0.1": "exact", "0.3": "near", "0.5": None, "0.7": None, "0.9": "other"}
     shutil.rmtree(place.runs_folder / "exact")
-    assert "mine" in find_runs_of(table, place.runs_folder, (), ENCODER).values()
+    assert "mine" in runs_of(table, place).values()
 
 
 def test_rows_are_filled_from_runs_that_differ_in_nothing_else_where_there_are_some(
@@ -141,7 +141,7 @@ def test_rows_are_filled_from_runs_that_differ_in_nothing_else_where_there_are_s
         make_run(place, f"{name}-0.1", "objective.weight=0.1", *values)
     make_run(place, "z-0.3", "objective.weight=0.3", "optim.epochs=0.5")
     make_run(place, "z-0.9", "objective.weight=0.9", "optim.epochs=0.5")
-    found = find_runs_of(table, place.runs_folder, (), ENCODER)
+    found = runs_of(table, place)
     assert set(found.values()) == {"z-0.1", "z-0.3", "z-0.9"}
     assert settings_apart(table, place.runs_folder, found) == {}
 
@@ -150,7 +150,7 @@ def test_runs_that_differ_in_more_than_the_rows_are_reported(place: GridPlace) -
     table = one("liao", "table6")
     make_run(place, "long", "objective.weight=0.1", "optim.epochs=6.0")
     make_run(place, "short", "objective.weight=0.9", "optim.epochs=0.5", "data.rows=50")
-    found = find_runs_of(table, place.runs_folder, (), ENCODER)
+    found = runs_of(table, place)
     assert set(found.values()) == {"long", "short"}
     assert settings_apart(table, place.runs_folder, found) == {
         "stage.0.optim.epochs": ["6.0", "0.5"],
@@ -164,7 +164,7 @@ def test_combinations_match_their_parts_by_seed_and_the_control_couples_seeds(
     table = one("tsukagoshi", "table3")
     make_run(place, "s", recipe="sbert", seeds=(1, 2, 3))
     make_run(place, "d", recipe="defsent", seeds=(2, 3, 4))
-    run_of = find_runs_of(table, place.runs_folder, (), ENCODER)
+    run_of = runs_of(table, place)
     models = RowModels(table=table, runs=place.runs_folder, run_of=run_of, encoder=ENCODER)
 
     def names(row: str) -> list[str]:
@@ -188,9 +188,9 @@ def test_a_run_of_another_recipe_fills_no_row_though_its_objective_is_the_same(
 ) -> None:
     table = one("tsukagoshi", "table3")
     make_run(place, "liaos-baseline", recipe="snli-ce")
-    assert find_runs_of(table, place.runs_folder, (), ENCODER) == {}
+    assert runs_of(table, place) == {}
     make_run(place, "short-sbert", "data.rows=50", "optim.lr=1e-5", recipe="sbert")
-    assert set(find_runs_of(table, place.runs_folder, (), ENCODER).values()) == {"short-sbert"}
+    assert set(runs_of(table, place).values()) == {"short-sbert"}
 
 
 def test_a_run_that_started_from_another_run_fills_no_row_of_its_last_recipe(
@@ -202,9 +202,9 @@ def test_a_run_that_started_from_another_run_fills_no_row_of_its_last_recipe(
         run = RunFolder.of(place.runs_folder, "further", 1)
         run.model.mkdir(parents=True, exist_ok=True)
         store_recipe(run, load_recipe("multitask", encoder=start))
-        assert find_runs_of(table, place.runs_folder, (), None) == {}
+        assert runs_of(table, place, None) == {}
     make_run(place, "baseline", recipe="multitask")
-    assert set(find_runs_of(table, place.runs_folder, (), None).values()) == {"baseline"}
+    assert set(runs_of(table, place, None).values()) == {"baseline"}
 
 
 def test_every_recipe_has_a_summary_of_its_own() -> None:
@@ -229,39 +229,23 @@ def test_deviations_name_keys_data_and_seeds_and_the_rows_they_hold_for() -> Non
         {"0.1": [partial, partial, whole], "0.3": [partial]},
         {"0.1": 2, "0.3": 3, "0.5": 1, "0.7": 2},
     )
-    rows = tuple(recipes)
-    assert found == [
-        Deviation(
-            what="encoder.model", paper="google/bert_uncased_L-8_H-512_A-8", here=ENCODER, rows=rows
-        ),
-        Deviation(what="data.rows", paper="not set", here="50", rows=rows),
-        Deviation(what="optim.lr", paper="2e-05", here="1e-05", rows=("0.9",)),
-        Deviation(what="snli train", paper="90 rows", here="9 rows (partial)", rows=("0.1", "0.3")),
-        Deviation(what="seeds per number", paper="1", here="2", rows=("0.1", "0.7")),
-        Deviation(what="seeds per number", paper="1", here="3", rows=("0.3",)),
+    assert [(one.what, one.paper, one.here, rows_text(one, [*recipes])) for one in found] == [
+        ("encoder.model", "google/bert_uncased_L-8_H-512_A-8", ENCODER, "all trained"),
+        ("data.rows", "not set", "50", "all trained"),
+        ("optim.lr", "2e-05", "1e-05", "0.9"),
+        ("snli train", "90 rows", "9 rows (partial)", "0.1, 0.3"),
+        ("seeds per number", "1", "2", "0.1, 0.7"),
+        ("seeds per number", "1", "3", "0.3"),
     ]
-    assert [rows_text(one, rows) for one in found] == [
-        "all trained",
-        "all trained",
-        "0.9",
-        "0.1, 0.3",
-        "0.1, 0.7",
-        "0.3",
-    ]
-    assert deviations(
-        table, {}, [], {"0.1": [{"name": "snli", "split": "train", "origin": "tiny"}]}, {}
-    ) == [
-        Deviation(
-            what="snli train",
-            paper="the corpus",
-            here="generated: no number is about real language",
-            rows=("0.1",),
-        )
-    ]
-    assert (
-        rows_text(Deviation(what="data.rows", paper="not set", here="50", rows=("0.1",)), ["0.1"])
-        == "0.1"
+    generated = {"name": "snli", "split": "train", "origin": "tiny"}
+    (said,) = deviations(table, {}, [], {"0.1": [generated]}, {})
+    assert said == Deviation(
+        what="snli train",
+        paper="the corpus",
+        here="generated: no number is about real language",
+        rows=("0.1",),
     )
+    assert rows_text(said, ["0.1"]) == "0.1"
 
 
 def test_a_run_that_was_trained_on_less_or_did_not_learn_says_nothing_about_its_row(
@@ -306,17 +290,8 @@ def test_rows_take_the_rate_that_their_own_grid_chose(place: GridPlace) -> None:
 
     def train(score_of_rate: dict[str, float]) -> None:
         for cell in plan.cells:
-            run = cell.run
-            score = score_of_rate.get(cell.variant.labels["optim.lr"])
-            if score is None or run.path.is_dir():
-                continue
-            run.write_once(
-                from_table(cell.variant.recipe, name="sbert", where="test"),
-                Environment(seed=cell.seed, device="cpu", precision="float32", threads=1, data=()),
-            )
-            with EventLog(run.events_file) as log:
-                log.append(Dev(step=1, score=score + cell.seed))
-                log.append(Finished(step=1))
+            if (dev := score_of_rate.get(cell.variant.labels["optim.lr"])) is not None:
+                finish_run(cell, dev=dev + cell.seed)
 
     train({"1e-06": 60.0, "2e-06": 61.0, "5e-06": 70.0, "1e-05": 64.0, "2e-05": 63.0})
     assert chosen() == {}  # one rate is not trained

@@ -2,7 +2,7 @@
 probable their order is.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +15,6 @@ from embedlab.experiments.matching_runs import Member
 from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.paper_table import PaperMeasure, PaperTable
 from embedlab.experiments.row_order import MeasuredTable, find_score
-from embedlab.outcomes.frame import Outcomes
 from embedlab.runs.outcomes import StoredOutcomes, items_frame
 from embedlab.tasks.multitask import METRICS
 from tests.stored_scores import evaluation, outcomes, score
@@ -37,20 +36,22 @@ def members_of(
     return {(row, column): own[row] for row in own for column in ("", *table.columns)}
 
 
-def scored_pairs() -> Outcomes:
-    """Thirty pairs of each year, and what each member says of them."""
+def scored_pairs(
+    noise: Mapping[str, float], sources: Sequence[str], years: Sequence[str] = YEARS
+) -> pl.DataFrame:
+    """A pair of each of the SOURCES in each year, and what models say of them, with this NOISE."""
     rng = np.random.default_rng(0)
-    gold = rng.uniform(0, 5, 150)
-    said = {
-        f"{row}@{seed}": gold + rng.normal(0, noise, 150)
-        for row, (noise, _) in ROWS.items()
-        for seed in (1, 2)
+    count = len(sources) * len(years)
+    gold = rng.uniform(0, 5, count)
+    text = {f"sentence{side}": [f"{side} {row}" for row in range(count)] for side in (1, 2)}
+    facts = {
+        "dataset": [year for year in years for _ in sources],
+        "source": [*sources] * len(years),
+        "pair": [*range(len(sources))] * len(years),
+        "dice": [0.0] * count,
     }
-    years = [year for year in YEARS for _ in range(30)]
-    text = {f"sentence{side}": [f"{side} {row}" for row in range(150)] for side in (1, 2)}
-    facts = {"dataset": years, "source": ["a"] * 150, "pair": [*range(150)], "dice": [0.5] * 150}
-    table = pl.DataFrame({**facts, **text, "gold": gold, **said})
-    return pair_outcomes(table, [*said], task="sts", averages={})
+    said = {name: gold + rng.normal(0, own, count) for name, own in noise.items()}
+    return pl.DataFrame({**facts, **text, "gold": gold, **said})
 
 
 @pytest.fixture
@@ -64,11 +65,14 @@ def measured() -> MeasuredTable:
         for row, (_, own) in ROWS.items()
         for seed in (1, 2)
     }
+    noise = {f"{row}@{seed}": own for row, (own, _) in ROWS.items() for seed in (1, 2)}
+    pairs = scored_pairs(noise, ["a"] * 30)
+    scored = {"sts": pair_outcomes(pairs, [*noise], task="sts", averages={})}
     return MeasuredTable(
         table=table,
         members=members_of(table, {row: (f"{row}@1", f"{row}@2") for row in ROWS}),
         evaluations=evaluations,
-        items=ScoredItems(tasks={"sts": scored_pairs()}),
+        items=ScoredItems(tasks=scored),
     )
 
 

@@ -2,8 +2,7 @@
 
 import json
 from collections import Counter
-from dataclasses import replace
-from math import nan
+from itertools import cycle
 
 from embedlab.analysis.claims import SettledClaim, Verdict
 from embedlab.experiments.paper_file import select_tables
@@ -15,14 +14,12 @@ def test_the_table_of_a_paper_has_its_keys_and_fits_eighty_cells() -> None:
     tables = {table.name: table for table in select_tables("tsukagoshi", None) if table.claims}
     claims = {name: claim for table in tables.values() for name, claim in table.claims.items()}
     verdicts: list[Verdict] = ["holds", "reversed", "open", "not measured"]
-    found = []
-    for place, (name, claim) in enumerate(claims.items()):
-        verdict = verdicts[place % 4]
-        one = SettledClaim(
+    found = [
+        SettledClaim(
             name=name, claim=claim, verdict=verdict, difference=11.234, low=10.0, high=12.0, p=0.01
         )
-        gone = dict.fromkeys(("difference", "low", "high", "p"), nan)
-        found.append(replace(one, **gone) if verdict == "not measured" else one)
+        for (name, claim), verdict in zip(claims.items(), cycle(verdicts))
+    ]
     table = claims_table("tsukagoshi", tables, found)
     lines = plain_text(table, 80).splitlines()
     assert max(map(len, lines)) <= 80

@@ -84,24 +84,13 @@ def test_band_means_are_those_of_a_slow_count() -> None:
 
 
 def test_evaluated_scores_are_drawn_with_what_is_known_of_each() -> None:
-    scores = [50.0, 60.0, 40.0]
-    frame = pl.DataFrame(
-        {
-            "slice": ["a", "b", "a"],
-            "model": ["one", "one", "two"],
-            "score": scores,
-            "low": [score - 2 for score in scores],
-            "high": [score + 1 for score in scores],
-            "shared_sentences": [3, 0, 0],
-        }
-    ).with_columns(
-        task=pl.lit("sts"),
-        by=pl.lit("dataset"),
-        metric=pl.lit("spearman"),
-        setting=pl.lit("all"),
-        items=20,
-        shared_pairs=0,
-        marks=pl.lit("generated"),
+    score = pl.col("score")
+    usual = {"task": "sts", "by": "dataset", "metric": "spearman", "setting": "all"}
+    usual |= {"marks": "generated", "items": 20, "shared_pairs": 0}
+    rows = [("a", "one", 50.0, 3), ("b", "one", 60.0, 0), ("a", "two", 40.0, 0)]
+    frame = pl.DataFrame(rows, ["slice", "model", "score", "shared_sentences"], orient="row")
+    frame = frame.with_columns(
+        low=score - 2, high=score + 1, **{k: pl.lit(v) for k, v in usual.items()}
     )
     (plot,), caption = figure_kind("evaluate", None).draw(frame=frame)
     assert list(plot.labels) == ["a", "b"]

@@ -8,9 +8,7 @@ from embedlab.core.session import unseen
 from embedlab.tui.compare.model import (
     axis_labels,
     compare_shown,
-    ends_of,
     explain,
-    forest_bar,
     forest_lines,
     model_scores,
     place_on,
@@ -47,11 +45,6 @@ def test_where_nothing_is_clear_there_is_one_sentence() -> None:
     assert verdict(compare_shown(twins)) == ["No difference from near is clear on any of 2 rows."]
 
 
-def test_one_model_is_asked_to_be_compared() -> None:
-    (sentence,) = verdict(compare_shown(shown_of(["near"])))
-    assert "choose another model" in sentence
-
-
 def test_a_model_that_scored_a_part_leaves_the_others_numbers() -> None:
     alone = compare_shown(shown_of(["near", "far"]))
     with_part = compare_shown(shown_of(["near", "far", "part"], lacking=["part"]))
@@ -84,16 +77,6 @@ def test_zero_is_written_over_its_rule(low: float, high: float) -> None:
     labels = axis_labels(low, high, 40)
     assert len(labels) == 40
     assert labels[place_on(0.0, low, high, 40)] == "0"
-
-
-def test_the_bar_shows_interval_value_and_zero() -> None:
-    lines = list(forest_lines(compare_shown(shown_of(["near", "far"]))))
-    low, high = ends_of(lines)
-    for line in lines:
-        bar = forest_bar(line, low, high, 41)
-        assert len(bar) == 41
-        assert abs(bar.index(line.mark) - (line.delta - low) / (high - low) * 40) <= 0.5
-        assert abs(bar.index("│") - (0 - low) / (high - low) * 40) <= 0.5
 
 
 def test_why_counts_the_kinds_of_items_and_says_where_there_are_none() -> None:

@@ -9,12 +9,10 @@ import pytest
 from embedlab.core.settings import Settings
 from embedlab.runs.events import (
     Curve,
-    Event,
     EventLog,
     Failed,
     Finished,
     Progress,
-    RunInterrupted,
     Started,
 )
 from embedlab.tui.runs.curves import Series, drawn_curves
@@ -50,22 +48,6 @@ def test_seeds_are_one_row_that_unfolds(settings: Settings) -> None:
     )
     names = [entry.name for entry in entries(settings, unfolded=("sbert",))]
     assert names == ["sbert", "sbert@1", "sbert@2", "sbert@3"]
-
-
-@pytest.mark.parametrize(
-    ("ending", "state"),
-    [
-        (Finished(step=30), "finished"),
-        (Failed(message="no memory", hint="smaller batches"), "failed"),
-        (RunInterrupted(step=20), "interrupted"),
-        (None, "crashed"),
-    ],
-)
-def test_the_state_is_that_of_the_end(settings: Settings, ending: Event | None, state: str) -> None:
-    make_run(settings, "one", 1, *([ending] if ending else []))
-    (row,) = entries(settings)
-    assert row.state == state
-    assert (row.note != "") == (state in {"failed", "crashed"})
 
 
 @pytest.mark.parametrize(
@@ -161,14 +143,3 @@ def test_small_pictures_of_numbers() -> None:
     assert sparkline([], 8) == ""
     assert thinned([1, 1, 3, 3], 2) == [1, 3]
     assert [short_number(v) for v in (12345, 0.5, 2e6, math.inf)] == ["12k", "0.5", "2M", "–"]
-
-
-def test_a_grid_shows_the_seeds_of_its_best_place_alone(settings: Settings) -> None:
-    for name, dev in (("g.a", 60.0), ("g.b", 70.0)):
-        for seed in (1, 2):
-            make_run(settings, name, seed, Finished(step=30), dev=dev + seed)
-    trainings = RunFollower(settings.runs).look().trainings
-    grid = Entry(name="g", kind="grid", trainings=trainings)
-    assert [one.run.id for one in grid.seeds] == ["g.b@1", "g.b@2"]
-    assert grid.dev is not None
-    assert grid.dev.text == "71.50 ± 0.71"

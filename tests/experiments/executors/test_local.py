@@ -1,13 +1,11 @@
 import json
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
 import time
 import zlib
-from collections import Counter
 from pathlib import Path
 
 import psutil
@@ -15,17 +13,22 @@ import pytest
 import tomli_w
 
 from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, MissingError, UsageError
-from embedlab.experiments.cells import CellEntry, CellLock, prepare_grid, started
-from embedlab.experiments.executors.executor import LocalTasks, run_cells, visible_gpus
+from embedlab.experiments.cells import CellLock, prepare_grid, started
+from embedlab.experiments.executors.executor import visible_gpus
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.single_cell import finish_cell, run_cell
 from embedlab.runs import events
 from embedlab.runs.status import run_status
-from tests.experiments.conftest import GRID, SHORT, STAND_IN, cells_of, plan_of, work_here
-
-
-def entries(folder: GridFolder) -> list[CellEntry]:
-    return cells_of(folder).entries()
+from tests.experiments.conftest import (
+    GRID,
+    SHORT,
+    STAND_IN,
+    cells_of,
+    plan_of,
+    run_local,
+    states,
+    work_here,
+)
 
 
 def expected_value(plan: GridPlan, number: int) -> str:
@@ -38,7 +41,7 @@ def expected_value(plan: GridPlan, number: int) -> str:
 
 
 def assert_each_done_once(plan: GridPlan, folder: GridFolder) -> None:
-    assert Counter(entry.state for entry in entries(folder)) == {"done": len(plan)}
+    assert states(folder) == ["done"] * len(plan)
     for cell in plan.cells:
         run = cell.run
         log, _ = events.events_after(run.events_file)
@@ -48,40 +51,36 @@ def assert_each_done_once(plan: GridPlan, folder: GridFolder) -> None:
         assert not run.checkpoints.exists()
 
 
-def six_cells(place: Path) -> tuple[GridPlan, GridFolder]:
-    """3 x 1 variants with 2 seeds: enough for several processes at once."""
-    plan = plan_of(place, GRID.replace('"cls", "mean"', '"cls"'))
-    return plan, GridFolder.of(plan.place.runs_folder, plan.name)
+WHOLE_GRID = """
+import sys
+from pathlib import Path
+from embedlab.experiments.cells import prepare_grid
+from embedlab.experiments.executors.executor import LocalTasks, run_cells
+from embedlab.experiments.plan import GridFolder, GridPlan
+folder = GridFolder(Path(sys.argv[1]))
+plan = GridPlan.load(folder.plan_file)
+prepare_grid(plan, folder)
+run_cells(plan, folder, LocalTasks(plan, folder, int(sys.argv[2]), program=sys.argv[3:]))
+"""
 
 
 def grid_process(folder: GridFolder, workers: int) -> "subprocess.Popen[bytes]":
     """What `embedlab grid run` does, in a process that can be killed."""
-    program = (
-        "import sys; from pathlib import Path; from embedlab.experiments.cells import "
-        "prepare_grid;"
-        "from embedlab.experiments.executors.executor import run_cells; from "
-        "embedlab.experiments.executors.executor import LocalTasks;"
-        "from embedlab.experiments.plan import GridFolder, GridPlan;"
-        "folder = GridFolder(Path(sys.argv[1])); plan = GridPlan.load(folder.plan_file);"
-        "prepare_grid(plan, folder); run_cells(plan, folder, LocalTasks(plan, folder, "
-        "int(sys.argv[2]), program=sys.argv[3:]))"
-    )
     return subprocess.Popen(
-        [sys.executable, "-c", program, str(folder.path), str(workers), *STAND_IN]
+        [sys.executable, "-c", WHOLE_GRID, str(folder.path), str(workers), *STAND_IN]
     )
 
 
-def test_three_workers_do_a_grid_of_3_x_2_x_2_cells(
+def test_three_workers_do_a_grid_of_3_x_2_x_2_cells_each_on_one_of_two_gpus(
     plan: GridPlan, folder: GridFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(
-        "OMP_NUM_THREADS", "7"
-    )  # of the grid's own process; a cell has what the plan says
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")  # of the grid's own process, not of a cell's
     assert len(plan) == 12
     prepare_grid(plan, folder)
-    run_cells(plan, folder, LocalTasks(plan, folder, 3, program=STAND_IN))
+    run_local(folder, 3, gpus=["GPU-a", "GPU-b"])
     assert_each_done_once(plan, folder)
     assert {(cell.run.path / "threads").read_text() for cell in plan.cells} == {"1 1"}
+    assert {(cell.run.path / "gpu").read_text() for cell in plan.cells} == {"GPU-a", "GPU-b"}
     assert not list(folder.workers.iterdir())
 
 
@@ -95,27 +94,18 @@ def test_a_grid_goes_on_where_its_runs_folder_was_moved(
     )
     plan = GridPlan.load(now.plan_file)
     prepare_grid(plan, now)
-    assert [entry.cell.number for entry in entries(now) if entry.state == "done"] == [2]
+    assert states(now) == ["waiting", "done", "waiting"]
     work_here(now)
     assert_each_done_once(plan, now)
     assert not short_folder.path.exists()
-
-
-def test_a_finished_grid_starts_nothing_again(
-    short_plan: GridPlan, short_folder: GridFolder
-) -> None:
-    prepare_grid(short_plan, short_folder)
-    work_here(short_folder)
-    shutil.rmtree(short_folder.cells)  # what is done is said by the runs
-    prepare_grid(short_plan, short_folder)
-    assert {entry.state for entry in entries(short_folder)} == {"done"}
 
 
 @pytest.mark.slow
 def test_kills_at_random_times_leave_every_cell_done_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan, folder = six_cells(tmp_path)
+    plan = plan_of(tmp_path, GRID.replace('"cls", "mean"', '"cls"'))
+    folder = GridFolder.of(plan.place.runs_folder, plan.name)
     monkeypatch.setenv("STEP_S", "0.06")
     kill_until_done(plan, folder, random.Random(0), most=6)
     assert_each_done_once(plan, folder)
@@ -129,7 +119,7 @@ def kill_until_done(plan: GridPlan, folder: GridFolder, rng: random.Random, most
     deadline = time.monotonic() + 240
     grid = grid_process(folder, workers=3)
     kills = 0
-    while grid.poll() is None or {entry.state for entry in entries(folder)} != {"done"}:
+    while grid.poll() is None or set(states(folder)) != {"done"}:
         assert time.monotonic() < deadline
         if grid.poll() is not None:
             grid = grid_process(folder, workers=3)
@@ -159,7 +149,7 @@ def test_an_orphaned_cell_is_waited_for_and_not_done_twice(
     for process in (grid.pid, started[0].parent().pid):
         os.kill(process, signal.SIGKILL)
     monkeypatch.setenv("STEP_S", "0.01")
-    run_cells(short_plan, short_folder, LocalTasks(short_plan, short_folder, 2, program=STAND_IN))
+    run_local(short_folder, 2)
     assert_each_done_once(short_plan, short_folder)
     log, _ = events.events_after(short_plan.cell(1).run.events_file)
     assert sum(isinstance(event, events.Started) for event in log) == 1
@@ -179,7 +169,7 @@ def test_workers_end_with_the_process_that_started_them(
     assert not [
         child for child in children if child.is_running() and child.status() != psutil.STATUS_ZOMBIE
     ]
-    assert "running" not in {entry.state for entry in entries(folder)}
+    assert "running" not in set(states(folder))
 
 
 FAULTS = {
@@ -196,13 +186,11 @@ def test_bad_cells_are_marked_with_their_reasons_and_the_others_finish(
 ) -> None:
     plan = plan_of(tmp_path, GRID.replace("[1, 2]", "[1]"))
     folder = GridFolder.of(plan.place.runs_folder, plan.name)
-    monkeypatch.setenv(
-        "FAULTS",
-        json.dumps({plan.cell(number).id: fault for number, fault in enumerate(FAULTS, start=1)}),
-    )
+    faults = {plan.cell(number).id: fault for number, fault in enumerate(FAULTS, start=1)}
+    monkeypatch.setenv("FAULTS", json.dumps(faults))
     prepare_grid(plan, folder)
-    run_cells(plan, folder, LocalTasks(plan, folder, 2, program=STAND_IN))
-    *bad, good = sorted(entries(folder), key=lambda entry: entry.cell.number)
+    run_local(folder, 2)
+    *bad, good = sorted(cells_of(folder).entries(), key=lambda entry: entry.cell.number)
     assert {entry.state for entry in bad} == {"failed"}
     assert [(entry.reason, entry.errors, entry.kills) for entry in bad] == list(FAULTS.values())
     assert good.state == "done"
@@ -222,18 +210,13 @@ def test_a_cancelled_grid_saves_its_cells_and_goes_on_later(
 
     def show() -> None:
         cells = cells_of(short_folder)
-        states = [entry.state for entry in cells.entries()]
-        if states.count("running") == 2 and not cells.is_cancelled(began):
+        is_busy = states(short_folder).count("running") == 2
+        if is_busy and not cells.is_cancelled(began):
             cells.request_cancel()
 
     with pytest.raises(Interrupted, match="is stopped"):
-        run_cells(
-            short_plan,
-            short_folder,
-            LocalTasks(short_plan, short_folder, 2, program=STAND_IN),
-            show=show,
-        )
-    assert "running" not in {entry.state for entry in entries(short_folder)}
+        run_local(short_folder, 2, show=show)
+    assert "running" not in set(states(short_folder))
     monkeypatch.delenv("HOLD_AT")
     prepare_grid(short_plan, short_folder)
     work_here(short_folder)
@@ -244,7 +227,7 @@ def test_one_cell_by_number_is_found_by_the_grid(plan: GridPlan, folder: GridFol
     run_cell(plan, folder, 4, program=STAND_IN)
     run_cell(plan, folder, 4, program=STAND_IN)
     prepare_grid(plan, folder)
-    assert [entry.cell.number for entry in entries(folder) if entry.state == "done"] == [4]
+    assert [place for place, state in enumerate(states(folder), start=1) if state == "done"] == [4]
     with pytest.raises(UsageError, match="no cell 13"):
         run_cell(plan, folder, 13, program=STAND_IN)
 
@@ -279,6 +262,10 @@ def test_another_plan_is_refused_before_the_first_worker_is_there(
     short_plan: GridPlan, short_folder: GridFolder, tmp_path: Path
 ) -> None:
     edited = plan_of(tmp_path, SHORT.replace("5e-5", "4e-5"))
+
+    def planned() -> list[str]:
+        return [entry.cell.variant.run for entry in cells_of(short_folder).entries()]
+
     with started(short_plan, short_folder):
         with (
             pytest.raises(UsageError, match="is running with another plan"),
@@ -286,13 +273,9 @@ def test_another_plan_is_refused_before_the_first_worker_is_there(
         ):
             pass
         with started(short_plan, short_folder):  # the same one is shared
-            assert [entry.cell.variant.run for entry in entries(short_folder)] == [
-                variant.run for variant in short_plan.variants
-            ]
+            assert planned() == [variant.run for variant in short_plan.variants]
     with started(edited, short_folder):
-        assert [entry.cell.variant.run for entry in entries(short_folder)] == [
-            variant.run for variant in edited.variants
-        ]
+        assert planned() == [variant.run for variant in edited.variants]
 
 
 def test_a_cell_whose_parent_is_gone_stops_at_once(
@@ -309,35 +292,6 @@ def test_a_cell_whose_parent_is_gone_stops_at_once(
     # where it was not yet ready for the signal, it ends by it
     assert ending[0] in {ExitCode.INTERRUPTED, -signal.SIGTERM}
     assert not cell.run.model.exists()
-
-
-@pytest.mark.parametrize(
-    ("at_once", "gpus", "assigned"),
-    [
-        # small cells share a GPU
-        (5, ["GPU-a", "GPU-b"], ["GPU-a", "GPU-b", "GPU-a", "GPU-b", "GPU-a"]),
-        (2, ["GPU-a", "GPU-b", "GPU-c"], ["GPU-a", "GPU-b"]),
-        (3, [], [None, None, None]),
-    ],
-)
-def test_cells_take_the_gpus_in_turn(
-    short_plan: GridPlan,
-    short_folder: GridFolder,
-    at_once: int,
-    gpus: list[str],
-    assigned: list[str | None],
-) -> None:
-    assert LocalTasks(short_plan, short_folder, at_once, gpus=gpus)._free == assigned
-
-
-def test_a_cell_sees_its_gpu_alone(short_plan: GridPlan, short_folder: GridFolder) -> None:
-    prepare_grid(short_plan, short_folder)
-    run_cells(
-        short_plan,
-        short_folder,
-        LocalTasks(short_plan, short_folder, 1, gpus=["GPU-b"], program=STAND_IN),
-    )
-    assert {(cell.run.path / "gpu").read_text() for cell in short_plan.cells} == {"GPU-b"}
 
 
 def test_the_gpus_are_those_of_the_machine_or_those_that_this_process_was_given(
@@ -365,9 +319,7 @@ def test_attempts_that_cannot_be_written_stop_the_grid_with_the_reason_and_lose_
     refused.parent.mkdir()
     refused.symlink_to("elsewhere")
     with pytest.raises(MissingError, match=r"\.jsonl.*a link"):
-        run_cells(
-            short_plan, short_folder, LocalTasks(short_plan, short_folder, 1, program=STAND_IN)
-        )
+        run_local(short_folder, 1)
     refused.unlink()
     monkeypatch.delenv("FAULTS")
     prepare_grid(short_plan, short_folder)
@@ -383,7 +335,7 @@ def test_a_cell_whose_run_cannot_be_written_fails_with_its_reason_alone(
     blocked.parent.mkdir(exist_ok=True)
     blocked.write_text("a file where its folder should be")
     work_here(short_folder)
-    first, second, third = entries(short_folder)
+    first, second, third = cells_of(short_folder).entries()
     assert (first.state, third.state) == ("done", "done")
     assert (second.state, second.errors) == ("failed", 2)
     assert second.reason.startswith(f"cannot write '{blocked}")
