@@ -37,9 +37,9 @@ def _run() -> int:
         from embedlab.cli.app import main as program
         from embedlab.core.python_processes import isolate_children
     except Exception as error:
-        from embedlab.core.crash_reports import show_in_log, unforeseen
+        from embedlab.core.crash_reports import report_unforeseen, show_in_log
 
-        known = unforeseen(error)
+        known = report_unforeseen(error)
         show_in_log(known)
         return known.exit_code
     isolate_children()

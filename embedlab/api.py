@@ -27,7 +27,7 @@ from tqdm.auto import tqdm
 from embedlab.commands.command import answer, help_of
 from embedlab.commands.options import Option, options_of
 from embedlab.core.errors import EmbedlabError, UsageError, with_hint
-from embedlab.core.nearest import unknown
+from embedlab.core.nearest import unknown_name_error
 from embedlab.core.overrides import overrides_of
 from embedlab.core.printable import one_line
 from embedlab.core.schema import quote
@@ -72,7 +72,7 @@ class LoadedModel:
             raise UsageError(
                 f"{self.name!r} has no vectors of sentences", hint="score() compares pairs with it"
             )
-        return encode_sentences(texts_of(sentences, "sentences"))
+        return encode_sentences(check_texts(sentences, "sentences"))
 
     @with_hint
     def score(self, first: Sequence[str], second: Sequence[str]) -> Similarities:
@@ -208,7 +208,7 @@ def _value(option: Option, given: Any) -> Any:
     if name == "set":
         return given_values(given)
     if flag.completes == "models" and option.is_several:
-        names = model_names(given)
+        names = name_models(given)
         if not names:
             hint = 'for example embedlab.evaluate(["dice"], data="starter")'
             raise UsageError("no model is named", hint=hint)
@@ -235,7 +235,7 @@ def _value(option: Option, given: Any) -> Any:
     given = os.fspath(given) if isinstance(given, PathLike) else given
     choices = [value for kind in kinds if get_origin(kind) is Literal for value in get_args(kind)]
     if choices and not (isinstance(given, str) and given in choices):
-        raise unknown(name, one_line(str(given)), choices)
+        raise unknown_name_error(name, one_line(str(given)), choices)
     for bound, is_beyond, alternative in (
         (flag.min, operator.lt, "more"),
         (flag.max, operator.gt, "less"),
@@ -251,7 +251,7 @@ def _several_values(option: Option, given: Any) -> tuple[Any, ...]:
         return tuple(f"{key}={value}" for key, value in given.items())
     if given is not None and get_args(option.kind)[0] is int:
         return given_seeds(given)
-    return tuple(task_names(given))
+    return tuple(name_tasks(given))
 
 
 _PLAIN: Mapping[Any, tuple[Any, str]] = {
@@ -405,7 +405,7 @@ def _terminal_bar(label: str) -> Iterator[ProgressDisplay]:
         yield tick
 
 
-def model_names(models: Any) -> list[str]:
+def name_models(models: Any) -> list[str]:
     """Return the names of MODELS: names, live models, both in a list, or live models by name."""
     if isinstance(models, Mapping):
         return [model_name(model, name) for name, model in models.items()]
@@ -421,7 +421,7 @@ def model_name(model: Any, name: str = "") -> str:
     return live_name(model, name)
 
 
-def task_names(tasks: Any) -> list[str]:
+def name_tasks(tasks: Any) -> list[str]:
     """Return the names of TASKS: names, and data frames or lists of pairs, which are written to
     files of this session.
     """
@@ -449,7 +449,7 @@ def _written(rows: Any, argument: str = "tasks") -> str:
             if isinstance(rows, pl.DataFrame)
             else pl.DataFrame(rows.to_dict("list"))
             if _is_frame(rows)
-            else pl.DataFrame({"sentence": texts_of(rows, argument)})
+            else pl.DataFrame({"sentence": check_texts(rows, argument)})
             if is_text
             else pl.DataFrame(
                 [tuple(row) for row in rows],
@@ -471,7 +471,7 @@ def _written(rows: Any, argument: str = "tasks") -> str:
     return str(path)
 
 
-def texts_of(texts: Iterable[str], argument: str) -> list[str]:
+def check_texts(texts: Iterable[str], argument: str) -> list[str]:
     """Return TEXTS as a list; a single text, whose letters would be encoded one by one, and what is
     not text are UsageErrors.
     """
@@ -491,7 +491,7 @@ def texts_of(texts: Iterable[str], argument: str) -> list[str]:
 
 def pairs_of(first: Iterable[str], second: Iterable[str]) -> tuple[list[str], list[str]]:
     """Return both sides of pairs, which must have as many texts."""
-    text_lists = texts_of(first, "first"), texts_of(second, "second")
+    text_lists = check_texts(first, "first"), check_texts(second, "second")
     if len(text_lists[0]) != len(text_lists[1]):
         raise UsageError(
             f"first has {len(text_lists[0])} texts, second {len(text_lists[1])}",
@@ -523,7 +523,7 @@ def _refuse_unknown_keywords(given: Iterable[str], function: Callable[..., Any])
     settings = {field.name for field in fields(Settings)}
     parameters = {name for name in signature(function).parameters if name != "settings"}
     if unknown_keyword := next((name for name in given if name not in settings), None):
-        raise unknown("keyword", unknown_keyword, {*parameters, *settings})
+        raise unknown_name_error("keyword", unknown_keyword, {*parameters, *settings})
 
 
 def given_values(values: Mapping[str, object] | None) -> tuple[str, ...]:

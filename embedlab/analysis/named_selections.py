@@ -5,7 +5,7 @@ expression does.
 from collections.abc import Mapping
 from pathlib import Path
 
-from embedlab.core.disk import read_sealed_json, reading, sole_writer, write_json
+from embedlab.core.disk import as_reading_errors, read_sealed_json, sole_writer, write_json
 from embedlab.core.paths import state_folder
 
 SCHEMA = 1
@@ -22,7 +22,7 @@ def named_selections() -> Selections:
     path = _file()
     if not path.exists():
         return {}
-    with reading(path, hint=_ANEW, what="the file of named selections"):
+    with as_reading_errors(path, hint=_ANEW, what="the file of named selections"):
         values = read_sealed_json(path, hint=_ANEW)
         if values["schema"] != SCHEMA:
             raise ValueError("another schema")

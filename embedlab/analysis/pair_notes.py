@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from embedlab.analysis.expressions import NOTE
-from embedlab.core.disk import read_sealed_json, reading, sole_writer, write_json
+from embedlab.core.disk import as_reading_errors, read_sealed_json, sole_writer, write_json
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.paths import state_folder
 from embedlab.data.words import MISREAD_SIGNS, text_bytes
@@ -36,7 +36,7 @@ Notes = Mapping[int, PairNote]  # by pair key
 def _read(path: Path) -> Notes:
     if not path.exists():
         return {}
-    with reading(path, hint="", what="the file of notes on pairs"):
+    with as_reading_errors(path, hint="", what="the file of notes on pairs"):
         values = read_sealed_json(path, hint="")
         if values["schema"] != SCHEMA:
             raise ValueError("another schema")

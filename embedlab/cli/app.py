@@ -245,7 +245,7 @@ def _usage_error(error: typer.TyperException, arguments: Sequence[str]) -> ExitC
         to_stderr(text)
     else:
         message = (text[:1].lower() + text[1:]).rstrip(".")
-        hint = instead_of(arguments) or f"`{command} --help` shows what it takes"
+        hint = replacement_for(arguments) or f"`{command} --help` shows what it takes"
         if context is not None and any(map(_is_text_with_dash, arguments)):
             hint = f"put -- before the texts: {_with_texts_last(context, arguments)}"
         report(UsageError(message, hint=hint))
@@ -298,7 +298,7 @@ INSTEAD: Mapping[str, str] = {
 }
 
 
-def instead_of(arguments: Sequence[str]) -> str:
+def replacement_for(arguments: Sequence[str]) -> str:
     """Return what to use instead of the first removed thing among typed ARGUMENTS; empty where
     nothing was removed.
     """

@@ -16,7 +16,7 @@ from embedlab.cli.help_pages import EXPERT, SHARED_PANEL, HelpedCommand, command
 from embedlab.commands.command import SHARED, Command, answer, commands_of, help_of
 from embedlab.commands.options import Option, options_of
 from embedlab.commands.terminal import Terminal
-from embedlab.core.crash_reports import ENDS, unforeseen
+from embedlab.core.crash_reports import ENDS, report_unforeseen
 from embedlab.core.errors import EmbedlabError, ExitCode, UsageError
 from embedlab.core.plugins import gathered_faults
 from embedlab.core.settings import files_named, load_settings, process_rank
@@ -143,7 +143,7 @@ def _run(
             try:
                 _answer(command, options, arguments, terminal)
             except EOFError as error:  # Typer takes any for a user who ends a question
-                raise unforeseen(error) from error
+                raise report_unforeseen(error) from error
         except BaseException as error:
             if isinstance(error, EmbedlabError):
                 error.hint = terminal.placed(error.hint)

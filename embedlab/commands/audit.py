@@ -84,10 +84,10 @@ def audit(options: AuditOptions, session: Session) -> Report:
     gathered = gather(names, selected_tasks, session, slicing=Slicing(), setting="literature")
     members = {model.name: [*model.members] for model in gathered.models}
     outcomes = joined_outcomes(gathered.outcomes)
-    return audited(options, outcomes, members, gathered.marks, gathered.states, session)
+    return audit_report(options, outcomes, members, gathered.marks, gathered.states, session)
 
 
-def audited(
+def audit_report(
     options: AuditOptions,
     outcomes: Outcomes,
     members: dict[str, list[str]],
@@ -103,7 +103,9 @@ def audited(
     (model,) = resolve_models([options.model], session, has_tasks=True)
     text = total_text(model.members, session.settings)
     with session.progress("looking up test sentences in training text"):
-        read_counts, is_near = read_items(outcomes, text, Source.from_settings(session.settings))
+        read_counts, is_near = count_read_sentences(
+            outcomes, text, Source.from_settings(session.settings)
+        )
     names = [options.model, options.reference, options.placebo]
     rows = list(_rows(outcomes, names, members, read_counts, is_near))
     if text.text is None and any(any(published_models(spec)) for spec in model.members):
@@ -133,7 +135,7 @@ def _statement(text: TrainingText, spec: Sequence[ModelSpec]) -> list[str]:
     return lines
 
 
-def read_items(
+def count_read_sentences(
     outcomes: Outcomes, text: TrainingText, source: Source
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return how many sentences of each item were read, as case-folded words, and which items have

@@ -8,10 +8,10 @@ from datetime import datetime
 from pathlib import Path
 
 from embedlab.commands.command import command, confirm
-from embedlab.commands.options import Confirmed
+from embedlab.commands.options import ConfirmationOptions
 from embedlab.commands.terminal import Terminal
 from embedlab.core.cache import NAME_FILE, cache_entries, remove, size_of
-from embedlab.core.disk import disk_errors, read_sealed_json
+from embedlab.core.disk import as_disk_errors, read_sealed_json
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.foreign_files import MIB
 from embedlab.core.session import Session
@@ -54,7 +54,7 @@ def ls(session: Session) -> Report:
 
 
 @command("output")
-def clear(options: Confirmed, session: Terminal) -> None:
+def clear(options: ConfirmationOptions, session: Terminal) -> None:
     """Delete what embedlab has cached; it is computed again when needed.
 
     Examples:
@@ -70,7 +70,7 @@ def clear(options: Confirmed, session: Terminal) -> None:
         question = f"delete {summary} in {cache}?"
         confirm(question, "nothing deleted", session, is_confirmed=options.yes)
     for entry in entries:
-        with disk_errors(entry):
+        with as_disk_errors(entry):
             remove(entry)
     session.done(f"deleted {summary}", folder=str(cache), deleted=len(entries), mib=mib)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from embedlab.choices import Aggregate
 from embedlab.commands.command import command, refuse
-from embedlab.commands.options import HTML, Flag, GroupedItems, ModelsAndFiles, Signed
+from embedlab.commands.options import HTML, Flag, GroupedItems, ModelsAndFiles, SignatureOptions
 from embedlab.core.errors import ExitCode, UsageError
 from embedlab.core.session import Session
 from embedlab.reports.report import Report
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareOptions(Signed, GroupedItems, ModelsAndFiles):
+class CompareOptions(SignatureOptions, GroupedItems, ModelsAndFiles):
     """What is compared, and how."""
 
     aggregate: Annotated[
@@ -215,7 +215,7 @@ def compare(options: CompareOptions, session: Session) -> Report:
     if options.margin is None:
         return report
 
-    return gated(report, options.margin)
+    return with_gate(report, options.margin)
 
 
 def _check(options: CompareOptions) -> None:
@@ -369,7 +369,7 @@ def gate_rows(report: Report, margin: float) -> list[GateRow]:
     return rows
 
 
-def gated(report: Report, margin: float) -> Report:
+def with_gate(report: Report, margin: float) -> Report:
     """REPORT with the gate in its JSON, the line for logs, and the exit code: the worst of the
     rows'.
     """

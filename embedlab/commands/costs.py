@@ -45,7 +45,7 @@ def costs_of(
     bits a vector.
     """
     models = {name: resolve_model(name, session) for name in names}
-    cost_of_model, notes = _measured(models, _sentences(gathered), session)
+    cost_of_model, notes = _measure_models(models, _sentences(gathered), session)
     rows: list[CostRow] = []
     slices: tuple[ComparedSlice, ...] = ()
     for name, model in models.items():
@@ -95,7 +95,7 @@ def _sentences(gathered: Gathered) -> list[str]:
     return random.Random(0).sample(texts, min(SAMPLE, len(texts)))
 
 
-def _measured(
+def _measure_models(
     models: Mapping[str, Model], sentences: Sequence[str], session: Session
 ) -> tuple[dict[str, MeasuredCost], list[str]]:
     """Return the cost of each model that computes on this machine, one after the other, and why

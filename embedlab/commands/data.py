@@ -11,7 +11,7 @@ from embedlab.commands.command import command
 from embedlab.commands.options import Flag
 from embedlab.commands.terminal import Terminal
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
-from embedlab.core.nearest import unknown
+from embedlab.core.nearest import unknown_name_error
 from embedlab.core.paths import TINY_FOLDER, typed_path
 from embedlab.core.session import Session
 from embedlab.core.settings import Settings
@@ -174,7 +174,7 @@ def check(options: DatasetsOptions, session: Session) -> Report:
     """
     from embedlab.data.file_name import is_hub_name
 
-    splits = list(_parts(options.names, session.settings))
+    splits = list(_splits_to_check(options.names, session.settings))
     if not splits:
         folder = session.settings.data
         raise MissingError(
@@ -191,7 +191,7 @@ def check(options: DatasetsOptions, session: Session) -> Report:
             checked += (
                 _own_rows(name, source)
                 if is_own_file
-                else [_checked(name, split, definition, source)]
+                else [_check_split(name, split, definition, source)]
             )
             progress(index, len(splits))
     columns = columns_of(
@@ -300,7 +300,7 @@ def items(options: ItemsOptions, session: Session) -> Report:
     tasks = {name: task for task in all_tasks() for name in task.item_datasets}
     for name in options.names:
         if name not in tasks:
-            raise unknown("dataset of classified items", name, list(tasks))
+            raise unknown_name_error("dataset of classified items", name, list(tasks))
     gold = [
         gold_items
         for name in dict.fromkeys(options.names)
@@ -334,7 +334,7 @@ def _selections(options: ListedOptions) -> Report:
     for name in options.remove:
         if name not in named_selections():
             listing = "`embedlab data ls --selections` lists all"
-            raise unknown("selection", name, named_selections(), listing=listing)
+            raise unknown_name_error("selection", name, named_selections(), listing=listing)
         store_selection(name, "")
     rows = [
         {"name": f"@{name}", "expression": expression}
@@ -409,7 +409,7 @@ def _own_pairs(name: str) -> ListedSplit:
     )
 
 
-def _parts(
+def _splits_to_check(
     names: Sequence[str], settings: Settings
 ) -> Iterator[tuple[str, str, Dataset | None, Source]]:
     """What is to be checked: each split with its dataset and its source, a user's own file without
@@ -427,7 +427,7 @@ def _parts(
     )
     source = Source.from_settings(settings)
     for name in canonical_names(names) or [*all_datasets(), *_own_suites(settings)]:
-        datasets = _known(name, source)
+        datasets = _named_datasets(name, source)
         for definition, data_source in datasets:
             source_settings = replace(settings, data=data_source.folder)
             yield from (
@@ -461,7 +461,7 @@ def _own_suites(settings: Settings) -> list[str]:
     return [name for name in suite_names(settings.data if is_folder else None) if name != SENTEVAL]
 
 
-def _known(name: str, source: Source) -> list[tuple[Dataset, Source]]:
+def _named_datasets(name: str, source: Source) -> list[tuple[Dataset, Source]]:
     """The datasets that NAME names, each with the source it is opened in; none for a user's own
     file of pairs.
     """
@@ -485,7 +485,7 @@ def _known(name: str, source: Source) -> list[tuple[Dataset, Source]]:
     return [] if is_own_file else [(dataset(name), source)]
 
 
-def _checked(name: str, split: str, definition: Dataset | None, source: Source) -> CheckedSplit:
+def _check_split(name: str, split: str, definition: Dataset | None, source: Source) -> CheckedSplit:
     """What a split, or a user's own file where DEFINITION is None, holds; of a split, compared with
     the published corpus.
     """
@@ -526,13 +526,13 @@ def _own_rows(name: str, source: Source) -> Iterator[CheckedSplit]:
             folder = file_part(name)
             files = typed_path(folder.removeprefix(PREFIX)).glob(f"{QRELS}/*")
             names = {file.stem: f"{folder}?split={file.stem}" for file in files}
-            yield from (_checked(names[split], split, None, source) for split in sorted(names))
+            yield from (_check_split(names[split], split, None, source) for split in sorted(names))
             texts = {split: open_query_folder(names[split]).texts for split in sorted(names)}
             findings: list[Finding] = [*query_findings(texts)]
         else:
             splits = own_splits(name)
             for split in splits:
-                row = _checked(split.name, split.split, None, source)
+                row = _check_split(split.name, split.split, None, source)
                 is_sentences = own_data(split.name).kind == SENTENCES
                 if is_sentences and row["state"] in _UNUSABLE:
                     row |= {"state": "not counted", "rows": split.rows.height, "note": "sentences"}

@@ -92,7 +92,7 @@ def _plugin_report(*, shipped: bool) -> Report:
 
 
 @dataclass(frozen=True)
-class Finding:
+class MachineFact:
     """One fact, and what is wrong with it where something is."""
 
     check: str
@@ -100,18 +100,18 @@ class Finding:
     problem: str = ""
 
 
-def _versions() -> Iterator[Finding]:
+def _versions() -> Iterator[MachineFact]:
 
-    yield Finding("embedlab", __version__)
-    yield Finding("python", f"{platform.python_version()} on {platform.platform()}")
+    yield MachineFact("embedlab", __version__)
+    yield MachineFact("python", f"{platform.python_version()} on {platform.platform()}")
     for name in PACKAGES:
         try:
-            yield Finding(name, version(name))
+            yield MachineFact(name, version(name))
         except PackageNotFoundError:
-            yield Finding(name, "not installed")
+            yield MachineFact(name, "not installed")
 
 
-def _devices(settings: Settings) -> Iterator[Finding]:
+def _devices(settings: Settings) -> Iterator[MachineFact]:
 
     import torch
 
@@ -126,25 +126,25 @@ def _devices(settings: Settings) -> Iterator[Finding]:
             if device.type == "cuda"
             else platform.processor() or platform.machine()
         )
-        yield Finding(
+        yield MachineFact(
             str(device),
             f"{name}, {'with' if has_bf16_units(device) else 'without'} bf16 matrix units",
         )
-    yield Finding("cpu engine", engine_line(settings))
+    yield MachineFact("cpu engine", engine_line(settings))
     try:
         hardware = machine(settings, training=True)
-        yield Finding(
+        yield MachineFact(
             "training on",
             f"{hardware.device} in {hardware.precision}, {hardware.threads} threads of "
             f"{os.cpu_count()}",
         )
     except EmbedlabError as error:
-        yield Finding("training on", settings.device, problem=error.message)
+        yield MachineFact("training on", settings.device, problem=error.message)
 
 
-def _folders(settings: Settings) -> Iterator[Finding]:
+def _folders(settings: Settings) -> Iterator[MachineFact]:
     if settings.data is None:
-        yield Finding(
+        yield MachineFact(
             "data folder",
             "none: --data DIR or EMBEDLAB_DATA; --data starter is inside embedlab",
         )
@@ -154,7 +154,7 @@ def _folders(settings: Settings) -> Iterator[Finding]:
             if settings.data == STARTER_FOLDER
             else str(settings.data)
         )
-        yield Finding(
+        yield MachineFact(
             "data folder",
             description,
             problem="" if settings.data.is_dir() else "no such folder",
@@ -164,7 +164,7 @@ def _folders(settings: Settings) -> Iterator[Finding]:
             path for path in (folder.absolute(), *folder.absolute().parents) if path.exists()
         )
         free_gib = shutil.disk_usage(existing).free / 2**30
-        yield Finding(
+        yield MachineFact(
             check,
             f"{folder}, {free_gib:.1f} GiB free",
             problem=_why_not_writable(existing),
@@ -177,16 +177,18 @@ def _why_not_writable(path: Path) -> str:
     return "" if os.access(path, os.W_OK | os.X_OK) else f"cannot write in {str(path)!r}"
 
 
-def _plugins() -> Iterator[Finding]:
+def _plugins() -> Iterator[MachineFact]:
 
     for state in plugin_states():
         description = (
             f"{state.kind} {state.name} of {state.origin}".strip() if state.name else state.origin
         )
-        yield Finding("plug-in", description, problem="" if state.state == "ok" else state.state)
+        yield MachineFact(
+            "plug-in", description, problem="" if state.state == "ok" else state.state
+        )
 
 
-def _hub(settings: Settings) -> Iterator[Finding]:
+def _hub(settings: Settings) -> Iterator[MachineFact]:
 
     from huggingface_hub import constants
 
@@ -200,10 +202,10 @@ def _hub(settings: Settings) -> Iterator[Finding]:
         if is_reachable()
         else "it does not answer, the cache alone can be used"
     )
-    yield Finding("hub", f"{state}; cache {constants.HF_HUB_CACHE}")
+    yield MachineFact("hub", f"{state}; cache {constants.HF_HUB_CACHE}")
 
 
-def _terminal() -> Iterator[Finding]:
+def _terminal() -> Iterator[MachineFact]:
 
     size = shutil.get_terminal_size()
     kind = "a terminal" if sys.stdout.isatty() else "not a terminal"
@@ -212,11 +214,11 @@ def _terminal() -> Iterator[Finding]:
         if os.environ.get("NO_COLOR")
         else os.environ.get("COLORTERM", "as TERM says")
     )
-    yield Finding(
+    yield MachineFact(
         "terminal",
         f"{kind}, {size.columns}x{size.lines}, TERM={os.environ.get('TERM', '')}, colour {colour}",
     )
-    yield Finding("encoding", f"{sys.stdout.encoding}, locale {locale.getlocale()[0]}")
+    yield MachineFact("encoding", f"{sys.stdout.encoding}, locale {locale.getlocale()[0]}")
 
 
 @dataclass(frozen=True)

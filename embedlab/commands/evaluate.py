@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, cast, get_args
 from embedlab.choices import Aggregate, By, Correlation
 from embedlab.commands.command import command, refuse
 from embedlab.commands.compare import SELECT_STS
-from embedlab.commands.options import Flag, GroupedItems, ModelsAndFiles, Signed
+from embedlab.commands.options import Flag, GroupedItems, ModelsAndFiles, SignatureOptions
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.session import Session
 from embedlab.reports.report import Report
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvaluateOptions(Signed, GroupedItems, ModelsAndFiles):
+class EvaluateOptions(SignatureOptions, GroupedItems, ModelsAndFiles):
     """What is evaluated, and which of its numbers are shown."""
 
     aggregate: Annotated[
@@ -114,7 +114,7 @@ def evaluate(options: EvaluateOptions, session: Session) -> Report:
     note_files(options.tasks, session)
     selected_tasks = select_from(options.suites, options.tasks, session.settings.data)
     with being_scored(_runs_of(options.models, session)):
-        return _evaluated(options, selected_tasks, session)
+        return _evaluate_selected(options, selected_tasks, session)
 
 
 def _runs_of(models: Sequence[str], session: Session) -> Iterator[RunFolder]:
@@ -130,7 +130,7 @@ def _runs_of(models: Sequence[str], session: Session) -> Iterator[RunFolder]:
                     yield RunFolder(Path(member.location).parent)
 
 
-def _evaluated(
+def _evaluate_selected(
     options: EvaluateOptions, selected_tasks: Sequence[SelectedTask], session: Session
 ) -> Report:
     from embedlab.data.file_name import is_pair_file

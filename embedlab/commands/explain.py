@@ -13,7 +13,7 @@ from embedlab.commands.command import command
 from embedlab.commands.options import Flag
 from embedlab.commands.score import TwoSentences
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.nearest import unknown
+from embedlab.core.nearest import unknown_name_error
 from embedlab.core.session import ProgressCallback, Session
 from embedlab.core.settings import Settings
 from embedlab.reports.report import Report
@@ -147,7 +147,7 @@ def check_options(options: ExplainOptions) -> None:
             hint="remove one of the two options",
         )
     if unknown_rule := next((rule for rule in options.edits if rule not in EDIT_RULES), None):
-        raise unknown("rule of edits", unknown_rule, EDIT_RULES)
+        raise unknown_name_error("rule of edits", unknown_rule, EDIT_RULES)
 
 
 def check_member(spec: ModelSpec) -> None:

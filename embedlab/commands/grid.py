@@ -8,15 +8,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from embedlab.commands.command import command
-from embedlab.commands.grid_plan import GridOptions, OfGrid
+from embedlab.commands.grid_plan import GridName, GridOptions
 from embedlab.commands.options import (
     Flag,
-    Signed,
+    SignatureOptions,
 )
 from embedlab.commands.terminal import Terminal
 from embedlab.core.errors import EmbedlabError, ExitCode, UsageError
 from embedlab.core.names import DEFAULT_TASK, task_names
-from embedlab.core.nearest import unknown
+from embedlab.core.nearest import unknown_name_error
 from embedlab.core.session import Session
 from embedlab.core.settings import Settings
 from embedlab.reports.report import Report
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoresOptions(Signed, OfGrid):
+class ScoresOptions(SignatureOptions, GridName):
     """Which scores of a grid are shown, along which of its axes."""
 
     rows: Annotated[
@@ -124,7 +124,7 @@ def run(options: GridOptions, session: Terminal) -> Report | None:
         $ embedlab grid run mine.toml --dry-run --data tiny
 
     """
-    from embedlab.commands.grid_run import board, planned_grid, run_grid, run_one_cell
+    from embedlab.commands.grid_run import open_board, planned_grid, run_grid, run_one_cell
     from embedlab.reports.grids import summary_table
 
     planned = planned_grid(options, session.settings)
@@ -133,7 +133,7 @@ def run(options: GridOptions, session: Terminal) -> Report | None:
     if options.cell is not None:
         run_one_cell(planned, options.cell, session)
         return None
-    result = run_grid(planned, session, partial(board, terminal=session))
+    result = run_grid(planned, session, partial(open_board, terminal=session))
     code = ExitCode.FAILED if result.has_failed else ExitCode.OK
     return Report.of(summary_table(result.plan, result.entries), exit_code=code)
 
@@ -223,7 +223,7 @@ def table(options: ScoresOptions, session: Session) -> Report:
 
 
 @command("data runs output")
-def cancel(options: OfGrid, session: Session) -> None:
+def cancel(options: GridName, session: Session) -> None:
     """Stop every process that works on GRID after it has saved its cell.
 
     Examples:
@@ -292,7 +292,7 @@ def grid_scores(
     )
     if not pivoted.rows:
         if stored_selection(options.task) is None:
-            raise unknown("task", options.task, task_names())
+            raise unknown_name_error("task", options.task, task_names())
         raise EmbedlabError(
             f"grid {plan.name!r} has no finished cell with "
             + (

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfGrid:
+class GridName:
     """One grid."""
 
     grid: Annotated[
@@ -41,7 +41,7 @@ class OfGrid:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GridOptions(Trainings, OfGrid):
+class GridOptions(Trainings, GridName):
     """What a user selects of a grid."""
 
     cell: Annotated[

@@ -149,7 +149,7 @@ REFRESHES_PER_S = 4
 
 
 @contextmanager
-def board(name: str, terminal: Terminal) -> Iterator[ShowGrid]:
+def open_board(name: str, terminal: Terminal) -> Iterator[ShowGrid]:
     """Yield what shows a grid: a live board on a terminal, a plain line now and then elsewhere,
     nothing with `--quiet`.
     """

@@ -11,7 +11,7 @@ from embedlab.commands.command import command
 from embedlab.commands.options import Flag
 from embedlab.commands.terminal import Terminal
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
-from embedlab.core.nearest import unknown
+from embedlab.core.nearest import unknown_name_error
 from embedlab.core.session import Session
 from embedlab.reports.report import Report
 from embedlab.reports.tables import Column, Table
@@ -74,7 +74,7 @@ def list_models() -> Iterator[ListedModel]:
             place=str(path) if path is not None else None,
         )
     for name, full_name in PREFIXED.items():
-        location = _located(full_name)
+        location = _find_location(full_name)
         state = "installed" if location is not None else "missing"
         yield ListedModel(
             name=name,
@@ -86,7 +86,7 @@ def list_models() -> Iterator[ListedModel]:
         )
 
 
-def _located(name: str) -> str | None:
+def _find_location(name: str) -> str | None:
     from embedlab.models.catalog import resolve
 
     try:
@@ -130,7 +130,7 @@ def get_model(name: str, session: Session) -> Path:
 
     entry = packaged(name)
     if entry is None and name not in PREFIXED:
-        raise unknown(
+        raise unknown_name_error(
             "model of packages",
             name,
             [

@@ -70,7 +70,9 @@ def nearest(options: NearestOptions, session: Session) -> Report:
         )
     refuse_blank([options.sentence])
     # where each sentence is first
-    place_of_sentence = _of_file(options) if options.file is not None else _of_datasets(session)
+    place_of_sentence = (
+        _sentences_of_file(options) if options.file is not None else _sentences_of_datasets(session)
+    )
     kind = "dataset" if options.file is None else "row"
     models = resolve_models(dict.fromkeys(options.models), session)
     corpus = list(place_of_sentence)
@@ -115,7 +117,7 @@ def nearest(options: NearestOptions, session: Session) -> Report:
     return Report.of(Table(title, columns, rows, notes, pl.DataFrame(rows)))
 
 
-def _of_file(options: NearestOptions) -> dict[str, int | str]:
+def _sentences_of_file(options: NearestOptions) -> dict[str, int | str]:
     """Return the sentences of the file with their first rows."""
     from embedlab.data.table_file import sentences
 
@@ -131,7 +133,7 @@ def _of_file(options: NearestOptions) -> dict[str, int | str]:
     return row_of_sentence
 
 
-def _of_datasets(session: Session) -> dict[str, int | str]:
+def _sentences_of_datasets(session: Session) -> dict[str, int | str]:
     """Return the sentences of the test splits of the STS datasets that are available."""
     from embedlab.data.source import Source, open_parts
     from embedlab.tasks.task import task

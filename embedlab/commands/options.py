@@ -299,7 +299,7 @@ class GroupedItems(CommonItems):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Drawn:
+class FigureOptions:
     """What is drawn of an answer."""
 
     figure: Annotated[
@@ -316,7 +316,7 @@ class Drawn:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Signed(Drawn):
+class SignatureOptions(FigureOptions):
     """What is shown besides an answer."""
 
     signature: Annotated[
@@ -336,7 +336,7 @@ HTML = Flag(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Confirmed:
+class ConfirmationOptions:
     """Whether the question before a deletion is answered already."""
 
     yes: Annotated[bool, Flag(names=("--yes", "-y"), help="Delete without confirmation.")] = False

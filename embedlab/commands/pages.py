@@ -119,7 +119,7 @@ def comparison_section(comparison: TaskComparison, printed: Sequence[PublishedRo
         task_comparison = replace(comparison, slices=slices)
         plots += [*score_plots(task_comparison), *difference_plots(task_comparison)]
         if any(compared_slice.metric == "spearman" for compared_slice in slices):
-            plots += [_next_to_published(task_comparison, row) for row in printed]
+            plots += [_plot_next_to_published(task_comparison, row) for row in printed]
     property_name = comparison.slicing.by
     table = comparison_table(comparison, printed)
     return Section(
@@ -127,7 +127,7 @@ def comparison_section(comparison: TaskComparison, printed: Sequence[PublishedRo
     )
 
 
-def _next_to_published(comparison: TaskComparison, row: PublishedRow) -> Plot:
+def _plot_next_to_published(comparison: TaskComparison, row: PublishedRow) -> Plot:
     """Return a model's scores next to those that a paper prints for it."""
     slices = [candidate for candidate in comparison.slices if candidate.key in row.scores]
     names = [model.name for model in comparison.models]
@@ -150,7 +150,11 @@ def write_reproduction_page(
         reproduction.scored for reproduction in reproductions if reproduction.scored is not None
     ]
     states = [state for scored_models in scored_rows for state in scored_models.states]
-    sections = [section for reproduction in reproductions for section in _reproduced(reproduction)]
+    sections = [
+        section
+        for reproduction in reproductions
+        for section in _reproduction_sections(reproduction)
+    ]
     write_page(
         path, f"{reproductions[0].table.paper}, reproduced", sections, facts=facts_of(states)
     )
@@ -158,18 +162,18 @@ def write_reproduction_page(
 
 def write_claims_page(path: Path, paper: str, claims: Table, facts: Mapping[str, str]) -> None:
     """Write the page of a paper's claims to PATH."""
-    write_page(path, f"{paper}, its claims", [_titled(claims)], facts=facts)
+    write_page(path, f"{paper}, its claims", [_section_of_table(claims)], facts=facts)
 
 
-def _titled(table: Table, *plots: Plot) -> Section:
+def _section_of_table(table: Table, *plots: Plot) -> Section:
     return Section(title=table.title, table=replace(table, title=""), plots=plots)
 
 
-def _reproduced(reproduction: Reproduction) -> Iterator[Section]:
+def _reproduction_sections(reproduction: Reproduction) -> Iterator[Section]:
     for index, answer_table in enumerate(reproduction.answers):
         if reproduction.compared:
             plots = comparison_section(reproduction.compared[index]).plots
         else:
             plots = () if index else tuple(reproduction_plots(reproduction))
-        yield _titled(answer_table, *plots)
-    yield _titled(reproduction.deviations)
+        yield _section_of_table(answer_table, *plots)
+    yield _section_of_table(reproduction.deviations)

@@ -10,7 +10,7 @@ from embedlab.commands.command import command
 from embedlab.commands.options import ChosenItems, Flag, ModelsAndFiles
 from embedlab.commands.terminal import Terminal
 from embedlab.core.names import DEFAULT_TASK
-from embedlab.core.nearest import unknown
+from embedlab.core.nearest import unknown_name_error
 from embedlab.core.session import Session
 from embedlab.reports.report import Report
 
@@ -162,5 +162,5 @@ def _sort_key(sort: str | None, names: Sequence[str]) -> tuple[str, bool]:
     key = sort.removeprefix("-")
     sortable = [column for column in listed_columns(names) if column not in TEXTS]
     if key not in sortable:
-        raise unknown("column to sort by", key, sortable)
+        raise unknown_name_error("column to sort by", key, sortable)
     return key, sort.startswith("-")

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 from embedlab.commands.command import command
-from embedlab.commands.options import CommonItems, Flag, Signed, TwoModels
+from embedlab.commands.options import CommonItems, Flag, SignatureOptions, TwoModels
 from embedlab.core.errors import UsageError
 from embedlab.core.session import Session
 from embedlab.reports.report import Report
 
 
 @dataclass(frozen=True, kw_only=True)
-class PowerOptions(Signed, CommonItems, TwoModels):
+class PowerOptions(SignatureOptions, CommonItems, TwoModels):
     """Two models, and what is planned with them."""
 
     detect: Annotated[

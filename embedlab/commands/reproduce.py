@@ -42,8 +42,8 @@ def reproduce(options: ReproductionOptions, session: Session) -> Report:
     from embedlab.commands.grid import cells_report
     from embedlab.commands.reproduce_plan import check_selection, progress_of
     from embedlab.commands.reproduce_run import (
-        built_start,
-        refuse_missing,
+        prepare_start,
+        refuse_uncomputable,
         trainings_of,
     )
     from embedlab.experiments.paper_file import select_tables
@@ -62,8 +62,11 @@ def reproduce(options: ReproductionOptions, session: Session) -> Report:
     if options.dry_run:
         planned_grids = trainings_of(chosen_tables, options, session.settings)
         try:
-            refuse_missing(
-                chosen_tables[0], options, built_start(options, session.settings), session.settings
+            refuse_uncomputable(
+                chosen_tables[0],
+                options,
+                prepare_start(options, session.settings),
+                session.settings,
             )
         except MissingError as error:
             if not planned_grids:
@@ -72,7 +75,7 @@ def reproduce(options: ReproductionOptions, session: Session) -> Report:
         return cells_report(planned_grids, session)
     if options.html is not None:
         check_page_path(options.html)
-    return (_claims if options.claims else _reproduced)(chosen_tables, options, session)
+    return (_claims if options.claims else _reproduce_tables)(chosen_tables, options, session)
 
 
 def _claims(
@@ -97,7 +100,7 @@ def _claims(
     return Report.of(shown_table, frame=pl.DataFrame(shown_table.data()["rows"], schema=schema))
 
 
-def _reproduced(
+def _reproduce_tables(
     chosen_tables: Sequence[PaperTable], options: ReproductionOptions, session: Session
 ) -> Report:
     """Every chosen table next to ours; one that holds no scores is shown as it is published. The
@@ -105,12 +108,12 @@ def _reproduced(
     """
     import polars as pl
 
-    from embedlab.commands.grid_run import board
+    from embedlab.commands.grid_run import open_board
     from embedlab.commands.pages import page_facts, write_reproduction_page
     from embedlab.commands.reproduce_run import reproduce_tables, shown_tables
 
     is_typed = isinstance(session, Terminal)
-    shows = partial(board, terminal=session) if isinstance(session, Terminal) else None
+    shows = partial(open_board, terminal=session) if isinstance(session, Terminal) else None
     reproductions = reproduce_tables(chosen_tables, options, session, shows)
     is_brief = is_typed and session.settings.format == "table" and not session.settings.notes
     has_failed = any(reproduction.has_failed for reproduction in reproductions)

@@ -206,7 +206,7 @@ def pairs_by(table: PaperTable) -> By | None:
     return "dataset" if table.by is None else table.by
 
 
-def _again(options: ReproductionOptions, settings: Settings) -> str:
+def _repeated_options(options: ReproductionOptions, settings: Settings) -> str:
     """Return what a suggested command repeats of this one: what decides what is trained."""
     arguments = typed_words(options, "encoder profile overrides max_steps seeds unseen")
     arguments += [] if settings.data is None else ["--data", data_name(settings.data)]
@@ -262,7 +262,7 @@ def absent_rows(
     for reason, rows in reasons.items():
         yield f"absent: {', '.join(rows)}: {reason}"
     if untrained and says_untrained:
-        command = f"embedlab reproduce {table.typed}{_again(options, settings)}"
+        command = f"embedlab reproduce {table.typed}{_repeated_options(options, settings)}"
         hint = "" if options.trains else f"; `{command}` trains what is missing"
         yield f"there is no finished run of {', '.join(untrained)}{hint}"
 

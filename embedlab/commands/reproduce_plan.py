@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from embedlab.commands.command import refuse
 from embedlab.commands.grid_plan import PlannedGrid, entries_of_runs, estimate
-from embedlab.commands.options import HTML, UNSEEN, Flag, Signed, Trainings, with_profile
+from embedlab.commands.options import HTML, UNSEEN, Flag, SignatureOptions, Trainings, with_profile
 from embedlab.commands.training_plan import starting_encoder
 from embedlab.core.errors import UsageError
-from embedlab.core.nearest import unknown
+from embedlab.core.nearest import unknown_name_error
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.session import Session
 from embedlab.core.settings import Settings
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReproductionOptions(Signed, Trainings):
+class ReproductionOptions(SignatureOptions, Trainings):
     """Which tables of a paper, which models are behind them, and whether they are trained for
     it.
     """
@@ -106,7 +106,7 @@ def check_named_rows(tables: Sequence[PaperTable], options: ReproductionOptions)
     rows = {row for table in tables for row in table.sources}
     for row in named_rows(options):
         if row not in rows:
-            raise unknown("row", row, rows)
+            raise unknown_name_error("row", row, rows)
     if not options.uses_runs and not options.models:
         raise UsageError(
             "--from scores reads the models that --row names",
@@ -203,20 +203,20 @@ def planned_trainings(
             hint=f"embedlab reproduce {tables[0].typed}",
         )
     start = start_of_rows(options, settings)
-    table_plans = [_planned(table, options, start, settings) for table in tables]
+    table_plans = [_plan_rows(table, options, start, settings) for table in tables]
     return [
         PlannedGrid(
             plan=plan.plan,
             hands=options,
             absent=tuple(plan.absent),
-            notes=tuple(_foreseen(rows, options, start, settings)),
+            notes=tuple(_foreseen_deviations(rows, options, start, settings)),
         )
         for rows, plan in table_plans
         if plan.plan is not None
     ]
 
 
-def _planned(
+def _plan_rows(
     table: PaperTable, options: ReproductionOptions, start: str | None, settings: Settings
 ) -> tuple[PaperTable, TablePlan]:
     """The rows of TABLE that can be run here, and their trainings but those without data."""
@@ -224,7 +224,7 @@ def _planned(
     return rows, plan_table(rows, options, start, settings, leaves_out=True)
 
 
-def _foreseen(
+def _foreseen_deviations(
     table: PaperTable, options: ReproductionOptions, start: str | None, settings: Settings
 ) -> Iterator[str]:
     """Yield a sentence for each deviation that is known before anything is trained."""
@@ -268,7 +268,7 @@ def progress_of(
     expected: dict[str, float] = {}
     untrained_rows, location = set[str](), ""
     for table in (table for table in tables if trainings(table) and is_startable(table, start)):
-        rows, table_plan = _planned(table, options, start, settings)
+        rows, table_plan = _plan_rows(table, options, start, settings)
         entries = entries_of_runs(table_plan.plan) if table_plan.plan is not None else []
         is_done_by_key = {
             run_identity(entry.cell.id): entry.state == "done" for entry in entries

@@ -117,14 +117,14 @@ def reproduce_tables(
     """
     check_named_rows(tables, options)
     check_servers(tables, options)
-    start = built_start(options, session.settings)
+    start = prepare_start(options, session.settings)
     is_all = options.table in {None, ALL_TABLES}
     remaining = [
         table for table in tables if table.sources and (not is_all or is_startable(table, start))
     ]
     for table in [*remaining]:
         try:
-            refuse_missing(table, options, start, session.settings)
+            refuse_uncomputable(table, options, start, session.settings)
         except MissingError as error:
             shows_stored = options.from_ == "runs"
             if len(remaining) == 1 and not shows_stored:
@@ -139,7 +139,7 @@ def reproduce_tables(
     ]
 
 
-def refuse_missing(
+def refuse_uncomputable(
     table: PaperTable, options: ReproductionOptions, start: str | None, settings: Settings
 ) -> None:
     """Refuse TABLE where no number could come of it here: data that a training needs is missing, or
@@ -164,12 +164,14 @@ def refuse_missing(
     refusals: list[MissingError] = []  # what is here, and not as it should be
     for data in (stage.data for recipe in recipes for stage in recipe.stages):
         for name in data.datasets:
-            missing_inputs += _lost([name], partial(source.open, name, data.split), refusals)
+            missing_inputs += _missing_names(
+                [name], partial(source.open, name, data.split), refusals
+            )
     for task in table.tasks:
         slices = {point.measure.slice: None for point in table.points}
         names = [name for name in find_task(task).datasets if name in slices]
         read_texts = partial(find_task(task).texts, source, Selection(names=tuple(names)))
-        missing_inputs += _lost(names or [task], read_texts, refusals)
+        missing_inputs += _missing_names(names or [task], read_texts, refusals)
     if refusals and not missing_inputs:
         raise refusals[0]
     if missing_inputs:
@@ -182,7 +184,9 @@ def refuse_missing(
         )
 
 
-def _lost(names: list[str], load: Callable[[], object], refusals: list[MissingError]) -> list[str]:
+def _missing_names(
+    names: list[str], load: Callable[[], object], refusals: list[MissingError]
+) -> list[str]:
     """Return NAMES where LOAD finds none of them here or on a hub that answers; what is here and
     REFUSALS is added there.
     """
@@ -225,11 +229,11 @@ def trainings_of(
     tables: Sequence[PaperTable], options: ReproductionOptions, settings: Settings
 ) -> list[PlannedGrid]:
     """Return the trainings of TABLES under the names that their runs will have."""
-    built_start(options, settings)
+    prepare_start(options, settings)
     return planned_trainings(tables, options, settings)
 
 
-def built_start(options: ReproductionOptions, settings: Settings) -> str | None:
+def prepare_start(options: ReproductionOptions, settings: Settings) -> str | None:
     """Return where every row starts from, None for the papers' encoders; the encoder of the
     generated corpora is built first.
     """
@@ -506,13 +510,13 @@ def measure_claims(
     check_named_rows(tables, options)
     check_servers(tables, options)
     claimed = [for_claims(table) for table in tables if table.claims]
-    start = built_start(options, session.settings)
+    start = prepare_start(options, session.settings)
     fitting_tables = [
         table
         for table in claimed
         if start is None or any(source.encoder is None for source in table.sources.values())
     ]
-    return settled_rows(
+    return settle_paper_claims(
         tables[0].paper,
         claimed,
         [
@@ -522,7 +526,7 @@ def measure_claims(
     )
 
 
-def settled_rows(
+def settle_paper_claims(
     paper: str, claimed: Sequence[PaperTable], known_tables: Sequence[KnownRows]
 ) -> PaperClaims:
     """Return the verdicts on the claims about CLAIMED tables, some of whose rows are KNOWN_TABLES;

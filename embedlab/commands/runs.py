@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 from embedlab.commands.command import command, confirm
-from embedlab.commands.options import Confirmed, Drawn, Flag
+from embedlab.commands.options import ConfirmationOptions, FigureOptions, Flag
 from embedlab.commands.terminal import Terminal
 from embedlab.core.errors import UsageError
 from embedlab.core.session import Session
@@ -39,7 +39,7 @@ class RunOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShownRun(Drawn, RunOptions):
+class ShowOptions(FigureOptions, RunOptions):
     """One run, and what is drawn of it."""
 
 
@@ -83,7 +83,7 @@ class PruneOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RemovedRun(Confirmed, RunOptions):
+class RemoveOptions(ConfirmationOptions, RunOptions):
     """One run that is deleted."""
 
 
@@ -104,7 +104,7 @@ def ls(session: Terminal) -> None:
 
 
 @command("data runs output", draws="runs")
-def show(options: ShownRun, session: Terminal) -> Report:
+def show(options: ShowOptions, session: Terminal) -> Report:
     """Show what a run is, what it ran on and how far it is; --figure draws its loss and dev score,
     a line for each seed.
 
@@ -303,7 +303,7 @@ def prune(options: PruneOptions, session: Session) -> None:
 
 
 @command("data runs output")
-def rm(options: RemovedRun, session: Terminal) -> None:
+def rm(options: RemoveOptions, session: Terminal) -> None:
     """Delete a run, or one seed of it, with its checkpoints, model and scores.
 
     Examples:

@@ -133,23 +133,25 @@ def same(options: SameOptions, session: Session) -> Report:
     spec = one_member(resolve_model(options.reference, session))
     reference = VariedReference(_encoder(spec, session), _prompts(spec))
     if options.texts is not None:
-        return _written(options.texts, _texts(reference))
+        return _write_texts(options.texts, _texts(reference))
     if options.served is None:
         raise UsageError("no SERVED is named", hint=f"embedlab same {options.reference} SERVED")
     served_spec = one_member(resolve_model(options.served, session))
     encoder = _encoder(served_spec, session)
     texts = _file_texts(served_spec) if served_spec.kind == "vectors" else _texts(reference)
     with session.progress("encoding") as tick:
-        texts, served_vectors, refused_count = _served(encoder, texts)
+        texts, served_vectors, refused_count = _encode_served(encoder, texts)
         tick(1, 2)
         if len(texts) < FEWEST:
-            return _unknown(options, len(texts), refused_count)
+            return _unknown_report(options, len(texts), refused_count)
         explanation = Search(
             texts,
             served_vectors,
             reference,
             again=encoder.encode if needs_network(served_spec) else None,
-            others=dict(_others(options, spec, served_spec, served_vectors.shape[1], session)),
+            others=dict(
+                _other_encoders(options, spec, served_spec, served_vectors.shape[1], session)
+            ),
         ).explanation()
         tick(2, 2)
     tables = [_table(options, explanation, refused_count)]
@@ -216,7 +218,9 @@ def _file_texts(spec: ModelSpec) -> list[ChosenText]:
     ]
 
 
-def _served(encoder: Encoder, texts: Sequence[ChosenText]) -> tuple[list[ChosenText], Vectors, int]:
+def _encode_served(
+    encoder: Encoder, texts: Sequence[ChosenText]
+) -> tuple[list[ChosenText], Vectors, int]:
     """The texts that are encoded, their vectors, and how many texts are refused."""
     from embedlab.encoders.encoder import RefusedTextsError
 
@@ -235,7 +239,7 @@ def _served(encoder: Encoder, texts: Sequence[ChosenText]) -> tuple[list[ChosenT
         return accepted_texts, vectors, len(texts) - len(accepted_texts)
 
 
-def _others(
+def _other_encoders(
     options: SameOptions, reference: ModelSpec, served_spec: ModelSpec, dim: int, session: Session
 ) -> Iterator[tuple[str, Callable[[], Encoder]]]:
     """Yield other models that may be served: named ones, downloaded revisions, those of packages
@@ -262,7 +266,7 @@ def _others(
                 raise
 
 
-def _unknown(options: SameOptions, count: int, refused_count: int) -> Report:
+def _unknown_report(options: SameOptions, count: int, refused_count: int) -> Report:
 
     title = (
         f"whether {options.served} is {options.reference} is not known: {count} texts were encoded "
@@ -272,7 +276,7 @@ def _unknown(options: SameOptions, count: int, refused_count: int) -> Report:
     return Report.of(table, exit_code=ExitCode.UNKNOWN, behind={"cause": None})
 
 
-def _written(path: Path, texts: Sequence[ChosenText]) -> Report:
+def _write_texts(path: Path, texts: Sequence[ChosenText]) -> Report:
     from embedlab.core.disk import write_atomic
 
     lines = [
@@ -395,7 +399,7 @@ def verify(options: VerifyOptions, session: Session) -> Report:
 
     first, second, settings = options.first, options.second, session.settings
     first_results, second_results = (read_results(path) for path in (first, second))
-    matched = _matched(first_results, second_results, first, second)
+    matched = _pair_results(first_results, second_results, first, second)
     tables, agree = zip(
         *(
             verification_table(
@@ -425,7 +429,7 @@ def verify(options: VerifyOptions, session: Session) -> Report:
     )
 
 
-def _matched(
+def _pair_results(
     first_results: Sequence[StoredResult],
     second_results: Sequence[StoredResult],
     first: Path,

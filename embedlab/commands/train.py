@@ -89,7 +89,7 @@ def preview(options: TrainOptions, settings: Settings) -> tuple[Recipe, Mapping[
     require_data(recipe)
     planned_folders(options, recipe, settings)
     check_start(options, recipe, start, settings)
-    vocabulary = _words_of(recipe, settings, options.planned_seeds[0])
+    vocabulary = _word_reader(recipe, settings, options.planned_seeds[0])
     stages = open_stages(
         recipe, Source.from_settings(settings), options.planned_seeds[0], vocabulary
     )
@@ -107,7 +107,7 @@ def preview(options: TrainOptions, settings: Settings) -> tuple[Recipe, Mapping[
                 "steps": sum(data.epochs),
                 "batch_size": data.stage.optim.batch_size,
                 "scale": data.scale,
-                "excluded": "; ".join(_left_out(data, is_known=vocabulary is not None)),
+                "excluded": "; ".join(_notes_on_left_out(data, is_known=vocabulary is not None)),
                 "example": [
                     {"role": role, "sentence": sentence}
                     for role, sentence in (example(data) if data.steps else ())
@@ -139,7 +139,7 @@ def _preview_lines(recipe: Recipe, record: Mapping[str, Any]) -> Iterator[str]:
             yield from (f"#   {role:<12} {sentence}" for sentence in sentences)
 
 
-def _left_out(data: StageData, *, is_known: bool) -> Iterator[str]:
+def _notes_on_left_out(data: StageData, *, is_known: bool) -> Iterator[str]:
     """Yield what is said of the rows that a stage does not read; IS_KNOWN: whether words are looked
     up in the encoder.
     """
@@ -162,7 +162,7 @@ _UNKNOWN = (
 )
 
 
-def _words_of(recipe: Recipe, settings: Settings, seed: int) -> WordIds | None:
+def _word_reader(recipe: Recipe, settings: Settings, seed: int) -> WordIds | None:
     """Return how the encoder reads single words, where a stage needs it and the tokenizer was
     found; without torch.
     """

@@ -23,7 +23,7 @@ from embedlab.commands.training_plan import (
     train_arguments,
 )
 from embedlab.core.cache import trim
-from embedlab.core.disk import disk_errors
+from embedlab.core.disk import as_disk_errors
 from embedlab.core.errors import (
     EmbedlabError,
     Hint,
@@ -110,7 +110,9 @@ def train_plan(plan: TrainPlan, session: Session) -> Report:
         track=options.track,
         keeps_checkpoints=options.keeps_checkpoints,
     )
-    evaluated = _evaluated([plan.model], plan.recipe, session) or _evaluated_on_own(plan, session)
+    evaluated = _evaluate_models([plan.model], plan.recipe, session) or _evaluate_on_own_rows(
+        plan, session
+    )
     runs = tuple(
         TrainedRun(run=planned_run.run, status=run_status(planned_run.run))
         for planned_run in plan.runs
@@ -143,16 +145,16 @@ def continue_training(runs: Sequence[RunFolder], session: Session) -> Report | N
     """
     recipe = runs[0].recipe()
     train_runs(recipe, runs, session)
-    return _evaluated([run.id for run in runs], recipe, session)
+    return _evaluate_models([run.id for run in runs], recipe, session)
 
 
-def _evaluated(models: Sequence[str], recipe: Recipe, session: Session) -> Report | None:
+def _evaluate_models(models: Sequence[str], recipe: Recipe, session: Session) -> Report | None:
     if process_rank() != 0 or not recipe.evaluate.tasks:
         return None
     return evaluate(EvaluateOptions(models=models, tasks=recipe.evaluate.tasks), session)
 
 
-def _evaluated_on_own(plan: TrainPlan, session: Session) -> Report | None:
+def _evaluate_on_own_rows(plan: TrainPlan, session: Session) -> Report | None:
     """The model on the rows of the dev score of a file in place of a recipe, and what compares it
     with the encoder that it was.
     """
@@ -204,7 +206,7 @@ def train_runs(
                 dev_score=score_dev,
                 report=event_reporter(
                     run.id,
-                    logged(run.log_file, session),
+                    note_to_log(run.log_file, session),
                     progress,
                     log=partial(_append, run.log_file, session=session),
                 ),
@@ -314,22 +316,22 @@ def refuse_missing(plan: TrainPlan, settings: Settings) -> None:
     """Refuse a training that lacks data or weights which the hub cannot give now: all of it at
     once, with a command that needs nothing more where there is one.
     """
-    lines = _without_hub(plan.recipe, settings)
+    lines = _missing_now(plan.recipe, settings)
     if lines and (settings.offline or not is_reachable()):
         all_lines = [
             *missing_to_train(plan.recipe, settings),
             *missing_evaluation(plan.recipe, settings),
         ]
-        raise MissingError("; ".join(all_lines), hint=_command_beside(plan, settings))
+        raise MissingError("; ".join(all_lines), hint=_local_command(plan, settings))
 
 
-def _without_hub(recipe: Recipe, settings: Settings) -> list[str]:
+def _missing_now(recipe: Recipe, settings: Settings) -> list[str]:
     """Return what is missing to train RECIPE and for its dev score."""
     untasked = replace(recipe, evaluate=replace(recipe.evaluate, tasks=()))
     return [*missing_to_train(recipe, settings), *missing_evaluation(untasked, settings)]
 
 
-def _command_beside(plan: TrainPlan, settings: Settings) -> Hint:
+def _local_command(plan: TrainPlan, settings: Settings) -> Hint:
     """Return the command that trains the same on what is inside embedlab or installed, or else what
     to bring.
     """
@@ -346,7 +348,7 @@ def _command_beside(plan: TrainPlan, settings: Settings) -> Hint:
             has_head = not any(
                 stage.objective.name == "definition_to_word" for stage in recipe.stages
             )
-            if (has_head or options == plan.options) and not _without_hub(recipe, local_settings):
+            if (has_head or options == plan.options) and not _missing_now(recipe, local_settings):
                 flags, default_flags = shared_flags(local_settings), shared_flags(Settings())
                 arguments = train_arguments(tried_options, local_settings)[: -len(flags)]
                 for key, value, default in zip(
@@ -420,7 +422,7 @@ def _missing_dataset(source: Source, name: str, split: str, settings: Settings) 
 Note = Callable[[str], None]
 
 
-def logged(log: Path, session: Session) -> Note:
+def note_to_log(log: Path, session: Session) -> Note:
     """Return a function that notes a line in SESSION and appends it to LOG, unless stderr is that
     file already, as of a detached run.
     """
@@ -474,7 +476,7 @@ def event_reporter(
 def _append(log: Path, text: str, *, session: Session) -> None:
     """A disk that refuses costs the line, not the training."""
     try:
-        with disk_errors(log):
+        with as_disk_errors(log):
             log.parent.mkdir(parents=True, exist_ok=True)
             with open_own(log) as file:
                 file.write(f"{text}\n".encode())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from embedlab.commands.command import command
-from embedlab.commands.options import Flag, Signed, TaskItems, TwoModels
+from embedlab.commands.options import Flag, SignatureOptions, TaskItems, TwoModels
 from embedlab.core.errors import UsageError
 from embedlab.core.session import Session
 from embedlab.reports.report import Report
@@ -18,7 +18,7 @@ HALVES_SEED = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class WhyOptions(Signed, TaskItems, TwoModels):
+class WhyOptions(SignatureOptions, TaskItems, TwoModels):
     """Two models, the items on which they differ, and how much is shown."""
 
     rows: Annotated[

@@ -41,7 +41,7 @@ def reports_folder() -> Path:
     return state_folder() / "reports"
 
 
-def unforeseen(error: BaseException) -> UnforeseenError:
+def report_unforeseen(error: BaseException) -> UnforeseenError:
     """Return the two lines on an unforeseen error, and write its report file."""
     summary = f"{type(error).__name__}: {one_line(str(error)).strip()[:200]}".removesuffix(": ")
     try:
@@ -85,7 +85,7 @@ def run_guarded(work: Callable[[], int], show: Callable[[EmbedlabError], None]) 
         except ENDS:
             raise
         except BaseException as error:  # a panic of Rust is not an Exception
-            reported = unforeseen(error)
+            reported = report_unforeseen(error)
         show(reported)
         return reported.exit_code
 
@@ -106,7 +106,7 @@ def _guarded_threads(show: Callable[[EmbedlabError], None]) -> Iterator[None]:
 
     def ended(thread: threading.ExceptHookArgs) -> None:
         if thread.exc_value is not None and not isinstance(thread.exc_value, ENDS):
-            show(unforeseen(thread.exc_value))
+            show(report_unforeseen(thread.exc_value))
 
     previous_hook = threading.excepthook
     threading.excepthook = ended

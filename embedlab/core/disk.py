@@ -45,7 +45,7 @@ class FullDiskError(MissingError):
 
 
 @contextmanager
-def disk_errors(path: Path, *, hint: str = ELSEWHERE) -> Iterator[None]:
+def as_disk_errors(path: Path, *, hint: str = ELSEWHERE) -> Iterator[None]:
     """Turn a full, read-only or forbidden disk into a one-line error that names the PATH that could
     not be written.
 
@@ -67,7 +67,7 @@ def disk_errors(path: Path, *, hint: str = ELSEWHERE) -> Iterator[None]:
 
 
 @contextmanager
-def reading(path: Path, *, hint: str, what: str = "") -> Iterator[None]:
+def as_reading_errors(path: Path, *, hint: str, what: str = "") -> Iterator[None]:
     """Turn whatever an absent or damaged file of ours at PATH raises into a MissingError that says
     WHAT it is.
     """
@@ -119,7 +119,7 @@ def read_sealed_json(path: Path, *, hint: str) -> Any:
 
 def write_atomic(path: Path, content: str | bytes, *, hint: str = ELSEWHERE) -> None:
     """Replace PATH by CONTENT in one step: a reader sees either the old file or the new one."""
-    with disk_errors(path, hint=hint):
+    with as_disk_errors(path, hint=hint):
         path.parent.mkdir(parents=True, exist_ok=True)
         # Created like any other file, so that colleagues may read what the umask allows; mkstemp's
         # are private.
@@ -138,7 +138,7 @@ def atomic_folder(path: Path, *, hint: str = ELSEWHERE, is_new: bool = False) ->
 
     With IS_NEW it is an error if another process has created PATH meanwhile; that folder stays.
     """
-    with disk_errors(path, hint=hint):
+    with as_disk_errors(path, hint=hint):
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary_folder(path) as temporary:
             yield temporary
@@ -280,19 +280,19 @@ def _take_place(folder: Path, path: Path, *, is_new: bool) -> None:
 
     With IS_NEW an existing path, unless an empty folder, stays and is a FileExistsError.
     """
-    while not _moved(folder, path):
+    while not _move_away(folder, path):
         if is_new:
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
         replaced_path = path.with_name(f".{path.name}.old-{uuid4().hex}")
         with suppress(FileNotFoundError):
             path.replace(replaced_path)
-        is_done = _moved(folder, path)
+        is_done = _move_away(folder, path)
         _remove(replaced_path)
         if is_done:
             return
 
 
-def _moved(folder: Path, path: Path) -> bool:
+def _move_away(folder: Path, path: Path) -> bool:
     """Move FOLDER to PATH and return True, or return False where another folder with files is."""
     try:
         folder.replace(path)
@@ -310,7 +310,7 @@ def sole_writer(path: Path, *, hint: str = ELSEWHERE) -> Iterator[None]:
     """
     lock = path.with_name(f".{path.name}.lock")
     while True:
-        with disk_errors(path, hint=hint):
+        with as_disk_errors(path, hint=hint):
             path.parent.mkdir(parents=True, exist_ok=True)
             file = open_own(lock)
         with file:

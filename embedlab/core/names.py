@@ -13,7 +13,7 @@ from typing import Any
 from embedlab.core import plugins
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.foreign_files import hint_of_content
-from embedlab.core.nearest import unknown
+from embedlab.core.nearest import unknown_name_error
 from embedlab.core.paths import recipes_folder
 from embedlab.core.version import __version__
 
@@ -45,7 +45,7 @@ def recipe_path(name: str) -> Path:
             f"no recipe file {name!r}",
             hint="give a path to a TOML file or a name from `embedlab recipes`",
         )
-    raise unknown("recipe", name, recipe_names(), listing="`embedlab recipes` lists all")
+    raise unknown_name_error("recipe", name, recipe_names(), listing="`embedlab recipes` lists all")
 
 
 def refuse_path(kind: str, name: str) -> None:

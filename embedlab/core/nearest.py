@@ -29,7 +29,9 @@ def nearest_hint(name: str, names: Iterable[str], otherwise: str) -> str:
     return f"did you mean {guess!r}?" if guess else otherwise
 
 
-def unknown(kind: str, name: str, names: Iterable[str], *, listing: str = "") -> UsageError:
+def unknown_name_error(
+    kind: str, name: str, names: Iterable[str], *, listing: str = ""
+) -> UsageError:
     """Return the error for a NAME that no KIND ("recipe", "task" …) has; LISTING says where all of
     them can be seen.
     """

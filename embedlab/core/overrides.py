@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import Any
 
 from embedlab.core.errors import Hint, RecipeValue, UsageError
-from embedlab.core.nearest import nearest_hint, unknown
+from embedlab.core.nearest import nearest_hint, unknown_name_error
 from embedlab.core.schema import (
     CORRECT,
     DEEPEST,
@@ -291,7 +291,7 @@ def _choose_task(values: TomlTable, name: str) -> None:
             hint=Hint("name the data: ", RecipeValue("data.datasets", "NAME")),
         )
     if name not in tasks:
-        raise unknown("task", name, tasks)
+        raise unknown_name_error("task", name, tasks)
     refuse_flaws(tasks[name], where=f"--set {TASK}", prefix=f"tasks.{name}")
     _set_all(values, tasks[name])
 
@@ -339,7 +339,7 @@ def _choose_profile(values: TomlTable, name: str) -> None:
         return
     if name not in profiles_of(values):
         profiles = profiles_of(values)
-        hint = unknown("profile", name, profiles).hint
+        hint = unknown_name_error("profile", name, profiles).hint
         raise UsageError(
             f"no profile named {name!r} in the recipe",
             hint=hint if len(profiles) > 1 else "the recipe has none but paper",

@@ -150,7 +150,7 @@ def published_name(name: str) -> str:
 _ABSOLUTE = re.compile(r"(?<![\w.~/-])/(?!/)[^\s\"'<>|,;()?&=]*/[^\s\"'<>|,;()?&=]+")
 
 
-def published(text: str) -> str:
+def hide_folders(text: str) -> str:
     """Return a TEXT for publication without the folders of this machine: of each path that is here
     the last name is left, and as much before it as tells it from the others.
     """

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 from embedlab.core.errors import EmbedlabError, MissingError, NotLoadedError
 from embedlab.core.foreign_files import MIB, read_foreign
-from embedlab.core.nearest import nearest_hint, unknown
+from embedlab.core.nearest import nearest_hint, unknown_name_error
 from embedlab.core.paths import CORPORA_FOLDER, PACKAGE, file_hash
 from embedlab.core.settings import named_plugins
 
@@ -78,7 +78,7 @@ class PluginFile:
         MissingError of one line.
         """
         content = self.read()
-        name = f"embedlab_plugin_{self.path.stem}_{digest(content)[:16]}"
+        name = f"embedlab_plugin_{self.path.stem}_{content_hash(content)[:16]}"
         if name in sys.modules:
             return sys.modules[name]
         module = ModuleType(name)
@@ -104,7 +104,7 @@ def plugin_files() -> tuple[PluginFile, ...]:
     return tuple(PluginFile(path=path) for path in named_plugins())
 
 
-def digest(content: bytes) -> str:
+def content_hash(content: bytes) -> str:
     """Return the SHA-256 of CONTENT."""
     return hashlib.sha256(content).hexdigest()
 
@@ -339,7 +339,7 @@ def discover(kind: Kind) -> tuple[Plugin, ...]:
     What may not be used, as its name is shipped or used before it, has a fault.
     """
     usable, checked = dict(_shipped(kind)), []
-    for plugin in added(kind):
+    for plugin in added_plugins(kind):
         error = plugin.fault or _name_fault(plugin, usable.get(plugin.name))
         if error is None:
             usable[plugin.name] = plugin
@@ -349,7 +349,7 @@ def discover(kind: Kind) -> tuple[Plugin, ...]:
     return (*_shipped(kind).values(), *checked)
 
 
-def added(kind: Kind) -> tuple[Plugin, ...]:
+def added_plugins(kind: Kind) -> tuple[Plugin, ...]:
     """Return what packages and files add to a KIND, without looking for other things of the same
     names.
     """
@@ -392,7 +392,9 @@ def require(
     """
     plugin = find(kind, name)
     if plugin is None:
-        raise unknown(called or called_one(kind), name, [*names(kind), *also], listing=listing)
+        raise unknown_name_error(
+            called or called_one(kind), name, [*names(kind), *also], listing=listing
+        )
     return plugin
 
 
@@ -529,7 +531,7 @@ def _of_files(kind: Kind) -> Iterator[Plugin]:
         _note(error)
     for file in plugin_files():
         try:
-            declared, identity = file.declared.get(kind, {}), digest(file.read())
+            declared, identity = file.declared.get(kind, {}), content_hash(file.read())
         except EmbedlabError:
             continue
         for name, attribute in declared.items():

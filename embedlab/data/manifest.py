@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from embedlab.core.disk import disk_errors, sole_writer, write_atomic
+from embedlab.core.disk import as_disk_errors, sole_writer, write_atomic
 from embedlab.core.errors import Hint, MissingError, NamedOption, PartialDataError
 from embedlab.core.network import OFFLINE, ONLINE
 from embedlab.core.paths import file_hash
@@ -102,7 +102,7 @@ RECORD = "embedlab-get.tsv"  # file, sha256 and repository@revision on each line
 def record(folder: Path, sha256: Mapping[str, str], revision: str) -> None:
     """Record in FOLDER that the files with these hashes come from a REVISION on the hub."""
     with (
-        disk_errors(folder / RECORD, hint=DATA_HINT),
+        as_disk_errors(folder / RECORD, hint=DATA_HINT),
         sole_writer(folder / RECORD),
     ):  # several processes may fetch
         lines_by_file = {line.partition("\t")[0]: line for line in _lines(folder)}

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.core.disk import reading
+from embedlab.core.disk import as_reading_errors
 from embedlab.core.frame_files import read_table, write_table
 from embedlab.data.dataset import Part
 from embedlab.data.marks import Overlap
@@ -114,7 +114,7 @@ class KnownText:
     @classmethod
     def read(cls, path: Path) -> "KnownText":
         """Read what `write` wrote; an absent or damaged file is a MissingError."""
-        with reading(path, hint=_AGAIN):
+        with as_reading_errors(path, hint=_AGAIN):
             return cls.of_frame(read_table(path, hint=_AGAIN)[0])
 
     @property

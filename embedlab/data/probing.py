@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from embedlab.core.errors import MissingError
-from embedlab.core.nearest import unknown
+from embedlab.core.nearest import unknown_name_error
 from embedlab.core.paths import typed_path
 from embedlab.data.corpus_file import shipped, shipped_tasks
 from embedlab.data.dataset import Dataset, Split
@@ -109,7 +109,7 @@ def _place(name: str, folder: Path | None) -> Path:
             )
         return path
     if folder is None or name not in suite_names(folder):
-        raise unknown(
+        raise unknown_name_error(
             "probing suite",
             name,
             suite_names(folder),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from embedlab.core.disk import ELSEWHERE, atomic_folder, write_checksums
 from embedlab.core.errors import UsageError
-from embedlab.core.paths import published
+from embedlab.core.paths import hide_folders
 from embedlab.core.recipe import LoraSection
 from embedlab.encoders.device import Machine
 from embedlab.encoders.layers import load_layers, pooler_layer, write_layout
@@ -167,5 +167,5 @@ def save_model(
             has_pooler=not can_have or getattr(backbone, "pooler", None) is not None,
         )
         write_checksums(temporary)  # of all but what its owner may edit or add to
-        (temporary / "README.md").write_text(published(card), encoding="utf-8")
+        (temporary / "README.md").write_text(hide_folders(card), encoding="utf-8")
         add(temporary)

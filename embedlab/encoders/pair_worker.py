@@ -17,7 +17,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from embedlab.core.crash_reports import run_guarded, show_in_log, unforeseen
+from embedlab.core.crash_reports import report_unforeseen, run_guarded, show_in_log
 from embedlab.core.errors import EmbedlabError, ExitCode
 from embedlab.core.schema import build
 from embedlab.core.settings import Settings
@@ -52,7 +52,7 @@ class PairWorker:
             except EmbedlabError as error:
                 yield {**reply, "error": error.message, "hint": error.hint}
             except Exception as error:  # a bug in one model's code; the other models are scored
-                reported = unforeseen(error)
+                reported = report_unforeseen(error)
                 yield {**reply, "error": reported.message, "hint": reported.hint}
 
     def _load_members(self, name: str) -> Sequence[PairScorer]:

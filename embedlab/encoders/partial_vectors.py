@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from embedlab.core.disk import disk_errors, sole_holder, sync_folder, write_atomic
+from embedlab.core.disk import as_disk_errors, sole_holder, sync_folder, write_atomic
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.frame_files import join_parquet
 from embedlab.encoders.encoder import Vectors
@@ -93,7 +93,7 @@ class PartialVectors:
         of_shard = f".shard-{shard.number}-of-{shard.count}" if shard is not None else ""
         folder = out.with_name(f"{out.name}{of_shard}.partial")
         with ExitStack() as stack:
-            with disk_errors(out, hint=PLACE):
+            with as_disk_errors(out, hint=PLACE):
                 _refuse_foreign(folder)
                 if not stack.enter_context(sole_holder(folder / _LOCK)):
                     hint = "wait for its end, or choose another name with --out"
@@ -141,7 +141,7 @@ class PartialVectors:
         """
         starts = range(0, self.job.sentences, self.job.chunk)
         assembled = self.folder / f"whole{out.suffix}.tmp"
-        with disk_errors(out, hint=PLACE):
+        with as_disk_errors(out, hint=PLACE):
             if out.suffix == ".npy":
                 truncated = self._write_array(assembled, starts, dim)
             else:

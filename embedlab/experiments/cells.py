@@ -18,7 +18,7 @@ from uuid import uuid4
 
 import tomli_w
 
-from embedlab.core.disk import disk_errors, is_locked, take_lock, wait_for_lock, write_atomic
+from embedlab.core.disk import as_disk_errors, is_locked, take_lock, wait_for_lock, write_atomic
 from embedlab.core.errors import ExitCode, UsageError
 from embedlab.core.foreign_files import open_own
 from embedlab.core.python_processes import python_command
@@ -236,7 +236,7 @@ class CellLock:
         if inherited is not None:
             self.descriptor = inherited
             return
-        with disk_errors(path):
+        with as_disk_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             self.descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
 
@@ -299,7 +299,7 @@ def started(plan: GridPlan, folder: GridFolder) -> Iterator[None]:
 def alone(folder: GridFolder) -> Iterator[None]:
     """Be the only process that checks whether the grid may have another plan."""
     path = folder.path / "plan.lock"
-    with disk_errors(path):
+    with as_disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         file = open_own(path)
     with file:
@@ -333,7 +333,7 @@ def store_plan(plan: GridPlan, folder: GridFolder) -> None:
 def alive(folder: GridFolder) -> Iterator[None]:
     """Show other processes within the block that this one works on the grid, by a locked file."""
     path = folder.workers / f"{socket.gethostname()}-{os.getpid()}-{uuid4().hex[:6]}"
-    with disk_errors(path):
+    with as_disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         hidden_path = path.with_name(f".{path.name}")  # must not be found before it is locked
         with hidden_path.open("wb") as file:

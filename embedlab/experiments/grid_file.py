@@ -10,7 +10,7 @@ from typing import Any
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import refuse_path
-from embedlab.core.nearest import nearest_hint, unknown
+from embedlab.core.nearest import nearest_hint, unknown_name_error
 from embedlab.core.paths import recipes_folder
 from embedlab.core.recipe import Seed, Threads
 from embedlab.core.schema import build, quote, read_toml, table
@@ -76,7 +76,7 @@ def grid_path(name: str) -> Path:
             f"no grid file {name!r}",
             hint="give a path to a TOML file or a name from `embedlab grid status`",
         )
-    raise unknown("grid", name, grid_names(), listing="`embedlab grid status` lists all")
+    raise unknown_name_error("grid", name, grid_names(), listing="`embedlab grid status` lists all")
 
 
 def load_grid(name: str, *, called: str | None = None) -> Grid:

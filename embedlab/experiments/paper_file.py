@@ -16,7 +16,7 @@ from embedlab.analysis.claims import Claim, check_claim
 from embedlab.core.errors import UsageError
 from embedlab.core.frame_files import read_csv
 from embedlab.core.names import DEFAULT_TASK, pooling_names, recipe_names, task_names
-from embedlab.core.nearest import nearest_hint, unknown
+from embedlab.core.nearest import nearest_hint, unknown_name_error
 from embedlab.core.paths import recipes_folder
 from embedlab.core.recipe import Count, Positive, Seeds
 from embedlab.core.schema import build, read_toml, table
@@ -172,7 +172,7 @@ def select_tables(paper: str, name: str | None) -> list[PaperTable]:
         if name in {None, ALL_TABLES, full_name, short_names[full_name]}
     ]
     if not selected and name is not None:
-        raise unknown(
+        raise unknown_name_error(
             f"table of {paper!r}",
             name,
             {*tables, *short_names.values()},
@@ -432,7 +432,7 @@ def paper_folder(paper: str) -> Path:
         )
         suggestion = "".join(f", tables with it: `embedlab reproduce {name}`" for name in users)
         listing = f"{paper} is a recipe: `embedlab train {paper}`{suggestion}"
-    raise unknown("paper", paper, paper_names(), listing=listing)
+    raise unknown_name_error("paper", paper, paper_names(), listing=listing)
 
 
 def is_own(paper: str) -> bool:
@@ -495,7 +495,7 @@ def _texts_with(paper: str, table: str, columns: Sequence[str]) -> pl.DataFrame:
     frame = published_texts(paper, table)
     for column in columns:
         if column not in frame.columns:
-            raise unknown(f"column of {paper} {table}", column, frame.columns)
+            raise unknown_name_error(f"column of {paper} {table}", column, frame.columns)
     return frame
 
 
@@ -516,5 +516,5 @@ def by_number(table: str) -> list[tuple[str, int]]:
 def _table_file(paper: str, table: str) -> Path:
     names = published_tables(paper)
     if table not in names:
-        raise unknown("table", table, names)
+        raise unknown_name_error("table", table, names)
     return paper_folder(paper) / f"{table}.csv"

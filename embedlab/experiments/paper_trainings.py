@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import Any
 
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.nearest import unknown
+from embedlab.core.nearest import unknown_name_error
 from embedlab.core.overrides import PAPER, PROFILE, TASK, profiles_of, without_stage
 from embedlab.core.recipe import (
     Recipe,
@@ -105,7 +105,7 @@ def for_profile(table: PaperTable, profile: str | None) -> tuple[PaperTable, tup
         profile_names = sorted({*chain(*profiles.values())})
         hint = f"{table.paper} has none but paper: no code of its authors is public"
         if len(profile_names) > 1:
-            hint = unknown("profile", str(profile), profile_names).hint
+            hint = unknown_name_error("profile", str(profile), profile_names).hint
         raise UsageError(f"no recipe of {table.name!r} has a profile {profile!r}", hint=hint)
     return replace(
         paper_table, profile=str(profile), summary=f"{table.summary} (profile {profile})"

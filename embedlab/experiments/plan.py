@@ -11,10 +11,10 @@ from typing import Annotated, Any, Self
 from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
-from embedlab.core.disk import read_sealed, reading, sealed_json, write_atomic
+from embedlab.core.disk import as_reading_errors, read_sealed, sealed_json, write_atomic
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import task_names
-from embedlab.core.nearest import unknown
+from embedlab.core.nearest import unknown_name_error
 from embedlab.core.paths import INSIDE, data_name
 from embedlab.core.recipe import Seed, Threads
 from embedlab.core.schema import Shaped, read_json
@@ -264,7 +264,7 @@ class GridPlan:
         """Load what `save` wrote into a grid's folder, which may have been moved; a damaged or
         newer file is refused by name.
         """
-        with reading(path, hint=_ANEW):
+        with as_reading_errors(path, hint=_ANEW):
             content = read_sealed(path, hint=_ANEW).decode()
             return cls.from_json(content, path.absolute().parents[2], where=path)
 
@@ -311,7 +311,7 @@ class GridFolder:
         """Return the folder of a started grid; NAME may be the grid file's path."""
         folder = cls.of(runs, Path(name).stem if name.endswith(".toml") else name)
         if not folder.plan_file.is_file():
-            error = unknown(
+            error = unknown_name_error(
                 "started grid",
                 name,
                 [path.parent.name for path in (runs / GRIDS).glob("*/plan.json")],

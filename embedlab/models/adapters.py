@@ -16,7 +16,7 @@ from embedlab.models.folder_files import (
 )
 from embedlab.models.hub import hub_folder
 from embedlab.models.modules import read_modules
-from embedlab.models.published import published
+from embedlab.models.published import published_entry
 
 OWN_BASE = "the base can be named: BASE@adapter={}"
 _TOKENIZER = ("tokenizer.json", "tokenizer_config.json")
@@ -77,7 +77,7 @@ def named_base(file: AdapterFile, *, offline: bool = True) -> Path:
     if model_name and Path(model_name).is_dir():
         return Path(model_name)
     revision = file.revision
-    if (entry := published(model_name)) is not None:
+    if (entry := published_entry(model_name)) is not None:
         model_name, revision = entry.repository, revision or entry.revision
     return hub_folder(model_name, revision, offline=offline)
 

@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from embedlab.core import plugins
-from embedlab.core.disk import disk_errors, sole_writer, write_atomic
+from embedlab.core.disk import as_disk_errors, sole_writer, write_atomic
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.nearest import unknown
+from embedlab.core.nearest import unknown_name_error
 from embedlab.core.paths import user_config_file
 from embedlab.core.schema import read_toml
 from embedlab.models.hosts import note_typed
@@ -128,7 +128,7 @@ def remove_alias(name: str) -> str:
     """
     with _changing() as model_of_alias:
         if name not in model_of_alias:
-            raise unknown(
+            raise unknown_name_error(
                 "alias",
                 name,
                 model_of_alias,
@@ -141,7 +141,7 @@ def remove_alias(name: str) -> str:
 def _changing() -> Iterator[dict[str, str]]:
     """Store what the block makes of the aliases; processes that change them wait for each other."""
     path = aliases_file()
-    with disk_errors(path):
+    with as_disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with sole_writer(path):
             model_of_alias = _stored()

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from embedlab.core.errors import Hint, MissingError, RecipeValue, UsageError
 from embedlab.core.foreign_files import hint_of_content
-from embedlab.core.nearest import unknown
+from embedlab.core.nearest import unknown_name_error
 from embedlab.core.paths import file_hash, typed_path
 from embedlab.data.table_file import TABLES
 from embedlab.models.aliases import aliases, change_of, model_of, store_used
@@ -47,7 +47,7 @@ from embedlab.models.published import (
     PREFIXED,
     SHORT_NAMES,
     packaged,
-    published,
+    published_entry,
 )
 from embedlab.models.reading import Wishes
 
@@ -322,8 +322,8 @@ def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
             if "," in name
             else "folders and hub ids (with their /) work too"
         )
-        raise unknown("model", name, model_names(runs_folder), listing=listing)
-    if specs[0].is_on_hub and published(name) is None:
+        raise unknown_name_error("model", name, model_names(runs_folder), listing=listing)
+    if specs[0].is_on_hub and published_entry(name) is None:
         # what it is may be known only when its files are there
         spec = _with_options(specs[0], single, name + options)
         return (of_hub(spec, cached_folder(spec.location, spec.revision)),)
@@ -359,7 +359,11 @@ def _with_options(spec: ModelSpec, single: Single, name: str) -> ModelSpec:
         hint = "@whiten= takes fit, a text file of sentences, or vectors in .npy or .parquet"
         changes["whiten"] = existing_file(whiten, missing="no file for whitening", hint=hint)
     prompt = single.options.prompt
-    if prompt is not None and spec.kind == "hub" and (entry := published(single.name)) is not None:
+    if (
+        prompt is not None
+        and spec.kind == "hub"
+        and (entry := published_entry(single.name)) is not None
+    ):
         changes["prompt"] = entry.prompts.get(prompt, prompt)
     return replace(spec, **{**changes, "name": name, "has_typed_prompt": prompt is not None})
 
@@ -495,7 +499,7 @@ def _packaged(name: str) -> tuple[ModelSpec, ...]:
 
 
 def _published(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
-    entry = published(name)
+    entry = published_entry(name)
     if entry is None:
         return ()
     note = entry.note

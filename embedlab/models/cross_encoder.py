@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, cast, get_args
 
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.nearest import unknown
+from embedlab.core.nearest import unknown_name_error
 from embedlab.models.config import brings_code, longest_input, read_config
 from embedlab.models.folder_files import (
     ADAPTER,
@@ -233,7 +233,7 @@ def _label(folder: Path, labels: Sequence[str], typed: str | None) -> int:
         return labels.index(typed)
     if typed.isdecimal() and int(typed) < len(labels):
         return int(typed)
-    raise unknown("label", typed, list(labels), listing=f"labels of {str(folder)!r}")
+    raise unknown_name_error("label", typed, list(labels), listing=f"labels of {str(folder)!r}")
 
 
 def _activation(folder: Path, head: HeadFile, stated: str | None, typed: str | None) -> Activation:
@@ -251,7 +251,7 @@ def _activation(folder: Path, head: HeadFile, stated: str | None, typed: str | N
             )
         name = match[1].lower()
     if name not in choices:
-        raise unknown("activation", name, choices)
+        raise unknown_name_error("activation", name, choices)
     activation = cast("Activation", name)
     if activation == "softmax" and len(head.labels) == 1:
         raise UsageError(

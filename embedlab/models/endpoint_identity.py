@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.core.disk import read_sealed_json, reading, write_json
+from embedlab.core.disk import as_reading_errors, read_sealed_json, write_json
 from embedlab.core.paths import state_folder
 from embedlab.core.schema import build, table
 
@@ -109,5 +109,5 @@ def _read(address: str) -> EndpointRecord:
     path = _file(address)
     if not path.exists():
         return EndpointRecord(address=address)
-    with reading(path, hint=_REMADE):
+    with as_reading_errors(path, hint=_REMADE):
         return build(EndpointRecord, read_sealed_json(path, hint=_REMADE), where=str(path))

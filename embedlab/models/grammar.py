@@ -36,7 +36,7 @@ from typing import Any, Literal, get_args
 
 from embedlab.core.errors import UsageError
 from embedlab.core.names import option_values, outside_quotes, with_question_marks
-from embedlab.core.nearest import unknown
+from embedlab.core.nearest import unknown_name_error
 from embedlab.models.encoder_kind import names_file, prefix_of
 from embedlab.models.reading import CHOICES, NATIVE, Wishes
 
@@ -238,10 +238,10 @@ def _read_options(text: str, parts: Sequence[str]) -> NameOptions:
 
         pooling_parts(values["pooling"])
     if (code := values.get("code")) is not None and code != NATIVE:
-        raise unknown("code", code, [NATIVE])
+        raise unknown_name_error("code", code, [NATIVE])
     for key, choices in CHOICES.items():
         if values.get(key, choices[0]) not in choices:
-            raise unknown(key, values[key], choices)
+            raise unknown_name_error(key, values[key], choices)
     for key, (pattern, problem, hint) in _NUMBERS.items():
         if key in values and not re.fullmatch(pattern, values[key], re.ASCII):
             raise UsageError(f"{text!r}: {key} is {values[key]!r}{problem}", hint=hint)

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeVar
 
 from embedlab.core.errors import MissingError
 from embedlab.core.names import known_pooling
-from embedlab.core.nearest import unknown
+from embedlab.core.nearest import unknown_name_error
 from embedlab.models.folder_files import (
     RESTORE_HINT,
     STATEMENT,
@@ -96,7 +96,7 @@ def typed_prompt(wish: str, folder: Path, *, kind: str = ENCODER_TYPE) -> str:
     prompts = stated_prompts(folder, kind=kind)
     is_name = wish and not re.search(r"[\s:|]", wish)
     if is_name and wish not in prompts:
-        raise unknown(
+        raise unknown_name_error(
             "prompt",
             wish,
             list(prompts),

@@ -95,7 +95,7 @@ BY_REPOSITORY: Mapping[str, Published] = {
 CATALOG: Mapping[str, Published] = {model.name: model for model in BY_REPOSITORY.values()}
 
 
-def published(name: str) -> Published | None:
+def published_entry(name: str) -> Published | None:
     """Return the checkpoint of a short NAME, None if there is none of it; one that runs code of its
     own is a UsageError.
     """

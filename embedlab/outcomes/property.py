@@ -14,7 +14,7 @@ import polars as pl
 
 from embedlab.core import plugins
 from embedlab.core.errors import UnknownFieldError, UsageError
-from embedlab.core.nearest import unknown
+from embedlab.core.nearest import unknown_name_error
 
 if TYPE_CHECKING:
     from embedlab.outcomes.frame import Outcomes
@@ -81,7 +81,7 @@ class Property:
 def property_named(name: str) -> Property:
     """Return the property called NAME; that there is none is an UnknownFieldError."""
     if (plugin := plugins.find("properties", name)) is None:
-        error = unknown("property", name, [*plugins.names("properties"), "dataset"])
+        error = unknown_name_error("property", name, [*plugins.names("properties"), "dataset"])
         raise UnknownFieldError(error.message, hint=error.hint, field=name)
     return plugin.checked(plugin.load(), Property, named=True)
 

@@ -18,8 +18,8 @@ from embedlab.core.disk import write_atomic
 from embedlab.core.errors import UsageError
 from embedlab.core.foreign_files import check_output
 from embedlab.core.names import option_values, outside_quotes
-from embedlab.core.nearest import unknown
-from embedlab.core.paths import published, typed_path
+from embedlab.core.nearest import unknown_name_error
+from embedlab.core.paths import hide_folders, typed_path
 from embedlab.data.source import FIFTHS_OF
 from embedlab.models.grammar import title_of, titles_of
 from embedlab.outcomes.frame import DATASET, is_expression
@@ -93,7 +93,7 @@ def figure_kind(command: str, name: str | None) -> FigureKind:
     kinds = figure_kinds(command)
     name = next(iter(kinds)) if name is None else name
     if name not in kinds:
-        raise unknown("figure", name, kinds)
+        raise unknown_name_error("figure", name, kinds)
     return kinds[name]
 
 
@@ -159,7 +159,7 @@ class FigureFile:
     def write(self, results: Mapping[str, Any]) -> str:
         """Write the figure of a command's RESULTS and return its caption."""
         drawing = draw_figure(results, self.kind, width_in=self.width_in, is_titled=self.is_titled)
-        drawing.caption = published(drawing.caption)
+        drawing.caption = hide_folders(drawing.caption)
         content = drawing.content(cast("FileKind", self.path.suffix[1:].lower()))
         write_atomic(self.path, content, hint="choose another place with --figure")
         return drawing.caption

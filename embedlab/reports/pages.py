@@ -11,7 +11,7 @@ from pathlib import Path
 from embedlab.core.disk import write_atomic
 from embedlab.core.foreign_files import check_output
 from embedlab.core.note import shown_notes
-from embedlab.core.paths import published
+from embedlab.core.paths import hide_folders
 from embedlab.core.printable import one_line, visible
 from embedlab.reports.series import Plot
 from embedlab.reports.tables import Table, TableCell, Value
@@ -89,7 +89,7 @@ def page(title: str, sections: Sequence[Section], *, facts: Mapping[str, str]) -
     body = [
         line for number, each in enumerate(sections, start=1) for line in _section(each, number)
     ]
-    return published(
+    return hide_folders(
         _PAGE.format(
             generator=GENERATOR,
             policy=POLICY,

@@ -16,7 +16,7 @@ from typing import Annotated, Any, NotRequired
 
 from typing_extensions import TypedDict
 
-from embedlab.core.disk import read_sealed, reading
+from embedlab.core.disk import as_reading_errors, read_sealed
 from embedlab.core.plugins import plugin_versions
 from embedlab.core.schema import Shaped, read_json
 from embedlab.core.version import __version__
@@ -74,7 +74,7 @@ class Environment:
     @classmethod
     def load(cls, path: Path) -> "Environment":
         """Read the environment of a run; an absent or damaged file is a MissingError."""
-        with reading(path, hint=RESTORE):
+        with as_reading_errors(path, hint=RESTORE):
             content = read_sealed(path, hint=RESTORE)
             return read_json(cls, content, where=path, schema=SCHEMA, hint=RESTORE)
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, get_args
 from pydantic import AfterValidator, GetPydanticSchema
 
 from embedlab.choices import Aggregate, TableScale
-from embedlab.core.disk import read_sealed, reading, write_json
+from embedlab.core.disk import as_reading_errors, read_sealed, write_json
 from embedlab.core.note import NoteKind, stored_kinds, with_kinds
 from embedlab.core.schema import read_json
 from embedlab.core.version import __version__
@@ -130,7 +130,7 @@ class Evaluation:
         """Read what `save` wrote, with the scores that WHERE selects by their fields; a damaged or
         newer file is a MissingError.
         """
-        with reading(path, hint=_AGAIN):
+        with as_reading_errors(path, hint=_AGAIN):
             content = read_sealed(path, hint=_AGAIN)
             evaluation = read_json(Evaluation, content, where=path, schema=SCHEMA, hint=_AGAIN)
             return replace(

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
-from embedlab.core.disk import disk_errors, is_intact_line, is_sealed_line, sealed_line
+from embedlab.core.disk import as_disk_errors, is_intact_line, is_sealed_line, sealed_line
 from embedlab.core.errors import MissingError
 from embedlab.core.foreign_files import open_own
 from embedlab.core.settings import ERRORS_TO
@@ -278,7 +278,7 @@ class EventLog:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with disk_errors(path):
+        with as_disk_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = open_own(path)
         if _ends_in_half_a_line(path):  # the previous process was killed while writing
@@ -289,7 +289,7 @@ class EventLog:
         self._write(sealed_line(_values(event)).encode())
 
     def _write(self, line: bytes) -> None:
-        with disk_errors(self.path):
+        with as_disk_errors(self.path):
             self._file.write(line)
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from embedlab.core import python_processes
-from embedlab.core.disk import disk_errors
+from embedlab.core.disk import as_disk_errors
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.foreign_files import open_own
 from embedlab.core.interrupts import stops_given_to
@@ -114,7 +114,7 @@ def start_detached(
     """
     errors = errors if errors is not None else log.with_suffix(".jsonl")
     offset = length(errors)
-    with disk_errors(log):
+    with as_disk_errors(log):
         log.parent.mkdir(parents=True, exist_ok=True)
         file = open_own(log)
     with file:

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from embedlab.core.disk import reading
+from embedlab.core.disk import as_reading_errors
 from embedlab.core.errors import MissingError
 from embedlab.core.frame_files import read_facts, read_table, write_table
 from embedlab.core.note import NoteKind, stored_kinds, with_kinds
@@ -96,7 +96,7 @@ class StoredOutcomes(OutcomeFacts):
     @classmethod
     def load(cls, path: Path) -> "StoredOutcomes":
         """Read what `save` wrote; an absent or damaged file is a MissingError."""
-        with reading(path, hint=_AGAIN):
+        with as_reading_errors(path, hint=_AGAIN):
             frame, metadata = read_table(path, hint=_AGAIN)
             outcome_facts = _facts(metadata[_KEY], path)
             columns = {**ITEMS, **{key: _MORE[key] for key in _MORE if key in frame.columns}}

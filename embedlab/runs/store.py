@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from embedlab.core.disk import (
     KEY,
     UNSEALED,
-    disk_errors,
+    as_disk_errors,
     is_locked,
     is_same_file,
     read_sealed,
@@ -29,7 +29,7 @@ from embedlab.core.disk import (
 )
 from embedlab.core.errors import EmbedlabError, Hint, MissingError, NamedOption, UsageError
 from embedlab.core.foreign_files import open_own, refuse_links
-from embedlab.core.nearest import unknown
+from embedlab.core.nearest import unknown_name_error
 from embedlab.core.printable import first_few
 from embedlab.core.schema import read_json
 
@@ -297,7 +297,7 @@ class RunFolder:
 
     @contextmanager
     def _locked(self, path: Path, *, makes_folder: bool = True) -> Iterator[int]:
-        with disk_errors(self.path):
+        with as_disk_errors(self.path):
             if makes_folder:
                 self.path.mkdir(parents=True, exist_ok=True)
             refuse_links(self.path)
@@ -422,7 +422,7 @@ def select_runs(folder: Path, name: str) -> list[RunFolder]:
     matching = [run for run in runs if name in {run.name, run.id}]
     if not matching:
         names = {run.name for run in runs} | {run.id for run in runs}
-        raise unknown("run", name, names, listing="`embedlab runs ls` lists all")
+        raise unknown_name_error("run", name, names, listing="`embedlab runs ls` lists all")
     return matching
 
 
@@ -439,7 +439,7 @@ def rename_runs(folder: Path, old: str, new: str) -> None:
         _refuse_held(
             [run for run in select_runs(folder, old) if run not in runs]
         )  # seeds that were started meanwhile
-        with disk_errors(target):
+        with as_disk_errors(target):
             (folder / old).rename(target)
 
 
@@ -460,7 +460,7 @@ def remove_runs(runs: Sequence[RunFolder]) -> None:
     """Delete run folders with their contents; a held run is refused."""
     with _all_held(runs):
         for run in runs:
-            with disk_errors(run.path):
+            with as_disk_errors(run.path):
                 with (
                     temporary_folder(run.path) as temporary
                 ):  # in one step, so that no process restarts the run during the deletion

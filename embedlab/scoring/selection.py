@@ -11,7 +11,7 @@ from embedlab.choices import SettingName
 from embedlab.core import plugins
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.names import DEFAULT_TASK, task_names
-from embedlab.core.nearest import unknown
+from embedlab.core.nearest import unknown_name_error
 from embedlab.data.published import canonical_names, shipped_aliases
 from embedlab.data.source import dataset
 from embedlab.data.table_file import refuse_file
@@ -76,7 +76,7 @@ def select_tasks(
     names = canonical_names(names)
     if suite is not None and suite not in {ALL, *task_names()}:
         if not (members := [name for task in all_tasks() for name in task.members(suite)]):
-            raise unknown("task", suite, [ALL, *task_names()])
+            raise unknown_name_error("task", suite, [ALL, *task_names()])
         suite, names = None, [*members, *names]
     if not names:
         return (
@@ -197,7 +197,7 @@ def _task_of(name: str) -> str:
         *(dataset_name for task in all_tasks() for dataset_name in task.datasets),
         *shipped_aliases(),
     ]
-    raise unknown(
+    raise unknown_name_error(
         "task or dataset",
         name,
         candidates,

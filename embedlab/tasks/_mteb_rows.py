@@ -31,7 +31,7 @@ from embedlab.core.errors import (
     UsageError,
     in_one_line,
 )
-from embedlab.core.nearest import unknown
+from embedlab.core.nearest import unknown_name_error
 from embedlab.core.network import is_reachable
 from embedlab.core.paths import TINY_FOLDER, file_hash
 from embedlab.data.dataset import DatasetState, Part
@@ -233,7 +233,7 @@ def benchmark_tasks(name: str) -> list[str]:
     with quiet():
         benchmarks = {benchmark.name: benchmark for benchmark in mteb.get_benchmarks()}
     if name not in benchmarks:
-        raise unknown("benchmark of mteb", name, list(benchmarks))
+        raise unknown_name_error("benchmark of mteb", name, list(benchmarks))
     tasks = [
         member_task
         for task in benchmarks[name].tasks
@@ -271,7 +271,7 @@ def open_task(name: str, source: Source) -> OpenedTask:
         from mteb.get_tasks import TASK_LIST
 
         task_names = [task_class.metadata.name for task_class in TASK_LIST]
-        raise unknown(
+        raise unknown_name_error(
             "task of mteb", task_name.task, task_names, listing="`mteb available-tasks` lists all"
         ) from error
     except ValueError as error:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from embedlab.choices import SettingName
-from embedlab.core.nearest import unknown
+from embedlab.core.nearest import unknown_name_error
 from embedlab.data.probing import (
     SENTEVAL,
     SENTEVAL_TASKS,
@@ -36,7 +36,7 @@ def open_probing(source: Source, name: str = SENTEVAL, tasks: tuple[str, ...] = 
     datasets = {dataset.name: dataset for dataset in suite(name, source.folder)}
     for task in tasks:
         if task not in datasets:
-            raise unknown(f"task of {name!r}", task, datasets)
+            raise unknown_name_error(f"task of {name!r}", task, datasets)
     path = suite_folder(name, source.folder)
     return open_tasks(
         replace(source, folder=path),

@@ -18,7 +18,7 @@ import torch
 from torch import nn
 
 from embedlab.choices import Tracker
-from embedlab.core.crash_reports import UnforeseenError, cause_of, unforeseen
+from embedlab.core.crash_reports import UnforeseenError, cause_of, report_unforeseen
 from embedlab.core.disk import FullDiskError
 from embedlab.core.errors import (
     EmbedlabError,
@@ -421,7 +421,7 @@ def _as_known(error: Exception) -> EmbedlabError:
         error, OSError | MemoryError
     ):  # of the machine: the command says in its own words what it refused
         return EmbedlabError(f"{type(error).__name__}: {error}")
-    return unforeseen(error)
+    return report_unforeseen(error)
 
 
 def _refuse(recipe: Recipe, run: RunFolder, *, resume: bool, has_dev_score: bool) -> None:

@@ -6,7 +6,7 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-from embedlab.core.disk import read_sealed_json, reading, sole_writer, write_json
+from embedlab.core.disk import as_reading_errors, read_sealed_json, sole_writer, write_json
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.paths import state_folder
 
@@ -21,7 +21,7 @@ _ANEW = "it begins anew; the damaged file is set aside with the next change"
 def _read(path: Path) -> dict[str, dict[str, Any]]:
     if not path.exists():
         return {}
-    with reading(path, hint=_ANEW, what=_WHAT):
+    with as_reading_errors(path, hint=_ANEW, what=_WHAT):
         values = read_sealed_json(path, hint=_ANEW)
         if values["version"] != VERSION:
             raise ValueError("another version")

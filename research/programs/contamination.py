@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.pair_frames import pair_outcomes, pair_table
 from embedlab.api import NotebookSession
-from embedlab.commands.audit import AuditOptions, audited
+from embedlab.commands.audit import AuditOptions, audit_report
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 
@@ -46,7 +46,7 @@ def main() -> None:
     for model, reference, placebo in AUDITS:
         options = AuditOptions(model=model, reference=reference, placebo=placebo)
         columns = {name: [name] for name in members}
-        report = audited(options, outcomes, columns, set(), (), session)
+        report = audit_report(options, outcomes, columns, set(), (), session)
         print(report.tables[0].to_markdown(), flush=True)
 
 

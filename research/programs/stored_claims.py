@@ -47,7 +47,7 @@ from embedlab.analysis.claims import (
 from embedlab.analysis.evidence import Evidence, ModelColumns, average_evidence, member_columns
 from embedlab.analysis.weighing import Weighed
 from embedlab.choices import Aggregate
-from embedlab.commands.reproduce_run import settled_rows
+from embedlab.commands.reproduce_run import settle_paper_claims
 from embedlab.comparison.comparison import Slicing
 from embedlab.core.errors import UsageError
 from embedlab.core.schema import build, read_toml, table
@@ -219,7 +219,7 @@ def claims_of_paper(
                     )
                 )
     claimed = [for_claims(one) for one in select_tables(paper, None) if one.claims]
-    found = settled_rows(paper, claimed, rows)
+    found = settle_paper_claims(paper, claimed, rows)
     return claims_table(
         paper, found.tables, found.settled, marks=found.marks, is_short=is_short
     ).to_markdown()

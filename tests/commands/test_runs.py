@@ -68,7 +68,7 @@ def test_an_evaluation_shows_its_runs_as_being_scored(
         seen.append(is_being_scored(run))
         raise UsageError("enough")
 
-    monkeypatch.setattr(evaluate, "_evaluated", evaluated)
+    monkeypatch.setattr(evaluate, "_evaluate_selected", evaluated)
     session = cast(
         "Session",
         SimpleNamespace(

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.commands.terminal import Terminal
-from embedlab.commands.training import event_reporter, logged
+from embedlab.commands.training import event_reporter, note_to_log
 from embedlab.core.settings import Settings
 from embedlab.runs import events
 
@@ -16,7 +16,7 @@ def test_a_log_that_cannot_be_written_is_a_warning(
 ) -> None:
     with Path("/dev/full").open("ab", buffering=0) as full:
         monkeypatch.setattr("embedlab.commands.training.open_own", lambda _: full)
-        logged(tmp_path / "log.txt", Terminal(Settings(quiet=True)))("finished")
+        note_to_log(tmp_path / "log.txt", Terminal(Settings(quiet=True)))("finished")
     assert "embedlab: warning: no space left" in capsys.readouterr().err
 
 

@@ -9,10 +9,10 @@ import pytest
 from embedlab.core.crash_reports import (
     UnforeseenError,
     cause_of,
+    report_unforeseen,
     reports_folder,
     run_guarded,
     show_in_log,
-    unforeseen,
 )
 from embedlab.core.errors import MEMORY, EmbedlabError
 
@@ -69,7 +69,7 @@ def test_a_report_that_cannot_be_written_leaves_the_two_lines(
     blocked = tmp_path / "blocked"
     blocked.write_text("")
     monkeypatch.setenv("XDG_STATE_HOME", str(blocked))
-    known = unforeseen(TypeError("x"))
+    known = report_unforeseen(TypeError("x"))
     assert "cannot be written" in known.hint
     assert "--debug shows it" in known.hint
 
@@ -86,5 +86,5 @@ def test_a_report_that_cannot_be_written_leaves_the_two_lines(
 )
 def test_a_bug_says_whether_memory_ran_out(error: Exception, cause: str) -> None:
     assert cause_of(error) == cause
-    assert unforeseen(error).cause == cause
-    assert cause_of(unforeseen(error)) == cause
+    assert report_unforeseen(error).cause == cause
+    assert cause_of(report_unforeseen(error)) == cause

@@ -14,12 +14,12 @@ from embedlab.core.disk import (
     CHECKSUMS,
     KEY,
     UNSEALED,
+    as_reading_errors,
     atomic_folder,
     check_folder,
     is_intact,
     read_sealed,
     read_sealed_json,
-    reading,
     seal,
     sealed_json,
     write_atomic,
@@ -150,12 +150,12 @@ def test_json_nested_too_deep_is_a_value_error(tmp_path: Path) -> None:
 
 def test_an_absent_file_and_one_that_is_something_else_are_named(tmp_path: Path) -> None:
     path = tmp_path / "key.json"
-    record = reading(path, hint="make it again", what="the record")
+    record = as_reading_errors(path, hint="make it again", what="the record")
     with pytest.raises(MissingError, match="cannot read the record") as absent, record:
         read_sealed_json(path, hint="")
     assert absent.value.message == f"cannot read the record '{path}': No such file or directory"
     assert absent.value.hint == "make it again"
     write_json(path, {"a": 1})
-    record = reading(path, hint="", what="the record")
+    record = as_reading_errors(path, hint="", what="the record")
     with pytest.raises(MissingError, match=r"the record .* is unusable"), record:
         read_sealed_json(path, hint="")["b"]

@@ -6,7 +6,7 @@ from embedlab.core.errors import UsageError
 from embedlab.core.names import (
     recipe_path,
 )
-from embedlab.core.nearest import nearest_name, unknown
+from embedlab.core.nearest import nearest_name, unknown_name_error
 
 
 def test_nearest_ignores_case_first_and_gives_up_on_strangers() -> None:
@@ -18,8 +18,8 @@ def test_nearest_ignores_case_first_and_gives_up_on_strangers() -> None:
 
 def test_an_unknown_name_with_nothing_near_lists_what_there_is() -> None:
     several = [f"a{number:02}" for number in range(13)]
-    assert unknown("task", "zzz", ["sts", "glue"]).hint == "known: glue, sts"
-    assert unknown("task", "zzz", several, listing="`x` lists all").hint.endswith(
+    assert unknown_name_error("task", "zzz", ["sts", "glue"]).hint == "known: glue, sts"
+    assert unknown_name_error("task", "zzz", several, listing="`x` lists all").hint.endswith(
         ", a11, …; `x` lists all"
     )
 

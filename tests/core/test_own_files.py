@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.core.paths import published
+from embedlab.core.paths import hide_folders
 
 
 @pytest.mark.parametrize(
@@ -28,4 +28,4 @@ def test_a_path_of_this_machine_is_published_by_its_end(
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "p.csv").touch()
-    assert published(text.format(tmp_path)) == shown
+    assert hide_folders(text.format(tmp_path)) == shown

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embedlab.core.errors import MissingError
-from embedlab.core.nearest import unknown
+from embedlab.core.nearest import unknown_name_error
 from embedlab.encoders.encoder import no_similarities
 from embedlab.models.encoder_kind import EncoderKind
 
@@ -55,7 +55,7 @@ def _words(texts: Sequence[str]) -> list[list[str]]:
 def _locate(variant: str) -> str:
     """Return the variant and the version of the package, which decides its stop words."""
     if variant not in VARIANTS:
-        raise unknown("variant of BM25", variant, VARIANTS)
+        raise unknown_name_error("variant of BM25", variant, VARIANTS)
     try:
         return f"{variant} {PACKAGE} {version(PACKAGE)}"
     except PackageNotFoundError:

@@ -14,7 +14,7 @@ from typing import Any
 from uuid import uuid4
 
 from embedlab.core.errors import UsageError
-from embedlab.core.nearest import unknown
+from embedlab.core.nearest import unknown_name_error
 from embedlab.encoders.encoder import EncoderFacts, Vectors
 from embedlab.models.encoder_kind import EncoderKind
 
@@ -73,7 +73,7 @@ def session_folder() -> Path:
 
 def _locate(name: str) -> str:
     if name not in _MODELS:
-        raise unknown("live model", name, _MODELS)
+        raise unknown_name_error("live model", name, _MODELS)
     return f"{name}#{_MODELS[name].identity}"
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from embedlab.core.errors import MissingError
 from embedlab.core.foreign_files import refuse_other_content
-from embedlab.core.nearest import unknown
+from embedlab.core.nearest import unknown_name_error
 from embedlab.core.paths import file_hash
 from embedlab.core.session import ProgressCallback
 from embedlab.encoders.encoder import EncoderFacts, Text, Vectors, VectorScorer, single_texts
@@ -215,7 +215,7 @@ def _locate(name: str) -> str:
         )
     files = {path.stem: path for path in Path(spec.origin).parent.glob("weights/*.safetensors")}
     if name not in files:
-        raise unknown(f"model of {PACKAGE}", name, files)
+        raise unknown_name_error(f"model of {PACKAGE}", name, files)
     return f"{files[name]}#{file_hash(_tokenizer(files[name]))}"
 
 

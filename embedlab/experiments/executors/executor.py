@@ -14,7 +14,7 @@ from itertools import cycle
 from typing import Any, Generic, Self, TypeVar
 
 from embedlab.core import python_processes
-from embedlab.core.disk import disk_errors
+from embedlab.core.disk import as_disk_errors
 from embedlab.core.errors import Interrupted
 from embedlab.core.foreign_files import open_own
 from embedlab.core.python_processes import python_command
@@ -161,7 +161,7 @@ class LocalTasks(Executor[Process]):
             module="embedlab.experiments.single_cell",
         )
         environment = {**os.environ, **({} if gpu is None else {"CUDA_VISIBLE_DEVICES": gpu})}
-        with disk_errors(self.folder.log_file), open_own(self.folder.log_file) as log:
+        with as_disk_errors(self.folder.log_file), open_own(self.folder.log_file) as log:
             # A session of its own: Ctrl-C reaches this process alone, which then stops them once.
             process = python_processes.start(
                 command,
