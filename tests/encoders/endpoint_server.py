@@ -10,8 +10,8 @@ another address, `lost` with none; `large` refuses more than two texts with 413 
 than 45 characters alone, `picky` the same with 400, `all` every text; `endless`, `slow`, `silent`,
 `bomb`, `deep` and `huge` answer too much or too late; `other`, `longer` and `drifted`
 have other vectors than `good`, the last by little; `swapped` is the model that FILE names;
-`failing` and `nan` have no vector of texts with the word "bad", and none of all that come with one,
-`broken` fails always; `azure` wants a parameter and a header, `base64`
+`failing`, `nan` and `null` have no vector of texts with the word "bad", and none of all that come
+with one, `broken` fails always; `azure` wants a parameter and a header, `base64`
 packs numbers; GET returns how many texts and requests were answered, and how many were refused.
 """
 
@@ -37,8 +37,9 @@ def vector(text: str) -> list[float]:
 def answered_rows(model: str, texts: list[str]) -> list[dict]:
     """The rows of an answer, wrong ones as the model's name says."""
     rows = [{"index": place, "embedding": vector(text)} for place, text in enumerate(texts)]
-    if model == "nan" and any("bad" in text for text in texts):
-        return [{**row, "embedding": [float("nan")] * 6} for row in rows]
+    if model in {"nan", "null"} and any("bad" in text for text in texts):
+        nothing = [float("nan")] * 6 if model == "nan" else None
+        return [{**row, "embedding": nothing} for row in rows]
 
     def altered(change: Callable[[list[float]], object]) -> list[dict]:
         return [{**row, "embedding": change(row["embedding"])} for row in rows]
