@@ -1,7 +1,5 @@
 """A planned grid run, with a board of what is at work; one of its cells run alone."""
 
-import itertools
-import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +28,7 @@ from embedlab.commands.grid_plan import (
 from embedlab.commands.terminal import Terminal, Visible
 from embedlab.commands.training_plan import build_tiny_encoder
 from embedlab.core.interrupts import stop_requests
-from embedlab.core.printable import duration, one_line
+from embedlab.core.printable import duration, one_line, sparkline
 from embedlab.core.session import Session
 from embedlab.core.settings import Settings
 from embedlab.experiments.cells import CellEntry, alone, started, store_plan
@@ -142,7 +140,6 @@ def _plain_board(session: Session) -> Board:
     return board
 
 
-BARS = "▁▂▃▄▅▆▇█"
 CURVE_WIDTH = 24
 FAILURES = 5  # the newest that are shown
 REFRESHES_PER_S = 4
@@ -187,25 +184,6 @@ def render(progress: "GridProgress") -> "RenderableType":
     )
 
 
-def sparkline(values: Sequence[float], width: int = CURVE_WIDTH) -> str:
-    """A curve in one line: the means of WIDTH parts, from the lowest to the highest bar; values
-    that are not numbers are left out.
-    """
-    finite = [value for value in values if math.isfinite(value)]
-    if not finite:
-        return ""
-    bar_count = min(width, len(finite))
-    bounds = [len(finite) * index // bar_count for index in range(bar_count + 1)]
-    bar_means = [
-        sum(finite[start:end]) / (end - start) for start, end in itertools.pairwise(bounds)
-    ]
-    low, high = min(bar_means), max(bar_means)
-    return "".join(
-        BARS[int((mean - low) / (high - low) * (len(BARS) - 1)) if high > low else 0]
-        for mean in bar_means
-    )
-
-
 def _stage(progress: "CellProgress") -> str:
     """How far a cell is: its step, or the task that is scored and for how long."""
     if progress.trained_s is not None:
@@ -224,7 +202,7 @@ def _row(progress: "CellProgress", axes: Sequence[str]) -> list[str]:
         str(cell.seed),
         _stage(progress),
         f"{step.loss:.4f}" if step else "",
-        sparkline(progress.losses),
+        sparkline(progress.losses, CURVE_WIDTH),
         f"{progress.dev[-1]:.2f}" if progress.dev else "",
-        sparkline(progress.dev),
+        sparkline(progress.dev, CURVE_WIDTH),
     ]

@@ -7,9 +7,11 @@ stays exact.
 """
 
 import codecs
+import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import isfinite
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,3 +181,19 @@ def duration(seconds: float) -> str:
     if hours:
         return f"{hours}h{minutes_left:02d}m"
     return f"{minutes}m{seconds_left:02d}s" if minutes else f"{whole_seconds}s"
+
+
+def thinned(values: Sequence[float], count: int) -> list[float]:
+    """Return COUNT means of neighbouring VALUES, or the values themselves where there are fewer."""
+    if len(values) <= count:
+        return list(values)
+    edges = [round(index * len(values) / count) for index in range(count + 1)]
+    return [sum(values[low:high]) / (high - low) for low, high in itertools.pairwise(edges)]
+
+
+def sparkline(values: Sequence[float], width: int) -> str:
+    """Return VALUES as bars of eighths in at most WIDTH cells; what is not a number is left out."""
+    drawn_values = thinned([value for value in values if isfinite(value)], width)
+    low, high = (min(drawn_values), max(drawn_values)) if drawn_values else (0.0, 0.0)
+    span = high - low or 1.0
+    return "".join("▁▂▃▄▅▆▇█"[round((value - low) / span * 7)] for value in drawn_values)

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from embedlab.analysis.measures import best_threshold
 from embedlab.core.errors import UsageError
 from embedlab.core.names import objective_options
 from embedlab.core.recipe import Recipe
@@ -168,20 +169,6 @@ def plain_cosines(
     return cosines(*_vectors(encoder, frame, progress))
 
 
-def best_threshold(values: HeadPredictions, labels: NDArray[np.int64]) -> float:
-    """Return the cosine above which pairs count as paraphrases with the fewest errors; halfway
-    between two of them.
-    """
-    order = np.argsort(-values, kind="stable")
-    ranked = values[order].astype(np.float64)
-    hits = np.append(0, np.cumsum(2 * labels[order] - 1))  # beyond those of the cut before all
-    # pairs of equal cosine cannot be separated
-    cuts = np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1], [True]]))
-    cut = int(cuts[hits[cuts].argmax()])
-    edges = np.concatenate([[ranked[0] + 1e-6], ranked, [ranked[-1] - 1e-6]])
-    return float(edges[0] if cut == 0 else (edges[cut] + edges[cut + 1]) / 2)
-
-
 def _head_for(trained: "Trained", dataset: str) -> Any:
     """The head that was trained last for DATASET; None where there is none."""
     head_type = objective_options(HEADS[dataset]).objective()
@@ -202,8 +189,9 @@ def _best_on_training_pairs(encoder: Encoder, source: Source) -> tuple[float, in
     """The best threshold on some training pairs, and their number."""
     pairs = source.open(*THRESHOLD_DATA).frame
     sample = pairs[np.sort(np.random.default_rng(0).permutation(len(pairs))[:THRESHOLD_PAIRS])]
-    labels = sample["is_duplicate"].to_numpy().astype(np.int64)
-    return best_threshold(plain_cosines(encoder, sample), labels), len(sample)
+    labels = sample["is_duplicate"].to_numpy().astype(np.float64)
+    similarities = plain_cosines(encoder, sample).astype(np.float64)
+    return best_threshold(labels, similarities, by_f1=False), len(sample)
 
 
 def _title(head: Any) -> str:

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from embedlab.cli.app import main
-from embedlab.commands.grid_run import sparkline
 from embedlab.core.errors import ExitCode
 from embedlab.experiments.cells import CellLock, prepare_grid, started
 from embedlab.experiments.executors.executor import LocalTasks
@@ -179,12 +178,6 @@ def test_cancelling_answers_with_an_object_and_hints_at_the_same_grid(
         }
     assert main(["grid", "cancel", "mine", "--data", "tiny"]) == ExitCode.USAGE
     assert "`embedlab grid status mine`" in capsys.readouterr().err
-
-
-def test_a_sparkline_goes_from_low_to_high() -> None:
-    assert sparkline([1, 2, 3, 4], width=4) == "▁▃▅█"
-    assert sparkline([float("nan"), 5.0]) == "▁"
-    assert len(sparkline(list(range(1000)), width=24)) == 24
 
 
 def test_a_grid_whose_encoder_is_missing_is_refused_before_any_cell(

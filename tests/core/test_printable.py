@@ -11,6 +11,7 @@ from embedlab.core.printable import (
     ascii_json,
     markdown_text,
     one_line,
+    sparkline,
     visible,
     without_formula,
 )
@@ -86,3 +87,9 @@ def test_markdown_shows_html_links_and_images_as_text(text: str) -> None:
     shown = unescape(re.sub(r"</?(?:code|em)>", "", cell))
     assert shown.replace("`", "").split() == text.replace("`", "").split()
     assert "\n" not in markdown_text(f"{text}\n# heading\r\n")
+
+
+def test_a_sparkline_shows_means_from_low_to_high() -> None:
+    assert sparkline([1, 2, 3, float("nan")], 8) == "▁▅█"
+    assert sparkline([0, 2, 4, 6, 0, 0], 3) == "▂█▁"
+    assert sparkline([], 8) == ""

@@ -4,7 +4,6 @@ model has no head, and over averages of runs; and what is refused before a model
 
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from safetensors.torch import load_file
 from scipy.spatial.distance import cosine
 from scipy.stats import pearsonr
 
+from embedlab.analysis.measures import best_threshold
 from embedlab.api import NotebookSession
 from embedlab.commands.compare import CompareOptions, compare
 from embedlab.core.errors import MissingError
@@ -31,7 +31,7 @@ from embedlab.runs.store import RunFolder
 from embedlab.scoring.dev_score import dev_score
 from embedlab.scoring.stored_intervals import stored_intervals
 from embedlab.tasks import _heads
-from embedlab.tasks._heads import best_threshold, load_trained, predict_rows
+from embedlab.tasks._heads import load_trained, predict_rows
 from embedlab.tasks.multitask import METRICS, TASK
 from embedlab.tasks.task import Selection, TaskResult
 from embedlab.training.stages import train_run
@@ -41,19 +41,6 @@ SAMPLE = Source(folder=TINY_FOLDER)
 SETTINGS = Settings(data=TINY_FOLDER, device="cpu", threads=1, cache_gib=0)
 FRAMES = {name: SAMPLE.open(name, "dev").frame for name in METRICS}
 Predictions = Mapping[str, NDArray[np.float32]]
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_the_threshold_is_the_highest_of_the_best_and_halfway_between_two_pairs(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    values = rng.integers(-3, 4, rng.integers(2, 12)).astype(np.float32) / 4  # exact in binary
-    labels = rng.integers(2, size=len(values))
-    steps = sorted({*values.tolist()}, reverse=True)
-    between = [(high + low) / 2 for high, low in pairwise(steps)]
-    cuts = [steps[0] + 1e-6, *between, steps[-1] - 5e-7]
-    errors = [((values > cut) != labels).sum() for cut in cuts]
-    expected = cuts[errors.index(min(errors))]
-    assert best_threshold(values, labels) == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +128,8 @@ def test_what_has_no_head_is_a_cosine_and_only_paraphrases_have_a_threshold(
     training = SAMPLE.open("paraphrases", "train").frame
     rows = sorted(np.random.default_rng(0).permutation(len(training))[:30].tolist())
     values = _heads.plain_cosines(trained.encoder, training[rows])
-    threshold = best_threshold(values, training[rows]["is_duplicate"].to_numpy())
+    labels = training[rows]["is_duplicate"].to_numpy().astype(float)
+    threshold = best_threshold(labels, values.astype(float), by_f1=False)
     predictions = {}
     for name in ("paraphrases", "sts-course"):
         sides = (FRAMES[name][side].to_list() for side in ("sentence1", "sentence2"))

@@ -22,8 +22,6 @@ from embedlab.tui.runs.model import (
     RunFollower,
     Spread,
     short_number,
-    sparkline,
-    thinned,
 )
 from tests.tui.world import make_run
 
@@ -139,7 +137,4 @@ def test_curves_are_drawn_between_their_ends() -> None:
 
 
 def test_small_pictures_of_numbers() -> None:
-    assert sparkline([1, 2, 3, math.nan], 8) == "▁▅█"
-    assert sparkline([], 8) == ""
-    assert thinned([1, 1, 3, 3], 2) == [1, 3]
     assert [short_number(v) for v in (12345, 0.5, 2e6, math.inf)] == ["12k", "0.5", "2M", "–"]

@@ -12,10 +12,11 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widget import Widget
 
+from embedlab.core.printable import thinned
 from embedlab.runs.events import Curve
 from embedlab.tui.data.histogram import joined_runs
 from embedlab.tui.plain import faint
-from embedlab.tui.runs.model import round_ticks, short_number, thinned
+from embedlab.tui.runs.model import round_ticks, short_number
 
 _BITS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])  # by row and column
 _LABEL = 7  # cells of the numbers at the left

@@ -14,6 +14,7 @@ from textual.screen import Screen
 from textual.widgets import OptionList, Static
 
 from embedlab.commands.grid_plan import cancel_grid
+from embedlab.core.printable import sparkline
 from embedlab.core.settings import Settings
 from embedlab.experiments.pivot import Pivot
 from embedlab.runs.events import Curve
@@ -31,7 +32,7 @@ from embedlab.tui.runs.grid_model import (
     time_left,
 )
 from embedlab.tui.runs.launching import resume_grid
-from embedlab.tui.runs.model import SIGNS, Entry, RunFollower, sparkline
+from embedlab.tui.runs.model import SIGNS, Entry, RunFollower
 from embedlab.tui.runs.run_list import AT_WORK, STATE_STYLES, bar
 
 LOOK_EVERY_S = 1.0

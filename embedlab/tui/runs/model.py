@@ -1,6 +1,5 @@
 """Every run and grid of the runs folder, as rows of a list; each look reads only what changed."""
 
-import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -486,22 +485,6 @@ def _stamp(*paths: Path) -> object:
         except OSError as error:
             marks_of_files.append(error.errno)
     return tuple(marks_of_files)
-
-
-def thinned(values: Sequence[float], count: int) -> list[float]:
-    """COUNT means of neighbouring VALUES, or the values themselves where there are fewer."""
-    if len(values) <= count:
-        return list(values)
-    edges = [round(index * len(values) / count) for index in range(count + 1)]
-    return [fmean(values[low:high]) for low, high in itertools.pairwise(edges)]
-
-
-def sparkline(values: Sequence[float], width: int) -> str:
-    """VALUES as bars of eighths in WIDTH cells; what is not a number is a blank."""
-    drawn_values = thinned([value for value in values if isfinite(value)], width)
-    low, high = (min(drawn_values), max(drawn_values)) if drawn_values else (0.0, 0.0)
-    span = high - low or 1.0
-    return "".join("▁▂▃▄▅▆▇█"[round((value - low) / span * 7)] for value in drawn_values)
 
 
 def round_ticks(

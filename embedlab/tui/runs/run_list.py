@@ -5,10 +5,10 @@ from datetime import datetime
 
 from textual.content import Content
 
-from embedlab.core.printable import duration
+from embedlab.core.printable import duration, sparkline
 from embedlab.tui.plain import faint, shortened
 from embedlab.tui.room import Lines
-from embedlab.tui.runs.model import SIGNS, Entry, sparkline
+from embedlab.tui.runs.model import SIGNS, Entry
 from embedlab.tui.theme import model_colour, model_sign
 
 STATE_STYLES = {
