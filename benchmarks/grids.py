@@ -23,7 +23,7 @@ from embedlab.core.paths import TINY_FOLDER
 from embedlab.data.source import Source, open_parts
 from embedlab.experiments.cells import prepare_grid
 from embedlab.experiments.grid_file import load_grid
-from embedlab.experiments.plan import GridFolder, GridPlace, GridPlan
+from embedlab.experiments.plan import GridEnvironment, GridFolder, GridPlan
 from embedlab.experiments.planner import expand_grid
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation, StoredScore
@@ -58,7 +58,9 @@ def grid_file(folder: Path, name: str, cells: int, seeds: int) -> Path:
 
 def plan_of(path: Path) -> GridPlan:
     """The plan of a grid file on the sample world."""
-    place = GridPlace(runs=str(path.parent / "runs"), cache=str(path.parent / "cache"), data="tiny")
+    place = GridEnvironment(
+        runs=str(path.parent / "runs"), cache=str(path.parent / "cache"), data="tiny"
+    )
     return expand_grid(load_grid(str(path)), place)
 
 

@@ -40,8 +40,8 @@ from embedlab.scoring.results import (
 )
 from embedlab.scoring.selection import is_selectable
 from embedlab.scoring.task_comparison import (
-    Gathered,
-    KnownModel,
+    ComparisonInput,
+    ModelProvenance,
     TaskComparison,
     figure_evidence,
     item_outcomes,
@@ -211,7 +211,7 @@ def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Rea
     What is missing is reported first; of a single task that is an error, as is a model that cannot
     do it.
     """
-    ready, source = _ready(models, work, session), Source.from_settings(session.settings)
+    ready, source = _check_ready(models, work, session), Source.from_settings(session.settings)
     stored: dict[tuple[str, SelectedTask], Evaluation] = {}
     for spec in (spec for model in models for spec in model.members):
         score_place = ScorePlace.of(spec, session.settings)
@@ -324,7 +324,7 @@ def labelled(progress: StartProgress, spec: ModelSpec) -> StartProgress:
     return lambda work: progress(f"{title_of(spec.name)}: {work}")
 
 
-def _ready(models: Sequence[Model], work: Work, session: Session) -> Readiness:
+def _check_ready(models: Sequence[Model], work: Work, session: Session) -> Readiness:
     """What can be done; the error of a single task, or of the last that cannot, is raised."""
     if session.settings.device in {"cuda", "mps"}:  # refused also where all scores are stored
         from embedlab.encoders.device import machine
@@ -351,7 +351,7 @@ def gather(
     *,
     slicing: Slicing,
     setting: SettingName,
-) -> Gathered:
+) -> ComparisonInput:
     """Return what the models called NAMES are and predict on all selected tasks; what is missing is
     reported, nothing left is an error.
 
@@ -364,7 +364,7 @@ def gather(
     models = resolve_models(names, session, has_tasks=True)
     work = Work(selected=selected, setting=setting, skips_unfit=True, wants_items=True)
     ready = encode_for_all(models, work, session)
-    gathered = Gathered(
+    gathered = ComparisonInput(
         models=[model_columns(model) for model in models],
         order=[choice.task for choice in selected],
         is_whole=ready.is_whole,
@@ -387,7 +387,9 @@ def gather(
     return gathered
 
 
-def compare_gathered(gathered: Gathered, slicing: Slicing, session: Session) -> TaskComparison:
+def compare_gathered(
+    gathered: ComparisonInput, slicing: Slicing, session: Session
+) -> TaskComparison:
     """Return the gathered models compared on what SLICING picks and cuts; what is left out is
     reported.
     """
@@ -414,7 +416,7 @@ def refuse_without_items(selected: Sequence[SelectedTask], by: str, where: str) 
 
 
 def _add_results(
-    gathered: Gathered,
+    gathered: ComparisonInput,
     models: Sequence[Model],
     selected: SelectedTask,
     work: Work,
@@ -433,15 +435,15 @@ def _add_results(
         )
     results: dict[str, TaskResult] = {}
     for model in models:
-        if model.name not in gathered.known:
+        if model.name not in gathered.models_by_name:
             text = training_text(model.members[0], session.settings)
             is_uncounted = any(is_text_uncounted(spec) for spec in model.members)
             lack = text.lack or UNCOUNTED if is_uncounted else ""
-            gathered.known[model.name] = KnownModel(text=text.text, lack=lack)
+            gathered.models_by_name[model.name] = ModelProvenance(text=text.text, lack=lack)
             text_notes = [model_note(model.name, note) for note in text.notes]
         else:
             text_notes = []
-        known_model = gathered.known[model.name]
+        known_model = gathered.models_by_name[model.name]
         for spec, result in zip(model.members, model_results[model.name], strict=False):
             known_datasets = {
                 outcomes.dataset

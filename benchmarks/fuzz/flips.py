@@ -43,7 +43,7 @@ from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import sentence_keys
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.vector_cache import EmbeddingCache
-from embedlab.experiments.plan import GridPlace, GridPlan, Variant
+from embedlab.experiments.plan import GridEnvironment, GridPlan, Variant
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.reading import Wishes
 from embedlab.objectives.objective import build_objectives, read_heads
@@ -462,7 +462,7 @@ def _plan(world: World) -> Path:
         variants=(variant,),
         seeds=(1, 2),
         threads=1,
-        place=GridPlace.of(Settings(runs=folder, cache=world.folder / "cache")),
+        place=GridEnvironment.of(Settings(runs=folder, cache=world.folder / "cache")),
     )
     plan.save(folder / "grids" / "g" / "plan.json")
     return folder

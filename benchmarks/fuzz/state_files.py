@@ -26,7 +26,7 @@ from embedlab.core.disk import sealed_json
 from embedlab.core.recipe import load_recipe
 from embedlab.experiments.cells import Cells
 from embedlab.experiments.grid_file import load_grid
-from embedlab.experiments.plan import GridFolder, GridPlace
+from embedlab.experiments.plan import GridEnvironment, GridFolder
 from embedlab.experiments.planner import expand_grid
 from embedlab.experiments.progress import GridFollower
 from embedlab.runs import events
@@ -107,7 +107,7 @@ def write_world(folder: Path) -> None:
     (folder / "grid.toml").write_text(GRID)
     plan = expand_grid(
         load_grid(str(folder / "grid.toml")),
-        GridPlace(runs=str(folder / "runs"), cache=str(folder / "cache"), data="tiny"),
+        GridEnvironment(runs=str(folder / "runs"), cache=str(folder / "cache"), data="tiny"),
     )
     where = GridFolder.of(plan.place.runs_folder, plan.name)
     plan.save(where.plan_file)

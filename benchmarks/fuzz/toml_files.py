@@ -27,7 +27,7 @@ from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import load_settings
 from embedlab.experiments.grid_file import load_grid, with_fixed
 from embedlab.experiments.paper_file import PAPER_FILE, load_paper, paper_folder, summary_of
-from embedlab.experiments.plan import GridPlace
+from embedlab.experiments.plan import GridEnvironment
 from embedlab.experiments.planner import expand_grid
 from embedlab.objectives.needs import check_columns
 
@@ -75,7 +75,7 @@ def recipe(text: bytes, rng: random.Random, folder: Path) -> None:
 def grid(text: bytes, _rng: random.Random, folder: Path) -> None:
     """A user's grid, expanded to its cells as `grid run` does."""
     (folder / "mine.toml").write_bytes(text)
-    place = GridPlace(runs=str(folder / "runs"), cache=str(folder / "cache"), data="tiny")
+    place = GridEnvironment(runs=str(folder / "runs"), cache=str(folder / "cache"), data="tiny")
     expand_grid(
         with_fixed(load_grid(str(folder / "mine.toml")), ["encoder.model=unknown/nothing"]), place
     )

@@ -40,7 +40,7 @@ _MOST_TRIED = 16  # datasets of which all sets are tried
 
 
 @dataclass(frozen=True, kw_only=True)
-class Elsewhere:
+class NewDatasetEffect:
     """A model's difference from the reference over datasets of one kind, and on another one."""
 
     task: str
@@ -56,11 +56,11 @@ class Elsewhere:
     new_high: float
 
 
-def elsewhere(
+def predict_new_dataset(
     evidence: Sequence[Evidence],
     slices: Sequence[ComparedSlice],
     models: Sequence[ModelColumns],
-) -> tuple[Elsewhere, ...]:
+) -> tuple[NewDatasetEffect, ...]:
     """Return what the differences from the first of MODELS on whole datasets, EVIDENCE and SLICES
     in the same order, say of another one.
 
@@ -71,7 +71,7 @@ def elsewhere(
     for slice_evidence, compared_slice in zip(evidence, slices, strict=True):
         if (
             slice_evidence.rows is not None
-            and not slice_evidence.average_of
+            and not slice_evidence.averaged_keys
             and compared_slice.tests
         ):
             kinds.setdefault((slice_evidence.task, slice_evidence.metric), []).append(
@@ -79,30 +79,31 @@ def elsewhere(
             )
     results = []
     for pairs in (kind for kind in kinds.values() if len(kind) >= FEWEST_DATASETS):
-        chosen, shared_pairs = apart(
+        chosen, shared_pairs = independent_datasets(
             [evidence.rows.texts for evidence, _ in pairs if evidence.rows is not None]
         )
         if len(chosen) >= FEWEST_DATASETS:
             chosen_pairs = [pairs[index] for index in chosen]
             summaries = (
-                _of_model(chosen_pairs, models, model.name, models[0].name) for model in models[1:]
+                _model_effect(chosen_pairs, models, model.name, models[0].name)
+                for model in models[1:]
             )
             results += [
-                _no_narrower(replace(summary, shared_pairs=shared_pairs), slices)
+                _widened(replace(summary, shared_pairs=shared_pairs), slices)
                 for summary in summaries
                 if summary is not None
             ]
     return tuple(results)
 
 
-def _no_narrower(elsewhere: Elsewhere, slices: Sequence[ComparedSlice]) -> Elsewhere:
+def _widened(elsewhere: NewDatasetEffect, slices: Sequence[ComparedSlice]) -> NewDatasetEffect:
     """Return what is known of another dataset, at least as wide as the averages over the datasets
     at hand that have all that it counts.
     """
     low, high = elsewhere.low, elsewhere.high
     for average in slices:
         is_same = (average.task, average.metric) == (elsewhere.task, elsewhere.metric)
-        if is_same and {*elsewhere.datasets} <= {*average.average_of}:
+        if is_same and {*elsewhere.datasets} <= {*average.averaged_keys}:
             difference = average.differences[elsewhere.model]
             if difference.low == difference.low:
                 low = min(low, elsewhere.mean - (difference.delta - difference.low))
@@ -116,7 +117,7 @@ def _no_narrower(elsewhere: Elsewhere, slices: Sequence[ComparedSlice]) -> Elsew
     )
 
 
-def apart(texts: Sequence[NDArray[np.uint64]]) -> tuple[list[int], int]:
+def independent_datasets(texts: Sequence[NDArray[np.uint64]]) -> tuple[list[int], int]:
     """Return the places of as many datasets as possible that share hardly any pairs, and how many
     pairs several of them have.
 
@@ -124,7 +125,7 @@ def apart(texts: Sequence[NDArray[np.uint64]]) -> tuple[list[int], int]:
     other order is the same. Of equally many datasets those with the most pairs are taken.
     """
     has_pair = _pairs_of(texts)
-    chosen = _largest(has_pair)
+    chosen = _largest_disjoint(has_pair)
     return chosen, int(has_pair[chosen].sum() - has_pair[chosen].any(axis=0).sum())
 
 
@@ -138,7 +139,7 @@ def _pairs_of(texts: Sequence[NDArray[np.uint64]]) -> NDArray[np.bool_]:
     return has_pair
 
 
-def _largest(has_pair: NDArray[np.bool_]) -> list[int]:
+def _largest_disjoint(has_pair: NDArray[np.bool_]) -> list[int]:
     sizes = has_pair.sum(axis=1)
     common = has_pair.astype(np.float32) @ has_pair.T.astype(np.float32)
     clashes = {
@@ -167,12 +168,12 @@ def _largest(has_pair: NDArray[np.bool_]) -> list[int]:
     return []
 
 
-def _of_model(
+def _model_effect(
     pairs: Sequence[tuple[Evidence, ComparedSlice]],
     models: Sequence[ModelColumns],
     name: str,
     reference: str,
-) -> Elsewhere | None:
+) -> NewDatasetEffect | None:
     differences = [
         compared.differences[name] for _, compared in pairs if name in compared.differences
     ]
@@ -183,9 +184,11 @@ def _of_model(
         return None
     points = np.mean([evidence.points for evidence, _ in pairs], axis=0)
     noise, freedom = seed_noise(_spreads(points, models, name, reference))
-    mean, (low, high), (new_low, new_high) = predicted(values[:, 0], values[:, 1], noise, freedom)
+    mean, (low, high), (new_low, new_high) = predict_difference(
+        values[:, 0], values[:, 1], noise, freedom
+    )
     evidence = pairs[0][0]
-    return Elsewhere(
+    return NewDatasetEffect(
         task=evidence.task,
         metric=evidence.metric,
         model=name,
@@ -211,7 +214,7 @@ def _spreads(
     first_values, second_values = (
         points[[columns.index(member) for member in model.members]] for model in (first, second)
     )
-    if share_runs(first.behind, second.behind):
+    if share_runs(first.runs_behind, second.runs_behind):
         return [_spread(first_values - second_values)]
     return [
         _spread(values)
@@ -226,7 +229,7 @@ def _spread(values: Floats) -> SeedSpread:
     )
 
 
-def predicted(
+def predict_difference(
     differences: Floats, variances: Floats, noise: float = 0.0, freedom: float = np.inf
 ) -> tuple[float, tuple[float, float], tuple[float, float]]:
     """Return the mean over datasets with its 95% interval, and the 95% interval of the true
@@ -245,7 +248,7 @@ def predicted(
             else noise
         )
     quantiles = chdtri(len(differences) - 1, (np.arange(_QUANTILES) + 0.5) / _QUANTILES)
-    variance_between = _between(differences, variances, quantiles)
+    variance_between = _variances_between(differences, variances, quantiles)
     means, variance_of_mean = _weighted(differences, variances, variance_between)
     deviations = np.sqrt(
         variance_of_mean + noise + np.stack([np.zeros_like(variance_between), variance_between])
@@ -271,7 +274,7 @@ def _weights(variances: Floats, variance_between: Floats) -> Floats:
     return weights
 
 
-def _between(differences: Floats, variances: Floats, quantiles: Floats) -> Floats:
+def _variances_between(differences: Floats, variances: Floats, quantiles: Floats) -> Floats:
     """Return the variance between datasets at which Q is each of QUANTILES; 0 where it is below it
     at 0 already.
     """

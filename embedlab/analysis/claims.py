@@ -137,8 +137,8 @@ def claimed_difference(
     """Return the difference of two models of a weighed slice, by the procedure of every
     comparison.
     """
-    pair = (first, second) if (first, second) in weighed.of_pair else (second, first)
-    pair_uncertainty = weighed.of_pair[pair]
+    pair = (first, second) if (first, second) in weighed.pair_uncertainties else (second, first)
+    pair_uncertainty = weighed.pair_uncertainties[pair]
     uncertainty = pair_uncertainty if pair[0] == first else pair_uncertainty.reversed
     value = weighed.means[first] - weighed.means[second]
     low, high = difference_interval(value, uncertainty, weighed.evidence.scale)

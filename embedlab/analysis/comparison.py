@@ -150,7 +150,7 @@ class ComparedSlice(NamedSlice):
     scores: Mapping[str, SliceScore]  # by model
     differences: Mapping[str, Difference]  # by model, without the reference
     notes: tuple[str, ...] = ()
-    average_of: tuple[str, ...] = ()  # keys of the averaged slices
+    averaged_keys: tuple[str, ...] = ()  # keys of the averaged slices
     task: str = DEFAULT_TASK
     metric: str = "spearman"
     setting: str | None = None  # how sources are put together, where there is a choice
@@ -242,7 +242,7 @@ class _Draft(Weighed):
                 for name in compared_names
             },
             notes=(*evidence.notes, *notes),
-            average_of=evidence.average_of,
+            averaged_keys=evidence.averaged_keys,
             task=evidence.task,
             metric=evidence.metric,
             setting=evidence.setting,
@@ -262,7 +262,7 @@ class _Draft(Weighed):
         """
         scores = {}
         for index, (name, value) in enumerate(self.means.items()):
-            uncertainty = self.single[name]
+            uncertainty = self.score_uncertainties[name]
             if self.evidence.scale == "share":
                 low, high = share_interval(value, uncertainty, self.evidence.items)
             elif self.evidence.scale == "correlation":
@@ -298,7 +298,7 @@ class _Draft(Weighed):
         margin: float | None,
     ) -> Difference:
         pair = (name, reference) if (name, reference) in self.p else (reference, name)
-        pair_uncertainty = self.of_pair[pair]
+        pair_uncertainty = self.pair_uncertainties[pair]
         uncertainty = pair_uncertainty if pair[0] == name else pair_uncertainty.reversed
         delta = self.means[name] - self.means[reference]
         low, high = difference_interval(delta, uncertainty, self.evidence.scale)
@@ -370,7 +370,7 @@ def hanging_note(topics: Iterable[tuple[str, Topic | None]]) -> Iterator[str]:
     """
     if hanging := [(name, topic) for name, topic in topics if topic is not None]:
         listing = ", ".join(
-            f"{name} {100 * topic.without:+z.2f} without {topic.rows} rows"
+            f"{name} {100 * topic.score_without:+z.2f} without {topic.rows} rows"
             for name, topic in hanging
         )
         text = f"{HANGS}: one topic decides: {listing}"

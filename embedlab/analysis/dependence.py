@@ -115,7 +115,7 @@ class SharedSentences:
             shared=self,
             rows=contributions,
             sentences=self._by_sentence.add(contributions),
-            twins=self._by_two_sentences.add(contributions),
+            repeated_pairs=self._by_two_sentences.add(contributions),
         )
 
 
@@ -137,21 +137,26 @@ class ContributionSums:
     shared: SharedSentences
     rows: Floats  # (estimates, rows)
     sentences: Floats  # (estimates, sentences)
-    twins: Floats  # (estimates, pairs of sentences)
+    repeated_pairs: Floats  # (estimates, pairs of sentences)
 
     def combined(self, weights: Floats) -> ContributionSums:
         """Linear combinations of the estimates; weights: (combinations, estimates)."""
         rows, sentences, twins = (
-            combined(weights, values) for values in (self.rows, self.sentences, self.twins)
+            combined(weights, values) for values in (self.rows, self.sentences, self.repeated_pairs)
         )
-        return ContributionSums(shared=self.shared, rows=rows, sentences=sentences, twins=twins)
+        return ContributionSums(
+            shared=self.shared, rows=rows, sentences=sentences, repeated_pairs=twins
+        )
 
     def centred(self) -> ContributionSums:
         """The estimates less their mean."""
         rows, sentences, twins = (
-            values - values.mean(axis=0) for values in (self.rows, self.sentences, self.twins)
+            values - values.mean(axis=0)
+            for values in (self.rows, self.sentences, self.repeated_pairs)
         )
-        return ContributionSums(shared=self.shared, rows=rows, sentences=sentences, twins=twins)
+        return ContributionSums(
+            shared=self.shared, rows=rows, sentences=sentences, repeated_pairs=twins
+        )
 
     def variances(self) -> Variances:
         """The rule "max, t": the dyadic-robust variance with its bias by centring removed, or the
@@ -162,7 +167,7 @@ class ContributionSums:
         """
         independent = independent_variances(self.rows, self.shared.group)
         dyadic = np.einsum("es,es->e", self.sentences, self.sentences) - np.einsum(
-            "et,et->e", self.twins, self.twins
+            "et,et->e", self.repeated_pairs, self.repeated_pairs
         )
         value = np.maximum(
             dyadic / (1 - _mean_share(self.shared._linked_share, self.rows, self.shared.group)),

@@ -15,7 +15,12 @@ from numpy.typing import NDArray
 
 from embedlab.analysis.correlations import combine
 from embedlab.analysis.dependence import SharedSentences
-from embedlab.analysis.leaving_out import LeavingOut, of_measure, of_members, of_sum
+from embedlab.analysis.leaving_out import (
+    LeavingOut,
+    leave_out_of_measure,
+    leave_out_of_members,
+    leave_out_of_sum,
+)
 from embedlab.analysis.near_duplicates import NearDuplicates
 from embedlab.analysis.sign_flips import TopicSums
 from embedlab.analysis.topics import join_topics, largest_joined
@@ -41,7 +46,7 @@ class ModelColumns:
     is_published: bool = False
 
     @property
-    def behind(self) -> tuple[frozenset[str], ...]:
+    def runs_behind(self) -> tuple[frozenset[str], ...]:
         """The runs behind each member, or the member itself where none are named."""
         return (
             self.runs
@@ -117,7 +122,7 @@ class SliceRows:
     # which of the sentences are nearly the same; None where their words are unknown
     near: NearDuplicates | None = None
     # the scores without some of the rows; None where contributions alone are known
-    leaving: LeavingOut | None = None
+    leave_out: LeavingOut | None = None
 
     @cached_property
     def shared(self) -> SharedSentences:
@@ -167,9 +172,9 @@ class SliceRows:
         factors = np.bincount(numbers, weights=self.row_shares * factor) / shares
         large = []
         for topic in np.argsort(-shares, kind="stable")[:MOST_LEFT_OUT].tolist():
-            if self.leaving is not None and LEAST_SHARE <= shares[topic] < MOST_SHARE:
+            if self.leave_out is not None and LEAST_SHARE <= shares[topic] < MOST_SHARE:
                 large.append(topic)
-                _, exact = self.leaving(numbers == topic)
+                _, exact = self.leave_out(numbers == topic)
                 sums[:, topic] = np.where(np.isnan(exact), sums[:, topic], exact * factors[topic])
         if large:
             other_shares = shares.copy()
@@ -203,16 +208,18 @@ class SliceRows:
         for group in np.unique(self.groups):
             in_group = self.groups == group
             shares = np.bincount(numbers[in_group], weights=self.row_shares[in_group])
-            remaining[in_group] = _left(shares / shares.sum())
-        factors: Floats = np.sqrt(_left(topic_shares / topic_shares.sum()) / remaining)
+            remaining[in_group] = _free_variance(shares / shares.sum())
+        factors: Floats = np.sqrt(_free_variance(topic_shares / topic_shares.sum()) / remaining)
         return factors
 
-    def of_members(self, members: Sequence[int]) -> SliceRows:
+    def select_members(self, members: Sequence[int]) -> SliceRows:
         """The rows of some members, given by their numbers; what is the same for all of them is
         found once.
         """
-        leaving = of_members([self.leaving], members) if self.leaving is not None else None
-        rows = replace(self, contributions=self.contributions[members], leaving=leaving)
+        leave_out = (
+            leave_out_of_members([self.leave_out], members) if self.leave_out is not None else None
+        )
+        rows = replace(self, contributions=self.contributions[members], leave_out=leave_out)
         for name, value in (
             ("shared", self.shared),
             ("row_topics", self.row_topics),
@@ -225,7 +232,7 @@ class SliceRows:
         """The same rows with other contributions, (members, rows); topics are found once for all of
         them.
         """
-        rows = replace(self, contributions=contributions, leaving=None)
+        rows = replace(self, contributions=contributions, leave_out=None)
         for name, value in (
             ("shared", self.shared),
             ("row_topics", self.row_topics),
@@ -235,7 +242,7 @@ class SliceRows:
         return rows
 
 
-def _left(shares: Floats) -> float:
+def _free_variance(shares: Floats) -> float:
     """Return the part of a variance over topics of these SHARES that sums which are forced to zero
     leave.
     """
@@ -252,16 +259,16 @@ class Evidence(NamedSlice):
     points: Floats  # (members,) the score of each member
     rows: SliceRows | None = None  # None where a number has no items: it is shown, not tested
     notes: tuple[str, ...] = ()
-    average_of: tuple[str, ...] = ()
+    averaged_keys: tuple[str, ...] = ()
     task: str = DEFAULT_TASK
     metric: str = "spearman"
     scale: Scale = "plain"
     setting: str | None = None  # how sources are put together, where there is a choice
     dataset: str = ""  # of whose items it is; empty for an average
 
-    def of_members(self, members: Sequence[int]) -> Evidence:
+    def select_members(self, members: Sequence[int]) -> Evidence:
         """The evidence of some members, given by their numbers, in this order."""
-        rows = self.rows.of_members(members) if self.rows is not None else None
+        rows = self.rows.select_members(members) if self.rows is not None else None
         return replace(self, points=self.points[members], rows=rows)
 
 
@@ -316,7 +323,7 @@ def evidence_of(
                 texts=numbers[row],
                 groups=np.zeros(len(row_gold), np.intp),
                 near=near,
-                leaving=of_measure(point, make),
+                leave_out=leave_out_of_measure(point, make),
             )
             parts.append(slice_rows)
     points = combine(
@@ -326,7 +333,7 @@ def evidence_of(
     )
     rows = parts[0] if len(parts) == 1 else None
     if len(parts) > 1:
-        rows = joined(list(zip(parts, groups.weights, strict=True)))
+        rows = merge_rows(list(zip(parts, groups.weights, strict=True)))
     if scored_members != [*range(members)]:
         points = _spread(points, scored_members, members)
         rows = rows and _of_all_members(rows, scored_members, members)
@@ -356,8 +363,10 @@ def average_evidence(name: str, parts: Sequence[Evidence], mixed_metric: str = "
         title=name,
         items=sum(part.items for part in parts),
         points=np.mean([part.points for part in parts], axis=0),
-        rows=joined([(row, 1 / len(parts)) for row in rows]) if len(rows) == len(parts) else None,
-        average_of=tuple(part.key for part in parts),
+        rows=merge_rows([(row, 1 / len(parts)) for row in rows])
+        if len(rows) == len(parts)
+        else None,
+        averaged_keys=tuple(part.key for part in parts),
         task=parts[0].task,
         metric=parts[0].metric if has_one_metric else mixed_metric,
         setting=parts[0].setting,
@@ -371,16 +380,16 @@ def contrast_evidence(name: str, fits: Evidence, rest: Evidence) -> Evidence:
     """
     rows = None
     if fits.rows is not None and rest.rows is not None:
-        joined_rows = joined([(fits.rows, 1.0), (rest.rows, 1.0)])
+        joined_rows = merge_rows([(fits.rows, 1.0), (rest.rows, 1.0)])
         signs = np.repeat(
             [1.0, -1.0], [fits.rows.contributions.shape[1], rest.rows.contributions.shape[1]]
         )
-        leaving = None
-        if fits.rows.leaving is not None and rest.rows.leaving is not None:
-            parts = [(fits.rows.leaving, 1.0), (rest.rows.leaving, -1.0)]
-            leaving = of_sum(parts, [len(fits.rows.texts)])
+        leave_out = None
+        if fits.rows.leave_out is not None and rest.rows.leave_out is not None:
+            parts = [(fits.rows.leave_out, 1.0), (rest.rows.leave_out, -1.0)]
+            leave_out = leave_out_of_sum(parts, [len(fits.rows.texts)])
         rows = replace(
-            joined_rows, contributions=joined_rows.contributions * signs, leaving=leaving
+            joined_rows, contributions=joined_rows.contributions * signs, leave_out=leave_out
         )
     return Evidence(
         key=name,
@@ -394,11 +403,11 @@ def contrast_evidence(name: str, fits: Evidence, rest: Evidence) -> Evidence:
     )
 
 
-def joined(parts: Sequence[tuple[SliceRows, float]]) -> SliceRows:
+def merge_rows(parts: Sequence[tuple[SliceRows, float]]) -> SliceRows:
     """Return the rows behind a weighted sum of scores, each part with its weight."""
     offsets = np.cumsum([0, *(int(part.groups.max(initial=-1)) + 1 for part, _ in parts)])
     near = list({id(part.near): part.near for part, _ in parts if part.near is not None}.values())
-    leaving = [(part.leaving, weight) for part, weight in parts if part.leaving is not None]
+    leave_out = [(part.leave_out, weight) for part, weight in parts if part.leave_out is not None]
     ends = np.cumsum([len(part.texts) for part, _ in parts])[:-1].tolist()
     total = sum(weight for _, weight in parts)
     return SliceRows(
@@ -412,19 +421,19 @@ def joined(parts: Sequence[tuple[SliceRows, float]]) -> SliceRows:
         shares=np.concatenate([weight / total * part.row_shares for part, weight in parts]),
         largest=sum(weight / total * part.largest_joined for part, weight in parts),
         near=near[0] if len(near) == 1 else NearDuplicates.joined(near) if near else None,
-        leaving=of_sum(leaving, ends) if len(leaving) == len(parts) else None,
+        leave_out=leave_out_of_sum(leave_out, ends) if len(leave_out) == len(parts) else None,
     )
 
 
-def together(parts: Sequence[SliceRows]) -> SliceRows:
+def stack_members(parts: Sequence[SliceRows]) -> SliceRows:
     """Return the members of several parts, which are over the same rows, as those of one."""
     contributions = np.concatenate([part.contributions for part in parts])
-    leaving = [part.leaving for part in parts if part.leaving is not None]
+    leave_out = [part.leave_out for part in parts if part.leave_out is not None]
     rows = replace(
         parts[0],
         contributions=contributions,
-        leaving=of_members(leaving, range(len(contributions)))
-        if len(leaving) == len(parts)
+        leave_out=leave_out_of_members(leave_out, range(len(contributions)))
+        if len(leave_out) == len(parts)
         else None,
     )
     for name, cached in (("shared", parts[0].shared), ("row_topics", parts[0].row_topics)):
@@ -443,9 +452,13 @@ def _of_all_members(rows: SliceRows, scored_members: Sequence[int], members: int
         scored_members.index(member) if member in scored_members else None
         for member in range(members)
     ]
-    leaving = of_members([rows.leaving], positions) if rows.leaving is not None else None
+    leave_out = (
+        leave_out_of_members([rows.leave_out], positions) if rows.leave_out is not None else None
+    )
     return replace(
-        rows, contributions=_spread(rows.contributions, scored_members, members), leaving=leaving
+        rows,
+        contributions=_spread(rows.contributions, scored_members, members),
+        leave_out=leave_out,
     )
 
 

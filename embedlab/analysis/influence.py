@@ -138,20 +138,22 @@ class _SecondClass:
     The influence of an item is the gradient by the three means times the item's part in them.
     """
 
-    found: Floats  # (items,) 1 where it is predicted
-    real: Floats  # (items,) 1 where it is the gold class
+    predicted: Floats  # (items,) 1 where it is predicted
+    gold: Floats  # (items,) 1 where it is the gold class
 
     @classmethod
     def of(cls, gold: Labels, predicted: Labels) -> "_SecondClass":
-        return cls(found=(predicted == 1).astype(np.float64), real=(gold == 1).astype(np.float64))
+        return cls(
+            predicted=(predicted == 1).astype(np.float64), gold=(gold == 1).astype(np.float64)
+        )
 
     @property
     def hits(self) -> Floats:
-        return self.found * self.real
+        return self.predicted * self.gold
 
     @property
     def means(self) -> tuple[float, float, float]:
-        return float(self.hits.mean()), float(self.found.mean()), float(self.real.mean())
+        return float(self.hits.mean()), float(self.predicted.mean()), float(self.gold.mean())
 
 
 def f1(gold: Labels, predicted: Labels) -> float:
@@ -168,7 +170,7 @@ def f1_influence(gold: Labels, predicted: Labels) -> Floats:
     h, p, r = items.means
     if p + r == 0:
         return np.zeros(len(gold))
-    return _centred((2 * items.hits - 2 * h / (p + r) * (items.found + items.real)) / (p + r))
+    return _centred((2 * items.hits - 2 * h / (p + r) * (items.predicted + items.gold)) / (p + r))
 
 
 def matthews(gold: Labels, predicted: Labels) -> float:
@@ -188,7 +190,9 @@ def matthews_influence(gold: Labels, predicted: Labels) -> Floats:
     phi = (h - p * r) / spread
     predicted_slope = -r / spread - phi * (1 - 2 * p) / (2 * p * (1 - p))
     gold_slope = -p / spread - phi * (1 - 2 * r) / (2 * r * (1 - r))
-    return _centred(items.hits / spread + predicted_slope * items.found + gold_slope * items.real)
+    return _centred(
+        items.hits / spread + predicted_slope * items.predicted + gold_slope * items.gold
+    )
 
 
 def _centred(values: Floats) -> Floats:

@@ -27,7 +27,7 @@ LeavingOut = Callable[[Rows], tuple[Floats, Floats]]
 n' of n rows left and their score s', n' (s − s') / n; (members,) each, nan where undefined."""
 
 
-def of_measure(points: Floats, make: Callable[[], Without]) -> LeavingOut:
+def leave_out_of_measure(points: Floats, make: Callable[[], Without]) -> LeavingOut:
     """Leave items out that are measured together; POINTS are the scores of all, and what is MADE
     when it is first needed sorts.
     """
@@ -40,7 +40,7 @@ def of_measure(points: Floats, make: Callable[[], Without]) -> LeavingOut:
     return leaving
 
 
-def of_sum(parts: Sequence[tuple[LeavingOut, float]], ends: Sequence[int]) -> LeavingOut:
+def leave_out_of_sum(parts: Sequence[tuple[LeavingOut, float]], ends: Sequence[int]) -> LeavingOut:
     """Leave rows out of a weighted sum of scores, each of its own rows, which end at ENDS but for
     the last's.
     """
@@ -65,7 +65,9 @@ def of_sum(parts: Sequence[tuple[LeavingOut, float]], ends: Sequence[int]) -> Le
     return leaving
 
 
-def of_members(parts: Sequence[LeavingOut], positions: Sequence[int | None]) -> LeavingOut:
+def leave_out_of_members(
+    parts: Sequence[LeavingOut], positions: Sequence[int | None]
+) -> LeavingOut:
     """Leave the same rows out of members that are at POSITIONS among those of all parts; None is
     a member without a score.
     """
@@ -81,7 +83,7 @@ def of_members(parts: Sequence[LeavingOut], positions: Sequence[int | None]) -> 
     return leaving
 
 
-def scored_again(value: Callable[[Any, Any], float]) -> WithoutOf:
+def rescore_without_rows(value: Callable[[Any, Any], float]) -> WithoutOf:
     """Return how a measure whose VALUE is quick is scored without some rows: again."""
 
     def of(gold: Any, predictions: Sequence[Any]) -> Without:

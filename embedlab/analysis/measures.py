@@ -23,7 +23,7 @@ from embedlab.analysis.influence import (
     pearson_influences,
     spearman_influences,
 )
-from embedlab.analysis.leaving_out import WithoutOf, scored_again, spearman_without
+from embedlab.analysis.leaving_out import WithoutOf, rescore_without_rows, spearman_without
 
 CUTS = (1, 10, 100)  # of recall@k in tables
 FIRST = 10  # of nDCG@10 and MRR@10
@@ -151,7 +151,7 @@ def pair_average_precision(gold: Floats, scores: Floats) -> float:
     """
     if not gold.any():
         return float("nan")
-    hits, called, score_place = _cumulated(gold, scores)
+    hits, called, score_place = _cumulative_hits(gold, scores)
     return float((gold * (hits / called)[score_place]).sum() / gold.sum())
 
 
@@ -165,7 +165,7 @@ def pair_average_precision_influence(gold: Floats, scores: Floats) -> Floats:
     n, share = len(gold), gold.mean()
     if share == 0:
         return np.full(n, np.nan)
-    hits, called, score_place = _cumulated(gold, scores)
+    hits, called, score_place = _cumulative_hits(gold, scores)
     precision = hits / called
     positives = np.bincount(score_place, gold)  # at each place
     # Places are in descending order of scores: what scores at most as much comes at or after them.
@@ -182,7 +182,7 @@ def area_under_roc(gold: Floats, scores: Floats) -> float:
 
     gold, scores: (pairs,), gold 0 or 1; nan where one of both is lacking.
     """
-    share_below, _ = _shares_beside(gold, scores)
+    share_below, _ = _shares_below_and_above(gold, scores)
     return float(share_below[gold == 1].mean()) if 0 < gold.sum() < len(gold) else float("nan")
 
 
@@ -191,7 +191,7 @@ def area_under_roc_influence(gold: Floats, scores: Floats) -> Floats:
     share = gold.mean()
     if not 0 < share < 1:
         return np.full(len(gold), np.nan)
-    share_below, share_above = _shares_beside(gold, scores)
+    share_below, share_above = _shares_below_and_above(gold, scores)
     area = share_below[gold == 1].mean()
     changes = np.where(gold == 1, (share_below - area) / share, (share_above - area) / (1 - share))
     influence: Floats = changes - changes.mean()
@@ -204,7 +204,7 @@ def best_threshold(gold: Floats, scores: Floats, *, by_f1: bool) -> float:
 
     gold, scores: (pairs,), gold 0 or 1.
     """
-    hits, called, _ = _cumulated(gold, scores)
+    hits, called, _ = _cumulative_hits(gold, scores)
     values = np.unique(scores)[::-1]
     hits, called = np.append(0, hits), np.append(0, called)  # nothing is called positive
     positives = gold.sum()
@@ -246,7 +246,7 @@ def two_folds(topics: Sequence[int] | NDArray[np.integer], seed: int = 0) -> Row
     return fold_of[topic]
 
 
-def _cumulated(gold: Floats, scores: Floats) -> tuple[Floats, Floats, Rows]:
+def _cumulative_hits(gold: Floats, scores: Floats) -> tuple[Floats, Floats, Rows]:
     """Return how many positive pairs and how many pairs score at least each different score, the
     highest first, and the place of each pair among these scores.
     """
@@ -256,11 +256,11 @@ def _cumulated(gold: Floats, scores: Floats) -> tuple[Floats, Floats, Rows]:
     return hits, np.cumsum(counts[::-1]).astype(np.float64), score_place
 
 
-def _shares_beside(gold: Floats, scores: Floats) -> tuple[Floats, Floats]:
+def _shares_below_and_above(gold: Floats, scores: Floats) -> tuple[Floats, Floats]:
     """Return, for each pair, the share of negative pairs that score less and the share of positive
     pairs that score more; equal ones count half.
     """
-    hits, called, score_place = _cumulated(gold, scores)
+    hits, called, score_place = _cumulative_hits(gold, scores)
     misses = called - hits
     at_hits, at_misses = np.diff(hits, prepend=0), np.diff(misses, prepend=0)
     negative, positive = max(len(gold) - gold.sum(), 1), max(gold.sum(), 1)
@@ -339,7 +339,7 @@ def _of_classes(
         scale=scale,
         values=partial(_value_of_each, value),
         influences=partial(_each, influence),
-        without=scored_again(value),
+        without=rescore_without_rows(value),
     )
 
 
@@ -353,7 +353,7 @@ def _of_two_values(
         scale="plain",
         values=partial(_value_of_each, value),
         influences=partial(_each, influence),
-        without=scored_again(value),
+        without=rescore_without_rows(value),
     )
 
 
@@ -368,7 +368,7 @@ def _of_queries(name: str, scale: Scale, of: OfQueries, *, is_of_ranks: bool = T
         scale=scale,
         values=partial(_value_of_each, value),
         influences=partial(_each, influence),
-        without=scored_again(value),
+        without=rescore_without_rows(value),
         is_of_queries=True,
         is_of_ranks=is_of_ranks,
     )
@@ -392,7 +392,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
                 scale="correlation",
                 values=partial(_value_of_each, pearson),
                 influences=pearson_influences,
-                without=scored_again(pearson),
+                without=rescore_without_rows(pearson),
             ),
             _of_two_values(
                 "average precision", pair_average_precision, pair_average_precision_influence

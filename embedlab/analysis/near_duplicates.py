@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.analysis.overlap import WordSets, digest
+from embedlab.analysis.overlap import WordSets, digest_sentences
 
 if TYPE_CHECKING:
     from embedlab.analysis.influence import Floats
@@ -94,10 +94,10 @@ def links_of(sentences: pl.Series) -> Links:
     """Return the links between SENTENCES, which are distinct; found once in a process for the same
     ones.
     """
-    return remembered(links_key(sentences), lambda: similar_pairs(sentences))
+    return cached_links(links_key(sentences), lambda: similar_pairs(sentences))
 
 
-def remembered(key: Hashable, find: Callable[[], Links]) -> Links:
+def cached_links(key: Hashable, find: Callable[[], Links]) -> Links:
     """Return the links that this process has under KEY, or those that FIND gives; the oldest of
     more than 64 are forgotten.
     """
@@ -111,7 +111,7 @@ def remembered(key: Hashable, find: Callable[[], Links]) -> Links:
 
 def links_key(sentences: pl.Series) -> str:
     """Return what identifies SENTENCES in this order, and the method that finds their links."""
-    return digest(sentences, f"{METHOD} {LEAST_COSINE}\0")
+    return digest_sentences(sentences, f"{METHOD} {LEAST_COSINE}\0")
 
 
 def near_duplicates(
@@ -148,12 +148,12 @@ def similar_pairs(sentences: Sequence[str] | pl.Series) -> Links:
     )
     del comparisons, by_rank, frequency
     parts = [
-        _near(weighted, *candidates)
+        _near_pairs(weighted, *candidates)
         for candidates in _candidates(*_without_common(weighted, is_rare, is_uncommon, rank))
     ]
     first, second, cosine = (np.concatenate([part[side] for part in parts]) for side in range(3))
     if not is_cheap.all():  # some that are similar share no word that makes candidates
-        shares = _share(words, is_rare, first, second)
+        shares = _have_common_word(words, is_rare, first, second)
         first, second, cosine = first[shares], second[shares], cosine[shares]
     order = np.lexsort((second, first, -cosine))
     return Links(first=first[order], second=second[order], cosine=cosine[order].astype(np.float32))
@@ -367,7 +367,9 @@ def _candidates(vectors: Any, common: _Common) -> Iterator[tuple[Places, Places]
             yield first[is_candidate], second[is_candidate]
 
 
-def _near(weighted: _Weighted, first: Places, second: Places) -> tuple[Places, Places, Floats]:
+def _near_pairs(
+    weighted: _Weighted, first: Places, second: Places
+) -> tuple[Places, Places, Floats]:
     """Return which pairs of sentences are nearly the same, and their cosines."""
     starts = range(0, len(first), _CANDIDATES_AT_ONCE)
     cosines = [
@@ -397,7 +399,7 @@ def _cosines(weighted: _Weighted, first: Places, second: Places) -> Floats:
     return cosines
 
 
-def _share(
+def _have_common_word(
     words: WordSets, is_used: NDArray[np.bool_], first: Places, second: Places
 ) -> NDArray[np.bool_]:
     """Return which two sentences share a word that both USE."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from embedlab.analysis.dependence import ContributionSums, Variances
-from embedlab.analysis.evidence import SliceRows, together
+from embedlab.analysis.evidence import SliceRows, stack_members
 from embedlab.analysis.influence import Floats
 from embedlab.analysis.sign_flips import FEWEST_TOPICS, TopicSums
 from embedlab.analysis.uncertainty import (
@@ -62,7 +62,7 @@ class Estimate:
     rows: SliceRows | None = None
     other: float = 0.0  # variance from other sources, as of an accuracy whose items are not stored
     is_recipe: bool = True  # whether the members are draws of a recipe
-    behind: tuple[
+    runs_behind: tuple[
         frozenset[str], ...
     ] = ()  # the runs behind each member; empty where none are named
 
@@ -105,7 +105,7 @@ class Ordering:
         difference = self._estimates[first].value - self._estimates[second].value
         uncertainty = self._of_difference(first, second)
         low, high = uncertainty.interval(difference)
-        is_known = uncertainty.rows + uncertainty.seeds + uncertainty.other > 0
+        is_known = uncertainty.rows + uncertainty.seeds + uncertainty.other_variance > 0
         return Order(
             difference=difference,
             low=low,
@@ -172,7 +172,7 @@ class Ordering:
             self._estimates[second],
             self._joint(first, second),
         )
-        if joint is None or not share_runs(first_estimate.behind, second_estimate.behind):
+        if joint is None or not share_runs(first_estimate.runs_behind, second_estimate.runs_behind):
             return [self._spreads[first], self._spreads[second]]
         return [
             spread_of(
@@ -194,7 +194,7 @@ class Ordering:
             )
         else:
             uncertainty = with_seeds(_added([self._alone(first), self._alone(second)]), spreads)
-        return replace(uncertainty, other=other_variance)
+        return replace(uncertainty, other_variance=other_variance)
 
     def _alone(self, index: int) -> Variances:
         """The variances of one estimate whose rows are not those of the others; 0 without rows, nan
@@ -260,7 +260,7 @@ def _joints(estimates: Sequence[Estimate]) -> Iterator[_Joint]:
     for group in groups:
         rows = [slice_rows for index in group if (slice_rows := estimates[index].rows) is not None]
         offsets = np.cumsum([0, *(len(row.contributions) for row in rows)]).tolist()
-        joined_rows = together(rows)
+        joined_rows = stack_members(rows)
         yield _Joint(
             sums=joined_rows.shared.sums(joined_rows.contributions),
             topics=joined_rows.topics,

@@ -38,7 +38,7 @@ class WordSets:
     @classmethod
     def of(cls, sentences: pl.Series) -> Self:
         """Return the words of SENTENCES; of the same ones as the last time those found then."""
-        key = digest(sentences)
+        key = digest_sentences(sentences)
         if (cached := _last.get(key)) is not None:
             return cast("Self", cached)
         vocabulary = _Vocabulary()
@@ -110,7 +110,7 @@ class WordSets:
 _last: dict[str, WordSets] = {}  # what was found last, by its sentences
 
 
-def digest(sentences: pl.Series, method: str = "") -> str:
+def digest_sentences(sentences: pl.Series, method: str = "") -> str:
     """Return what identifies SENTENCES in this order, and what a METHOD finds in them."""
     hashed = xxhash.xxh3_128(method.encode())
     for start in range(0, len(sentences), _DIGESTED_AT_ONCE):

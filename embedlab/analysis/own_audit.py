@@ -29,7 +29,7 @@ _WITHIN = 0.95  # of the scores, whose usual scale is that of the file
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class AuditFinding:
     """Rows of a split in which one thing is wrong."""
 
     split: str
@@ -68,17 +68,17 @@ def own_splits(name: str) -> list[OwnSplit]:
 def _splits_of_file(name: str, split: str) -> list[OwnSplit]:
     file = parse_file_name(name)
     if not file.is_table:
-        return [_read(name, split)]
+        return [_read_split(name, split)]
     settled_columns = [PLACE, *file.where, *file.drop, *file.roles.values()]
     split_column = splits_in(read_rows(file.path, needed=()), settled_columns)
     if split_column is None:
-        return [_read(name, split)]
+        return [_read_split(name, split)]
     column, counts = split_column
     filters = {value: {**file.where, column: value} for value in counts}
-    return [_read(file.with_options(where=filters[value]).text, value) for value in filters]
+    return [_read_split(file.with_options(where=filters[value]).text, value) for value in filters]
 
 
-def _read(name: str, split: str) -> OwnSplit:
+def _read_split(name: str, split: str) -> OwnSplit:
     data = own_data(name)
     if data.columns:
         rows = read_texts(data).frame
@@ -106,51 +106,51 @@ def _read(name: str, split: str) -> OwnSplit:
     return OwnSplit(name=name, split=split, rows=frame, scores=data.scores)
 
 
-def findings_of(splits: Sequence[OwnSplit]) -> Iterator[Finding]:
+def findings_of(splits: Sequence[OwnSplit]) -> Iterator[AuditFinding]:
     """Yield what is wrong in each of the SPLITS of one folder or file, then between them: the
     training against the others, or the first against the rest.
     """
     for split in splits:
-        yield from _within(split)
+        yield from _findings_within(split)
     train = next((candidate for candidate in splits if candidate.split.lower() in _TRAIN), None)
     reference = train or next(iter(splits), None)
     for split in splits:
         if reference is not None and split is not reference:
-            yield from _between(reference, split)
+            yield from _findings_between(reference, split)
     scales = {split.split: split.scores.suggested for split in splits if split.scores is not None}
     if len({*scales.values()}) > 1:
         listing = ", ".join(f"{name} {low:g}-{high:g}" for name, (low, high) in scales.items())
-        yield Finding(split="", check="other scale", rows=len(splits), note=listing)
+        yield AuditFinding(split="", check="other scale", rows=len(splits), note=listing)
 
 
-def _within(split: OwnSplit) -> Iterator[Finding]:
+def _findings_within(split: OwnSplit) -> Iterator[AuditFinding]:
     rows = split.rows
     repeated = rows.filter(~pl.col("key").is_first_distinct())
-    yield from _found(split, "duplicate", repeated, "a row has the texts of an earlier one")
+    yield from _finding(split, "duplicate", repeated, "a row has the texts of an earlier one")
     # a pair in the other order is the same pair
     pair = pl.col("texts").list.sort().list.join("\0")
     golds = pl.col("gold").drop_nulls().n_unique().over(pair)
     contradictory = rows.filter((golds > 1) & pl.col("gold").is_not_null()).sort(pair, PLACE)
     values = " and ".join(contradictory["gold"].head(2).to_list())
-    yield from _found(split, "contradictory gold", contradictory, f"the same texts have {values}")
+    yield from _finding(split, "contradictory gold", contradictory, f"the same texts have {values}")
     has_equal_texts = pl.col("texts").list.n_unique() < pl.col("texts").list.len()
     equal = rows.filter(has_equal_texts)
     if split.scores is not None:
         threshold = split.scores.suggested[1] / 2
         equal = equal.filter(pl.col("gold").cast(pl.Float64, strict=False) < threshold)
-        yield from _found(split, "contradictory gold", equal, "two equal texts have a low score")
+        yield from _finding(split, "contradictory gold", equal, "two equal texts have a low score")
         yield from _out_of_scale(split)
     elif rows["gold"].count():
         not_entailed = equal.filter(pl.col("gold") != NLI_LABELS[0])
-        yield from _found(
+        yield from _finding(
             split, "contradictory gold", not_entailed, "two equal texts are not entailment"
         )
     else:
-        yield from _found(split, "equal texts", equal, "texts of one row are equal")
-    yield from _near(split, split)
+        yield from _finding(split, "equal texts", equal, "texts of one row are equal")
+    yield from _near_findings(split, split)
 
 
-def _out_of_scale(split: OwnSplit) -> Iterator[Finding]:
+def _out_of_scale(split: OwnSplit) -> Iterator[AuditFinding]:
     """Yield the scores outside the usual scale of nearly all others."""
     scores = split.rows["gold"].cast(pl.Float64, strict=False)
     if not scores.count():
@@ -163,26 +163,26 @@ def _out_of_scale(split: OwnSplit) -> Iterator[Finding]:
         note = (
             f"nearly all scores are from {usual_scale[0]:g} to {usual_scale[1]:g}, these {values}"
         )
-        yield from _found(split, "out of scale", outside, note)
+        yield from _finding(split, "out of scale", outside, note)
 
 
-def _between(reference: OwnSplit, split: OwnSplit) -> Iterator[Finding]:
+def _findings_between(reference: OwnSplit, split: OwnSplit) -> Iterator[AuditFinding]:
     """Yield the rows of a SPLIT whose texts are in the REFERENCE, whole, in part or nearly."""
     rows, location = split.rows, f"in {reference.split}"
     is_leaked = pl.col("key").is_in(reference.rows["key"].implode())
     texts = reference.rows["texts"].explode()
     has_shared_text = pl.col("texts").list.eval(pl.element().is_in(texts.implode())).list.any()
-    yield from _found(split, "leak", rows.filter(is_leaked), f"the same texts are {location}")
+    yield from _finding(split, "leak", rows.filter(is_leaked), f"the same texts are {location}")
     partial = rows.filter(has_shared_text & ~is_leaked)
-    yield from _found(split, "shared text", partial, f"a text is {location}")
-    yield from _near(reference, split)
+    yield from _finding(split, "shared text", partial, f"a text is {location}")
+    yield from _near_findings(reference, split)
     labels = {*reference.rows["gold"].drop_nulls()}
     if split.scores is None and labels:
         unlabelled = rows.filter(pl.col("gold").is_not_null() & ~pl.col("gold").is_in([*labels]))
-        yield from _found(split, "other label", unlabelled, f"a label is not {location}")
+        yield from _finding(split, "other label", unlabelled, f"a label is not {location}")
 
 
-def _near(reference: OwnSplit, split: OwnSplit) -> Iterator[Finding]:
+def _near_findings(reference: OwnSplit, split: OwnSplit) -> Iterator[AuditFinding]:
     """Yield the rows of a SPLIT that are nearly an earlier row of it, or a row of another split,
     the REFERENCE.
     """
@@ -200,19 +200,19 @@ def _near(reference: OwnSplit, split: OwnSplit) -> Iterator[Finding]:
     near_rows = np.unique(row_pairs[1][is_near])
     location = "an earlier row" if split is reference else f"a row of {reference.split}"
     check = "near duplicate" if split is reference else "near leak"
-    yield from _found(split, check, rows[near_rows], f"nearly the texts of {location}")
+    yield from _finding(split, check, rows[near_rows], f"nearly the texts of {location}")
 
 
-def _found(split: OwnSplit, check: str, rows: pl.DataFrame, note: str) -> Iterator[Finding]:
+def _finding(split: OwnSplit, check: str, rows: pl.DataFrame, note: str) -> Iterator[AuditFinding]:
     if rows.height:
         path = Path(parse_file_name(split.name).path)
         sample = one_line(rows["shown"][0])[:60]
         count = f"{rows.height} of {split.rows.height} rows"
         note = f"{note}: {count}, {places(path, rows)}, the first {sample!r}"
-        yield Finding(split=split.split, check=check, rows=rows.height, note=note)
+        yield AuditFinding(split=split.split, check=check, rows=rows.height, note=note)
 
 
-def query_findings(queries: Mapping[str, Sequence[str]]) -> Iterator[Finding]:
+def query_findings(queries: Mapping[str, Sequence[str]]) -> Iterator[AuditFinding]:
     """Yield the QUERIES of each split of a collection that the training has too."""
     keys = {split: [normalise(text) for text in texts] for split, texts in queries.items()}
     train = next((split for split in keys if split.lower() in _TRAIN), None)
@@ -220,9 +220,9 @@ def query_findings(queries: Mapping[str, Sequence[str]]) -> Iterator[Finding]:
         repeats = len(split_keys) - len({*split_keys})
         if repeats:
             note = f"a query has the words of another: {repeats} of {len(split_keys)}"
-            yield Finding(split=split, check="duplicate", rows=repeats, note=note)
+            yield AuditFinding(split=split, check="duplicate", rows=repeats, note=note)
         if train is not None and split != train:
             leaked = sum(key in {*keys[train]} for key in split_keys)
             if leaked:
                 note = f"a query is in {train}: {leaked} of {len(split_keys)}"
-                yield Finding(split=split, check="leak", rows=leaked, note=note)
+                yield AuditFinding(split=split, check="leak", rows=leaked, note=note)

@@ -50,7 +50,7 @@ class PairNotes:
     path: Path
     notes: Notes
     # why the file could not be read; it is set aside before another is written
-    trouble: EmbedlabError | None = None
+    error: EmbedlabError | None = None
 
     @classmethod
     def load(cls) -> "PairNotes":
@@ -62,7 +62,7 @@ class PairNotes:
             hint = f"the first new note moves it to {_set_aside(path).name!r}"
             trouble = MissingError(f"the notes on pairs in {str(path)!r} are unusable", hint=hint)
             trouble.__cause__ = error
-            return cls(path=path, notes={}, trouble=trouble)
+            return cls(path=path, notes={}, error=trouble)
 
     def text(self, first: str, second: str) -> str:
         """The note on a pair; empty without one."""
@@ -82,7 +82,7 @@ class PairNotes:
                     if other_key != key
                 }
             except EmbedlabError:
-                if self.trouble is None:
+                if self.error is None:
                     raise
                 self.path.replace(_set_aside(self.path))
                 notes = {}
@@ -90,7 +90,7 @@ class PairNotes:
                 notes[key] = PairNote(note=text, sentence1=first, sentence2=second)
             stored = {f"{other_key:016x}": asdict(note) for other_key, note in notes.items()}
             write_json(self.path, {"schema": SCHEMA, "notes": stored}, indent=1, hint=_WHERE)
-        self.notes, self.trouble = notes, None
+        self.notes, self.error = notes, None
 
     def joined(self, table: pl.DataFrame, *, always: bool = False) -> pl.DataFrame:
         """TABLE with its notes in the column NOTE; without the column, unless it is wanted ALWAYS,

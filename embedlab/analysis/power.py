@@ -109,7 +109,7 @@ def detectable(
         weighed = Weighed(slice_evidence, [first, second])
         pair = (first.name, second.name)
         difference = weighed.means[second.name] - weighed.means[first.name]
-        uncertainty = weighed.of_pair[pair]
+        uncertainty = weighed.pair_uncertainties[pair]
         topic = weighed.topic_of(second.name, first.name)
         plan = Plan(
             uncertainty if difference < 0 else uncertainty.reversed, weighed.spreads.get(pair, [])
@@ -331,7 +331,7 @@ class Plan:
         from scipy.special import ndtri, stdtrit
 
         uncertainty, tail = self.uncertainty, (1 - LEVEL) / 2
-        other_variance = shown_variance + uncertainty.other
+        other_variance = shown_variance + uncertainty.other_variance
         if uncertainty.topics is None:
             square = (
                 stdtrit(uncertainty.rows_freedom, tail) ** 2 * scale**2 * uncertainty.rows
@@ -361,7 +361,7 @@ class Plan:
         uncertainty = self.uncertainty
         rows = uncertainty.variance_of_rows
         uncertainties = [
-            replace(uncertainty, seeds=float(noise) * rows, seeds_freedom=inf, other=0.0)
+            replace(uncertainty, seeds=float(noise) * rows, seeds_freedom=inf, other_variance=0.0)
             for noise in _NOISES
         ]
         curve: Floats = flip_reaches(uncertainties, 1 - LEVEL)[:, 0] / np.sqrt(rows * (1 + _NOISES))

@@ -26,17 +26,17 @@ ALPHA = 0.05
 class ReadingEffect:
     """How far a model's lead over a reference is greater on items that it has read."""
 
-    read: int  # items that were read, and have others of their source beside them
-    unread: int
+    read_items: int  # items that were read, and have others of their source beside them
+    unread_items: int
     left_out: int  # items of sources where (nearly) all or none were read
     effect: float  # points of Spearman an item that was read; nan where nothing can be compared
     low: float
     high: float
     p: float
 
-    def owed(self, items: int) -> tuple[float, float, float]:
+    def effect_on_score(self, items: int) -> tuple[float, float, float]:
         """Return what the score over ITEMS owes to those that were read, and its interval."""
-        share = self.read / items
+        share = self.read_items / items
         return share * self.effect, share * self.low, share * self.high
 
 
@@ -66,10 +66,12 @@ def reading_effect(
     if not is_kept.any():
         nan = float("nan")
         return ReadingEffect(
-            read=0, unread=0, left_out=left_out, effect=nan, low=nan, high=nan, p=nan
+            read_items=0, unread_items=0, left_out=left_out, effect=nan, low=nan, high=nan, p=nan
         )
     errors = [
-        np.mean([rank_errors(gold, scores, ~is_read) for scores in np.atleast_2d(members)], axis=0)
+        np.mean(
+            [rank_errors_among(gold, scores, ~is_read) for scores in np.atleast_2d(members)], axis=0
+        )
         for members in (reference, model)
     ]
     lead = 100 * (errors[0] - errors[1]) / 2
@@ -100,8 +102,8 @@ def reading_effect(
         if isfinite(reach_below + reach_above):  # p and interval never contradict each other
             p = float(by_topic.p(np.array([effect]))[0])
     return ReadingEffect(
-        read=int(read_rows.sum()),
-        unread=int(unread_rows.sum()),
+        read_items=int(read_rows.sum()),
+        unread_items=int(unread_rows.sum()),
         left_out=left_out,
         effect=effect,
         low=low,
@@ -110,17 +112,17 @@ def reading_effect(
     )
 
 
-def rank_errors(gold: Floats, scores: Floats, among: Flags) -> Floats:
+def rank_errors_among(gold: Floats, scores: Floats, among: Flags) -> Floats:
     """Return the squared distance of each item's standardised ranks AMONG some of the items, whose
     ranks those of the others so do not change; (items,).
     """
-    rank_lists = [_places(values, values[among]) for values in (gold, scores)]
+    rank_lists = [_ranks_among(values, values[among]) for values in (gold, scores)]
     first, second = ((ranks - ranks[among].mean()) / ranks[among].std() for ranks in rank_lists)
     errors: Floats = (first - second) ** 2
     return errors
 
 
-def _places(values: Floats, reference: Floats) -> Floats:
+def _ranks_among(values: Floats, reference: Floats) -> Floats:
     """Return how many of REFERENCE are below each of VALUES, equal ones as halves."""
     ordered = np.sort(reference)
     sides: list[Floats] = [

@@ -75,8 +75,8 @@ class TopicSums:
         return replace(self, sums=factor * self.sums)
 
     @cached_property
-    def _parts(self) -> _Parts:
-        return _Parts.of(self.sums, self.shares)
+    def _parts(self) -> _TopicSplit:
+        return _TopicSplit.of(self.sums, self.shares)
 
     def p(self, distance: Floats, noise: Floats | float = 0.0) -> Floats:
         """Return the two-sided p of truths that are DISTANCE, (estimates,), below each estimate
@@ -87,7 +87,7 @@ class TopicSums:
         """
         distances = np.asarray(distance, dtype=np.float64)
         noises = np.broadcast_to(noise, len(self.sums)).astype(np.float64)
-        return self._parts.solved(distances, noises, np.zeros_like(distances))[0]
+        return self._parts.solve(distances, noises, np.zeros_like(distances))[0]
 
     def reach(self, alpha: float, noise: Floats | float = 0.0) -> Floats:
         """Return how far the truths that p does not reject at ALPHA reach below and above each
@@ -105,13 +105,13 @@ class TopicSums:
             parts,
             sums=np.concatenate([parts.sums, -parts.sums]),
             shares=np.concatenate([parts.shares] * 2),
-            rest=np.concatenate([parts.rest, parts.rest * [1, -1, 1]]),
+            small_sums=np.concatenate([parts.small_sums, parts.small_sums * [1, -1, 1]]),
         )
         spread = np.tile(np.sqrt(self.variance + noises), 2)
-        return _ends(both_sides, spread, np.tile(noises, 2), alpha).reshape(2, -1).T
+        return _reaches(both_sides, spread, np.tile(noises, 2), alpha).reshape(2, -1).T
 
 
-def _ends(parts: _Parts, spread: Floats, noise: Floats, alpha: float) -> Floats:
+def _reaches(parts: _TopicSplit, spread: Floats, noise: Floats, alpha: float) -> Floats:
     """Return the distances at which p falls to ALPHA; inf where it never does, 0 where nothing
     varies.
 
@@ -136,7 +136,7 @@ def _ends(parts: _Parts, spread: Floats, noise: Floats, alpha: float) -> Floats:
         if not len(rows):
             break
         current, previous = point[rows], last_point[rows]
-        p, start[rows] = parts.part(rows).solved(current, noise[rows], start[rows])
+        p, start[rows] = parts.select(rows).solve(current, noise[rows], start[rows])
         excess = ndtri(np.maximum(p, _SMALLEST) / 2) - aim  # positive inside, falls outwards
         low[rows], high[rows] = (
             np.where(excess > 0, current, low[rows]),
@@ -167,21 +167,21 @@ def _ends(parts: _Parts, spread: Floats, noise: Floats, alpha: float) -> Floats:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Parts:
+class _TopicSplit:
     """The largest topics of each estimate one by one, and the others as a normal part."""
 
     sums: Floats  # (estimates, largest)
     shares: Floats  # (estimates, largest)
-    rest: Floats  # (estimates, 3): sums over the others of Z², Zm and m²
+    small_sums: Floats  # (estimates, 3): sums over the others of Z², Zm and m²
     topics: int  # of all
 
     @classmethod
-    def of(cls, sums: Floats, shares: Floats) -> _Parts:
+    def of(cls, sums: Floats, shares: Floats) -> _TopicSplit:
         if len(shares) <= MOST_EXACT:
             return cls(
                 sums=sums,
                 shares=np.broadcast_to(shares, sums.shape),
-                rest=np.zeros((len(sums), 3)),
+                small_sums=np.zeros((len(sums), 3)),
                 topics=len(shares),
             )
         weight = (
@@ -199,21 +199,25 @@ class _Parts:
             ],
             axis=1,
         )
-        return cls(sums=large, shares=large_shares, rest=rest, topics=len(shares))
+        return cls(sums=large, shares=large_shares, small_sums=rest, topics=len(shares))
 
-    def part(self, rows: _Rows) -> _Parts:
+    def select(self, rows: _Rows) -> _TopicSplit:
         """Return the parts of the estimates in ROWS."""
         if len(rows) == len(self.sums):
             return self
-        return replace(self, sums=self.sums[rows], shares=self.shares[rows], rest=self.rest[rows])
+        return replace(
+            self, sums=self.sums[rows], shares=self.shares[rows], small_sums=self.small_sums[rows]
+        )
 
-    def solved(self, distance: Floats, noise: Floats, start: Floats) -> tuple[Floats, Floats]:
+    def solve(self, distance: Floats, noise: Floats, start: Floats) -> tuple[Floats, Floats]:
         """Return p, and the saddle points; START has points near them, or zeros."""
         flipped = self.sums + self.shares * distance[:, None]
         aim = np.abs(distance)
         if self.topics <= MOST_COUNTED:
             return _counted(flipped, aim, noise), start
-        rest = self.rest[:, 0] + distance * (2 * self.rest[:, 1] + distance * self.rest[:, 2])
+        rest = self.small_sums[:, 0] + distance * (
+            2 * self.small_sums[:, 1] + distance * self.small_sums[:, 2]
+        )
         normal = np.maximum(rest, 0.0) + noise
         normal = np.where(normal > _ROUNDING * np.einsum("ec,ec->e", flipped, flipped), normal, 0.0)
         p, points = _saddlepoint(flipped, aim, normal, start)

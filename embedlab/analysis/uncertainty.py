@@ -48,7 +48,9 @@ class Uncertainty:
     independent: float  # the same as if rows were independent
     seeds: float = 0.0  # variance over seeds; 0 where no spread is known
     seeds_freedom: float = inf
-    other: float = 0.0  # a normal variance beside both, as of a score whose items are unknown
+    other_variance: float = (
+        0.0  # a normal variance beside both, as of a score whose items are unknown
+    )
     skew: tuple[float, float] = (
         1.0,
         1.0,
@@ -67,8 +69,10 @@ class Uncertainty:
         """How many times as large the variance over rows is as that of independent rows, at least
         1; nan where it is unknown.
         """
-        independent = self.independent + self.other
-        effect = (self.variance_of_rows + self.other) / independent if independent != 0 else 1.0
+        independent = self.independent + self.other_variance
+        effect = (
+            (self.variance_of_rows + self.other_variance) / independent if independent != 0 else 1.0
+        )
         return 1.0 if effect < 1 else effect
 
     @property
@@ -88,14 +92,14 @@ class Uncertainty:
         """The distances from an estimate to the lower and to the upper end of its interval of this
         LEVEL.
         """
-        below, above = self._at_level if level == LEVEL else self._outer(level)
+        below, above = self._at_level if level == LEVEL else self._reach_without_skew(level)
         return below * self.skew[0], above * self.skew[1]
 
     @cached_property
     def _at_level(self) -> tuple[float, float]:
-        return self._outer(LEVEL)
+        return self._reach_without_skew(LEVEL)
 
-    def _outer(self, level: float) -> tuple[float, float]:
+    def _reach_without_skew(self, level: float) -> tuple[float, float]:
         """The distances without skew."""
         if self.topics is None or isnan(self.rows + self.seeds):
             distance = self._reach((1 - level) / 2)
@@ -192,7 +196,10 @@ class Uncertainty:
 
     def _parts(self) -> list[tuple[float, float]]:
         """The variances above zero, each with its degrees of freedom."""
-        components = ((self.rows + self.other, self.rows_freedom), (self.seeds, self.seeds_freedom))
+        components = (
+            (self.rows + self.other_variance, self.rows_freedom),
+            (self.seeds, self.seeds_freedom),
+        )
         return [(variance, freedom) for variance, freedom in components if variance > 0]
 
     def _reach(self, tail: float) -> float:
@@ -208,7 +215,7 @@ class Uncertainty:
         )
 
 
-def solved(uncertain: Sequence[Uncertainty]) -> list[Uncertainty]:
+def with_intervals(uncertain: Sequence[Uncertainty]) -> list[Uncertainty]:
     """Return uncertainties of estimates over the same topics whose intervals at the usual level are
     known: many at once are quick.
     """
@@ -241,7 +248,7 @@ def flip_reaches(uncertain: Sequence[Uncertainty], alpha: float) -> Floats:
     """Return how far the intervals by sign flips that leave out ALPHA reach below and above;
     (estimates, 2).
     """
-    topics, seeds, freedom, other_variance = _together(uncertain)
+    topics, seeds, freedom, other_variance = _stack_estimates(uncertain)
     return topics.reach(
         alpha, _normal_noise(np.full(len(seeds), alpha), seeds, freedom) + other_variance
     )
@@ -256,7 +263,7 @@ def flip_p(uncertain: Sequence[Uncertainty], distances: Sequence[float]) -> Floa
     """
     from scipy.special import ndtr, ndtri
 
-    topics, seeds, freedom, other_variance = _together(uncertain)
+    topics, seeds, freedom, other_variance = _stack_estimates(uncertain)
     aim = np.asarray(distances, dtype=np.float64)
     if not seeds.any():
         return topics.p(aim, other_variance)
@@ -308,7 +315,7 @@ def _normal_noise(alpha: Floats, seeds: Floats, freedom: Floats) -> Floats:
     return noise
 
 
-def _together(uncertain: Sequence[Uncertainty]) -> tuple[TopicSums, Floats, Floats, Floats]:
+def _stack_estimates(uncertain: Sequence[Uncertainty]) -> tuple[TopicSums, Floats, Floats, Floats]:
     topics = [uncertainty.topics for uncertainty in uncertain if uncertainty.topics is not None]
     seeds, freedom, other_variance = (
         np.array([getattr(uncertainty, name) for uncertainty in uncertain])
@@ -389,7 +396,7 @@ def seed_noise(spreads: Sequence[SeedSpread]) -> tuple[float, float]:
     if not shares_spread(spreads):
         shares = [spread.scatter / (spread.members * (spread.members - 1)) for spread in spreads]
         noise = sum(shares) - sum(
-            _explained(spread) / (spread.members * (spread.members - 1)) for spread in spreads
+            _row_noise(spread) / (spread.members * (spread.members - 1)) for spread in spreads
         )
         weights = sum(
             share**2 / (spread.members - 1) for share, spread in zip(shares, spreads, strict=True)
@@ -416,7 +423,7 @@ def shares_spread(spreads: Sequence[SeedSpread]) -> bool:
     return len(members) > 1 and (min(members) < 2 or max(members) < 3) and max(members) > 1
 
 
-def _explained(spread: SeedSpread) -> float:
+def _row_noise(spread: SeedSpread) -> float:
     """Return what rows explain of a recipe's own scatter: nothing of two seeds, which may agree by
     chance and would leave rows alone.
     """

@@ -24,8 +24,8 @@ from embedlab.analysis.uncertainty import (
     p_of_zero,
     seed_noise,
     share_runs,
-    solved,
     spread_of,
+    with_intervals,
 )
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Topic:
     share: float  # of the variance over topics, 0–1
     # the score or the difference on the rows of all other topics; nan where it is unknown, or the
     # share is small
-    without: float = nan
+    score_without: float = nan
 
     def is_large(self, rows: int) -> bool:
         """Return whether it carries most of the variance; one or two rows do not count, nor do all
@@ -64,8 +64,8 @@ class Topic:
         """
         return (
             self.is_large(rows)
-            and not isnan(self.without)
-            and (self.share >= DECIDING or self.without * difference < 0)
+            and not isnan(self.score_without)
+            and (self.share >= DECIDING or self.score_without * difference < 0)
         )
 
 
@@ -95,8 +95,8 @@ class Weighed:
         }
         self.has_intervals = has_intervals or pairs is None
         self.pairs: list[Pair] = list(combinations(self.means, 2) if pairs is None else pairs)
-        self.single: dict[str, Uncertainty] = dict.fromkeys(self.means, UNKNOWN)
-        self.of_pair: dict[Pair, Uncertainty] = dict.fromkeys(self.pairs, UNKNOWN)
+        self.score_uncertainties: dict[str, Uncertainty] = dict.fromkeys(self.means, UNKNOWN)
+        self.pair_uncertainties: dict[Pair, Uncertainty] = dict.fromkeys(self.pairs, UNKNOWN)
         self.spreads: dict[
             Pair, list[SeedSpread]
         ] = {}  # variance from the seeds of each two models
@@ -107,7 +107,7 @@ class Weighed:
         self.rows = evidence.rows
         if evidence.rows is not None and not self.lack:
             self.topics = evidence.rows.topics
-            self._weigh(evidence.rows, self.topics)
+            self._fill_uncertainties(evidence.rows, self.topics)
 
     @property
     def sentences(self) -> int:
@@ -149,11 +149,11 @@ class Weighed:
             rows=int(in_topic.sum()),
             share=float(squares[largest]) / total if total > 0 else 0.0,
         )
-        if self.rows.leaving is None or not topic.is_large(len(self.rows.texts)):
+        if self.rows.leave_out is None or not topic.is_large(len(self.rows.texts)):
             return topic
         has_weight = weights != 0
-        score_without = weights[has_weight] @ self.rows.leaving(in_topic)[0][has_weight]
-        return replace(topic, without=float(score_without))
+        score_without = weights[has_weight] @ self.rows.leave_out(in_topic)[0][has_weight]
+        return replace(topic, score_without=float(score_without))
 
     def largest_topic(self, reference: str) -> Topic | None:
         """Return the topic that carries most of the variance of a difference from REFERENCE, or of
@@ -174,7 +174,7 @@ class Weighed:
             default=None,
         )
 
-    def _weigh(self, rows: SliceRows, topics: TopicSums) -> None:
+    def _fill_uncertainties(self, rows: SliceRows, topics: TopicSums) -> None:
         """Fill in the uncertainties, and each p."""
         scored = [name for name, mean in self.means.items() if not isnan(mean)]
         weights = {name: self._mean_weights(name) for name in scored}
@@ -187,7 +187,7 @@ class Weighed:
         spreads = {name: self._spread(rows, name) for name in scored}
         self.spreads = {
             (first, second): [self._spread(rows, first, second)]
-            if share_runs(self.models[first].behind, self.models[second].behind)
+            if share_runs(self.models[first].runs_behind, self.models[second].runs_behind)
             else [spreads[first], spreads[second]]
             for first, second in pairs
         }
@@ -203,7 +203,7 @@ class Weighed:
             # Price (2012): few discordant items understate the variance. With it three items
             # against none do not differ significantly, and no interval has a width of zero.
             if self.evidence.scale == "share":
-                uncertainty = replace(uncertainty, other=2 / self.evidence.items**2)
+                uncertainty = replace(uncertainty, other_variance=2 / self.evidence.items**2)
             # Of correlations over the same rows, as skewed as they are; of an average of several
             # they hardly are.
             if self.evidence.scale == "correlation" and not rows.groups.any():
@@ -215,15 +215,17 @@ class Weighed:
                 )
                 uncertainty = replace(uncertainty, skew=skew)
             pair_uncertainties.append(uncertainty)
-        solutions = solved(
+        solutions = with_intervals(
             [*single_uncertainties, *pair_uncertainties]
             if self.has_intervals
             else pair_uncertainties
         )
-        self.single |= dict(
+        self.score_uncertainties |= dict(
             zip(scored, solutions if self.has_intervals else single_uncertainties, strict=False)
         )
-        self.of_pair |= dict(zip(pairs, solutions[-len(pairs) :] if pairs else (), strict=True))
+        self.pair_uncertainties |= dict(
+            zip(pairs, solutions[-len(pairs) :] if pairs else (), strict=True)
+        )
         differences = [self.means[first] - self.means[second] for first, second in pairs]
         self.p |= dict(zip(pairs, p_of_zero(pair_uncertainties, differences), strict=True))
 

@@ -109,7 +109,7 @@ class _Training:
         self.problem, self.with_ones, self.schedule, self.seed = problem, with_ones, schedule, seed
         self.fits = fits
         self.running = np.arange(len(fits))
-        self.strikes = np.zeros(len(fits), np.intp)
+        self.checks_without_gain = np.zeros(len(fits), np.intp)
         self.best_correct = np.full(len(fits), -1, np.intp)
         start = start_weights(problem.features.shape[1], problem.classes, seed).to(with_ones)
         self.weights = start[:, :, None].repeat(1, 1, len(fits))  # (dim + 1, classes, running fits)
@@ -167,8 +167,8 @@ class _Training:
         self.best_weights[:, :, self._index(better_fits)] = self.weights[
             :, :, self._index(np.flatnonzero(improved))
         ]
-        self.strikes[self.running] += ~improved
-        indices = np.flatnonzero(self.strikes[self.running] <= self.schedule.tenacity)
+        self.checks_without_gain[self.running] += ~improved
+        indices = np.flatnonzero(self.checks_without_gain[self.running] <= self.schedule.tenacity)
         if len(indices) < len(self.running):
             self._restrict(indices)
 

@@ -89,7 +89,7 @@ class Protocol:
         ]
         dev = self._fit(Fits.grid(folds, self.setting.l2)).dev.reshape(len(folds), -1).mean(0)
         best = _best(dev)
-        return self._tested(
+        return self._test_outcome(
             self._refit([train], [best]), 0, test, dev=float(dev[best]), l2=self.setting.l2[best]
         )
 
@@ -99,7 +99,7 @@ class Protocol:
         """The fit with the best accuracy on DEV is scored on TEST."""
         fitted = self._fit(Fits.grid([Fold(train=train, dev=dev)], self.setting.l2))
         best = _best(fitted.dev)
-        return self._tested(
+        return self._test_outcome(
             fitted, best, test, dev=float(fitted.dev[best]), l2=self.setting.l2[best]
         )
 
@@ -108,7 +108,7 @@ class Protocol:
         labels: RowIndices = self.problem.labels.cpu().numpy()
         return labels
 
-    def _tested(
+    def _test_outcome(
         self, fitted: Fitted, fit: int, test: RowIndices, *, dev: float, l2: float
     ) -> ClassifierOutcome:
         predicted = fitted.predict(self.problem, fit, test)

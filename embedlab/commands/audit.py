@@ -98,7 +98,7 @@ def audit_report(
     """Return the audit on OUTCOMES, which have the columns MEMBERS of each model."""
     from embedlab.data.source import Source
     from embedlab.evaluation import resolve_models
-    from embedlab.scoring.training_text import published_models, total_text
+    from embedlab.scoring.training_text import foreign_models, total_text
 
     (model,) = resolve_models([options.model], session, has_tasks=True)
     text = total_text(model.members, session.settings)
@@ -108,7 +108,7 @@ def audit_report(
         )
     names = [options.model, options.reference, options.placebo]
     rows = list(_rows(outcomes, names, members, read_counts, is_near))
-    if text.text is None and any(any(published_models(spec)) for spec in model.members):
+    if text.text is None and any(any(foreign_models(spec)) for spec in model.members):
         rows = [{**row, **dict.fromkeys(_COUNTS)} for row in rows]  # not known is not none
     return _report(options, rows, _statement(text, model.members), marks, states)
 
@@ -116,7 +116,7 @@ def audit_report(
 def _statement(text: TrainingText, spec: Sequence[ModelSpec]) -> list[str]:
     """Return what there is to say of the text that is known, what is not known last."""
     from embedlab.data.stated_corpora import card_corpora
-    from embedlab.scoring.training_text import lineage, published_folder, published_models
+    from embedlab.scoring.training_text import foreign_models, lineage, published_folder
 
     lines = []
     if any(any(lineage(member)) for member in spec):
@@ -128,7 +128,7 @@ def _statement(text: TrainingText, spec: Sequence[ModelSpec]) -> list[str]:
             f"not here, and so unknown: {len(text.absent)} of the {len(text.corpora)} corpora that "
             f"its card names ({', '.join(text.absent)})"
         )
-    published = [model for member in spec for model in published_models(member)]
+    published = [model for member in spec for model in foreign_models(member)]
     folders = [published_folder(model) for model in published]
     if any(folder is None or not card_corpora(folder) for folder in folders):
         lines.append("its card does not say everything that it read: it may have read more items")
@@ -240,10 +240,12 @@ def _effect_values(effects: dict[str, ReadingEffect], items: int) -> dict[str, V
             values[key] = _finite(getattr(effect, end))
     if (compared_effect := effects.get("effect")) is not None:
         values["compared_read"], values["compared_unread"] = (
-            compared_effect.read,
-            compared_effect.unread,
+            compared_effect.read_items,
+            compared_effect.unread_items,
         )
-        for end, value in zip(("", "_low", "_high"), compared_effect.owed(items), strict=True):
+        for end, value in zip(
+            ("", "_low", "_high"), compared_effect.effect_on_score(items), strict=True
+        ):
             values[f"owed{end}"] = _finite(value)
     return values
 

@@ -349,7 +349,7 @@ def gate_rows(report: Report, margin: float) -> list[GateRow]:
 
     slices = report.compared.slices
     candidate = report.compared.models[1].name
-    chosen_rows = [average for average in slices if average.average_of] or slices
+    chosen_rows = [average for average in slices if average.averaged_keys] or slices
     rows = []
     for gate_row in chosen_rows:
         values = attributes(

@@ -23,7 +23,7 @@ from embedlab.models.grammar import BITS, Single, parse_model, title_of
 from embedlab.models.location import vector_length
 from embedlab.reports.cost_table import FLOAT_BITS, CostRow, Costs
 from embedlab.scoring.selection import SelectedTask
-from embedlab.scoring.task_comparison import Gathered, TaskComparison
+from embedlab.scoring.task_comparison import ComparisonInput, TaskComparison
 
 SAMPLE = 512  # different sentences of the compared items, drawn by a fixed seed
 SHARES = (2, 4)  # of the numbers of a vector: a half, a quarter
@@ -38,7 +38,7 @@ def costs_of(
     setting: SettingName,
     selected_tasks: Sequence[SelectedTask],
     slicing: Slicing,
-    gathered: Gathered,
+    gathered: ComparisonInput,
     session: Session,
 ) -> Costs:
     """Return what the models called NAMES cost, and what each of them loses with fewer numbers or
@@ -85,7 +85,7 @@ def variants_of(name: str, model: Model) -> dict[str, tuple[int, int]]:
     return variants | {f"{name}@bits={bits}": (length, bits) for bits in BITS}
 
 
-def _sentences(gathered: Gathered) -> list[str]:
+def _sentences(gathered: ComparisonInput) -> list[str]:
     """Return different sentences of the compared items."""
     sentences: dict[str, None] = {}
     for outcomes in gathered.outcomes:
@@ -143,8 +143,8 @@ def _slices(comparison: TaskComparison) -> tuple[ComparedSlice, ...]:
     first_of_dataset: dict[tuple[str, str], ComparedSlice] = {}
     for compared in comparison.slices:
         first_of_dataset.setdefault((compared.task, compared.slice_key), compared)
-    averages = [row for row in first_of_dataset.values() if row.average_of]
-    datasets = [row for row in first_of_dataset.values() if not row.average_of]
+    averages = [row for row in first_of_dataset.values() if row.averaged_keys]
+    datasets = [row for row in first_of_dataset.values() if not row.averaged_keys]
     chosen_rows = (
         averages[-1:] if averages and len(datasets) > MOST_SLICES else datasets[:MOST_SLICES]
     )

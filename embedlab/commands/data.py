@@ -21,7 +21,7 @@ from embedlab.reports.tables import ABSENT, Column, Table, TableCell, attributes
 if TYPE_CHECKING:
     import polars as pl
 
-    from embedlab.analysis.own_audit import Finding
+    from embedlab.analysis.own_audit import AuditFinding
     from embedlab.data.dataset import Dataset, DatasetState, ListedSplit, Part
     from embedlab.data.source import Source
     from embedlab.tasks.task import GoldItems
@@ -528,7 +528,7 @@ def _own_rows(name: str, source: Source) -> Iterator[CheckedSplit]:
             names = {file.stem: f"{folder}?split={file.stem}" for file in files}
             yield from (_check_split(names[split], split, None, source) for split in sorted(names))
             texts = {split: open_query_folder(names[split]).texts for split in sorted(names)}
-            findings: list[Finding] = [*query_findings(texts)]
+            findings: list[AuditFinding] = [*query_findings(texts)]
         else:
             splits = own_splits(name)
             for split in splits:

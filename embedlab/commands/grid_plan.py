@@ -204,7 +204,7 @@ def start_of(options: GridOptions, settings: Settings) -> str | None:
 
 def _new_plan(options: GridOptions, settings: Settings) -> GridPlan:
     from embedlab.experiments.grid_file import with_fixed
-    from embedlab.experiments.plan import GridPlace
+    from embedlab.experiments.plan import GridEnvironment
     from embedlab.experiments.planner import expand_grid
 
     grid, start = _selected_grid(options), start_of(options, settings)
@@ -214,7 +214,7 @@ def _new_plan(options: GridOptions, settings: Settings) -> GridPlan:
         grid = replace(grid, threads=settings.threads)
     return expand_grid(
         grid,
-        GridPlace.of(settings),
+        GridEnvironment.of(settings),
         seeds=range(1, options.seeds + 1) if options.seeds is not None else None,
     )
 
@@ -229,9 +229,9 @@ def _refuse_other_place(plan: GridPlan, settings: Settings) -> None:
     """Refuse a selection that differs from how the cells of a started grid are made, instead of
     ignoring it.
     """
-    from embedlab.experiments.plan import GridPlace
+    from embedlab.experiments.plan import GridEnvironment
 
-    default, selected_place = GridPlace(runs="", cache=""), GridPlace.of(settings)
+    default, selected_place = GridEnvironment(runs="", cache=""), GridEnvironment.of(settings)
     keys = ("data", "offline", "allow_partial", "device", "precision", "deterministic")
     other_settings = [
         key

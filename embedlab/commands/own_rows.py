@@ -120,6 +120,6 @@ def note_files(names: Sequence[str], session: Session) -> None:
         with suppress(EmbedlabError, OSError):  # whoever opens it says why it cannot be read
             data = own_data(name)
             is_shown = session.settings.notes or not data.is_certain
-            if is_shown and not data.said.is_plain and data.file.held_out is None:
+            if is_shown and not data.explicit_name.is_plain and data.file.held_out is None:
                 for line in data.lines(has_examples=False):
                     session.note(line)

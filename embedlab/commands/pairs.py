@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from embedlab.outcomes.frame import Outcomes
     from embedlab.outcomes.selection import ItemSelection
-    from embedlab.scoring.task_comparison import Gathered
+    from embedlab.scoring.task_comparison import ComparisonInput
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +101,7 @@ def pairs(options: PairsOptions, session: Session) -> Report:
     )
     pair_facts = _with_facts(ranked, outcomes, named_columns)
     matching = (
-        pair_facts.filter(pl.Series(selection.holds)) if selection is not None else pair_facts
+        pair_facts.filter(pl.Series(selection.is_selected)) if selection is not None else pair_facts
     )
     limit = options.limit or (20 if isinstance(session, Terminal) else None)
     shown_pairs = matching.sort(
@@ -133,13 +133,13 @@ def _with_facts(
         pairs = pairs.with_columns(outcomes.trained_models.alias("trained"))
     if NOTE in named_columns:
         notes = PairNotes.load()
-        if notes.trouble is not None:
-            raise notes.trouble
+        if notes.error is not None:
+            raise notes.error
         pairs = notes.joined(pairs.with_columns(pair_keys(pairs)), always=True)
     return pairs
 
 
-def _numbers(gathered: Gathered, selection: ItemSelection) -> Iterator[str]:
+def _numbers(gathered: ComparisonInput, selection: ItemSelection) -> Iterator[str]:
     """Yield the score of each model on the pairs that match, and on the rest; with intervals where
     results took no part in picking them.
     """
@@ -147,7 +147,7 @@ def _numbers(gathered: Gathered, selection: ItemSelection) -> Iterator[str]:
     from embedlab.reports.pairs import selection_notes
 
     selected_scores = None
-    if selection.holds.any():
+    if selection.is_selected.any():
         selected_scores = selected_and_rest(gathered.outcomes[0], gathered.models, selection)
     if selected_scores is not None:
         yield from selection_notes(selected_scores)

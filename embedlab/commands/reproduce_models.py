@@ -33,7 +33,7 @@ from embedlab.runs.store import RunFolder
 from embedlab.scoring.results import evaluate_task as evaluate_on
 from embedlab.scoring.results import stored_evaluation
 from embedlab.scoring.selection import SelectedTask
-from embedlab.scoring.task_comparison import Gathered, model_columns
+from embedlab.scoring.task_comparison import ComparisonInput, model_columns
 from embedlab.tasks.task import Selection, pair_scores
 from embedlab.tasks.task import task as find_task
 
@@ -50,7 +50,7 @@ class EvaluatedRows:
     evaluations: Mapping[tuple[str, str], Evaluation] = field(default_factory=dict)
     answers: AnswersByCell = field(default_factory=dict)
     # pair by pair, where the table is about STS and its pairs are there
-    scored: Gathered | None = None
+    scored: ComparisonInput | None = None
     missing: tuple[str, ...] = ()
     absent: Mapping[str, str] = field(default_factory=dict)  # member → why it could not be scored
 
@@ -325,7 +325,7 @@ def _evaluation_file(name: str, task: str, session: Session, reported: set[str] 
 
 def _score(
     names: Sequence[str], property_name: By, session: Session, datasets: Sequence[str] = ()
-) -> tuple[Gathered | None, dict[str, str]]:
+) -> tuple[ComparisonInput | None, dict[str, str]]:
     """The STS pairs scored by those of the models called NAMES that are there, and why the others
     are absent.
 
@@ -351,10 +351,10 @@ def _score(
 
 def _score_present(
     names: Sequence[str], selected_task: SelectedTask, session: Session
-) -> tuple[Gathered | None, dict[str, str]]:
+) -> tuple[ComparisonInput | None, dict[str, str]]:
     absence_reasons: dict[str, str] = {}
 
-    def score(chosen_names: Sequence[str]) -> Gathered | None:
+    def score(chosen_names: Sequence[str]) -> ComparisonInput | None:
         if not chosen_names:
             return None
         slicing = Slicing()

@@ -237,7 +237,7 @@ def _foreseen_deviations(
     generated = {
         row: [
             vars(source.open(name, stage["data"]["split"]).state)
-            for stage in recipe.ours["stage"]
+            for stage in recipe.run_recipe["stage"]
             for name in stage["data"]["datasets"]
         ]
         for row, recipe in recipes.items()
@@ -321,11 +321,13 @@ def select_rows(
     notes on both.
     """
     from embedlab.experiments.paper_trainings import for_encoder, for_profile, with_chosen_rates
-    from embedlab.experiments.plan import GridPlace
+    from embedlab.experiments.plan import GridEnvironment
 
     table, unprofiled = for_profile(table, options.profile)
     table, foreign_rows = for_encoder(table, start)
-    table, notes = with_chosen_rates(table, GridPlace.of(settings), options.all_overrides, start)
+    table, notes = with_chosen_rates(
+        table, GridEnvironment.of(settings), options.all_overrides, start
+    )
     if foreign_rows:
         notes.append(f"left out with one encoder for every row: {', '.join(foreign_rows)}")
     if unprofiled:
@@ -374,11 +376,11 @@ def plan_table(
     Those whose data is missing are left out if LEAVES_OUT, and refused otherwise.
     """
     from embedlab.experiments.paper_trainings import expand_table
-    from embedlab.experiments.plan import GridPlace
+    from embedlab.experiments.plan import GridEnvironment
 
     overrides = [*([f"encoder.model={start}"] if start is not None else []), *options.all_overrides]
     grid_place, seeds, threads = (
-        GridPlace.of(settings),
+        GridEnvironment.of(settings),
         seeds_of(table, options),
         settings.threads or 1,
     )
@@ -442,7 +444,7 @@ def train_rows(
         if key in table_plan.variants
     }
     encoder_name = start or next(
-        (recipe.ours["encoder"]["model"] for recipe in recipes.values()), ""
+        (recipe.run_recipe["encoder"]["model"] for recipe in recipes.values()), ""
     )
     run_of = {key: variant.run for key, variant in table_plan.variants.items()}
     models = RowModels(
@@ -487,7 +489,7 @@ def find_trained_rows(
     """Take the finished runs in RUNS that fit the rows best."""
     from embedlab.core.recipe import recipe_to_table
     from embedlab.experiments.deviations import RowRecipes
-    from embedlab.experiments.matching_runs import RowModels, find_runs_of, settings_apart
+    from embedlab.experiments.matching_runs import RowModels, differing_settings, find_runs_of
     from embedlab.experiments.paper_trainings import expected_recipe, trainings
     from embedlab.models.catalog import finished_seeds
     from embedlab.runs.store import RunFolder
@@ -501,17 +503,17 @@ def find_trained_rows(
             recipes[label] = RowRecipes.of(source, run_recipe, options.profile_override)
     printed = (expected_recipe(source).encoder.model for _, source in trainings(table).values())
     encoder_name = start or next(
-        (recipe.ours["encoder"]["model"] for recipe in recipes.values()), next(printed, "")
+        (recipe.run_recipe["encoder"]["model"] for recipe in recipes.values()), next(printed, "")
     )
     seeds = range(1, options.seeds + 1) if options.seeds is not None else None
     models = RowModels(table=table, runs=runs, run_of=run_of, encoder=encoder_name, seeds=seeds)
-    differing_settings = tuple(
+    settings_apart = tuple(
         f"{key} ({', '.join(values).replace('null', 'not set')})"
-        for key, values in settings_apart(table, runs, run_of).items()
+        for key, values in differing_settings(table, runs, run_of).items()
     )
     note = (
-        f"the runs behind the rows differ from each other in {'; '.join(differing_settings)}: "
+        f"the runs behind the rows differ from each other in {'; '.join(settings_apart)}: "
         "their order "
         f"says nothing about that of the rows",
     )
-    return TrainedRows(models=models, recipes=recipes, apart=note if differing_settings else ())
+    return TrainedRows(models=models, recipes=recipes, apart=note if settings_apart else ())

@@ -440,7 +440,7 @@ def _figure(
     scored_rows = rows.known.scored
     comparisons: tuple[TaskComparison, ...] = ()
     if scored_rows is not None and columns:
-        row_scores = scored_rows.of_rows(columns)
+        row_scores = scored_rows.with_rows(columns)
         cuts = (property_name, "dataset") if property_name == "source" else (property_name,)
         with session.progress("comparing") as progress:
             comparisons = tuple(row_scores.compare(Slicing(by=cut), progress) for cut in cuts)

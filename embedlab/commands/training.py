@@ -254,7 +254,7 @@ def submit_training(plan: TrainPlan, address: str, session: Session) -> tuple[st
             f"--cluster {address}: a training runs on Slurm",
             hint="for example --cluster slurm:partition=gpu,time=2:00:00",
         )
-    submission, settings = Submission.at(address), session.settings
+    submission, settings = Submission.from_address(address), session.settings
     jobs = []
     for run in plan.todo:
         options = replace(plan.options, seeds=(), seed=run.seed, resume=True)

@@ -432,18 +432,18 @@ def own_training(typed: str, overrides: Sequence[str], dev: str | None) -> OwnTr
     file of training where it has the same columns. Without it a part of the rows is held out.
     """
     from embedlab.core.paths import absolute
-    from embedlab.data.file_name import is_row_file, parse_file_name, with_said
+    from embedlab.data.file_name import is_row_file, parse_file_name, with_overrides
     from embedlab.data.own_columns import LABELLED, PAIRS, SCORED, SENTENCES, TRIPLETS, own_data
 
     if not is_row_file(typed):
         return None
-    data = own_data(with_said(parse_file_name(typed), overrides).text)
+    data = own_data(with_overrides(parse_file_name(typed), overrides).text)
     values: dict[str, object] = {
         "data.files": absolute([str(data.file.path)]),
         "evaluate.tasks": [],
     }
     stated_values = {
-        "data.columns": data.ours,
+        "data.columns": data.renamed_columns,
         "data.labels": dict(data.labels),
         "data.where": dict(data.file.where),
         "data.drop": dict(data.file.drop),
@@ -523,14 +523,14 @@ def _dev_rows(data: OwnData, dev: str | None) -> _DevRows:
         and file.is_table
         and {*data.columns.values()} <= {*read_rows(file.path, needed=()).columns}
     ):
-        file = file.with_options(roles=data.said.roles, labels=data.said.labels)
+        file = file.with_options(roles=data.explicit_name.roles, labels=data.explicit_name.labels)
     dev_data = own_data(file.text)
     if dev_data.kind == SENTENCES:
         raise UsageError(
             f"{dev}: single sentences give no dev score",
             hint="name a file of pairs, with scores or without",
         )
-    return f"dev: {dev_data.lines()[0]}", dev_data.said, file.text
+    return f"dev: {dev_data.lines()[0]}", dev_data.explicit_name, file.text
 
 
 def _held_out(data: OwnData) -> _DevRows:
@@ -541,7 +541,7 @@ def _held_out(data: OwnData) -> _DevRows:
     if data.kind == SENTENCES:
         return "no dev score: single sentences have none; --dev FILE names pairs", None, None
     status = data.file.path.stat()
-    count = _held_out_rows(data.said.text, status.st_size, status.st_mtime_ns)
+    count = _held_out_rows(data.explicit_name.text, status.st_size, status.st_mtime_ns)
     if not count:
         reason = (
             f"no part of the {data.rows} rows is large enough and shares no sentence with the rest"
@@ -554,7 +554,7 @@ def _held_out(data: OwnData) -> _DevRows:
         f"dev: {count} of {data.rows} rows that share no sentence with the rest (seed "
         f"{SEED}): '{held_out_file}'"
     )
-    return note, data.said.with_options(held_out=SHARE), held_out_file
+    return note, data.explicit_name.with_options(held_out=SHARE), held_out_file
 
 
 @lru_cache(maxsize=16)  # a form plans at each key; a file is that of its size and time

@@ -60,7 +60,7 @@ def why(options: WhyOptions, session: Session) -> Report:
     from embedlab.analysis.evidence import member_columns
     from embedlab.commands.own_rows import two_models
     from embedlab.comparison.comparison import Slicing
-    from embedlab.comparison.explanation import explained
+    from embedlab.comparison.explanation import explain_difference
     from embedlab.evaluation import compare_gathered, gather, refuse_without_items
     from embedlab.outcomes.frame import joined_outcomes
     from embedlab.outcomes.selection import select_items
@@ -99,7 +99,7 @@ def why(options: WhyOptions, session: Session) -> Report:
     comparison = compare_gathered(gathered, slicing, session)
     with session.progresses() as progress:
         rng = np.random.default_rng(HALVES_SEED)
-        explanation = explained(
+        explanation = explain_difference(
             outcomes,
             models,
             comparison.evidence,

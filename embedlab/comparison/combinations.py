@@ -27,12 +27,12 @@ from embedlab.analysis.seed_tests import benjamini_hochberg
 from embedlab.analysis.weighing import Weighed
 from embedlab.comparison.uneven import (
     Kind,
+    KindDifference,
     MeasuredKind,
     NamedParts,
-    Uneven,
+    kind_differences,
     measured_kinds,
     named_parts,
-    uneven,
 )
 from embedlab.outcomes.frame import ItemSlice
 from embedlab.outcomes.grouping import FIFTHS
@@ -123,11 +123,11 @@ class Tested:
         return self.measured.kind.rows
 
     @cached_property
-    def found(self) -> Uneven:
+    def kind_difference(self) -> KindDifference:
         """The scores there, the difference, and by how much that is unlike the difference
         elsewhere.
         """
-        (result,) = uneven([self.measured], self.models)
+        (result,) = kind_differences([self.measured], self.models)
         return result
 
     @property
@@ -210,7 +210,7 @@ def halved(
         predicted.select(pl.all_horizontal(pl.all().is_not_null())).to_series()
         & outcomes.rows["gold"].is_not_null()
     )
-    among = is_complete.to_numpy() & (selection.holds if selection is not None else True)
+    among = is_complete.to_numpy() & (selection.is_selected if selection is not None else True)
     is_first = halved_topics(topics, outcomes.block_of_rows, among, rng)
     first, second = models
     orders = [rng.permutation(len(model.members)).tolist() for model in models]
@@ -487,7 +487,7 @@ class SearchedContrasts:
         return variance / len(combination.blocks) ** 2
 
 
-def surest(
+def most_certain(
     searched: SearchedContrasts, models: Sequence[ModelColumns], count: int = TESTED
 ) -> list[tuple[Combination, float]]:
     """Return the COUNT combinations with the surest contrasts of two models, and these; of those
@@ -540,7 +540,7 @@ def confirmed_of(
         [combination.kind(outcomes, halves.test) for combination, _ in chosen],
     )
     tests = [
-        _tested(
+        _test_combination(
             test,
             models,
             searched_contrasts[test.kind.by, test.kind.value],
@@ -554,14 +554,19 @@ def confirmed_of(
     return sorted(tests, key=lambda test: (isnan(test.p), test.p))
 
 
-def _tested(
+def _test_combination(
     measured: MeasuredKind,
     models: Sequence[ModelColumns],
     searched: float,
     reach: Reach,
     tests: int,
 ) -> Tested:
-    contrast = Weighed(contrast_evidence(measured.own.key, measured.own, measured.others), models)
+    contrast = Weighed(
+        contrast_evidence(
+            measured.kind_evidence.key, measured.kind_evidence, measured.other_evidence
+        ),
+        models,
+    )
     first, second = (contrast.means[model.name] for model in models)
     ((pair, p),) = contrast.p.items()
     return Tested(
@@ -570,7 +575,7 @@ def _tested(
         searched=searched,
         p=p / 2 if (second - first) * searched > 0 else 1 - p / 2,
         p_corrected=nan,
-        smallest=smallest_difference(contrast.of_pair[pair], 2 * SIGNIFICANT / tests),
+        smallest=smallest_difference(contrast.pair_uncertainties[pair], 2 * SIGNIFICANT / tests),
         reach=reach,
     )
 
@@ -596,5 +601,5 @@ def search_combinations(
         items=(int(halves.search.sum()), int(halves.test.sum())),
         seeds=halves.seeds,
         reach=halves.reach,
-        tested=tuple(confirmed_of(outcomes, halves, surest(searched, halves.models[0]))),
+        tested=tuple(confirmed_of(outcomes, halves, most_certain(searched, halves.models[0]))),
     )

@@ -17,7 +17,7 @@ from embedlab.core.errors import UsageError
 from embedlab.outcomes.frame import DATASET, is_expression
 
 if TYPE_CHECKING:
-    from embedlab.analysis.another_dataset import Elsewhere
+    from embedlab.analysis.another_dataset import NewDatasetEffect
     from embedlab.analysis.evidence import Evidence, ModelColumns
     from embedlab.choices import Aggregate
     from embedlab.outcomes.frame import Outcomes
@@ -66,7 +66,7 @@ class Comparison:
     slices: Sequence[ComparedSlice]
     evidence: Sequence[Evidence] = ()  # behind the slices, in their order
     # what differences on five datasets that hardly share pairs say of another one
-    elsewhere: Sequence[Elsewhere] = ()
+    new_datasets: Sequence[NewDatasetEffect] = ()
 
     @property
     def names(self) -> list[str]:
@@ -89,13 +89,13 @@ def compare_slices(
     slices = compare_evidence(
         evidence, models, margin=slicing.margin, has_letters=slicing.has_letters
     )
-    expectations: Sequence[Elsewhere] = ()
+    expectations: Sequence[NewDatasetEffect] = ()
     if slicing.has_another and slicing.by == DATASET and not slicing.where:
-        from embedlab.analysis.another_dataset import elsewhere
+        from embedlab.analysis.another_dataset import predict_new_dataset
 
-        expectations = elsewhere(evidence, slices, models)
+        expectations = predict_new_dataset(evidence, slices, models)
     return Comparison(
-        slicing=slicing, models=models, slices=slices, evidence=evidence, elsewhere=expectations
+        slicing=slicing, models=models, slices=slices, evidence=evidence, new_datasets=expectations
     )
 
 
@@ -159,7 +159,7 @@ def selected_and_rest(
         for evidence in outcome_evidence(
             outcomes, members, parts, is_chosen=selection.is_by_results
         )
-        if not evidence.average_of
+        if not evidence.averaged_keys
     }
     dataset_evidence = []
     for block in outcomes.blocks:

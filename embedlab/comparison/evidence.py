@@ -63,7 +63,7 @@ def slices_of(
     if selection is not None:
         selected = []
         for items in parts:
-            holds = selection.holds[items.rows]
+            holds = selection.is_selected[items.rows]
             # ties are of whole datasets
             selected_items = replace(items, rows=items.rows[holds], notes=())
             selected += [selected_items] if holds.any() else []

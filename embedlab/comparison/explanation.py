@@ -17,7 +17,13 @@ from embedlab.comparison.combinations import CombinationSearch, search_combinati
 from embedlab.comparison.evidence import Topics, item_topics
 from embedlab.comparison.in_common import Common, Fact, in_common, words_in_common
 from embedlab.comparison.sides import Sides, Steadiness, sides_of, steadiness, typical
-from embedlab.comparison.uneven import Kind, Uneven, item_kinds, refuse_mixed, where_they_differ
+from embedlab.comparison.uneven import (
+    Kind,
+    KindDifference,
+    item_kinds,
+    refuse_mixed,
+    where_they_differ,
+)
 from embedlab.core.errors import UsageError
 from embedlab.core.session import StartProgress, unseen
 
@@ -41,14 +47,14 @@ class Side:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Explanation:
+class DifferenceExplanation:
     """What is known of the difference of a second model from the first."""
 
     first: str
     second: str
     whole: ComparedSlice  # both on all items, in the mean over datasets
     items: int
-    uneven: tuple[Uneven, ...]
+    kind_differences: tuple[KindDifference, ...]
     search: CombinationSearch  # of combinations of two properties
     sides: tuple[Side, Side]  # of the first, then of the second model
     steadiness: tuple[Steadiness, ...]
@@ -57,7 +63,7 @@ class Explanation:
     kinds: tuple[Kind, ...]  # every one that was measured, in the order of the properties
 
 
-def explained(
+def explain_difference(
     outcomes: Outcomes,
     models: Sequence[ModelColumns],
     whole: Sequence[Evidence],
@@ -66,7 +72,7 @@ def explained(
     rng: np.random.Generator,
     examples: int = 5,
     progress: StartProgress = unseen,
-) -> Explanation:
+) -> DifferenceExplanation:
     """Return what is known of the difference between two MODELS on OUTCOMES, or on the items of a
     SELECTION.
 
@@ -79,14 +85,16 @@ def explained(
     difference = _whole(outcomes, models, whole)
     kinds, topics = item_kinds(outcomes, selection), item_topics(outcomes)
     sides = sides_of(outcomes, first.members, second.members)
-    among = sides.known if selection is None else sides.known & selection.holds
+    among = (
+        sides.scored_by_both if selection is None else sides.scored_by_both & selection.is_selected
+    )
     facts = [*_kind_facts(kinds, len(among)), *_errors_too_high(sides, [first.name, second.name])]
-    return Explanation(
+    return DifferenceExplanation(
         first=first.name,
         second=second.name,
         whole=difference,
         items=int(among.sum()),
-        uneven=tuple(
+        kind_differences=tuple(
             where_they_differ(outcomes, models, kinds, progress("comparing kinds of items"))
         ),
         search=search_combinations(
@@ -160,7 +168,7 @@ def _kind_facts(kinds: Sequence[Kind], rows: int) -> list[Fact]:
     for kind in kinds:
         holds, applies = np.zeros(rows, dtype=bool), np.zeros(rows, dtype=bool)
         holds[kind.rows] = True
-        applies[kind.rows] = applies[kind.rest] = True
+        applies[kind.rows] = applies[kind.other_rows] = True
         facts.append(Fact(by=kind.by, title=kind.title, holds=holds, applies=applies))
     return facts
 
@@ -176,7 +184,7 @@ def _errors_too_high(sides: Sides, names: Sequence[str]) -> list[Fact]:
             by="error",
             title=f"{name} too high",
             holds=np.nan_to_num(errors) > 0,
-            applies=sides.known,
+            applies=sides.scored_by_both,
         )
         for name, errors in zip(names, sides.errors, strict=True)
     ]

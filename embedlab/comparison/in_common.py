@@ -98,7 +98,7 @@ def in_common(outcomes: Outcomes, side: Rows, among: Rows, facts: Sequence[Fact]
     One that is true of none, or of all, of these rows is left out, as is one that can be said of no
     row of the side or of no other.
     """
-    commons, weigher = [], _Behind(outcomes)
+    commons, weigher = [], _FactComparison(outcomes)
     for fact in facts:
         rows = among & fact.applies
         is_on_side, holds = side[rows], fact.holds[rows]
@@ -127,7 +127,7 @@ def words_in_common(outcomes: Outcomes, side: Rows, among: Rows) -> list[Common]
         .drop_nulls()
         .unique()
     )
-    is_on_side, weigher, commons = side[rows], _Behind(outcomes), []
+    is_on_side, weigher, commons = side[rows], _FactComparison(outcomes), []
     word_is_on_side = pl.Series(is_on_side).gather(words["row"])
     word_counts = (
         words.with_columns(own=word_is_on_side)
@@ -187,7 +187,7 @@ def _independent_p(hits: Counts, items: Counts, side: int, rows: int) -> Floats:
     return p
 
 
-class _Behind:
+class _FactComparison:
     """The rows behind shares: what is the same for all facts of the same rows is found once."""
 
     def __init__(self, outcomes: Outcomes) -> None:
@@ -217,7 +217,7 @@ class _Behind:
             points=np.array([difference]),
             rows=self._known[key].with_contributions(contributions[None]),
         )
-        uncertainty = Weighed(evidence, [_SHARE]).single[_SHARE.name]
+        uncertainty = Weighed(evidence, [_SHARE]).score_uncertainties[_SHARE.name]
         low, high = uncertainty.interval(difference)
         p = uncertainty.p(difference)
         return Common(

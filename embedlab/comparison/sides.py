@@ -41,7 +41,7 @@ class Sides:
     ranks: tuple[Floats, Floats] | None = None
     gold_ranks: Floats | None = None
     # (rows,) the ranks of the relevant texts among all documents, of a search
-    found_at: tuple[Floats, Floats] | None = None
+    mean_ranks: tuple[Floats, Floats] | None = None
 
     @property
     def only_a(self) -> NDArray[np.bool_]:
@@ -54,7 +54,7 @@ class Sides:
         return _is_right(self.errors[1]) & _is_wrong(self.errors[0])
 
     @property
-    def known(self) -> NDArray[np.bool_]:
+    def scored_by_both(self) -> NDArray[np.bool_]:
         """Where both have an error."""
         return ~(np.isnan(self.errors[0]) | np.isnan(self.errors[1]))
 
@@ -70,19 +70,23 @@ def sides_of(outcomes: Outcomes, first: Sequence[str], second: Sequence[str]) ->
     and wrong if it is not among the first ten; on a contrast if the entailed sentence is closer,
     and wrong if the other one is.
     """
-    shared_rows = _SameRows.of(outcomes, [*first, *second])
+    shared_rows = _SharedRows.of(outcomes, [*first, *second])
     ranks = (shared_rows.ranks(first), shared_rows.ranks(second))
     errors = (shared_rows.errors(first, ranks[0]), shared_rows.errors(second, ranks[1]))
     is_of_ranks = all(MEASURES[block.measures[0]].is_of_ranks for block in outcomes.blocks)
-    found_ranks = (_means(outcomes, first), _means(outcomes, second)) if is_of_ranks else None
+    found_ranks = (
+        (_mean_predictions(outcomes, first), _mean_predictions(outcomes, second))
+        if is_of_ranks
+        else None
+    )
     if not outcomes.has_scores:
-        return Sides(errors=errors, found_at=found_ranks)
+        return Sides(errors=errors, mean_ranks=found_ranks)
     return Sides(
-        errors=errors, ranks=ranks, gold_ranks=shared_rows.gold_ranks, found_at=found_ranks
+        errors=errors, ranks=ranks, gold_ranks=shared_rows.gold_ranks, mean_ranks=found_ranks
     )
 
 
-def _means(outcomes: Outcomes, members: Sequence[str]) -> Floats:
+def _mean_predictions(outcomes: Outcomes, members: Sequence[str]) -> Floats:
     means: Floats = (
         outcomes.predictions.select(members)
         .fill_null(nan)
@@ -94,21 +98,22 @@ def _means(outcomes: Outcomes, members: Sequence[str]) -> Floats:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _SameRows:
+class _SharedRows:
     """The rows of outcomes that have a gold value and a prediction of each of some members: what is
     compared is ranked among these.
     """
 
     outcomes: Outcomes
-    there: pl.Series  # (rows,) which these are
+    is_scored: pl.Series  # (rows,) which these are
 
     @classmethod
-    def of(cls, outcomes: Outcomes, members: Sequence[str]) -> _SameRows:
+    def of(cls, outcomes: Outcomes, members: Sequence[str]) -> _SharedRows:
         predictions = outcomes.predictions.select([*dict.fromkeys(members)]).fill_nan(None)
         is_complete = pl.all_horizontal(pl.all().is_not_null())
         return cls(
             outcomes=outcomes,
-            there=predictions.select(is_complete).to_series() & outcomes.rows["gold"].is_not_null(),
+            is_scored=predictions.select(is_complete).to_series()
+            & outcomes.rows["gold"].is_not_null(),
         )
 
     @cached_property
@@ -145,7 +150,7 @@ class _SameRows:
                 )
                 errors[rows] = np.where(is_right, 0.0, np.where(is_wrong, 100.0, _UNSURE))
             else:
-                scored_rows = rows[self.there.to_numpy()[rows]]
+                scored_rows = rows[self.is_scored.to_numpy()[rows]]
                 values = np.unique(gold[scored_rows, 0])
                 if len(values) == 2:
                     errors[scored_rows] = _threshold_errors(
@@ -163,7 +168,7 @@ class _SameRows:
             {
                 "dataset": self.outcomes.rows["block"],
                 "value": values.cast(pl.Float64),
-                "there": self.there,
+                "there": self.is_scored,
             }
         )
         ranks: Floats = (
@@ -235,7 +240,7 @@ def steadiness(outcomes: Outcomes, models: Sequence[ModelColumns]) -> list[Stead
 def _steadiness(outcomes: Outcomes, models: Sequence[ModelColumns]) -> Iterator[Steadiness]:
     if max(len(model.members) for model in models) < 2:
         return
-    shared_rows = _SameRows.of(outcomes, [member for model in models for member in model.members])
+    shared_rows = _SharedRows.of(outcomes, [member for model in models for member in model.members])
     mean_errors = [
         shared_rows.errors(model.members, shared_rows.ranks(model.members)) for model in models
     ]

@@ -50,13 +50,13 @@ class Kind:
         return np.concatenate([part.rows for part in self.parts])
 
     @property
-    def rest(self) -> NDArray[np.intp]:
+    def other_rows(self) -> NDArray[np.intp]:
         """The rows of the same datasets with another value."""
         return np.concatenate([other.rows for other in self.others])
 
 
 @dataclass(frozen=True, kw_only=True)
-class Uneven:
+class KindDifference:
     """How the difference between two models on items of one kind differs from that on the
     others.
     """
@@ -91,7 +91,9 @@ def _without_mirror(kinds: Sequence[Kind]) -> Sequence[Kind]:
     if len(kinds) != 2:
         return kinds
     first, second = kinds
-    common, union = (len(join(first.rows, second.rest)) for join in (np.intersect1d, np.union1d))
+    common, union = (
+        len(join(first.rows, second.other_rows)) for join in (np.intersect1d, np.union1d)
+    )
     return [min(kinds, key=lambda kind: len(kind.rows))] if common >= MIRRORED * union else kinds
 
 
@@ -99,7 +101,7 @@ def _of_property(
     outcomes: Outcomes, by: Property, values: pl.Series, selection: ItemSelection | None
 ) -> Iterator[Kind]:
     has_value = values.is_not_null().to_numpy()
-    is_chosen = has_value if selection is None else has_value & selection.holds
+    is_chosen = has_value if selection is None else has_value & selection.is_selected
     for named_value in named_parts(outcomes, by, values):
         chosen_parts, other_parts = [], []
         for part in named_value.parts:
@@ -167,7 +169,7 @@ def where_they_differ(
     models: Sequence[ModelColumns],
     kinds: Sequence[Kind],
     progress: Callable[[int, int], None] | None = None,
-) -> list[Uneven]:
+) -> list[KindDifference]:
     """Return the kinds of items on which the second model's lead over the first is most unlike its
     lead elsewhere, first the surest.
 
@@ -175,7 +177,9 @@ def where_they_differ(
     kinds. One whose score is undefined for a model, such as a correlation with gold scores that are
     all equal, is left out.
     """
-    return uneven(measured_kinds(outcomes, member_columns(models), kinds, progress), models)
+    return kind_differences(
+        measured_kinds(outcomes, member_columns(models), kinds, progress), models
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -183,13 +187,15 @@ class MeasuredKind:
     """A kind of items with the evidence of all members on it, and on the others."""
 
     kind: Kind
-    own: Evidence
-    others: Evidence
+    kind_evidence: Evidence
+    other_evidence: Evidence
 
-    def of_members(self, members: Sequence[int]) -> MeasuredKind:
+    def select_members(self, members: Sequence[int]) -> MeasuredKind:
         """The same of some members, given by their numbers, in this order."""
         return replace(
-            self, own=self.own.of_members(members), others=self.others.of_members(members)
+            self,
+            kind_evidence=self.kind_evidence.select_members(members),
+            other_evidence=self.other_evidence.select_members(members),
         )
 
 
@@ -211,26 +217,30 @@ def measured_kinds(
     measured = [
         MeasuredKind(
             kind=kind,
-            own=_mean(kind, evidence_by_key, kind.parts),
-            others=_mean(kind, evidence_by_key, kind.others),
+            kind_evidence=_mean(kind, evidence_by_key, kind.parts),
+            other_evidence=_mean(kind, evidence_by_key, kind.others),
         )
         for kind in kinds
     ]
     return [
-        kind for kind in measured if not np.isnan([*kind.own.points, *kind.others.points]).any()
+        kind
+        for kind in measured
+        if not np.isnan([*kind.kind_evidence.points, *kind.other_evidence.points]).any()
     ]
 
 
-def uneven(measured: Sequence[MeasuredKind], models: Sequence[ModelColumns]) -> list[Uneven]:
+def kind_differences(
+    measured: Sequence[MeasuredKind], models: Sequence[ModelColumns]
+) -> list[KindDifference]:
     """Return the MEASURED kinds as `where_they_differ` does; their members are those of the two
     MODELS, in their order.
     """
     slices, contrasts = (
-        compare_evidence([kind.own for kind in measured], models),
+        compare_evidence([kind.kind_evidence for kind in measured], models),
         compared_contrasts(measured, models),
     )
     unevens = [
-        Uneven(
+        KindDifference(
             by=kind.by,
             value=kind.value,
             title=kind.title,
@@ -256,7 +266,10 @@ def compared_contrasts(
     the others, corrected over all.
     """
     contrast_slices = compare_evidence(
-        [contrast_evidence(kind.own.key, kind.own, kind.others) for kind in measured],
+        [
+            contrast_evidence(kind.kind_evidence.key, kind.kind_evidence, kind.other_evidence)
+            for kind in measured
+        ],
         models,
     )
     return [contrast.differences[models[1].name] for contrast in contrast_slices]

@@ -96,7 +96,7 @@ def find_reader(name: str, kind: DatasetKind, *, where: str) -> Any:
     return reader
 
 
-def split_of(word: str) -> WordSplit:
+def word_split(word: str) -> WordSplit:
     """Return the split of a word by its hash: the same in every file, without any stored list.
 
     Case is ignored, as by an uncased encoder: no token is in two splits.
@@ -105,12 +105,12 @@ def split_of(word: str) -> WordSplit:
     return "train" if tenth < 8 else "dev" if tenth == 8 else "test"
 
 
-def of_split(frame: pl.DataFrame, split: str) -> pl.DataFrame:
+def rows_of_split(frame: pl.DataFrame, split: str) -> pl.DataFrame:
     """Return the rows of FRAME whose word is in SPLIT; "all" is every row."""
     if split == "all":
         return frame
     words = frame["word"].unique()
-    return frame.filter(pl.col("word").is_in([word for word in words if split_of(word) == split]))
+    return frame.filter(pl.col("word").is_in([word for word in words if word_split(word) == split]))
 
 
 _PLACEHOLDER = re.compile(r"\{(.*?)\}")  # in the names of files

@@ -24,7 +24,7 @@ from embedlab.core.paths import TINY_FOLDER
 from embedlab.data.dataset import ParsedRows, Part
 from embedlab.data.overlaps import topics_of
 from embedlab.data.own_columns import TRIPLETS, own_data
-from embedlab.data.own_files import held_data, open_query_file, read_texts
+from embedlab.data.own_files import open_query_file, own_data_or_none, read_texts
 from embedlab.data.queries import SENTENCES, Queries, item_frame, queries_of_pairs
 from embedlab.data.source import Source, dataset
 from embedlab.data.words import edited, text_bytes
@@ -95,7 +95,7 @@ def holds_contrasts(name: str) -> bool:
     """
     if name.startswith(PREFIX):
         return True
-    if (data := held_data(name)) is None:
+    if (data := own_data_or_none(name)) is None:
         return False
     column_names = [data.columns.get(role, "").strip().lower() for role in ("positive", "negative")]
     return data.kind == TRIPLETS and column_names == ["entailed", "contradicted"]
@@ -116,14 +116,14 @@ def contrasts_of(pairs: pl.DataFrame, *, is_either: bool) -> pl.DataFrame:
         if is_either
         else pairs
     )
-    entailed = _called(both_directions, "entailment", "sentence2").unique(maintain_order=True)
-    contradicted = _called(both_directions, "contradiction", "contradicted").unique(
+    entailed = _with_label(both_directions, "entailment", "sentence2").unique(maintain_order=True)
+    contradicted = _with_label(both_directions, "contradiction", "contradicted").unique(
         maintain_order=True
     )
     return entailed.join(contradicted, on="sentence1", maintain_order="left_right").select(COLUMNS)
 
 
-def _called(pairs: pl.DataFrame, label: str, second: str) -> pl.DataFrame:
+def _with_label(pairs: pl.DataFrame, label: str, second: str) -> pl.DataFrame:
     """Return the PAIRS with a LABEL, of which the second sentence is the column SECOND."""
     is_called = pl.col("label").str.to_lowercase() == label
     return pairs.filter(is_called).select(sentence1="first", **{second: "second"})
@@ -141,7 +141,7 @@ def _of_corpus(source: Source, name: str) -> Part:
         for split in labelled_source.splits
     ]
     first, second = labelled_source.columns
-    pairs = pl.concat([_plain(part.frame, first, second, "label") for part in parts])
+    pairs = pl.concat([_stripped(part.frame, first, second, "label") for part in parts])
     if labelled_source.scores is not None:
         scores = dataset(labelled_source.scores)
         score_frames = [source.open_split(scores, split).frame for split in labelled_source.splits]
@@ -149,7 +149,7 @@ def _of_corpus(source: Source, name: str) -> Part:
     if labelled_source.rule is None:
         rows = _distinct(contrasts_of(pairs, is_either=labelled_source.is_either))
     else:
-        entailed = _called(pairs, "entailment", "sentence2")
+        entailed = _with_label(pairs, "entailment", "sentence2")
         changed = [edited(sentence, labelled_source.rule) for sentence in entailed["sentence2"]]
         contradicted = pl.Series("contradicted", changed, dtype=pl.String)
         rows = _distinct(entailed.with_columns(contradicted).drop_nulls())
@@ -172,7 +172,7 @@ def _of_corpus(source: Source, name: str) -> Part:
     return Part(frame=_refused_empty(name, rows), state=state)
 
 
-def _plain(frame: pl.DataFrame, first: str, second: str, value: str) -> pl.DataFrame:
+def _stripped(frame: pl.DataFrame, first: str, second: str, value: str) -> pl.DataFrame:
     """Return the two sentences of each row, without the blanks at their ends that one copy of a
     corpus has, and a value.
     """
@@ -187,7 +187,9 @@ def _without_distant(
     pairs: pl.DataFrame, score_frames: Sequence[pl.DataFrame], least: float
 ) -> pl.DataFrame:
     """Return labelled PAIRS without those of entailment whose score is below LEAST, or unknown."""
-    scores = pl.concat([_plain(frame, "sentence1", "sentence2", "gold") for frame in score_frames])
+    scores = pl.concat(
+        [_stripped(frame, "sentence1", "sentence2", "gold") for frame in score_frames]
+    )
     best = scores.group_by("first", "second").agg(pl.col("gold").max())
     joined = pairs.join(best, on=["first", "second"], how="left", maintain_order="left")
     is_entailed = pl.col("label").str.to_lowercase() == "entailment"
@@ -276,7 +278,7 @@ def _queries_of_corpus(source: Source, name: str) -> Queries:
         documents, groups = [*units], np.array([*units.values()], np.intp)
     else:
         documents, groups = _by_duplicates(part.frame)
-    first, second = _together(groups)
+    first, second = _group_pairs(groups)
     frame = item_frame(documents, documents, first, second)
     hashes = {**part.state.sha256, "queries": _digest(frame)}
     state = replace(part.state, name=name, split="test", sha256=hashes, empty=0)
@@ -295,7 +297,7 @@ def _by_duplicates(pairs: pl.DataFrame) -> tuple[list[str], NDArray[np.intp]]:
     return texts, groups
 
 
-def _together(groups: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _group_pairs(groups: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the places of all pairs of two texts of one group, in order."""
     numbered = pl.DataFrame({"place": np.arange(len(groups)), "group": groups})
     pairs = numbered.join(numbered, on="group", maintain_order="left_right")

@@ -151,7 +151,7 @@ def file_path(name: str) -> Path:
     return parse_file_name(name).path
 
 
-def with_said(file: FileName, overrides: Sequence[str]) -> FileName:
+def with_overrides(file: FileName, overrides: Sequence[str]) -> FileName:
     """Return FILE with what `--set data.columns.NAME=…`, and those of `data.labels`, `data.where`
     and `data.drop`, state, where its name says nothing of it.
     """

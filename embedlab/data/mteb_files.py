@@ -31,7 +31,7 @@ _SUBSETS = ("default", "en", "en-en")
 class MtebFiles:
     """The files of one model, by task; none is read yet."""
 
-    place: Path
+    path: Path
     predictions: Mapping[str, Path]
     results: Mapping[str, Path]
 
@@ -71,7 +71,7 @@ class StatedFigures:
         return f"{self.task}{subset} {self.split} at revision {self.revision[:8]}"
 
 
-def plain_name(name: str) -> str:
+def task_key(name: str) -> str:
     """Return the letters and digits of the NAME of a task or dataset: equal for `STSBenchmark` and
     `sts-benchmark`.
     """
@@ -79,7 +79,7 @@ def plain_name(name: str) -> str:
 
 
 def find_mteb_files(path: Path) -> MtebFiles:
-    """Return the files in the folder PLACE and below it, or the file PLACE with those of the same
+    """Return the files in the folder PATH and below it, or the file PATH with those of the same
     task next to it.
     """
     paths = [path]
@@ -99,7 +99,7 @@ def find_mteb_files(path: Path) -> MtebFiles:
                     f"{file} and {earlier_file} are predictions for the same task",
                     hint="give a folder with the files of one model",
                 )
-    return MtebFiles(place=path, predictions=files[PREDICTIONS], results=files[".json"])
+    return MtebFiles(path=path, predictions=files[PREDICTIONS], results=files[".json"])
 
 
 def read_predictions(path: Path, split: str) -> Predictions | None:

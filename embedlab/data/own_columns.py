@@ -34,12 +34,12 @@ from embedlab.data.table_file import (
     no_column,
     no_rows,
     number_of,
-    other_values,
     read_rows,
     refuse_json_numbers,
     refuse_nested,
     require_file,
     rows_with,
+    unsupported_type,
 )
 from embedlab.data.text_file import read_whole_lines
 
@@ -269,7 +269,7 @@ class OwnData:
     examples: tuple[Mapping[str, str], ...] = ()  # the first rows by column of the file
 
     @property
-    def ours(self) -> dict[str, str]:
+    def renamed_columns(self) -> dict[str, str]:
         """Return the column of the file by the name that the recipes for own rows have for it,
         where the two differ.
         """
@@ -286,12 +286,12 @@ class OwnData:
     @property
     def is_certain(self) -> bool:
         """Whether every column has a usual name of its part, and all rows are read."""
-        roles_by_name = {role: _ROLES.get(_squeezed(name)) for role, name in self.columns.items()}
+        roles_by_name = {role: _ROLES.get(_name_key(name)) for role, name in self.columns.items()}
         is_usual = all(usual_role in {role, "label"} for role, usual_role in roles_by_name.items())
         return is_usual and not (self.labels or self.lists or self.skipped)
 
     @property
-    def said(self) -> FileName:
+    def explicit_name(self) -> FileName:
         """Return the name by which the same rows are read without detection; without options where
         the columns have our names.
         """
@@ -503,7 +503,7 @@ class _Columns:
                 )
         self.file, self.rows = file, selected_rows(file.path, rows, file.where, file.drop)
         self._refuse_splits()
-        has_sent0 = "sent0" in map(_squeezed, names)
+        has_sent0 = "sent0" in map(_name_key, names)
         roles = {name: _role_of(name, has_sent0=has_sent0) for name in names}
         roles = {name: "" if role in file.roles else role for name, role in roles.items()}
         roles |= {file.source or "": "", **{name: role for role, name in file.roles.items()}}
@@ -517,7 +517,7 @@ class _Columns:
         self.texts = [name for name, column in self.columns.items() if column.is_text]
 
     def _column(self, name: str, role: str) -> _Column:
-        values, key = self.rows[name], _squeezed(name)
+        values, key = self.rows[name], _name_key(name)
         if role and (name in self.file.roles.values() or not self.file.roles):
             self._refuse_other_type(name, role)
         if values.null_count() == len(values):
@@ -569,7 +569,7 @@ class _Columns:
         if is_text:
             refuse_json_numbers(path, self.rows, [name])
         if _is_other(values.dtype) or (is_text and values.dtype == pl.Boolean):
-            error = other_values(path, self.rows, name)
+            error = unsupported_type(path, self.rows, name)
             raise MissingError(error.message, hint=_either(error.hint, self._leaving_out(name)))
         if not is_text:
             return
@@ -592,7 +592,7 @@ class _Columns:
             for column in self.rows.drop(PLACE, name).get_columns()
             if column.name != self.file.source
             and column.dtype == pl.String
-            and _squeezed(column.name) not in _FACTS
+            and _name_key(column.name) not in _FACTS
             and not (_are_numbers(column) or _are_words(column))
             and len(_trimmed(column))
         ]
@@ -620,13 +620,15 @@ class _Columns:
         return kind, columns
 
     def _kind_and_columns(self, stated_roles: set[str]) -> tuple[RowKind, dict[str, str]]:
-        file, negatives = self.file, self._called("negative")
+        file, negatives = self.file, self._columns_called("negative")
         if negatives and stated_roles != {*PAIRS.columns} and stated_roles <= {*TRIPLETS.columns}:
-            texts = self._two("anchor", "positive", without=negatives)
-            return TRIPLETS, {**texts, "negative": self._one("negative", negatives)}
+            texts = self._two_columns("anchor", "positive", without=negatives)
+            return TRIPLETS, {**texts, "negative": self._one_column("negative", negatives)}
         if "sentence" in stated_roles or (len(self.texts) == 1 and not stated_roles):
-            name = file.roles.get("sentence") or self._one("sentence", self.texts)
-            extra_column = next(iter((*self._called("label"), *self._called("score"))), None)
+            name = file.roles.get("sentence") or self._one_column("sentence", self.texts)
+            extra_column = next(
+                iter((*self._columns_called("label"), *self._columns_called("score"))), None
+            )
             if extra_column and not stated_roles:  # it is not silently left out
                 reason = (
                     f"single texts with {extra_column!r}, which no recipe trains on and no task "
@@ -635,20 +637,20 @@ class _Columns:
                 purpose = " to train on the texts alone"
                 raise self._ambiguous(reason, {"sentence": name}, purpose=purpose)
             return SENTENCES, {"sentence": name}
-        scores, labels = self._called("score"), self._called("label")
+        scores, labels = self._columns_called("score"), self._columns_called("label")
         if "label" in stated_roles or file.labels:
             scores = []
         if "score" in stated_roles or file.scale is not None:
             scores, labels = scores or labels, []
         if stated_roles & {*PAIRS.columns} or not (scores or labels):
-            return PAIRS, self._two("anchor", "positive")
+            return PAIRS, self._two_columns("anchor", "positive")
         if scores and labels:
             reason = f"{scores[0]!r} may be their score, and {labels[0]!r} their label"
             raise self._ambiguous(reason, {"score": scores[0]}, {"label": labels[0]})
-        texts = self._two("s1", "s2")
+        texts = self._two_columns("s1", "s2")
         if scores:
-            return SCORED, {**texts, "score": self._one("score", scores)}
-        name = self._one("label", labels)
+            return SCORED, {**texts, "score": self._one_column("score", scores)}
+        name = self._one_column("label", labels)
         if self.columns[name].holds == "numbers" and not file.labels:
             numbers = sorted({*self.values(name)})
             is_same = self.columns[name].key in _SAME_COLUMNS and {*numbers} == {0, 1}
@@ -754,7 +756,7 @@ class _Columns:
                 options = _labels_options(name, labels, meanings)
             raise UsageError(
                 f"{self.file.path}: {name} holds {', '.join(map(repr, unknown[:6]))}, not one of {valid}",
-                hint=f"{hint}: {self._typed(options)}",
+                hint=f"{hint}: {self._file_name_with(options)}",
             )
         return {
             text: meaning_of[text]
@@ -768,17 +770,17 @@ class _Columns:
         values = values.cast(pl.Int8) if values.dtype == pl.Boolean else values
         return _numbers(values).drop_nulls().drop_nans()
 
-    def _called(self, role: str) -> list[str]:
+    def _columns_called(self, role: str) -> list[str]:
         """Return the columns that are called as ROLE is, or the one that is said to be it."""
         return [name for name, column in self.columns.items() if column.role == role]
 
-    def _one(self, role: str, names: Sequence[str]) -> str:
+    def _one_column(self, role: str, names: Sequence[str]) -> str:
         if len(names) > 1:
             reason = f"{', '.join(map(repr, names))} may each be the {role}"
             raise self._ambiguous(reason, *({role: name} for name in names))
         return names[0]
 
-    def _two(self, *roles: str, without: Sequence[str] = ()) -> dict[str, str]:
+    def _two_columns(self, *roles: str, without: Sequence[str] = ()) -> dict[str, str]:
         """Return the columns of two texts: as they are said, or called, otherwise the only two in
         their order.
         """
@@ -788,9 +790,11 @@ class _Columns:
         for names in (roles, ("s1", "s2"), ("anchor", "positive")):
             columns = dict(stated_columns)
             for role, name in zip(roles, names, strict=True):
-                candidates = [column for column in self._called(name) if column in remaining]
+                candidates = [
+                    column for column in self._columns_called(name) if column in remaining
+                ]
                 if role not in stated_columns and candidates:
-                    columns[role] = self._one(role, candidates)
+                    columns[role] = self._one_column(role, candidates)
             if len(columns) == 2:
                 return {role: columns[role] for role in roles}
         if len(remaining) == 2 - len(stated_columns):
@@ -798,7 +802,7 @@ class _Columns:
         if not texts:
             for name, column in self.columns.items():
                 if column.holds in {"other", "lists"}:
-                    raise other_values(self.file.path, self.rows, name)
+                    raise unsupported_type(self.file.path, self.rows, name)
             example = "s1=NAME&s2=NAME&score=NAME" if len(self.columns) > 1 else "sentence=NAME"
             raise MissingError(
                 f"{self.file.path} has no column of texts: found {first_few(self.columns)}",
@@ -816,12 +820,12 @@ class _Columns:
 
     def _ambiguous(self, reason: str, *options: Options, purpose: str = "") -> UsageError:
         """Return the error for what may be read as each of OPTIONS says, for a PURPOSE."""
-        names = " or ".join(map(self._typed, options))
+        names = " or ".join(map(self._file_name_with, options))
         if ":MEANING" in names:
             purpose += f"; a MEANING is one of {', '.join(NLI_LABELS)}"
         return UsageError(f"{self.file.path}: {reason}", hint=f"write {names}{purpose}")
 
-    def _typed(self, options: Options) -> str:
+    def _file_name_with(self, options: Options) -> str:
         """Return the file's name with OPTIONS, and with what was typed of other parts and
         columns.
         """
@@ -872,7 +876,7 @@ def splits_in(
         is_null = column.null_count() == len(column)
         if column.name in settled_columns or is_null or _is_other(column.dtype):
             continue
-        is_called_so = _SPLIT_COLUMNS.fullmatch(_squeezed(column.name))
+        is_called_so = _SPLIT_COLUMNS.fullmatch(_name_key(column.name))
         if not (is_called_so or _split_said(str(column.drop_nulls()[0]))):
             continue
         counts = class_texts(column).fill_null("").value_counts(sort=True)
@@ -889,7 +893,7 @@ def held_out_in(rows: pl.DataFrame, settled_columns: Sequence[str]) -> tuple[str
     testing; None where there is none.
     """
     for name in rows.columns:
-        if name not in settled_columns and _SPLIT_COLUMNS.fullmatch(_squeezed(name)):
+        if name not in settled_columns and _SPLIT_COLUMNS.fullmatch(_name_key(name)):
             values = rows[name].drop_nulls().unique()
             if len(values) == 1 and _split_said(str(values[0])).startswith(_HELD_OUT):
                 return name, str(values[0])
@@ -901,7 +905,7 @@ def _split_said(value: str) -> str:
     none.
     """
     words = re.findall(r"[^\W\d_]+", value.casefold())
-    candidates = [_squeezed(value), *(words if len(words) <= _LABEL_WORDS else [])]
+    candidates = [_name_key(value), *(words if len(words) <= _LABEL_WORDS else [])]
     return next((word for word in candidates if _SPLITS.fullmatch(word)), "")
 
 
@@ -910,11 +914,11 @@ def _suggested(column: str, labels: Sequence[str]) -> dict[str, str] | None:
     labels; rows without one do not count.
     """
     given_labels = [label for label in labels if not _is_no_label(label)]
-    key = _squeezed(column)
+    key = _name_key(column)
     is_of_same = key in _SAME_COLUMNS or _ROLES.get(key) == "label"
-    if not is_of_same and any(_squeezed(label) in _TRUTHS for label in given_labels):
+    if not is_of_same and any(_name_key(label) in _TRUTHS for label in given_labels):
         return None
-    spelled = {label: _MEANINGS.get(_squeezed(label), "") for label in given_labels}
+    spelled = {label: _MEANINGS.get(_name_key(label), "") for label in given_labels}
     two_meanings = _TWO_NUMBERED if key in _SAME_COLUMNS else {}
     for meanings in (_NUMBERED, two_meanings, spelled):
         numbers = {label: label if label in meanings else _whole(label) for label in given_labels}
@@ -947,7 +951,7 @@ def _either(first: str, second: str) -> str:
     return ", or ".join(filter(None, (first, second)))
 
 
-def _squeezed(name: str) -> str:
+def _name_key(name: str) -> str:
     """Return the letters and digits of a NAME, of any script, without case; a name of signs alone
     as it is.
     """
@@ -958,7 +962,7 @@ def _squeezed(name: str) -> str:
 
 def _role_of(name: str, *, has_sent0: bool) -> str:
     """Return what a column can be by its name; SimCSE calls anchor and positive sent0 and sent1."""
-    key = _squeezed(name)
+    key = _name_key(name)
     if key == "sent1" and has_sent0:
         return "positive"
     match = _MORE.fullmatch(key)

@@ -202,11 +202,11 @@ def holds_queries(name: str) -> bool:
     """
     if is_query_folder(name):
         return True
-    data = held_data(name)
+    data = own_data_or_none(name)
     return data is not None and data.kind in {PAIRS, TRIPLETS}
 
 
-def held_data(name: str) -> OwnData | None:
+def own_data_or_none(name: str) -> OwnData | None:
     """Return what a dataset's NAME holds if it is a user's own file; None too where it cannot be
     read: whoever opens it says why.
     """
@@ -285,7 +285,7 @@ def open_own_rows(
     The share of them that is HELD_OUT for evaluation, whole topics, is not among them; a share that
     gives no rows is refused.
     """
-    columns = _by_our_names(column_map.columns, shape)
+    columns = _by_objective_names(column_map.columns, shape)
     if path.suffix.lower() == TEXT_FILE:
         if len(shape.columns) != 1:
             raise MissingError(
@@ -332,7 +332,7 @@ def open_own_rows(
     return Part.of_file(path, ParsedRows(frame=frame, skipped=skipped), name=path.name)
 
 
-def _by_our_names(columns: Mapping[str, str], shape: RowShape) -> dict[str, str]:
+def _by_objective_names(columns: Mapping[str, str], shape: RowShape) -> dict[str, str]:
     """Return COLUMNS with the objective's own names as keys, where they may be those that published
     corpora have.
     """

@@ -137,8 +137,8 @@ def canonical_name(name: str) -> str:
     shipped = [*plugins.shipped_names("datasets"), *plugins.shipped_names("tasks")]
     if base in shipped or "/" in base:
         return name
-    key = _squeezed(base)
-    name_by_key = {_squeezed(shipped_name): shipped_name for shipped_name in reversed(shipped)}
+    key = _name_key(base)
+    name_by_key = {_name_key(shipped_name): shipped_name for shipped_name in reversed(shipped)}
     canonical = name_by_key.get(key) or shipped_aliases().get(key)
     # a plug-in's name is its own
     if canonical is None or plugins.find("datasets", base) or plugins.find("tasks", base):
@@ -156,5 +156,5 @@ def datasets_of(name: str) -> tuple[str, ...]:
     return SETS.get(name, (name,))
 
 
-def _squeezed(name: str) -> str:
+def _name_key(name: str) -> str:
     return _YEAR.sub("", _SIGNS.sub("", name.lower()))

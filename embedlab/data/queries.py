@@ -29,7 +29,7 @@ from embedlab.core.paths import file_hash, typed_path
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.file_name import CORPUS, PACKED, PREFIX, QUERIES
 from embedlab.data.overlaps import text_keys
-from embedlab.data.text_file import bad_line, is_seen, json_object, odd_fields, read_lines
+from embedlab.data.text_file import bad_line, is_seen, json_object, read_lines, wrong_field_count
 
 QRELS = "qrels"
 NONE_RELEVANT = "query without a relevant document"
@@ -222,7 +222,7 @@ def open_query_folder(name: str) -> Queries:
         texts, lines, query_notes = _read_texts(files[1], lambda row: row.get("text"))
         corpus, _, copy_notes = _read_texts(files[2], _document_text)
         notes = [*notes, *query_notes, *copy_notes]
-        qrels, lost_queries = _of_asked(files, qrels, texts, lines)
+        qrels, lost_queries = _of_known_queries(files, qrels, texts, lines)
         skipped |= lost_queries
     relevant = qrels.filter(pl.col("grade") > 0)
     if relevant.is_empty():
@@ -277,7 +277,7 @@ def open_query_folder(name: str) -> Queries:
     )
 
 
-def _of_asked(
+def _of_known_queries(
     files: Sequence[Path],
     qrels: pl.DataFrame,
     texts: Mapping[str, str],
@@ -457,7 +457,7 @@ def _graded_lines(path: Path) -> Iterator[tuple[int, str, str, str]]:
         fields = fields if len(fields) == width else text.split()
         if len(fields) != width:
             shape = "query document grade" if width == 3 else "query 0 document grade"
-            raise odd_fields(path, number, fields, f"not {width} of {shape}")
+            raise wrong_field_count(path, number, fields, f"not {width} of {shape}")
         query, document, grade = (fields[position] for position in positions)
         for name, value in zip(_HEADER, (query, document), strict=False):
             if not value:
@@ -480,7 +480,9 @@ def _read_run(path: Path, _size: int, _modified_ns: int) -> Run:
     for line, text in enumerate(read_lines(path), 1):
         fields = text.split()
         if len(fields) != 6:
-            raise odd_fields(path, line, fields, "not 6 of query Q0 document rank score name")
+            raise wrong_field_count(
+                path, line, fields, "not 6 of query Q0 document rank score name"
+            )
         query, _, document, _, score, system = fields
         if (number := _number(score)) is None:
             raise bad_line(path, line, f"score {score!r} is not a number")

@@ -23,11 +23,11 @@ from embedlab.data.text_file import (
     is_seen,
     json_object,
     not_utf8,
-    odd_fields,
     read_lines,
     read_text,
     refuse_json_values,
     without_unseen_ends,
+    wrong_field_count,
 )
 
 TABLES = (".tsv", ".csv", ".jsonl", ".parquet")
@@ -251,7 +251,7 @@ def _table(
     fewest = max((header.index(name) + 1 for name in needed if name in header), default=0)
     for line, row in rows:
         if len(row) > len(header) or (any(row) and len(row) < fewest):
-            raise odd_fields(path, line, row, f"the header has {len(header)}")
+            raise wrong_field_count(path, line, row, f"the header has {len(header)}")
     columns = zip_longest(*(row for _, row in rows), header)  # the header makes rows whole
     frame = pl.DataFrame(
         {name: column[:-1] for name, column in zip(header, columns, strict=True)},
@@ -364,7 +364,7 @@ def refuse_nested(title: Path | str, rows: pl.DataFrame, columns: Sequence[str])
     for name in columns:
         dtype = rows.schema.get(name, pl.String())
         if dtype.is_nested() or dtype.base_type() in {pl.Binary, pl.Object, pl.Duration}:
-            raise other_values(title, rows, name)
+            raise unsupported_type(title, rows, name)
 
 
 def as_texts(title: Path | str, rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
@@ -373,11 +373,11 @@ def as_texts(title: Path | str, rows: pl.DataFrame, columns: Sequence[str]) -> p
         try:
             rows = rows.with_columns(pl.col(name).cast(pl.String))
         except pl.exceptions.PolarsError as error:
-            raise other_values(title, rows, name) from error
+            raise unsupported_type(title, rows, name) from error
     return rows
 
 
-def other_values(title: Path | str, rows: pl.DataFrame, name: str) -> MissingError:
+def unsupported_type(title: Path | str, rows: pl.DataFrame, name: str) -> MissingError:
     """Return the error for a column whose values are of a type that no text or number has."""
     dtype = rows.schema[name]
     if dtype == pl.Binary:

@@ -34,7 +34,7 @@ def bad_line(path: Path, line: int, fault: str) -> MissingError:
     )
 
 
-def odd_fields(path: Path, line: int, fields: Sequence[str], expected: str) -> MissingError:
+def wrong_field_count(path: Path, line: int, fields: Sequence[str], expected: str) -> MissingError:
     """Return the error for a line with another number of FIELDS than EXPECTED, which says how."""
     return bad_line(path, line, f"{len(fields)} field{'s' * (len(fields) != 1)}: {expected}")
 
@@ -137,7 +137,7 @@ def read_fields(
     for number, row in rows:
         if len(row) not in fields:
             shape = f"expected {line_shape} in {' or '.join(map(str, fields))} fields"
-            raise odd_fields(path, number, row, shape)
+            raise wrong_field_count(path, number, row, shape)
     name_positions = zip(map(str, columns), map(int, indices), strict=True)
     values = {name: [row[position] for _, row in rows] for name, position in name_positions}
     return pl.DataFrame(

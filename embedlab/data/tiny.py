@@ -10,7 +10,7 @@ from random import Random
 
 import polars as pl
 
-from embedlab.data.corpus_file import of_split
+from embedlab.data.corpus_file import rows_of_split
 from embedlab.data.dataset import COLUMNS, NLI_LABELS, Dataset
 
 AGENTS = (
@@ -74,7 +74,7 @@ def tiny_rows(dataset: Dataset, split: str) -> pl.DataFrame:
         case "classification" | "pair-classification":
             rows = _classes(rng, dataset, count)
     frame = pl.DataFrame(list(rows), schema=dict(COLUMNS[dataset.kind]), orient="row")
-    return of_split(frame, split) if dataset.kind == "definitions" else frame
+    return rows_of_split(frame, split) if dataset.kind == "definitions" else frame
 
 
 def _draws(rng: Random, limit: int, count: int) -> list[int]:

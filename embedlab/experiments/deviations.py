@@ -24,13 +24,13 @@ class RowRecipes:
     """The recipe of a row as the paper has it, and as it was run."""
 
     printed: Mapping[str, Any]  # the paper's, resolved
-    ours: Mapping[str, Any]  # the run's, resolved
-    of_paper: tuple[DeclaredDeviation, ...]  # what the recipe declares of the paper
+    run_recipe: Mapping[str, Any]  # the run's, resolved
+    paper_deviations: tuple[DeclaredDeviation, ...]  # what the recipe declares of the paper
     declared: tuple[DeclaredDeviation, ...]  # what it declares under the profile of the run
 
     @classmethod
     def of(
-        cls, source: RowSource, ours: Mapping[str, Any], profile: Sequence[str] = ()
+        cls, source: RowSource, run_recipe: Mapping[str, Any], profile: Sequence[str] = ()
     ) -> "RowRecipes":
         """Return the recipes of a row from OURS, the recipe of its run, and the override that
         selects its PROFILE.
@@ -38,8 +38,8 @@ class RowRecipes:
         printed = expected_recipe(replace(source, chosen={}))
         return cls(
             printed=recipe_to_table(printed),
-            ours=ours,
-            of_paper=printed.deviations,
+            run_recipe=run_recipe,
+            paper_deviations=printed.deviations,
             declared=expected_recipe(source, profile).deviations,
         )
 
@@ -76,8 +76,10 @@ def recipes_of(
     recipes = {}
     for label, source in trainings(table).values():
         profile_override = (f"{PROFILE}={profile}",)
-        ours = recipe_to_table(expected_recipe(source, (*profile_override, *overrides), encoder))
-        recipes[label] = RowRecipes.of(source, ours, profile_override)
+        run_recipe = recipe_to_table(
+            expected_recipe(source, (*profile_override, *overrides), encoder)
+        )
+        recipes[label] = RowRecipes.of(source, run_recipe, profile_override)
     return recipes
 
 
@@ -93,15 +95,15 @@ def _merged(deviations_by_row: Mapping[str, Iterable[Deviation]]) -> Iterator[De
 
 def _changed(recipes: RowRecipes) -> Iterator[Deviation]:
     """Yield one deviation for each key that a run sets differently from the paper's recipe."""
-    paper_values, run_values = flatten(recipes.printed), flatten(recipes.ours)
-    declared = {key: deviation for deviation in recipes.of_paper for key in deviation.keys}
+    paper_values, run_values = flatten(recipes.printed), flatten(recipes.run_recipe)
+    declared = {key: deviation for deviation in recipes.paper_deviations for key in deviation.keys}
     for key in dict.fromkeys([*paper_values, *run_values]):
         if paper_values.get(key) != run_values.get(key) and not key.startswith(NOT_DECISIVE):
-            paper = declared[key].paper if key in declared else _said(paper_values.get(key))
+            paper = declared[key].paper if key in declared else _value_text(paper_values.get(key))
             yield Deviation(
                 what=_short([key], recipes),
                 paper=paper,
-                here=_said(run_values.get(key)),
+                here=_value_text(run_values.get(key)),
                 source=declared[key].source if key in declared else "",
             )
 
@@ -115,7 +117,7 @@ def _declared(recipes: RowRecipes, states: States) -> Iterator[Deviation]:
         for state in states
         if state.get("origin") == "tiny"
     )
-    paper_values, run_values = flatten(recipes.printed), flatten(recipes.ours)
+    paper_values, run_values = flatten(recipes.printed), flatten(recipes.run_recipe)
     for deviation in merge_declared(recipes.declared):
         # Of a key that was set otherwise, what is declared of the paper's value is with its change.
         keys = [
@@ -125,7 +127,7 @@ def _declared(recipes: RowRecipes, states: States) -> Iterator[Deviation]:
             or not _is_of_paper(deviation, key, recipes)
         ]
         if keys:
-            values = dict.fromkeys(_said(run_values.get(key)) for key in keys)
+            values = dict.fromkeys(_value_text(run_values.get(key)) for key in keys)
             setting = _short(keys, recipes)
             yield Deviation(
                 what=setting,
@@ -139,12 +141,13 @@ def _declared(recipes: RowRecipes, states: States) -> Iterator[Deviation]:
 
 def _is_of_paper(deviation: DeclaredDeviation, key: str, recipes: RowRecipes) -> bool:
     return any(
-        key in declared.keys and declared.paper == deviation.paper for declared in recipes.of_paper
+        key in declared.keys and declared.paper == deviation.paper
+        for declared in recipes.paper_deviations
     )
 
 
 def _short(keys: Sequence[str], recipes: RowRecipes) -> str:
-    return short_keys(keys, len(recipes.ours["stage"]))
+    return short_keys(keys, len(recipes.run_recipe["stage"]))
 
 
 def _evaluated_on(states: States) -> Iterator[Deviation]:
@@ -200,7 +203,7 @@ def rows_text(deviation: Deviation, trained: Sequence[str]) -> str:
     )
 
 
-def _said(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if isinstance(value, str) and Path(value).parent.name == TINY_ENCODER:
         return "a small random encoder"
     return "not set" if value is None else label_of(value)

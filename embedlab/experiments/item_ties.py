@@ -17,11 +17,11 @@ from embedlab.comparison.evidence import outcome_evidence
 from embedlab.experiments.paper_table import PaperMeasure
 from embedlab.experiments.pivot import (
     DEV_SCORE,
-    Apart,
+    PairTest,
     Pivot,
     ScoreFilter,
     Spread,
-    apart_over_seeds,
+    seed_test,
     with_ties,
 )
 from embedlab.experiments.plan import GridPlan
@@ -38,7 +38,7 @@ class ScoredItems:
 
     tasks: Mapping[str, Outcomes] = field(default_factory=dict)  # by task, as evaluations name it
     published: frozenset[str] = frozenset()  # members that are checkpoints others can name
-    _known: dict[PaperMeasure, Evidence | None] = field(
+    _evidence_by_measure: dict[PaperMeasure, Evidence | None] = field(
         default_factory=dict, init=False, repr=False
     )
 
@@ -68,13 +68,13 @@ class ScoredItems:
         """Return the evidence of MEMBERS on the items behind the number that MEASURE names; None
         where those of one of them are not there, or the number is not one of items.
         """
-        if measure not in self._known:
-            self._known[measure] = self._of_all(measure)
-        evidence = self._known[measure]
+        if measure not in self._evidence_by_measure:
+            self._evidence_by_measure[measure] = self._of_all(measure)
+        evidence = self._evidence_by_measure[measure]
         positions = self.places(measure.task)
         if evidence is None or not {*members} <= positions.keys():
             return None
-        member_evidence = evidence.of_members([positions[name] for name in members])
+        member_evidence = evidence.select_members([positions[name] for name in members])
         return None if np.isnan(member_evidence.points).any() else member_evidence
 
     def places(self, task: str) -> dict[str, int]:
@@ -112,9 +112,11 @@ class ScoredItems:
         )
         for dataset, each in zip(datasets, evidence, strict=False):
             number = replace(measure, slice=dataset)
-            self._known[number] = replace(each, key=dataset, title=dataset, task=measure.task)
-        if measure in self._known:
-            return self._known[measure]
+            self._evidence_by_measure[number] = replace(
+                each, key=dataset, title=dataset, task=measure.task
+            )
+        if measure in self._evidence_by_measure:
+            return self._evidence_by_measure[measure]
         return next((each for each in evidence if each.key == measure.slice), None)
 
 
@@ -175,12 +177,12 @@ class ItemTies:
         """A table with the ties that items and seeds give; dev scores, whose items are not stored,
         have those of seeds alone.
         """
-        return replace(with_ties(pivot, self.apart), is_by_items=True)
+        return replace(with_ties(pivot, self.test_pair), is_by_items=True)
 
-    def apart(self, name: str, first: Spread, second: Spread) -> Apart:
+    def test_pair(self, name: str, first: Spread, second: Spread) -> PairTest:
         """How far apart two places are on the slice NAME, in the units of the table."""
         if name == DEV_SCORE:
-            return apart_over_seeds(first, second)
+            return seed_test(first, second)
         order = list(self.seeds)
         positions = [order.index(member) for member in (*first.cells, *second.cells)]
         models = [
@@ -192,12 +194,12 @@ class ItemTies:
             for side, spread in (("first", first), ("second", second))
         ]
         weighed, pair = (
-            Weighed(self.evidence[name].of_members(positions), models),
+            Weighed(self.evidence[name].select_members(positions), models),
             ("first", "second"),
         )
-        uncertainty = weighed.of_pair[pair]
-        variance = uncertainty.variance_of_rows + uncertainty.seeds + uncertainty.other
-        return Apart(p=weighed.p[pair], variance=100**2 * variance)
+        uncertainty = weighed.pair_uncertainties[pair]
+        variance = uncertainty.variance_of_rows + uncertainty.seeds + uncertainty.other_variance
+        return PairTest(p=weighed.p[pair], variance=100**2 * variance)
 
     def _gives(self, pivot: Pivot) -> bool:
         """Whether the items give every cell the score that the table has."""

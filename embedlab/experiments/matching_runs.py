@@ -84,12 +84,12 @@ def find_runs_of(
         }
         fitting[key] = _fitting(expected, decisive - ({ENCODER} if is_free else set()), candidates)
     values = {name: _values(recipe) for name, recipe in finished.items()}
-    return _alike(
+    return _choose_runs(
         fitting, values, _common([recipe for _, recipe in targets.values()], values.values())
     )
 
 
-def settings_apart(
+def differing_settings(
     table: PaperTable, runs: Path, run_of: Mapping[str, str]
 ) -> dict[str, list[str]]:
     """Return the keys in which the rows' runs differ although the paper's rows do not, with their
@@ -115,7 +115,7 @@ def _is_of(expected: Recipe, recipe: Recipe, runs: Path) -> bool:
     if recipe.encoder.model != expected.encoder.model and _starts_from_run(recipe, runs):
         return False
     is_same = recipe.summary == expected.summary and _objectives(recipe) == _objectives(expected)
-    return is_same or _signal(recipe) == _signal(expected)
+    return is_same or _training_signal(recipe) == _training_signal(expected)
 
 
 def _is_among(profiles: Sequence[Mapping[str, Any]], recipe: Recipe) -> bool:
@@ -133,7 +133,7 @@ def _starts_from_run(recipe: Recipe, runs: Path) -> bool:
     return folder.is_dir() and folder != runs.resolve() and folder.is_relative_to(runs.resolve())
 
 
-def _signal(recipe: Recipe) -> str:
+def _training_signal(recipe: Recipe) -> str:
     """Return what a recipe trains on and how, without amounts and rates."""
     stages = [
         [stage.data.names, stage.data.split, unbuild(stage.objective)] for stage in recipe.stages
@@ -153,7 +153,7 @@ def _fitting(expected: Recipe, decisive: set[str], recipes: Mapping[str, Recipe]
     return sorted(fits)
 
 
-def _alike(
+def _choose_runs(
     fitting: Mapping[str, Sequence[_Fit]],
     values: Mapping[str, Mapping[str, Any]],
     common: Sequence[str],

@@ -124,7 +124,7 @@ class PaperTable:
     ] = ()  # of a table that scores sentence pairs: those of its columns
     folder: str = ""  # of a paper of the user's own, as it was typed
 
-    def with_sources(self, change: Callable[[RowSource], RowSource]) -> Self:
+    def map_sources(self, change: Callable[[RowSource], RowSource]) -> Self:
         """Return the table with what CHANGE makes of the source of each row and number."""
         sources = {row: change(source) for row, source in self.sources.items()}
         points = tuple(replace(point, source=change(point.source)) for point in self.points)

@@ -22,7 +22,7 @@ from embedlab.core.recipe import (
 )
 from embedlab.experiments.grid_file import with_full_keys
 from embedlab.experiments.paper_table import ENCODER, PaperTable, RowSource
-from embedlab.experiments.plan import GridFolder, GridPlace, GridPlan, Variant
+from embedlab.experiments.plan import GridEnvironment, GridFolder, GridPlan, Variant
 from embedlab.experiments.planner import Planner, run_identity, with_existing_runs
 from embedlab.runs.status import last_dev, run_status, trained_flaw
 
@@ -86,7 +86,7 @@ def for_encoder(table: PaperTable, encoder: str | None) -> tuple[PaperTable, tup
         raise UsageError(
             f"every row of {table.name!r} is about an encoder of its own", hint="remove --encoder"
         )
-    return table.with_sources(_started), left_out
+    return table.map_sources(_started), left_out
 
 
 def for_profile(table: PaperTable, profile: str | None) -> tuple[PaperTable, tuple[str, ...]]:
@@ -157,7 +157,7 @@ def _started(source: RowSource) -> RowSource:
 
 def expand_table(
     table: PaperTable,
-    place: GridPlace,
+    place: GridEnvironment,
     *,
     seeds: Sequence[int],
     threads: int,
@@ -251,7 +251,7 @@ def expected_recipe(
 
 
 def with_chosen_rates(
-    table: PaperTable, place: GridPlace, overrides: Sequence[str], encoder: str | None
+    table: PaperTable, place: GridEnvironment, overrides: Sequence[str], encoder: str | None
 ) -> tuple[PaperTable, list[str]]:
     """Return TABLE with the rates that its paper's grids chose, and a note for each such grid.
 
@@ -293,7 +293,7 @@ def with_chosen_rates(
     def taking(source: RowSource) -> RowSource:
         return replace(source, chosen=chosen.get(training_key(source), {}))
 
-    return table.with_sources(taking), notes
+    return table.map_sources(taking), notes
 
 
 def _start(recipe: Mapping[str, Any], stage: int) -> tuple[Any, Any]:

@@ -79,7 +79,7 @@ class Spread:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Apart:
+class PairTest:
     """How far apart two places are."""
 
     p: float  # two-sided, of "no difference"; nan where it is unknown
@@ -99,7 +99,7 @@ class Pivot:
     is_ranked: bool  # whether the numbers are shares, shown x 100, and the best are marked
     is_by_items: bool  # whether ties are tested over items and seeds, not over seeds alone
     marks: tuple[str, ...]  # "partial", "generated", "overlap"
-    made: tuple[
+    evaluations: tuple[
         tuple[Mapping[str, str], Evaluation], ...
     ]  # the labels and evaluation of each cell that has one
     missing: int  # cells of the plan without these results
@@ -107,7 +107,7 @@ class Pivot:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Result:
+class _CellResult:
     cell: Cell
     scores: Mapping[str, float]  # slice → score, shares x 100
     marks: tuple[str, ...]
@@ -165,16 +165,16 @@ def pivot(
         is_ranked=is_ranked,
         is_by_items=False,
         marks=tuple(sorted({mark for result in results for mark in result.marks})),
-        made=evaluations,
+        evaluations=evaluations,
         missing=len(selected_cells) - len(results),
         averaged=tuple(axis for axis in free_axes if axis not in row_axes),
     )
     if not is_ranked:
         return pivoted
-    return with_ties(pivoted, lambda _, first, second: apart_over_seeds(first, second))
+    return with_ties(pivoted, lambda _, first, second: seed_test(first, second))
 
 
-def _finished(cells: Sequence[Cell], measure: ScoreFilter, score: str | None) -> list[_Result]:
+def _finished(cells: Sequence[Cell], measure: ScoreFilter, score: str | None) -> list[_CellResult]:
     """Return the results of the CELLS that have any; an unknown MEASURE of evaluated ones is
     refused.
     """
@@ -192,7 +192,7 @@ def _finished(cells: Sequence[Cell], measure: ScoreFilter, score: str | None) ->
 
 
 def _spreads(
-    results: Sequence[_Result],
+    results: Sequence[_CellResult],
     row_axes: Sequence[str],
     columns: str | None,
     shown_slices: Sequence[str],
@@ -253,7 +253,7 @@ def _usual(usual: str, names: Sequence[str]) -> str:
     return usual if usual in names or not names else names[0]
 
 
-def _results(cells: Collection[Cell], measure: ScoreFilter) -> Iterator[_Result]:
+def _results(cells: Collection[Cell], measure: ScoreFilter) -> Iterator[_CellResult]:
     for cell in cells:
         run = cell.run
         path = _evaluation_file(run, measure)
@@ -263,10 +263,12 @@ def _results(cells: Collection[Cell], measure: ScoreFilter) -> Iterator[_Result]
         scores = {score.slice: score.scale * score.value for score in evaluation.scores}
         dev = last_dev(run)
         shown_scores = scores if dev is None else {DEV_SCORE: dev.score, **scores}
-        yield _Result(cell=cell, scores=shown_scores, marks=evaluation.marks, evaluation=evaluation)
+        yield _CellResult(
+            cell=cell, scores=shown_scores, marks=evaluation.marks, evaluation=evaluation
+        )
 
 
-def _dev_results(cells: Collection[Cell]) -> Iterator[_Result]:
+def _dev_results(cells: Collection[Cell]) -> Iterator[_CellResult]:
     """Yield the last dev score of each of CELLS whose training is finished."""
     for cell in cells:
         run = cell.run
@@ -276,7 +278,9 @@ def _dev_results(cells: Collection[Cell]) -> Iterator[_Result]:
             marks = marks_of(
                 is_partial=environment.is_partial, is_generated=environment.is_generated
             )
-            yield _Result(cell=cell, scores={DEV_SCORE: dev.score}, marks=marks, evaluation=None)
+            yield _CellResult(
+                cell=cell, scores={DEV_SCORE: dev.score}, marks=marks, evaluation=None
+            )
 
 
 def _evaluation_file(run: RunFolder, measure: ScoreFilter) -> Path:
@@ -303,16 +307,16 @@ def _column_labels(plan: GridPlan, axis: str, keys: Collection[PivotKey]) -> tup
     return (*[""] * has_unlabelled, *plan.axes[axis])
 
 
-def apart_over_seeds(first: Spread, second: Spread) -> Apart:
+def seed_test(first: Spread, second: Spread) -> PairTest:
     """Return how far apart two places are over seeds alone, whose spreads need not be equal."""
     variances = [
         variance(spread.values) / len(spread.values) if len(spread.values) > 1 else math.nan
         for spread in (first, second)
     ]
-    return Apart(p=welch_p(first.values, second.values), variance=sum(variances))
+    return PairTest(p=welch_p(first.values, second.values), variance=sum(variances))
 
 
-def with_ties(pivoted: Pivot, apart: Callable[[str, Spread, Spread], Apart]) -> Pivot:
+def with_ties(pivoted: Pivot, test_pair: Callable[[str, Spread, Spread], PairTest]) -> Pivot:
     """Mark the best of each column, or of the whole table, and what is not distinguishable from it;
     APART is of a slice and two places.
     """
@@ -324,12 +328,12 @@ def with_ties(pivoted: Pivot, apart: Callable[[str, Spread, Spread], Apart]) -> 
             name = key[1] if pivoted.column_axis is None else pivoted.shown[0]
             groups.setdefault(name, {})[key] = spreads[key]
     for name, group_spreads in groups.items():
-        spreads |= marked_best(group_spreads, partial(apart, name))
+        spreads |= marked_best(group_spreads, partial(test_pair, name))
     return replace(pivoted, spreads=spreads)
 
 
 def marked_best(
-    spreads: Mapping[Key, Spread], apart: Callable[[Spread, Spread], Apart]
+    spreads: Mapping[Key, Spread], test_pair: Callable[[Spread, Spread], PairTest]
 ) -> dict[Key, Spread]:
     """Return SPREADS with the best marked, by how much it is too high, and what may be the best as
     well by how far APART they are.
@@ -343,7 +347,7 @@ def marked_best(
     best = max(sound_keys, key=lambda key: marked[key].mean)
     other_keys = [key for key in sound_keys if key != best]
     equal = [key for key in other_keys if marked[best].mean - marked[key].mean < LAST_DIGIT / 2]
-    differences = [apart(marked[best], marked[other_key]) for other_key in other_keys]
+    differences = [test_pair(marked[best], marked[other_key]) for other_key in other_keys]
     corrected = chosen_p([difference.p for difference in differences])
     level, variances = [best], []  # what may be the best as well, and the variances known of it
     for other_key, p, difference in zip(other_keys, corrected, differences, strict=True):

@@ -29,7 +29,7 @@ LONGEST_NAME = 150  # of a grid; its runs add a label and a hash
 
 
 @dataclass(frozen=True, kw_only=True)
-class GridPlace:
+class GridEnvironment:
     """The folders and preferences that all cells of a grid share; folders are absolute."""
 
     runs: str
@@ -155,7 +155,7 @@ class Variant:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _StoredPlace(GridPlace):
+class _StoredPlace(GridEnvironment):
     runs: str | None = None  # type: ignore[assignment]  # not stored
 
 
@@ -203,7 +203,7 @@ class GridPlan:
     seeds: tuple[Seed, ...]
     # of each cell, independent of parallel cells: sums in another order differ in their last digits
     threads: Threads
-    place: GridPlace
+    place: GridEnvironment
 
     def __len__(self) -> int:
         return len(self.variants) * len(self.seeds)
@@ -256,7 +256,7 @@ class GridPlan:
                     )
         values = {name: value for name, value in vars(stored).items() if name != "schema"}
         values["variants"] = tuple(_variant(variant, runs_folder) for variant in stored.variants)
-        values["place"] = GridPlace.from_values(vars(stored.place), runs_folder)
+        values["place"] = GridEnvironment.from_values(vars(stored.place), runs_folder)
         return cls(**values)
 
     @classmethod

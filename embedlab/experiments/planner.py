@@ -36,7 +36,7 @@ from embedlab.data.file_name import file_path, is_hub_name, is_pair_file, is_row
 from embedlab.data.published import datasets_of
 from embedlab.data.source import Source, dataset
 from embedlab.experiments.grid_file import RECIPE_AXIS, Grid
-from embedlab.experiments.plan import GridPlace, GridPlan, Variant, stored_evaluations
+from embedlab.experiments.plan import GridEnvironment, GridPlan, Variant, stored_evaluations
 from embedlab.models.catalog import finished_seeds, starting_location
 from embedlab.models.folder import read_usage
 from embedlab.models.folder_identity import missed_files, used_fingerprint, weights_fingerprint
@@ -57,7 +57,13 @@ class Planner:
     """
 
     def __init__(
-        self, name: str, *, where: str, tasks: Sequence[str] | None, threads: int, place: GridPlace
+        self,
+        name: str,
+        *,
+        where: str,
+        tasks: Sequence[str] | None,
+        threads: int,
+        place: GridEnvironment,
     ) -> None:
         self.name = name  # which the names of new runs begin with
         self.where = where  # names the file in errors
@@ -92,7 +98,9 @@ class Planner:
         )
 
 
-def expand_grid(grid: Grid, place: GridPlace, *, seeds: Sequence[int] | None = None) -> GridPlan:
+def expand_grid(
+    grid: Grid, place: GridEnvironment, *, seeds: Sequence[int] | None = None
+) -> GridPlan:
     """Return the plan of GRID in the folders of PLACE; SEEDS replaces the file's.
 
     A base recipe without the key of an axis has one cell along that axis, as a baseline does; an
@@ -345,7 +353,7 @@ def run_identity(run: str) -> str:
     return run.rpartition(".")[2]
 
 
-def source_of(place: GridPlace) -> Source:
+def source_of(place: GridEnvironment) -> Source:
     """Return the source of the data for the cells of a grid."""
     return Source(
         folder=data_folder(Path(place.data)) if place.data is not None else None,
@@ -354,7 +362,7 @@ def source_of(place: GridPlace) -> Source:
     )
 
 
-def stage_rows(stage: TomlTable, place: GridPlace) -> float:
+def stage_rows(stage: TomlTable, place: GridEnvironment) -> float:
     """Return about how many rows a stage reads, over all epochs."""
     data = stage["data"]
     files = data.get("files", ())

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.recipe import recipe_to_table
 from embedlab.experiments.cells import CellEntry, Cells, CellState
-from embedlab.experiments.plan import Cell, GridFolder, GridPlace, GridPlan
+from embedlab.experiments.plan import Cell, GridEnvironment, GridFolder, GridPlan
 from embedlab.models.folder_files import weight_files
 from embedlab.runs import events
 from embedlab.runs.store import GRIDS, RunFolder, find_runs
@@ -128,7 +128,7 @@ def _encoder(cell: Cell) -> str:
     return str(cell.variant.recipe["encoder"]["model"])
 
 
-def _speeds(place: GridPlace, encoders: Collection[str]) -> dict[str, float]:
+def _speeds(place: GridEnvironment, encoders: Collection[str]) -> dict[str, float]:
     """Return the rows per second of the newest finished runs that started from one of ENCODERS."""
     from embedlab.experiments.planner import (
         stage_rows,

@@ -20,7 +20,7 @@ from embedlab.analysis.evidence import (
     Reach,
     SliceRows,
     average_evidence,
-    joined,
+    merge_rows,
     weakest,
 )
 from embedlab.analysis.measures import MEASURES
@@ -407,7 +407,7 @@ class MeasuredTable:
         if not keys or not {*names} <= positions.keys():
             return None
         evidences = [
-            self._sliced[key].of_members([positions[name] for name in names]) for key in keys
+            self._sliced[key].select_members([positions[name] for name in names]) for key in keys
         ]
         return (
             evidences[0] if len(evidences) == 1 else average_evidence(" + ".join(keys), evidences)
@@ -483,10 +483,10 @@ def _estimate(
             rows.append((number.rows, scale / len(numbers)))
     return Estimate(
         members=scale * values,
-        rows=joined(rows) if rows else None,
+        rows=merge_rows(rows) if rows else None,
         other=scale**2 * (other_variance / len(numbers) ** 2),
         is_recipe=any(member.seed is not None for member in members),
-        behind=tuple(member.runs for member in members),
+        runs_behind=tuple(member.runs for member in members),
     )
 
 

@@ -103,7 +103,7 @@ class Outcomes:
     @cached_property
     def labels(self) -> pl.Series:
         """The gold class of each row; null where items have scores."""
-        column = self._nothing().alias("label")
+        column = self._nulls().alias("label")
         for index, block in enumerate(self.blocks):
             if block.classes:
                 rows = self.rows_of(index)
@@ -118,10 +118,10 @@ class Outcomes:
     @cached_property
     def trained_models(self) -> pl.Series:
         """The models that were trained on text of each row, with their signs; null for none."""
-        column = self.trained(self) if self.trained is not None else self._nothing()
+        column = self.trained(self) if self.trained is not None else self._nulls()
         return column.alias("trained")
 
-    def _nothing(self) -> pl.Series:
+    def _nulls(self) -> pl.Series:
         return pl.Series([None], dtype=pl.String).new_from_index(0, self.rows.height)
 
     @cached_property
@@ -146,7 +146,7 @@ class Outcomes:
             return (
                 self.sentences[name]
                 if name in self.sentences.columns
-                else self._nothing().alias(name)
+                else self._nulls().alias(name)
             )
         if name == "dataset":
             names = pl.Series([block.dataset for block in self.blocks], dtype=pl.String)

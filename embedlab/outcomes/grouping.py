@@ -169,14 +169,14 @@ def halves(outcomes: Outcomes, fits: ItemSelection) -> Iterator[ItemSlice]:
     without a column that the expression reads is left out.
     """
     for block in whole_blocks(outcomes):
-        if block.key not in fits.lacking:
-            holds = fits.holds[block.rows]
+        if block.key not in fits.datasets_without:
+            holds = fits.is_selected[block.rows]
             for key, rows in (("fits", block.rows[holds]), ("rest", block.rows[~holds])):
                 if len(rows):
-                    yield _part_of(block, key, key, rows)
+                    yield _value_slice(block, key, key, rows)
 
 
-def _part_of(
+def _value_slice(
     block: ItemSlice, key: str, title: str, rows: NDArray[np.intp], notes: tuple[str, ...] = ()
 ) -> ItemSlice:
     """Return the ROWS of a dataset that one value, which KEY and TITLE name, is of."""
@@ -197,7 +197,7 @@ def _values(
     distinct = values.unique(maintain_order=True).to_list()
     for value in sorted(distinct, key=by.place) if by.place is not None else distinct:
         key, title = (value, value) if by.is_bare else (f"{by.name}={value}", f"{by.name}: {value}")
-        yield _part_of(block, key, title, rows[(values == value).to_numpy()])
+        yield _value_slice(block, key, title, rows[(values == value).to_numpy()])
 
 
 def quantile_name(by: Property, groups: int = FIFTHS) -> str:
@@ -224,7 +224,7 @@ def _quantiles(
             f"{quantile_name(by, groups)}-{number}",
             f"{GROUP_NAMES[groups]} {number} ({'–'.join(bounds)})",
         )
-        yield _part_of(
+        yield _value_slice(
             block,
             key,
             title,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 COUNTED = ("none", "one", "both")  # of the sentences of a pair; a single sentence has it or not
 
 
-def counted(items: pl.DataFrame, condition: Callable[[pl.Series], pl.Series]) -> pl.Series:
+def count_sentences(items: pl.DataFrame, condition: Callable[[pl.Series], pl.Series]) -> pl.Series:
     """Return how many of each item's sentences CONDITION is true of."""
     first, second = (
         condition(items[name]).fill_null(value=False).cast(pl.Int8)

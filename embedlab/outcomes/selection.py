@@ -34,11 +34,11 @@ class ItemSelection:
     """Items that EXPRESSION is true of."""
 
     expression: str
-    holds: NDArray[np.bool_]  # (rows,)
+    is_selected: NDArray[np.bool_]  # (rows,)
     # whether it reads predictions, errors or notes, or names single items: such a selection has no
     # interval
     is_by_results: bool
-    lacking: tuple[str, ...]  # datasets that have not what the expression reads
+    datasets_without: tuple[str, ...]  # datasets that have not what the expression reads
 
 
 def readable_properties() -> Mapping[str, Property]:
@@ -73,20 +73,20 @@ def items_that_fit(
     What no item has is a UsageError.
     """
     columns: list[pl.Series] = []
-    lacking: list[str] = []
+    datasets_without: list[str] = []
     is_by_results = picks_by_hand(expression)
     for name in dict.fromkeys(condition.meta.root_names()):
         column, is_result = _column(name, outcomes, models)
         is_by_results = is_by_results or is_result
         if name not in _ALWAYS:
-            lacking += refuse_lacking(name, outcomes, column)
+            datasets_without += refuse_lacking(name, outcomes, column)
         columns.append(column.alias(name))
     holds = pl.DataFrame(columns).select(condition).to_series()
     return ItemSelection(
         expression=expression,
-        holds=holds.to_numpy(),
+        is_selected=holds.to_numpy(),
         is_by_results=is_by_results,
-        lacking=tuple(dict.fromkeys(lacking)),
+        datasets_without=tuple(dict.fromkeys(datasets_without)),
     )
 
 
@@ -97,7 +97,7 @@ def select_items(
     selection = items_that_fit(
         outcomes, item_condition(expression, [*models]), models, expression=expression
     )
-    if not selection.holds.any():
+    if not selection.is_selected.any():
         raise UsageError(
             f"no item matches {expression!r}",
             hint="change the expression; without it all items are shown",
@@ -156,8 +156,8 @@ def _rank_errors(outcomes: Outcomes, models: Mapping[str, Sequence[str]]) -> pl.
 def _notes(outcomes: Outcomes) -> pl.Series:
     """Return the user's note on each pair; null without one."""
     notes = PairNotes.load()
-    if notes.trouble is not None:
-        raise notes.trouble
+    if notes.error is not None:
+        raise notes.error
     sentences = pl.DataFrame([outcomes.column(name).alias(name) for name in SENTENCES])
     has_both = sentences.select(pl.all_horizontal(pl.all().is_not_null())).to_series()
     pairs = sentences.filter(has_both)

@@ -11,10 +11,10 @@ import polars as pl
 from embedlab.analysis.near_duplicates import (
     Links,
     NearDuplicates,
+    cached_links,
     links_key,
     links_of,
     near_duplicates,
-    remembered,
     similar_pairs,
 )
 from embedlab.core.cache import cached
@@ -65,7 +65,7 @@ def stored_links(sentences: pl.Series, cache: Path) -> Links:
                 write_table(path, pl.DataFrame(columns, schema=_SCHEMA))
         return links
 
-    return remembered(path, find)
+    return cached_links(path, find)
 
 
 Stored = Mapping[str, Sequence[StoredOutcomes]]  # by member, one a dataset

@@ -39,7 +39,7 @@ from embedlab.tasks.task import scale_of
 
 if TYPE_CHECKING:
     from embedlab.analysis.evidence import ModelColumns
-    from embedlab.comparison.explanation import Explanation
+    from embedlab.comparison.explanation import DifferenceExplanation
     from embedlab.experiments.pivot import Pivot
     from embedlab.experiments.plan import GridPlan
     from embedlab.outcomes.frame import Outcomes
@@ -507,18 +507,18 @@ def _detectable(frame: pl.DataFrame, caption: str = "") -> Drawn:
     "kinds",
     "the difference on each kind of items, with its interval, beside that on all items",
 )
-def _kinds(explanation: "Explanation", rows: int, caption: str) -> Drawn:
+def _kinds(explanation: "DifferenceExplanation", rows: int, caption: str) -> Drawn:
     """All items first, then the kinds on which the difference is most unlike that on the others,
     the surest first; and the combinations of two properties that the other half of the topics
     confirms.
     """
     first_title, second_title = titles_of([explanation.first, explanation.second]).values()
     whole_slice, confirmed = explanation.whole, explanation.search.confirmed[:rows]
-    uneven = {kind.title: kind.slice for kind in explanation.uneven[:rows]}
+    uneven = {kind.title: kind.slice for kind in explanation.kind_differences[:rows]}
     slices_of_title = {
         f"Where {second_title} and {first_title} differ": {"all": whole_slice, **uneven},
         "Two properties together, confirmed": {
-            tested.found.title: tested.found.slice for tested in confirmed
+            tested.kind_difference.title: tested.kind_difference.slice for tested in confirmed
         },
     }
     scale = scale_of(whole_slice.task, whole_slice.metric)

@@ -187,7 +187,7 @@ def _ties(plan: GridPlan, pivot: Pivot) -> str:
 
 
 def _scores(pivot: Pivot) -> Iterator[StoredScore]:
-    return (score for _, evaluation in pivot.made for score in evaluation.scores)
+    return (score for _, evaluation in pivot.evaluations for score in evaluation.scores)
 
 
 def _slice_titles(pivot: Pivot) -> dict[str, str]:
@@ -211,7 +211,7 @@ def _column_titles(pivot: Pivot) -> dict[str, str]:
 def _signatures(plan: GridPlan, pivot: Pivot) -> dict[str, str]:
     """Return the signature of each row: all values of its cells, with the test over their seeds."""
     rows: dict[str, list[Signature]] = {}
-    for labels, evaluation in pivot.made:
+    for labels, evaluation in pivot.evaluations:
         row = " ".join(filter(None, map(labels.get, pivot.row_axes))) or plan.name
         rows.setdefault(row, []).append(evaluation.signature)
     is_tested = pivot.is_ranked and len(plan.seeds) > 1
@@ -268,10 +268,10 @@ def _made_notes(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
     cells: dict[tuple[str, tuple[str, ...]], list[Mapping[str, str]]] = {}
     # of each split that cells were evaluated on
     versions: dict[tuple[str, str], set[tuple[Any, ...]]] = {}
-    for _, evaluation in pivot.made:
+    for _, evaluation in pivot.evaluations:
         for state in evaluation.data:
             versions.setdefault(_split(state), set()).add(_identity(state))
-    for labels, evaluation in pivot.made:
+    for labels, evaluation in pivot.evaluations:
         noted_texts: list[tuple[str, tuple[str, ...]]] = []
         for state in evaluation.data:
             noted_texts += [(note, (note,)) for note in remarks(state)]
@@ -285,7 +285,7 @@ def _made_notes(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
         for noted_text in (*noted_texts, (usage_text, tuple(unusual))):
             cells.setdefault(noted_text, []).append(labels)
     for (note, phrases), cell in cells.items():
-        cell_names = _where(plan, cell, [labels for labels, _ in pivot.made])
+        cell_names = _where(plan, cell, [labels for labels, _ in pivot.evaluations])
         text = f"{cell_names}: {note}" if cell_names else note
         yield Note(text, models=[cell_names] if cell_names else [], short=phrases)
 

@@ -305,7 +305,7 @@ def subject_of(comparison: TaskComparison) -> str:
 
 def items_of(comparison: TaskComparison) -> str:
     """Return how many items each slice of a comparison has."""
-    slices = [row for row in comparison.slices if not row.average_of]
+    slices = [row for row in comparison.slices if not row.averaged_keys]
     common = ", those that all models score" if comparison.rows is not None else ""
     return f"{counted_items({item_row.slice_title: item_row.items for item_row in slices})}{common}"
 

@@ -17,7 +17,7 @@ from embedlab.reports.notes import generated_note, usage_notes, with_marks
 from embedlab.reports.scores import overlap_fields, overlap_footnotes
 from embedlab.reports.tables import Column, Table, TableCell, attributes
 from embedlab.scoring.provenance import overlap_sign
-from embedlab.scoring.task_comparison import Gathered
+from embedlab.scoring.task_comparison import ComparisonInput
 from embedlab.tasks.task import scale_of
 
 DIGITS = 3  # of a similarity
@@ -34,7 +34,7 @@ def listed_columns(models: Sequence[str]) -> list[str]:
 
 
 def pair_list(
-    gathered: Gathered, pairs: pl.DataFrame, title: str, *, added: Sequence[str]
+    gathered: ComparisonInput, pairs: pl.DataFrame, title: str, *, added: Sequence[str]
 ) -> Table:
     """One row for each of PAIRS, which have the columns of `pair_columns` and those ADDED, of text;
     its frame has one row a pair and model. A similarity is marked where its model was trained on
@@ -53,7 +53,7 @@ def pair_list(
                     "model": model,
                     "similarity": pair[model],
                     "error": pair[f"error({model})"],
-                    "marks": ", ".join(sorted(gathered.known[model].marks)),
+                    "marks": ", ".join(sorted(gathered.models_by_name[model].marks)),
                     **overlap_fields(overlap),
                 }
             )
@@ -75,7 +75,7 @@ def pair_list(
         *gathered.notes,
         *([sign_line] if any(map(any, overlaps_of_model.values())) else []),
         *overlap_footnotes(
-            {name: evaluation.overlaps for name, evaluation in gathered.known.items()}
+            {name: evaluation.overlaps for name, evaluation in gathered.models_by_name.items()}
         ),
         *usage_notes(gathered.models, gathered.facts),
     ]

@@ -35,7 +35,7 @@ from embedlab.reports.tables import (
     columns_of,
     number,
 )
-from embedlab.scoring.task_comparison import Gathered, TaskComparison
+from embedlab.scoring.task_comparison import ComparisonInput, TaskComparison
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -49,7 +49,7 @@ class Reproduction:
     numbers: Mapping[CellKey, ComparedNumber] = field(default_factory=dict)  # none of a figure
     row_order: RowOrder | None = None
     compared: tuple[TaskComparison, ...] = ()  # of a figure, one an answer
-    scored: Gathered | None = None
+    scored: ComparisonInput | None = None
     # of a figure along epochs: the mean dev score after each, by row
     curves: Mapping[str, Sequence[float]] = field(default_factory=dict)
 

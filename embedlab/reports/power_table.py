@@ -86,7 +86,7 @@ def power_table(
     if detect is not None:
         columns.append(Column("seeds_needed", f"seeds for {detect:g}", align="right"))
     averages = {
-        compared_slice.key for compared_slice in comparison.slices if compared_slice.average_of
+        compared_slice.key for compared_slice in comparison.slices if compared_slice.averaged_keys
     }
     counts = {
         compared_slice.slice_title: compared_slice.items

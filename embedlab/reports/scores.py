@@ -55,7 +55,7 @@ from embedlab.scoring.task_comparison import TEST, TaskComparison
 from embedlab.tasks.task import scale_of
 
 if TYPE_CHECKING:
-    from embedlab.analysis.another_dataset import Elsewhere
+    from embedlab.analysis.another_dataset import NewDatasetEffect
     from embedlab.choices import TableRows
     from embedlab.data.marks import Overlap
     from embedlab.data.mteb_files import StatedFigures
@@ -209,7 +209,7 @@ def comparison_table(
     for model in stated:
         for index, compared_slice in ranked:
             row = _stated_row(
-                model, compared_slice.task, compared_slice.key, compared_slice.average_of
+                model, compared_slice.task, compared_slice.key, compared_slice.averaged_keys
             )
             records.append(row | {"place": index})
     leading = columns_of_slices(comparison, records)
@@ -225,7 +225,7 @@ def comparison_table(
         *comparison_notes(
             slices, comparison.models, slicing.margin, has_differences=rows == "slices"
         ),
-        *_elsewhere_notes(comparison.elsewhere, titles),
+        *_elsewhere_notes(comparison.new_datasets, titles),
         *slice_notes(comparison.slices),
         *(_printed_note(line, slicing.aggregate) for line in printed),
         *(
@@ -243,7 +243,7 @@ def comparison_table(
         answer=verdicts(slices, names, by=slicing.by),
         signatures=comparison.signatures,
         titles=titles,
-        records={"another_dataset": [*map(_elsewhere_record, comparison.elsewhere)]},
+        records={"another_dataset": [*map(_elsewhere_record, comparison.new_datasets)]},
         caption=lambda: comparison_caption(
             comparison, "differences" if rows == "slices" else "scores"
         ),
@@ -374,7 +374,7 @@ def compared_rows(
             "place": index,
             "title": title,
             "scale": scale,
-            "by": "average" if compared_slice.average_of else property_name,
+            "by": "average" if compared_slice.averaged_keys else property_name,
             "slice": compared_slice.slice_key,
             "items": compared_slice.items,
             "sentences": compared_slice.sentences or None,
@@ -394,7 +394,8 @@ def compared_rows(
                 "letters": score.letters or None,
                 "mark": overlap_mark(overlap),
                 "marks": ", ".join(sorted(comparison.model_marks.get(model, ()))),
-                "published": line and _printed(line, compared_slice.key, compared_slice.average_of),
+                "published": line
+                and _printed(line, compared_slice.key, compared_slice.averaged_keys),
                 **overlap_fields(overlap),
                 **_difference_fields(compared_slice.differences.get(model), scale),
             }
@@ -409,7 +410,7 @@ def _difference_fields(difference: Difference | None, scale: float) -> Row:
         "difference_low": scale * difference.low,
         "difference_high": scale * difference.high,
         "difference_design_effect": difference.uncertainty.design_effect,
-        "difference_without_topic": scale * topic.without if topic else None,
+        "difference_without_topic": scale * topic.score_without if topic else None,
     }
     if not isnan(difference.p_holm):
         tested = attributes(difference, "p significant reach")
@@ -589,18 +590,20 @@ def _evaluation_notes(evaluations: Mapping[str, Sequence[Evaluation]]) -> Iterat
         yield from usage_note(model, [facts_of(evaluation, "truncated") for evaluation in members])
 
 
-def _elsewhere_record(elsewhere: Elsewhere) -> Row:
+def _elsewhere_record(elsewhere: NewDatasetEffect) -> Row:
     """Return what is known of another dataset, as tables show it."""
     scale = scale_of(elsewhere.task, elsewhere.metric)
     record = {**vars(elsewhere), "datasets": [*elsewhere.datasets]}
     return record | attributes(elsewhere, "mean low high new_low new_high", scale)
 
 
-def _elsewhere_notes(elsewheres: Sequence[Elsewhere], titles: Mapping[str, str]) -> Iterator[str]:
+def _elsewhere_notes(
+    elsewheres: Sequence[NewDatasetEffect], titles: Mapping[str, str]
+) -> Iterator[str]:
     """Yield a line for each kind of datasets: each model's mean difference on such datasets, and
     where that on another one is expected.
     """
-    kinds: dict[tuple[str, str, tuple[str, ...]], list[Elsewhere]] = {}
+    kinds: dict[tuple[str, str, tuple[str, ...]], list[NewDatasetEffect]] = {}
     for elsewhere in elsewheres:
         kinds.setdefault((elsewhere.task, elsewhere.metric, elsewhere.datasets), []).append(
             elsewhere
@@ -657,10 +660,10 @@ class StatedModel:
 
     def stated(self, datasets: Iterable[str]) -> list[StatedFigures]:
         """Return the figures of DATASETS, some of which may be no number."""
-        from embedlab.data.mteb_files import plain_name
+        from embedlab.data.mteb_files import task_key
 
-        names = {*map(plain_name, datasets)}
-        return [figure for figure in self.figures if plain_name(figure.task) in names]
+        names = {*map(task_key, datasets)}
+        return [figure for figure in self.figures if task_key(figure.task) in names]
 
     def notes(self, datasets: Iterable[str]) -> Iterator[str]:
         """Yield what the figures of DATASETS are, with revision and split, and which files are

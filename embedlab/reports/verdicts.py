@@ -38,7 +38,7 @@ def verdicts(
         same_task = tasks.setdefault(compared_slice.task, [compared_slice])
         if compared_slice is not same_task[0] and compared_slice.metric == same_task[0].metric:
             same_task.append(compared_slice)
-        if not compared_slice.average_of:
+        if not compared_slice.averaged_keys:
             measures.setdefault(compared_slice.task, {same_task[0].metric}).add(
                 compared_slice.metric
             )
@@ -80,9 +80,9 @@ def _sentence(
         if not isnan(compared_slice.differences[model].delta)
     ]
     single_slices = [
-        compared_slice for compared_slice in known_slices if not compared_slice.average_of
+        compared_slice for compared_slice in known_slices if not compared_slice.averaged_keys
     ]
-    averages = [compared_slice for compared_slice in slices if compared_slice.average_of]
+    averages = [compared_slice for compared_slice in slices if compared_slice.averaged_keys]
     overall = averages[-1] if averages else single_slices[0] if len(single_slices) == 1 else None
     signs = [direction(compared_slice.differences[model]) for compared_slice in single_slices]
     winner, loser = names

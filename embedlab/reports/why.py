@@ -15,9 +15,9 @@ from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.rank_errors import RIGHT, WRONG
 from embedlab.analysis.seed_notes import REACH_NOTE, REACHES
 from embedlab.comparison.combinations import FEWEST_OF_HALF, FEWEST_SEEDS, Tested
-from embedlab.comparison.explanation import Explanation, Side
+from embedlab.comparison.explanation import DifferenceExplanation, Side
 from embedlab.comparison.in_common import FEWEST_WITH_WORD
-from embedlab.comparison.uneven import FEWEST, Uneven
+from embedlab.comparison.uneven import FEWEST, KindDifference
 from embedlab.core.note import Note
 from embedlab.models.grammar import titles_of
 from embedlab.reports.frames import Row, schema_of, tidy_frame
@@ -73,7 +73,9 @@ WHY = schema_of(
 )
 
 
-def why_tables(explanation: Explanation, comparison: TaskComparison, *, rows: int) -> list[Table]:
+def why_tables(
+    explanation: DifferenceExplanation, comparison: TaskComparison, *, rows: int
+) -> list[Table]:
     """Return the tables of an explanation, each of ROWS rows at most; their frames have all.
 
     People see the first one, and the others with all notes.
@@ -96,11 +98,11 @@ def why_tables(explanation: Explanation, comparison: TaskComparison, *, rows: in
 
 
 def _where(
-    explanation: Explanation, comparison: TaskComparison, rows: int
+    explanation: DifferenceExplanation, comparison: TaskComparison, rows: int
 ) -> tuple[Table, list[Row]]:
     """Return the kinds of items on which the difference is most unlike that on the others."""
     first_title, second_title = _titles(explanation).values()
-    kinds = explanation.uneven
+    kinds = explanation.kind_differences
     whole_difference = explanation.whole.differences[explanation.second]
     difference = _cell(whole_difference, explanation, whole_difference.reach_sign)
     shown_rows: list[Row] = [{"slice": "all", "items": explanation.items, "difference": difference}]
@@ -129,7 +131,7 @@ def _where(
     return table, [_kind_facts(kind, explanation) for kind in kinds]
 
 
-def _answer(explanation: Explanation) -> Iterator[str]:
+def _answer(explanation: DifferenceExplanation) -> Iterator[str]:
     """Yield in words which model is better, on what that is unlike, and who alone is right."""
     names = _titles(explanation)
     yield from verdicts([explanation.whole], [*names])
@@ -143,12 +145,15 @@ def _answer(explanation: Explanation) -> Iterator[str]:
     yield f"of {explanation.items:,} items, {' and '.join(lone_texts)}"
 
 
-def _findings(explanation: Explanation) -> Iterator[str]:
+def _findings(explanation: DifferenceExplanation) -> Iterator[str]:
     """Yield the surest of each kind of findings that are clear."""
     second_title, search = _titles(explanation)[explanation.second], explanation.search
     confirmation = "confirmed on other topics" + (" and seeds: " if search.seeds else ": ")
-    kinds = [(kind, "") for kind in explanation.uneven if kind.contrast.significant]
-    for kinds_found in (kinds, [(tested.found, confirmation) for tested in search.confirmed]):
+    kinds = [(kind, "") for kind in explanation.kind_differences if kind.contrast.significant]
+    for kinds_found in (
+        kinds,
+        [(tested.kind_difference, confirmation) for tested in search.confirmed],
+    ):
         for kind, lead in kinds_found[:1]:
             point_gain = _scale(explanation) * kind.contrast.delta
             does = f"{abs(point_gain):z.1f} points {'more' if point_gain > 0 else 'less'}"
@@ -167,8 +172,8 @@ def _findings(explanation: Explanation) -> Iterator[str]:
             )
 
 
-def _where_notes(explanation: Explanation, shown: int) -> Iterator[str]:
-    kinds = explanation.uneven
+def _where_notes(explanation: DifferenceExplanation, shown: int) -> Iterator[str]:
+    kinds = explanation.kind_differences
     if not kinds:
         yield f"no property splits a dataset into two parts of {FEWEST} items or more"
         return
@@ -195,14 +200,14 @@ def _where_notes(explanation: Explanation, shown: int) -> Iterator[str]:
         )
 
 
-def _combined(explanation: Explanation, rows: int) -> tuple[Table, list[Row]]:
+def _combined(explanation: DifferenceExplanation, rows: int) -> tuple[Table, list[Row]]:
     """Return the combinations of two properties that the other half confirms; the surest three
     where it confirms none.
     """
     search, scale = explanation.search, _scale(explanation)
 
     def facts_of(tested: Tested) -> Row:
-        return _kind_facts(tested.found, explanation) | {
+        return _kind_facts(tested.kind_difference, explanation) | {
             "part": "combination",
             "searched": scale * tested.searched,
             "could_find": scale * tested.smallest,
@@ -218,7 +223,7 @@ def _combined(explanation: Explanation, rows: int) -> tuple[Table, list[Row]]:
         _difference_columns(explanation),
         [
             _kind_cells(
-                combination.found,
+                combination.kind_difference,
                 explanation,
                 REACHES[combination.reach] * combination.is_confirmed,
             )
@@ -227,14 +232,15 @@ def _combined(explanation: Explanation, rows: int) -> tuple[Table, list[Row]]:
         [
             *_combined_notes(explanation),
             *hanging_note(
-                (tested.found.title, tested.found.contrast.topic) for tested in combinations
+                (tested.kind_difference.title, tested.kind_difference.contrast.topic)
+                for tested in combinations
             ),
         ],
     )
     return table, [facts_of(tested) for tested in search.tested]
 
 
-def _combined_notes(explanation: Explanation) -> Iterator[str]:
+def _combined_notes(explanation: DifferenceExplanation) -> Iterator[str]:
     search, scale = explanation.search, _scale(explanation)
     count, (searched_items, tested_items) = len(search.tested), search.items
     seeds_note = "".join(
@@ -264,7 +270,7 @@ def _combined_notes(explanation: Explanation) -> Iterator[str]:
     )
 
 
-def _common(side: Side, explanation: Explanation, rows: int) -> tuple[Table, list[Row]]:
+def _common(side: Side, explanation: DifferenceExplanation, rows: int) -> tuple[Table, list[Row]]:
     """Return what is more or less frequent among the items on which one model alone is right."""
     records = [
         {
@@ -317,7 +323,7 @@ def _common(side: Side, explanation: Explanation, rows: int) -> tuple[Table, lis
     return Table(title, columns, shown_rows, notes), [*common, *word_records]
 
 
-def _rule_of_sides(explanation: Explanation) -> str:
+def _rule_of_sides(explanation: DifferenceExplanation) -> str:
     outcomes = explanation.outcomes
     if explanation.errors.ranks is not None:
         rule = (
@@ -338,7 +344,7 @@ def _rule_of_sides(explanation: Explanation) -> str:
     return "right: the class that most seeds give is the gold one"
 
 
-def _typical(side: Side, explanation: Explanation) -> tuple[Table, list[Row]]:
+def _typical(side: Side, explanation: DifferenceExplanation) -> tuple[Table, list[Row]]:
     """Return items with the largest leads of the model that alone is right."""
     outcomes, errors, titles = explanation.outcomes, explanation.errors, _titles(explanation)
     ranks: dict[str, np.ndarray] = {}
@@ -346,8 +352,8 @@ def _typical(side: Side, explanation: Explanation) -> tuple[Table, list[Row]]:
     if errors.ranks is not None and errors.gold_ranks is not None:
         ranks = {"gold": errors.gold_ranks, "first": errors.ranks[0], "second": errors.ranks[1]}
         meaning = "; percentile ranks within the dataset"
-    elif errors.found_at is not None:
-        ranks = dict(zip(("first", "second"), errors.found_at, strict=True))
+    elif errors.mean_ranks is not None:
+        ranks = dict(zip(("first", "second"), errors.mean_ranks, strict=True))
         meaning = "; numbers: the rank of the relevant text, which is the second one"
     records: list[Row] = []
     for row in side.typical:
@@ -370,11 +376,11 @@ def _typical(side: Side, explanation: Explanation) -> tuple[Table, list[Row]]:
     return Table(title, columns, records, notes), records
 
 
-def _titles(explanation: Explanation) -> dict[str, str]:
+def _titles(explanation: DifferenceExplanation) -> dict[str, str]:
     return titles_of([explanation.first, explanation.second])
 
 
-def _scale(explanation: Explanation) -> float:
+def _scale(explanation: DifferenceExplanation) -> float:
     return scale_of(explanation.whole.task, explanation.whole.metric)
 
 
@@ -382,7 +388,7 @@ def _sign(text: str) -> Note:
     return Note(text, short=[text], kind="sign")
 
 
-def _difference_columns(explanation: Explanation) -> list[Column]:
+def _difference_columns(explanation: DifferenceExplanation) -> list[Column]:
     first_title, second_title = _titles(explanation).values()
     return [
         *columns_of("slice = items [key]", "items = n"),
@@ -391,7 +397,7 @@ def _difference_columns(explanation: Explanation) -> list[Column]:
     ]
 
 
-def _kind_facts(kind: Uneven, explanation: Explanation) -> Row:
+def _kind_facts(kind: KindDifference, explanation: DifferenceExplanation) -> Row:
     """Return what the frame has of a kind of items."""
     scale, scores, contrast = _scale(explanation), kind.slice.scores, kind.contrast
     difference = kind.slice.differences[explanation.second]
@@ -412,7 +418,7 @@ def _kind_facts(kind: Uneven, explanation: Explanation) -> Row:
     }
 
 
-def _kind_cells(kind: Uneven, explanation: Explanation, sign: str) -> Row:
+def _kind_cells(kind: KindDifference, explanation: DifferenceExplanation, sign: str) -> Row:
     """Return what the table shows of a kind of items; SIGN is that of its contrast."""
     return {
         "slice": kind.title,
@@ -423,7 +429,7 @@ def _kind_cells(kind: Uneven, explanation: Explanation, sign: str) -> Row:
 
 
 def _cell(
-    difference: Difference, explanation: Explanation, sign: str = "", of: int = 1
+    difference: Difference, explanation: DifferenceExplanation, sign: str = "", of: int = 1
 ) -> TableCell:
     """Return a difference OF one, or of two, differences."""
     scale = _scale(explanation)

@@ -86,14 +86,18 @@ def training_notes(spec: ModelSpec) -> tuple[str, ...]:
                 *fitted,
                 *flaws,
                 *shortened,
-                *(note for data_state, run in unread_parts for note in _read(data_state, run)),
+                *(
+                    note
+                    for data_state, run in unread_parts
+                    for note in _partial_read_notes(data_state, run)
+                ),
                 *stated_text_notes(spec),
             ]
         )
     )
 
 
-def _read(data_state: Mapping[str, Any], run: RunFolder) -> Iterator[str]:
+def _partial_read_notes(data_state: Mapping[str, Any], run: RunFolder) -> Iterator[str]:
     """Yield notes on data, in its DATA STATE, that a run did not read completely."""
     name, rows, used_rows = (
         f"{data_state['name']} {data_state.get('split')}",

@@ -67,16 +67,16 @@ def member_result(
     score_place = ScorePlace.of(spec, session.settings)
     setting = selected.definition.setting(work.setting)
     if not (work.again or spec.without):
-        usable = _usable(score_place, selected, texts, setting, session.settings)
+        usable = _usable_outcomes(score_place, selected, texts, setting, session.settings)
         usable_datasets = {outcome.dataset for outcome in usable.values()}
-        if stored is not None and _itemised(selected.task, stored) <= usable_datasets:
+        if stored is not None and _datasets_with_items(selected.task, stored) <= usable_datasets:
             if not work.wants_items:
                 session.note(
                     f"{spec.name}: {stored.task} was evaluated before on the same data "
                     "(--again of `embedlab evaluate` repeats it)"
                 )
                 stored = with_training(stored, spec)
-            return TaskResult(evaluation=stored, outcomes=_in_order(usable, texts))
+            return TaskResult(evaluation=stored, outcomes=_in_task_order(usable, texts))
         wanted_names = dict.fromkeys(texts.names if work.wants_items and texts is not None else ())
         missing_names = tuple(name for name in wanted_names if name not in usable)
         template = (
@@ -92,7 +92,7 @@ def member_result(
                 name = selected.evaluation_name(setting)
                 empty = replace(template, task=name, model=spec.name, data=(), marks=(), scores=())
                 empty = replace(empty, refused=())
-                return TaskResult(evaluation=empty, outcomes=_in_order(usable, texts))
+                return TaskResult(evaluation=empty, outcomes=_in_task_order(usable, texts))
             if texts is not None and is_partial_possible:
                 missing_selection, missing_texts = (
                     SelectedTask(task=selected.task, names=missing_names),
@@ -112,7 +112,7 @@ def member_result(
                     start_progress,
                 )
                 combined = usable | {outcome.name: outcome for outcome in evaluated.outcomes}
-                return replace(evaluated, outcomes=_in_order(combined, texts))
+                return replace(evaluated, outcomes=_in_task_order(combined, texts))
     result = evaluate_task(
         selected.task,
         spec,
@@ -128,10 +128,10 @@ def member_result(
         except MissingError as full:  # a disk that takes nothing costs time, not the answer
             session.warn(f"{full.message}: the evaluation is shown, not stored")
     by_name = {outcome.name: outcome for outcome in result.outcomes}
-    return replace(result, tested=(), outcomes=_in_order(by_name, texts))
+    return replace(result, tested=(), outcomes=_in_task_order(by_name, texts))
 
 
-def _in_order(
+def _in_task_order(
     by_dataset: Mapping[str, StoredOutcomes], texts: Texts | None
 ) -> tuple[StoredOutcomes, ...]:
     """Return the outcomes BY DATASET in the order in which their task reads the datasets."""
@@ -146,7 +146,7 @@ def has_all_items(
     wanted_names = {*texts.names} if work.wants_items else set()
     score_place, setting = ScorePlace.of(spec, settings), selected.definition.setting(work.setting)
     return bool(wanted_names) and wanted_names <= {
-        *_usable(score_place, selected, texts, setting, settings)
+        *_usable_outcomes(score_place, selected, texts, setting, settings)
     }
 
 
@@ -311,7 +311,7 @@ def _averages(result: TaskResult, overlaps: Mapping[str, Overlap]) -> dict[str, 
     return {name: counts for name, counts in averages.items() if counts}
 
 
-def _usable(
+def _usable_outcomes(
     score_place: ScorePlace,
     selected: SelectedTask,
     texts: Texts | None,
@@ -337,7 +337,7 @@ def _usable(
     }
 
 
-def _itemised(task: str, evaluation: Evaluation) -> set[str]:
+def _datasets_with_items(task: str, evaluation: Evaluation) -> set[str]:
     """Return the datasets for which an evaluation of a task stores outcomes."""
     measures = find_task(task).measures
     scores = [score for score in evaluation.scores if score.by == "dataset"]

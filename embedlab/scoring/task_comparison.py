@@ -98,7 +98,7 @@ class TaskComparison(Comparison):
 
 
 @dataclass(kw_only=True)
-class KnownModel:
+class ModelProvenance:
     """What is known of a model on some tasks, beside its numbers."""
 
     text: KnownText | None = None  # that it was trained on; None where it is unknown
@@ -110,14 +110,14 @@ class KnownModel:
 
 
 @dataclass(kw_only=True)
-class Gathered:
+class ComparisonInput:
     """What models are and predict on some tasks, before it is sliced and compared."""
 
     models: Sequence[ModelColumns]
     order: Sequence[str]  # of the tasks
     outcomes: list[Outcomes] = field(default_factory=list)
     figures: list[Evidence] = field(default_factory=list)  # numbers without items
-    known: dict[str, KnownModel] = field(default_factory=dict)  # by model
+    models_by_name: dict[str, ModelProvenance] = field(default_factory=dict)  # by model
     facts: dict[str, Facts] = field(default_factory=dict)  # by member that could do a task
     notes: list[str] = field(default_factory=list)
     states: list[DatasetState] = field(default_factory=list)
@@ -127,12 +127,12 @@ class Gathered:
     @property
     def marks(self) -> set[str]:
         """The marks of any model's numbers."""
-        return {*chain(*(model.marks for model in self.known.values()))}
+        return {*chain(*(model.marks for model in self.models_by_name.values()))}
 
     @property
     def texts(self) -> Mapping[str, KnownText]:
         """The training text of models, where it is known."""
-        models = self.known.items()
+        models = self.models_by_name.items()
         return {name: model.text for name, model in models if model.text is not None}
 
     @property
@@ -140,12 +140,12 @@ class Gathered:
         """The items of tasks whose gold and predictions are scores."""
         return [outcomes for outcomes in self.outcomes if outcomes.has_scores]
 
-    def of_rows(self, rows: Sequence[ModelColumns]) -> Gathered:
+    def with_rows(self, rows: Sequence[ModelColumns]) -> ComparisonInput:
         """Return the results of other models, whose members are models here."""
         models = {}
         for row in rows:
-            members = [self.known[member] for member in row.members]
-            models[row.name] = KnownModel(
+            members = [self.models_by_name[member] for member in row.members]
+            models[row.name] = ModelProvenance(
                 text=members[0].text,
                 lack=members[0].lack,
                 marks={*chain(*(member_model.marks for member_model in members))},
@@ -156,7 +156,7 @@ class Gathered:
                 },
                 signatures=[value for member_model in members for value in member_model.signatures],
             )
-        return replace(self, models=rows, known=models)
+        return replace(self, models=rows, models_by_name=models)
 
     def compare(self, slicing: Slicing, progress: Progress | None = None) -> TaskComparison:
         """Return the models compared with the first of them on what SLICING picks and cuts."""
@@ -166,7 +166,9 @@ class Gathered:
             key=lambda evidence: task_order[evidence.task]
         )  # numbers without items stay with their task
         compared_slices = compare_slices(evidence, self.models, slicing)
-        averages = {slice_evidence.key for slice_evidence in evidence if slice_evidence.average_of}
+        averages = {
+            slice_evidence.key for slice_evidence in evidence if slice_evidence.averaged_keys
+        }
         counts = {
             name: {
                 key: counted for key, counted in overlap.items() if counted and key not in averages
@@ -181,7 +183,7 @@ class Gathered:
             facts=self.facts,
             model_marks={
                 name: model.marks | {COMMON} if slicing.common else model.marks
-                for name, model in self.known.items()
+                for name, model in self.models_by_name.items()
             },
             notes=tuple(self.notes),
             left_out=tuple(left_out),
@@ -197,7 +199,7 @@ class Gathered:
         left out, and compared of all rows.
         """
         if not self.outcomes:
-            overlaps = {name: model.overlaps for name, model in self.known.items()}
+            overlaps = {name: model.overlaps for name, model in self.models_by_name.items()}
             return [*self.figures], overlaps, [], (0, 0)
         members, outcomes = member_columns(self.models), joined_outcomes(self.outcomes)
         models = {model.name: model.members for model in self.models}
@@ -235,16 +237,18 @@ class Gathered:
         unread_texts = [
             f"{model.name}: {known_model.lack}"
             for model in self.models
-            if is_looked_up and (known_model := self.known.get(model.name)) and known_model.lack
+            if is_looked_up
+            and (known_model := self.models_by_name.get(model.name))
+            and known_model.lack
         ]
         left_out_notes = (
             [f"items may be in training text that is not at hand: {'; '.join(unread_texts)}"]
             if unread_texts
             else []
         )
-        if selection is not None and selection.holds.all() and not left_out_notes:
+        if selection is not None and selection.is_selected.all() and not left_out_notes:
             left_out_notes = [
-                f"nothing is left out: all {len(selection.holds):,} items fit {slicing.where!r}"
+                f"nothing is left out: all {len(selection.is_selected):,} items fit {slicing.where!r}"
             ]
         left_out = [*left_out_notes, *_left_out(outcomes, parts, slicing, selection, by)]
         if not slicing.is_plain:
@@ -278,7 +282,10 @@ class Gathered:
             for name, text in self.texts.items()
         }
         if slicing.is_plain:
-            for name, model in self.known.items():  # what is declared, and kept without text
+            for (
+                name,
+                model,
+            ) in self.models_by_name.items():  # what is declared, and kept without text
                 nonempty = {
                     key: overlap for key, overlap in by_model.get(name, {}).items() if overlap
                 }
@@ -291,7 +298,9 @@ class Gathered:
         meanings = [f"@{name}={expression}" for name, expression in slicing.meanings.items()]
         signatures = {}
         for model in (
-            (model for model in slices[0].scores if self.known[model].signatures) if slices else ()
+            (model for model in slices[0].scores if self.models_by_name[model].signatures)
+            if slices
+            else ()
         ):
             compared_slices = [
                 compared for compared in slices if not isnan(compared.scores[model].value)
@@ -299,9 +308,9 @@ class Gathered:
             sizes = {
                 (compared.task, compared.slice_key): compared.items
                 for compared in compared_slices
-                if not compared.average_of
+                if not compared.averaged_keys
             }
-            merged_signature = merged(self.known[model].signatures)
+            merged_signature = merged(self.models_by_name[model].signatures)
             signature = replace(
                 merged_signature,
                 data=(*merged_signature.data, *self.common),
@@ -335,8 +344,10 @@ def _left_out(
     if by != DATASET:
         from embedlab.outcomes.grouping import lacking_datasets
 
-        without_property = lacking_datasets(outcomes, by) if isinstance(by, str) else by.lacking
-    without_condition = selection.lacking if selection is not None else ()
+        without_property = (
+            lacking_datasets(outcomes, by) if isinstance(by, str) else by.datasets_without
+        )
+    without_condition = selection.datasets_without if selection is not None else ()
     sliced_datasets = {outcomes.blocks[part.block].dataset for part in parts}
     unmatched = [
         block.dataset
@@ -430,7 +441,7 @@ def shared_rows(
     """
     names = {slice_evidence.key: slice_evidence.slice_key for slice_evidence in evidence}
     datasets_by_key = {
-        slice_evidence.key: [names[key] for key in slice_evidence.average_of]
+        slice_evidence.key: [names[key] for key in slice_evidence.averaged_keys]
         or [names[slice_evidence.key]]
         for slice_evidence in evidence
     }

@@ -83,7 +83,7 @@ def training_text(spec: ModelSpec, settings: Settings) -> TrainingText:
     texts, notes = [], []
     for run in lineage(spec):
         try:
-            texts.append(_known(run, settings))
+            texts.append(_run_text(run, settings))
         except EmbedlabError as error:
             notes.append(
                 Note(
@@ -116,7 +116,7 @@ def _union(texts: Sequence[KnownText]) -> KnownText | None:
 
 def stated_corpora(spec: ModelSpec, settings: Settings) -> tuple[StatedCorpus, ...]:
     """Return what the cards of the published models in SPEC state."""
-    folders = [folder for model in published_models(spec) if (folder := published_folder(model))]
+    folders = [folder for model in foreign_models(spec) if (folder := published_folder(model))]
     if not folders:
         return ()
     from embedlab.data.stated_corpora import card_corpora, open_stated
@@ -125,12 +125,12 @@ def stated_corpora(spec: ModelSpec, settings: Settings) -> tuple[StatedCorpus, .
     return tuple(open_stated([*names], Source.from_settings(settings), settings.cache))
 
 
-def published_models(spec: ModelSpec) -> Iterator[ModelSpec]:
+def foreign_models(spec: ModelSpec) -> Iterator[ModelSpec]:
     """Yield the models with weights in SPEC, and those that its runs started from, that embedlab
     did not train.
     """
     for part in spec.parts:
-        yield from published_models(part)
+        yield from foreign_models(part)
     if spec.parts or spec.counts_words:
         return
     if not runs_in(spec):
@@ -163,7 +163,7 @@ def store_lineage(spec: ModelSpec, folder: Path, settings: Settings) -> None:
             without_folders(run.recipe()), replace(run.environment(), command=(), host="")
         )
         with suppress(EmbedlabError):  # scoring the model reports what cannot be counted
-            _known(run, settings).write(stored.training_text_file)
+            _run_text(run, settings).write(stored.training_text_file)
 
 
 def lineage(spec: ModelSpec) -> Iterator[RunFolder]:
@@ -214,7 +214,7 @@ def starting_models(run: RunFolder) -> tuple[ModelSpec, ...]:
     )
 
 
-def _known(run: RunFolder, settings: Settings) -> KnownText:
+def _run_text(run: RunFolder, settings: Settings) -> KnownText:
     if not run.training_text_file.exists():
         return _count_again(run, settings)
     try:
@@ -245,14 +245,14 @@ def _read_again(run: RunFolder, settings: Settings) -> KnownText:
     from embedlab.training.stage_data import open_stages
 
     stages = open_stages(run.recipe(), source, environment.seed)
-    if [_content(vars(state)) for data in stages for state in data.states] != [
-        _content(state_form) for state_form in environment.data
+    if [_state_identity(vars(state)) for data in stages for state in data.states] != [
+        _state_identity(state_form) for state_form in environment.data
     ]:
         raise MissingError("its training data has changed since")
     return KnownText.of(data.rows.frame[data.read] for data in stages)
 
 
-def _content(state_form: Mapping[str, Any]) -> tuple[Any, ...]:
+def _state_identity(state_form: Mapping[str, Any]) -> tuple[Any, ...]:
     return (
         state_form["name"],
         state_form.get("split"),

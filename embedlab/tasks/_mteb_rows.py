@@ -121,7 +121,7 @@ class OpenedTask:
                 ]
                 return type(rows).from_list(readable_rows)
             shortened = {key: value if key in _IDS else kept(value) for key, value in rows.items()}
-            return _asked(rows, shortened) if _IDS[0] in shortened else shortened
+            return _answerable_queries(rows, shortened) if _IDS[0] in shortened else shortened
 
         task, shortened, numbers = copy(self.task), dict(self.parts), dict(self.numbers)
         task.dataset = kept(task.dataset)
@@ -172,7 +172,7 @@ def _shortened(row: Mapping[str, Any], refused: Set[str]) -> dict[str, Any]:
     }
 
 
-def _asked(full_search: Mapping[str, Any], readable: dict[str, Any]) -> dict[str, Any]:
+def _answerable_queries(full_search: Mapping[str, Any], readable: dict[str, Any]) -> dict[str, Any]:
     """Return the READABLE rest of a search, without queries that lost a relevant document."""
     lost_documents = {*full_search["corpus"]["id"]} - {*readable["corpus"]["id"]}
     relevant, ranked = full_search[_IDS[0]], full_search.get(_IDS[1])
@@ -276,12 +276,12 @@ def open_task(name: str, source: Source) -> OpenedTask:
         ) from error
     except ValueError as error:
         raise UsageError(f"{name}: {error}", hint="name subsets that the task has") from error
-    _refuse_others(name, task)
+    _refuse_unsupported(name, task)
     state = _load(name, task, source)
     return OpenedTask(name=name, task=task, parts=_parts(name, task, state))
 
 
-def _refuse_others(name: str, task: Any) -> None:
+def _refuse_unsupported(name: str, task: Any) -> None:
     if task.is_aggregate:
         names = ", ".join(f"{PREFIX}{member_task.metadata.name}" for member_task in task.tasks)
         raise UsageError(
@@ -330,7 +330,7 @@ def _load_folder(task: Any, folder: Path) -> dict[str, str]:
         task.metadata = task.metadata.model_copy(
             update={"dataset": {**task.metadata.dataset, "path": str(folder.absolute())}}
         )
-        with _client(offline=True), _own_cache():
+        with _client(offline=True), _private_cache():
             task.load_data()
         return copy_hashes(folder)
     task.dataset, hashes = _local_rows(task, folder)
@@ -340,7 +340,7 @@ def _load_folder(task: Any, folder: Path) -> dict[str, str]:
 
 
 @contextmanager
-def _own_cache() -> Iterator[None]:
+def _private_cache() -> Iterator[None]:
     """Let the hub's client forget what it reads: in its shared cache a folder is known by its last
     name and its card alone.
     """

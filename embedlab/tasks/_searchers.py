@@ -285,7 +285,7 @@ class Searcher:
         if self._parts:
             return self._reranked(queries)
         if self._run is not None:
-            return _found(self._run, queries)
+            return _stored_order(self._run, queries)
         return OfSimilarities(
             found=self._similarities(queries), queries=queries, start_progress=self._start
         )
@@ -344,7 +344,7 @@ class Searcher:
         )
 
 
-def _found(run: Run, queries: Queries) -> DocumentOrder:
+def _stored_order(run: Run, queries: Queries) -> DocumentOrder:
     """Return the order in a file, with notes on what the program and the data do not share."""
     name = queries.part.state.name
     numbers, positions = ({key: index for index, key in enumerate(ids)} for ids in queries.ids)

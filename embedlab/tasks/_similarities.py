@@ -155,7 +155,7 @@ def pair_scores(outcomes: Outcomes, member: str) -> tuple[StoredScore, ...]:
             evidence = outcome_evidence(measured, [member], aggregate=aggregate, is_tested=False)
             scores += [
                 (
-                    "average" if slice_evidence.average_of else "dataset",
+                    "average" if slice_evidence.averaged_keys else "dataset",
                     slice_evidence,
                     aggregate,
                     None,

@@ -39,9 +39,9 @@ from embedlab.tasks.task import (
     evaluation_of,
     outcomes_of,
     own_items,
+    part_texts,
     score,
     skipped,
-    texts_of,
 )
 
 CLOSER, MARGIN = "entailed closer", "margin"
@@ -92,7 +92,7 @@ class Contrast(Task):
 
     def texts(self, source: Source, selection: Selection) -> Texts:
         """Return the sentences of the selected triples."""
-        return texts_of(*_opened(source, selection.names or self.datasets), COLUMNS)
+        return part_texts(*_opened(source, selection.names or self.datasets), COLUMNS)
 
     def items(self, source: Source, names: Sequence[str]) -> list[GoldItems]:
         """Return the triples of the datasets in NAMES; they have no classes."""
@@ -115,7 +115,7 @@ class Contrast(Task):
         )
         scorer = scorer_for(spec, settings, cache=settings.cache)
         margins_of_parts = [margins_by(scorer, part, start_progress("sentences")) for part in parts]
-        scores = list(chain(*map(scores_of, parts, margins_of_parts)))
+        scores = list(chain(*map(contrast_scores, parts, margins_of_parts)))
         notes = [*map(baseline_note, parts), *skipped(missing_errors)]
         names = [part.state.name for part in parts]
         averages = {} if selection.names else self.averages(names, self.name)
@@ -151,7 +151,7 @@ class Contrast(Task):
         return {"average of three": self.averaged} if {*self.averaged} <= {*datasets} else {}
 
 
-def scores_of(part: Part, item_margins: Numbers) -> Iterator[StoredScore]:
+def contrast_scores(part: Part, item_margins: Numbers) -> Iterator[StoredScore]:
     """Yield the measures of a dataset, then those of each of its phenomena."""
     anchors, name = anchor_numbers(part), part.state.name
     kinds = phenomenon_of(part.frame["sentence2"], part.frame["contradicted"])

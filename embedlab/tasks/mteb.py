@@ -287,7 +287,7 @@ def _classes(
     return outcomes_of(evaluation, repeated, gold, predicted, split="test", rows=rows)
 
 
-def _brought(spec: ModelSpec, opened: Sequence[OpenedTask]) -> TaskResult:
+def _from_files(spec: ModelSpec, opened: Sequence[OpenedTask]) -> TaskResult:
     """Return what mteb's own files hold of a model: outcomes of predictions, otherwise stated
     figures.
     """
@@ -412,7 +412,7 @@ class Mteb(Task):
             open_task(name, Source.from_settings(settings)) for name in _typed(selection.names)
         ]
         result = (
-            _brought(spec, opened)
+            _from_files(spec, opened)
             if spec.shipped.score_rows is not None
             else _evaluated(spec, settings, start_progress, opened)
         )

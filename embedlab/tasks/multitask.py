@@ -39,8 +39,8 @@ from embedlab.tasks.task import (
     evaluation_of,
     outcomes_of,
     own_items,
+    part_texts,
     score,
-    texts_of,
 )
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class Multitask(Task):
     def texts(self, source: Source, selection: Selection) -> Texts:
         """Return the sentences of the three datasets."""
         parts = [source.open(name, "dev") for name in MULTITASK_DATASETS]
-        return texts_of(parts, sides=("sentence", *SENTENCES))
+        return part_texts(parts, sides=("sentence", *SENTENCES))
 
     def items(self, source: Source, names: Sequence[str]) -> Sequence[GoldItems]:
         """Return the items of the two datasets with classes that NAMES lists."""

@@ -37,9 +37,9 @@ from embedlab.tasks.task import (
     evaluation_of,
     outcomes_of,
     own_items,
+    part_texts,
     score,
     skipped,
-    texts_of,
 )
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Nli(Task):
 
     def texts(self, source: Source, selection: Selection) -> Texts:
         """Return the sentences of the selected pairs."""
-        return texts_of(*_opened(source, selection.names or self.datasets))
+        return part_texts(*_opened(source, selection.names or self.datasets))
 
     def items(self, source: Source, names: Sequence[str]) -> list[GoldItems]:
         """Return the pairs of the datasets in NAMES."""

@@ -379,7 +379,7 @@ class PairTask(Task):
         """Return the sentences of its pairs."""
         parts, missing_errors = self._open(source, selection.names)
         return replace(
-            texts_of(parts, missing_errors),
+            part_texts(parts, missing_errors),
             datasets=tuple(dataset_of(part.state) for part in parts),
             notes=tuple(pair_notes(parts)),
             is_encoded_at_once=True,
@@ -490,10 +490,10 @@ pair_task = PairTask  # its name in earlier plug-ins
 
 def pair_texts(source: Source, datasets: Sequence[str]) -> Texts:
     """Return the sentences of the pairs of DATASETS."""
-    return texts_of(*available(datasets, lambda name: open_scored(source, name)))
+    return part_texts(*available(datasets, lambda name: open_scored(source, name)))
 
 
-def texts_of(
+def part_texts(
     parts: Sequence[Part], missing: Sequence[MissingError] = (), sides: Sequence[str] = SENTENCES
 ) -> Texts:
     """Return the sentences of PARTS in those of the columns SIDES that they have."""

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from record import write_table
 from scipy.special import stdtrit
 
-from embedlab.analysis.another_dataset import predicted
+from embedlab.analysis.another_dataset import predict_difference
 from embedlab.analysis.uncertainty import SeedSpread, seed_noise
 
 Floats = NDArray[np.float64]
@@ -71,7 +71,7 @@ def main() -> None:
                         if has_seeds
                         else (0.0, np.inf)
                     )
-                    _, own, new = predicted(differences, deviations**2, *noise)
+                    _, own, new = predict_difference(differences, deviations**2, *noise)
                     usual = with_one_variance(differences, deviations**2)
                     found.append(
                         (

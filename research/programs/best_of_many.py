@@ -27,7 +27,7 @@ from simulated_scores import BEST, Floats, Graph, World
 from embedlab.analysis.evidence import ModelColumns
 from embedlab.analysis.seed_tests import holm
 from embedlab.analysis.weighing import Weighed
-from embedlab.experiments.pivot import ALPHA, Apart, Spread, apart_over_seeds, marked_best
+from embedlab.experiments.pivot import ALPHA, PairTest, Spread, marked_best, seed_test
 
 GRAPH = ("sts-benchmark",)
 COUNTS = (16, 32, 64)
@@ -64,7 +64,7 @@ class Tables:
 
     def draw(
         self, graph: Graph, rng: np.random.Generator
-    ) -> tuple[dict[int, Spread], list[Apart], Floats]:
+    ) -> tuple[dict[int, Spread], list[PairTest], Floats]:
         """The places of a table x 100, how far each is from the best but for it, and the true
         values x 100.
         """
@@ -79,11 +79,7 @@ class Tables:
             best = max(spreads, key=lambda place: spreads[place].mean)
             return (
                 spreads,
-                [
-                    apart_over_seeds(spreads[best], one)
-                    for place, one in spreads.items()
-                    if place != best
-                ],
+                [seed_test(spreads[best], one) for place, one in spreads.items() if place != best],
                 100 * (BEST - gaps),
             )
         counts = (self.seeds,) * self.cells
@@ -105,7 +101,7 @@ class Tables:
             100 * (BEST - gaps),
         )
 
-    def _apart(self, evidence: object, first: int, second: int) -> Apart:
+    def _apart(self, evidence: object, first: int, second: int) -> PairTest:
         members = [
             place * self.seeds + seed for place in (first, second) for seed in range(self.seeds)
         ]
@@ -117,10 +113,11 @@ class Tables:
             )
             for name in "ab"
         ]
-        weighed = Weighed(evidence.of_members(members), models)  # type: ignore[attr-defined]
-        parts = weighed.of_pair["a", "b"].parts
-        return Apart(
-            p=weighed.p["a", "b"], variance=100**2 * (parts.rows + parts.seeds + parts.other)
+        weighed = Weighed(evidence.select_members(members), models)  # type: ignore[attr-defined]
+        parts = weighed.pair_uncertainties["a", "b"].parts
+        return PairTest(
+            p=weighed.p["a", "b"],
+            variance=100**2 * (parts.rows + parts.seeds + parts.other_variance),
         )
 
 

@@ -57,7 +57,7 @@ def claims_of_table(
     members = [seed for seeds in own for seed in seeds]
     claims, measured = {}, {}
     for column in columns:
-        weighed = Weighed(evidence[column].of_members(members), models)
+        weighed = Weighed(evidence[column].select_members(members), models)
         for first, second in combinations([model.name for model in models], 2):
             name = f"{first} {second} {column}"
             claims[name] = Claim(table="t", first=first, second=second, direction="above")
@@ -73,7 +73,7 @@ def order_of_table(evidence: Evidence, own: Sequence[Sequence[int]]) -> list[flo
     assert evidence.rows is not None
     ordering = Ordering(
         [
-            Estimate(members=evidence.points[list(seeds)], rows=evidence.rows.of_members(seeds))
+            Estimate(members=evidence.points[list(seeds)], rows=evidence.rows.select_members(seeds))
             for seeds in own
         ]
     )

@@ -262,7 +262,9 @@ class EquivalenceJob:
             weighed, pairs = weighed_runs(graph, drawn, self.seeds, [self.seeds])
             for pair in pairs:
                 apart = weighed.means[pair[0]] - weighed.means[pair[1]]
-                found.append(weighed.of_pair[pair].equivalence(apart, self.margin) < 0.05)
+                found.append(
+                    weighed.pair_uncertainties[pair].equivalence(apart, self.margin) < 0.05
+                )
         return found
 
 

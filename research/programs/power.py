@@ -126,7 +126,9 @@ class Study:
     def plan(self, graph: Graph, seeds: tuple[int, int], seed: int) -> Figure:
         """The figure of a pilot on GRAPH."""
         weighed = self._weighed(graph, seeds, seed, 0.0)
-        return Plan(weighed.of_pair["a", "b"], weighed.spreads["a", "b"]).with_seeds(self.seeds)
+        return Plan(weighed.pair_uncertainties["a", "b"], weighed.spreads["a", "b"]).with_seeds(
+            self.seeds
+        )
 
     @staticmethod
     def _weighed(graph: Graph, seeds: tuple[int, int], seed: int, difference: float) -> Weighed:

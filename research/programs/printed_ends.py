@@ -145,7 +145,7 @@ class End:
 
 def ends_of(weighed: Weighed, pair: tuple[str, str]) -> Iterator[End]:
     """Yield both ends of the interval of a difference."""
-    uncertainty, topics = weighed.of_pair[pair], weighed.topics
+    uncertainty, topics = weighed.pair_uncertainties[pair], weighed.topics
     assert topics is not None
     own = sums_of(weighed, pair)
     for distance, skew, sign in zip(uncertainty.reach(), uncertainty.skew, (1, -1), strict=True):
@@ -156,7 +156,7 @@ def ends_of(weighed: Weighed, pair: tuple[str, str]) -> Iterator[End]:
 
 def own_p(weighed: Weighed, pair: tuple[str, str]) -> Iterator[float]:
     """Yield the p of both ends as the package has it."""
-    uncertainty = weighed.of_pair[pair]
+    uncertainty = weighed.pair_uncertainties[pair]
     below, above = uncertainty.reach()
     yield uncertainty.p(below)
     yield uncertainty.p(-above)
@@ -177,9 +177,9 @@ def noise_at(uncertainty: Uncertainty) -> float:
     from scipy.stats import norm, t
 
     if not uncertainty.seeds:
-        return float(np.sqrt(uncertainty.other))
+        return float(np.sqrt(uncertainty.other_variance))
     ratio = t.ppf(LEVEL / 2, uncertainty.seeds_freedom) / norm.ppf(LEVEL / 2)
-    return float(np.sqrt(uncertainty.seeds * ratio**2 + uncertainty.other))
+    return float(np.sqrt(uncertainty.seeds * ratio**2 + uncertainty.other_variance))
 
 
 def by_random_signs(ends: Sequence[End], signs: int, rng: np.random.Generator) -> Floats:
@@ -235,7 +235,7 @@ def few_topics(outcomes: Outcomes, models: Sequence[ModelColumns], dataset: str)
             [model.name for model in models if not model.is_recipe], 2
         ):
             difference = weighed.means[first] - weighed.means[second]
-            uncertainty = weighed.of_pair[first, second]
+            uncertainty = weighed.pair_uncertainties[first, second]
             distance = difference / uncertainty.skew[0 if difference >= 0 else 1]
             flipped = sums_of(weighed, (first, second)) + weighed.topics.shares * distance
             reached = [

@@ -24,7 +24,7 @@ from record import write_table
 from embedlab.analysis.dependence import SharedSentences
 from embedlab.analysis.near_duplicates import near_duplicates
 from embedlab.analysis.overlap import dice_of_rows
-from embedlab.analysis.reading_effect import rank_errors, reading_effect
+from embedlab.analysis.reading_effect import rank_errors_among, reading_effect
 from embedlab.analysis.topics import join_topics, largest_joined
 from embedlab.data.source import Source
 
@@ -85,7 +85,7 @@ def row(frame: pl.DataFrame, runs: int, planted: float, whole: bool) -> list[str
         is_read = (rng.random(count) < 0.5)[topics] if whole else rng.random(len(gold)) < 0.5
         after = np.where(is_read, before + planted * (gold - before), before)
         effects.append(reading_effect(gold, after, reference, is_read, **facts))
-        errors = [rank_errors(gold, scores, ~is_read)[is_read] for scores in (before, after)]
+        errors = [rank_errors_among(gold, scores, ~is_read)[is_read] for scores in (before, after)]
         gains.append(50 * float((errors[0] - errors[1]).mean()))
     truth = float(np.mean(gains))
     covered = np.mean([effect.low <= truth <= effect.high for effect in effects])

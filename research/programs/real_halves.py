@@ -122,7 +122,8 @@ def differences(one: Evidence, names: Sequence[str]) -> tuple[Floats, Floats]:
     weighed = Weighed(one, [ModelColumns(name=name, members=(name,)) for name in names])
     found = [weighed.means[first] - weighed.means[second] for first, second in weighed.pairs]
     reaches = [
-        [(replace(own, topics=None)).reach(), own.reach()] for own in weighed.of_pair.values()
+        [(replace(own, topics=None)).reach(), own.reach()]
+        for own in weighed.pair_uncertainties.values()
     ]
     return np.array(found), np.array(reaches).transpose(1, 2, 0)
 

@@ -69,22 +69,26 @@ def evidence_of_runs(graph: Graph, drawn: Sequence[tuple[Floats, Floats]]) -> li
     """
     from embedlab.analysis.evidence import Evidence
     from embedlab.analysis.influence import spearman_influences
-    from embedlab.analysis.leaving_out import of_measure, of_members, spearman_without
+    from embedlab.analysis.leaving_out import (
+        leave_out_of_measure,
+        leave_out_of_members,
+        spearman_without,
+    )
 
     parts = []
     for name, own, rows in graph.datasets:
         of = [(gold[own], members[:, own]) for gold, members in drawn]
         points = [_spearman(*one) for one in of]
         leaving = [
-            of_measure(point, partial(spearman_without, gold, list(members)))
+            leave_out_of_measure(point, partial(spearman_without, gold, list(members)))
             for point, (gold, members) in zip(points, of, strict=True)
         ]
         found, contributions = (
             np.concatenate(points),
             np.concatenate([spearman_influences(*one) for one in of]) / len(own),
         )
-        together = of_members(leaving, range(len(found)))
-        rows = _with(rows, contributions=contributions, leaving=together)
+        together = leave_out_of_members(leaving, range(len(found)))
+        rows = _with(rows, contributions=contributions, leave_out=together)
         parts.append(
             Evidence(
                 key=name, title=name, items=len(own), points=found, rows=rows, scale="correlation"
@@ -102,7 +106,9 @@ def average_of(name: str, parts: Sequence, graph: Graph) -> Any:  # Evidence
     known = graph.averages.setdefault(tuple(part.key for part in parts), average.rows)
     return replace(
         average,
-        rows=_with(known, contributions=average.rows.contributions, leaving=average.rows.leaving),
+        rows=_with(
+            known, contributions=average.rows.contributions, leave_out=average.rows.leave_out
+        ),
     )
 
 
@@ -181,7 +187,7 @@ def intervals_of_runs(
     if len(graph.names) > 1:
         plain = of_one_sum(weighed, keys)
         for intervals, pair in zip(found, keys, strict=True):
-            intervals["flips of one sum"] = plain.of_pair[pair].interval(
+            intervals["flips of one sum"] = plain.pair_uncertainties[pair].interval(
                 plain.means[pair[0]] - plain.means[pair[1]]
             )
     return [found[start : start + len(rows)] for start in range(0, len(found), len(rows))]
@@ -227,7 +233,10 @@ def of_one_sum(weighed: Any, pairs: Sequence[tuple[str, str]]) -> Any:  # Weighe
 
 
 def _intervals(weighed: Any, pair: tuple[str, str], seeds: Sequence[int]) -> Intervals:  # Weighed
-    delta, uncertainty = weighed.means[pair[0]] - weighed.means[pair[1]], weighed.of_pair[pair]
+    delta, uncertainty = (
+        weighed.means[pair[0]] - weighed.means[pair[1]],
+        weighed.pair_uncertainties[pair],
+    )
     if np.isnan(uncertainty.rows):
         return {}  # of too few topics
     intervals = {
@@ -250,7 +259,7 @@ def first_seeds(one: Any, drawn: Sequence[int], wanted: Sequence[int]) -> Any:  
     places = np.concatenate(
         [start + np.arange(count) for start, count in zip(starts, wanted, strict=True)]
     )
-    return one.of_members(places)
+    return one.select_members(places)
 
 
 def _around(middle: float, half: float) -> tuple[float, float]:

@@ -180,7 +180,7 @@ class Seeds:
         the deal is found once.
         """
         return [
-            contrast_evidence(one.own.key, one.own, one.others)
+            contrast_evidence(one.kind_evidence.key, one.kind_evidence, one.other_evidence)
             for one in measured_kinds(self.outcomes, self.names, self.kinds)
         ]
 
@@ -197,7 +197,7 @@ class Seeds:
         """Return whether some kind of items is starred of two models of one recipe."""
         places = self.dealt(size, rng)
         compared = compare_evidence(
-            [one.of_members(places) for one in self.contrasts], self.models(places)
+            [one.select_members(places) for one in self.contrasts], self.models(places)
         )
         return any(one.differences["B"].significant for one in compared)
 

@@ -56,7 +56,7 @@ from embedlab.scoring.readiness import Work
 from embedlab.scoring.results import member_result, stored_evaluation
 from embedlab.scoring.selection import SelectedTask
 from embedlab.scoring.task_comparison import (
-    Gathered,
+    ComparisonInput,
     TaskComparison,
     figure_evidence,
     item_outcomes,
@@ -261,7 +261,9 @@ def together(parts: Sequence[Mapping[str, Mapping[str, Overlap]]]) -> dict[str, 
     }
 
 
-def near_links(gathered: Gathered) -> dict[str, dict[str, tuple[tuple[int, int, float], ...]]]:
+def near_links(
+    gathered: ComparisonInput,
+) -> dict[str, dict[str, tuple[tuple[int, int, float], ...]]]:
     """Return the texts of each task and dataset that are nearly the same, by their numbers."""
     links: dict[str, dict[str, tuple[tuple[int, int, float], ...]]] = {}
     for block in (block for outcomes in gathered.outcomes for block in outcomes.blocks):
@@ -295,7 +297,9 @@ def with_near(
     return replace(outcomes, blocks=tuple(blocks))
 
 
-def with_properties(items: pl.DataFrame, gathered: Gathered, names: Sequence[str]) -> pl.DataFrame:
+def with_properties(
+    items: pl.DataFrame, gathered: ComparisonInput, names: Sequence[str]
+) -> pl.DataFrame:
     """Return ITEMS with the value of each property in NAMES, which GATHERED models' items have."""
     if not names:
         return items

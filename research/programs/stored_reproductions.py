@@ -69,14 +69,14 @@ def models_of_pairs(
     members = [
         ModelColumns(name=member, members=(member,), runs=(runs,), is_published=model.is_published)
         for model in scored.models
-        for member, runs in zip(model.members, model.behind, strict=True)
+        for member, runs in zip(model.members, model.runs_behind, strict=True)
     ]
     return StoredModels(
         columns={model.name: model for model in scored.models},
         known=EvaluatedRows(
             evaluations=evaluations,
             answers={},
-            scored=scored.of_rows(members),
+            scored=scored.with_rows(members),
             missing=(),
         ),
         training={member: stored.training for member, stored in scored.stored.items()},
@@ -213,7 +213,7 @@ def members_of(model: ModelColumns) -> tuple[Member, ...]:
     seeds = model.seeds or (None,) * len(model.members)
     return tuple(
         Member(name=name, seed=seed, runs=runs)
-        for name, seed, runs in zip(model.members, seeds, model.behind, strict=True)
+        for name, seed, runs in zip(model.members, seeds, model.runs_behind, strict=True)
     )
 
 

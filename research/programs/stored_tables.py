@@ -58,8 +58,8 @@ from embedlab.scoring.provenance import training_marks, training_notes
 from embedlab.scoring.results import model_facts
 from embedlab.scoring.selection import SelectedTask
 from embedlab.scoring.task_comparison import (
-    Gathered,
-    KnownModel,
+    ComparisonInput,
+    ModelProvenance,
     Progress,
     TaskComparison,
     shared_rows,
@@ -111,7 +111,7 @@ class StoredTable:
 
 
 @dataclass(kw_only=True)
-class StoredPairs(Gathered):
+class StoredPairs(ComparisonInput):
     """Scored pairs whose models are gone."""
 
     stored: Mapping[str, StoredMember]
@@ -180,7 +180,7 @@ def store(path: Path, names: Sequence[str], settings: Settings, *, fifths: bool)
     stored_table.cache_clear()
 
 
-def similarities(scored: Gathered) -> pl.DataFrame:
+def similarities(scored: ComparisonInput) -> pl.DataFrame:
     """Return the key of each pair of SCORED, and its similarity to each member."""
     (outcomes,) = scored.outcomes
     keys = pair_keys(outcomes.sentences).alias("pair_key")
@@ -190,7 +190,7 @@ def similarities(scored: Gathered) -> pl.DataFrame:
 
 
 def stored_members(
-    scored: Gathered, models: Sequence[Model], settings: Settings
+    scored: ComparisonInput, models: Sequence[Model], settings: Settings
 ) -> dict[str, StoredMember]:
     """Return what tables say of each member of SCORED."""
     (outcomes,) = scored.outcomes
@@ -252,7 +252,7 @@ def joined(old: ModelColumns, new: ModelColumns) -> ModelColumns:
     parts = {
         seed: (member, runs)
         for model in (old, new)
-        for seed, member, runs in zip(model.seeds, model.members, model.behind, strict=True)
+        for seed, member, runs in zip(model.seeds, model.members, model.runs_behind, strict=True)
     }
     seeds = tuple(sorted(parts))
     return ModelColumns(
@@ -273,7 +273,7 @@ def with_columns_of(old: pl.DataFrame, new: pl.DataFrame, path: Path) -> pl.Data
     return pl.concat([old, new.drop("pair_key")], how="horizontal")
 
 
-def score_all(names: Sequence[str], settings: Settings, datasets: Sequence[str]) -> Gathered:
+def score_all(names: Sequence[str], settings: Settings, datasets: Sequence[str]) -> ComparisonInput:
     """Return the pairs of the seven test splits, or of DATASETS alone, scored by the models called
     NAMES.
     """
@@ -375,8 +375,8 @@ def stored_pairs(
                 )
             ),
         ],
-        known={
-            name: KnownModel(
+        models_by_name={
+            name: ModelProvenance(
                 signatures=[stored[member].signature for member in behind],
                 marks={
                     *data_marks(states),
@@ -402,7 +402,7 @@ def training_text(scored: StoredPairs, settings: Settings) -> KnownText:
     known with the encoder alone. Seeds whose recipe was not stored yet have read what the others of
     their run have.
     """
-    runs = {run for model in scored.models for behind in model.behind for run in behind}
+    runs = {run for model in scored.models for behind in model.runs_behind for run in behind}
     known = {
         run: member.training.recipe
         for run, member in scored.stored.items()
@@ -458,9 +458,9 @@ def unseen_pairs(scored: StoredPairs, settings: Settings) -> tuple[StoredPairs, 
             scored,
             outcomes=[unseen],
             is_unseen=True,
-            known={
+            models_by_name={
                 name: replace(model, marks=model.marks - {OVERLAP})
-                for name, model in scored.known.items()
+                for name, model in scored.models_by_name.items()
             },
         ),
         f"{unseen.rows.height} of {pairs.rows.height} pairs: no model of the table was trained "

@@ -22,20 +22,22 @@ from stored_tables import StoredPairs, stored_pairs
 
 from embedlab.analysis.evidence import Evidence, contrast_evidence, member_columns
 from embedlab.comparison.comparison import Slicing
-from embedlab.comparison.explanation import Explanation, explained
+from embedlab.comparison.explanation import DifferenceExplanation, explain_difference
 from embedlab.comparison.uneven import item_kinds, measured_kinds
 from embedlab.core.settings import Settings, load_settings
 from embedlab.outcomes.frame import DATASET
 from embedlab.scoring.task_comparison import TaskComparison
 
 
-def explained_again(scored: StoredPairs) -> tuple[Explanation, TaskComparison]:
+def explained_again(scored: StoredPairs) -> tuple[DifferenceExplanation, TaskComparison]:
     """Return why the two models of SCORED differ, and both compared, by the procedure of today."""
     from embedlab.commands.why import HALVES_SEED
 
     compared = scored.compare(Slicing())
     rng = np.random.default_rng(HALVES_SEED)
-    return explained(scored.pairs, scored.models, compared.evidence, rng=rng, examples=0), compared
+    return explain_difference(
+        scored.pairs, scored.models, compared.evidence, rng=rng, examples=0
+    ), compared
 
 
 def contrasts_by_kind(scored: StoredPairs) -> dict[str, Evidence]:
@@ -44,7 +46,9 @@ def contrasts_by_kind(scored: StoredPairs) -> dict[str, Evidence]:
     """
     measured = measured_kinds(scored.pairs, member_columns(scored.models), item_kinds(scored.pairs))
     return {
-        f"{one.kind.by}={one.kind.value}": contrast_evidence(one.own.key, one.own, one.others)
+        f"{one.kind.by}={one.kind.value}": contrast_evidence(
+            one.kind_evidence.key, one.kind_evidence, one.other_evidence
+        )
         for one in measured
     }
 

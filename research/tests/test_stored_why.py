@@ -57,7 +57,7 @@ def test_a_page_says_why_two_models_differ_without_them(settings: Settings, tmp_
         assert "\n".join(rows) in made
     assert refreshed(made, tmp_path, settings) == made
 
-    kinds = found.explanation.uneven
+    kinds = found.explanation.kind_differences
     keys = {f"{one.by}={one.value}": one.contrast for one in kinds}
     assert {
         *contrasts_by_kind(stored_pairs(file, ["dice", model], settings, "dataset", "sick-r"))

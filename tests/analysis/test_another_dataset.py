@@ -13,7 +13,11 @@ from scipy import stats
 from scipy.optimize import brentq
 
 from embedlab.analysis import another_dataset
-from embedlab.analysis.another_dataset import apart, elsewhere, predicted
+from embedlab.analysis.another_dataset import (
+    independent_datasets,
+    predict_difference,
+    predict_new_dataset,
+)
 from embedlab.analysis.comparison import compare_evidence
 from embedlab.analysis.evidence import Evidence, ModelColumns, average_evidence
 from tests.analysis.made import recipe, scored, single
@@ -22,7 +26,7 @@ DIFFERENCES = np.array([1.0, 4.0, -3.0, 2.0, 6.0])
 
 
 def test_without_variance_inside_datasets_the_intervals_are_students() -> None:
-    mean, own, new = predicted(DIFFERENCES, np.full(5, 1e-12))
+    mean, own, new = predict_difference(DIFFERENCES, np.full(5, 1e-12))
     reach = stats.t.ppf(0.975, 4) * DIFFERENCES.std(ddof=1)
     assert mean == pytest.approx(2.0)
     assert own == pytest.approx((2 - reach * sqrt(1 / 5), 2 + reach * sqrt(1 / 5)), abs=0.02)
@@ -46,7 +50,7 @@ def test_the_intervals_are_those_of_draws() -> None:
         weights = 1 / (variances + between)
         centre = (weights * DIFFERENCES).sum() / weights.sum() + rng.normal() / sqrt(weights.sum())
         drawn.append((centre, centre + sqrt(between) * rng.normal()))
-    _, own, new = predicted(DIFFERENCES, variances)
+    _, own, new = predict_difference(DIFFERENCES, variances)
     centres, others = np.array(drawn).T
     assert np.mean((centres > own[0]) & (centres < own[1])) == pytest.approx(0.95, abs=0.018)
     assert np.mean((others > new[0]) & (others < new[1])) == pytest.approx(0.95, abs=0.018)
@@ -70,7 +74,7 @@ def test_as_many_datasets_as_possible_that_hardly_share_pairs_are_counted(
         texts = [rng.integers(0, 9, (rng.integers(1, 6), 2)).astype(np.uint64) for _ in range(6)]
         pairs = [len(np.unique(np.sort(own), axis=0)) for own in texts]
         clashing = clashes(texts)
-        found, shared = apart(texts)
+        found, shared = independent_datasets(texts)
         assert shared == 0
         sets = [some for count in range(7) for some in combinations(range(6), count)]
         fitting = [some for some in sets if not clashing & {*permutations(some, 2)}]
@@ -81,7 +85,10 @@ def test_as_many_datasets_as_possible_that_hardly_share_pairs_are_counted(
             assert not any({*some} > {*found} for some in fitting)
             shares = [sum(place == one for one, _ in clashing) for place in range(6)]
             assert min(shares) == min(shares[place] for place in found)
-    assert apart([np.array([[1, 2]], np.uint64), np.array([[2, 1]], np.uint64)]) == ([0], 0)
+    assert independent_datasets([np.array([[1, 2]], np.uint64), np.array([[2, 1]], np.uint64)]) == (
+        [0],
+        0,
+    )
 
 
 RUNS = tuple(frozenset({f"run@{seed}"}) for seed in (1, 2, 3))
@@ -109,7 +116,7 @@ def datasets(
 def test_five_datasets_that_share_few_pairs_say_something_of_another_one() -> None:
     for count, repeated, said in ((4, 0, []), (5, 0, [5]), (5, 2, []), (6, 3, [5])):
         evidence = datasets(count, repeated=repeated)
-        found = elsewhere(evidence, compare_evidence(evidence, [A, B]), [A, B])
+        found = predict_new_dataset(evidence, compare_evidence(evidence, [A, B]), [A, B])
         assert [len(one.datasets) for one in found] == said
         for one in found:
             assert one.shared_pairs == 0
@@ -123,7 +130,7 @@ def test_another_dataset_is_no_surer_than_the_average_over_those_at_hand() -> No
     own = average.differences["b"]
     wide = replace(own, low=own.delta - 50, high=own.delta + 60)
     average = replace(average, differences={"b": wide})
-    (found,) = elsewhere(evidence, [*slices, average], [A, B])
+    (found,) = predict_new_dataset(evidence, [*slices, average], [A, B])
     ends = (found.mean - 50, found.mean + 60)
     assert (found.low, found.high) == (found.new_low, found.new_high) == pytest.approx(ends)
 
@@ -139,7 +146,7 @@ def test_what_is_said_of_another_dataset_is_by_the_differences_and_what_seeds_va
     """Of models that share runs the differences vary, seed by seed."""
     evidence = datasets(5, members=3 + len(second.members))
     slices = compare_evidence(evidence, [first, second])
-    (found,) = elsewhere(evidence, slices, [first, second])
+    (found,) = predict_new_dataset(evidence, slices, [first, second])
     points = np.mean([one.points for one in evidence], axis=0)
     own, other = points[:3], points[3:]
     noise, freedom = own.var(ddof=1) / 3, 2.0
@@ -151,7 +158,7 @@ def test_what_is_said_of_another_dataset_is_by_the_differences_and_what_seeds_va
     differences = [one.differences[second.name] for one in slices]
     deltas = np.array([one.delta for one in differences])
     rows = np.array([one.uncertainty.variance_of_rows for one in differences])
-    mean, ends, new_ends = predicted(deltas, rows, float(noise), float(freedom))
+    mean, ends, new_ends = predict_difference(deltas, rows, float(noise), float(freedom))
     assert found.mean == pytest.approx(mean)
     assert (found.low, found.high) == pytest.approx(ends)
     assert (found.new_low, found.new_high) == pytest.approx(new_ends)
@@ -161,7 +168,7 @@ def test_what_is_said_of_another_dataset_is_by_the_differences_and_what_seeds_va
 def test_where_datasets_agree_the_seeds_alone_make_the_interval(
     noise: float, freedom: float
 ) -> None:
-    mean, own, _ = predicted(np.full(6, 1.5), np.full(6, 1e-12), noise, freedom)
+    mean, own, _ = predict_difference(np.full(6, 1.5), np.full(6, 1e-12), noise, freedom)
     reach = stats.t.ppf(0.975, freedom) * sqrt(noise)
     assert mean == pytest.approx(1.5)
     assert own == pytest.approx((1.5 - reach, 1.5 + reach), rel=1e-4)
@@ -170,11 +177,11 @@ def test_where_datasets_agree_the_seeds_alone_make_the_interval(
 def test_a_model_without_a_score_on_one_of_the_datasets_says_nothing_of_another() -> None:
     evidence = datasets(5, members=3, lacking=(2, 1))
     models = single("abc")
-    found = elsewhere(evidence, compare_evidence(evidence, models), models)
+    found = predict_new_dataset(evidence, compare_evidence(evidence, models), models)
     assert [one.model for one in found] == ["c"]
 
 
 def test_two_of_a_hundred_pairs_may_be_shared() -> None:
     whole = np.arange(400, dtype=np.uint64).reshape(200, 2)
-    assert apart([whole[:100], whole[98:]]) == ([0, 1], 2)
-    assert apart([whole[:100], whole[97:]]) == ([1], 0)
+    assert independent_datasets([whole[:100], whole[98:]]) == ([0, 1], 2)
+    assert independent_datasets([whole[:100], whole[97:]]) == ([1], 0)

@@ -21,7 +21,9 @@ def test_equivalence_is_corrected_over_the_differences_that_are_shown() -> None:
     alone = Weighed(evidence[0], models)
     expected = holm(
         [
-            alone.of_pair["a", name].equivalence(alone.means["a"] - alone.means[name], 0.05)
+            alone.pair_uncertainties["a", name].equivalence(
+                alone.means["a"] - alone.means[name], 0.05
+            )
             for name in "bc"
         ]
     )

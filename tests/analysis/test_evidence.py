@@ -58,8 +58,8 @@ def test_a_contrast_of_two_slices_is_the_difference_of_their_scores_over_all_the
     assert compared.scores["a"].uncertainty.variance_of_rows == pytest.approx(variance, rel=0.03)
     left = np.arange(150) % 3 == 0
     without, own, others = (
-        one.rows.leaving(rows)[0]
+        one.rows.leave_out(rows)[0]
         for one, rows in ((found, left), (fits, left[:60]), (rest, left[60:]))
-        if one.rows is not None and one.rows.leaving is not None
+        if one.rows is not None and one.rows.leave_out is not None
     )
     assert without == pytest.approx(own - others)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from embedlab.analysis.evidence import Evidence, average_evidence, evidence_of, together
+from embedlab.analysis.evidence import Evidence, average_evidence, evidence_of, stack_members
 from embedlab.analysis.leaving_out import spearman_without
 from embedlab.analysis.measures import MEASURES, Measure
 
@@ -57,8 +57,8 @@ def evidence(rows: int, places: tuple[int, ...] = (0, 1, 2), size: int = 20) -> 
 
 def leaving(one: Evidence, left: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     assert one.rows is not None
-    assert one.rows.leaving is not None
-    return one.rows.leaving(left)
+    assert one.rows.leave_out is not None
+    return one.rows.leave_out(left)
 
 
 def test_rows_are_left_out_of_an_average_and_of_some_members_by_what_each_part_leaves() -> None:
@@ -68,7 +68,7 @@ def test_rows_are_left_out_of_an_average_and_of_some_members_by_what_each_part_l
     expected = zip(leaving(parts[0], left[:60]), leaving(parts[1], left[60:]), strict=True)
     for own, of_parts in zip(found, expected, strict=True):
         assert own == pytest.approx(np.mean(of_parts, axis=0), nan_ok=True)
-    some = average.of_members([2, 3, 0])
+    some = average.select_members([2, 3, 0])
     for own, whole in zip(leaving(some, left), found, strict=True):
         assert own == pytest.approx(whole[[2, 3, 0]], nan_ok=True)
 
@@ -76,6 +76,6 @@ def test_rows_are_left_out_of_an_average_and_of_some_members_by_what_each_part_l
 def test_members_of_several_parts_are_those_of_one() -> None:
     rows = [evidence(60, places).rows for places in ((0, 1, 2), (0,), (2,))]
     whole, first, last = (own for own in rows if own is not None)
-    joined = together([first.of_members([0]), last.of_members([2])])
+    joined = stack_members([first.select_members([0]), last.select_members([2])])
     assert joined.topics.sums == pytest.approx(whole.topics.sums[[0, 2]])
     assert joined.contributions.tolist() == whole.contributions[[0, 2]].tolist()

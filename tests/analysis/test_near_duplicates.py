@@ -85,7 +85,7 @@ def test_links_are_found_once_in_a_process_for_equal_sentences_in_the_same_order
         tested.links_of(own)
     assert [len(own) for own in found] == [len(texts), len(texts), len(texts) - 1]
     for length in range(1, 70):
-        tested.remembered(length, lambda: found[0])
+        tested.cached_links(length, lambda: found[0])
     assert next(iter(tested._remembered)) == 6
 
 

@@ -143,7 +143,7 @@ def test_estimates_that_share_runs_are_compared_seed_by_seed(gold: np.ndarray) -
     near = [noisy(gold, noise, seed) for seed, noise in enumerate((1.0, 2.0, 3.5))]
     far = [scores + np.random.default_rng(9).normal(scale=1.0, size=PAIRS) for scores in near]
     pair = [estimate(near, gold), estimate(far, gold)]
-    shared = [replace(one, behind=runs) for one in pair]
+    shared = [replace(one, runs_behind=runs) for one in pair]
     assert Ordering(pair).order(0, 1).probability < 0.7
     assert Ordering(shared).order(0, 1).probability > 0.94
 

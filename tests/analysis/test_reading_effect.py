@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from embedlab.analysis.reading_effect import ReadingEffect, rank_errors, reading_effect
+from embedlab.analysis.reading_effect import ReadingEffect, rank_errors_among, reading_effect
 
 ITEMS, TOPICS = 600, 120
 
@@ -32,7 +32,7 @@ def drawn(seed: int, planted: float, *, by_topic: bool = False) -> tuple[Reading
         sources=topics % 3,
         covariates=np.stack([overlap, lengths], axis=1),
     )
-    errors = rank_errors(gold, before, ~is_read) - rank_errors(gold, scores, ~is_read)
+    errors = rank_errors_among(gold, before, ~is_read) - rank_errors_among(gold, scores, ~is_read)
     return effect, 50 * float(errors[is_read].mean())
 
 
@@ -69,9 +69,9 @@ def test_a_source_that_was_read_as_a_whole_is_left_out() -> None:
     rows, sources = np.arange(120), np.repeat([0, 1], 60)
     is_read = (sources == 0) | (np.random.default_rng(0).random(120) < 0.5)
     effect = of_noise(is_read, rows, sources)
-    assert (effect.left_out, effect.read + effect.unread) == (60, 60)
+    assert (effect.left_out, effect.read_items + effect.unread_items) == (60, 60)
     alone = of_noise(np.ones(120, np.bool_), rows, sources)
-    assert (alone.read, alone.left_out) == (0, 120)
+    assert (alone.read_items, alone.left_out) == (0, 120)
     assert np.isnan(alone.effect)
 
 

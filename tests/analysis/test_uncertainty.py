@@ -16,7 +16,7 @@ from embedlab.analysis.uncertainty import (
     p_of_zero,
     share_interval,
     share_runs,
-    solved,
+    with_intervals,
 )
 
 
@@ -67,7 +67,7 @@ def of_topics(topics: int, seed: int = 0, **fields: float) -> Uncertainty:
 def test_the_reversed_difference_has_the_other_ends_and_the_same_p() -> None:
     found = of_topics(30, seed=4, seeds=0.001, seeds_freedom=3.0)
     assert found.reversed.reach() == pytest.approx(found.reach()[::-1])
-    assert solved([found])[0].reversed.reach() == found.reach()[::-1]
+    assert with_intervals([found])[0].reversed.reach() == found.reach()[::-1]
     assert found.reversed.p(-0.3) == pytest.approx(found.p(0.3))
     assert found.tail(-0.2) == pytest.approx(1 - found.reversed.tail(0.2))
 
@@ -99,8 +99,8 @@ def test_where_every_item_is_right_or_wrong_the_interval_is_wilsons_with_student
 
 def test_estimates_without_topics_are_neither_solved_nor_flipped() -> None:
     alone, flipped = Uncertainty(rows=0.04, rows_freedom=12, independent=0.01), of_topics(20)
-    assert (solved([]), p_of_zero([], [])) == ([], [])
-    assert solved([alone, flipped]) == [alone, flipped]
+    assert (with_intervals([]), p_of_zero([], [])) == ([], [])
+    assert with_intervals([alone, flipped]) == [alone, flipped]
     assert p_of_zero([alone, flipped], [0.3, -0.1]) == [alone.p(0.3), flipped.p(-0.1)]
 
 

@@ -73,12 +73,12 @@ def test_a_topic_is_large_from_half_of_the_variance_and_three_rows_on_but_not_al
 @pytest.mark.parametrize(
     ("topic", "difference", "decides"),
     [
-        (Topic(rows=5, share=DECIDING, without=0.1), 0.1, True),
-        (Topic(rows=5, share=0.79, without=0.1), 0.1, False),
-        (Topic(rows=5, share=0.6, without=-0.1), 0.1, True),
-        (Topic(rows=5, share=0.6, without=0.0), 0.1, False),
+        (Topic(rows=5, share=DECIDING, score_without=0.1), 0.1, True),
+        (Topic(rows=5, share=0.79, score_without=0.1), 0.1, False),
+        (Topic(rows=5, share=0.6, score_without=-0.1), 0.1, True),
+        (Topic(rows=5, share=0.6, score_without=0.0), 0.1, False),
         (Topic(rows=5, share=0.9), 0.1, False),  # what is left is unknown
-        (Topic(rows=2, share=0.9, without=-0.1), 0.1, False),
+        (Topic(rows=2, share=0.9, score_without=-0.1), 0.1, False),
     ],
 )
 def test_a_difference_hangs_on_a_topic_without_which_the_order_turns_or_which_outweighs_all_others(

@@ -11,7 +11,7 @@ from docs.blocks import ROOT, blocks_of
 from embedlab.core.settings import load_settings
 from embedlab.experiments.cells import cell_environment
 from embedlab.experiments.grid_file import load_grid
-from embedlab.experiments.plan import GridPlace, GridPlan
+from embedlab.experiments.plan import GridEnvironment, GridPlan
 from embedlab.experiments.planner import expand_grid
 from tests.cli.conftest import Embedlab
 
@@ -92,7 +92,9 @@ def test_a_grid_trains_again_when_the_code_of_its_objective_changed(
     )
 
     def plan() -> GridPlan:
-        return expand_grid(load_grid("grid.toml"), GridPlace.of(load_settings({"data": "tiny"})[0]))
+        return expand_grid(
+            load_grid("grid.toml"), GridEnvironment.of(load_settings({"data": "tiny"})[0])
+        )
 
     before = plan()
     assert str(project / "margin.py") in cell_environment(before, None)["EMBEDLAB_PLUGINS"]

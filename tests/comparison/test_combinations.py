@@ -22,8 +22,8 @@ from embedlab.comparison.combinations import (
     all_combinations,
     halved,
     halved_topics,
+    most_certain,
     search_combinations,
-    surest,
 )
 from embedlab.comparison.evidence import item_topics
 from embedlab.outcomes.frame import Outcomes
@@ -97,8 +97,11 @@ def test_a_combination_that_a_model_was_damaged_on_is_confirmed() -> None:
     found = searched(made_pairs(1600, 4, damage=both))
     first = found.tested[0]
     assert first.is_confirmed
-    assert (first.found.by, first.found.value) == ("negation + question", "one + one")
-    assert first.found.contrast.delta < 0 > first.searched
+    assert (first.kind_difference.by, first.kind_difference.value) == (
+        "negation + question",
+        "one + one",
+    )
+    assert first.kind_difference.contrast.delta < 0 > first.searched
     assert found.reach == "checkpoints"
     assert found.items == (800, 800)
 
@@ -139,7 +142,7 @@ def test_of_nearly_equal_sets_of_items_and_of_a_set_and_all_others_the_surest_al
     found.append(replace(found[0], value="all others", holds=found[0].applies & ~found[0].holds))
     contrasts = SearchedContrasts(outcomes, ["first", "second"], found, halves.search)
     assert contrasts.points[0] == pytest.approx(-contrasts.points[-1])
-    chosen = [one for one, _ in surest(contrasts, MODELS)]
+    chosen = [one for one, _ in most_certain(contrasts, MODELS)]
     for one, other in combinations(chosen, 2):
         assert (one.holds & other.holds).sum() < 0.8 * (one.holds | other.holds).sum()
         assert (one.holds ^ other.holds ^ one.applies).any()
@@ -148,9 +151,9 @@ def test_of_nearly_equal_sets_of_items_and_of_a_set_and_all_others_the_surest_al
 def test_a_test_looks_in_the_direction_of_the_search() -> None:
     # Of equal models, so that some contrasts of the search turn round.
     found = searched(made_pairs(800, 14), seed=2).tested
-    agrees = [one.searched * one.found.contrast.delta > 0 for one in found]
+    agrees = [one.searched * one.kind_difference.contrast.delta > 0 for one in found]
     assert {*agrees} == {True, False}
-    halved = [one.found.contrast.p / 2 for one in found]
+    halved = [one.kind_difference.contrast.p / 2 for one in found]
     expected = [p if same else 1 - p for p, same in zip(halved, agrees, strict=True)]
     assert [one.p for one in found] == pytest.approx(expected)
     assert [one.p_corrected for one in found] == pytest.approx(false_discovery_control(expected))
@@ -161,7 +164,7 @@ def test_a_selection_is_searched_alone() -> None:
     outcomes = made_pairs(600, 10)
     chosen = select_items(outcomes, "question:one", {})
     halves = halves_of(outcomes, chosen=chosen)
-    assert np.array_equal(halves.search | halves.test, chosen.holds)
+    assert np.array_equal(halves.search | halves.test, chosen.is_selected)
     assert not np.array_equal(halves.search, halves_of(outcomes, chosen=chosen, seed=1).search)
     assert not any("question" in one.by for one in all_combinations(outcomes, halves))
 

@@ -103,7 +103,7 @@ def test_a_difference_that_hangs_on_one_topic_is_noted(make_part: Callable[..., 
     assert one.largest_topic is not None
     assert one.largest_topic.rows == 3
     # The other rows are in the order of the gold scores.
-    assert one.largest_topic.without == pytest.approx(0, abs=1e-12)
+    assert one.largest_topic.score_without == pytest.approx(0, abs=1e-12)
     assert one.differences["odd"].topic == one.largest_topic
     assert any(note.startswith("§: one topic decides: mine odd") for note in found.remarks)
 

@@ -136,7 +136,7 @@ def test_a_selection_is_scored_on_its_items_alone_and_cuts_no_fifths_anew(
     )
     assert len(chosen) == 10
     for key, own in chosen.items():
-        assert own.tolist() == whole[key][selection.holds[whole[key]]].tolist()
+        assert own.tolist() == whole[key][selection.is_selected[whole[key]]].tolist()
 
 
 def test_a_selection_by_results_has_scores_and_no_items_to_test(outcomes: Outcomes) -> None:

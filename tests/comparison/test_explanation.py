@@ -10,7 +10,7 @@ from scipy.stats import spearmanr
 from embedlab.analysis.evidence import member_columns
 from embedlab.comparison import explanation as tested
 from embedlab.comparison.evidence import item_topics, outcome_evidence, slices_of
-from embedlab.comparison.explanation import FEWEST, Explanation
+from embedlab.comparison.explanation import FEWEST, DifferenceExplanation
 from embedlab.comparison.sides import sides_of, typical
 from embedlab.core.session import StartProgress, unseen
 from embedlab.outcomes.frame import Outcomes, joined_outcomes
@@ -31,15 +31,15 @@ def _without_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tested, "search_combinations", lambda *_: None)
 
 
-def explained(
+def explain_difference(
     outcomes: Outcomes,
     selection: ItemSelection | None = None,
     examples: int = 5,
     progress: StartProgress = unseen,
-) -> Explanation:
+) -> DifferenceExplanation:
     members = member_columns(MODELS)
     whole = outcome_evidence(outcomes, members, slices_of(outcomes, members, selection=selection))
-    return tested.explained(
+    return tested.explain_difference(
         outcomes,
         MODELS,
         whole,
@@ -51,7 +51,9 @@ def explained(
 
 
 def selected(holds: np.ndarray) -> ItemSelection:
-    return ItemSelection(expression="made", holds=holds, is_by_results=False, lacking=())
+    return ItemSelection(
+        expression="made", is_selected=holds, is_by_results=False, datasets_without=()
+    )
 
 
 def lead(outcomes: Outcomes, rows: np.ndarray) -> float:
@@ -72,7 +74,7 @@ def test_each_part_of_an_explanation_is_of_the_items_that_are_looked_at(
     is_question = texts.str.ends_with("?").to_numpy()
     long = (texts.str.count_matches(" ") > 6).to_numpy()
     among = long if is_selected else np.ones(500, dtype=bool)
-    found = explained(outcomes, selected(among) if is_selected else None, examples=3)
+    found = explain_difference(outcomes, selected(among) if is_selected else None, examples=3)
     assert (found.first, found.second, found.items) == ("first", "second", among.sum())
     whole = found.whole.differences["second"].delta
     assert whole == pytest.approx(lead(outcomes, np.flatnonzero(among)))
@@ -97,7 +99,7 @@ def test_each_part_of_an_explanation_is_of_the_items_that_are_looked_at(
 @pytest.mark.parametrize("count", [FEWEST - 1, FEWEST])
 def test_few_items_have_nothing_in_common(count: int, outcomes: Outcomes) -> None:
     only = np.flatnonzero(sides_of(outcomes, ["first"], ["second"]).only_a)
-    found = explained(outcomes, selected(~np.isin(np.arange(500), only[count:]))).sides[0]
+    found = explain_difference(outcomes, selected(~np.isin(np.arange(500), only[count:]))).sides[0]
     assert (found.items, len(found.typical)) == (count, 5)
     assert bool(found.common) == (count >= 10)
 
@@ -112,11 +114,11 @@ def test_words_are_those_of_the_items_of_a_side_where_there_are_enough(
         noise=0.3,
         damage=lambda table: (pl.lit(" ") + pl.col("sentence1") + " ").str.contains(" w7 "),
     )
-    found = explained(own)
+    found = explain_difference(own)
     assert found.sides[0].words[0].title == "word 'w7'"
     assert found.sides[1].words == ()
     monkeypatch.setattr(tested, "FEWEST", 300)
-    assert explained(own).sides[0].words == ()
+    assert explain_difference(own).sides[0].words == ()
 
 
 @pytest.mark.usefixtures("_without_kinds")
@@ -135,8 +137,8 @@ def test_the_whole_difference_is_the_mean_over_the_datasets_on_which_both_have_a
     flat = equal_scores.predictions.with_columns(second=pl.lit(0.5))
     equal_scores = replace(equal_scores, predictions=flat)
     first, second = lead(outcomes, np.arange(500)), lead(other, np.arange(100))
-    both = explained(joined_outcomes([outcomes, equal_gold, other])).whole
+    both = explain_difference(joined_outcomes([outcomes, equal_gold, other])).whole
     assert both.differences["second"].delta == pytest.approx((first + second) / 2)
-    alone = explained(joined_outcomes([equal_gold, outcomes, equal_scores])).whole
+    alone = explain_difference(joined_outcomes([equal_gold, outcomes, equal_scores])).whole
     assert alone.differences["second"].delta == pytest.approx(first)
     assert alone.key == "made"

@@ -25,9 +25,9 @@ def test_a_pair_is_on_the_side_of_the_model_that_is_right(scored: int) -> None:
     a, b = (both[f"error({name})"].abs() for name in ("first", "second"))
     found = sides_of(outcomes, ["first"], ["second"])
     assert found.only_a.sum() > 10
-    assert found.only_a[found.known].tolist() == ((a <= 10) & (b >= 30)).to_list()
-    assert found.only_b[found.known].tolist() == ((b <= 10) & (a >= 30)).to_list()
-    assert not (found.only_a | found.only_b)[~found.known].any()
+    assert found.only_a[found.scored_by_both].tolist() == ((a <= 10) & (b >= 30)).to_list()
+    assert found.only_b[found.scored_by_both].tolist() == ((b <= 10) & (a >= 30)).to_list()
+    assert not (found.only_a | found.only_b)[~found.scored_by_both].any()
 
 
 def test_of_two_values_of_gold_the_side_of_the_best_threshold_is_right() -> None:
@@ -50,7 +50,7 @@ def test_a_classified_item_is_right_by_the_class_that_most_seeds_give(classified
     found = sides_of(classified, ["one", "two", "three"], ["all-wrong"])
     # Three of three, one of three, and none predicted by all.
     assert found.only_a.tolist() == [True, False, False]
-    assert found.known.tolist() == [True, True, False]
+    assert found.scored_by_both.tolist() == [True, True, False]
     half, whole = sides_of(classified, ["two", "all-wrong"], ["two"]).errors
     assert (half.tolist(), whole.tolist()) == ([20, 100, 20], [0, 100, 0])
 
@@ -106,7 +106,7 @@ def test_a_query_is_right_where_its_text_is_first_and_wrong_where_it_is_not_amon
     found = sides_of(own, ["one", "many"], ["two"])
     np.testing.assert_array_equal(found.errors[0], errors)
     assert found.ranks is None
-    assert found.known.tolist() == [not np.isnan(error) for error in errors]
+    assert found.scored_by_both.tolist() == [not np.isnan(error) for error in errors]
 
 
 def test_only_where_all_items_are_scored_pairs_there_are_ranks(pairs_and_classes: Outcomes) -> None:
@@ -135,4 +135,4 @@ def test_right_is_within_ten_points_and_wrong_from_thirty_on() -> None:
     expected = [True, True, False, False, False, False]
     assert sides.only_a.tolist() == mirrored.only_b.tolist() == expected
     assert not (sides.only_b | mirrored.only_a).any()
-    assert sides.known.tolist() == [True] * 4 + [False] * 2
+    assert sides.scored_by_both.tolist() == [True] * 4 + [False] * 2

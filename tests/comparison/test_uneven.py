@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from scipy.stats import spearmanr
 
-from embedlab.comparison.uneven import FEWEST, Uneven, item_kinds, where_they_differ
+from embedlab.comparison.uneven import FEWEST, KindDifference, item_kinds, where_they_differ
 from embedlab.core.errors import UsageError
 from embedlab.outcomes.frame import Outcomes, joined_outcomes
 from embedlab.outcomes.property import property_named
@@ -16,7 +16,7 @@ from embedlab.outcomes.selection import select_items
 from tests.comparison.planted import MODELS, made_pairs, negated, questions
 
 
-def kinds_of(outcomes: Outcomes, by: str) -> dict[str, Uneven]:
+def kinds_of(outcomes: Outcomes, by: str) -> dict[str, KindDifference]:
     """What is found of the kinds of one property alone, by their values."""
     kinds = [kind for kind in item_kinds(outcomes) if kind.by == by]
     return {one.value: one for one in where_they_differ(outcomes, MODELS, kinds)}
@@ -71,8 +71,11 @@ def test_a_selection_is_looked_at_alone_and_fifths_stay_those_of_the_whole_datas
     )
     assert ("question", "one") not in kinds  # there is nothing beside it
     for name, kind in kinds.items():
-        for own, of_whole in ((kind.rows, whole[name].rows), (kind.rest, whole[name].rest)):
-            assert {*own} == {*of_whole} & {*np.flatnonzero(chosen.holds)}
+        for own, of_whole in (
+            (kind.rows, whole[name].rows),
+            (kind.other_rows, whole[name].other_rows),
+        ):
+            assert {*own} == {*of_whole} & {*np.flatnonzero(chosen.is_selected)}
 
 
 def test_tasks_with_different_measures_are_refused(pairs_and_classes: Outcomes) -> None:
@@ -104,7 +107,7 @@ def test_of_kinds_of_twenty_items_and_twenty_others_the_rarer_is_given_where_it_
     sizes: dict[str, int], expected: dict[str, tuple[int, int]]
 ) -> None:
     kinds = [kind for kind in item_kinds(with_sources(sizes)) if kind.by == "source"]
-    assert {kind.value: (len(kind.rows), len(kind.rest)) for kind in kinds} == expected
+    assert {kind.value: (len(kind.rows), len(kind.other_rows)) for kind in kinds} == expected
 
 
 def test_a_kind_on_which_a_model_has_no_score_is_left_out() -> None:

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from embedlab.core.errors import EmbedlabError
-from embedlab.data.corpus_file import WORD_SPLITS, ReadSplit, split_of
+from embedlab.data.corpus_file import WORD_SPLITS, ReadSplit, word_split
 from embedlab.data.dataset import Dataset, Expected, ParsedRows
 from embedlab.data.manifest import get_dataset
 from embedlab.data.readers.gold_beside import GoldBeside
@@ -181,7 +181,7 @@ def test_oxford_definitions_are_joined_and_parted_by_word_unless_they_are_parted
     source = Source(folder=tmp_path / "data")
     for split in WORD_SPLITS:
         frame = source.open("oxford-definitions", split).frame
-        assert {*frame["word"]} == {word for word in words if split in ("all", split_of(word))}
+        assert {*frame["word"]} == {word for word in words if split in ("all", word_split(word))}
         assert "a thing (or two), of train" in frame["definition"]
     for name in files:
         write(f"oxford/{name}.tsv", f"{name}word\tof {name}\n")
@@ -192,9 +192,9 @@ def test_oxford_definitions_are_joined_and_parted_by_word_unless_they_are_parted
 
 def test_definitions_of_ones_own_are_parted_by_word_whatever_its_case(write: Write) -> None:
     words = [f"word{number}" for number in range(2000)]
-    assert all(split_of(word) == split_of(word.upper()) for word in words)
+    assert all(word_split(word) == word_split(word.upper()) for word in words)
     # stored runs were trained on these splits
-    assert [split_of(word) for word in ("dog", "cat", "ant")] == ["train", "test", "dev"]
+    assert [word_split(word) for word in ("dog", "cat", "ant")] == ["train", "test", "dev"]
     path = str(write("d.tsv", "".join(f"{word}\tfirst\n{word}\tsecond\n" for word in words)))
     rows = [
         Source().open(path, split, kind="definitions").frame.height

@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 from embedlab.core.errors import EmbedlabError
-from embedlab.data.file_name import is_row_file, parse_file_name, with_said
+from embedlab.data.file_name import is_row_file, parse_file_name, with_overrides
 from embedlab.data.own_columns import ScoreScale, own_data
 
 ROWS = 24
@@ -275,7 +275,7 @@ def test_a_file_is_read_by_what_is_said_and_by_names_and_values(line: str) -> No
     said = _detected(name)
     assert expected in said
     if "refused" not in said and not own_data(name).file.held_out:
-        again = own_data(own_data(name).said.text)  # with all that was detected
+        again = own_data(own_data(name).explicit_name.text)  # with all that was detected
         assert (again.columns, again.labels) == (own_data(name).columns, own_data(name).labels)
 
 
@@ -442,7 +442,7 @@ def test_files_of_rows_are_known_by_their_ending_and_models_by_their_prefix() ->
 
 def test_what_is_set_in_a_recipe_is_said_of_the_file_where_its_name_says_nothing() -> None:
     values = "columns.gold=rating columns.anchor=q labels.0=neutral where.split=train drop.label=-1"
-    said = with_said(
+    said = with_overrides(
         parse_file_name("p.csv?score=points"),
         [*(f"data.{value}" for value in values.split()), "optim.lr=1", "data.columns={}"],
     )
@@ -452,4 +452,4 @@ def test_what_is_set_in_a_recipe_is_said_of_the_file_where_its_name_says_nothing
         {"split": "train"},
         {"label": "-1"},
     )
-    assert with_said(plain := parse_file_name("p.csv"), ["optim.lr=1"]) is plain
+    assert with_overrides(plain := parse_file_name("p.csv"), ["optim.lr=1"]) is plain

@@ -196,7 +196,7 @@ def test_a_file_gives_its_rows_or_its_fault_with_the_place(line: str) -> None:
 def test_lists_of_positives_and_negatives_train_and_evaluate_text_by_text() -> None:
     frame = pl.DataFrame({"query": ["q a", "q b"], "pos": [["a b", "c d"], ["e f"]], "neg": [["x y"], ["z", "c d"]]})  # fmt: skip
     frame.write_parquet("t.parquet")
-    columns = ColumnMap(columns=own_data("t.parquet").ours)
+    columns = ColumnMap(columns=own_data("t.parquet").renamed_columns)
     trained = open_own_rows(Path("t.parquet"), SHAPES["triplets"], columns)
     assert trained.frame.rows() == [
         ("q a", "a b", "x y"), ("q a", "c d", "x y"), ("q b", "e f", "z"), ("q b", "e f", "c d")

@@ -9,7 +9,7 @@ import pytest
 from embedlab.experiments.cells import Cells
 from embedlab.experiments.executors.executor import LocalTasks, run_cells
 from embedlab.experiments.grid_file import load_grid
-from embedlab.experiments.plan import GridFolder, GridPlace, GridPlan
+from embedlab.experiments.plan import GridEnvironment, GridFolder, GridPlan
 from embedlab.experiments.planner import expand_grid
 from embedlab.experiments.single_cell import finish_patiently
 
@@ -38,7 +38,7 @@ def plan_of(folder: Path, text: str = GRID) -> GridPlan:
     """
     path = folder / "mine.toml"
     path.write_text(text)
-    place = GridPlace(runs=str(folder / "runs"), cache=str(folder / "cache"), data="tiny")
+    place = GridEnvironment(runs=str(folder / "runs"), cache=str(folder / "cache"), data="tiny")
     return expand_grid(load_grid(str(path)), place)
 
 

@@ -11,7 +11,7 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.recipe import recipe_table
 from embedlab.data.source import Source
 from embedlab.experiments.grid_file import grid_names, load_grid, with_fixed
-from embedlab.experiments.plan import GridFolder, GridPlace, GridPlan
+from embedlab.experiments.plan import GridEnvironment, GridFolder, GridPlan
 from embedlab.experiments.planner import expand_grid
 from tests.experiments.conftest import GRID, plan_of
 
@@ -59,7 +59,7 @@ def test_a_plan_goes_where_its_runs_folder_goes(
 
 @pytest.mark.parametrize("name", grid_names())
 def test_every_shipped_grid_expands(name: str, tmp_path: Path) -> None:
-    place = GridPlace(runs=str(tmp_path / "runs"), cache=str(tmp_path), data="tiny")
+    place = GridEnvironment(runs=str(tmp_path / "runs"), cache=str(tmp_path), data="tiny")
     assert len(expand_grid(load_grid(name), place)) > 1
 
 

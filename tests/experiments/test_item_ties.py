@@ -92,7 +92,7 @@ def test_p_of_two_places_is_that_of_the_comparison_of_their_runs(
         for name, place in (("mean", first), ("cls", second))
     ]
     expected = compare_models(table, models).slices[0].differences["cls"]
-    found_apart = differences.apart("sts12", first, second)
+    found_apart = differences.test_pair("sts12", first, second)
     assert found_apart.p == pytest.approx(expected.p, rel=1e-6)
     assert found_apart.variance == pytest.approx(
         100**2 * (expected.uncertainty.variance_of_rows + expected.uncertainty.seeds), rel=1e-6

@@ -17,9 +17,9 @@ from embedlab.experiments.grid_file import load_grid, with_fixed
 from embedlab.experiments.matching_runs import (
     Member,
     RowModels,
+    differing_settings,
     failed_trainings,
     find_runs_of,
-    settings_apart,
 )
 from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.paper_table import Deviation, PaperTable
@@ -31,7 +31,7 @@ from embedlab.experiments.paper_trainings import (
     trainings,
     with_chosen_rates,
 )
-from embedlab.experiments.plan import GridFolder, GridPlace
+from embedlab.experiments.plan import GridEnvironment, GridFolder
 from embedlab.experiments.planner import expand_grid
 from embedlab.experiments.row_order import PairOrder
 from embedlab.runs.events import EventLog, Finished
@@ -49,21 +49,23 @@ def one(paper: str, name: str) -> PaperTable:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> GridPlace:
-    return GridPlace(runs=str(tmp_path / "runs"), cache=str(tmp_path / "cache"), data="tiny")
+def place(tmp_path: Path) -> GridEnvironment:
+    return GridEnvironment(runs=str(tmp_path / "runs"), cache=str(tmp_path / "cache"), data="tiny")
 
 
-def cells(table: PaperTable, place: GridPlace, *overrides: str) -> TablePlan:
+def cells(table: PaperTable, place: GridEnvironment, *overrides: str) -> TablePlan:
     return expand_table(table, place, seeds=[1, 2], threads=1, overrides=[*SETS, *overrides])
 
 
-def runs_of(table: PaperTable, place: GridPlace, encoder: str | None = ENCODER) -> dict[str, str]:
+def runs_of(
+    table: PaperTable, place: GridEnvironment, encoder: str | None = ENCODER
+) -> dict[str, str]:
     """The runs in PLACE that fill rows of TABLE, by the keys of their trainings."""
     return find_runs_of(table, place.runs_folder, (), encoder)
 
 
 def make_run(
-    place: GridPlace,
+    place: GridEnvironment,
     name: str,
     *overrides: str,
     recipe: str = "snli-supcl",
@@ -76,7 +78,7 @@ def make_run(
         store_recipe(run, load_recipe(recipe, overrides, encoder=ENCODER))
 
 
-def test_stages_of_two_recipes_and_the_mix_reach_the_cell(place: GridPlace) -> None:
+def test_stages_of_two_recipes_and_the_mix_reach_the_cell(place: GridEnvironment) -> None:
     found = cells(one("chen", "table7"), place).plan
     assert found is not None
     assert [variant.recipe["mix"]["combine"] for variant in found.variants] == [
@@ -97,7 +99,7 @@ def test_stages_of_two_recipes_and_the_mix_reach_the_cell(place: GridPlace) -> N
     ],
 )
 def test_a_key_that_distinguishes_rows_cannot_be_set_for_all(
-    place: GridPlace, paper: str, table: str, key: str
+    place: GridEnvironment, paper: str, table: str, key: str
 ) -> None:
     with pytest.raises(UsageError) as error:
         cells(one(paper, table), place, f"{key}=2")
@@ -118,7 +120,7 @@ def test_one_encoder_for_all_leaves_out_rows_about_others() -> None:
 
 
 def test_a_row_takes_the_run_of_its_very_recipe_then_one_that_agrees_in_what_the_rows_differ_in(
-    place: GridPlace,
+    place: GridEnvironment,
 ) -> None:
     table = one("liao", "table6")
     make_run(place, "mine", "objective.weight=0.1", "optim.lr=3e-5")
@@ -134,7 +136,7 @@ def test_a_row_takes_the_run_of_its_very_recipe_then_one_that_agrees_in_what_the
 
 
 def test_rows_are_filled_from_runs_that_differ_in_nothing_else_where_there_are_some(
-    place: GridPlace,
+    place: GridEnvironment,
 ) -> None:
     table = one("liao", "table6")
     for name, *values in (("a", "optim.epochs=6.0"), ("z", "optim.epochs=0.5")):
@@ -143,23 +145,23 @@ def test_rows_are_filled_from_runs_that_differ_in_nothing_else_where_there_are_s
     make_run(place, "z-0.9", "objective.weight=0.9", "optim.epochs=0.5")
     found = runs_of(table, place)
     assert set(found.values()) == {"z-0.1", "z-0.3", "z-0.9"}
-    assert settings_apart(table, place.runs_folder, found) == {}
+    assert differing_settings(table, place.runs_folder, found) == {}
 
 
-def test_runs_that_differ_in_more_than_the_rows_are_reported(place: GridPlace) -> None:
+def test_runs_that_differ_in_more_than_the_rows_are_reported(place: GridEnvironment) -> None:
     table = one("liao", "table6")
     make_run(place, "long", "objective.weight=0.1", "optim.epochs=6.0")
     make_run(place, "short", "objective.weight=0.9", "optim.epochs=0.5", "data.rows=50")
     found = runs_of(table, place)
     assert set(found.values()) == {"long", "short"}
-    assert settings_apart(table, place.runs_folder, found) == {
+    assert differing_settings(table, place.runs_folder, found) == {
         "stage.0.optim.epochs": ["6.0", "0.5"],
         "stage.0.data.rows": ["null", "50"],
     }
 
 
 def test_combinations_match_their_parts_by_seed_and_the_control_couples_seeds(
-    place: GridPlace,
+    place: GridEnvironment,
 ) -> None:
     table = one("tsukagoshi", "table3")
     make_run(place, "s", recipe="sbert", seeds=(1, 2, 3))
@@ -184,7 +186,7 @@ def test_combinations_match_their_parts_by_seed_and_the_control_couples_seeds(
 
 
 def test_a_run_of_another_recipe_fills_no_row_though_its_objective_is_the_same(
-    place: GridPlace,
+    place: GridEnvironment,
 ) -> None:
     table = one("tsukagoshi", "table3")
     make_run(place, "liaos-baseline", recipe="snli-ce")
@@ -194,7 +196,7 @@ def test_a_run_of_another_recipe_fills_no_row_though_its_objective_is_the_same(
 
 
 def test_a_run_that_started_from_another_run_fills_no_row_of_its_last_recipe(
-    place: GridPlace,
+    place: GridEnvironment,
 ) -> None:
     (table,) = select_tables("chen", "table2")
     make_run(place, "pre-nli", recipe="multitask-pretrain-nli")
@@ -219,7 +221,7 @@ def test_deviations_name_keys_data_and_seeds_and_the_rows_they_hold_for() -> Non
     for _, (row, source) in trainings(table).items():
         own = ["data.rows=50"] if row != "0.9" else ["data.rows=50", "optim.lr=1e-5"]
         ours = recipe_to_table(expected_recipe(source, own, ENCODER))
-        recipes[row] = replace(RowRecipes.of(source, ours), of_paper=(), declared=())
+        recipes[row] = replace(RowRecipes.of(source, ours), paper_deviations=(), declared=())
     partial = {"name": "snli", "split": "train", "rows": 9, "expected_rows": 90, "partial": True}
     whole = {"name": "sts12", "split": "test", "rows": 9}
     found = deviations(
@@ -249,7 +251,7 @@ def test_deviations_name_keys_data_and_seeds_and_the_rows_they_hold_for() -> Non
 
 
 def test_a_run_that_was_trained_on_less_or_did_not_learn_says_nothing_about_its_row(
-    place: GridPlace,
+    place: GridEnvironment,
 ) -> None:
     table = one("liao", "table6")
     make_run(place, "whole")
@@ -276,14 +278,14 @@ def test_nothing_is_concluded_of_rows_whose_runs_say_nothing_or_whose_numbers_ar
     assert replace(pair, is_equal=True).verdict == "open"
 
 
-def test_rows_take_the_rate_that_their_own_grid_chose(place: GridPlace) -> None:
+def test_rows_take_the_rate_that_their_own_grid_chose(place: GridEnvironment) -> None:
     plan = expand_grid(with_fixed(load_grid("sbert-lr"), SETS), place, seeds=[1, 2])
     folder = GridFolder.of(place.runs_folder, "sbert-lr")
     folder.path.mkdir(parents=True)
     plan.save(folder.plan_file)
     table = one("tsukagoshi", "table3")
 
-    def chosen(*overrides: str, where: GridPlace = place) -> dict[str, object]:
+    def chosen(*overrides: str, where: GridEnvironment = place) -> dict[str, object]:
         taken, notes = with_chosen_rates(table, where, overrides, ENCODER)
         rates = {row: dict(source.chosen) for row, source in taken.sources.items()}
         return {row: rate for row, rate in rates.items() if rate} | ({"": notes} if notes else {})

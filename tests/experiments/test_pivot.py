@@ -12,9 +12,9 @@ from embedlab.experiments.pivot import (
     DEV_SCORE,
     ScoreFilter,
     Spread,
-    apart_over_seeds,
     marked_best,
     pivot,
+    seed_test,
     usual_measure,
 )
 from embedlab.experiments.plan import Cell, GridPlan
@@ -162,7 +162,7 @@ def test_the_best_is_as_much_too_high_as_what_may_be_the_best_varies() -> None:
         "as good": Spread(values=(79.0, 82.0, 81.5)),
         "failed": Spread(values=(1.0, 1.2, 0.9)),
     }
-    marked = marked_best(spreads, apart_over_seeds)
+    marked = marked_best(spreads, seed_test)
     assert {name: (one.is_best, one.is_tied) for name, one in marked.items()} == {
         "good": (False, True),
         "best": (True, False),
@@ -188,7 +188,7 @@ def test_a_grid_of_dev_scores_alone_has_a_table(plan: GridPlan) -> None:
     write_results(plan, list(plan.cells), is_evaluated=False)
     found = pivot(plan, ScoreFilter(), rows=["optim.lr"], columns="encoder.pooling")
     assert (found.shown, found.columns) == ((DEV_SCORE,), ("cls", "mean"))
-    assert (found.missing, found.made) == (0, ())
+    assert (found.missing, found.evaluations) == (0, ())
     for (row, column), spread in found.spreads.items():
         assert spread.values == pytest.approx(values_of(plan, lr=row[0], pooling=column))
         assert spread.is_best == ((row, column) == (("5e-05",), "mean"))
@@ -230,7 +230,7 @@ def test_a_dev_score_that_a_resumed_process_dropped_is_not_the_last(tmp_path: Pa
 
 def test_places_that_are_equal_as_they_are_shown_are_said_to_be_equal() -> None:
     spreads = {value: Spread(values=(value,)) for value in (75.1201, 75.1241, 75.11)}
-    marked = marked_best(spreads, apart_over_seeds)
+    marked = marked_best(spreads, seed_test)
     assert not any(one.is_best for one in marked.values())
     assert [value for value, one in marked.items() if one.is_tied] == [75.1201, 75.1241]
 

@@ -8,7 +8,7 @@ import pytest
 
 from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.paper_trainings import expand_table, for_profile
-from embedlab.experiments.plan import GridPlace, GridPlan
+from embedlab.experiments.plan import GridEnvironment, GridPlan
 from embedlab.experiments.planner import run_identity
 from embedlab.runs.store import RunFolder
 from tests.experiments.conftest import plan_of
@@ -37,7 +37,7 @@ def grid(tmp_path: Path) -> GridPlan:
     return plan_of(tmp_path, SAME_AS_TABLE_6)
 
 
-def table_6(place: GridPlace) -> GridPlan:
+def table_6(place: GridEnvironment) -> GridPlan:
     (table,) = select_tables("liao", "table6")
     plan = expand_table(table, place, seeds=[1], threads=1, overrides=[]).plan
     assert plan is not None
@@ -69,7 +69,7 @@ def test_rows_that_are_one_training_are_trained_once(tmp_path: Path) -> None:
     """In the authors' code of liao "3p3n" and "3palln" with λ 0.5 have the same negatives."""
     (table,) = select_tables("liao", "table2")
     code, _ = for_profile(table, "code")
-    place = GridPlace(runs=str(tmp_path / "runs"), cache=str(tmp_path), data="tiny")
+    place = GridEnvironment(runs=str(tmp_path / "runs"), cache=str(tmp_path), data="tiny")
     found = expand_table(code, place, seeds=[1], threads=1, overrides=["profile=code"])
     assert found.plan is not None
     identities = [run_identity(run) for run in names(found.plan)]

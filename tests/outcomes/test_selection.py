@@ -32,7 +32,7 @@ def test_an_expression_picks_items_by_facts_of_any_task(
     expression: str, rows: list[int], both: Outcomes
 ) -> None:
     found = select_items(both, expression, MODELS)
-    assert found.holds.nonzero()[0].tolist() == rows
+    assert found.is_selected.nonzero()[0].tolist() == rows
     assert not found.is_by_results
 
 
@@ -56,10 +56,10 @@ def test_an_expression_reads_rank_errors_and_the_gap_between_models(
     models = {"near": ("near",), "far": ("far",)}
     for expression, holds in (("error(near)>0", near > gold), ("gap>50", abs(near - far) > 50)):
         found = select_items(both, expression, models)
-        assert found.holds.nonzero()[0].tolist() == holds.nonzero()[0].tolist()
+        assert found.is_selected.nonzero()[0].tolist() == holds.nonzero()[0].tolist()
         assert 0 < holds.sum() < 6
         assert found.is_by_results
-        assert found.lacking == ("mood",)  # a class has no rank error
+        assert found.datasets_without == ("mood",)  # a class has no rank error
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_an_expression_that_reads_results_says_so(
 ) -> None:
     PairNotes.load().change("a man sings", "a man sings", "typo in gold")
     found = select_items(both, expression, MODELS)
-    assert [row for row in found.holds.nonzero()[0] if row < 6] == rows
+    assert [row for row in found.is_selected.nonzero()[0] if row < 6] == rows
     assert found.is_by_results
 
 
@@ -88,8 +88,8 @@ def test_datasets_without_what_an_expression_reads_are_named(
 ) -> None:
     for expression in ("dice>0.2", "gold>0", "near>0.5"):  # a class is not a number to compare
         found = select_items(both, expression, MODELS)
-        assert found.lacking == ("mood",)
-        assert not found.holds[6:].any()
+        assert found.datasets_without == ("mood",)
+        assert not found.is_selected[6:].any()
     with pytest.raises(UsageError, match="no item of mood has the property 'dice'"):
         select_items(items, "dice>0.2", MODELS)
 
@@ -121,12 +121,12 @@ def test_a_prediction_that_is_not_a_number_is_none(pairs: Outcomes) -> None:
     near = pl.Series([0.1, float("nan"), 0.9, 0.8, 0.2, 0.6])
     holes = replace(pairs, predictions=pairs.predictions.with_columns(near=near))
     for expression, rows in (("near>0.3", [2, 3, 5]), ("mean>0", [0, 2, 3, 5])):
-        assert select_items(holes, expression, MODELS).holds.nonzero()[0].tolist() == rows
+        assert select_items(holes, expression, MODELS).is_selected.nonzero()[0].tolist() == rows
 
 
 def test_a_model_called_like_a_column_of_items_is_neither_read_nor_ranked(pairs: Outcomes) -> None:
     assert not select_items(pairs, "gold>2", {"gold": ("near",)}).is_by_results
-    assert select_items(pairs, "gap>0", MODELS).holds.any()
+    assert select_items(pairs, "gap>0", MODELS).is_selected.any()
     for name in ("gold", "dataset"):
         with pytest.raises(UsageError, match="no item matches 'gap>0'"):
             select_items(pairs, "gap>0", {"near": ("near",), name: ("far",)})

@@ -18,7 +18,7 @@ IN_ORDER = [(0, 11, 0.5)]
 @pytest.fixture(autouse=True)
 def _forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read as a process of its own would."""
-    monkeypatch.setattr(tested, "remembered", lambda _, find: find())
+    monkeypatch.setattr(tested, "cached_links", lambda _, find: find())
     monkeypatch.setattr(tested, "_FEWEST", 10)
 
 

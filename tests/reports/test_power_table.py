@@ -96,7 +96,10 @@ def test_a_recipe_of_one_seed_takes_the_spread_of_the_other_and_says_so() -> Non
 
 def test_a_figure_that_one_topic_decides_is_marked_as_a_guess() -> None:
     (found,) = detectable(compared_of(A, B).evidence, A, B, seeds=5)
-    for topic, is_guess in ((None, False), (Topic(rows=90, share=0.9, without=-0.0123), True)):
+    for topic, is_guess in (
+        (None, False),
+        (Topic(rows=90, share=0.9, score_without=-0.0123), True),
+    ):
         table = power_table([replace(found, topic=topic)], compared_of(A, B), detect=None, seeds=5)
         for key in ("smallest", "planned"):
             assert str(table.rows[0][key].text).endswith(HANGS if is_guess else "]")

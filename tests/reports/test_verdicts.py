@@ -23,7 +23,7 @@ def row(key: str, *deltas: Difference, average: bool = False, task: str = "sts")
         items=100,
         scores=dict.fromkeys(["dice", "b", "c"][: len(deltas) + 1], SCORE),
         differences=dict(zip(["b", "c"], deltas, strict=False)),
-        average_of=("sts12", "sts13") if average else (),
+        averaged_keys=("sts12", "sts13") if average else (),
         task=task,
         metric="spearman",
         dataset="" if average else key,

@@ -40,7 +40,7 @@ def test_a_task_has_its_averages_in_every_setting(task: str) -> None:
     )
     outcomes = item_outcomes(selected, {"m": result}, ["m"])
     assert outcomes is not None
-    titles = [each.key for each in outcome_evidence(outcomes, ["m"]) if each.average_of]
+    titles = [each.key for each in outcome_evidence(outcomes, ["m"]) if each.averaged_keys]
     assert titles == [*selected.definition.averages(names, "transfer")]
     assert titles
 

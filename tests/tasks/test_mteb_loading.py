@@ -80,7 +80,7 @@ def test_settings_of_the_hubs_client_are_as_before_behind_a_block_that_fails() -
         raise ValueError("inside")
 
     ending = pytest.raises(ValueError, match="inside")
-    with ending, _mteb_rows._client(offline=True), _mteb_rows._own_cache():
+    with ending, _mteb_rows._client(offline=True), _mteb_rows._private_cache():
         fail()
     assert seen[:3] == [True, True, math.inf]
     assert seen[3] != outside[3]

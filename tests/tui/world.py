@@ -19,7 +19,7 @@ from embedlab.analysis.evidence import ModelColumns
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
 from embedlab.experiments.grid_file import load_grid
-from embedlab.experiments.plan import GridFolder, GridPlace, GridPlan
+from embedlab.experiments.plan import GridEnvironment, GridFolder, GridPlan
 from embedlab.experiments.planner import expand_grid
 from embedlab.outcomes.frame import ROWS, Block, Outcomes
 from embedlab.runs.environment import collect_environment
@@ -180,7 +180,7 @@ def make_grid(settings: Settings) -> GridPlan:
     """
     file = settings.runs.parent / "mine.toml"
     file.write_text(GRID)
-    place = GridPlace(runs=str(settings.runs), cache=str(settings.cache), data="tiny")
+    place = GridEnvironment(runs=str(settings.runs), cache=str(settings.cache), data="tiny")
     plan = expand_grid(load_grid(str(file)), place)
     plan.save(GridFolder.of(settings.runs, plan.name).plan_file)
     for number, variant in enumerate(plan.variants):

@@ -10,7 +10,7 @@ import polars as pl
 
 from embedlab.core.errors import MissingError
 from embedlab.core.schema import table
-from embedlab.data.corpus_file import Reader, ReadSplit, of_split
+from embedlab.data.corpus_file import Reader, ReadSplit, rows_of_split
 from embedlab.data.dataset import COLUMNS, DatasetKind, ParsedRows
 from embedlab.data.text_file import (
     as_lines,
@@ -83,7 +83,7 @@ class Delimited(Reader):
         rows = self._labelled(path, rows, split, skipped)
         rows = self._with_numbers(path, rows, split, skipped)
         if self.by_word:
-            rows = of_split(rows, split.name)
+            rows = rows_of_split(rows, split.name)
         # A column that the file has not is blank, and both texts of pairs are sentences.
         if split.kind == "sentences" and "sentence" not in rows.columns:
             return rows.select(sentence=pl.concat_list(*_PAIR)).explode("sentence")

@@ -16,7 +16,7 @@ from pathlib import Path
 import polars as pl
 
 from embedlab.core.schema import table
-from embedlab.data.corpus_file import Reader, ReadSplit, of_split
+from embedlab.data.corpus_file import Reader, ReadSplit, rows_of_split
 from embedlab.data.dataset import ParsedRows
 from embedlab.data.text_file import bad_line, read_lines
 
@@ -46,7 +46,7 @@ class Oxford(Reader):
                     raise bad_line(path, number, "an empty word or definition")
                 rows.append((word, definition))
         frame = pl.DataFrame(rows, schema=["word", "definition"], orient="row")
-        return ParsedRows(frame=of_split(frame, split.name))
+        return ParsedRows(frame=rows_of_split(frame, split.name))
 
 
 def as_text(tokens: str) -> str:

@@ -19,9 +19,9 @@ from embedlab.data.mteb_files import (
     Predictions,
     StatedFigures,
     find_mteb_files,
-    plain_name,
     read_figures,
     read_predictions,
+    task_key,
 )
 from embedlab.encoders.encoder import no_similarities
 from embedlab.models.encoder_kind import EncoderKind, RowScores, file_and_part
@@ -122,7 +122,7 @@ def _task_of(files: MtebFiles, dataset: str | None, part: Part) -> str | None:
     """Return the task whose predictions are of PART."""
     if dataset is None:
         return next(
-            (task for task in files.predictions if plain_name(task) == plain_name(part.state.name)),
+            (task for task in files.predictions if task_key(task) == task_key(part.state.name)),
             None,
         )
     return next(iter(files.predictions), None) if part.state.name == dataset else None

@@ -47,7 +47,7 @@ class Executor(Generic[Job]):
         """Start work on cells that wait, as much as there is room for."""
         raise NotImplementedError
 
-    def look(self) -> None:
+    def check_jobs(self) -> None:
         """Wait a moment at most, and settle what ended."""
         raise NotImplementedError
 
@@ -57,7 +57,7 @@ class Executor(Generic[Job]):
 
     def poll(self) -> bool:
         """Look at the jobs, and return whether there is anything left to wait for."""
-        self.look()
+        self.check_jobs()
         return bool(self.jobs) or (not self.is_cancelled and self.cells.is_open())
 
     def cancel(self) -> None:
@@ -80,7 +80,7 @@ class Executor(Generic[Job]):
         """Note the JOB of a cell."""
         self.jobs[job] = entry, time.monotonic()
 
-    def settle(self, job: Job, returncode: int, reason: str) -> None:
+    def record_end(self, job: Job, returncode: int, reason: str) -> None:
         """Record how a job ended; one that this process stopped waits."""
         entry, began = self.jobs.pop(job)
         attempt = entry.ended(returncode, reason, time.monotonic() - began)
@@ -175,13 +175,13 @@ class LocalTasks(Executor[Process]):
         self._gpus[process] = gpu
         self.hold(process, entry)
 
-    def look(self) -> None:
+    def check_jobs(self) -> None:
         """Wait a moment; record the cells that ended."""
         time.sleep(POLL_S)
         for process in [*self.jobs]:
             if process.poll() is not None:
                 self._free.append(self._gpus.pop(process))
-                self.settle(process, *self._ending(process))
+                self.record_end(process, *self._ending(process))
 
     def _ending(self, process: Process) -> tuple[int, str]:
         assert process.stdout is not None

@@ -62,12 +62,12 @@ class RayTasks(Executor[Any]):
             arguments = self._plan_there, str(self.folder.path), entry.cell.number, self.program
             self.hold(self._remote.remote(*arguments), entry)
 
-    def look(self) -> None:
+    def check_jobs(self) -> None:
         """Record the tasks that ended."""
         time.sleep(POLL_S)
         tasks = list(self.jobs)
         for task in self.ray.wait(tasks, num_returns=len(tasks), timeout=0)[0] if tasks else ():
-            self.settle(task, *self._ending(task))
+            self.record_end(task, *self._ending(task))
 
     def stop(self) -> None:
         """Request that every task saves its cell's checkpoint and stops."""
@@ -150,7 +150,7 @@ def _connected(address: str) -> Iterator[None]:
         ) from error
     plugins = os.pathsep.join(map(str, named_plugins()))
     try:
-        _knock(address)
+        _check_reachable(address)
         # Ray puts the working folder of this process before the modules of its workers
         with chdir("/"):
             ray.init(
@@ -170,7 +170,7 @@ def _connected(address: str) -> Iterator[None]:
         ray.shutdown()
 
 
-def _knock(address: str) -> None:
+def _check_reachable(address: str) -> None:
     """Refuse a HOST:PORT that does not accept connections; Ray would retry for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if host and port.isdigit():  # of "auto" and the like Ray finds the address

@@ -67,7 +67,7 @@ class Submission:
     setup: str = ""  # lines of bash that run before each command
 
     @classmethod
-    def at(cls, address: str) -> "Submission":
+    def from_address(cls, address: str) -> "Submission":
         """Return the submission that an ADDRESS describes; `setup=FILE` names a file of set-up
         lines.
         """
@@ -150,7 +150,11 @@ class SlurmTasks(Executor[str]):
         program: Sequence[str] = PROGRAM,
     ) -> None:
         super().__init__(plan, folder, len(plan))
-        self.submission, self.limit, self.program = Submission.at(address), at_once, program
+        self.submission, self.limit, self.program = (
+            Submission.from_address(address),
+            at_once,
+            program,
+        )
         self.outputs, self.prefix = _outputs(folder), _prefix(folder)
         self._looked = time.monotonic()
         self._missed: Counter[str] = Counter()  # how often a task was not there
@@ -188,7 +192,7 @@ class SlurmTasks(Executor[str]):
             array=",".join(map(str, indices)) + limit,
         )
 
-    def look(self) -> None:
+    def check_jobs(self) -> None:
         """Record the tasks that ended."""
         time.sleep(POLL_S)
         for task in [*self.jobs]:
@@ -224,7 +228,7 @@ class SlurmTasks(Executor[str]):
         # by others than this process
         if returncode in {KILLED, ExitCode.INTERRUPTED} and not self.is_cancelled:
             returncode, reason = KILLED, f"Slurm ended task {task}: {_state(task)}"
-        self.settle(task, returncode, reason)
+        self.record_end(task, returncode, reason)
 
     def stop(self) -> None:
         """Remove the tasks that wait, and request that the others save their cells' checkpoints and

@@ -5,7 +5,7 @@ import polars as pl
 from embedlab.analysis.overlap import dice_of_rows
 from embedlab.analysis.tags import TAGS, word_counts
 from embedlab.data.words import negating_words
-from embedlab.outcomes.property import COUNTED, Property, counted
+from embedlab.outcomes.property import COUNTED, Property, count_sentences
 from embedlab.runs.outcomes import CONTRADICTED
 
 PLUGINS = {
@@ -96,7 +96,7 @@ NEGATION = Property(
     title="negated sentences",
     needs=("sentence1",),
     also=("sentence2",),
-    of=lambda items: counted(items, lambda sentences: negating_words(sentences) != ""),
+    of=lambda items: count_sentences(items, lambda sentences: negating_words(sentences) != ""),
     place=COUNTED.index,
 )
 
@@ -156,7 +156,7 @@ QUESTION = Property(
     title="questions",
     needs=("sentence1",),
     also=("sentence2",),
-    of=lambda items: counted(
+    of=lambda items: count_sentences(
         items, lambda sentences: sentences.str.strip_chars_end().str.ends_with("?")
     ),
     place=COUNTED.index,

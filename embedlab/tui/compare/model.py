@@ -11,7 +11,7 @@ import numpy as np
 from embedlab.analysis.comparison import ComparedSlice, Difference
 from embedlab.comparison.comparison import WHOLE, Comparison, Slicing, compare_outcomes
 from embedlab.comparison.evidence import outcome_evidence, slices_of
-from embedlab.comparison.explanation import Explanation, explained
+from embedlab.comparison.explanation import DifferenceExplanation, explain_difference
 from embedlab.core.session import StartProgress
 from embedlab.outcomes.frame import DATASET
 from embedlab.outcomes.selection import ItemSelection
@@ -58,7 +58,7 @@ def main_slice(comparison: Comparison | None) -> ComparedSlice | None:
     """The slice that sums a comparison up: the last average, or the only slice."""
     if comparison is None:
         return None
-    averages = [row for row in comparison.slices if row.average_of]
+    averages = [row for row in comparison.slices if row.averaged_keys]
     if averages:
         return averages[-1]
     return comparison.slices[0] if len(comparison.slices) == 1 else None
@@ -132,7 +132,7 @@ def forest_lines(comparison: Comparison, models: Sequence[str] = ()) -> Iterator
     reference_name, *other_names = comparison.names
     slices = sorted(
         comparison.slices,
-        key=lambda compared_slice: (compared_slice is not main, not compared_slice.average_of),
+        key=lambda compared_slice: (compared_slice is not main, not compared_slice.averaged_keys),
     )
     for compared_slice in slices:
         reference = compared_slice.scores[reference_name].value
@@ -155,7 +155,7 @@ def forest_lines(comparison: Comparison, models: Sequence[str] = ()) -> Iterator
                 high=_SCALE * (difference.high if difference else score.high),
                 sign=sign,
                 mark=symbol if sign in {"▲", "▼"} else symbol.translate(HOLLOW),
-                is_average=bool(compared_slice.average_of),
+                is_average=bool(compared_slice.averaged_keys),
                 notes=compared_slice.notes,
             )
 
@@ -172,7 +172,7 @@ def slice_expression(comparison: Comparison, line: ForestLine) -> str:
 
 def explain(
     shown: Shown, other: str, selection: ItemSelection | None, progress: StartProgress
-) -> Explanation:
+) -> DifferenceExplanation:
     """Why the model called OTHER differs from the reference."""
     assert shown.outcomes is not None
     models = [
@@ -183,7 +183,7 @@ def explain(
     dataset_slices = slices_of(shown.outcomes, members, by=DATASET, selection=selection)
     evidence = outcome_evidence(shown.outcomes, members, dataset_slices)
     rng = np.random.default_rng(_HALVES_SEED)
-    return explained(
+    return explain_difference(
         shown.outcomes, models, evidence, selection, rng=rng, examples=3, progress=progress
     )
 
@@ -200,10 +200,12 @@ class WhyLine:
     items: int = 0
 
 
-def why_lines(explanation: Explanation) -> list[WhyLine]:
+def why_lines(explanation: DifferenceExplanation) -> list[WhyLine]:
     """Where the difference is larger or smaller, then what each model alone gets right."""
-    uneven = [kind for kind in explanation.uneven if kind.contrast.significant][:_MOST_KINDS]
-    uneven += [tested.found for tested in explanation.search.confirmed[:2]]
+    uneven = [kind for kind in explanation.kind_differences if kind.contrast.significant][
+        :_MOST_KINDS
+    ]
+    uneven += [tested.kind_difference for tested in explanation.search.confirmed[:2]]
     kinds = len(explanation.kinds)
     lines = [WhyLine(text="No property divides these items into kinds.")]
     if kinds:

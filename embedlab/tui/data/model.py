@@ -161,14 +161,14 @@ def view_of(
         models = {model.name: model.members for model in shown.columns}
         condition = item_condition(expression, [*models])
         selection = items_that_fit(facts.outcomes, condition, models, expression=expression)
-        is_shown, missing_values = selection.holds, selection.lacking
+        is_shown, missing_values = selection.is_selected, selection.datasets_without
     if dataset in shown.datasets:
         is_shown = is_shown & (facts.blocks == shown.datasets.index(dataset or ""))
         selection = ItemSelection(
             expression=" ".join(filter(None, (f"dataset:{dataset}", expression))),
-            holds=is_shown,
+            is_selected=is_shown,
             is_by_results=selection.is_by_results if selection is not None else False,
-            lacking=missing_values,
+            datasets_without=missing_values,
         )
     rows = np.flatnonzero(is_shown)
     if sort != FILE:

@@ -195,8 +195,8 @@ def test_without_slurm_its_command_is_named(
 @pytest.mark.parametrize("address", ["slurm:output=x", "slurm:--time=1", "slurm:wrap=rm"])
 def test_options_of_ours_are_refused(address: str, jobs: Path) -> None:
     with pytest.raises(UsageError, match="is not yours to set"):
-        Submission.at(address)
-    assert Submission.at("slurm:partition=gpu,time=2:00:00,exclusive").options == (
+        Submission.from_address(address)
+    assert Submission.from_address("slurm:partition=gpu,time=2:00:00,exclusive").options == (
         "--partition=gpu",
         "--time=2:00:00",
         "--exclusive",
@@ -217,14 +217,14 @@ def test_a_gpu_is_requested_where_cells_train_on_one(
     device: str, address: str, gpus: str | None, jobs: Path, tmp_path: Path
 ) -> None:
     (jobs / "gpus").touch()
-    Submission.at(address).submit("name", "true", tmp_path, device=device, threads=1)
+    Submission.from_address(address).submit("name", "true", tmp_path, device=device, threads=1)
     assert json.loads((jobs / "1.options").read_text()).get("gpus") == gpus
 
 
 def test_lines_of_setup_run_before_the_command_and_may_wrap_it(jobs: Path, tmp_path: Path) -> None:
     setup = tmp_path / "setup.sh"
     setup.write_text('export WHERE=container\nset -- sh -c \'echo in $WHERE: "$@"\' sh "$@"\n')
-    submission = Submission.at(f"slurm:setup={setup}")
+    submission = Submission.from_address(f"slurm:setup={setup}")
     job = submission.submit("name", "echo 'two  words'", tmp_path, device="cpu", threads=1)
     output = tmp_path / f"{job}.txt"
     for _ in range(100):
@@ -233,7 +233,7 @@ def test_lines_of_setup_run_before_the_command_and_may_wrap_it(jobs: Path, tmp_p
         time.sleep(0.05)
     assert output.read_text() == "in container: echo two  words\n"
     with pytest.raises(MissingError, match="setup=gone"):
-        Submission.at("slurm:setup=gone")
+        Submission.from_address("slurm:setup=gone")
 
 
 def test_a_task_at_its_time_limit_goes_on_though_nobody_waits(
