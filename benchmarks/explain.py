@@ -155,13 +155,15 @@ def _left_out(scorer: Any, first: str, second: str) -> Floats:
 
 
 def _token_parts(tokens_of: Any, first: str, second: str) -> Floats:
-    from embedlab.analysis.word_effects import by_word, owners, token_pair_sum
+    from embedlab.analysis.word_effects import sum_by_word, token_pair_sum, words_of_tokens
     from embedlab.data.words import shown_words
 
     words = [[word.span for word in shown_words(one)] for one in (first, second)]
     tokens = [tokens_of(one) for one in (first, second)]
-    places = [owners(one.spans, own) for one, own in zip(tokens, words, strict=True)]
-    table = by_word(token_pair_sum(*tokens), places[0], places[1], (len(words[0]), len(words[1])))
+    places = [words_of_tokens(one.spans, own) for one, own in zip(tokens, words, strict=True)]
+    table = sum_by_word(
+        token_pair_sum(*tokens), places[0], places[1], (len(words[0]), len(words[1]))
+    )
     return np.concatenate([table.sum(axis=1)[:-1], table.sum(axis=0)[:-1]])
 
 
@@ -216,7 +218,7 @@ class Gradients:
         return np.concatenate(found)
 
     def _of_words(self, sentence: str, held: Any, method: str) -> Floats:
-        from embedlab.analysis.word_effects import owners
+        from embedlab.analysis.word_effects import words_of_tokens
         from embedlab.data.words import shown_words
 
         torch = self._torch
@@ -234,7 +236,9 @@ class Gradients:
         (gradient,) = torch.autograd.grad(cosines.sum(), inputs)
         tokens = (gradient.mean(dim=0) * (embedded - base)).sum(dim=-1).double().numpy()
         words = [word.span for word in shown_words(sentence)]
-        return np.bincount(owners(spans, words), weights=tokens, minlength=len(words) + 1)[:-1]
+        return np.bincount(words_of_tokens(spans, words), weights=tokens, minlength=len(words) + 1)[
+            :-1
+        ]
 
 
 def deleted(first: str, second: str, order: NDArray[np.intp]) -> tuple[str, str]:

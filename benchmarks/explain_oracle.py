@@ -78,7 +78,7 @@ def explained_there(
 
 def attributions(found: dict[str, Any], name: str, pair: tuple[str, str]) -> Floats:
     """Return the attribution of each word of both sentences, those of the first first."""
-    from embedlab.analysis.word_effects import by_word, owners
+    from embedlab.analysis.word_effects import sum_by_word, words_of_tokens
     from embedlab.data.words import shown_words
 
     words = [[word.span for word in shown_words(sentence)] for sentence in pair]
@@ -86,8 +86,11 @@ def attributions(found: dict[str, Any], name: str, pair: tuple[str, str]) -> Flo
         [None if span is None else (span[0], span[1]) for span in of_sentence]
         for of_sentence in found["spans"]
     ]
-    places = [owners(of_tokens, of_words) for of_tokens, of_words in zip(spans, words, strict=True)]
-    table = by_word(np.array(found[name]), places[0], places[1], (len(words[0]), len(words[1])))
+    places = [
+        words_of_tokens(of_tokens, of_words)
+        for of_tokens, of_words in zip(spans, words, strict=True)
+    ]
+    table = sum_by_word(np.array(found[name]), places[0], places[1], (len(words[0]), len(words[1])))
     return np.concatenate([table.sum(axis=1)[:-1], table.sum(axis=0)[:-1]])
 
 

@@ -9,7 +9,12 @@ import polars as pl
 
 from embedlab.analysis.evidence import Evidence, evidence_of
 from embedlab.analysis.measures import MEASURES
-from embedlab.analysis.near_duplicates import Links, NearDuplicates, links_of, near_duplicates
+from embedlab.analysis.near_duplicates import (
+    Links,
+    NearDuplicates,
+    find_near_links,
+    near_duplicates,
+)
 from embedlab.analysis.overlap import dice_of_rows
 from embedlab.analysis.pair_notes import pair_keys
 from embedlab.data.dataset import DatasetState, Part
@@ -134,7 +139,7 @@ def sentence_numbers(table: pl.DataFrame) -> list[pl.Series]:
 
 
 def near_pairs(
-    pairs: pl.DataFrame, find: Callable[[pl.Series], Links] = links_of
+    pairs: pl.DataFrame, find: Callable[[pl.Series], Links] = find_near_links
 ) -> NearDuplicates:
     """Return which sentences of one dataset's PAIRS are nearly the same, under the numbers that
     they have; FIND finds their links.

@@ -80,7 +80,7 @@ def resolve_model(name: str, session: Session) -> Model:
             raise
         raise MissingError(
             f"{name!r} was taken for a published model: {error.message}",
-            hint=Hint(error.advice, *_ways_beside(name, session.settings)),
+            hint=Hint(error.advice, *_alternatives(name, session.settings)),
         ) from error
     model = replace(resolved_model, members=members)
     for note in dict.fromkeys(spec.note for spec in model.members if spec.note):
@@ -119,7 +119,7 @@ def resolve_models(
     return models
 
 
-def _ways_beside(name: str, settings: Settings) -> Iterator[str | NamedOption]:
+def _alternatives(name: str, settings: Settings) -> Iterator[str | NamedOption]:
     """Yield what this machine has in place of a published model: a recipe of its NAME, and what is
     installed.
     """
@@ -168,7 +168,7 @@ def refuse_blank(sentences: Sequence[str]) -> None:
         raise UsageError(f"a sentence is blank: {blank[0]!r}", hint="give each sentence in quotes")
 
 
-def one_member(model: Model) -> ModelSpec:
+def only_member(model: Model) -> ModelSpec:
     """The only member of a model; a run with several seeds is refused."""
     if len(model.members) > 1:
         raise UsageError(
@@ -191,7 +191,9 @@ def load_members(model: Model, session: Session, *, cached: bool) -> list[PairSc
     ]
 
 
-def without_stated(names: Sequence[str], session: Session) -> tuple[list[str], list[StatedModel]]:
+def split_off_figures(
+    names: Sequence[str], session: Session
+) -> tuple[list[str], list[StatedModel]]:
     """Return the NAMES of models that score pairs, and the others with their figures."""
     stated_models = []
     for name in dict.fromkeys(names):
@@ -231,7 +233,9 @@ def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Rea
                 session.note(f"{title_of(spec.name)}: {text}")
         if not all(text.is_encoded_at_once for text in todo.values()):
             with session.progresses() as progress:
-                encode_once(spec, list(todo.values()), session.settings, labelled(progress, spec))
+                encode_once(
+                    spec, list(todo.values()), session.settings, label_progress(progress, spec)
+                )
     task_texts = {task: replace(text, columns=()) for task, text in ready.texts.items()}
     return replace(ready, texts=task_texts, stored=stored)
 
@@ -308,7 +312,7 @@ def _results_of(
         for spec in model.members:
             with session.progresses() as progress:
                 texts, stored = ready.texts.get(selected), ready.stored.get((spec.name, selected))
-                ticks = labelled(progress, spec)
+                ticks = label_progress(progress, spec)
                 results.append(member_result(spec, selected, work, texts, stored, session, ticks))
     except UsageError as error:
         if work.is_one and not work.skips_unfit:
@@ -319,7 +323,7 @@ def _results_of(
     return results
 
 
-def labelled(progress: StartProgress, spec: ModelSpec) -> StartProgress:
+def label_progress(progress: StartProgress, spec: ModelSpec) -> StartProgress:
     """The same callbacks under the name of a member."""
     return lambda work: progress(f"{title_of(spec.name)}: {work}")
 

@@ -48,7 +48,7 @@ def _deviations(one: Any) -> list[str]:
     """
     from embedlab.core.errors import UsageError
     from embedlab.experiments.deviations import deviations, recipes_of, rows_text
-    from embedlab.experiments.paper_trainings import for_profile
+    from embedlab.experiments.paper_trainings import limit_to_profile
 
     parts = []
     for profile, title in (
@@ -56,7 +56,7 @@ def _deviations(one: Any) -> list[str]:
         ("code", "With `--profile code`"),
     ):
         try:
-            chosen, left_out = for_profile(one, profile)
+            chosen, left_out = limit_to_profile(one, profile)
         except UsageError:  # the authors' code is not public
             continue
         if profile == "code" and chosen is one:

@@ -13,7 +13,7 @@ from math import isnan, nan
 from typing import Literal, Self
 
 from embedlab.analysis.comparison import SIGNIFICANT
-from embedlab.analysis.evidence import Reach, weakest
+from embedlab.analysis.evidence import Reach, weakest_reach
 from embedlab.analysis.power import smallest_difference, smallest_margin
 from embedlab.analysis.seed_notes import REACHES
 from embedlab.analysis.seed_tests import holm
@@ -148,7 +148,7 @@ def claimed_difference(
         p=weighed.p[pair],
         low=low,
         high=high,
-        reach=weakest([weighed.models[name] for name in pair]),
+        reach=weakest_reach([weighed.models[name] for name in pair]),
         scale=scale,
         last_digit=last_digit,
     )

@@ -14,7 +14,7 @@ from math import isnan, nan
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.analysis.evidence import Evidence, ModelColumns, NamedSlice, Reach, weakest
+from embedlab.analysis.evidence import Evidence, ModelColumns, NamedSlice, Reach, weakest_reach
 from embedlab.analysis.seed_notes import CHECKPOINT_NOTE, HANGS, REACHES, seed_notes
 from embedlab.analysis.seed_tests import holm
 from embedlab.analysis.uncertainty import (
@@ -251,7 +251,7 @@ class _Draft(Weighed):
             tests=sum(not isnan(self.p[pair]) for pair in corrected),
             topics=1 / float((self.topics.shares**2).sum()) if self.topics is not None else nan,
             largest_topic=self.largest_topic(reference),
-            reach=weakest(
+            reach=weakest_reach(
                 [self.models[name] for name, mean in self.means.items() if not isnan(mean)]
             ),
         )
@@ -311,7 +311,7 @@ class _Draft(Weighed):
             p_holm=corrected[pair],
             uncertainty=uncertainty,
             p_equivalent=uncertainty.equivalence(delta, margin) if margin is not None else nan,
-            reach=weakest([self.models[name], self.models[reference]]),
+            reach=weakest_reach([self.models[name], self.models[reference]]),
             topic=topic
             if topic is not None and topic.decides(delta, self.evidence.items)
             else None,

@@ -22,7 +22,7 @@ def average_ranks(values: ArrayLike) -> NDArray[np.float64]:
     return mean_ranks[group]
 
 
-def within_one(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def scale_within_one(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return finite VALUES divided by a power of two, which is exact, so that the largest is below
     1: no square overflows or vanishes.
     """
@@ -38,7 +38,7 @@ def pearson(first: ArrayLike, second: ArrayLike) -> float:
     a, b = (np.asarray(values, dtype=np.float64) for values in (first, second))
     if len(a) < 2 or not (np.isfinite(a).all() and np.isfinite(b).all()):
         return float("nan")
-    a, b = within_one(a), within_one(b)
+    a, b = scale_within_one(a), scale_within_one(b)
     if np.ptp(a) == 0 or np.ptp(b) == 0:
         return float("nan")
     a, b = a - a.mean(), b - b.mean()
@@ -49,10 +49,10 @@ def spearman(first: ArrayLike, second: ArrayLike) -> float:
     """Return the rank correlation with average ranks for ties, −1 to 1; nan where `pearson` gives
     nan.
     """
-    return spearman_of_each(first, [second])[0]
+    return spearman_of_columns(first, [second])[0]
 
 
-def spearman_of_each(gold: ArrayLike, columns: Sequence[ArrayLike]) -> list[float]:
+def spearman_of_columns(gold: ArrayLike, columns: Sequence[ArrayLike]) -> list[float]:
     """Return the rank correlation of GOLD with each of some columns, as `spearman`; gold is ranked
     once.
     """

@@ -42,7 +42,7 @@ class SharedSentences:
         centred within several.
         """
         distinct, numbers = np.unique(np.concatenate([first, second]), return_inverse=True)
-        numbers = numbers.astype(_fitting(len(distinct)))
+        numbers = numbers.astype(_smallest_integer_type(len(distinct)))
         groups = np.zeros(len(first), np.intp)
         if group is not None and (group != group[:1]).any():
             groups = np.unique(group, return_inverse=True)[1]
@@ -101,9 +101,9 @@ class SharedSentences:
     def _linked_share(self) -> Floats:
         """The share of each group's ordered pairs of rows that share a sentence; (groups,)."""
         sizes = np.bincount(self.group)
-        linked = self._by_sentence.linked(self.group, len(sizes)) - self._by_two_sentences.linked(
+        linked = self._by_sentence.count_linked(
             self.group, len(sizes)
-        )
+        ) - self._by_two_sentences.count_linked(self.group, len(sizes))
         shares: Floats = linked / sizes**2
         return shares
 
@@ -139,10 +139,11 @@ class ContributionSums:
     sentences: Floats  # (estimates, sentences)
     repeated_pairs: Floats  # (estimates, pairs of sentences)
 
-    def combined(self, weights: Floats) -> ContributionSums:
+    def combine(self, weights: Floats) -> ContributionSums:
         """Linear combinations of the estimates; weights: (combinations, estimates)."""
         rows, sentences, twins = (
-            combined(weights, values) for values in (self.rows, self.sentences, self.repeated_pairs)
+            combine_estimates(weights, values)
+            for values in (self.rows, self.sentences, self.repeated_pairs)
         )
         return ContributionSums(
             shared=self.shared, rows=rows, sentences=sentences, repeated_pairs=twins
@@ -209,7 +210,7 @@ def _mean_share(shares: Floats, rows: Floats, group: RowPositions) -> Floats:
     return capped
 
 
-def combined(weights: Floats, values: Floats) -> Floats:
+def combine_estimates(weights: Floats, values: Floats) -> Floats:
     """Return WEIGHTS @ VALUES without products by zero, and to the last digit the same whatever
     else is combined beside it.
     """
@@ -245,12 +246,12 @@ class _Sums:
             keys.astype(np.min_scalar_type(len(sizes))), kind="stable"
         )  # of 16 bits this is quick
         return cls(
-            places=rows[order].astype(_fitting(len(rows))),
+            places=rows[order].astype(_smallest_integer_type(len(rows))),
             starts=np.cumsum(sizes) - sizes,
             sizes=sizes,
         )
 
-    def linked(self, group: RowPositions, groups: int) -> RowPositions:
+    def count_linked(self, group: RowPositions, groups: int) -> RowPositions:
         """Count the ordered pairs of rows of one GROUP that have the same key, once for each key;
         (groups,).
         """
@@ -271,7 +272,7 @@ class _Sums:
         return sums
 
 
-def _fitting(count: int) -> type[np.signedinteger]:
+def _smallest_integer_type(count: int) -> type[np.signedinteger]:
     """Return whole numbers below COUNT in as few bytes as hold them: of very many rows half of the
     memory.
     """

@@ -67,7 +67,7 @@ Reach = Literal["models", "checkpoints"]
 weights at hand."""
 
 
-def weakest(models: Sequence[ModelColumns]) -> Reach:
+def weakest_reach(models: Sequence[ModelColumns]) -> Reach:
     """Return how far a statement about MODELS reaches: a run of one seed, and a model of unknown
     origin, are one draw of a recipe.
     """

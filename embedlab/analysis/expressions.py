@@ -181,7 +181,7 @@ class _Term:
         ]
         name = _column(field.strip('"'), fields)
         if name is None:
-            raise self._unknown(field, fields, group=field_group)
+            raise self._unknown_field_error(field, fields, group=field_group)
         try:
             value = float(number)
         except ValueError:
@@ -214,7 +214,7 @@ class _Term:
         fields = [*(column for column in self.names if column in self.columns), TAG]
         name = _column(field, fields)
         if name is None:
-            raise self._unknown(field, fields, group="name")
+            raise self._unknown_field_error(field, fields, group="name")
         wanted_patterns = [pattern for pattern in patterns.split(",") if pattern]
         if not wanted_patterns:
             raise self.error(
@@ -258,7 +258,7 @@ class _Term:
             ) from error
         return pl.any_horizontal(pl.col(column).str.contains(anycase) for column in fields)
 
-    def _unknown(self, field: str, names: Collection[str], group: str) -> UsageError:
+    def _unknown_field_error(self, field: str, names: Collection[str], group: str) -> UsageError:
         guess = nearest_name(field, names)
         offer = f"did you mean {guess!r}? " if guess else ""
         hint = (
@@ -417,16 +417,16 @@ def _groups(terms: list[_Term]) -> list[list[_Term]]:
             joining = None
             continue
         if joining is not None or not groups[-1]:
-            raise _joins_nothing(term)
+            raise _operator_error(term)
         joining = term
         if word == "or":
             groups.append([])
     if joining is not None:
-        raise _joins_nothing(joining)
+        raise _operator_error(joining)
     return groups
 
 
-def _joins_nothing(term: _Term) -> UsageError:
+def _operator_error(term: _Term) -> UsageError:
     word = term.match[0]
     return term.error(
         f"{word!r} joins no terms", hint=f'to search for the text, quote it: "{word}"'

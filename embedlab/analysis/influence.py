@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from embedlab.analysis.correlations import within_one
+from embedlab.analysis.correlations import scale_within_one
 
 Floats = NDArray[np.float64]
 PairPositions = NDArray[np.intp]
@@ -66,7 +66,7 @@ def pearson_influences(gold: ArrayLike, scores: ArrayLike) -> Floats:
 
 
 def _standardised(values: Floats) -> Floats:
-    scaled = within_one(values)
+    scaled = scale_within_one(values)
     standardised: Floats = (scaled - scaled.mean()) / scaled.std()
     return standardised
 

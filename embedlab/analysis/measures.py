@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from embedlab.analysis.correlations import pearson, spearman_of_each
+from embedlab.analysis.correlations import pearson, spearman_of_columns
 from embedlab.analysis.influence import (
     Floats,
     accuracy,
@@ -110,12 +110,12 @@ def average_precision(queries: _Queries, ranks: Floats) -> Floats:
     return queries.sums(queries.places(ranks) / ranks) / queries.sizes
 
 
-def share_found(queries: _Queries, ranks: Floats, *, cut: int) -> Floats:
+def query_recall(queries: _Queries, ranks: Floats, *, cut: int) -> Floats:
     """Return the share of the relevant texts of each query that rank CUT or better."""
     return queries.sums((ranks <= cut).astype(np.float64)) / queries.sizes
 
 
-def mean_of_items(
+def mean_of_query_items(
     queries: _Queries, numbers: Floats, *, of: Callable[[Floats], Floats] | None = None
 ) -> Floats:
     """Return the mean number of the items of each query, or of what OF makes of these numbers."""
@@ -316,17 +316,19 @@ class Measure:
         return self.values(gold, [predicted])[0]
 
 
-def _value_of_each(
+def _values_of_members(
     value: Callable[[Any, Any], float], gold: Any, predictions: Sequence[Any]
 ) -> list[float]:
     return [value(gold, prediction) for prediction in predictions]
 
 
-def _each(influence: Callable[[Any, Any], Floats], gold: Any, predictions: Sequence[Any]) -> Floats:
+def _influences_of_members(
+    influence: Callable[[Any, Any], Floats], gold: Any, predictions: Sequence[Any]
+) -> Floats:
     return np.array([influence(gold, prediction) for prediction in predictions])
 
 
-def _of_classes(
+def _class_measure(
     name: str,
     scale: Scale,
     value: Callable[[Any, Any], float],
@@ -337,13 +339,13 @@ def _of_classes(
         name=name,
         is_of_classes=True,
         scale=scale,
-        values=partial(_value_of_each, value),
-        influences=partial(_each, influence),
+        values=partial(_values_of_members, value),
+        influences=partial(_influences_of_members, influence),
         without=rescore_without_rows(value),
     )
 
 
-def _of_two_values(
+def _two_value_measure(
     name: str, value: Callable[[Any, Any], float], influence: Callable[[Any, Any], Floats]
 ) -> Measure:
     """Return a measure of similarities where gold is 0 or 1."""
@@ -351,13 +353,13 @@ def _of_two_values(
         name=name,
         is_of_classes=False,
         scale="plain",
-        values=partial(_value_of_each, value),
-        influences=partial(_each, influence),
+        values=partial(_values_of_members, value),
+        influences=partial(_influences_of_members, influence),
         without=rescore_without_rows(value),
     )
 
 
-def _of_queries(name: str, scale: Scale, of: OfQueries, *, is_of_ranks: bool = True) -> Measure:
+def _query_measure(name: str, scale: Scale, of: OfQueries, *, is_of_ranks: bool = True) -> Measure:
     """Return a mean over queries, of the ranks of the texts that are relevant to each; or over
     anchors, of the margins of each.
     """
@@ -366,8 +368,8 @@ def _of_queries(name: str, scale: Scale, of: OfQueries, *, is_of_ranks: bool = T
         name=name,
         is_of_classes=False,
         scale=scale,
-        values=partial(_value_of_each, value),
-        influences=partial(_each, influence),
+        values=partial(_values_of_members, value),
+        influences=partial(_influences_of_members, influence),
         without=rescore_without_rows(value),
         is_of_queries=True,
         is_of_ranks=is_of_ranks,
@@ -382,7 +384,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
                 name="spearman",
                 is_of_classes=False,
                 scale="correlation",
-                values=spearman_of_each,
+                values=spearman_of_columns,
                 influences=spearman_influences,
                 without=spearman_without,
             ),
@@ -390,29 +392,32 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
                 name="pearson",
                 is_of_classes=False,
                 scale="correlation",
-                values=partial(_value_of_each, pearson),
+                values=partial(_values_of_members, pearson),
                 influences=pearson_influences,
                 without=rescore_without_rows(pearson),
             ),
-            _of_two_values(
+            _two_value_measure(
                 "average precision", pair_average_precision, pair_average_precision_influence
             ),
-            _of_two_values("roc auc", area_under_roc, area_under_roc_influence),
-            _of_classes("accuracy", "share", accuracy, accuracy_influence),
-            _of_classes("f1", "plain", f1, f1_influence),
-            _of_classes("matthews", "plain", matthews, matthews_influence),
-            _of_queries(f"ndcg@{FIRST}", "plain", normalised_gain),
-            _of_queries(f"mrr@{FIRST}", "plain", partial(reciprocal_rank, cut=FIRST)),
-            _of_queries("map", "plain", average_precision),
-            _of_queries("mrr", "plain", reciprocal_rank),
+            _two_value_measure("roc auc", area_under_roc, area_under_roc_influence),
+            _class_measure("accuracy", "share", accuracy, accuracy_influence),
+            _class_measure("f1", "plain", f1, f1_influence),
+            _class_measure("matthews", "plain", matthews, matthews_influence),
+            _query_measure(f"ndcg@{FIRST}", "plain", normalised_gain),
+            _query_measure(f"mrr@{FIRST}", "plain", partial(reciprocal_rank, cut=FIRST)),
+            _query_measure("map", "plain", average_precision),
+            _query_measure("mrr", "plain", reciprocal_rank),
             *(
-                _of_queries(f"recall@{cut}", "share", partial(share_found, cut=cut))
+                _query_measure(f"recall@{cut}", "share", partial(query_recall, cut=cut))
                 for cut in sorted({*CUTS, 5})
             ),
-            _of_queries(
-                "entailed closer", "share", partial(mean_of_items, of=is_closer), is_of_ranks=False
+            _query_measure(
+                "entailed closer",
+                "share",
+                partial(mean_of_query_items, of=is_closer),
+                is_of_ranks=False,
             ),
-            _of_queries("margin", "plain", mean_of_items, is_of_ranks=False),
+            _query_measure("margin", "plain", mean_of_query_items, is_of_ranks=False),
         )
     }
 )

@@ -90,7 +90,7 @@ FindLinks = Callable[[pl.Series], Links]
 _remembered: dict[Hashable, Links] = {}
 
 
-def links_of(sentences: pl.Series) -> Links:
+def find_near_links(sentences: pl.Series) -> Links:
     """Return the links between SENTENCES, which are distinct; found once in a process for the same
     ones.
     """
@@ -115,7 +115,7 @@ def links_key(sentences: pl.Series) -> str:
 
 
 def near_duplicates(
-    ids: TextIds, sentences: pl.Series, find: FindLinks = links_of
+    ids: TextIds, sentences: pl.Series, find: FindLinks = find_near_links
 ) -> NearDuplicates:
     """Return which of the SENTENCES of one dataset are nearly the same; equal ones have equal IDS,
     and are one. FIND finds their links.

@@ -103,7 +103,7 @@ class Ordering:
     def order(self, first: int, second: int) -> Order:
         """Return whether estimate FIRST exceeds estimate SECOND."""
         difference = self._estimates[first].value - self._estimates[second].value
-        uncertainty = self._of_difference(first, second)
+        uncertainty = self._difference_uncertainty(first, second)
         low, high = uncertainty.interval(difference)
         is_known = uncertainty.rows + uncertainty.seeds + uncertainty.other_variance > 0
         return Order(
@@ -149,7 +149,7 @@ class Ordering:
         if (joint := self._joints.get(index)) is not None:
             return spread_of(
                 estimate.members,
-                joint.sums.combined(joint.units(index)),
+                joint.sums.combine(joint.units(index)),
                 is_recipe=estimate.is_recipe,
             )
         if estimate.rows is not None:
@@ -177,26 +177,29 @@ class Ordering:
         return [
             spread_of(
                 first_estimate.members - second_estimate.members,
-                joint.sums.combined(joint.units(first) - joint.units(second)),
+                joint.sums.combine(joint.units(first) - joint.units(second)),
                 is_recipe=True,
             )
         ]
 
-    def _of_difference(self, first: int, second: int) -> Uncertainty:
+    def _difference_uncertainty(self, first: int, second: int) -> Uncertainty:
         spreads = self._pair_spreads(first, second)
         other_variance = self._estimates[first].other + self._estimates[second].other
         if (joint := self._joint(first, second)) is not None:
             mean_difference = (joint.mean(first) - joint.mean(second))[None]
             uncertainty = with_seeds(
-                joint.sums.combined(mean_difference).variances(),
+                joint.sums.combine(mean_difference).variances(),
                 spreads,
-                joint.topics.combined(mean_difference),
+                joint.topics.combine(mean_difference),
             )
         else:
-            uncertainty = with_seeds(_added([self._alone(first), self._alone(second)]), spreads)
+            uncertainty = with_seeds(
+                _sum_variances([self._single_variances(first), self._single_variances(second)]),
+                spreads,
+            )
         return replace(uncertainty, other_variance=other_variance)
 
-    def _alone(self, index: int) -> Variances:
+    def _single_variances(self, index: int) -> Variances:
         """The variances of one estimate whose rows are not those of the others; 0 without rows, nan
         with too few of them.
         """
@@ -207,7 +210,7 @@ class Ordering:
         variances = estimate.rows.shared.sums(
             estimate.rows.contributions.mean(axis=0, keepdims=True)
         ).variances()
-        by_topics = estimate.rows.topics.combined(
+        by_topics = estimate.rows.topics.combine(
             np.full((1, len(estimate.members)), 1 / len(estimate.members))
         ).variance
         return replace(variances, value=np.maximum(variances.value, by_topics))
@@ -216,24 +219,26 @@ class Ordering:
         """Covariances of the estimates over rows and seeds, and the smaller degrees of freedom of
         the two.
         """
-        uncertain = [self._of_difference(a, b) for a, b in combinations(indices, 2)]
+        uncertain = [self._difference_uncertainty(a, b) for a, b in combinations(indices, 2)]
         freedom = min(
             min(uncertainty.rows_freedom, uncertainty.seeds_freedom) for uncertainty in uncertain
         )
         seeds = np.diag(
             [
-                with_seeds(self._alone(index), [self._spreads[index]]).seeds
+                with_seeds(self._single_variances(index), [self._spreads[index]]).seeds
                 + self._estimates[index].other
                 for index in indices
             ]
         )
-        row_covariance = np.diag([float(self._alone(index).value[0]) for index in indices])
+        row_covariance = np.diag(
+            [float(self._single_variances(index).value[0]) for index in indices]
+        )
         for joint in {id(joint): joint for joint in self._joints.values()}.values():
             numbers = [number for number, index in enumerate(indices) if index in joint.members]
             means = np.array([joint.mean(indices[number]) for number in numbers])
             if numbers:
                 row_covariance[np.ix_(numbers, numbers)] = _covariances(
-                    joint.topics.combined(means), row_covariance[numbers, numbers]
+                    joint.topics.combine(means), row_covariance[numbers, numbers]
                 )
         return row_covariance + seeds, freedom
 
@@ -310,7 +315,7 @@ def kendall(first: ArrayLike, second: ArrayLike) -> Floats:
     return tau
 
 
-def _added(terms: Sequence[Variances]) -> Variances:
+def _sum_variances(terms: Sequence[Variances]) -> Variances:
     """The variances of a difference of independent estimates; degrees of freedom by Welch and
     Satterthwaite.
     """

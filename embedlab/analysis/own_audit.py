@@ -19,7 +19,7 @@ from embedlab.data.dataset import NLI_LABELS
 from embedlab.data.file_name import TEXT_FILE, parse_file_name
 from embedlab.data.own_columns import SCORED, ScoreScale, own_data, splits_in
 from embedlab.data.own_files import read_texts
-from embedlab.data.table_file import PLACE, TABLES, class_texts, number_of, places, read_rows
+from embedlab.data.table_file import PLACE, TABLES, class_texts, number_of, read_rows, row_places
 from embedlab.data.words import normalise
 
 NEAR = 0.8
@@ -208,7 +208,7 @@ def _finding(split: OwnSplit, check: str, rows: pl.DataFrame, note: str) -> Iter
         path = Path(parse_file_name(split.name).path)
         sample = one_line(rows["shown"][0])[:60]
         count = f"{rows.height} of {split.rows.height} rows"
-        note = f"{note}: {count}, {places(path, rows)}, the first {sample!r}"
+        note = f"{note}: {count}, {row_places(path, rows)}, the first {sample!r}"
         yield AuditFinding(split=split.split, check=check, rows=rows.height, note=note)
 
 

@@ -186,7 +186,9 @@ class Plan:
             half = self._half_widths(np.zeros((1, 1)), 1.0)
             return Figure(
                 value=float(
-                    _detected(half, np.full((1, 1), sqrt(self.uncertainty.variance_of_rows)))[0]
+                    _found_with_power(
+                        half, np.full((1, 1), sqrt(self.uncertainty.variance_of_rows))
+                    )[0]
                 )
             )
         return self._figure(self._members)
@@ -227,15 +229,15 @@ class Plan:
         """Return what MEMBERS of each recipe detect, and what they would if the variance were each
         of _FACTORS times the pilot's.
         """
-        noise, shown_variance, scale = self._drawn(members, _FACTORS)
+        noise, shown_variance, scale = self._draw_variances(members, _FACTORS)
         half_widths, error = (
             self._half_widths(shown_variance, scale),
             np.sqrt(scale**2 * self.uncertainty.variance_of_rows + noise)[:, None],
         )
-        curve = _detected(half_widths, error)
+        curve = _found_with_power(half_widths, error)
         if not np.isfinite(curve).all():
             return inf, curve
-        noise, shown_variance, scale = self._drawn(members, np.ones(1))
+        noise, shown_variance, scale = self._draw_variances(members, np.ones(1))
         half_widths, error = (
             self._half_widths(shown_variance, scale),
             np.sqrt(scale**2 * self.uncertainty.variance_of_rows + noise)[:, None],
@@ -269,7 +271,7 @@ class Plan:
     def _variances(self) -> Floats:
         """The variance of single seeds of each recipe; a pooled one where they share it."""
         spreads = [
-            spread if spread.members > 1 and not self.is_pooled else self._pooled
+            spread if spread.members > 1 and not self.is_pooled else self._pooled_spread
             for spread in self.recipes
         ]
         return np.array([spread.scatter / (spread.members - 1) for spread in spreads])
@@ -277,11 +279,11 @@ class Plan:
     @cached_property
     def _noise(self) -> Floats:
         """The part of these that rows explain."""
-        spreads = [spread if spread.members > 1 else self._pooled for spread in self.recipes]
+        spreads = [spread if spread.members > 1 else self._pooled_spread for spread in self.recipes]
         return np.array([spread.noise / (spread.members - 1) for spread in spreads])
 
     @property
-    def _pooled(self) -> SeedSpread:
+    def _pooled_spread(self) -> SeedSpread:
         return SeedSpread(
             members=self.known + 1,
             scatter=sum(recipe.scatter for recipe in self.recipes),
@@ -293,7 +295,9 @@ class Plan:
         """Points that fill a square evenly; (draws, 2)."""
         return (0.5 + np.arange(1, _DRAWS + 1)[:, None] / _RATIO ** np.arange(1, 3)) % 1
 
-    def _drawn(self, members: Sequence[int], factors: Floats) -> tuple[Floats, Floats, float]:
+    def _draw_variances(
+        self, members: Sequence[int], factors: Floats
+    ) -> tuple[Floats, Floats, float]:
         """Return how MEMBERS of each recipe vary where the variance over seeds is FACTORS times
         that of the pilot.
 
@@ -378,7 +382,7 @@ def _power(differences: Floats, half: Floats, error: Floats) -> Floats:
     return power
 
 
-def _detected(half_widths: Floats, error: Floats) -> Floats:
+def _found_with_power(half_widths: Floats, error: Floats) -> Floats:
     """Return the differences that are found with the probability POWER, over draws of HALF
     WIDTHS, (differences, draws); inf where none is.
     """

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.analysis.dependence import combined
+from embedlab.analysis.dependence import combine_estimates
 
 if TYPE_CHECKING:
     from embedlab.analysis.influence import Floats
@@ -64,11 +64,11 @@ class TopicSums:
         """Return what the topics contribute to some of the estimates."""
         return replace(self, sums=self.sums[list(estimates)])
 
-    def combined(self, weights: Floats) -> TopicSums:
+    def combine(self, weights: Floats) -> TopicSums:
         """Return the contributions to linear combinations of the estimates; weights: (combinations,
         estimates).
         """
-        return replace(self, sums=combined(weights, self.sums))
+        return replace(self, sums=combine_estimates(weights, self.sums))
 
     def scaled(self, factor: float) -> TopicSums:
         """Return the contributions to FACTOR times the estimates."""
@@ -98,7 +98,8 @@ class TopicSums:
         noises = np.broadcast_to(noise, len(self.sums)).astype(np.float64)
         if self.count <= MOST_COUNTED and not noises.any():
             return np.stack(
-                [_counted_end(sign * self.sums, self.shares, alpha) for sign in (1, -1)], axis=1
+                [_reach_by_counting(sign * self.sums, self.shares, alpha) for sign in (1, -1)],
+                axis=1,
             )
         parts = self._parts
         both_sides = replace(
@@ -214,7 +215,7 @@ class _TopicSplit:
         flipped = self.sums + self.shares * distance[:, None]
         aim = np.abs(distance)
         if self.topics <= MOST_COUNTED:
-            return _counted(flipped, aim, noise), start
+            return _p_by_counting(flipped, aim, noise), start
         rest = self.small_sums[:, 0] + distance * (
             2 * self.small_sums[:, 1] + distance * self.small_sums[:, 2]
         )
@@ -222,7 +223,7 @@ class _TopicSplit:
         normal = np.where(normal > _ROUNDING * np.einsum("ec,ec->e", flipped, flipped), normal, 0.0)
         p, points = _saddlepoint(flipped, aim, normal, start)
         if not (normal > 0).all():
-            p = np.where(normal > 0, p, _within_counts(p, flipped, np.sign(distance)))
+            p = np.where(normal > 0, p, _limit_to_counts(p, flipped, np.sign(distance)))
         return p, points
 
 
@@ -233,7 +234,7 @@ def _signs(count: int) -> Floats:
     return np.concatenate([np.ones((len(bits), 1)), 1.0 - 2.0 * bits], axis=1)
 
 
-def _counted(flipped: Floats, aim: Floats, noise: Floats) -> Floats:
+def _p_by_counting(flipped: Floats, aim: Floats, noise: Floats) -> Floats:
     """Return the share of all signs whose sum reaches AIM on either side, a normal variance of
     NOISE added.
     """
@@ -251,7 +252,7 @@ def _counted(flipped: Floats, aim: Floats, noise: Floats) -> Floats:
     return p
 
 
-def _counted_end(sums: Floats, shares: Floats, alpha: float) -> Floats:
+def _reach_by_counting(sums: Floats, shares: Floats, alpha: float) -> Floats:
     """Return the largest distance that all signs of few topics do not reject; (estimates,).
 
     Signs s reach h as long as Σ s (Z + m h) ≥ h, that is h ≤ Σ s Z / (1 − Σ s m): the end is a
@@ -316,7 +317,7 @@ def _saddlepoint(
     return np.clip(np.where(has_root, 2 * tail, 1.0), 0.0, 1.0), t
 
 
-def _within_counts(p: Floats, flipped: Floats, sign: Floats) -> Floats:
+def _limit_to_counts(p: Floats, flipped: Floats, sign: Floats) -> Floats:
     """Return P within what the number of topics allows where there is no normal part.
 
     The signs as they are, and all of them reversed, reach the sum. Other signs do so only where

@@ -9,7 +9,7 @@ import numpy as np
 from embedlab.analysis.influence import Floats
 
 
-def undominated(scores: Sequence[float], costs: Sequence[Sequence[float]]) -> list[bool]:
+def find_undominated(scores: Sequence[float], costs: Sequence[Sequence[float]]) -> list[bool]:
     """Return whether each choice is undominated: no other has a SCORE as high and COSTS as low,
     with one of them better; (choices,).
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embedlab.analysis.dependence import ContributionSums, combined, independent_variances
+from embedlab.analysis.dependence import ContributionSums, combine_estimates, independent_variances
 from embedlab.analysis.evidence import Evidence, member_columns
 from embedlab.analysis.sign_flips import FEWEST_TOPICS, TopicSums
 from embedlab.analysis.uncertainty import (
@@ -239,10 +239,10 @@ class Weighed:
         """Return the uncertainty of each of CONTRASTS, (contrasts, members), by its topics, and
         what the SEEDS of its models add.
         """
-        by_topic, contributions = topics.combined(contrasts), rows.known_contributions
+        by_topic, contributions = topics.combine(contrasts), rows.known_contributions
         chunk_size = max(1, _VALUES_AT_ONCE // (contributions.shape[1] + 1))
         variances = [
-            independent_variances(combined(chunk, contributions), rows.shared.group)
+            independent_variances(combine_estimates(chunk, contributions), rows.shared.group)
             for chunk in np.split(contrasts, range(chunk_size, len(contrasts), chunk_size))
         ]
         independent = np.concatenate(variances)
@@ -281,4 +281,4 @@ class Weighed:
             return SeedSpread(members=1, scatter=0.0, noise=0.0, is_recipe=is_recipe)
         if self.sums is None:
             self.sums = rows.shared.sums(rows.known_contributions)
-        return spread_of(scores, self.sums.combined(members), is_recipe=is_recipe)
+        return spread_of(scores, self.sums.combine(members), is_recipe=is_recipe)

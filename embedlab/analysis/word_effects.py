@@ -96,7 +96,7 @@ def token_pair_sum(first: WeightedTokens, second: WeightedTokens) -> Floats:
     return parts
 
 
-def owners(
+def words_of_tokens(
     tokens: Sequence[tuple[int, int] | None], words: Sequence[tuple[int, int]]
 ) -> NDArray[np.intp]:
     """Return which word each token belongs to, by their spans in the sentence; (tokens,), the
@@ -117,7 +117,7 @@ def owners(
     return owner
 
 
-def by_word(
+def sum_by_word(
     parts: Floats, first: NDArray[np.intp], second: NDArray[np.intp], sizes: tuple[int, int]
 ) -> Floats:
     """Return the PARTS of tokens summed by the words that own them, (n + 1, m + 1): the last row

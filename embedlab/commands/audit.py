@@ -64,7 +64,7 @@ def audit(options: AuditOptions, session: Session) -> Report:
     """
     from embedlab.comparison.comparison import Slicing
     from embedlab.evaluation import gather
-    from embedlab.outcomes.frame import joined_outcomes
+    from embedlab.outcomes.frame import join_outcomes
     from embedlab.scoring.selection import select_from
 
     names = [options.model, options.reference, options.placebo]
@@ -83,7 +83,7 @@ def audit(options: AuditOptions, session: Session) -> Report:
     selected_tasks = select_from(options.suites, options.tasks, session.settings.data)
     gathered = gather(names, selected_tasks, session, slicing=Slicing(), setting="literature")
     members = {model.name: [*model.members] for model in gathered.models}
-    outcomes = joined_outcomes(gathered.outcomes)
+    outcomes = join_outcomes(gathered.outcomes)
     return audit_report(options, outcomes, members, gathered.marks, gathered.states, session)
 
 
@@ -121,8 +121,10 @@ def _statement(text: TrainingText, spec: Sequence[ModelSpec]) -> list[str]:
     lines = []
     if any(any(lineage(member)) for member in spec):
         lines.append("the training text of its runs was looked up")
-    if text.at_hand:
-        lines.append(f"looked up, of the corpora that its card names: {', '.join(text.at_hand)}")
+    if text.counted_corpora:
+        lines.append(
+            f"looked up, of the corpora that its card names: {', '.join(text.counted_corpora)}"
+        )
     if text.absent:
         lines.append(
             f"not here, and so unknown: {len(text.absent)} of the {len(text.corpora)} corpora that "

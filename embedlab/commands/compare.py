@@ -129,7 +129,7 @@ def compare(options: CompareOptions, session: Session) -> Report:
     """
     from embedlab.commands.own_rows import models_and_files, note_files
     from embedlab.comparison.comparison import Slicing
-    from embedlab.evaluation import compare_gathered, gather, refuse_twice, without_stated
+    from embedlab.evaluation import compare_gathered, gather, refuse_twice, split_off_figures
     from embedlab.outcomes.frame import DATASET
     from embedlab.reports.frames import COMPARED
     from embedlab.reports.scores import StatedModel, comparison_table
@@ -158,7 +158,7 @@ def compare(options: CompareOptions, session: Session) -> Report:
     _refuse_options(options, selected_tasks)
     scored_names, stated_models = [*names], list[StatedModel]()
     if any(task.definition.aggregates for task in selected_tasks):
-        scored_names, stated_models = without_stated(names, session)
+        scored_names, stated_models = split_off_figures(names, session)
         if not scored_names:
             raise UsageError(
                 "these models have only scores of whole datasets",

@@ -571,11 +571,11 @@ def _notes(state: DatasetState) -> Iterator[str]:
     """What is to be known of a split: its revision, what differs from the published files, and its
     empty sentences.
     """
-    from embedlab.data.published import content_of, remarks
+    from embedlab.data.published import content_of, state_remarks
 
     if state.revision:
         yield state.revision
-    yield from remarks(asdict(state), is_named=False)
+    yield from state_remarks(asdict(state), is_named=False)
     if (
         state.origin == "folder"
         and state.expected_rows is not None

@@ -69,13 +69,13 @@ def encode(options: EncodeOptions, session: Session) -> None:
     """
     from embedlab.encoders import partial_vectors
     from embedlab.encoders.partial_vectors import PartialVectors, Shard
-    from embedlab.evaluation import one_member, resolve_model
+    from embedlab.evaluation import only_member, resolve_model
     from embedlab.reports.notes import facts_of
 
     shard = Shard.read(options.shard) if options.shard is not None else None
     _check_out(options.out, is_replaced=options.is_replaced)
     count = _count(options.file, options.column)
-    spec = one_member(resolve_model(options.model, session))
+    spec = only_member(resolve_model(options.model, session))
     if spec.is_fitted:
         raise UsageError(
             f"{options.model!r}: @whiten=fit needs all sentences at once, and files are "

@@ -135,7 +135,7 @@ def _evaluate_selected(
 ) -> Report:
     from embedlab.data.file_name import is_pair_file
     from embedlab.data.source import Source
-    from embedlab.evaluation import without_stated
+    from embedlab.evaluation import split_off_figures
     from embedlab.outcomes.frame import DATASET
     from embedlab.reports.scores import StatedModel, stated_table
     from embedlab.tasks.task import is_binary
@@ -158,7 +158,7 @@ def _evaluate_selected(
         return _evaluate_items(options, selected_tasks, session)
     names, stated_models = [*dict.fromkeys(options.models)], list[StatedModel]()
     if len(selected_tasks) == 1 and selected_tasks[0].definition.aggregates:
-        names, stated_models = without_stated(names, session)
+        names, stated_models = split_off_figures(names, session)
     _check(options, selected_tasks)
     tables, is_whole = (
         _evaluate_tasks(options, names, selected_tasks, session) if names else ([], True)
@@ -253,7 +253,7 @@ def _evaluate_tasks(
     """
     from embedlab.evaluation import (
         encode_for_all,
-        one_member,
+        only_member,
         resolve_models,
         results_on_task,
     )
@@ -267,7 +267,7 @@ def _evaluate_tasks(
         find_task(selected_tasks[0].task).submission() if options.submission is not None else None
     )
     if submission is not None:
-        predicting = [one_member(model) for model in models]
+        predicting = [only_member(model) for model in models]
         submission.check(predicting, session.settings)
     work = Work(selected=selected_tasks, setting=options.setting, again=options.again)
     ready = encode_for_all(models, work, session)

@@ -269,7 +269,7 @@ def _edits(options: ExplainOptions) -> Iterator[EditedSentence]:
     rules: of the second if one is safe there.
     """
     from embedlab.analysis.word_effects import EditedSentence
-    from embedlab.data.words import edited, nearer, shown_words
+    from embedlab.data.words import edit_sentence, nearer_sentence, shown_words
 
     for text in options.instead:
         if text in {options.first, options.second}:
@@ -280,10 +280,12 @@ def _edits(options: ExplainOptions) -> Iterator[EditedSentence]:
             raise UsageError(
                 f"the edited sentence {text!r} has no word", hint='--instead "an edited sentence"'
             )
-        yield EditedSentence(text=text, replaces=nearer(text, options.first, options.second))
+        yield EditedSentence(
+            text=text, replaces=nearer_sentence(text, options.first, options.second)
+        )
     for rule in (rule for rule in EDIT_RULES if rule in options.edits):
         for side, sentence in ((1, options.second), (0, options.first)):
-            if (edited_text := edited(sentence, rule)) is not None:
+            if (edited_text := edit_sentence(sentence, rule)) is not None:
                 yield EditedSentence(text=edited_text, replaces=side, rule=rule)
                 break
         else:
@@ -376,7 +378,12 @@ def _token_view(
 ) -> TokenView:
     import numpy as np
 
-    from embedlab.analysis.word_effects import TokenView, by_word, owners, token_pair_sum
+    from embedlab.analysis.word_effects import (
+        TokenView,
+        sum_by_word,
+        token_pair_sum,
+        words_of_tokens,
+    )
     from embedlab.encoders.loading import token_vectors_of  # heavy
 
     tables = []
@@ -384,11 +391,11 @@ def _token_view(
         tokens_of = token_vectors_of(spec, settings)
         tokens = tokens_of(options.first), tokens_of(options.second)
         word_owners = [
-            owners(token.spans, [word.span for word in sentence])
+            words_of_tokens(token.spans, [word.span for word in sentence])
             for token, sentence in zip(tokens, words, strict=True)
         ]
         tables.append(
-            by_word(
+            sum_by_word(
                 token_pair_sum(*tokens),
                 word_owners[0],
                 word_owners[1],

@@ -38,14 +38,14 @@ def export(options: ExportOptions, session: Session) -> None:
 
     """
     from embedlab.encoders.score_place import ScorePlace
-    from embedlab.evaluation import one_member, resolve_model
+    from embedlab.evaluation import only_member, resolve_model
     from embedlab.reports.model_card import scores_section, usage_section
     from embedlab.scoring.training_text import store_lineage
 
     model, folder = options.model, options.folder
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{str(folder)!r} exists already", hint="name a new folder")
-    spec = one_member(resolve_model(model, session))
+    spec = only_member(resolve_model(model, session))
     if spec.parts:
         message = f"{model!r} is not a transformer but a combination of {len(spec.parts)}"
         raise UsageError(message, hint=f"export one: {spec.parts[0].name}")

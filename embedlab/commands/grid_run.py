@@ -31,7 +31,7 @@ from embedlab.core.interrupts import stop_requests
 from embedlab.core.printable import duration, one_line, sparkline
 from embedlab.core.session import Session
 from embedlab.core.settings import Settings
-from embedlab.experiments.cells import CellEntry, alone, started, store_plan
+from embedlab.experiments.cells import CellEntry, hold_plan, hold_plan_lock, store_plan
 from embedlab.experiments.executors.executor import Executor, LocalTasks, run_cells
 from embedlab.experiments.executors.ray import ray_tasks
 from embedlab.experiments.executors.slurm import SlurmTasks, is_slurm
@@ -72,7 +72,7 @@ def planned_grid(options: GridOptions, settings: Settings) -> PlannedGrid:
 
 def run_grid(planned: PlannedGrid, session: Session, board: Board | None = None) -> GridResult:
     """Run the cells that are not done, and return all as they ended; BOARD shows them meanwhile."""
-    with started(planned.plan, planned.folder):
+    with hold_plan(planned.plan, planned.folder):
         follower = GridFollower(planned.folder)
         expected = estimate(planned, follower.look().entries)
         session.note(expected.text)
@@ -95,7 +95,7 @@ def run_one_cell(planned: PlannedGrid, number: int, session: Session) -> Cell:
     plan, folder = planned.plan, planned.folder
     cell = plan.cell(number)
     session.note(f"cell {number} of {len(plan)}: {cell.id}, log {cell.run.log_file}")
-    with alone(folder):
+    with hold_plan_lock(folder):
         store_plan(plan, folder)
     run_cell(plan, folder, number)
     session.note(f"cell {number} is done")

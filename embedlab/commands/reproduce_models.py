@@ -26,7 +26,7 @@ from embedlab.experiments.item_ties import AnswersByCell, ScoredItems
 from embedlab.experiments.matching_runs import CellKey, Member
 from embedlab.experiments.paper_table import PaperTable
 from embedlab.models.catalog import ModelSpec, resolve
-from embedlab.outcomes.frame import chosen_items, joined_splits
+from embedlab.outcomes.frame import choose_items, join_splits
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import StoredOutcomes, stored_outcomes
 from embedlab.runs.store import RunFolder
@@ -169,7 +169,7 @@ def evaluate_on_unseen_pairs(
     if all_pairs is None:
         return EvaluatedRows(absent=absence_reasons)
     items = all_pairs.outcomes[0]
-    unseen_items = chosen_items(items, items.trained_models.is_null())
+    unseen_items = choose_items(items, items.trained_models.is_null())
     note = (
         f"{unseen_items.rows.height} of {items.rows.height} pairs: no model of the table is "
         "known to "
@@ -345,7 +345,7 @@ def _score(
         return None, {}
     gathered, absence_reasons = _score_present(names, selected_task, session)
     if gathered is not None and property_name == "dice":
-        gathered = replace(gathered, outcomes=[joined_splits(gathered.outcomes[0])])
+        gathered = replace(gathered, outcomes=[join_splits(gathered.outcomes[0])])
     return gathered, absence_reasons
 
 

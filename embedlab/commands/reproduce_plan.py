@@ -320,11 +320,15 @@ def select_rows(
     """Return TABLE with the rows that can be run here, at the rates that its grids chose, and
     notes on both.
     """
-    from embedlab.experiments.paper_trainings import for_encoder, for_profile, with_chosen_rates
+    from embedlab.experiments.paper_trainings import (
+        limit_to_encoder,
+        limit_to_profile,
+        with_chosen_rates,
+    )
     from embedlab.experiments.plan import GridEnvironment
 
-    table, unprofiled = for_profile(table, options.profile)
-    table, foreign_rows = for_encoder(table, start)
+    table, unprofiled = limit_to_profile(table, options.profile)
+    table, foreign_rows = limit_to_encoder(table, start)
     table, notes = with_chosen_rates(
         table, GridEnvironment.of(settings), options.all_overrides, start
     )

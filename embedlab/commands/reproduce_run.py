@@ -47,7 +47,7 @@ from embedlab.experiments.deviations import deviations
 from embedlab.experiments.matching_runs import CellKey, failed_trainings
 from embedlab.experiments.paper_file import ALL_TABLES
 from embedlab.experiments.paper_table import PaperTable
-from embedlab.experiments.paper_trainings import expected_recipe, for_claims, trainings
+from embedlab.experiments.paper_trainings import expected_recipe, limit_to_claims, trainings
 from embedlab.experiments.progress import seconds_spent
 from embedlab.experiments.row_order import (
     ComparedNumber,
@@ -509,7 +509,7 @@ def measure_claims(
     """
     check_named_rows(tables, options)
     check_servers(tables, options)
-    claimed = [for_claims(table) for table in tables if table.claims]
+    claimed = [limit_to_claims(table) for table in tables if table.claims]
     start = prepare_start(options, session.settings)
     fitting_tables = [
         table

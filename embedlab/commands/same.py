@@ -122,7 +122,7 @@ def same(options: SameOptions, session: Session) -> Report:
 
     """
     from embedlab.encoders.same import Search, VariedReference
-    from embedlab.evaluation import needs_network, one_member, resolve_model
+    from embedlab.evaluation import needs_network, only_member, resolve_model
 
     if options.served is not None and all(
         name.endswith(".json") for name in (options.reference, options.served)
@@ -130,13 +130,13 @@ def same(options: SameOptions, session: Session) -> Report:
         files = VerifyOptions(first=Path(options.reference), second=Path(options.served))
         return verify(files, session)
 
-    spec = one_member(resolve_model(options.reference, session))
+    spec = only_member(resolve_model(options.reference, session))
     reference = VariedReference(_encoder(spec, session), _prompts(spec))
     if options.texts is not None:
         return _write_texts(options.texts, _texts(reference))
     if options.served is None:
         raise UsageError("no SERVED is named", hint=f"embedlab same {options.reference} SERVED")
-    served_spec = one_member(resolve_model(options.served, session))
+    served_spec = only_member(resolve_model(options.served, session))
     encoder = _encoder(served_spec, session)
     texts = _file_texts(served_spec) if served_spec.kind == "vectors" else _texts(reference)
     with session.progress("encoding") as tick:

@@ -62,7 +62,7 @@ def why(options: WhyOptions, session: Session) -> Report:
     from embedlab.comparison.comparison import Slicing
     from embedlab.comparison.explanation import explain_difference
     from embedlab.evaluation import compare_gathered, gather, refuse_without_items
-    from embedlab.outcomes.frame import joined_outcomes
+    from embedlab.outcomes.frame import join_outcomes
     from embedlab.outcomes.selection import select_items
     from embedlab.reports.why import WHY, why_tables
     from embedlab.scoring.selection import select_from
@@ -78,7 +78,7 @@ def why(options: WhyOptions, session: Session) -> Report:
             "the selected tasks have no items to group",
             hint="select a task with items, such as --task sts12",
         )
-    outcomes, models = joined_outcomes(gathered.outcomes), gathered.models
+    outcomes, models = join_outcomes(gathered.outcomes), gathered.models
     columns = {model.name: model.members for model in models}
     selection = select_items(outcomes, expression, columns) if expression else None
     if selection is not None and selection.is_by_results:

@@ -195,7 +195,7 @@ class Halves:
         return min(counts) >= max(_LEAST_HALF * sum(counts), 1)
 
 
-def halved(
+def draw_halves(
     outcomes: Outcomes,
     topics: Topics,
     models: Sequence[ModelColumns],
@@ -211,12 +211,12 @@ def halved(
         & outcomes.rows["gold"].is_not_null()
     )
     among = is_complete.to_numpy() & (selection.is_selected if selection is not None else True)
-    is_first = halved_topics(topics, outcomes.block_of_rows, among, rng)
+    is_first = halve_topics(topics, outcomes.block_of_rows, among, rng)
     first, second = models
     orders = [rng.permutation(len(model.members)).tolist() for model in models]
     if len(first.members) == len(second.members):
         orders[1] = orders[0]  # seeds of the same runs stay together
-    (first_search, first_test), (second_search, second_test) = map(_halved_members, models, orders)
+    (first_search, first_test), (second_search, second_test) = map(_halve_members, models, orders)
     return Halves(
         search=among & is_first,
         test=among & ~is_first,
@@ -224,7 +224,7 @@ def halved(
     )
 
 
-def halved_topics(
+def halve_topics(
     topics: Topics, blocks: NDArray[np.integer], among: Rows, rng: np.random.Generator
 ) -> Rows:
     """Return which rows are in the first half, each topic whole, so that both have about as many
@@ -251,15 +251,17 @@ def halved_topics(
     return is_first
 
 
-def _halved_members(model: ModelColumns, order: Sequence[int]) -> tuple[ModelColumns, ModelColumns]:
+def _halve_members(model: ModelColumns, order: Sequence[int]) -> tuple[ModelColumns, ModelColumns]:
     """Return two models of half of the members each; both of all of them where these are few."""
     if not (model.is_recipe and len(model.members) >= FEWEST_SEEDS):
         return model, model
     middle = len(order) // 2
-    return _of_members(model, sorted(order[:middle])), _of_members(model, sorted(order[middle:]))
+    return _choose_members(model, sorted(order[:middle])), _choose_members(
+        model, sorted(order[middle:])
+    )
 
 
-def _of_members(model: ModelColumns, positions: Sequence[int]) -> ModelColumns:
+def _choose_members(model: ModelColumns, positions: Sequence[int]) -> ModelColumns:
     members = tuple(model.members[index] for index in positions)
     seeds = tuple(model.seeds[index] for index in positions) if model.seeds else ()
     runs = tuple(model.runs[index] for index in positions) if model.runs else ()
@@ -343,7 +345,7 @@ def _values(outcomes: Outcomes) -> Iterator[_Value]:
             continue
         applies = values.is_not_null().to_numpy()
         holdings = [
-            (value_parts, _holding(value_parts, len(applies)))
+            (value_parts, _rows_with_value(value_parts, len(applies)))
             for value_parts in named_parts(outcomes, by, values)
         ]
         if by.kind == "name":
@@ -376,7 +378,7 @@ def _values(outcomes: Outcomes) -> Iterator[_Value]:
             )
 
 
-def _holding(named: NamedParts, rows: int) -> Rows:
+def _rows_with_value(named: NamedParts, rows: int) -> Rows:
     holds = np.zeros(rows, dtype=bool)
     holds[np.concatenate([part.rows for part in named.parts])] = True
     return holds
@@ -523,7 +525,7 @@ def _are_same(first: Rows, second: Rows) -> bool:
     return bool(np.count_nonzero(first & second) >= _SAME * np.count_nonzero(first | second))
 
 
-def confirmed_of(
+def confirm_combinations(
     outcomes: Outcomes, halves: Halves, chosen: Sequence[tuple[Combination, float]]
 ) -> list[Tested]:
     """Return the CHOSEN combinations tested on the half of the test, the surest first.
@@ -591,7 +593,7 @@ def search_combinations(
     """Return what two MODELS differ on among combinations of two properties, searched and tested on
     halves drawn by RNG.
     """
-    halves = halved(outcomes, topics, models, selection, rng)
+    halves = draw_halves(outcomes, topics, models, selection, rng)
     candidates = all_combinations(outcomes, halves) if halves.is_even else []
     searched = SearchedContrasts(
         outcomes, member_columns(halves.models[0]), candidates, halves.search, progress
@@ -601,5 +603,7 @@ def search_combinations(
         items=(int(halves.search.sum()), int(halves.test.sum())),
         seeds=halves.seeds,
         reach=halves.reach,
-        tested=tuple(confirmed_of(outcomes, halves, most_certain(searched, halves.models[0]))),
+        tested=tuple(
+            confirm_combinations(outcomes, halves, most_certain(searched, halves.models[0]))
+        ),
     )

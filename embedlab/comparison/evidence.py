@@ -53,13 +53,13 @@ def slices_of(
     """
     parts = list(whole_blocks(outcomes))
     if by != DATASET:
-        from embedlab.outcomes.grouping import grouped, halves, lacking_datasets
+        from embedlab.outcomes.grouping import group_items, lacking_datasets, split_by_selection
 
         if isinstance(by, str):
             lacking_datasets(outcomes, by)
-            parts = list(grouped(outcomes, by))
+            parts = list(group_items(outcomes, by))
         else:
-            parts = list(halves(outcomes, by))
+            parts = list(split_by_selection(outcomes, by))
     if selection is not None:
         selected = []
         for items in parts:
@@ -74,10 +74,10 @@ def slices_of(
                 )
                 selected.append(rest)
         parts = selected
-    return [_of_common(part, outcomes, members) for part in parts] if common else parts
+    return [_common_rows(part, outcomes, members) for part in parts] if common else parts
 
 
-def _of_common(items: ItemSlice, outcomes: Outcomes, members: Sequence[str]) -> ItemSlice:
+def _common_rows(items: ItemSlice, outcomes: Outcomes, members: Sequence[str]) -> ItemSlice:
     """Return those of ITEMS that all members have predictions of, but for members that have none
     in their dataset.
     """
@@ -120,7 +120,7 @@ def outcome_evidence(
     for done, items in enumerate(parts):
         block = outcomes.blocks[items.block]
         evidences = list(
-            _of_slice(
+            _slice_evidence(
                 outcomes,
                 block,
                 items,
@@ -152,7 +152,7 @@ def outcome_evidence(
     )
 
 
-def _of_slice(
+def _slice_evidence(
     outcomes: Outcomes,
     block: Block,
     item_slice: ItemSlice,
@@ -204,7 +204,7 @@ def _of_slice(
             gold if has_classes else gold.astype(np.int64),
             predicted
             if has_classes
-            else _by_threshold(gold, predicted, texts, near, by_f1=name == "f1"),
+            else _threshold_classes(gold, predicted, texts, near, by_f1=name == "f1"),
             len(members),
             measure=measure,
             texts=texts,
@@ -212,7 +212,7 @@ def _of_slice(
             groups=groups,
             is_tested=is_tested,
         )
-        undefined = _undefined(
+        undefined = _undefined_notes(
             measure,
             gold,
             {members[number]: values for number, values in predicted.items()},
@@ -234,7 +234,7 @@ _THRESHOLD = "thresholds of f1 and accuracy: chosen on other topics, never on th
 THRESHOLD = Note(_THRESHOLD, short=[_THRESHOLD])
 
 
-def _by_threshold(
+def _threshold_classes(
     gold: NDArray[Any],
     predicted: dict[int, NDArray[Any]],
     texts: NDArray[np.uint64] | None,
@@ -273,7 +273,7 @@ def _coverage_notes(items: int, predictions: pl.DataFrame) -> Iterator[str]:
         yield note if count else Note(note)  # one that does not apply at all is said before
 
 
-def _undefined(
+def _undefined_notes(
     measure: Measure,
     gold: NDArray[Any],
     predicted: dict[str, NDArray[Any]],

@@ -15,7 +15,7 @@ from embedlab.analysis.comparison import ComparedSlice, compare_evidence
 from embedlab.analysis.evidence import Evidence, average_evidence
 from embedlab.comparison.combinations import CombinationSearch, search_combinations
 from embedlab.comparison.evidence import Topics, item_topics
-from embedlab.comparison.in_common import Common, Fact, in_common, words_in_common
+from embedlab.comparison.in_common import Common, Fact, find_common_facts, find_common_words
 from embedlab.comparison.sides import Sides, Steadiness, sides_of, steadiness, typical
 from embedlab.comparison.uneven import (
     Kind,
@@ -82,7 +82,7 @@ def explain_difference(
     """
     refuse_mixed(outcomes)
     first, second = models
-    difference = _whole(outcomes, models, whole)
+    difference = _mean_difference(outcomes, models, whole)
     kinds, topics = item_kinds(outcomes, selection), item_topics(outcomes)
     sides = sides_of(outcomes, first.members, second.members)
     among = (
@@ -106,10 +106,10 @@ def explain_difference(
             progress("searching combinations of two properties"),
         ),
         sides=(
-            _side(
+            _explain_side(
                 first.name, sides.only_a & among, among, sides, outcomes, topics, facts, examples
             ),
-            _side(
+            _explain_side(
                 second.name, sides.only_b & among, among, sides, outcomes, topics, facts, examples
             ),
         ),
@@ -120,7 +120,7 @@ def explain_difference(
     )
 
 
-def _whole(
+def _mean_difference(
     outcomes: Outcomes, models: Sequence[ModelColumns], evidence: Sequence[Evidence]
 ) -> ComparedSlice:
     """Return both models in the mean over the datasets, by the first measure of each."""
@@ -142,7 +142,7 @@ def _whole(
     )[0]
 
 
-def _side(
+def _explain_side(
     name: str,
     is_on_side: NDArray[np.bool_],
     among: NDArray[np.bool_],
@@ -157,8 +157,8 @@ def _side(
     return Side(
         model=name,
         items=count,
-        common=tuple(in_common(outcomes, is_on_side, among, facts)) if is_many else (),
-        words=tuple(words_in_common(outcomes, is_on_side, among)) if is_many else (),
+        common=tuple(find_common_facts(outcomes, is_on_side, among, facts)) if is_many else (),
+        words=tuple(find_common_words(outcomes, is_on_side, among)) if is_many else (),
         typical=tuple(typical(sides, is_on_side, topics, examples)),
     )
 

@@ -91,7 +91,9 @@ def share_contributions(holds: Rows, side: Rows) -> tuple[float, float, Floats]:
     )
 
 
-def in_common(outcomes: Outcomes, side: Rows, among: Rows, facts: Sequence[Fact]) -> list[Common]:
+def find_common_facts(
+    outcomes: Outcomes, side: Rows, among: Rows, facts: Sequence[Fact]
+) -> list[Common]:
     """Return the FACTS that are more or less frequent on a SIDE than on the other rows AMONG which
     it is, first the surest.
 
@@ -105,12 +107,12 @@ def in_common(outcomes: Outcomes, side: Rows, among: Rows, facts: Sequence[Fact]
         if is_on_side.any() and not is_on_side.all() and holds.any() and not holds.all():
             commons.append(weigher.common(fact, rows, is_on_side, holds))
     corrected = holm([common.p for common in commons])
-    return _surest(
+    return _sort_by_certainty(
         replace(common, p_corrected=p) for common, p in zip(commons, corrected, strict=True)
     )
 
 
-def words_in_common(outcomes: Outcomes, side: Rows, among: Rows) -> list[Common]:
+def find_common_words(outcomes: Outcomes, side: Rows, among: Rows) -> list[Common]:
     """Return the words that are more frequent on a SIDE than on the other rows AMONG which it is,
     first the surest.
 
@@ -160,10 +162,10 @@ def words_in_common(outcomes: Outcomes, side: Rows, among: Rows) -> list[Common]
             holds,
         )
         commons.append(replace(common, p_corrected=min(1.0, tested_words * common.p)))
-    return _surest(commons)
+    return _sort_by_certainty(commons)
 
 
-def _surest(commons: Iterable[Common]) -> list[Common]:
+def _sort_by_certainty(commons: Iterable[Common]) -> list[Common]:
     return sorted(commons, key=lambda common: (isnan(common.p), common.p, -abs(common.difference)))
 
 

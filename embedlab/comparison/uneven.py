@@ -18,7 +18,7 @@ from embedlab.analysis.evidence import Evidence, average_evidence, contrast_evid
 from embedlab.comparison.evidence import outcome_evidence
 from embedlab.core.errors import UsageError
 from embedlab.outcomes.frame import ItemSlice
-from embedlab.outcomes.grouping import cut, quantile_name
+from embedlab.outcomes.grouping import cut_by_values, quantile_name
 from embedlab.outcomes.property import Property, all_properties
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def item_kinds(outcomes: Outcomes, selection: ItemSelection | None = None) -> li
     """
     all_kinds: list[Kind] = []
     for by in all_properties().values():
-        kinds = _of_property(outcomes, by, by.values(outcomes), selection)
+        kinds = _property_kinds(outcomes, by, by.values(outcomes), selection)
         all_kinds += _without_mirror([kind for kind in kinds if kind.parts])
     return all_kinds
 
@@ -97,7 +97,7 @@ def _without_mirror(kinds: Sequence[Kind]) -> Sequence[Kind]:
     return [min(kinds, key=lambda kind: len(kind.rows))] if common >= MIRRORED * union else kinds
 
 
-def _of_property(
+def _property_kinds(
     outcomes: Outcomes, by: Property, values: pl.Series, selection: ItemSelection | None
 ) -> Iterator[Kind]:
     has_value = values.is_not_null().to_numpy()
@@ -134,7 +134,7 @@ def named_parts(outcomes: Outcomes, by: Property, values: pl.Series) -> Iterator
     """Yield the items of each value of a property, of which all rows have VALUES."""
     has_value = values.is_not_null().to_numpy()
     slices: dict[str, list[ItemSlice]] = {}
-    for items in cut(outcomes, by, values):
+    for items in cut_by_values(outcomes, by, values):
         if has_value[items.rows[0]]:  # not those that have no value
             name = items.key.removeprefix(f"{outcomes.blocks[items.block].dataset}/")
             slices.setdefault(name, []).append(items)
@@ -217,8 +217,8 @@ def measured_kinds(
     measured = [
         MeasuredKind(
             kind=kind,
-            kind_evidence=_mean(kind, evidence_by_key, kind.parts),
-            other_evidence=_mean(kind, evidence_by_key, kind.others),
+            kind_evidence=_mean_evidence(kind, evidence_by_key, kind.parts),
+            other_evidence=_mean_evidence(kind, evidence_by_key, kind.others),
         )
         for kind in kinds
     ]
@@ -275,7 +275,7 @@ def compared_contrasts(
     return [contrast.differences[models[1].name] for contrast in contrast_slices]
 
 
-def _mean(
+def _mean_evidence(
     kind: Kind, evidence_by_key: Mapping[str, Evidence], parts: Sequence[ItemSlice]
 ) -> Evidence:
     evidences = [evidence_by_key[part.key] for part in parts]

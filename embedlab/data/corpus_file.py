@@ -313,7 +313,7 @@ def _layouts(corpus: _Corpus, split: str, location: str) -> Iterator[FileLayout]
             )
 
 
-def shipped(name: str) -> Dataset:
+def shipped_corpus(name: str) -> Dataset:
     """Return the shipped corpus called NAME, or the one of a suite, SUITE/NAME."""
     return read_corpus(CORPORA_FOLDER / f"{name}.toml", name)
 
@@ -321,6 +321,6 @@ def shipped(name: str) -> Dataset:
 def shipped_tasks(suite: str) -> Mapping[str, Dataset]:
     """Return the corpora of a SUITE by their names in it: none where no folder is called so."""
     return {
-        path.stem: shipped(f"{suite}/{path.stem}")
+        path.stem: shipped_corpus(f"{suite}/{path.stem}")
         for path in sorted((CORPORA_FOLDER / suite).glob("*.toml"))
     }

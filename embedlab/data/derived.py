@@ -27,7 +27,7 @@ from embedlab.data.own_columns import TRIPLETS, own_data
 from embedlab.data.own_files import open_query_file, own_data_or_none, read_texts
 from embedlab.data.queries import SENTENCES, Queries, item_frame, queries_of_pairs
 from embedlab.data.source import Source, dataset
-from embedlab.data.words import edited, text_bytes
+from embedlab.data.words import edit_sentence, text_bytes
 
 PREFIX = "contrast:"  # before the path of a file of triplets, which are otherwise queries
 COLUMNS = ("sentence1", "sentence2", "contradicted")
@@ -103,7 +103,7 @@ def holds_contrasts(name: str) -> bool:
 
 def open_contrasts(source: Source, name: str) -> Part:
     """Return the contrasts of a corpus or of a user's own file, each different triple once."""
-    return _of_corpus(source, name) if name in SOURCES else _of_file(name)
+    return _open_corpus(source, name) if name in SOURCES else _open_file(name)
 
 
 def contrasts_of(pairs: pl.DataFrame, *, is_either: bool) -> pl.DataFrame:
@@ -129,7 +129,7 @@ def _with_label(pairs: pl.DataFrame, label: str, second: str) -> pl.DataFrame:
     return pairs.filter(is_called).select(sentence1="first", **{second: "second"})
 
 
-def _of_corpus(source: Source, name: str) -> Part:
+def _open_corpus(source: Source, name: str) -> Part:
     labelled_source = SOURCES[name]
     # generated pairs of SICK share no anchor
     if source.folder == TINY_FOLDER and labelled_source.scores is not None:
@@ -147,12 +147,14 @@ def _of_corpus(source: Source, name: str) -> Part:
         score_frames = [source.open_split(scores, split).frame for split in labelled_source.splits]
         pairs = _without_distant(pairs, score_frames, labelled_source.least)
     if labelled_source.rule is None:
-        rows = _distinct(contrasts_of(pairs, is_either=labelled_source.is_either))
+        rows = _distinct_triples(contrasts_of(pairs, is_either=labelled_source.is_either))
     else:
         entailed = _with_label(pairs, "entailment", "sentence2")
-        changed = [edited(sentence, labelled_source.rule) for sentence in entailed["sentence2"]]
+        changed = [
+            edit_sentence(sentence, labelled_source.rule) for sentence in entailed["sentence2"]
+        ]
         contradicted = pl.Series("contradicted", changed, dtype=pl.String)
-        rows = _distinct(entailed.with_columns(contradicted).drop_nulls())
+        rows = _distinct_triples(entailed.with_columns(contradicted).drop_nulls())
     states = [part.state for part in parts]
     expected_rows = [state.expected_rows for state in states if state.expected_rows is not None]
     state = replace(
@@ -169,7 +171,7 @@ def _of_corpus(source: Source, name: str) -> Part:
         skipped={},
         empty=0,
     )
-    return Part(frame=_refused_empty(name, rows), state=state)
+    return Part(frame=_refuse_empty(name, rows), state=state)
 
 
 def _stripped(frame: pl.DataFrame, first: str, second: str, value: str) -> pl.DataFrame:
@@ -197,7 +199,7 @@ def _without_distant(
     return joined.filter(~is_entailed | is_close).drop("gold")
 
 
-def _of_file(name: str) -> Part:
+def _open_file(name: str) -> Part:
     data = own_data(name.removeprefix(PREFIX))
     if data.kind != TRIPLETS:
         hint = "name its columns anchor, entailed and contradicted"
@@ -210,7 +212,7 @@ def _of_file(name: str) -> Part:
         pl.col(column).cast(pl.String).alias(our_name)
         for column, our_name in zip(data.texts, COLUMNS, strict=True)
     )
-    frame = _refused_empty(name, _distinct(texts))
+    frame = _refuse_empty(name, _distinct_triples(texts))
     skipped = dict(rows.skipped)
     if rejected := texts.unique().height - frame.height:
         skipped[_NOT_THREE] = rejected
@@ -219,7 +221,7 @@ def _of_file(name: str) -> Part:
     return Part.of_file(data.file.path, parsed, name=dataset_name)
 
 
-def _distinct(triples: pl.DataFrame) -> pl.DataFrame:
+def _distinct_triples(triples: pl.DataFrame) -> pl.DataFrame:
     """Return each triple of three different sentences once: two equal ones say nothing of a
     model.
     """
@@ -227,7 +229,7 @@ def _distinct(triples: pl.DataFrame) -> pl.DataFrame:
     return triples.filter(is_distinct).unique(maintain_order=True)
 
 
-def _refused_empty(name: str, triples: pl.DataFrame) -> pl.DataFrame:
+def _refuse_empty(name: str, triples: pl.DataFrame) -> pl.DataFrame:
     if triples.is_empty():
         hint = "give one anchor, an entailed and a contradicted sentence a row"
         raise MissingError(

@@ -99,7 +99,7 @@ DATA_HINT = "choose another folder with --data"
 RECORD = "embedlab-get.tsv"  # file, sha256 and repository@revision on each line
 
 
-def record(folder: Path, sha256: Mapping[str, str], revision: str) -> None:
+def record_revision(folder: Path, sha256: Mapping[str, str], revision: str) -> None:
     """Record in FOLDER that the files with these hashes come from a REVISION on the hub."""
     with (
         as_disk_errors(folder / RECORD, hint=DATA_HINT),
@@ -174,5 +174,5 @@ def _get_split(dataset: Dataset, name: str, split: Split, folder: Path) -> list[
     for file, text in zip(layout.files, layout.write(frame), strict=True):
         write_atomic(folder / file, text, hint=DATA_HINT)
     hashes = {file: file_hash(folder / file) for file in layout.files}
-    record(folder, hashes, f"{split.hub.repository}@{split.hub.revision}")
+    record_revision(folder, hashes, f"{split.hub.repository}@{split.hub.revision}")
     return [folder / file for file in layout.files]

@@ -349,11 +349,11 @@ def own_data(name: str) -> OwnData:
     path = parse_file_name(name).path
     require_file(path)
     status = path.stat()
-    return _detected(name, status.st_size, status.st_mtime_ns)
+    return _detect(name, status.st_size, status.st_mtime_ns)
 
 
 @lru_cache(maxsize=16)  # one command needs it several times; a file is that of its size and time
-def _detected(name: str, _size: int, _modified_ns: int) -> OwnData:
+def _detect(name: str, _size: int, _modified_ns: int) -> OwnData:
     file = parse_file_name(name)
     if file.path.suffix.lower() == TEXT_FILE:
         lines = read_sentences(file.path).frame["sentence"].to_list()
@@ -668,7 +668,7 @@ class _Columns:
     def _refuse_unclear_numbers(self, name: str, *, is_said: bool) -> None:
         """Refuse the numbers of a column that is called a label where they may be scores."""
         numbers = self._written_numbers(name)
-        meanings = _suggested(name, numbers)
+        meanings = _suggested_meanings(name, numbers)
         if is_said and (meanings is not None or len(numbers) <= len(NLI_LABELS)):
             return
         options: list[Options] = [{"score": name}]
@@ -751,7 +751,7 @@ class _Columns:
         if unknown := [text for text in labels if text not in meaning_of]:
             hint = f"say whether each means {' or '.join(NLI_LABELS)}"
             options = _labels_options(name, unknown, {**self.file.labels, **_unknown(unknown)})
-            if meanings := _suggested(name, labels):
+            if meanings := _suggested_meanings(name, labels):
                 hint = "if this is what they mean"
                 options = _labels_options(name, labels, meanings)
             raise UsageError(
@@ -877,12 +877,12 @@ def splits_in(
         if column.name in settled_columns or is_null or _is_other(column.dtype):
             continue
         is_called_so = _SPLIT_COLUMNS.fullmatch(_name_key(column.name))
-        if not (is_called_so or _split_said(str(column.drop_nulls()[0]))):
+        if not (is_called_so or _named_split(str(column.drop_nulls()[0]))):
             continue
         counts = class_texts(column).fill_null("").value_counts(sort=True)
         values = dict(counts.iter_rows())
         if 1 < len(values) <= _MOST_LABELS:
-            split_names = {*map(_split_said, values)}
+            split_names = {*map(_named_split, values)}
             if is_called_so or (len(split_names) > 1 and "" not in split_names):
                 return column.name, values
     return None
@@ -895,12 +895,12 @@ def held_out_in(rows: pl.DataFrame, settled_columns: Sequence[str]) -> tuple[str
     for name in rows.columns:
         if name not in settled_columns and _SPLIT_COLUMNS.fullmatch(_name_key(name)):
             values = rows[name].drop_nulls().unique()
-            if len(values) == 1 and _split_said(str(values[0])).startswith(_HELD_OUT):
+            if len(values) == 1 and _named_split(str(values[0])).startswith(_HELD_OUT):
                 return name, str(values[0])
     return None
 
 
-def _split_said(value: str) -> str:
+def _named_split(value: str) -> str:
     """Return the split that a VALUE of few words names, as sts-train.csv does; empty where it names
     none.
     """
@@ -909,7 +909,7 @@ def _split_said(value: str) -> str:
     return next((word for word in candidates if _SPLITS.fullmatch(word)), "")
 
 
-def _suggested(column: str, labels: Sequence[str]) -> dict[str, str] | None:
+def _suggested_meanings(column: str, labels: Sequence[str]) -> dict[str, str] | None:
     """Return what LABELS of a COLUMN mean where all of them are written as people write such
     labels; rows without one do not count.
     """

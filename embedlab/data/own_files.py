@@ -16,7 +16,7 @@ import polars as pl
 
 from embedlab.core.errors import EmbedlabError, Hint, MissingError, RecipeValue, UsageError
 from embedlab.core.printable import first_few
-from embedlab.data.corpus_file import WORD_SPLITS, shipped
+from embedlab.data.corpus_file import WORD_SPLITS, shipped_corpus
 from embedlab.data.dataset import COLUMNS, DatasetKind, ParsedRows, Part
 from embedlab.data.file_name import TEXT_FILE, file_path, is_pair_file, is_query_folder
 from embedlab.data.overlaps import is_held_out
@@ -89,11 +89,11 @@ def open_own_file(name: str, kind: DatasetKind = "sts", split: str | None = None
     require_file(path)
     corpus, its_split = _LIKE[kind]
     its_split = split if split and kind == "definitions" else its_split
-    if its_split not in shipped(corpus).splits:
+    if its_split not in shipped_corpus(corpus).splits:
         raise UsageError(
             f"{kind} have no split {split!r}", hint=f"their splits: {', '.join(WORD_SPLITS)}"
         )
-    rows = shipped(corpus).splits[its_split].layouts[0].read([path])
+    rows = shipped_corpus(corpus).splits[its_split].layouts[0].read([path])
     return Part.of_file(path, rows, name=name, split=its_split if kind == "definitions" else "all")
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from embedlab.core.errors import MissingError
 from embedlab.core.nearest import unknown_name_error
 from embedlab.core.paths import typed_path
-from embedlab.data.corpus_file import shipped, shipped_tasks
+from embedlab.data.corpus_file import shipped_corpus, shipped_tasks
 from embedlab.data.dataset import Dataset, Split
 
 SENTEVAL = "probing"
@@ -44,17 +44,17 @@ def set_of(name: str) -> str | None:
 
 def suite_title(name: str) -> str:
     """Return the title of the suite called NAME; for `probing:DIR` it is the folder's name."""
-    path = _typed(name)
+    path = _own_folder(name)
     return name if path is None else _own_name(path)
 
 
 def suite_folder(name: str, folder: Path | None) -> Path | None:
     """Return the folder of a suite's files: a user's own, or the data FOLDER."""
-    path = _typed(name)
+    path = _own_folder(name)
     return folder if path is None else path.parent
 
 
-def _typed(name: str) -> Path | None:
+def _own_folder(name: str) -> Path | None:
     """Return the user's own folder that a NAME means; None where it means none."""
     if not name.startswith(FOLDER_PREFIX):
         return None
@@ -68,7 +68,7 @@ def suite(name: str, folder: Path | None) -> tuple[Dataset, ...]:
     A folder without such a file is a MissingError.
     """
     if name == SENTEVAL:
-        return tuple(map(shipped, SENTEVAL_TASKS))
+        return tuple(map(shipped_corpus, SENTEVAL_TASKS))
     path = _place(name, folder)
     suite_name = _own_name(path)
     declared = shipped_tasks(suite_name)
@@ -87,7 +87,7 @@ def _undeclared(suite_name: str, path: Path, file: str) -> Dataset:
     are.
     """
     task = _task(file)
-    template = shipped(task if task in SENTEVAL_TASKS else SENTEVAL_TASKS[0])
+    template = shipped_corpus(task if task in SENTEVAL_TASKS else SENTEVAL_TASKS[0])
     splits = {
         name: Split(
             layouts=(replace(split.layouts[0], files=(f"{path.name}/{file}",)),), expected=None
@@ -101,7 +101,7 @@ def _undeclared(suite_name: str, path: Path, file: str) -> Dataset:
 
 
 def _place(name: str, folder: Path | None) -> Path:
-    if (path := _typed(name)) is not None:
+    if (path := _own_folder(name)) is not None:
         if not path.is_dir():
             raise MissingError(
                 f"no folder {str(path)!r}",

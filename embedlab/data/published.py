@@ -79,7 +79,7 @@ def content_of(sha256: Mapping[str, str]) -> Content:
     return "published" if sha256 and all(map(published_hash, sha256)) else "unrecorded"
 
 
-def remarks(state: Mapping[str, Any], *, is_named: bool = True) -> Iterator[str]:
+def state_remarks(state: Mapping[str, Any], *, is_named: bool = True) -> Iterator[str]:
     """Yield the remarks for every number made from data in this STATE, the fields of
     `dataset.DatasetState`.
 

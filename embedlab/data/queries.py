@@ -232,12 +232,12 @@ def open_query_folder(name: str) -> Queries:
         )
     absent = _unknown(graded, relevant, "document", corpus, CORPUS, "relevant documents")
     if lost_documents := absent["document"].n_unique():
-        count_text = _counted(lost_documents, "relevant document is", "relevant documents are")
-        location = _places(graded, absent["line"])
+        count_text = _count_text(lost_documents, "relevant document is", "relevant documents are")
+        location = _line_places(graded, absent["line"])
         notes.insert(0, f"{count_text} not in {CORPUS} and never found ({location})")
     if has_texts and (copy_count := len(corpus) - len({*corpus.values()})):
         notes.append(
-            f"{_counted(copy_count, 'document has', 'documents have')} the text of another"
+            f"{_count_text(copy_count, 'document has', 'documents have')} the text of another"
         )
     query_ids = relevant["query"].unique(maintain_order=True).to_list()
     document_ids = [*corpus, *absent["document"].unique(maintain_order=True)]
@@ -287,7 +287,7 @@ def _of_known_queries(
     skipped = dict[str, int]()
     unknown = _unknown(files[0], qrels, "query", texts, QUERIES, "queries")
     if unknown.height:
-        reason = f"query that is not in {QUERIES} ({_places(files[0], unknown['line'])})"
+        reason = f"query that is not in {QUERIES} ({_line_places(files[0], unknown['line'])})"
         skipped[reason] = unknown["query"].n_unique()
     known_grades = qrels.filter(pl.col("query").is_in([*texts]))
     relevant_queries = known_grades.filter(pl.col("grade") > 0)["query"].unique(maintain_order=True)
@@ -295,7 +295,7 @@ def _of_known_queries(
         ~is_seen(relevant_queries.replace_strict(texts, return_dtype=pl.String))
     )
     if len(empty):
-        locations = _places(files[1], [lines[query] for query in empty])
+        locations = _line_places(files[1], [lines[query] for query in empty])
         skipped[f"empty query ({locations})"] = len(empty)
     return known_grades.filter(~pl.col("query").is_in(empty.to_list())), skipped
 
@@ -361,7 +361,7 @@ def _read_texts(
         repeats += key in texts
         texts[key] = text
         lines.setdefault(key, number)
-    repeat_text = _counted(
+    repeat_text = _count_text(
         repeats, "line repeats another and counts", "lines repeat others and count"
     )
     return texts, lines, [f"{repeat_text} once ({path.name})"] * (repeats > 0)
@@ -374,11 +374,11 @@ def _document_text(row: Mapping[str, Any]) -> Any:
     return f"{title} {text}".strip() if is_text else False
 
 
-def _counted(count: int, singular: str, plural: str) -> str:
+def _count_text(count: int, singular: str, plural: str) -> str:
     return f"{count} {singular if count == 1 else plural}"
 
 
-def _places(path: Path, lines: Sequence[int] | pl.Series) -> str:
+def _line_places(path: Path, lines: Sequence[int] | pl.Series) -> str:
     return f"{path.name}:{', '.join(map(str, lines[:3]))}{'…' * (len(lines) > 3)}"
 
 
@@ -424,10 +424,12 @@ def _read_qrels(path: Path) -> tuple[pl.DataFrame, dict[str, int], list[str]]:
     rows = [(line, *pair, number(grade * unit)) for pair, (line, grade) in grades.items()]
     columns = {"line": pl.Int64, "query": pl.String, "document": pl.String}
     columns["grade"] = pl.Int64 if is_whole else pl.Float64
-    repeats = _counted(repeat_count, f"line of {path.name} repeats", f"lines of {path.name} repeat")
+    repeats = _count_text(
+        repeat_count, f"line of {path.name} repeats", f"lines of {path.name} repeat"
+    )
     return (
         pl.DataFrame(rows, schema=columns, orient="row"),
-        {f"{reason} ({_places(path, lines)})": len(lines) for reason, lines in blank.items()},
+        {f"{reason} ({_line_places(path, lines)})": len(lines) for reason, lines in blank.items()},
         [f"{repeats} another and {'counts' if repeat_count == 1 else 'count'} once"]
         * (repeat_count > 0),
     )

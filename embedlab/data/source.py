@@ -330,7 +330,7 @@ def _read(layout: FileLayout, paths: Sequence[Path]) -> ParsedRows:
         ) from error
 
 
-def available(
+def open_available(
     names: Iterable[Wanted], open_one: Callable[[Wanted], Opened]
 ) -> tuple[list[Opened], list[MissingError]]:
     """Return what OPEN_ONE opens of NAMES, and the errors of what is missing; where nothing is
@@ -357,7 +357,7 @@ def open_parts(source: Source, datasets: Sequence[str]) -> tuple[list[Part], lis
 
     Raises the first error when nothing could be opened.
     """
-    return available(datasets, lambda name: open_scored(source, name))
+    return open_available(datasets, lambda name: open_scored(source, name))
 
 
 def open_scored(source: Source, name: str, split: str | None = None) -> Part:

@@ -330,7 +330,7 @@ def class_texts(values: pl.Series) -> pl.Series:
     return without_unseen_ends(values.cast(pl.String))
 
 
-def places(title: Path | str, rows: pl.DataFrame) -> str:
+def row_places(title: Path | str, rows: pl.DataFrame) -> str:
     """Return where the first of ROWS are in a file or dataset, such as "pairs.csv:3, 7, 9…"."""
     numbers = ", ".join(map(str, rows[PLACE].head(_SHOWN_PLACES)))
     name = f"{title.name}:" if isinstance(title, Path) else "row "
@@ -454,7 +454,7 @@ def _without(
         raise MissingError(f"{title}: {column} is empty in every row", hint=f"fill in {column}")
     blank = rows.filter(~is_full)
     if blank.height:
-        reason_and_places = f"{reason} at {places(title, blank)}"
+        reason_and_places = f"{reason} at {row_places(title, blank)}"
         skipped[reason_and_places] = skipped.get(reason_and_places, 0) + blank.height
     return rows.filter(is_full)
 

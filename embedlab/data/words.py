@@ -101,7 +101,7 @@ def without_each(sentence: str) -> tuple[str, ...]:
     return sentence, *(without_word(sentence, word) for word in shown_words(sentence))
 
 
-def nearer(text: str, first: str, second: str) -> int:
+def nearer_sentence(text: str, first: str, second: str) -> int:
     """Return which of two sentences TEXT has more in common with, 0 or 1, by the words of both in
     order; 1 where neither is nearer.
     """
@@ -145,7 +145,7 @@ _NUMBER = re.compile(
 )
 
 
-def edited(sentence: str, rule: EditRule) -> str | None:
+def edit_sentence(sentence: str, rule: EditRule) -> str | None:
     """Return SENTENCE as RULE changes it; None where the rule is not safe there."""
     return _negated(sentence) if rule == "negate" else _with_another_number(sentence)
 

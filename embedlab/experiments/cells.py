@@ -282,21 +282,21 @@ def is_held(path: Path) -> bool:
 
 
 @contextmanager
-def started(plan: GridPlan, folder: GridFolder) -> Iterator[None]:
+def hold_plan(plan: GridPlan, folder: GridFolder) -> Iterator[None]:
     """Fix the grid to PLAN within the block.
 
     Another plan is refused from the beginning, even while the workers still load: they would take
     its cells for their own.
     """
     with ExitStack() as stack:
-        with alone(folder):
+        with hold_plan_lock(folder):
             prepare_grid(plan, folder)
-            stack.enter_context(alive(folder))
+            stack.enter_context(show_alive(folder))
         yield
 
 
 @contextmanager
-def alone(folder: GridFolder) -> Iterator[None]:
+def hold_plan_lock(folder: GridFolder) -> Iterator[None]:
     """Be the only process that checks whether the grid may have another plan."""
     path = folder.path / "plan.lock"
     with as_disk_errors(path):
@@ -330,7 +330,7 @@ def store_plan(plan: GridPlan, folder: GridFolder) -> None:
 
 
 @contextmanager
-def alive(folder: GridFolder) -> Iterator[None]:
+def show_alive(folder: GridFolder) -> Iterator[None]:
     """Show other processes within the block that this one works on the grid, by a locked file."""
     path = folder.workers / f"{socket.gethostname()}-{os.getpid()}-{uuid4().hex[:6]}"
     with as_disk_errors(path):

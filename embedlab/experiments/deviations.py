@@ -58,11 +58,13 @@ def deviations(
     """
     evaluation_states = (state for evaluation in evaluations for state in evaluation.data)
     return [
-        *_merged({row: _changed(recipe) for row, recipe in recipes.items()}),
-        *_merged({row: _declared(recipe, data.get(row, ())) for row, recipe in recipes.items()}),
-        *_merged({row: _evaluated_on(states) for row, states in data.items()}),
+        *_merge_rows({row: _changed_keys(recipe) for row, recipe in recipes.items()}),
+        *_merge_rows(
+            {row: _declared(recipe, data.get(row, ())) for row, recipe in recipes.items()}
+        ),
+        *_merge_rows({row: _evaluated_on(states) for row, states in data.items()}),
         *_evaluated_on(evaluation_states),
-        *_beforehand(table),
+        *_stated_by_paper(table),
         *_of_seeds(table, seeds),
     ]
 
@@ -83,7 +85,7 @@ def recipes_of(
     return recipes
 
 
-def _merged(deviations_by_row: Mapping[str, Iterable[Deviation]]) -> Iterator[Deviation]:
+def _merge_rows(deviations_by_row: Mapping[str, Iterable[Deviation]]) -> Iterator[Deviation]:
     """Yield each deviation once, with all rows that have it."""
     rows_by_deviation: dict[Deviation, list[str]] = {}
     for row, deviations in deviations_by_row.items():
@@ -93,7 +95,7 @@ def _merged(deviations_by_row: Mapping[str, Iterable[Deviation]]) -> Iterator[De
         yield replace(deviation, rows=tuple(rows))
 
 
-def _changed(recipes: RowRecipes) -> Iterator[Deviation]:
+def _changed_keys(recipes: RowRecipes) -> Iterator[Deviation]:
     """Yield one deviation for each key that a run sets differently from the paper's recipe."""
     paper_values, run_values = flatten(recipes.printed), flatten(recipes.run_recipe)
     declared = {key: deviation for deviation in recipes.paper_deviations for key in deviation.keys}
@@ -174,7 +176,7 @@ def _of_state(state: Mapping[str, Any]) -> Deviation | None:
     return None
 
 
-def _beforehand(table: PaperTable) -> Iterator[Deviation]:
+def _stated_by_paper(table: PaperTable) -> Iterator[Deviation]:
     """Yield the deviations that the paper's file declares, limited to the rows of TABLE (rows on a
     replaced encoder are absent).
     """

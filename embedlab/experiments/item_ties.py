@@ -17,16 +17,16 @@ from embedlab.comparison.evidence import outcome_evidence
 from embedlab.experiments.paper_table import PaperMeasure
 from embedlab.experiments.pivot import (
     DEV_SCORE,
+    CellSpread,
     PairTest,
     Pivot,
     ScoreFilter,
-    Spread,
     seed_test,
     with_ties,
 )
 from embedlab.experiments.plan import GridPlan
-from embedlab.outcomes.frame import Outcomes, measured_by, whole_blocks
-from embedlab.outcomes.stored import joined_members, open_outcomes
+from embedlab.outcomes.frame import Outcomes, whole_blocks, with_measures
+from embedlab.outcomes.stored import join_members, open_outcomes
 from embedlab.runs.outcomes import StoredOutcomes, outcomes_name
 
 AnswersByCell = Mapping[tuple[str, str], Sequence[StoredOutcomes]]  # by member and task
@@ -57,7 +57,7 @@ class ScoredItems:
                 ):
                     tasks.setdefault(task, {}).setdefault(member, []).append(outcomes)
         items_by_task = {
-            task: joined_members(by_member, [*by_member], cache=cache)
+            task: join_members(by_member, [*by_member], cache=cache)
             for task, by_member in tasks.items()
         }
         return cls(
@@ -105,7 +105,7 @@ class ScoredItems:
             chosen.append(block)
         is_aggregate = measure.setting in get_args(Aggregate)
         evidence = outcome_evidence(
-            measured_by(outcomes, measure.metric),
+            with_measures(outcomes, measure.metric),
             outcomes.predictions.columns,
             chosen,
             aggregate=cast("Aggregate", measure.setting) if is_aggregate else "all",
@@ -171,7 +171,7 @@ class ItemTies:
                 return None
             evidence[name] = slice_evidence
         ties = cls(evidence=evidence, seeds=seeds)
-        return ties if evidence and ties._gives(pivot) else None
+        return ties if evidence and ties._reproduces(pivot) else None
 
     def marked(self, pivot: Pivot) -> Pivot:
         """A table with the ties that items and seeds give; dev scores, whose items are not stored,
@@ -179,7 +179,7 @@ class ItemTies:
         """
         return replace(with_ties(pivot, self.test_pair), is_by_items=True)
 
-    def test_pair(self, name: str, first: Spread, second: Spread) -> PairTest:
+    def test_pair(self, name: str, first: CellSpread, second: CellSpread) -> PairTest:
         """How far apart two places are on the slice NAME, in the units of the table."""
         if name == DEV_SCORE:
             return seed_test(first, second)
@@ -201,7 +201,7 @@ class ItemTies:
         variance = uncertainty.variance_of_rows + uncertainty.seeds + uncertainty.other_variance
         return PairTest(p=weighed.p[pair], variance=100**2 * variance)
 
-    def _gives(self, pivot: Pivot) -> bool:
+    def _reproduces(self, pivot: Pivot) -> bool:
         """Whether the items give every cell the score that the table has."""
         order = list(self.seeds)
         for (_, column), spread in pivot.spreads.items():

@@ -82,10 +82,12 @@ def find_runs_of(
             for name, recipe in finished.items()
             if _is_of(expected, recipe, runs) and not _is_among(other_values, recipe)
         }
-        fitting[key] = _fitting(expected, decisive - ({ENCODER} if is_free else set()), candidates)
+        fitting[key] = _find_fits(
+            expected, decisive - ({ENCODER} if is_free else set()), candidates
+        )
     values = {name: _values(recipe) for name, recipe in finished.items()}
     return _choose_runs(
-        fitting, values, _common([recipe for _, recipe in targets.values()], values.values())
+        fitting, values, _common_keys([recipe for _, recipe in targets.values()], values.values())
     )
 
 
@@ -96,7 +98,9 @@ def differing_settings(
     values.
     """
     values = [_values(_recipe_of(runs, name)) for name in dict.fromkeys(run_of.values())]
-    common = _common([expected_recipe(source) for _, source in trainings(table).values()], values)
+    common = _common_keys(
+        [expected_recipe(source) for _, source in trainings(table).values()], values
+    )
     distinct = {
         key: list(dict.fromkeys(json.dumps(value.get(key)) for value in values))
         for key in common
@@ -141,7 +145,7 @@ def _training_signal(recipe: Recipe) -> str:
     return json.dumps([recipe.encoder.pooling, stages, unbuild(recipe.mix)])
 
 
-def _fitting(expected: Recipe, decisive: set[str], recipes: Mapping[str, Recipe]) -> list[_Fit]:
+def _find_fits(expected: Recipe, decisive: set[str], recipes: Mapping[str, Recipe]) -> list[_Fit]:
     """Return the runs that match a recipe, best first."""
     values = _values(expected)
     fits: list[_Fit] = []
@@ -180,7 +184,7 @@ def _choose_runs(
     return run_by_key
 
 
-def _common(recipes: Sequence[Recipe], runs: Iterable[Mapping[str, Any]]) -> list[str]:
+def _common_keys(recipes: Sequence[Recipe], runs: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the keys in which all RECIPES agree, including keys that only RUNS have, such as the
     rows of a sample.
     """
@@ -290,7 +294,7 @@ class RowModels:
             if source.is_control
             else _by_seed(row_members)
         )
-        return tuple(_combined(source.combine, row) for row in rows)
+        return tuple(_combine_members(source.combine, row) for row in rows)
 
     def all_members(self) -> dict[CellKey, tuple[Member, ...]]:
         """Return the models of every number by row and column, and of every row under the column
@@ -305,7 +309,7 @@ class RowModels:
         }
 
 
-def _combined(combine: str, parts: Sequence[Member]) -> Member:
+def _combine_members(combine: str, parts: Sequence[Member]) -> Member:
     name = f"{combine}({','.join(part.name for part in parts)})"
     return Member(
         name=name, seed=parts[0].seed, runs=frozenset().union(*(part.runs for part in parts))

@@ -127,7 +127,7 @@ def load_paper(paper: str) -> dict[str, PaperTable]:
     }
     paper_tables = {
         name: replace(_read_table(paper, name, tables, path), rates=values.rates)
-        for name in sorted(tables, key=by_number)
+        for name in sorted(tables, key=table_number_key)
     }
     for model, row in values.published.items():
         location = f"{path}: published.{model}"
@@ -505,10 +505,10 @@ def _number(text: str | None) -> float | None:
 
 def published_tables(paper: str) -> list[str]:
     """Return the names of the printed tables of a paper, in the order of their numbers."""
-    return sorted((path.stem for path in paper_folder(paper).glob("*.csv")), key=by_number)
+    return sorted((path.stem for path in paper_folder(paper).glob("*.csv")), key=table_number_key)
 
 
-def by_number(table: str) -> list[tuple[str, int]]:
+def table_number_key(table: str) -> list[tuple[str, int]]:
     """Return a sort key of table names that puts table2 before table10."""
     return [(letters, int(digits or 0)) for letters, digits in re.findall(r"(\D+)(\d*)", table)]
 

@@ -62,7 +62,7 @@ def trainings(table: PaperTable) -> dict[str, tuple[str, RowSource]]:
     return by_key
 
 
-def for_claims(table: PaperTable) -> PaperTable:
+def limit_to_claims(table: PaperTable) -> PaperTable:
     """Return the table with those rows alone that its claims are about, and the parts of
     combinations.
     """
@@ -73,7 +73,7 @@ def for_claims(table: PaperTable) -> PaperTable:
     return replace(table, points=tuple(point for point in table.points if point.column in columns))
 
 
-def for_encoder(table: PaperTable, encoder: str | None) -> tuple[PaperTable, tuple[str, ...]]:
+def limit_to_encoder(table: PaperTable, encoder: str | None) -> tuple[PaperTable, tuple[str, ...]]:
     """Return the table with every row starting from ENCODER, and the rows left out: those about
     another encoder of the paper.
     """
@@ -89,7 +89,7 @@ def for_encoder(table: PaperTable, encoder: str | None) -> tuple[PaperTable, tup
     return table.map_sources(_started), left_out
 
 
-def for_profile(table: PaperTable, profile: str | None) -> tuple[PaperTable, tuple[str, ...]]:
+def limit_to_profile(table: PaperTable, profile: str | None) -> tuple[PaperTable, tuple[str, ...]]:
     """Return the table under a PROFILE, and the rows left out: those whose recipe does not have it,
     and combinations of them.
     """

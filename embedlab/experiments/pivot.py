@@ -50,7 +50,7 @@ class ScoreFilter:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spread:
+class CellSpread:
     """The scores of one place in the table over seeds; shares x 100."""
 
     values: tuple[float, ...]
@@ -95,7 +95,7 @@ class Pivot:
     columns: tuple[str, ...]
     column_axis: str | None  # whose labels the columns are; None: they are the slices
     shown: tuple[str, ...]  # the slices
-    spreads: Mapping[PivotKey, Spread]
+    spreads: Mapping[PivotKey, CellSpread]
     is_ranked: bool  # whether the numbers are shares, shown x 100, and the best are marked
     is_by_items: bool  # whether ties are tested over items and seeds, not over seeds alone
     marks: tuple[str, ...]  # "partial", "generated", "overlap"
@@ -196,7 +196,7 @@ def _spreads(
     row_axes: Sequence[str],
     columns: str | None,
     shown_slices: Sequence[str],
-) -> dict[PivotKey, Spread]:
+) -> dict[PivotKey, CellSpread]:
     """Return the scores of each place, whose cells differ only by seed where no axis is
     averaged.
     """
@@ -213,7 +213,7 @@ def _spreads(
             if evaluation is not None and name in evaluation.overlaps:
                 overlaps[key] = evaluation.overlaps[name]
     return {
-        key: Spread(
+        key: CellSpread(
             values=tuple(fmean(seed_scores.values()) for seed_scores in seeds.values()),
             cells=(cells := tuple(chain(*seeds.values()))),
             shared=overlaps.get(key),
@@ -307,7 +307,7 @@ def _column_labels(plan: GridPlan, axis: str, keys: Collection[PivotKey]) -> tup
     return (*[""] * has_unlabelled, *plan.axes[axis])
 
 
-def seed_test(first: Spread, second: Spread) -> PairTest:
+def seed_test(first: CellSpread, second: CellSpread) -> PairTest:
     """Return how far apart two places are over seeds alone, whose spreads need not be equal."""
     variances = [
         variance(spread.values) / len(spread.values) if len(spread.values) > 1 else math.nan
@@ -316,11 +316,13 @@ def seed_test(first: Spread, second: Spread) -> PairTest:
     return PairTest(p=welch_p(first.values, second.values), variance=sum(variances))
 
 
-def with_ties(pivoted: Pivot, test_pair: Callable[[str, Spread, Spread], PairTest]) -> Pivot:
+def with_ties(
+    pivoted: Pivot, test_pair: Callable[[str, CellSpread, CellSpread], PairTest]
+) -> Pivot:
     """Mark the best of each column, or of the whole table, and what is not distinguishable from it;
     APART is of a slice and two places.
     """
-    groups: dict[str, dict[PivotKey, Spread]] = {}
+    groups: dict[str, dict[PivotKey, CellSpread]] = {}
     spreads = dict(pivoted.spreads)
     for key, spread in spreads.items():
         spreads[key] = replace(spread, is_best=False, is_tied=False, optimism=None)
@@ -333,8 +335,8 @@ def with_ties(pivoted: Pivot, test_pair: Callable[[str, Spread, Spread], PairTes
 
 
 def marked_best(
-    spreads: Mapping[Key, Spread], test_pair: Callable[[Spread, Spread], PairTest]
-) -> dict[Key, Spread]:
+    spreads: Mapping[Key, CellSpread], test_pair: Callable[[CellSpread, CellSpread], PairTest]
+) -> dict[Key, CellSpread]:
     """Return SPREADS with the best marked, by how much it is too high, and what may be the best as
     well by how far APART they are.
 

@@ -21,7 +21,7 @@ from embedlab.analysis.evidence import (
     SliceRows,
     average_evidence,
     merge_rows,
-    weakest,
+    weakest_reach,
 )
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.ordering import Estimate, Order, Ordering, RankAgreement
@@ -304,7 +304,7 @@ class MeasuredTable:
                 compared[rows] = claim.text or claim.statement
         for rows, text in compared.items():
             better_printed, worse_printed = (ranked[by_row[row]].printed for row in rows)
-            reach = {weakest([self.row_model(row, columns[0])]) for row in rows}
+            reach = {weakest_reach([self.row_model(row, columns[0])]) for row in rows}
             yield PairOrder(
                 columns=columns,
                 better=rows[0],

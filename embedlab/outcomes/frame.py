@@ -156,7 +156,7 @@ class Outcomes:
         if name == "trained":
             return self.trained_models
         if name == "gold":
-            return self.scores_alone(self.rows[name])
+            return self.only_scores(self.rows[name])
         return self.rows[name]
 
     def without_classes(self, numbers: pl.Series) -> pl.Series:
@@ -165,7 +165,7 @@ class Outcomes:
         """
         return self._in_blocks(numbers, [not block.classes for block in self.blocks])
 
-    def scores_alone(self, numbers: pl.Series) -> pl.Series:
+    def only_scores(self, numbers: pl.Series) -> pl.Series:
         """Return NUMBERS of all rows, null for items whose gold and predictions are no scores."""
         return self._in_blocks(numbers, [block.has_scores for block in self.blocks])
 
@@ -185,7 +185,7 @@ def is_expression(by: str) -> bool:
     return bool(by.strip()) and _GROUPED.fullmatch(by) is None
 
 
-def joined_splits(outcomes: Outcomes) -> Outcomes:
+def join_splits(outcomes: Outcomes) -> Outcomes:
     """Return OUTCOMES with each dataset whose three splits are all there as one, train, dev, test:
     the pairs and the order of published fifths.
     """
@@ -221,7 +221,7 @@ def joined_splits(outcomes: Outcomes) -> Outcomes:
     )
 
 
-def chosen_items(outcomes: Outcomes, holds: pl.Series) -> Outcomes:
+def choose_items(outcomes: Outcomes, holds: pl.Series) -> Outcomes:
     """Return the items of OUTCOMES that HOLDS is true of."""
     return replace(
         outcomes,
@@ -243,7 +243,7 @@ def text_numbers(outcomes: Outcomes) -> NDArray[np.uint64]:
     return ids.to_numpy()
 
 
-def measured_by(outcomes: Outcomes, *measures: str) -> Outcomes:
+def with_measures(outcomes: Outcomes, *measures: str) -> Outcomes:
     """Return OUTCOMES whose scores are of other MEASURES."""
     measured = replace(
         outcomes, blocks=tuple(replace(block, measures=measures) for block in outcomes.blocks)
@@ -252,7 +252,7 @@ def measured_by(outcomes: Outcomes, *measures: str) -> Outcomes:
     return measured
 
 
-def joined_outcomes(parts: Sequence[Outcomes]) -> Outcomes:
+def join_outcomes(parts: Sequence[Outcomes]) -> Outcomes:
     """Return the items of several tasks in one frame; a member without predictions of a task has
     none there.
     """

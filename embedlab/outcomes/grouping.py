@@ -92,13 +92,13 @@ def _grouping(name: str) -> Grouping:
     return Grouping(by=by, groups=int(count))
 
 
-def grouped(outcomes: Outcomes, by: str) -> Iterator[ItemSlice]:
+def group_items(outcomes: Outcomes, by: str) -> Iterator[ItemSlice]:
     """Yield the slices of each dataset BY a property or two; of two those items alone that have
     both.
     """
     groupings = groupings_of(by)
     parts = [
-        list(cut(outcomes, grouping.by, grouping.by.values(outcomes), grouping.groups))
+        list(cut_by_values(outcomes, grouping.by, grouping.by.values(outcomes), grouping.groups))
         for grouping in groupings
     ]
     if len(parts) == 1:
@@ -139,7 +139,7 @@ def lacking_datasets(outcomes: Outcomes, by: str) -> Sequence[str]:
     return list(dict.fromkeys(names_without))
 
 
-def cut(
+def cut_by_values(
     outcomes: Outcomes, by: Property, values: pl.Series, groups: int = FIFTHS
 ) -> Iterator[ItemSlice]:
     """Yield the slices of each dataset by the VALUES of a property, which are of all rows; items
@@ -164,7 +164,7 @@ def cut(
             yield replace(block, rows=block.rows[~has_value], is_whole=False, notes=(by.absent,))
 
 
-def halves(outcomes: Outcomes, fits: ItemSelection) -> Iterator[ItemSlice]:
+def split_by_selection(outcomes: Outcomes, fits: ItemSelection) -> Iterator[ItemSlice]:
     """Yield the items of each dataset that a selection picks, then its other items; a dataset
     without a column that the expression reads is left out.
     """

@@ -138,7 +138,7 @@ def _rank_errors(outcomes: Outcomes, models: Mapping[str, Sequence[str]]) -> pl.
     null for other items.
     """
     means = [
-        outcomes.scores_alone(_mean(outcomes.predictions, members)).alias(name)
+        outcomes.only_scores(_mean(outcomes.predictions, members)).alias(name)
         for name, members in models.items()
     ]
     facts = [

@@ -12,8 +12,8 @@ from embedlab.analysis.near_duplicates import (
     Links,
     NearDuplicates,
     cached_links,
+    find_near_links,
     links_key,
-    links_of,
     near_duplicates,
     similar_pairs,
 )
@@ -53,7 +53,7 @@ def stored_links(sentences: pl.Series, cache: Path) -> Links:
     stored there.
     """
     if len(sentences) < _FEWEST:
-        return links_of(sentences)
+        return find_near_links(sentences)
     path = cache / "similar-sentences" / f"{links_key(sentences)}.parquet"
 
     def find() -> Links:
@@ -91,10 +91,10 @@ def open_outcomes(
             for task in names
             for outcomes in stored_outcomes(folder, task, names=datasets or None)
         ]
-    return joined_members(stored, [*members], cache=cache)
+    return join_members(stored, [*members], cache=cache)
 
 
-def joined_members(
+def join_members(
     stored: Stored,
     members: Sequence[str],
     *,
@@ -123,7 +123,7 @@ def joined_members(
         by_member = {
             member: by_dataset[name] for member, by_dataset in by_name.items() if name in by_dataset
         }
-        items, predicted = _joined(first, by_member)
+        items, predicted = _join_items(first, by_member)
         empty = pl.Series([None], dtype=pl.Float64).new_from_index(0, items.height)
         predictions.append(pl.DataFrame({each: predicted.get(each, empty) for each in members}))
         sentences = items.select(
@@ -155,7 +155,7 @@ def joined_members(
     )
 
 
-def _joined(
+def _join_items(
     first: StoredOutcomes, by_member: Mapping[str, StoredOutcomes]
 ) -> tuple[pl.DataFrame, dict[str, pl.Series]]:
     """Return the items that all members have, and what each predicted of them."""
@@ -198,5 +198,7 @@ def near_sentences_of(sentences: pl.DataFrame, cache: Path | None = None) -> Nea
     """Return which SENTENCES of one dataset are nearly the same, with the numbers of the frame."""
     first, second = (sentences[name] for name in SENTENCES)
     texts = pl.concat([first, second.zip_with(second.is_not_null(), first)])
-    find_links = links_of if cache is None else lambda distinct: stored_links(distinct, cache)
+    find_links = (
+        find_near_links if cache is None else lambda distinct: stored_links(distinct, cache)
+    )
     return near_duplicates(texts.hash().to_numpy().astype(np.uint64), texts, find_links)

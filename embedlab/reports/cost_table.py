@@ -8,7 +8,7 @@ from math import nan
 from statistics import median
 
 from embedlab.analysis.comparison import ComparedSlice, Difference, SliceScore
-from embedlab.analysis.trade_offs import undominated
+from embedlab.analysis.trade_offs import find_undominated
 from embedlab.core.printable import UNBEATEN
 from embedlab.models.grammar import titles_of
 from embedlab.reports.tables import Column, Table, TableCell, Value, attributes, columns_of, number
@@ -75,7 +75,7 @@ class Costs:
         scores = [
             row.scores[first_key].value if first_key in row.scores else nan for row in self.rows
         ]
-        return undominated(scores, costs)
+        return find_undominated(scores, costs)
 
 
 def cost_table(costs: Costs) -> Table:

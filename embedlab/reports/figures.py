@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 import polars as pl
 
 from embedlab.analysis.comparison import ComparedSlice, Difference, SliceScore
-from embedlab.analysis.trade_offs import undominated
+from embedlab.analysis.trade_offs import find_undominated
 from embedlab.core.disk import write_atomic
 from embedlab.core.errors import UsageError
 from embedlab.core.foreign_files import check_output
@@ -390,7 +390,7 @@ def _cost_plot(costs: "Costs", rows: "Sequence[tuple[CostRow, float]]", along: s
         if first_slice.key in row.scores and not isnan(row.scores[first_slice.key].value)
     ]
     scale = scale_of(first_slice.task, first_slice.metric)
-    is_unbeaten = undominated(
+    is_unbeaten = find_undominated(
         [score.value for *_, score in cost_rows], [[cost] for _, cost, _ in cost_rows]
     )
     series = []

@@ -8,10 +8,10 @@ from typing import Any
 
 from embedlab.core.note import Note, phrases_of
 from embedlab.core.printable import duration
-from embedlab.data.published import remarks
+from embedlab.data.published import state_remarks
 from embedlab.experiments.cells import CellEntry, CellState
 from embedlab.experiments.grid_file import ListedGrid
-from embedlab.experiments.pivot import Pivot, Spread
+from embedlab.experiments.pivot import CellSpread, Pivot
 from embedlab.experiments.plan import Cell, GridPlan
 from embedlab.experiments.progress import GridProgress
 from embedlab.reports.frames import Row
@@ -219,7 +219,7 @@ def _signatures(plan: GridPlan, pivot: Pivot) -> dict[str, str]:
     return {row: str(replace(merged(signatures), test=test)) for row, signatures in rows.items()}
 
 
-def _spread_cells(key: str, spread: Spread) -> Row:
+def _spread_cells(key: str, spread: CellSpread) -> Row:
     """Return the text for people; for machines the mean, the deviation, the number of seeds, the
     mark and the counts of shared text.
     """
@@ -274,7 +274,7 @@ def _made_notes(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
     for labels, evaluation in pivot.evaluations:
         noted_texts: list[tuple[str, tuple[str, ...]]] = []
         for state in evaluation.data:
-            noted_texts += [(note, (note,)) for note in remarks(state)]
+            noted_texts += [(note, (note,)) for note in state_remarks(state)]
             if len(versions[_split(state)]) > 1:
                 digest = hashlib.sha256(repr(_identity(state)).encode()).hexdigest()[:8]
                 name, split, rows = (state.get(key) for key in ("name", "split", "rows"))

@@ -16,7 +16,7 @@ from embedlab.choices import TableScale
 from embedlab.core.note import Note, kind_of, phrases_of
 from embedlab.core.printable import MODELS, PAIRS_SHARED, SENTENCES_SHARED
 from embedlab.data.marks import GENERATED, PARTIAL, UNKNOWN_TEXT
-from embedlab.data.published import remarks
+from embedlab.data.published import state_remarks
 from embedlab.outcomes.frame import DATASET, is_expression
 from embedlab.scoring.provenance import SHORTENED, overlap_sign, training_notes
 from embedlab.tasks.task import scale_of
@@ -52,7 +52,7 @@ def partial_notes(states: Sequence[DatasetState]) -> list[str]:
     return [
         Note(remark, short=[remark], kind="partial" if state.partial else "remark")
         for state in states
-        for remark in remarks(asdict(state))
+        for remark in state_remarks(asdict(state))
     ]
 
 

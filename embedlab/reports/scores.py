@@ -15,7 +15,7 @@ from embedlab.analysis.evidence import is_checkpoint
 from embedlab.analysis.seed_notes import HANGS
 from embedlab.core.note import Note
 from embedlab.core.printable import MODELS
-from embedlab.data.published import remarks
+from embedlab.data.published import state_remarks
 from embedlab.models.grammar import titles_of
 from embedlab.outcomes.frame import DATASET, is_expression
 from embedlab.outcomes.frame import plain_name as plain_file
@@ -582,7 +582,10 @@ def _evaluation_notes(evaluations: Mapping[str, Sequence[Evaluation]]) -> Iterat
     """Yield what must be said of the data, of each model's numbers, and of how it was used."""
     for members in evaluations.values():
         yield from (
-            note for evaluation in members for state in evaluation.data for note in remarks(state)
+            note
+            for evaluation in members
+            for state in evaluation.data
+            for note in state_remarks(state)
         )
     for model, members in evaluations.items():
         yield from (model_note(model, note) for evaluation in members for note in evaluation.notes)

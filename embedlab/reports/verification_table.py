@@ -27,7 +27,7 @@ def verification_table(pair: ResultPair) -> tuple[Table, bool]:
                 "second": joined_or_none(part.second),
             }
             rows.append({"kind": "part", "what": part.name, **part_values})
-    for key, (first_value, second_value) in pair.differing.items():
+    for key, (first_value, second_value) in pair.differing_scores.items():
         low, high = interval_results.intervals.get(key, (None, None))
         rows.append(
             {
@@ -47,7 +47,7 @@ def verification_table(pair: ResultPair) -> tuple[Table, bool]:
         Column(key, str(file), "score", "right", 2)
         for key, file in zip(("first", "second"), pair.files, strict=True)
     ]
-    if pair.differing:
+    if pair.differing_scores:
         columns += columns_of("difference = second − first [difference] <")
     table = Table(
         _verdict(pair, names),
@@ -62,7 +62,7 @@ def verification_table(pair: ResultPair) -> tuple[Table, bool]:
             for file, result in zip(pair.files, results, strict=True)
         },
     )
-    return table, not names["differs"] and bool(pair.shared) and not pair.differing
+    return table, not names["differs"] and bool(pair.shared) and not pair.differing_scores
 
 
 def _verdict(pair: ResultPair, names: dict[str, list[str]]) -> str:
@@ -79,7 +79,7 @@ def _verdict(pair: ResultPair, names: dict[str, list[str]]) -> str:
         version = ", by another version" if names["other version"] else ""
         limitation = ", as far as both say" if names["unknown"] else ""
         sameness = f"of the same thing{version}{limitation}"
-    count, total = len(pair.differing), len(pair.shared)
+    count, total = len(pair.differing_scores), len(pair.shared)
     if not total:
         scores = "no score is in both"
     elif total == 1:

@@ -18,7 +18,7 @@ from embedlab.models.encoder_kind import file_and_part
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import StoredOutcomes
 from embedlab.tasks.task import (
-    Brought,
+    FilePredictions,
     GoldItems,
     Task,
     TaskResult,
@@ -100,7 +100,9 @@ def evaluate_items(
             hint="`embedlab data ls DATASET --items` lists all items of a dataset",
         )
     states = [state for joined_items in joined_sets for state in joined_items.gold.states]
-    evaluation = evaluation_of(task.name, Brought(spec), states, tuple(_scores(joined_sets)), notes)
+    evaluation = evaluation_of(
+        task.name, FilePredictions(spec), states, tuple(_scores(joined_sets)), notes
+    )
     outcomes = tuple(_outcomes(evaluation, joined_items) for joined_items in joined_sets)
     return TaskResult(
         evaluation=evaluation,

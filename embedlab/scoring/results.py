@@ -19,7 +19,7 @@ from embedlab.data.marks import Overlap, total_overlap
 from embedlab.data.source import Source
 from embedlab.encoders.score_place import ScorePlace
 from embedlab.models.location import backends, vector_length
-from embedlab.outcomes.stored import joined_members
+from embedlab.outcomes.stored import join_members
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import StoredOutcomes, stored_outcomes
 from embedlab.scoring.provenance import (
@@ -266,7 +266,7 @@ def with_provenance(result: TaskResult, spec: ModelSpec, settings: Settings) -> 
 
 def _overlaps_by(result: TaskResult, text: KnownText) -> dict[str, Overlap]:
     """Return the text that slices by properties share with a training TEXT."""
-    frame = joined_members({"": result.outcomes}, [""]) if result.by else None
+    frame = join_members({"": result.outcomes}, [""]) if result.by else None
     if frame is None:
         return {}
     overlaps = {

@@ -80,7 +80,7 @@ def select_tasks(
         suite, names = None, [*members, *names]
     if not names:
         return (
-            list(_everything(folder))
+            list(_all_selections(folder))
             if suite == ALL
             else [SelectedTask(task=suite or DEFAULT_TASK)]
         )
@@ -150,7 +150,7 @@ def stored_selection(name: str) -> SelectedTask | None:
     return SelectedTask(task=task.name, names=(base_name,)) if task is not None else None
 
 
-def _everything(folder: Path | None) -> Iterator[SelectedTask]:
+def _all_selections(folder: Path | None) -> Iterator[SelectedTask]:
     for task in all_tasks():
         yield from (SelectedTask(task=task.name, names=names) for names in task.in_all(folder))
 

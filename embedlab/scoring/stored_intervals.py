@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from embedlab.analysis.evidence import ModelColumns
 from embedlab.comparison.comparison import compare_outcomes
-from embedlab.outcomes.stored import joined_members
+from embedlab.outcomes.stored import join_members
 from embedlab.runs.outcomes import stored_outcomes
 from embedlab.runs.signature import data_part
 from embedlab.scoring.selection import stored_selection
@@ -38,10 +38,10 @@ class StoredIntervals:
 
     def of(self, score: StoredScore) -> tuple[float, float] | None:
         """Return the interval of a score of a dataset or an average; None where there is none."""
-        return self.intervals.get(_key(score)) if _has_own(score) else None
+        return self.intervals.get(_key(score)) if _has_interval(score) else None
 
 
-def _has_own(score: StoredScore) -> bool:
+def _has_interval(score: StoredScore) -> bool:
     return score.by in {"dataset", "average"} and score.setting not in {"mean", "wmean"}
 
 
@@ -65,7 +65,7 @@ def stored_intervals(
         if outcomes.fingerprint == score_place.fingerprint
         and {*map(data_part, outcomes.data)} <= evaluation_data
     ]
-    outcomes = joined_members(
+    outcomes = join_members(
         {_MODEL: stored},
         [_MODEL],
         cache=settings.cache,
@@ -79,10 +79,10 @@ def stored_intervals(
     if outcomes is None:
         return StoredIntervals(reasons=("what it predicted of each item is not stored",))
     slices = compare_outcomes(outcomes, [ModelColumns(name=_MODEL, members=(_MODEL,))]).slices
-    return StoredIntervals(intervals=dict(_agreeing(evaluation, slices)))
+    return StoredIntervals(intervals=dict(_matching_intervals(evaluation, slices)))
 
 
-def _agreeing(
+def _matching_intervals(
     evaluation: Evaluation, slices: Sequence[ComparedSlice]
 ) -> Iterator[tuple[Key, tuple[float, float]]]:
     """Yield the intervals of slices whose score is the stored one: another has other rows behind
@@ -91,7 +91,7 @@ def _agreeing(
     stored = {
         (score.slice, score.metric): score
         for score in sorted(evaluation.scores, key=_is_test)
-        if _has_own(score)
+        if _has_interval(score)
     }
     for compared in slices:
         stored_score, score = (

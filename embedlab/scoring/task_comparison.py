@@ -23,8 +23,8 @@ from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.data.marks import total_overlap
 from embedlab.models.grammar import titles_of
 from embedlab.models.published import is_packaged
-from embedlab.outcomes.frame import DATASET, ItemSlice, Outcomes, is_expression, joined_outcomes
-from embedlab.outcomes.stored import joined_members
+from embedlab.outcomes.frame import DATASET, ItemSlice, Outcomes, is_expression, join_outcomes
+from embedlab.outcomes.stored import join_members
 from embedlab.runs.signature import HASH_DIGITS, Signature, merged
 from embedlab.scoring.provenance import COMMON, overlap_sign
 from embedlab.scoring.training_text import keyed_items
@@ -160,7 +160,7 @@ class ComparisonInput:
 
     def compare(self, slicing: Slicing, progress: Progress | None = None) -> TaskComparison:
         """Return the models compared with the first of them on what SLICING picks and cuts."""
-        evidence, overlaps, left_out, rows = self._sliced(slicing, progress)
+        evidence, overlaps, left_out, rows = self._slice_evidence(slicing, progress)
         task_order = {task: index for index, task in reversed([*enumerate(self.order)])}
         evidence.sort(
             key=lambda evidence: task_order[evidence.task]
@@ -187,12 +187,12 @@ class ComparisonInput:
             },
             notes=tuple(self.notes),
             left_out=tuple(left_out),
-            signatures=self._signed(compared_slices.slices, slicing),
+            signatures=self._signatures(compared_slices.slices, slicing),
             states=self.states,
             is_whole=self.is_whole,
         )
 
-    def _sliced(
+    def _slice_evidence(
         self, slicing: Slicing, progress: Progress | None
     ) -> tuple[list[Evidence], dict[str, dict[str, Overlap]], list[str], tuple[int, int]]:
         """Return the evidence of the slices, the text that each shares with training text, what is
@@ -201,7 +201,7 @@ class ComparisonInput:
         if not self.outcomes:
             overlaps = {name: model.overlaps for name, model in self.models_by_name.items()}
             return [*self.figures], overlaps, [], (0, 0)
-        members, outcomes = member_columns(self.models), joined_outcomes(self.outcomes)
+        members, outcomes = member_columns(self.models), join_outcomes(self.outcomes)
         models = {model.name: model.members for model in self.models}
         selection: ItemSelection | None = None
         by: str | ItemSelection = slicing.by
@@ -292,7 +292,7 @@ class ComparisonInput:
                 by_model[name] = model.overlaps | nonempty
         return by_model
 
-    def _signed(self, slices: Sequence[ComparedSlice], slicing: Slicing) -> dict[str, str]:
+    def _signatures(self, slices: Sequence[ComparedSlice], slicing: Slicing) -> dict[str, str]:
         """Return the signature of each model over all tasks that it has numbers of."""
         conditions = [f"where {slicing.where}"] if slicing.where else []
         meanings = [f"@{name}={expression}" for name, expression in slicing.meanings.items()]
@@ -390,7 +390,7 @@ def item_outcomes(
     averages = selected.averages(
         [*dict.fromkeys(dataset_outcomes.name for dataset_outcomes in all_outcomes)]
     )
-    return joined_members(
+    return join_members(
         {member: result.outcomes for member, result in results.items()},
         members,
         cache=cache,

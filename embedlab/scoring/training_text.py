@@ -53,7 +53,7 @@ class TrainingText:
     corpora: tuple[StatedCorpus, ...] = ()  # as the cards of published models state them
 
     @property
-    def at_hand(self) -> tuple[str, ...]:
+    def counted_corpora(self) -> tuple[str, ...]:
         """The stated corpora that are counted, those in part with their rows."""
         return tuple(corpus.title for corpus in self.corpora if corpus.text is not None)
 
@@ -65,11 +65,11 @@ class TrainingText:
     @property
     def lack(self) -> str:
         """What is not known where only some corpora are at hand; empty where none is."""
-        if not self.at_hand:
+        if not self.counted_corpora:
             return ""
-        count, stated = len(self.at_hand), len(self.corpora)
+        count, stated = len(self.counted_corpora), len(self.corpora)
         absent = "; the others are unknown" if self.absent else ""
-        names = ", ".join(self.at_hand)
+        names = ", ".join(self.counted_corpora)
         return f"its card names {stated} corpora, of which {count} are here: {names}{absent}"
 
 
@@ -93,7 +93,7 @@ def training_text(spec: ModelSpec, settings: Settings) -> TrainingText:
             )
     corpora = stated_corpora(spec, settings)
     texts += [corpus.text for corpus in corpora if corpus.text is not None]
-    text = TrainingText(text=_union(texts), corpora=corpora)
+    text = TrainingText(text=_join_texts(texts), corpora=corpora)
     lack_notes = [Note(text.lack, kind="detail")] if text.lack else []
     return replace(text, notes=(*notes, *lack_notes))
 
@@ -103,10 +103,10 @@ def total_text(specs: Iterable[ModelSpec], settings: Settings) -> TrainingText:
     training_texts = [training_text(spec, settings) for spec in specs]
     texts = [text.text for text in training_texts if text.text is not None]
     corpora = {corpus.name: corpus for text in training_texts for corpus in text.corpora}
-    return TrainingText(text=_union(texts), corpora=tuple(corpora.values()))
+    return TrainingText(text=_join_texts(texts), corpora=tuple(corpora.values()))
 
 
-def _union(texts: Sequence[KnownText]) -> KnownText | None:
+def _join_texts(texts: Sequence[KnownText]) -> KnownText | None:
     if not texts:  # most models: nothing of what counts text is imported
         return None
     from embedlab.data.overlaps import KnownText
@@ -286,7 +286,7 @@ def stated_texts(spec: ModelSpec) -> Iterator[StatedText]:
         # What an adapter was trained on is not stated by its base.
         yield StatedText(
             is_run=bool(runs_in(spec)) and spec.adapter is None,
-            text=_stated(spec) if spec.adapter is None else None,
+            text=_stated_corpora(spec) if spec.adapter is None else None,
         )
 
 
@@ -318,13 +318,13 @@ def _notes(origin: StatedText) -> Iterator[str]:
         yield Note(text, kind="detail" if origin.is_run else "stated text")
 
 
-def _stated(spec: ModelSpec) -> tuple[str, ...] | None:
+def _stated_corpora(spec: ModelSpec) -> tuple[str, ...] | None:
     """Return what the folder of SPEC states, else its catalog entry, else what its runs started
     from.
     """
     if Path(spec.location).is_file():  # a file has nothing beside it that states its text
         return None
-    stated_names = _of_folder(spec)
+    stated_names = _corpora_of_folder(spec)
     if stated_names is not None or spec.training_text is not None:
         return spec.training_text if stated_names is None else stated_names
     # An exported model also holds the runs that its own run started from: the last of them has the
@@ -332,10 +332,10 @@ def _stated(spec: ModelSpec) -> tuple[str, ...] | None:
     starts = [
         start for run in runs_in(spec)[-1:] for start in starting_models(run)[:1] if start != spec
     ]
-    return _stated(starts[0]) if starts else None
+    return _stated_corpora(starts[0]) if starts else None
 
 
-def _of_folder(spec: ModelSpec) -> tuple[str, ...] | None:
+def _corpora_of_folder(spec: ModelSpec) -> tuple[str, ...] | None:
     folder = published_folder(spec)
     if folder is None:
         return None

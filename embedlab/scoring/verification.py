@@ -19,8 +19,8 @@ from embedlab.core.settings import Settings
 from embedlab.encoders.score_place import member_folders
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.location import spec_fingerprint
-from embedlab.outcomes.frame import ALL_SPLITS, joined_splits
-from embedlab.outcomes.stored import joined_members
+from embedlab.outcomes.frame import ALL_SPLITS, join_splits
+from embedlab.outcomes.stored import join_members
 from embedlab.runs.outcomes import StoredOutcomes, stored_outcomes
 from embedlab.runs.results import ScoreKey, StoredResult, without_folder
 from embedlab.runs.signature import data_part, part_differences
@@ -60,7 +60,7 @@ class ResultPair:
         return {key: values[key] for key in self.first.scores if key in values}
 
     @cached_property
-    def differing(self) -> dict[ScoreKey, tuple[float, float]]:
+    def differing_scores(self) -> dict[ScoreKey, tuple[float, float]]:
         """Return the numbers that differ by half of the last printed digit or more, or that only
         one of them defines.
         """
@@ -83,13 +83,13 @@ class ScoreIntervals:
 
 def intervals_of(sides: ResultPair) -> ScoreIntervals:
     """Return the intervals of the scores that differ."""
-    if not sides.differing:
+    if not sides.differing_scores:
         return ScoreIntervals()
     if sides.first.signature.model == sides.second.signature.model:
         return ScoreIntervals(reasons=(_what_changed(sides),))
     intervals: Intervals = {}
     reasons: list[str] = []
-    remaining = dict.fromkeys(sides.differing)
+    remaining = dict.fromkeys(sides.differing_scores)
     for name in (
         name for name in sides.first.signature.task if name in sides.second.signature.task
     ):
@@ -104,7 +104,7 @@ def intervals_of(sides: ResultPair) -> ScoreIntervals:
         if keys and selected is None:
             reasons.append(f"the task {name} is not available")
         elif keys and selected is not None:
-            score_intervals = _of_task(sides, name, selected, keys)
+            score_intervals = _task_intervals(sides, name, selected, keys)
             intervals |= score_intervals.intervals
             reasons += score_intervals.reasons
     return ScoreIntervals(
@@ -139,7 +139,7 @@ def _what_changed(sides: ResultPair) -> str:
     )
 
 
-def _of_task(
+def _task_intervals(
     sides: ResultPair, name: str, selected: SelectedTask, keys: Sequence[ScoreKey]
 ) -> ScoreIntervals:
     """Return the intervals of the numbers KEYS of the task that both results call NAME."""
@@ -160,7 +160,7 @@ def _of_task(
         for member_outcomes in stored.values()
     ]
     common = set.intersection(*map(set, dataset_names))
-    outcomes = joined_members(
+    outcomes = join_members(
         {
             key: [
                 dataset_outcomes
@@ -175,11 +175,13 @@ def _of_task(
         mixed_metrics={name: selected.definition.mixed_metric},
     )
     intervals: Intervals = {}
-    for by, aggregate, is_joined in dict.fromkeys(map(_table_of, tested_keys)):
-        score_keys = [key for key in tested_keys if _table_of(key) == (by, aggregate, is_joined)]
+    for by, aggregate, is_joined in dict.fromkeys(map(_grouping_of_score, tested_keys)):
+        score_keys = [
+            key for key in tested_keys if _grouping_of_score(key) == (by, aggregate, is_joined)
+        ]
         with suppress(UsageError):  # a property that these items do not have
             if outcomes is not None:
-                items = joined_splits(outcomes) if is_joined else outcomes
+                items = join_splits(outcomes) if is_joined else outcomes
                 slicing = Slicing(by=by, aggregate=aggregate)
                 slices = compare_outcomes(items, _columns(sides), slicing).slices
                 intervals |= _intervals(sides, score_keys, slices)
@@ -189,7 +191,7 @@ def _of_task(
     )
 
 
-def _table_of(key: ScoreKey) -> tuple[str, Aggregate, bool]:
+def _grouping_of_score(key: ScoreKey) -> tuple[str, Aggregate, bool]:
     """Return how the items of a score are grouped: by what, in which aggregation, and whether the
     splits of a dataset are one.
     """

@@ -117,7 +117,9 @@ class OpenedTask:
         def kept(rows: Any) -> Any:
             if hasattr(rows, "select"):
                 readable_rows = [
-                    _shortened(row, refused) for row in rows if not _holds(row, refused)
+                    _without_refused(row, refused)
+                    for row in rows
+                    if not _has_refused_text(row, refused)
                 ]
                 return type(rows).from_list(readable_rows)
             shortened = {key: value if key in _IDS else kept(value) for key, value in rows.items()}
@@ -141,7 +143,7 @@ class OpenedTask:
         return str(self.task.metadata.main_score).removeprefix("cosine_")
 
 
-def _holds(row: Mapping[str, Any], refused: Set[str]) -> bool:
+def _has_refused_text(row: Mapping[str, Any], refused: Set[str]) -> bool:
     """Return whether a text of a ROW, or its title and text as they are encoded, is REFUSED."""
     title_and_text = f"{row.get('title')} {row.get('text')}".strip()
     return any(
@@ -149,7 +151,7 @@ def _holds(row: Mapping[str, Any], refused: Set[str]) -> bool:
     )
 
 
-def _shortened(row: Mapping[str, Any], refused: Set[str]) -> dict[str, Any]:
+def _without_refused(row: Mapping[str, Any], refused: Set[str]) -> dict[str, Any]:
     """Return a ROW whose lists are without the places of REFUSED texts; those of one length belong
     together.
     """
@@ -202,7 +204,7 @@ def _answerable_queries(full_search: Mapping[str, Any], readable: dict[str, Any]
 def mteb_package() -> Any:
     """Return mteb, which is imported for its own tasks only."""
     try:
-        with quiet():
+        with silence_mteb():
             import mteb
     except ImportError as error:
         raise MissingError("mteb is not installed", hint="pip install 'embedlab[mteb]'") from error
@@ -210,7 +212,7 @@ def mteb_package() -> Any:
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
+def silence_mteb() -> Iterator[None]:
     """Silence the warnings and the progress bars of mteb until the block ends."""
     logger = logging.getLogger("mteb")
     level, bar = logger.level, tqdm.__init__
@@ -230,7 +232,7 @@ def benchmark_tasks(name: str) -> list[str]:
     one by one.
     """
     mteb = mteb_package()
-    with quiet():
+    with silence_mteb():
         benchmarks = {benchmark.name: benchmark for benchmark in mteb.get_benchmarks()}
     if name not in benchmarks:
         raise unknown_name_error("benchmark of mteb", name, list(benchmarks))
@@ -239,10 +241,12 @@ def benchmark_tasks(name: str) -> list[str]:
         for task in benchmarks[name].tasks
         for member_task in (task.tasks if task.is_aggregate else [task])
     ]
-    return list(dict.fromkeys(str(_typed(task)) for task in tasks if task.modalities == ["text"]))
+    return list(
+        dict.fromkeys(str(_task_name(task)) for task in tasks if task.modalities == ["text"])
+    )
 
 
-def _typed(task: Any) -> TaskName:
+def _task_name(task: Any) -> TaskName:
     metadata, subsets, splits = task.metadata, tuple(task.hf_subsets), tuple(task.eval_splits)
     return TaskName(
         task=metadata.name,
@@ -261,7 +265,7 @@ def open_task(name: str, source: Source) -> OpenedTask:
             hint=Hint("give another folder than ", NamedOption("--data", "tiny")),
         )
     try:
-        with quiet():
+        with silence_mteb():
             task = mteb.get_task(
                 task_name.task,
                 hf_subsets=list(task_name.subsets) or None,
@@ -302,7 +306,7 @@ def _load(name: str, task: Any, source: Source) -> DatasetState:
     address = task.metadata.dataset
     state = DatasetState(name=name, split="", rows=0, expected_rows=None, origin="hub")
     try:
-        with quiet():
+        with silence_mteb():
             if folder is not None and folder.is_dir():
                 return replace(state, origin="folder", sha256=_load_folder(task, folder))
             with _client(

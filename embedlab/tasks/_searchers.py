@@ -176,7 +176,7 @@ def similarities_of(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class OfSimilarities:
+class SimilarityOrder:
     """The order by similarities of all queries with all documents."""
 
     found: Similarities
@@ -195,7 +195,7 @@ class OfSimilarities:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class OfScored:
+class ScoredOrder:
     """The order of documents that have scores of another program, or of a model that read them
     again: those that have none come after the others, as they were BEFORE, if there was anything.
     """
@@ -283,10 +283,10 @@ class Searcher:
     def search(self, queries: Queries) -> DocumentOrder:
         """Return the order of all documents of a set."""
         if self._parts:
-            return self._reranked(queries)
+            return self._rerank(queries)
         if self._run is not None:
             return _stored_order(self._run, queries)
-        return OfSimilarities(
+        return SimilarityOrder(
             found=self._similarities(queries), queries=queries, start_progress=self._start
         )
 
@@ -317,7 +317,7 @@ class Searcher:
             queries = replace(queries, candidates=texts)
         return self._similarities(queries).of(query, document)
 
-    def _reranked(self, queries: Queries) -> DocumentOrder:
+    def _rerank(self, queries: Queries) -> DocumentOrder:
         """Return the order of the second part, its first documents in that of the first part."""
         (model, first_searcher), depth, name = (
             self._parts,
@@ -333,7 +333,7 @@ class Searcher:
         expected = np.minimum(depth, len(queries.candidates) - excluded)
         short_queries = int(((first_documents != NONE).sum(axis=1) < expected).sum())
         note = f"{name}: {short_queries} queries have fewer than {depth} documents to rerank"
-        return OfScored(
+        return ScoredOrder(
             before=first_order,
             query=query,
             document=document,
@@ -368,7 +368,7 @@ def _stored_order(run: Run, queries: Queries) -> DocumentOrder:
         f"{unknown} of its lines name documents that are not in the corpus": unknown,
     }
     query, document, score = (known_rows[key].to_numpy() for key in ("number", "place", "score"))
-    return OfScored(
+    return ScoredOrder(
         query=query,
         document=document,
         score=score,
@@ -396,14 +396,14 @@ def refuse_reranking(spec: ModelSpec) -> None:
     refuse_reranking(first_spec)
 
 
-def pairs_read(spec: ModelSpec, queries: Queries) -> int:
+def count_read_pairs(spec: ModelSpec, queries: Queries) -> int:
     """Return how many pairs of a query and a document a model of SPEC reads together; 0 of one with
     vectors.
     """
     if spec.kind == RERANK:
         assert spec.depth is not None
         deepest = len(queries.texts) * min(spec.depth, len(queries.candidates))
-        return (deepest if spec.parts[0].shipped.scorer is not None else 0) + pairs_read(
+        return (deepest if spec.parts[0].shipped.scorer is not None else 0) + count_read_pairs(
             spec.parts[1], queries
         )
     return len(queries.texts) * len(queries.candidates) if spec.shipped.scorer is not None else 0

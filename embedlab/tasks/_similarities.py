@@ -15,7 +15,7 @@ from embedlab.core.errors import MissingError
 from embedlab.encoders.encoder import Described, EncoderFacts, PairScorer
 from embedlab.models.encoder_kind import encoder_kind
 from embedlab.models.location import spec_fingerprint
-from embedlab.outcomes.frame import Outcomes, measured_by
+from embedlab.outcomes.frame import Outcomes, with_measures
 from embedlab.runs.evaluations import StoredScore
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ BYS: tuple[By, ...] = ("dataset", "source", "dice")
 _SIDES = ("sentence1", "sentence2")
 
 
-class Brought:
+class FilePredictions:
     """A model whose predictions another program wrote into a file, so that nothing is loaded."""
 
     facts = EncoderFacts()  # nothing here decided them
@@ -54,7 +54,7 @@ def similarities(
     computed them and notes on what is lacking.
     """
     if spec.shipped.score_rows is not None:
-        return _of_rows(spec, parts)
+        return _row_similarities(spec, parts)
     # Imported only here: what is stored is shown without it.
     from embedlab.encoders.loading import scorer_for
 
@@ -65,12 +65,14 @@ def similarities(
     report = start_progress("scoring")
     # A model that is fitted on the sentences of a dataset is another one for each.
     groups = [[part] for part in parts] if spec.is_fitted else [parts]
-    similar = [column for group in groups for column in _scored(scorer, group, report)]
-    notes = [] if not _computes(spec) else list(_refused(spec, parts, similar))
+    similar = [column for group in groups for column in _score_pairs(scorer, group, report)]
+    notes = [] if not _computes(spec) else list(_refusal_notes(spec, parts, similar))
     return similar, scorer, notes
 
 
-def _scored(scorer: PairScorer, parts: Sequence[Part], report: ProgressCallback) -> list[pl.Series]:
+def _score_pairs(
+    scorer: PairScorer, parts: Sequence[Part], report: ProgressCallback
+) -> list[pl.Series]:
     """Return the similarities of all pairs of PARTS, each distinct pair scored once."""
     pairs = pl.concat([part.frame.select(_SIDES) for part in parts])
     distinct = pairs.unique(maintain_order=True)
@@ -89,7 +91,9 @@ def _scored(scorer: PairScorer, parts: Sequence[Part], report: ProgressCallback)
     return [similar[start:end] for start, end in pairwise(bounds)]
 
 
-def _refused(spec: ModelSpec, parts: Sequence[Part], similar: Sequence[pl.Series]) -> Iterator[str]:
+def _refusal_notes(
+    spec: ModelSpec, parts: Sequence[Part], similar: Sequence[pl.Series]
+) -> Iterator[str]:
     """Yield how many pairs of each part have no similarity, for a model that computes vectors."""
     for part, column in zip(parts, similar, strict=True):
         if 0 < column.null_count() < len(column):
@@ -120,7 +124,7 @@ def _computes(spec: ModelSpec) -> bool:
     return not spec.is_prefixed or encoder_kind(spec.kind).has_vectors
 
 
-def _of_rows(
+def _row_similarities(
     spec: ModelSpec, parts: Sequence[Part]
 ) -> tuple[list[pl.Series], Described, list[str]]:
     """Return the similarities of a model that knows the rows of datasets, not their texts; what is
@@ -141,7 +145,7 @@ def _of_rows(
         notes += [rows.note] if rows is not None else []
     if errors and not notes:
         raise errors[0]
-    return columns, Brought(spec), [*notes, *(error.message for error in errors)]
+    return columns, FilePredictions(spec), [*notes, *(error.message for error in errors)]
 
 
 def pair_scores(outcomes: Outcomes, member: str) -> tuple[StoredScore, ...]:
@@ -151,7 +155,7 @@ def pair_scores(outcomes: Outcomes, member: str) -> tuple[StoredScore, ...]:
     scores: list[tuple[str, Evidence, str, str | None]] = []
     for aggregate in AGGREGATES:
         for method in METHODS:
-            measured = measured_by(outcomes, method)
+            measured = with_measures(outcomes, method)
             evidence = outcome_evidence(measured, [member], aggregate=aggregate, is_tested=False)
             scores += [
                 (
@@ -164,7 +168,7 @@ def pair_scores(outcomes: Outcomes, member: str) -> tuple[StoredScore, ...]:
             ]
     for by in BYS[1:]:
         evidence = outcome_evidence(
-            measured_by(outcomes, *METHODS),
+            with_measures(outcomes, *METHODS),
             [member],
             slices_of(outcomes, (), by=by),
             is_tested=False,

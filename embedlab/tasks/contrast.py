@@ -25,7 +25,7 @@ from embedlab.core.session import ProgressCallback, StartProgress
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
 from embedlab.data.derived import COLUMNS, SOURCES, holds_contrasts, open_contrasts
-from embedlab.data.source import Source, available
+from embedlab.data.source import Source, open_available
 from embedlab.encoders.encoder import PairScorer
 from embedlab.models.catalog import ModelSpec
 from embedlab.outcomes.properties.standard import PHENOMENON, phenomenon_of
@@ -38,10 +38,10 @@ from embedlab.tasks.task import (
     Texts,
     evaluation_of,
     outcomes_of,
-    own_items,
+    part_items,
     part_texts,
     score,
-    skipped,
+    skipped_notes,
 )
 
 CLOSER, MARGIN = "entailed closer", "margin"
@@ -92,12 +92,13 @@ class Contrast(Task):
 
     def texts(self, source: Source, selection: Selection) -> Texts:
         """Return the sentences of the selected triples."""
-        return part_texts(*_opened(source, selection.names or self.datasets), COLUMNS)
+        return part_texts(*_open_parts(source, selection.names or self.datasets), COLUMNS)
 
     def items(self, source: Source, names: Sequence[str]) -> list[GoldItems]:
         """Return the triples of the datasets in NAMES; they have no classes."""
         return [
-            replace(own_items(part, "sentence1"), split=SPLIT) for part in _opened(source, names)[0]
+            replace(part_items(part, "sentence1"), split=SPLIT)
+            for part in _open_parts(source, names)[0]
         ]
 
     def evaluate(
@@ -110,16 +111,16 @@ class Contrast(Task):
         """Return the margins of one member on the selected triples."""
         from embedlab.encoders.loading import scorer_for  # heavy
 
-        parts, missing_errors = _opened(
+        parts, missing_errors = _open_parts(
             Source.from_settings(settings), selection.names or self.datasets
         )
         scorer = scorer_for(spec, settings, cache=settings.cache)
         margins_of_parts = [margins_by(scorer, part, start_progress("sentences")) for part in parts]
         scores = list(chain(*map(contrast_scores, parts, margins_of_parts)))
-        notes = [*map(baseline_note, parts), *skipped(missing_errors)]
+        notes = [*map(baseline_note, parts), *skipped_notes(missing_errors)]
         names = [part.state.name for part in parts]
         averages = {} if selection.names else self.averages(names, self.name)
-        scores += _averaged(averages, scores)
+        scores += _average_scores(averages, scores)
         evaluation = evaluation_of(self.name, scorer, [part.state for part in parts], scores, notes)
         outcomes = tuple(
             outcomes_of(
@@ -186,7 +187,7 @@ def baseline_note(part: Part) -> str:
     )
 
 
-def _averaged(
+def _average_scores(
     averages: Mapping[str, Sequence[str]], scores: Sequence[StoredScore]
 ) -> Iterator[StoredScore]:
     by_slice = {(stored.slice, stored.metric): stored for stored in scores}
@@ -198,8 +199,8 @@ def _averaged(
             yield score(title, metric, value, items, SPLIT, by="average")
 
 
-def _opened(source: Source, names: Sequence[str]) -> tuple[list[Part], list[MissingError]]:
-    return available(names, lambda name: open_contrasts(source, name))
+def _open_parts(source: Source, names: Sequence[str]) -> tuple[list[Part], list[MissingError]]:
+    return open_available(names, lambda name: open_contrasts(source, name))
 
 
 TASK = Contrast()

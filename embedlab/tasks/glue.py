@@ -33,7 +33,7 @@ from embedlab.tasks.task import (
     evaluation_of,
     load_member,
     outcomes_of,
-    own_items,
+    part_items,
     score,
 )
 
@@ -254,7 +254,7 @@ class Glue(Task):
     def items(self, source: Source, names: Sequence[str]) -> Sequence[GoldItems]:
         """Return the items of the validation splits of the datasets in NAMES."""
         return [
-            own_items(part, "label") for name in names for part in _validation_parts(name, source)
+            part_items(part, "label") for name in names for part in _validation_parts(name, source)
         ]
 
     def check(self, spec: ModelSpec, settings: Settings) -> None:

@@ -35,12 +35,12 @@ from embedlab.tasks._mteb_rows import (
     benchmark_tasks,
     mteb_package,
     open_task,
-    quiet,
     rows_of,
+    silence_mteb,
 )
 from embedlab.tasks._searchers import MODELS_WITH_FOLDER, RoleEncoders
 from embedlab.tasks.task import (
-    Brought,
+    FilePredictions,
     Selection,
     Task,
     TaskResult,
@@ -132,7 +132,7 @@ _PREDICTED = ("STS", "Classification")  # types of tasks whose predictions are t
 _DECLARED = replace(NOTHING_SHARED, declared=1)
 
 
-def _typed(names: Sequence[str]) -> Sequence[str]:
+def _given_names(names: Sequence[str]) -> Sequence[str]:
     if not names:
         raise UsageError(
             "no task of mteb was named",
@@ -141,7 +141,7 @@ def _typed(names: Sequence[str]) -> Sequence[str]:
     return names
 
 
-def _evaluated(
+def _evaluate_tasks(
     spec: ModelSpec, settings: Settings, start_progress: StartProgress, opened: Sequence[OpenedTask]
 ) -> TaskResult:
 
@@ -149,7 +149,7 @@ def _evaluated(
     scores: list[StoredScore] = []
     predicted: list[tuple[OpenedTask, Mapping[str, Any]]] = []
     for opened_task in opened:
-        readable_task, result, predictions = _accepted(encoder, opened_task)
+        readable_task, result, predictions = _run_readable(encoder, opened_task)
         scores += _scores(readable_task, result)
         predicted.append((readable_task, predictions))
     states = [state for task in opened for state in task.states]
@@ -166,7 +166,7 @@ def _evaluated(
     return TaskResult(evaluation=evaluation, outcomes=tuple(outcomes))
 
 
-def _accepted(encoder: Any, opened: OpenedTask) -> tuple[OpenedTask, Any, Mapping[str, Any]]:
+def _run_readable(encoder: Any, opened: OpenedTask) -> tuple[OpenedTask, Any, Mapping[str, Any]]:
     """Return what `_run` does, and the task as the model can read it, without the texts that it
     refuses.
     """
@@ -185,7 +185,7 @@ def _accepted(encoder: Any, opened: OpenedTask) -> tuple[OpenedTask, Any, Mappin
 
 def _run(encoder: Any, opened: OpenedTask) -> tuple[Any, Mapping[str, Any]]:
     """Return mteb's result of a task, and what it predicted, by subset and split."""
-    with TemporaryDirectory() as folder, quiet():
+    with TemporaryDirectory() as folder, silence_mteb():
         has_predictions = opened.task.metadata.type in _PREDICTED
         try:
             result = mteb_package().evaluate(
@@ -328,7 +328,11 @@ def _from_files(spec: ModelSpec, opened: Sequence[OpenedTask]) -> TaskResult:
             hint="name tasks that it has files of",
         )
     evaluation = evaluation_of(
-        "mteb", Brought(spec), [state for task in opened for state in task.states], scores, notes
+        "mteb",
+        FilePredictions(spec),
+        [state for task in opened for state in task.states],
+        scores,
+        notes,
     )
     outcomes = tuple(
         _similarities(
@@ -359,7 +363,7 @@ def declared_tasks(spec: ModelSpec) -> frozenset[str]:
     if spec.kind != "hub":
         return frozenset()
     try:
-        with quiet():
+        with silence_mteb():
             metadata = mteb_package().get_model_meta(spec.location)
             return frozenset(metadata.get_training_datasets() or ())
     except (KeyError, ValueError):
@@ -393,7 +397,7 @@ class Mteb(Task):
             columns=(),
             states=tuple(
                 state
-                for name in _typed(selection.names)
+                for name in _given_names(selection.names)
                 for state in open_task(name, source).states
             ),
         )
@@ -409,12 +413,13 @@ class Mteb(Task):
         before.
         """
         opened = [
-            open_task(name, Source.from_settings(settings)) for name in _typed(selection.names)
+            open_task(name, Source.from_settings(settings))
+            for name in _given_names(selection.names)
         ]
         result = (
             _from_files(spec, opened)
             if spec.shipped.score_rows is not None
-            else _evaluated(spec, settings, start_progress, opened)
+            else _evaluate_tasks(spec, settings, start_progress, opened)
         )
         declared = declared_tasks(spec)
         overlaps = {

@@ -38,7 +38,7 @@ from embedlab.tasks.task import (
     Texts,
     evaluation_of,
     outcomes_of,
-    own_items,
+    part_items,
     part_texts,
     score,
 )
@@ -127,7 +127,7 @@ class Multitask(Task):
 
     def items(self, source: Source, names: Sequence[str]) -> Sequence[GoldItems]:
         """Return the items of the two datasets with classes that NAMES lists."""
-        return [own_items(source.open(name, "dev"), _LABELS[name]) for name in names]
+        return [part_items(source.open(name, "dev"), _LABELS[name]) for name in names]
 
     def check(self, spec: ModelSpec, settings: Settings) -> None:
         """Refuse an ensemble without heads, and unreadable training pairs where a threshold is

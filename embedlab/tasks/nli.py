@@ -23,7 +23,7 @@ from embedlab.core.settings import Settings
 from embedlab.data.dataset import NLI_LABELS, Part
 from embedlab.data.own_columns import LABELLED, own_data
 from embedlab.data.own_files import GOLD_OF_LABEL, open_pair_file
-from embedlab.data.source import Source, available, dataset
+from embedlab.data.source import Source, dataset, open_available
 from embedlab.models.catalog import ModelSpec
 from embedlab.objectives.needs import objective_needs
 from embedlab.runs.evaluations import StoredScore
@@ -36,10 +36,10 @@ from embedlab.tasks.task import (
     Texts,
     evaluation_of,
     outcomes_of,
-    own_items,
+    part_items,
     part_texts,
     score,
-    skipped,
+    skipped_notes,
 )
 
 if TYPE_CHECKING:
@@ -81,11 +81,11 @@ class Nli(Task):
 
     def texts(self, source: Source, selection: Selection) -> Texts:
         """Return the sentences of the selected pairs."""
-        return part_texts(*_opened(source, selection.names or self.datasets))
+        return part_texts(*_open_parts(source, selection.names or self.datasets))
 
     def items(self, source: Source, names: Sequence[str]) -> list[GoldItems]:
         """Return the pairs of the datasets in NAMES."""
-        return [own_items(part, "label") for part in _opened(source, names)[0]]
+        return [part_items(part, "label") for part in _open_parts(source, names)[0]]
 
     def check(self, spec: ModelSpec, settings: Settings) -> None:
         """Refuse a model without a head for pairs; nothing is loaded."""
@@ -108,7 +108,7 @@ class Nli(Task):
         selection: Selection,
     ) -> TaskResult:
         """Return the labels that a run's head gives to the selected pairs."""
-        parts, missing_errors = _opened(
+        parts, missing_errors = _open_parts(
             Source.from_settings(settings), selection.names or self.datasets
         )
         stage = _headed_stage(run_of(spec).recipe(), f"run {spec.name!r}")
@@ -118,7 +118,7 @@ class Nli(Task):
             for part in parts
         ]
         scores = [*map(_score, parts, predicted)]
-        notes = [*map(confusion_note, parts, predicted), *skipped(missing_errors)]
+        notes = [*map(confusion_note, parts, predicted), *skipped_notes(missing_errors)]
         evaluation = evaluation_of(
             self.name, trained.encoder, [part.state for part in parts], scores, notes
         )
@@ -190,13 +190,14 @@ def _headed_stage(recipe: Recipe, title: str) -> int:
     )
 
 
-def _opened(source: Source, names: Sequence[str]) -> tuple[list[Part], list[MissingError]]:
-    return available(
-        names, lambda name: _of_file(name) if name.startswith(PREFIX) else _of_corpus(source, name)
+def _open_parts(source: Source, names: Sequence[str]) -> tuple[list[Part], list[MissingError]]:
+    return open_available(
+        names,
+        lambda name: _open_file(name) if name.startswith(PREFIX) else _open_corpus(source, name),
     )
 
 
-def _of_corpus(source: Source, name: str) -> Part:
+def _open_corpus(source: Source, name: str) -> Part:
     part = source.open_split(dataset(SOURCES[name][0]), SOURCES[name][1])
     state = replace(
         part.state, name=name, split=part.state.split.partition("-")[0]
@@ -204,7 +205,7 @@ def _of_corpus(source: Source, name: str) -> Part:
     return Part(frame=part.frame.rename(_SIDES), state=state)
 
 
-def _of_file(name: str) -> Part:
+def _open_file(name: str) -> Part:
     """Return the labelled pairs of a user's own file."""
     file = name.removeprefix(PREFIX)
     if (data := own_data(file)).kind != LABELLED:

@@ -23,7 +23,7 @@ from embedlab.core.settings import Settings
 from embedlab.data.derived import SETS, open_queries
 from embedlab.data.own_files import holds_queries
 from embedlab.data.queries import Places, Queries
-from embedlab.data.source import Source, available
+from embedlab.data.source import Source, open_available
 from embedlab.data.words import normalise
 from embedlab.encoders.encoder import PairScorer, RefusedTextsError, distinct
 from embedlab.encoders.exact_search import ranks_in_run
@@ -33,10 +33,10 @@ from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import StoredOutcomes
 from embedlab.tasks._searchers import (
     MOST_PAIRS,
-    OfSimilarities,
     Ranks,
     Searcher,
-    pairs_read,
+    SimilarityOrder,
+    count_read_pairs,
     refuse_reranking,
     similarities_of,
 )
@@ -49,7 +49,7 @@ from embedlab.tasks.task import (
     evaluation_of,
     outcomes_of,
     score,
-    skipped,
+    skipped_notes,
 )
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def ranks_by(
     texts where it is another one.
     """
     start = start_progress or unseen
-    return OfSimilarities(
+    return SimilarityOrder(
         found=similarities_of(query, document or query, queries, start),
         queries=queries,
         start_progress=start,
@@ -100,7 +100,7 @@ def query_scores(ranked: Ranked) -> Iterator[StoredScore]:
         yield score(name, metric, MEASURES[metric].value(gold, ranks), len(ranks), SPLIT)
 
 
-def _ranked(searcher: Searcher, queries: Queries, lost_texts: Sequence[str]) -> Ranked:
+def _rank_items(searcher: Searcher, queries: Queries, lost_texts: Sequence[str]) -> Ranked:
     """Return the ranks of the items of QUERIES, without those whose texts the model refuses, or
     that are LOST TEXTS of another model.
     """
@@ -175,7 +175,7 @@ class Retrieval(Task):
         """Return the states of what is read; queries and documents may have different prompts, so
         that the task encodes them itself.
         """
-        opened, missing_errors = _opened(source, selection.names or self.datasets)
+        opened, missing_errors = _open_queries(source, selection.names or self.datasets)
         return Texts(
             columns=(),
             states=tuple(queries.part.state for queries in opened),
@@ -187,7 +187,9 @@ class Retrieval(Task):
         """Return the items of those of NAMES of which the texts are known; their labels are the ids
         of the queries.
         """
-        return [_gold_items(queries) for queries in _opened(source, names)[0] if queries.has_texts]
+        return [
+            _gold_items(queries) for queries in _open_queries(source, names)[0] if queries.has_texts
+        ]
 
     def evaluate(
         self,
@@ -197,18 +199,18 @@ class Retrieval(Task):
         selection: Selection,
     ) -> TaskResult:
         """Return the ranks of one member on the selected datasets."""
-        opened, missing_errors = _opened(
+        opened, missing_errors = _open_queries(
             Source.from_settings(settings), selection.names or self.datasets
         )
         states = [queries.part.state for queries in opened]
         for queries in opened:
             _refuse_many_pairs(spec, queries)
         searcher = Searcher(spec, settings, start_progress)
-        ranked = [_ranked(searcher, queries, spec.without) for queries in opened]
+        ranked = [_rank_items(searcher, queries, spec.without) for queries in opened]
         scores = [score for dataset_ranks in ranked for score in query_scores(dataset_ranks)]
         notes = [
             *searcher.notes,
-            *skipped(missing_errors),
+            *skipped_notes(missing_errors),
             *_notes_on(opened),
             *(note for dataset_ranks in ranked for note in dataset_ranks.notes),
         ]
@@ -233,8 +235,8 @@ class Retrieval(Task):
         """
         if not (
             pair_counts := {
-                q.part.state.name: pairs_read(spec, q)
-                for q in _opened(source, names or self.datasets)[0]
+                q.part.state.name: count_read_pairs(spec, q)
+                for q in _open_queries(source, names or self.datasets)[0]
             }
         ):
             return ()
@@ -316,7 +318,7 @@ def _cost_of_copies(queries: Queries, texts: NDArray[np.intp]) -> tuple[int, flo
 
 def _refuse_many_pairs(spec: ModelSpec, queries: Queries) -> None:
     """Refuse a model that would read very many pairs of a query and a document together."""
-    if (count := pairs_read(spec, queries)) > MOST_PAIRS:
+    if (count := count_read_pairs(spec, queries)) > MOST_PAIRS:
         pairs = f"{count:,} pairs of {queries.part.state.name}, more than {MOST_PAIRS:,}"
         suggestion = (
             f"rerank:{spec.name},bm25,100"
@@ -343,7 +345,7 @@ def _gold_items(queries: Queries) -> GoldItems:
     )
 
 
-def _opened(source: Source, names: Sequence[str]) -> tuple[list[Queries], list[MissingError]]:
+def _open_queries(source: Source, names: Sequence[str]) -> tuple[list[Queries], list[MissingError]]:
     """Return the queries of NAMES that are available, and the errors of the others; where none is,
     the first is raised.
     """
@@ -356,7 +358,7 @@ def _opened(source: Source, names: Sequence[str]) -> tuple[list[Queries], list[M
             )
         return open_queries(source, name)
 
-    return available(names, opened)
+    return open_available(names, opened)
 
 
 TASK = Retrieval()

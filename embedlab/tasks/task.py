@@ -25,10 +25,10 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import code_version
 from embedlab.core.printable import OVERLAP
 from embedlab.data.marks import data_marks
-from embedlab.data.published import remarks
-from embedlab.data.source import Source, available, open_scored
+from embedlab.data.published import state_remarks
+from embedlab.data.source import Source, open_available, open_scored
 from embedlab.encoders.encoder import Described, Encoder, EncoderFacts, VectorScorer
-from embedlab.outcomes.stored import joined_members
+from embedlab.outcomes.stored import join_members
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import (
     SENTENCES,
@@ -46,7 +46,7 @@ from embedlab.tasks._similarities import (
     similarities,
 )
 from embedlab.tasks._similarities import (
-    Brought as Brought,
+    FilePredictions as FilePredictions,
 )
 from embedlab.tasks._similarities import (
     pair_scores as pair_scores,
@@ -373,7 +373,7 @@ class PairTask(Task):
         for name in names or source.suite(self.datasets):
             base, _, split = name.rpartition(":")
             dataset_splits.append((base, split) if base in self.datasets else (name, None))
-        return available(dataset_splits, lambda pair: open_scored(source, *pair))
+        return open_available(dataset_splits, lambda pair: open_scored(source, *pair))
 
     def texts(self, source: Source, selection: Selection) -> Texts:
         """Return the sentences of its pairs."""
@@ -430,7 +430,7 @@ class PairTask(Task):
             if selection.names
             else self.averages([stored.name for stored in outcomes], self.name)
         )
-        frame = joined_members({spec.name: outcomes}, [spec.name], averages={self.name: averages})
+        frame = join_members({spec.name: outcomes}, [spec.name], averages={self.name: averages})
         return TaskResult(
             evaluation=replace(
                 evaluation, scores=pair_scores(frame, spec.name) if frame is not None else ()
@@ -464,7 +464,7 @@ class PairTask(Task):
 
     def dev_remarks(self, source: Source, name: str) -> list[str]:
         """Return what the dev split of the dataset NAME lacks of the published one."""
-        return list(remarks(asdict(source.open(name, "dev").state)))
+        return list(state_remarks(asdict(source.open(name, "dev").state)))
 
 
 def two_values(gold: pl.Series) -> tuple[float, float] | None:
@@ -490,7 +490,7 @@ pair_task = PairTask  # its name in earlier plug-ins
 
 def pair_texts(source: Source, datasets: Sequence[str]) -> Texts:
     """Return the sentences of the pairs of DATASETS."""
-    return part_texts(*available(datasets, lambda name: open_scored(source, name)))
+    return part_texts(*open_available(datasets, lambda name: open_scored(source, name)))
 
 
 def part_texts(
@@ -590,12 +590,12 @@ def score(
     )
 
 
-def skipped(missing: Sequence[MissingError]) -> list[str]:
+def skipped_notes(missing: Sequence[MissingError]) -> list[str]:
     """Return a note on each dataset that could not be read."""
     return [f"skipped: {error.message} ({error.hint})" for error in missing]
 
 
-def own_items(part: Part, column: str) -> GoldItems:
+def part_items(part: Part, column: str) -> GoldItems:
     """Return the rows of PART as items, whose labels are in COLUMN."""
     labels = tuple(part.frame[column].cast(pl.String).to_list())
     return GoldItems(

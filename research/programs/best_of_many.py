@@ -27,7 +27,7 @@ from simulated_scores import BEST, Floats, Graph, World
 from embedlab.analysis.evidence import ModelColumns
 from embedlab.analysis.seed_tests import holm
 from embedlab.analysis.weighing import Weighed
-from embedlab.experiments.pivot import ALPHA, PairTest, Spread, marked_best, seed_test
+from embedlab.experiments.pivot import ALPHA, CellSpread, PairTest, marked_best, seed_test
 
 GRAPH = ("sts-benchmark",)
 COUNTS = (16, 32, 64)
@@ -64,7 +64,7 @@ class Tables:
 
     def draw(
         self, graph: Graph, rng: np.random.Generator
-    ) -> tuple[dict[int, Spread], list[PairTest], Floats]:
+    ) -> tuple[dict[int, CellSpread], list[PairTest], Floats]:
         """The places of a table x 100, how far each is from the best but for it, and the true
         values x 100.
         """
@@ -74,7 +74,7 @@ class Tables:
                 BEST - gaps[:, None] + SEED_SD * rng.standard_normal((self.cells, self.seeds))
             )
             spreads = {
-                place: Spread(values=tuple(own.tolist())) for place, own in enumerate(values)
+                place: CellSpread(values=tuple(own.tolist())) for place, own in enumerate(values)
             }
             best = max(spreads, key=lambda place: spreads[place].mean)
             return (
@@ -93,7 +93,9 @@ class Tables:
         gold, scores = world.draw(graph, rng)
         evidence = evidence_of(graph, gold, np.concatenate(scores))[0]
         points = 100 * evidence.points.reshape(self.cells, self.seeds)
-        spreads = {place: Spread(values=tuple(own.tolist())) for place, own in enumerate(points)}
+        spreads = {
+            place: CellSpread(values=tuple(own.tolist())) for place, own in enumerate(points)
+        }
         best = max(spreads, key=lambda place: spreads[place].mean)
         return (
             spreads,

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from pair_frames import evidence_of_pairs, near_pairs
 
 from embedlab.analysis.evidence import Evidence, ModelColumns, average_evidence
-from embedlab.analysis.near_duplicates import LEAST_COSINE, Links, NearDuplicates, links_of
+from embedlab.analysis.near_duplicates import LEAST_COSINE, Links, NearDuplicates, find_near_links
 from embedlab.analysis.weighing import Weighed
 
 PAIRS_OF_A_TOPIC = 20
@@ -110,7 +110,7 @@ class RealSet:
 
 def links_above(cosine: float, sentences: pl.Series) -> Links:
     """Return the links of SENTENCES with at least this COSINE."""
-    found = links_of(sentences)
+    found = find_near_links(sentences)
     near = found.cosine >= np.float32(cosine)
     return Links(first=found.first[near], second=found.second[near], cosine=found.cosine[near])
 

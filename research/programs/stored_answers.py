@@ -45,10 +45,10 @@ from embedlab.data.marks import Overlap
 from embedlab.encoders.encoder import EncoderFacts
 from embedlab.encoders.score_place import ScorePlace
 from embedlab.models.catalog import ModelSpec
-from embedlab.outcomes.frame import DATASET, ItemSlice, Outcomes, joined_outcomes
-from embedlab.outcomes.grouping import cut
+from embedlab.outcomes.frame import DATASET, ItemSlice, Outcomes, join_outcomes
+from embedlab.outcomes.grouping import cut_by_values
 from embedlab.outcomes.property import property_named
-from embedlab.outcomes.stored import joined_members
+from embedlab.outcomes.stored import join_members
 from embedlab.runs.environment import StoredPart
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import PREDICTED, TEXT_IDS, StoredOutcomes, class_indices, items_frame
@@ -303,7 +303,7 @@ def with_properties(
     """Return ITEMS with the value of each property in NAMES, which GATHERED models' items have."""
     if not names:
         return items
-    outcomes = joined_outcomes(gathered.outcomes)
+    outcomes = join_outcomes(gathered.outcomes)
     blocks = blocks_of(outcomes)
     values = [property_named(name).values(outcomes).alias(f"{OF_ITEM}{name}") for name in names]
     known = (
@@ -355,7 +355,7 @@ def items_of(answers: Mapping[str, Mapping[str, TaskResult]]) -> Iterator[pl.Dat
             for own in found.outcomes:
                 whose = dict(zip(WHOSE, (task, member, own.name), strict=True))
                 # without the sentences: those of some corpora may not be passed on
-                frame = joined_members({member: [own]}, [member])
+                frame = join_members({member: [own]}, [member])
                 assert frame is not None
                 texts = frame.rows.select(
                     key for key in TEXT_IDS if not frame.rows[key].null_count()
@@ -497,7 +497,7 @@ def cut_by(outcomes: Outcomes, items: pl.DataFrame, by: str) -> Iterator[ItemSli
     of_rows = outcomes.rows.select("block", "item").join(
         values, on=["block", "item"], how="left", maintain_order="left"
     )
-    yield from cut(outcomes, property_named(by), of_rows[column])
+    yield from cut_by_values(outcomes, property_named(by), of_rows[column])
 
 
 def answers_of(

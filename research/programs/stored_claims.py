@@ -53,7 +53,7 @@ from embedlab.core.errors import UsageError
 from embedlab.core.schema import build, read_toml, table
 from embedlab.core.settings import Settings, load_settings
 from embedlab.experiments.paper_file import select_tables
-from embedlab.experiments.paper_trainings import for_claims
+from embedlab.experiments.paper_trainings import limit_to_claims
 from embedlab.reports.claims_table import claims_table
 
 RESULTS = Path(__file__).parents[1]
@@ -218,7 +218,7 @@ def claims_of_paper(
                         page.parent / own.file, paper, own.table, models, settings
                     )
                 )
-    claimed = [for_claims(one) for one in select_tables(paper, None) if one.claims]
+    claimed = [limit_to_claims(one) for one in select_tables(paper, None) if one.claims]
     found = settle_paper_claims(paper, claimed, rows)
     return claims_table(
         paper, found.tables, found.settled, marks=found.marks, is_short=is_short

@@ -35,7 +35,7 @@ from embedlab.experiments.deviations import RowRecipes
 from embedlab.experiments.matching_runs import Member
 from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.paper_table import PaperTable
-from embedlab.experiments.paper_trainings import for_encoder, trainings
+from embedlab.experiments.paper_trainings import limit_to_encoder, trainings
 from embedlab.reports.papers import Reproduction
 from embedlab.tasks.task import pair_scores
 
@@ -156,7 +156,7 @@ def stored_rows(
                 f"{', '.join(models.columns)}"
             )
     training = {label: training_of(models, model) for label, model in models_of.items()}
-    table, left_out = for_encoder(table, start_of(table, training))
+    table, left_out = limit_to_encoder(table, start_of(table, training))
     members = {
         cell: members_of(models.columns[models_of[label]]) if label in models_of else ()
         for cell, label in labels.items()

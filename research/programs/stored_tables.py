@@ -48,8 +48,8 @@ from embedlab.data.source import FIFTHS_OF, OTHER_SPLITS, Source
 from embedlab.encoders.encoder import EncoderFacts
 from embedlab.encoders.score_place import ScorePlace
 from embedlab.models.catalog import Model
-from embedlab.outcomes.frame import ALL_SPLITS, Outcomes, chosen_items, joined_splits
-from embedlab.outcomes.stored import joined_members
+from embedlab.outcomes.frame import ALL_SPLITS, Outcomes, choose_items, join_splits
+from embedlab.outcomes.stored import join_members
 from embedlab.reports.notes import model_note, partial_notes
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import SENTENCES, StoredOutcomes, items_frame
@@ -284,7 +284,7 @@ def score_all(names: Sequence[str], settings: Settings, datasets: Sequence[str])
     session = NotebookSession(settings=settings)
     scored = gather(names, [selected], session, slicing=Slicing(), setting="literature")
     assert scored.is_whole, "a dataset is missing"
-    return replace(scored, outcomes=[joined_splits(scored.outcomes[0])])
+    return replace(scored, outcomes=[join_splits(scored.outcomes[0])])
 
 
 @lru_cache(maxsize=4)
@@ -336,9 +336,9 @@ def scored_again(
             )
     selected = SelectedTask(task=DEFAULT_TASK, names=(dataset,) if dataset else ())
     averages = selected.averages(texts.datasets)
-    joined = joined_members(stored, members, averages={DEFAULT_TASK: averages})
+    joined = join_members(stored, members, averages={DEFAULT_TASK: averages})
     assert joined is not None, f"no dataset {dataset!r}"
-    return joined_splits(joined)
+    return join_splits(joined)
 
 
 def stored_pairs(
@@ -452,7 +452,7 @@ def unseen_pairs(scored: StoredPairs, settings: Settings) -> tuple[StoredPairs, 
     """
     pairs = scored.pairs
     is_read = training_text(scored, settings).has_any(pairs.sentences, SENTENCES)
-    unseen = chosen_items(pairs, pl.Series(~is_read))
+    unseen = choose_items(pairs, pl.Series(~is_read))
     return (
         replace(
             scored,

@@ -12,7 +12,7 @@ from benchmarks.pair_frames import pair_outcomes, pair_table
 from embedlab.analysis.evidence import ModelColumns
 from embedlab.comparison.comparison import Slicing, compare_outcomes
 from embedlab.data.source import Source
-from embedlab.outcomes.frame import joined_splits
+from embedlab.outcomes.frame import join_splits
 from tests.pair_tables import compare_models, correlate
 
 GOLDEN = {
@@ -55,7 +55,7 @@ def test_averages_and_fifths_of_the_real_corpora(real: pl.DataFrame) -> None:
     fifths = [
         one
         for one in compare_outcomes(
-            joined_splits(pair_outcomes(real, ["dice"], task="sts", averages={})),
+            join_splits(pair_outcomes(real, ["dice"], task="sts", averages={})),
             dice,
             Slicing(by="dice"),
         ).slices

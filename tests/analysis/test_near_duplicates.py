@@ -82,7 +82,7 @@ def test_links_are_found_once_in_a_process_for_equal_sentences_in_the_same_order
     texts, found = pl.Series(sentences(20, 5)), []
     monkeypatch.setattr(tested, "similar_pairs", lambda own: found.append(own) or own)
     for own in (texts, texts.clone(), texts.reverse(), texts[1:]):
-        tested.links_of(own)
+        tested.find_near_links(own)
     assert [len(own) for own in found] == [len(texts), len(texts), len(texts) - 1]
     for length in range(1, 70):
         tested.cached_links(length, lambda: found[0])

@@ -5,7 +5,7 @@ from math import nan
 
 import numpy as np
 
-from embedlab.analysis.trade_offs import undominated
+from embedlab.analysis.trade_offs import find_undominated
 
 
 def slow(scores: list[float], costs: list[list[float]]) -> list[bool]:
@@ -24,10 +24,10 @@ def test_it_is_what_the_definition_says() -> None:
     for costs, _ in product((1, 2, 3), range(20)):
         scores = rng.integers(0, 4, 9).astype(float).tolist()
         spent = rng.integers(0, 4, (9, costs)).astype(float).tolist()
-        assert undominated(scores, spent) == slow(scores, spent)
+        assert find_undominated(scores, spent) == slow(scores, spent)
 
 
 def test_equal_choices_do_not_beat_each_other_and_unknown_ones_nothing() -> None:
-    assert undominated([1, 1, 2, 9], [[5.0], [5.0], [7.0], [nan]]) == [True, True, True, False]
-    assert undominated([1, nan], [[5.0], [1.0]]) == [True, False]
-    assert undominated([], []) == []
+    assert find_undominated([1, 1, 2, 9], [[5.0], [5.0], [7.0], [nan]]) == [True, True, True, False]
+    assert find_undominated([1, nan], [[5.0], [1.0]]) == [True, False]
+    assert find_undominated([], []) == []

@@ -10,10 +10,10 @@ from embedlab.analysis.word_effects import (
     MemberNumbers,
     WeightedTokens,
     WordEffects,
-    by_word,
-    owners,
     percentile_ranks,
+    sum_by_word,
     token_pair_sum,
+    words_of_tokens,
 )
 
 
@@ -58,11 +58,13 @@ def test_a_word_of_several_pieces_is_whole_and_special_tokens_are_apart() -> Non
     # [CLS] un ##believ ##able dog . [SEP] of "unbelievable dog."
     spans = [None, (0, 2), (2, 8), (8, 12), (13, 16), (16, 17), None]
     words = [(0, 12), (13, 16)]
-    places = owners(spans, words)
+    places = words_of_tokens(spans, words)
     assert places.tolist() == [2, 0, 0, 0, 1, 2, 2]
-    assert owners([(0, 16)], words).tolist() == [0]  # a token over two words is the first one's
+    assert words_of_tokens([(0, 16)], words).tolist() == [
+        0
+    ]  # a token over two words is the first one's
     parts = np.arange(7 * 1, dtype=float).reshape(7, 1)
-    summed = by_word(parts, places, np.array([0]), (2, 1))
+    summed = sum_by_word(parts, places, np.array([0]), (2, 1))
     assert summed.tolist() == [[6, 0], [4, 0], [11, 0]]
 
 

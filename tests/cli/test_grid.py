@@ -12,7 +12,7 @@ import pytest
 
 from embedlab.cli.app import main
 from embedlab.core.errors import ExitCode
-from embedlab.experiments.cells import CellLock, prepare_grid, started
+from embedlab.experiments.cells import CellLock, hold_plan, prepare_grid
 from embedlab.experiments.executors.executor import LocalTasks
 from embedlab.experiments.plan import GridFolder, GridPlan
 from tests.experiments.conftest import GRID, STAND_IN, plan_of, work_here
@@ -172,7 +172,7 @@ def test_cancelling_answers_with_an_object_and_hints_at_the_same_grid(
     plan: GridPlan, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = GridFolder.of(plan.place.runs_folder, plan.name)
-    with started(plan, folder):
+    with hold_plan(plan, folder):
         assert json.loads(answer(capsys, "cancel", "mine", "--data", "tiny", "--json")) == {
             "cancelled": "mine"
         }

@@ -2,7 +2,7 @@
 
 import pytest
 
-from embedlab.outcomes.frame import Outcomes, joined_outcomes
+from embedlab.outcomes.frame import Outcomes, join_outcomes
 from tests.comparison.planted import classified as as_classes
 from tests.comparison.planted import made_pairs
 from tests.pair_tables import add_model, make_part, table
@@ -25,4 +25,4 @@ def classified() -> Outcomes:
 @pytest.fixture
 def pairs_and_classes(classified: Outcomes) -> Outcomes:
     """Pairs and classified items in one frame."""
-    return joined_outcomes([made_pairs(50, 1), classified])
+    return join_outcomes([made_pairs(50, 1), classified])

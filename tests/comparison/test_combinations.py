@@ -20,8 +20,8 @@ from embedlab.comparison.combinations import (
     Halves,
     SearchedContrasts,
     all_combinations,
-    halved,
-    halved_topics,
+    draw_halves,
+    halve_topics,
     most_certain,
     search_combinations,
 )
@@ -37,7 +37,7 @@ def halves_of(
     chosen: ItemSelection | None = None,
     seed: int = 0,
 ) -> Halves:
-    return halved(outcomes, item_topics(outcomes), models, chosen, np.random.default_rng(seed))
+    return draw_halves(outcomes, item_topics(outcomes), models, chosen, np.random.default_rng(seed))
 
 
 def searched(outcomes: Outcomes, seed: int = 0) -> CombinationSearch:
@@ -190,7 +190,7 @@ def test_each_topic_goes_to_the_half_that_leaves_the_blocks_most_even_by_their_s
         topics = np.repeat(np.arange(24), sizes)
         blocks = (rng.random(len(topics)) < 0.15).astype(np.uint16)  # a large and a small one
         among = np.arange(len(topics)) % 4 > 0
-        first = halved_topics(topics, blocks, among, rng)
+        first = halve_topics(topics, blocks, among, rng)
         assert not (first & ~among).any()
         ahead, of_block = np.zeros(2), np.bincount(blocks[among], minlength=2)
         for topic in np.argsort(-sizes):

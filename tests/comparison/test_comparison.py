@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from benchmarks.pair_frames import pair_table
-from embedlab.analysis.evidence import ModelColumns, weakest
+from embedlab.analysis.evidence import ModelColumns, weakest_reach
 from embedlab.analysis.seed_tests import holm
 from embedlab.core.errors import UsageError
 from embedlab.data.dataset import Part
@@ -111,9 +111,9 @@ def test_a_difference_that_hangs_on_one_topic_is_noted(make_part: Callable[..., 
 def test_a_star_reaches_as_far_as_the_seeds_of_both_models(scored: pl.DataFrame) -> None:
     published = replace(TWIN, is_published=True)
     run = ModelColumns(name="bad@1", members=("bad@1",), seeds=(1,))
-    assert weakest([BAD, published]) == "models"
+    assert weakest_reach([BAD, published]) == "models"
     for weak in ([BAD, run], [published, run], [published, TWIN]):
-        assert weakest(weak) == "checkpoints"
+        assert weakest_reach(weak) == "checkpoints"
     found = compare_models(scored, [published, BAD, run])
     reaches = {name: difference.reach for name, difference in found.slices[0].differences.items()}
     assert reaches == {"bad": "models", "bad@1": "checkpoints"}

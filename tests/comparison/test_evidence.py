@@ -14,7 +14,7 @@ from embedlab.choices import Aggregate
 from embedlab.comparison.evidence import CHOSEN, outcome_evidence, slices_of
 from embedlab.core.errors import UsageError
 from embedlab.core.note import kind_of
-from embedlab.outcomes.frame import Outcomes, joined_outcomes
+from embedlab.outcomes.frame import Outcomes, join_outcomes
 from embedlab.outcomes.selection import select_items
 from tests.comparison.planted import classified, made_pairs
 
@@ -44,7 +44,7 @@ def outcomes() -> Outcomes:
     predictions = {"good": good, "bad": bad}
     items = classified(made_pairs(80, 3), gold, predictions, ("accuracy", "f1"))
     pairs = [with_sources("first", 90, 1), with_sources("second", 60, 2)]
-    return joined_outcomes([*pairs, items])
+    return join_outcomes([*pairs, items])
 
 
 def evidence(

@@ -13,7 +13,7 @@ from embedlab.comparison.evidence import item_topics, outcome_evidence, slices_o
 from embedlab.comparison.explanation import FEWEST, DifferenceExplanation
 from embedlab.comparison.sides import sides_of, typical
 from embedlab.core.session import StartProgress, unseen
-from embedlab.outcomes.frame import Outcomes, joined_outcomes
+from embedlab.outcomes.frame import Outcomes, join_outcomes
 from embedlab.outcomes.selection import ItemSelection
 from tests.comparison.planted import MODELS, made_pairs
 
@@ -137,8 +137,8 @@ def test_the_whole_difference_is_the_mean_over_the_datasets_on_which_both_have_a
     flat = equal_scores.predictions.with_columns(second=pl.lit(0.5))
     equal_scores = replace(equal_scores, predictions=flat)
     first, second = lead(outcomes, np.arange(500)), lead(other, np.arange(100))
-    both = explain_difference(joined_outcomes([outcomes, equal_gold, other])).whole
+    both = explain_difference(join_outcomes([outcomes, equal_gold, other])).whole
     assert both.differences["second"].delta == pytest.approx((first + second) / 2)
-    alone = explain_difference(joined_outcomes([equal_gold, outcomes, equal_scores])).whole
+    alone = explain_difference(join_outcomes([equal_gold, outcomes, equal_scores])).whole
     assert alone.differences["second"].delta == pytest.approx(first)
     assert alone.key == "made"

@@ -13,9 +13,9 @@ from embedlab.analysis.seed_tests import holm
 from embedlab.comparison.in_common import (
     FEWEST_WITH_WORD,
     Fact,
-    in_common,
+    find_common_facts,
+    find_common_words,
     share_contributions,
-    words_in_common,
 )
 from embedlab.outcomes.frame import Outcomes
 from tests.comparison.planted import made_pairs
@@ -38,7 +38,7 @@ def test_a_difference_of_shares_of_independent_items_has_the_interval_of_two_pro
     rng = np.random.default_rng(2)
     holds = rng.random(300) < 0.3
     side = rng.random(300) < np.where(holds, 0.5, 0.2)
-    (found,) = in_common(outcomes, side, ALL, [fact(holds)])
+    (found,) = find_common_facts(outcomes, side, ALL, [fact(holds)])
     first, second = holds[side], holds[~side]
     assert (found.items, found.share, found.elsewhere) == (first.sum(), first.mean(), second.mean())
     plain = np.sqrt(sum(own.mean() * (1 - own.mean()) / len(own) for own in (first, second)))
@@ -63,7 +63,9 @@ def test_a_fact_of_none_of_the_rows_or_of_all_is_left_out(outcomes: Outcomes) ->
     nothing_to_say = fact(side, applies=~side)
     of_the_side_alone = fact(np.arange(300) % 3 == 0, applies=side)
     assert (
-        in_common(outcomes, side, ALL, [fact(~ALL), fact(ALL), nothing_to_say, of_the_side_alone])
+        find_common_facts(
+            outcomes, side, ALL, [fact(~ALL), fact(ALL), nothing_to_say, of_the_side_alone]
+        )
         == []
     )
 
@@ -72,7 +74,7 @@ def test_a_word_that_a_side_has_more_often_is_found_and_others_are_not(outcomes:
     words = [f"{a} {b}".replace("?", "").split() for a, b in outcomes.sentences.iter_rows()]
     has = np.array(["w7" in own for own in words])
     side = has ^ (np.random.default_rng(5).random(300) < 0.08)
-    found = words_in_common(outcomes, side, ALL)
+    found = find_common_words(outcomes, side, ALL)
     assert [one.title for one in found if one.significant] == ["word 'w7'"]
     assert found[0].items == (has & side).sum()
     counts = Counter(word for own in words for word in {*own})
@@ -83,7 +85,7 @@ def test_a_word_that_a_side_has_more_often_is_found_and_others_are_not(outcomes:
 def test_each_p_is_corrected_by_the_steps_of_holm(outcomes: Outcomes) -> None:
     rng = np.random.default_rng(6)
     side = rng.random(300) < 0.3
-    found = in_common(
+    found = find_common_facts(
         outcomes, side, ALL, [fact(side ^ (rng.random(300) < 0.42)) for _ in range(5)]
     )
     p = [one.p for one in found]
@@ -97,7 +99,7 @@ def test_an_interval_ends_where_no_difference_of_shares_can_be(
 ) -> None:
     among, side = np.arange(300) < 24, np.arange(300) < 12
     holds = (side == is_more) & (np.arange(300) != (0 if is_more else 12))
-    (found,) = in_common(outcomes, side, among, [fact(holds)])
+    (found,) = find_common_facts(outcomes, side, among, [fact(holds)])
     assert found.difference == pytest.approx(11 / 12 if is_more else -11 / 12)
     assert (found.high if is_more else -found.low) == 1
     assert -0.99 < (found.low if is_more else found.high) < 0.99
@@ -118,5 +120,5 @@ def test_a_word_is_counted_from_twenty_items_on_where_a_side_has_it_more_often(
     has = pl.int_range(pl.len()).is_in([*rows])
     text = pl.when(has).then(pl.col("sentence1") + " Zebra").otherwise("sentence1")
     with_word = replace(outcomes, sentences=outcomes.sentences.with_columns(sentence1=text))
-    found = words_in_common(with_word, np.arange(300) < 30, ALL)
+    found = find_common_words(with_word, np.arange(300) < 30, ALL)
     assert ("word 'zebra'" in {one.title for one in found}) == is_counted

@@ -10,7 +10,7 @@ from scipy.stats import spearmanr
 
 from embedlab.comparison.uneven import FEWEST, KindDifference, item_kinds, where_they_differ
 from embedlab.core.errors import UsageError
-from embedlab.outcomes.frame import Outcomes, joined_outcomes
+from embedlab.outcomes.frame import Outcomes, join_outcomes
 from embedlab.outcomes.property import property_named
 from embedlab.outcomes.selection import select_items
 from tests.comparison.planted import MODELS, made_pairs, negated, questions
@@ -54,7 +54,7 @@ def test_several_datasets_count_by_their_mean_where_they_have_enough_of_both_kin
     few, other = (
         replace(part, blocks=(replace(part.blocks[0], dataset="other"),)) for part in (few, many)
     )
-    parts = (joined_outcomes([one, few]), joined_outcomes([one, other]), one, other)
+    parts = (join_outcomes([one, few]), join_outcomes([one, other]), one, other)
     alone, both, first, second = (kinds_of(part, "question")["one"] for part in parts)
     assert alone.datasets == ("made",)  # the other has fewer than FEWEST questions
     assert both.datasets == ("made", "other")
@@ -127,7 +127,7 @@ def test_a_fifth_of_one_dataset_says_its_bounds_and_of_several_its_number_alone(
     other = replace(made_pairs(200, 9), blocks=(replace(one.blocks[0], dataset="other"),))
     alone, joined = (
         next(kind for kind in item_kinds(own) if (kind.by, kind.value) == (by, "fifth 1"))
-        for own in (one, joined_outcomes([one, other]))
+        for own in (one, join_outcomes([one, other]))
     )
     values = property_named(by).values(one).to_numpy()[alone.rows]
     assert alone.title == f"{shown} {values.min():.{decimals}f}–{values.max():.{decimals}f}"

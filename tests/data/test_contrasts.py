@@ -10,7 +10,7 @@ from embedlab.core.errors import MissingError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.data.derived import contrasts_of, holds_contrasts, open_contrasts
 from embedlab.data.source import Source
-from embedlab.data.words import edited
+from embedlab.data.words import edit_sentence
 
 
 def slow(pairs: list[tuple[str, str, str]], *, is_either: bool) -> list[tuple[str, str, str]]:
@@ -76,7 +76,7 @@ def test_a_rule_makes_one_set_of_the_close_entailed_pairs_that_it_is_safe_for() 
     rows = source.open("snli", "test").frame
     expected = []
     for premise, hypothesis, label in rows.select("premise", "hypothesis", "label").iter_rows():
-        changed = edited(hypothesis.strip(), "number") if label == "entailment" else None
+        changed = edit_sentence(hypothesis.strip(), "number") if label == "entailment" else None
         triple = (premise.strip(), hypothesis.strip(), changed)
         if changed is not None and len({*triple}) == 3 and triple not in expected:
             expected.append(triple)

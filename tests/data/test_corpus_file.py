@@ -9,7 +9,7 @@ import pytest
 
 from embedlab.core.errors import UsageError
 from embedlab.core.paths import CORPORA_FOLDER
-from embedlab.data.corpus_file import read_corpus, reader_names, shipped, shipped_tasks
+from embedlab.data.corpus_file import read_corpus, reader_names, shipped_corpus, shipped_tasks
 from embedlab.data.dataset import COLUMNS
 from embedlab.data.manifest import get_dataset
 from embedlab.data.source import Source, dataset_names
@@ -214,7 +214,7 @@ def test_every_reader_is_of_a_shipped_corpus_and_every_file_is_one() -> None:
     used = {
         layout.read.func.__module__.rpartition(".")[2].replace("_", "-")
         for name in dataset_names()
-        for split in shipped(name).splits.values()
+        for split in shipped_corpus(name).splits.values()
         for layout in split.layouts
     }
     assert used == {*reader_names()}

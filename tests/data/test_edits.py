@@ -2,7 +2,7 @@
 
 import pytest
 
-from embedlab.data.words import edited
+from embedlab.data.words import edit_sentence
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from embedlab.data.words import edited
     ],
 )
 def test_the_only_auxiliary_is_negated(sentence: str, opposite: str) -> None:
-    assert edited(sentence, "negate") == opposite
+    assert edit_sentence(sentence, "negate") == opposite
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_the_only_auxiliary_is_negated(sentence: str, opposite: str) -> None:
     ],
 )
 def test_no_rule_guesses_where_a_negation_belongs(sentence: str) -> None:
-    assert edited(sentence, "negate") is None
+    assert edit_sentence(sentence, "negate") is None
 
 
 @pytest.mark.parametrize(
@@ -50,4 +50,4 @@ def test_no_rule_guesses_where_a_negation_belongs(sentence: str) -> None:
     ],
 )
 def test_the_first_plain_number_becomes_another(sentence: str, other: str | None) -> None:
-    assert edited(sentence, "number") == other
+    assert edit_sentence(sentence, "number") == other

@@ -6,7 +6,13 @@ from typing import Any
 import pytest
 
 from embedlab.data.dataset import DatasetState
-from embedlab.data.published import content_of, other_files, published_hash, remarks, shipped_hashes
+from embedlab.data.published import (
+    content_of,
+    other_files,
+    published_hash,
+    shipped_hashes,
+    state_remarks,
+)
 
 SICK = "SICK/SICK_trial.txt"
 
@@ -55,4 +61,4 @@ def test_what_is_said_of_data_follows_from_its_stored_state(
         name="sick-r", split="dev", expected_rows=500, origin="folder",
         **{"rows": 500, "sha256": published, **given},
     )  # fmt: skip
-    assert list(remarks(asdict(state))) == said
+    assert list(state_remarks(asdict(state))) == said

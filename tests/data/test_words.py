@@ -2,7 +2,7 @@
 
 import pytest
 
-from embedlab.data.words import nearer, shown_words, without_word
+from embedlab.data.words import nearer_sentence, shown_words, without_word
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,6 @@ def test_a_left_out_word_takes_one_blank_with_it_and_no_punctuation() -> None:
 
 def test_an_edited_sentence_replaces_the_one_it_shares_words_with() -> None:
     first, second = "A man plays a guitar.", "Two dogs run in the snow."
-    assert nearer("A woman plays a guitar.", first, second) == 0
-    assert nearer("Two dogs sleep in the snow.", first, second) == 1
-    assert nearer("Nothing at all", first, second) == 1
+    assert nearer_sentence("A woman plays a guitar.", first, second) == 0
+    assert nearer_sentence("Two dogs sleep in the snow.", first, second) == 1
+    assert nearer_sentence("Nothing at all", first, second) == 1

@@ -27,7 +27,7 @@ from embedlab.experiments.paper_trainings import (
     TablePlan,
     expand_table,
     expected_recipe,
-    for_encoder,
+    limit_to_encoder,
     trainings,
     with_chosen_rates,
 )
@@ -45,7 +45,7 @@ SETS = (f"encoder.model={ENCODER}",)
 
 def one(paper: str, name: str) -> PaperTable:
     (table,) = select_tables(paper, name)
-    return for_encoder(table, ENCODER)[0]
+    return limit_to_encoder(table, ENCODER)[0]
 
 
 @pytest.fixture
@@ -108,14 +108,14 @@ def test_a_key_that_distinguishes_rows_cannot_be_set_for_all(
 
 def test_one_encoder_for_all_leaves_out_rows_about_others() -> None:
     (table,) = select_tables("tsukagoshi", "table3")
-    remaining, out = for_encoder(table, ENCODER)
+    remaining, out = limit_to_encoder(table, ENCODER)
     assert len(out) == 9
     assert all(row.startswith("BERT-large") for row in out)
     left = set(table.sources) - set(out)
     assert {point.row for point in remaining.points} == set(remaining.sources) == left
-    assert for_encoder(table, None) == (table, ())
+    assert limit_to_encoder(table, None) == (table, ())
     (roberta,) = select_tables("tsukagoshi", "table5")
-    for source in for_encoder(roberta, ENCODER)[0].sources.values():
+    for source in limit_to_encoder(roberta, ENCODER)[0].sources.values():
         assert "encoder.model" not in source.set
 
 

@@ -10,8 +10,8 @@ from embedlab.analysis.choosing import optimism
 from embedlab.core.errors import UsageError
 from embedlab.experiments.pivot import (
     DEV_SCORE,
+    CellSpread,
     ScoreFilter,
-    Spread,
     marked_best,
     pivot,
     seed_test,
@@ -157,10 +157,10 @@ def test_unfinished_cells_are_counted(plan: GridPlan) -> None:
 
 def test_the_best_is_as_much_too_high_as_what_may_be_the_best_varies() -> None:
     spreads = {
-        "good": Spread(values=(80.0, 81.0, 82.5)),
-        "best": Spread(values=(80.5, 81.0, 83.0)),
-        "as good": Spread(values=(79.0, 82.0, 81.5)),
-        "failed": Spread(values=(1.0, 1.2, 0.9)),
+        "good": CellSpread(values=(80.0, 81.0, 82.5)),
+        "best": CellSpread(values=(80.5, 81.0, 83.0)),
+        "as good": CellSpread(values=(79.0, 82.0, 81.5)),
+        "failed": CellSpread(values=(1.0, 1.2, 0.9)),
     }
     marked = marked_best(spreads, seed_test)
     assert {name: (one.is_best, one.is_tied) for name, one in marked.items()} == {
@@ -229,7 +229,7 @@ def test_a_dev_score_that_a_resumed_process_dropped_is_not_the_last(tmp_path: Pa
 
 
 def test_places_that_are_equal_as_they_are_shown_are_said_to_be_equal() -> None:
-    spreads = {value: Spread(values=(value,)) for value in (75.1201, 75.1241, 75.11)}
+    spreads = {value: CellSpread(values=(value,)) for value in (75.1201, 75.1241, 75.11)}
     marked = marked_best(spreads, seed_test)
     assert not any(one.is_best for one in marked.values())
     assert [value for value, one in marked.items() if one.is_tied] == [75.1201, 75.1241]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.experiments.paper_file import select_tables
-from embedlab.experiments.paper_trainings import expand_table, for_profile
+from embedlab.experiments.paper_trainings import expand_table, limit_to_profile
 from embedlab.experiments.plan import GridEnvironment, GridPlan
 from embedlab.experiments.planner import run_identity
 from embedlab.runs.store import RunFolder
@@ -68,7 +68,7 @@ def test_a_cell_keeps_its_own_name_where_another_is_only_begun(
 def test_rows_that_are_one_training_are_trained_once(tmp_path: Path) -> None:
     """In the authors' code of liao "3p3n" and "3palln" with λ 0.5 have the same negatives."""
     (table,) = select_tables("liao", "table2")
-    code, _ = for_profile(table, "code")
+    code, _ = limit_to_profile(table, "code")
     place = GridEnvironment(runs=str(tmp_path / "runs"), cache=str(tmp_path), data="tiny")
     found = expand_table(code, place, seeds=[1], threads=1, overrides=["profile=code"])
     assert found.plan is not None

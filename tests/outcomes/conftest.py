@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from embedlab.outcomes.frame import ROWS, Block, Outcomes, joined_outcomes
+from embedlab.outcomes.frame import ROWS, Block, Outcomes, join_outcomes
 
 PAIRS = (
     ("a dog sleeps", "a dog does not sleep", 1.0, "animals"),
@@ -73,4 +73,4 @@ def items() -> Outcomes:
 
 @pytest.fixture
 def both(pairs: Outcomes, items: Outcomes) -> Outcomes:
-    return joined_outcomes([pairs, items])
+    return join_outcomes([pairs, items])

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from embedlab.outcomes.frame import ROWS, Block, Outcomes, joined_outcomes, text_numbers
+from embedlab.outcomes.frame import ROWS, Block, Outcomes, join_outcomes, text_numbers
 from embedlab.outcomes.property import property_named
 from embedlab.runs.outcomes import CONTRADICTED
 
@@ -47,7 +47,7 @@ def test_joined_items_have_the_facts_of_each_task_in_its_rows(
     contrasts, averages = replace(pairs, sentences=third), {"transfer": {"all": ("mood",)}}
     named = replace(items, averages=averages, mixed_metrics={"transfer": "accuracy"})
     parts = (contrasts, named, pairs)
-    found = joined_outcomes(parts)
+    found = join_outcomes(parts)
     assert found.rows.schema == pl.Schema(ROWS)
     assert found.blocks == (*pairs.blocks, *items.blocks, *pairs.blocks)
     for place, (part, start) in enumerate(zip(parts, (0, 6, 10), strict=True)):

@@ -9,7 +9,7 @@ import pytest
 
 from embedlab.core.errors import UsageError
 from embedlab.outcomes.frame import Outcomes
-from embedlab.outcomes.grouping import grouped, groupings_of, lacking_datasets
+from embedlab.outcomes.grouping import group_items, groupings_of, lacking_datasets
 from embedlab.outcomes.property import property_named
 from tests.comparison.planted import made_pairs
 
@@ -25,7 +25,7 @@ def outcomes() -> Outcomes:
 def test_a_number_is_cut_into_as_many_groups_as_are_typed(
     by: str, name: str, groups: int, outcomes: Outcomes
 ) -> None:
-    found = list(grouped(outcomes, by))
+    found = list(group_items(outcomes, by))
     assert [part.key for part in found] == [
         f"made/words-{name}-{number}" for number in range(1, groups + 1)
     ]
@@ -37,7 +37,7 @@ def test_a_number_is_cut_into_as_many_groups_as_are_typed(
 
 
 def test_two_properties_are_crossed(outcomes: Outcomes) -> None:
-    found = {part.key: part for part in grouped(outcomes, "negation,question")}
+    found = {part.key: part for part in group_items(outcomes, "negation,question")}
     assert {*found} == {
         f"made/negation={no}/question={mark}" for no in ("none", "one") for mark in ("none", "one")
     }
@@ -69,4 +69,4 @@ def test_what_cannot_be_grouped_is_refused(by: str, reason: str) -> None:
 def test_a_dataset_that_lacks_one_of_two_properties_is_named(both: Outcomes) -> None:
     without = both.blocks[1].dataset  # classified sentences have no gold score
     assert lacking_datasets(both, "words,gold") == [without]
-    assert {part.block for part in grouped(both, "words,gold")} == {0}
+    assert {part.block for part in group_items(both, "words,gold")} == {0}

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from embedlab.core.errors import UsageError
-from embedlab.outcomes.frame import Outcomes, joined_outcomes
+from embedlab.outcomes.frame import Outcomes, join_outcomes
 from embedlab.outcomes.property import (
     property_named,
     refuse_lacking,
@@ -67,7 +67,7 @@ def test_gold_bands_are_of_equal_width_between_the_least_and_the_greatest_score(
 
 def test_gold_bands_are_those_of_the_dataset_of_an_item(pairs: Outcomes) -> None:
     other = replace(pairs, rows=pairs.rows.with_columns(gold=pl.col("gold") * 2 + 10))
-    found = property_named("gold").values(joined_outcomes([pairs, other])).to_list()
+    found = property_named("gold").values(join_outcomes([pairs, other])).to_list()
     assert found[:6] == BY_EYE["gold"]
     assert found[6:] == ["12–14", "14–16", "18–20", "18–20", "10–12", "16–18"]
 
@@ -86,7 +86,7 @@ def test_datasets_that_lack_a_property_are_named_once_and_in_order(
     pairs: Outcomes, items: Outcomes
 ) -> None:
     voice = replace(items, blocks=(replace(items.blocks[0], dataset="voice"),))
-    many = joined_outcomes([items, pairs, items, voice])
+    many = join_outcomes([items, pairs, items, voice])
     one = pl.Series([None] * 4 + [1.0] + [None] * 13)  # a single item of one dataset
     assert refuse_lacking("dice", many, one) == ["mood", "voice"]
     with pytest.raises(UsageError, match="no item of mood, made, voice has the property 'dice'"):

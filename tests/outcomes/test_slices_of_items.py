@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import rankdata
 
 from embedlab.outcomes.frame import ItemSlice, Outcomes
-from embedlab.outcomes.grouping import cut, halves
+from embedlab.outcomes.grouping import cut_by_values, split_by_selection
 from embedlab.outcomes.property import Property, property_named
 from embedlab.outcomes.selection import select_items
 from tests.comparison.planted import made_pairs
@@ -16,7 +16,7 @@ from tests.comparison.planted import made_pairs
 
 def sizes(outcomes: Outcomes, name: str) -> dict[str, int]:
     by = property_named(name)
-    return {part.key: len(part.rows) for part in cut(outcomes, by, by.values(outcomes))}
+    return {part.key: len(part.rows) for part in cut_by_values(outcomes, by, by.values(outcomes))}
 
 
 def made(kind: Literal["number", "name"] = "number", **fields: Any) -> Property:
@@ -27,7 +27,7 @@ def made(kind: Literal["number", "name"] = "number", **fields: Any) -> Property:
 
 
 def parts_of(outcomes: Outcomes, by: Property, values: pl.Series) -> dict[str, ItemSlice]:
-    return {part.key: part for part in cut(outcomes, by, values)}
+    return {part.key: part for part in cut_by_values(outcomes, by, values)}
 
 
 def test_names_are_cut_by_value_in_an_order_that_is_stated(both: Outcomes) -> None:
@@ -84,7 +84,7 @@ def test_items_without_a_value_are_cut_away_before_the_others_are_cut(
 def test_a_slice_is_called_by_its_value_or_the_ends_of_its_fifth_with_their_decimals(
     by: Property, values: list[Any], titles: list[str], pairs: Outcomes
 ) -> None:
-    found = [part.title for part in cut(pairs, by, pl.Series(values))]
+    found = [part.title for part in cut_by_values(pairs, by, pl.Series(values))]
     assert found[: len(titles)] == titles
 
 
@@ -108,7 +108,7 @@ def test_a_slice_is_called_by_its_value_or_the_ends_of_its_fifth_with_their_deci
 def test_items_that_fit_an_expression_and_the_others_are_two_slices(
     expression: str, expected: dict[str, list[int]], both: Outcomes
 ) -> None:
-    found = list(halves(both, select_items(both, expression, {})))
+    found = list(split_by_selection(both, select_items(both, expression, {})))
     assert {part.key: part.rows.tolist() for part in found} == expected
     assert [part.title for part in found] == [key.replace("/", " ") for key in expected]
     assert not any(part.is_whole for part in found)

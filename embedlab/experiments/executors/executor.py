@@ -18,7 +18,7 @@ from embedlab.core.disk import as_disk_errors
 from embedlab.core.errors import Interrupted
 from embedlab.core.foreign_files import open_own
 from embedlab.core.python_processes import python_command
-from embedlab.experiments.cells import PROGRAM, CellEntry, CellLock, Cells, CellState, alive
+from embedlab.experiments.cells import PROGRAM, CellEntry, CellLock, Cells, CellState, show_alive
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.single_cell import CHECKPOINT_GRACE_S
 from embedlab.runs.events import Attempt
@@ -103,7 +103,7 @@ def run_cells(
     have saved their checkpoints.
     """
     since, cells = time.time(), Cells(plan, folder)
-    with alive(folder), executor as machines:
+    with show_alive(folder), executor as machines:
         machines.submit()
         while machines.poll():
             show()

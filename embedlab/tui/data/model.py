@@ -55,7 +55,7 @@ class Facts:
                 "dataset": self.outcomes.rows["block"],
                 GOLD: self.outcomes.column(GOLD),
                 **{
-                    f"m{index}": self.outcomes.scores_alone(self.shown.similarities[model.name])
+                    f"m{index}": self.outcomes.only_scores(self.shown.similarities[model.name])
                     for index, model in enumerate(self.shown.columns)
                 },
             }

@@ -21,7 +21,7 @@ from embedlab.core.errors import EmbedlabError
 from embedlab.core.paths import state_folder
 from embedlab.core.python_processes import python_command, start_piped
 from embedlab.core.settings import Settings, worker_values
-from embedlab.data.words import edited
+from embedlab.data.words import edit_sentence
 from embedlab.tui.plain import faint
 from embedlab.tui.theme import model_colour, model_sign
 
@@ -159,7 +159,7 @@ class WhatIf(VerticalScroll):
     def action_edit(self, rule: EditRule) -> None:
         """Edit the sentence under the cursor by a RULE, where that is safe."""
         for field in self.query(Input).results(Input):
-            text = edited(field.value, rule) if field.has_focus else None
+            text = edit_sentence(field.value, rule) if field.has_focus else None
             if text is not None and text not in self.typed:
                 field.value = text
                 return

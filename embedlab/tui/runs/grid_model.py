@@ -9,7 +9,7 @@ from embedlab.commands.grid import ScoresOptions, grid_scores
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.printable import duration, first_few
 from embedlab.core.settings import Settings
-from embedlab.experiments.pivot import DEV_SCORE, Pivot, Spread
+from embedlab.experiments.pivot import DEV_SCORE, CellSpread, Pivot
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.progress import GridFollower
 from embedlab.tui.runs.model import ENDED, Entry, Training, short_labels
@@ -22,7 +22,7 @@ class BoardRow:
     run: str
     labels: Mapping[str, str]
     seeds: Mapping[int, Training | None]  # None: it waits
-    numbers: Mapping[str, Spread] = field(default_factory=dict)  # by column
+    numbers: Mapping[str, CellSpread] = field(default_factory=dict)  # by column
 
     @property
     def share(self) -> float:
@@ -100,23 +100,23 @@ def board(entry: Entry, pivot: Pivot | None, left: str = "") -> Board:
     )
 
 
-def _numbers(pivot: Pivot, labels: Mapping[str, str]) -> Mapping[str, Spread]:
+def _numbers(pivot: Pivot, labels: Mapping[str, str]) -> Mapping[str, CellSpread]:
     row_key = tuple(labels.get(axis, "") for axis in pivot.row_axes)
     spread_of_column = {column: pivot.spreads.get((row_key, column)) for column in pivot.columns}
     return {column: spread for column, spread in spread_of_column.items() if spread is not None}
 
 
-def _dev_so_far(row: BoardRow) -> Spread | None:
+def _dev_so_far(row: BoardRow) -> CellSpread | None:
     """The mean of the newest dev scores of cells that have no result yet."""
     devs = [
         training.status.dev.score
         for training in row.seeds.values()
         if training and training.status.dev
     ]
-    return Spread(values=(fmean(devs),)) if devs else None
+    return CellSpread(values=(fmean(devs),)) if devs else None
 
 
-def spread_text(spread: Spread) -> str:
+def spread_text(spread: CellSpread) -> str:
     """The mean, with the deviation over seeds where there are several."""
     return f"{spread.mean:z.2f}" + (f" ± {spread.sd:z.2f}" if spread.sd is not None else "")
 

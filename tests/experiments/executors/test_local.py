@@ -13,7 +13,7 @@ import pytest
 import tomli_w
 
 from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, MissingError, UsageError
-from embedlab.experiments.cells import CellLock, prepare_grid, started
+from embedlab.experiments.cells import CellLock, hold_plan, prepare_grid
 from embedlab.experiments.executors.executor import visible_gpus
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.single_cell import finish_cell, run_cell
@@ -266,15 +266,15 @@ def test_another_plan_is_refused_before_the_first_worker_is_there(
     def planned() -> list[str]:
         return [entry.cell.variant.run for entry in cells_of(short_folder).entries()]
 
-    with started(short_plan, short_folder):
+    with hold_plan(short_plan, short_folder):
         with (
             pytest.raises(UsageError, match="is running with another plan"),
-            started(edited, short_folder),
+            hold_plan(edited, short_folder),
         ):
             pass
-        with started(short_plan, short_folder):  # the same one is shared
+        with hold_plan(short_plan, short_folder):  # the same one is shared
             assert planned() == [variant.run for variant in short_plan.variants]
-    with started(edited, short_folder):
+    with hold_plan(edited, short_folder):
         assert planned() == [variant.run for variant in edited.variants]
 
 
