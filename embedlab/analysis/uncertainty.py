@@ -319,7 +319,7 @@ def _stack_estimates(uncertain: Sequence[Uncertainty]) -> tuple[TopicSums, Float
     topics = [uncertainty.topics for uncertainty in uncertain if uncertainty.topics is not None]
     seeds, freedom, other_variance = (
         np.array([getattr(uncertainty, name) for uncertainty in uncertain])
-        for name in ("seeds", "seeds_freedom", "other")
+        for name in ("seeds", "seeds_freedom", "other_variance")
     )
     return (
         TopicSums(sums=np.concatenate([topic.sums for topic in topics]), shares=topics[0].shares),
