@@ -32,7 +32,7 @@ class RowRecipes:
     def of(
         cls, source: RowSource, run_recipe: Mapping[str, Any], profile: Sequence[str] = ()
     ) -> "RowRecipes":
-        """Return the recipes of a row from OURS, the recipe of its run, and the override that
+        """Return the recipes of a row from RUN RECIPE, the recipe of its run, and the override that
         selects its PROFILE.
         """
         printed = expected_recipe(replace(source, chosen={}))

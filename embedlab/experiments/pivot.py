@@ -338,7 +338,7 @@ def marked_best(
     spreads: Mapping[Key, CellSpread], test_pair: Callable[[CellSpread, CellSpread], PairTest]
 ) -> dict[Key, CellSpread]:
     """Return SPREADS with the best marked, by how much it is too high, and what may be the best as
-    well by how far APART they are.
+    well by what TEST PAIR gives.
 
     Where others are equal to the best as they are shown, all of them are ties and none is the best.
     """
