@@ -320,7 +320,7 @@ def with_ties(
     pivoted: Pivot, test_pair: Callable[[str, CellSpread, CellSpread], PairTest]
 ) -> Pivot:
     """Mark the best of each column, or of the whole table, and what is not distinguishable from it;
-    APART is of a slice and two places.
+    TEST PAIR is of a slice and two places.
     """
     groups: dict[str, dict[PivotKey, CellSpread]] = {}
     spreads = dict(pivoted.spreads)
