@@ -27,6 +27,7 @@ from embedlab.encoders.device import Machine, machine
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.models.reading import Wishes
+from embedlab.runs.events import Step
 from embedlab.training import capture
 from embedlab.training.batching import Batch, PackedRows, tokenise
 from embedlab.training.capture import (
@@ -49,6 +50,7 @@ from tests.training.small_runs import (
     assert_close,
     assert_resumes,
     collation_of,
+    events_of,
     gradients_of,
     joint_stages,
     mixed_stages,
@@ -371,6 +373,27 @@ def test_graphs_have_the_losses_and_gradients_of_eager_passes(
         loss, found = loss_and_gradients(learner, batch.to(gpu.device), is_cached=is_cached)
         assert loss == pytest.approx(expected[0], rel=1e-4)
         assert_close(found, expected[1], rtol=1e-3, atol=1e-5)
+
+
+@pytest.mark.gpu
+def test_200_steps_without_dropout_differ_by_no_more_than_bf16_does(
+    train: Train, tiny_encoder: Path, gpu: Machine
+) -> None:
+    of = labelled("class_contrastive", rows=64, lr=1e-4, dropout=[0.0, 0.0])
+    of["optim"] |= {"epochs": 50.0}  # type: ignore[operator]
+    recipe = recipe_of(tiny_encoder, of, log_every=1)
+    machines = {
+        "eager": replace(gpu, precision="bf16"),
+        "captured": replace(gpu, precision="bf16", is_capturing=True),
+        "exact": gpu,
+    }
+    eager, captured, exact = (
+        torch.tensor([event.loss for event in events_of(train(recipe, name, machine=place), Step)])
+        for name, place in machines.items()
+    )
+    assert len(captured) == len(eager) == 200
+    noise = (eager - exact).abs().mean()
+    assert (captured - exact).abs().mean() < 2 * noise + 1e-3
 
 
 @pytest.mark.gpu

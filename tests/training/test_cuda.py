@@ -8,12 +8,19 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
+from embedlab.core.names import objective_names, objective_options
+from embedlab.core.recipe import ObjectiveSection
 from embedlab.core.settings import Settings
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine, machine
 from embedlab.models.reading import Wishes
+from embedlab.objectives.needs import index_rows
+from embedlab.objectives.objective import build_objective
+from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.parallel import Team
+from tests.objectives.test_contract import frame_for
 from tests.training.small_runs import MACHINE, Train, assert_resumes, recipe_of, stage
 from tests.training.test_parallel import STAGES, assert_same_steps, run_team, step
 
@@ -26,6 +33,32 @@ def gpu() -> Machine:
     if not torch.cuda.is_available():
         pytest.skip("no GPU here")
     return Machine(device=torch.device("cuda"), precision="float32", threads=1)
+
+
+@pytest.mark.parametrize("name", objective_names())
+def test_an_objective_has_the_loss_and_gradient_that_it_has_on_a_processor(
+    name: str, tiny_encoder: Path, gpu: Machine
+) -> None:
+    options = objective_options(name)
+    needs, chosen = options.needs(options.Options()), options.Options()
+    encoder = load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean"))
+    rows = index_rows(frame_for(needs), needs, encoder.word_ids)
+    torch.manual_seed(0)
+    section = ObjectiveSection(name=name, options=chosen)
+    objective = build_objective(section, encoder.dim).eval()  # dropout is drawn otherwise there
+    objective.attach(encoder)
+    drawn = torch.randn(len(objective.views) * len(rows.sentences), encoder.dim)
+    sampled = rows.columns | objective.sample(rows.columns, np.random.default_rng(0))
+    found = []
+    for device in (torch.device("cpu"), gpu.device):
+        vectors = nn.Parameter(drawn.clone().to(device))
+        columns = {key: torch.from_numpy(value).to(device) for key, value in sampled.items()}
+        loss = objective.to(device)(vectors, columns)
+        loss.backward()
+        assert vectors.grad is not None
+        found.append((loss.item(), vectors.grad.cpu()))
+    assert found[1][0] == pytest.approx(found[0][0], rel=1e-5)
+    torch.testing.assert_close(found[1][1], found[0][1], rtol=1e-4, atol=1e-6)
 
 
 def test_a_step_of_every_kind_of_stage_has_the_gradients_that_it_has_on_a_processor(
@@ -73,3 +106,16 @@ def test_a_deterministic_run_that_was_stopped_ends_with_the_same_bits(
         recipe = recipe_of(tiny_encoder, stage(rows=48))
         assert_resumes(train, recipe, [2], monkeypatch, machine=place)
     torch.use_deterministic_algorithms(mode=False)
+
+
+def test_fp16_goes_where_float32_goes(train: Train, tiny_encoder: Path, gpu: Machine) -> None:
+    recipe = recipe_of(tiny_encoder, stage(rows=48))
+    runs = [
+        train(recipe, name, machine=replace(gpu, precision=name)) for name in ("float32", "fp16")
+    ]
+    ends = [Checkpoints(run.checkpoints).newest(lambda _: None)[0] for run in runs]
+    assert ends[0] is not None
+    assert ends[1] is not None
+    assert ends[1].scale["scale"] >= 1
+    for name, weight in ends[0].encoder.items():
+        torch.testing.assert_close(ends[1].encoder[name], weight, rtol=5e-2, atol=5e-3)
