@@ -81,10 +81,12 @@ def encode_ours(encoder: str, threads: int, precision: str) -> Callable[[Sequenc
     from embedlab.core.settings import Settings
     from embedlab.encoders.checkpoint import load_transformer
     from embedlab.encoders.device import machine
-    from embedlab.models.reading import Wishes
+    from embedlab.models.reading import UsageOptions
 
     here = machine(Settings(device="cpu", precision=precision, threads=threads))  # type: ignore[arg-type]
-    return load_transformer(encoder, here, wishes=Wishes(pooling="mean", max_tokens=128)).encode
+    return load_transformer(
+        encoder, here, wishes=UsageOptions(pooling="mean", max_tokens=128)
+    ).encode
 
 
 def encode_peer(encoder: str, threads: int, precision: str) -> Callable[[Sequence[str]], Any]:
@@ -152,10 +154,10 @@ def lower_bounds(
 
     from embedlab.encoders.checkpoint import load_transformer
     from embedlab.encoders.device import Machine
-    from embedlab.models.reading import Wishes
+    from embedlab.models.reading import UsageOptions
 
     here = Machine(device=torch.device("cpu"), precision="float32", threads=ceilings.threads)
-    model = load_transformer(encoder, here, wishes=Wishes(pooling="mean", max_tokens=128))
+    model = load_transformer(encoder, here, wishes=UsageOptions(pooling="mean", max_tokens=128))
     bounds = {}
     for title, texts in mixtures(data, count).items():
         lengths = model.token_ids(list(dict.fromkeys(texts))).lengths.tolist()

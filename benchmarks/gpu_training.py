@@ -38,12 +38,12 @@ from embedlab.data.source import Source
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine, machine
 from embedlab.encoders.random_encoder import build_tokenizer
-from embedlab.models.reading import Wishes
+from embedlab.models.reading import UsageOptions
 from embedlab.objectives.needs import objective_needs
 from embedlab.objectives.objective import build_objective
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
-from embedlab.training.batching import Collation, PackedRows, cut_for, tokenise
+from embedlab.training.batching import Collation, PackedRows, chunk_cutter, tokenise_in_parts
 from embedlab.training.capture import CapturedPasses, common_shapes
 from embedlab.training.loop import adamw
 from embedlab.training.order import batch_generator
@@ -234,7 +234,7 @@ def step_by_hand(recipe: Recipe, source: Source, here: Machine, steps: int) -> T
     found = Timed()
     with measured_memory(found):
         section = recipe.encoder
-        wishes = Wishes(pooling=section.pooling, max_tokens=section.max_tokens)
+        wishes = UsageOptions(pooling=section.pooling, max_tokens=section.max_tokens)
         encoder = load_transformer(section.model, here, wishes=wishes)
         encoder.backbone.train()
         rows, views = packed_batch(recipe, source, encoder)
@@ -281,10 +281,10 @@ def padded_batches(recipe: Recipe, source: Source, encoder: Any) -> Collation:
     return Collation(
         data=data,
         needs=objective_needs(recipe.stages[0].objective),
-        tokens=tokenise(encoder, data.rows.texts),
+        tokens=tokenise_in_parts(encoder, data.rows.texts),
         objective=build_objective(recipe.stages[0].objective, encoder.dim),
         pad=0,
-        cut=cut_for(encoder),
+        cut=chunk_cutter(encoder),
     )
 
 
@@ -374,7 +374,7 @@ def time_encoding(page: Page, place: Path, here: Machine, typed: argparse.Namesp
     frame = starter().open("snli", "train").frame
     sentences = list(dict.fromkeys([*frame["premise"], *frame["hypothesis"]]))[: typed.sentences]
     folder = str(place / (typed.sizes or "base"))
-    encoder = load_transformer(folder, here, wishes=Wishes(pooling="mean", max_tokens=128))
+    encoder = load_transformer(folder, here, wishes=UsageOptions(pooling="mean", max_tokens=128))
     transformer = modules.Transformer(folder, max_seq_length=128)
     pooling = modules.Pooling(transformer.get_embedding_dimension(), "mean")
     peer = SentenceTransformer(

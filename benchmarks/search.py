@@ -53,11 +53,11 @@ def plain():
     return np.where(found.any(axis=1), found.argmax(axis=1) + 1, np.inf)
 
 def ours():
-    from embedlab.encoders.exact_search import OfVectors, relevant_ranks
+    from embedlab.encoders.exact_search import VectorSearch, relevant_ranks
     from types import SimpleNamespace
     nothing = np.array([], np.intp)
     wanted = SimpleNamespace(query=query, relevant=relevant, grade=np.ones(len(query), np.int64), excluded=(nothing, nothing))
-    return relevant_ranks(OfVectors(first=first, second=second, similarity="cosine"), wanted)
+    return relevant_ranks(VectorSearch(first=first, second=second, similarity="cosine"), wanted)
 
 work = {"plain": plain, "ours": ours}[side]
 if side == "ours":

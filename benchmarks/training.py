@@ -236,7 +236,7 @@ def lower_bound(
     from embedlab.data.source import Source
     from embedlab.encoders.checkpoint import load_transformer
     from embedlab.encoders.device import Machine
-    from embedlab.models.reading import Wishes
+    from embedlab.models.reading import UsageOptions
     from embedlab.objectives.needs import objective_needs
     from embedlab.training.stage_data import open_stages
 
@@ -245,7 +245,7 @@ def lower_bound(
     model = load_transformer(
         encoder,
         here,
-        wishes=Wishes(pooling=recipe.encoder.pooling, max_tokens=recipe.encoder.max_tokens),
+        wishes=UsageOptions(pooling=recipe.encoder.pooling, max_tokens=recipe.encoder.max_tokens),
     )
     stage = open_stages(recipe, Source(folder=data, allow_partial=True), 1)[0]
     lengths, columns = (

@@ -37,7 +37,7 @@ from embedlab.data.file_name import ROWS_IN_MEMORY
 from embedlab.encoders.encoder import PairScorer, Vectors
 from embedlab.encoders.kinds.live import live_name, session_folder
 from embedlab.evaluation import load_members, resolve_model
-from embedlab.models.aliases import names_of_a_call, take_alias
+from embedlab.models.aliases import take_alias, temporary_aliases
 from embedlab.reports.report import Report
 from embedlab.reports.runs import runs_table
 from embedlab.runs.store import find_runs, unreadable_folders
@@ -143,7 +143,7 @@ def _python_function(command: str) -> Callable[..., Any]:
             if option_of_argument[key].default is MISSING and key not in values_given
         ]:
             raise TypeError(f"{function.__name__}() lacks {', '.join(missing_keys)}")
-        with names_of_a_call():
+        with temporary_aliases():
             values = {
                 option_of_argument[key].name: _value(option_of_argument[key], value)
                 for key, value in values_given.items()

@@ -19,15 +19,15 @@ from embedlab.core.printable import first_few
 from embedlab.data.source import Source
 from embedlab.data.text_file import is_seen
 from embedlab.encoders.score_place import ScorePlace
-from embedlab.models.aliases import model_of
+from embedlab.models.aliases import aliased_model
 from embedlab.models.catalog import Model, ModelSpec, resolve
 from embedlab.models.encoder_kind import prefix_of
 from embedlab.models.grammar import title_of
 from embedlab.models.hosts import refuse_strangers
-from embedlab.models.location import model_folder, pinned
-from embedlab.models.published import packaged
+from embedlab.models.location import model_folder, pin_snapshots
+from embedlab.models.published import packaged_model
 from embedlab.outcomes.frame import DATASET
-from embedlab.reports.notes import facts_of, model_note, partial_notes, training_facts
+from embedlab.reports.notes import model_note, partial_notes, training_facts, usage_facts
 from embedlab.reports.scores import StatedModel
 from embedlab.runs.outcomes import PREDICTED
 from embedlab.runs.signature import UNKNOWN, Signature
@@ -66,13 +66,13 @@ def resolve_model(name: str, session: Session) -> Model:
     resolved_model = resolve(name, session.settings.runs)
     try:
         members = tuple(
-            pinned(spec, offline=session.settings.offline) for spec in resolved_model.members
+            pin_snapshots(spec, offline=session.settings.offline) for spec in resolved_model.members
         )
         for spec in members:
             if spec.kind == "folder" and not spec.is_transformed:  # said before data is looked for
                 from embedlab.models.folder import read_usage
 
-                read_usage(model_folder(spec, offline=True), spec.wishes)
+                read_usage(model_folder(spec, offline=True), spec.usage_options)
     except MissingError as error:
         if name in {spec.location for spec in resolved_model.members} or not any(
             spec.is_on_hub for spec in resolved_model.members
@@ -125,7 +125,7 @@ def _alternatives(name: str, settings: Settings) -> Iterator[str | NamedOption]:
     """
     if name in recipe_names():
         yield f"; `embedlab train {name}` trains the recipe of that name"
-    minilm = packaged("minilm")
+    minilm = packaged_model("minilm")
     if minilm is not None and minilm.state == "installed":
         yield "; minilm is on this machine"
         if settings.data is None:
@@ -197,7 +197,7 @@ def split_off_figures(
     """Return the NAMES of models that score pairs, and the others with their figures."""
     stated_models = []
     for name in dict.fromkeys(names):
-        if prefix_of(model_of(name) or name) is not None:
+        if prefix_of(aliased_model(name) or name) is not None:
             spec = resolve(name, session.settings.runs).members[0]
             if figures := spec.shipped.figures(spec.location):
                 stated_models.append(StatedModel(name=name, figures=figures))
@@ -289,11 +289,12 @@ def results_on_task(
     is_for_all = (
         not selected.definition.has_lone_items if work.wants_items else len(all_results) > 1
     )
-    if not refused_texts or not is_for_all or models[0].members[0].without:
+    if not refused_texts or not is_for_all or models[0].members[0].refused_texts:
         return results, ()
     reduced_models = [
         replace(
-            model, members=tuple(replace(spec, without=refused_texts) for spec in model.members)
+            model,
+            members=tuple(replace(spec, refused_texts=refused_texts) for spec in model.members),
         )
         for model in models
     ]
@@ -469,7 +470,7 @@ def _add_results(
             notes = dict.fromkeys(note for outcome in result.outcomes for note in outcome.notes)
             gathered.notes += [model_note(model.name, note) for note in notes]
             gathered.facts.setdefault(
-                spec.name, {**facts_of(result.evaluation), **training_facts(spec)}
+                spec.name, {**usage_facts(result.evaluation), **training_facts(spec)}
             )
         gathered.notes += [note for note in text_notes if note not in gathered.notes]
     if results and selected.definition.trains_classifiers:

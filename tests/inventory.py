@@ -186,12 +186,12 @@ def elsewhere() -> Iterator[Path]:
 def recipes() -> dict[str, str]:
     """The digest of every shipped recipe with all its defaults, without its prose."""
     from embedlab.core.names import recipe_names
-    from embedlab.core.recipe import identifying, load_recipe, recipe_to_table
+    from embedlab.core.recipe import identifying_options, load_recipe, recipe_to_table
 
     tables = {name: recipe_to_table(load_recipe(name)) for name in recipe_names()}
     for table in tables.values():
         for stage in table["stage"]:
-            stage["objective"] = identifying(stage["objective"])
+            stage["objective"] = identifying_options(stage["objective"])
     return {name: digest(without_prose(table)) for name, table in tables.items()}
 
 

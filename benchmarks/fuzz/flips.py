@@ -45,7 +45,7 @@ from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.vector_cache import EmbeddingCache
 from embedlab.experiments.plan import GridEnvironment, GridPlan, Variant
 from embedlab.models.catalog import ModelSpec
-from embedlab.models.reading import Wishes
+from embedlab.models.reading import UsageOptions
 from embedlab.objectives.objective import build_objectives, read_heads
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation
@@ -55,7 +55,7 @@ from embedlab.runs.store import RunFolder
 from embedlab.scoring.results import evaluate_task
 from embedlab.training import loop
 from embedlab.training.batching import stored_tokens
-from embedlab.training.blocks import blocks
+from embedlab.training.blocks import group_stages
 from embedlab.training.checkpointing import Checkpoints, RunShape
 from embedlab.training.stage_data import open_stages
 from embedlab.training.stages import train_run
@@ -106,7 +106,7 @@ def make_world(folder: Path) -> World:
     recipe = from_table(values, name="small", where="flips")
     run = RunFolder.of(folder / "runs", "small", 1)
     with patch.object(
-        loop, "_is_time", lambda session: session.step % 3 == 0
+        loop, "_is_checkpoint_due", lambda session: session.step % 3 == 0
     ):  # a damaged checkpoint needs one before it
         train_run(
             recipe,
@@ -329,11 +329,13 @@ def _read_vectors(folder: Path, _: list[str]) -> object:
 
 def _reader_of_checkpoints(world: World) -> Read:
     encoder = load_transformer(
-        str(world.folder / "tiny"), MACHINE, wishes=Wishes(pooling="mean", max_tokens=32)
+        str(world.folder / "tiny"), MACHINE, wishes=UsageOptions(pooling="mean", max_tokens=32)
     )
     objectives = build_objectives(world.recipe, encoder.dim)
     shape = RunShape(
-        encoder=encoder, objectives=objectives, plan=blocks(open_stages(world.recipe, SAMPLE, 1))
+        encoder=encoder,
+        objectives=objectives,
+        plan=group_stages(open_stages(world.recipe, SAMPLE, 1)),
     )
 
     def read(folder: Path, said: list[str]) -> object:
@@ -418,7 +420,7 @@ def _read_outcomes(folder: Path, said: list[str]) -> object:
 
 def _reader_of_tokens(world: World) -> Read:
     encoder = load_transformer(
-        str(world.folder / "tiny"), MACHINE, wishes=Wishes(pooling="mean", max_tokens=32)
+        str(world.folder / "tiny"), MACHINE, wishes=UsageOptions(pooling="mean", max_tokens=32)
     )
     sentences = [f"{sentence} {number}" for sentence in SENTENCES for number in range(40)]
     tokens = world.folder / "cache" / "tokens"
@@ -430,7 +432,7 @@ def _reader_of_tokens(world: World) -> Read:
         shutil.rmtree(place, ignore_errors=True)
         shutil.copytree(folder, place / "tokens")
         rows = stored_tokens(encoder, sentences, place)
-        return rows.flat.tobytes(), rows.offsets.tobytes(), rows.truncated.astype(bool).tolist()
+        return rows.flat.tobytes(), rows.offsets.tobytes(), rows.is_truncated.astype(bool).tolist()
 
     return read
 

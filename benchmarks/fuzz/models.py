@@ -32,7 +32,7 @@ from embedlab.encoders.pretrained import load_language_model
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.location import spec_fingerprint, vector_length
-from embedlab.models.reading import Wishes
+from embedlab.models.reading import UsageOptions
 
 WORDS = ("a", "dog", "runs", "in", "the", "park", "cat", "sleeps")
 SENTENCES = ["a dog runs", "the cat sleeps in the park, quietly", "", "x" * 300]
@@ -85,7 +85,7 @@ def build_folders(place: Path) -> dict[str, Path]:
             place / f"random-{name}", seed=0, hidden=16, vocabulary=WORDS, architecture=name
         )
         encoder = load_transformer(
-            str(place / f"random-{name}"), MACHINE, wishes=Wishes(pooling=pooling)
+            str(place / f"random-{name}"), MACHINE, wishes=UsageOptions(pooling=pooling)
         )
         encoder.usage = replace(encoder.usage, is_normalised=name == "distilbert")
         save_model(place / name, encoder, card="# A card\n")

@@ -345,10 +345,10 @@ def comparison_notes(
             f"[ ]: 95% interval, each on its own; {MODELS.sign}: not zero at 5%{correction}"
         )
         if has_differences:
-            yield Note(explanation, short=[explanation], kind="sign")
+            yield Note(explanation, short_texts=[explanation], kind="sign")
         if any(score.letters for compared in slices for score in compared.scores.values()):
             letters = "same letter: not distinguished (5%, Holm over all pairs of models and rows)"
-            yield Note(letters, short=[letters], kind="sign")
+            yield Note(letters, short_texts=[letters], kind="sign")
         if REACHES["checkpoints"] in reach_signs(slices):
             yield CHECKPOINT_NOTE
     if margin is not None:
@@ -374,7 +374,7 @@ def hanging_note(topics: Iterable[tuple[str, Topic | None]]) -> Iterator[str]:
             for name, topic in hanging
         )
         text = f"{HANGS}: one topic decides: {listing}"
-        yield Note(text, short=[text], kind="one topic")
+        yield Note(text, short_texts=[text], kind="one topic")
 
 
 def reach_signs(slices: Sequence[ComparedSlice]) -> list[str]:

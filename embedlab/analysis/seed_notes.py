@@ -21,7 +21,7 @@ REACH_SIGN = str(CHECKPOINTS)
 REACH_NOTE = Note(
     "°: about these checkpoints only, because a model is one run or of unknown origin; *: about "
     "recipes and published checkpoints",
-    short=[REACH_SIGN],
+    short_texts=[REACH_SIGN],
     kind="sign",
 )
 
@@ -55,7 +55,7 @@ def seed_notes(models: Sequence[ModelColumns]) -> Iterator[str]:
             f"{', '.join(one_seed)}"
         )
         short = "one seed: about this checkpoint"
-        yield Note(message, models=one_seed, short=[short], kind="one seed")
+        yield Note(message, models=one_seed, short_texts=[short], kind="one seed")
     if two_seeds:
         pooling = (
             f"; between two such recipes it is pooled, {ASSUMED}" if len(two_seeds) > 1 else ""
@@ -64,4 +64,4 @@ def seed_notes(models: Sequence[ModelColumns]) -> Iterator[str]:
             f"two seeds: they say little about the spread over seeds, which makes intervals "
             f"wide{pooling}: {', '.join(two_seeds)}"
         )
-        yield Note(message, models=two_seeds, short=["two seeds, so that intervals are wide"])
+        yield Note(message, models=two_seeds, short_texts=["two seeds, so that intervals are wide"])

@@ -19,7 +19,7 @@ from embedlab.commands.terminal import Terminal
 from embedlab.core.crash_reports import ENDS, report_unforeseen
 from embedlab.core.errors import EmbedlabError, ExitCode, UsageError
 from embedlab.core.plugins import gathered_faults
-from embedlab.core.settings import files_named, load_settings, process_rank
+from embedlab.core.settings import load_settings, name_files, process_rank
 from embedlab.models.hosts import allow_hosts
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def typed_function(command: Command) -> Callable[..., None]:
             for option in shared_options
             if (value := arguments.pop(option.name)) is not None
         }
-        with files_named(typed_settings.pop("config", None), typed_settings.pop("plugin", ())):
+        with name_files(typed_settings.pop("config", None), typed_settings.pop("plugin", ())):
             _run(command, own_options, arguments, _settings_typed(typed_settings))
 
     parameters = [
@@ -186,8 +186,8 @@ def _end(report: "Report | ExitCode | None", terminal: Terminal) -> None:
     """End as the REPORT says: with 3 where something that was selected is missing."""
     code = report or ExitCode.OK
     if not isinstance(code, ExitCode):
-        if code.last:
-            for line in code.last.splitlines():
+        if code.closing_line:
+            for line in code.closing_line.splitlines():
                 terminal.note(line)
         code = code.exit_code or (ExitCode.OK if code.is_whole else ExitCode.MISSING)
     if code:

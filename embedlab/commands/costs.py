@@ -116,7 +116,7 @@ def _measure_models(
                 costs[name] = _measure(spec.name, sentences, session.settings)
             except EmbedlabError as error:
                 notes.append(f"{title_of(name)}: not measured: {error.message}")
-    pairs = [title_of(name) for name, cost in costs.items() if cost.is_of_pairs]
+    pairs = [title_of(name) for name, cost in costs.items() if cost.scores_pairs]
     return costs, [
         *notes,
         *([f"{', '.join(pairs)}: milliseconds of a pair, not of a sentence"] if pairs else []),

@@ -70,7 +70,7 @@ def encode(options: EncodeOptions, session: Session) -> None:
     from embedlab.encoders import partial_vectors
     from embedlab.encoders.partial_vectors import PartialVectors, Shard
     from embedlab.evaluation import only_member, resolve_model
-    from embedlab.reports.notes import facts_of
+    from embedlab.reports.notes import usage_facts
 
     shard = Shard.read(options.shard) if options.shard is not None else None
     _check_out(options.out, is_replaced=options.is_replaced)
@@ -91,7 +91,7 @@ def encode(options: EncodeOptions, session: Session) -> None:
         sentences=count,
         chunk=partial_vectors.CHUNK,
     )
-    with PartialVectors.held(
+    with PartialVectors.open_locked(
         options.out, job, is_replaced=options.is_replaced, shard=shard
     ) as partial:
         _encode_all(partial, encoder, options.file, session, shard)
@@ -117,7 +117,7 @@ def encode(options: EncodeOptions, session: Session) -> None:
         rows=rows,
         dim=encoder.dim,
         model=options.model,
-        **facts_of(encoder.facts),
+        **usage_facts(encoder.facts),
     )
 
 
@@ -220,7 +220,7 @@ def _encode_all(
     if refusals:
         row, first_error = refusals[0]
         texts = [text for _, error in refusals for text in error.refused]
-        all_refused = RefusedTextsError(first_error.who, texts)
+        all_refused = RefusedTextsError(first_error.encoder_name, texts)
         raise EmbedlabError(
             f"{file}, sentence {row + 1}: {all_refused.message}", hint=all_refused.hint
         ) from first_error

@@ -91,7 +91,7 @@ def evaluate(options: EvaluateOptions, session: Session) -> Report:
     """
     from embedlab.commands.own_rows import models_and_files, note_files
     from embedlab.outcomes.frame import DATASET
-    from embedlab.runs.status import being_scored
+    from embedlab.runs.status import mark_being_scored
     from embedlab.scoring.selection import select_from
 
     names, files = models_and_files(options, session.settings)
@@ -113,7 +113,7 @@ def evaluate(options: EvaluateOptions, session: Session) -> Report:
     )
     note_files(options.tasks, session)
     selected_tasks = select_from(options.suites, options.tasks, session.settings.data)
-    with being_scored(_runs_of(options.models, session)):
+    with mark_being_scored(_runs_of(options.models, session)):
         return _evaluate_selected(options, selected_tasks, session)
 
 

@@ -188,7 +188,7 @@ def member_numbers(
     import numpy as np
 
     from embedlab.analysis.word_effects import MemberNumbers
-    from embedlab.encoders.encoder import similarities, similarity_rows
+    from embedlab.encoders.encoder import pair_similarities, similarity_rows
 
     edited_firsts, edited_seconds = ([pair[side] for pair in variants.edited] for side in (0, 1))
     if hasattr(scorer, "encode"):
@@ -200,7 +200,7 @@ def member_numbers(
             for texts in (variants.first, variants.second, edited_firsts, edited_seconds)
         )
         table = similarity_rows(first, second, encoder.similarity)
-        edited = similarities(edited_first, edited_second, encoder.similarity)
+        edited = pair_similarities(edited_first, edited_second, encoder.similarity)
     else:
         count = len(variants.first) * len(variants.second)
         left_sentences = [first for first in variants.first for _ in variants.second]
@@ -260,7 +260,7 @@ def _effect_report(options: ExplainOptions, models: Sequence[Model], session: Se
     return Report.of(
         *effect_tables(effects, marks=marks, notes=notes),
         schema=EXPLAINED,
-        behind={"explanation": effects, "token_views": ()},
+        evidence={"explanation": effects, "token_views": ()},
     )
 
 
@@ -370,7 +370,7 @@ def _token_report(options: ExplainOptions, models: Sequence[Model], session: Ses
     views = [_token_view(model, options, words, session.settings) for model in models]
     tables = token_tables(views, words, marks=model_marks(models))
     evidence = {"explanation": None, "token_views": tuple(views)}
-    return Report.of(*tables, schema=EXPLAINED, behind=evidence)
+    return Report.of(*tables, schema=EXPLAINED, evidence=evidence)
 
 
 def _token_view(

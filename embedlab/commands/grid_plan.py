@@ -61,8 +61,10 @@ class PlannedGrid:
 
     plan: GridPlan
     # who works on the cells: this machine, or a cluster
-    hands: Trainings = field(default_factory=Trainings)
-    absent: tuple[str, ...] = ()  # rows of a paper that are not in the plan, as they lack data
+    run_options: Trainings = field(default_factory=Trainings)
+    rows_without_data: tuple[
+        str, ...
+    ] = ()  # rows of a paper that are not in the plan, as they lack data
     notes: tuple[str, ...] = ()  # how the trainings deviate from their paper
 
     @property
@@ -80,7 +82,7 @@ class GridEstimate:
     cost: Cost
     gpus: tuple[str, ...]  # of this machine
     at_once: int  # cells
-    where: str
+    location: str
     text: str  # all in one line
     seconds: Mapping[str, float] | None  # of each cell to do, by its id
 
@@ -94,7 +96,7 @@ def plan_grid(options: GridOptions, settings: Settings) -> PlannedGrid:
     cells are named by the recipe's own encoder.
     """
     plan = _started_plan(options, settings) or _new_plan(options, settings)
-    return PlannedGrid(plan=plan, hands=options)
+    return PlannedGrid(plan=plan, run_options=options)
 
 
 def entries_of_runs(plan: GridPlan, number: int | None = None) -> list[CellEntry]:
@@ -114,7 +116,7 @@ def estimate(planned: PlannedGrid, entries: Sequence[CellEntry]) -> GridEstimate
     from embedlab.experiments.executors.slurm import is_slurm
     from embedlab.experiments.progress import CellTimes
 
-    plan, options = planned.plan, planned.hands
+    plan, options = planned.plan, planned.run_options
     has_affinity = hasattr(os, "sched_getaffinity")
     processors = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
     gpus = tuple(visible_gpus(plan.place.device)) if options.cluster is None else ()
@@ -146,7 +148,7 @@ def estimate(planned: PlannedGrid, entries: Sequence[CellEntry]) -> GridEstimate
         cost=cost,
         gpus=gpus,
         at_once=worker_count,
-        where=location,
+        location=location,
         text=(
             f"{plan.name}: {cell_count}, {cost.cells} to do, {location}, {threads}; {time}; {disk}"
         ),

@@ -109,7 +109,7 @@ def look_at_grid(name: str, settings: Settings) -> GridProgress:
 
 def _check_cells(planned: PlannedGrid, entries: Sequence[CellEntry], session: Session) -> None:
     """Check what the cells that are not done need, unless it is on the machines of a cluster."""
-    if planned.hands.cluster is None:
+    if planned.run_options.cluster is None:
         unfinished_runs = {entry.cell.variant.run for entry in entries if entry.state != "done"}
         variants = [variant for variant in planned.plan.variants if variant.run in unfinished_runs]
         for error in check_variants(variants, session.settings):
@@ -121,7 +121,7 @@ def _executor(
     planned: PlannedGrid, expected: GridEstimate
 ) -> AbstractContextManager[Executor[Any]]:
     """Return what runs the cells: this machine, Slurm or a Ray cluster."""
-    plan, folder, options = planned.plan, planned.folder, planned.hands
+    plan, folder, options = planned.plan, planned.folder, planned.run_options
     if options.cluster is None:
         return LocalTasks(plan, folder, expected.at_once, gpus=expected.gpus)
     if is_slurm(options.cluster):

@@ -126,9 +126,16 @@ def get_model(name: str, session: Session) -> Path:
     """Return the folder of the model called NAME, put together from its packages where it is not
     there yet.
     """
-    from embedlab.models.published import NAMES, PACKAGED, PREFIXED, InPackage, assemble, packaged
+    from embedlab.models.published import (
+        NAMES,
+        PACKAGED,
+        PREFIXED,
+        PackageFiles,
+        assemble,
+        packaged_model,
+    )
 
-    entry = packaged(name)
+    entry = packaged_model(name)
     if entry is None and name not in PREFIXED:
         raise unknown_name_error(
             "model of packages",
@@ -141,10 +148,10 @@ def get_model(name: str, session: Session) -> Path:
                 ),
             ],
         )
-    if entry is None or isinstance(entry.source, InPackage):
+    if entry is None or isinstance(entry.source, PackageFiles):
         extra = (
             entry.source.extra
-            if entry is not None and isinstance(entry.source, InPackage)
+            if entry is not None and isinstance(entry.source, PackageFiles)
             else name
         )
         raise UsageError(

@@ -20,13 +20,13 @@ from embedlab.models.grammar import title_of
 from embedlab.outcomes.frame import DATASET
 from embedlab.reports.figures import (
     AXIS,
+    axis_metric,
     difference_plots,
     gold_scatter,
-    metric_of,
     reproduction_plots,
     score_plots,
-    scores_of,
-    tasks_of,
+    score_series,
+    slices_by_task,
 )
 from embedlab.reports.pages import Section, write_page
 from embedlab.reports.papers import Reproduction
@@ -115,7 +115,7 @@ def comparison_section(comparison: TaskComparison, printed: Sequence[PublishedRo
     A task with units of its own has only its rows in the table.
     """
     plots: list[Plot] = []
-    for slices in tasks_of(comparison).values():
+    for slices in slices_by_task(comparison).values():
         task_comparison = replace(comparison, slices=slices)
         plots += [*score_plots(task_comparison), *difference_plots(task_comparison)]
         if any(compared_slice.metric == "spearman" for compared_slice in slices):
@@ -131,9 +131,9 @@ def _plot_next_to_published(comparison: TaskComparison, row: PublishedRow) -> Pl
     """Return a model's scores next to those that a paper prints for it."""
     slices = [candidate for candidate in comparison.slices if candidate.key in row.scores]
     names = [model.name for model in comparison.models]
-    own_series = scores_of(comparison, slices)[names.index(row.model)]
+    own_series = score_series(comparison, slices)[names.index(row.model)]
     values = [row.scores[compared_slice.key] for compared_slice in slices]
-    title, axis = f"{title_of(row.model)}: published and ours", f"{metric_of(slices)}{AXIS}"
+    title, axis = f"{title_of(row.model)}: published and ours", f"{axis_metric(slices)}{AXIS}"
     series = [Series(f"{row.paper}, {row.table}", values), own_series]
     return Plot(
         "dots", title, series, axis, labels=[compared_slice.key for compared_slice in slices]

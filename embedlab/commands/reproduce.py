@@ -90,7 +90,7 @@ def _claims(
 
     claims = measure_claims(chosen_tables, options, session)
     shown_table = claims_table(
-        claims.paper, claims.tables, claims.settled, marks=claims.marks, notes=claims.notes
+        claims.paper, claims.tables, claims.verdicts, marks=claims.marks, notes=claims.notes
     )
     if options.html is not None:
         write_claims_page(options.html, claims.paper, shown_table, page_facts(claims.states))
@@ -126,7 +126,7 @@ def _reproduce_tables(
         command="reproduce",
         figure_subject={"reproductions": reproductions},
         exit_code=ExitCode.FAILED if has_failed else ExitCode.OK,
-        behind={"has_failed": has_failed, "found": reproductions},
+        evidence={"has_failed": has_failed, "found": reproductions},
     )
 
 

@@ -50,24 +50,28 @@ class EvaluatedRows:
     evaluations: Mapping[tuple[str, str], Evaluation] = field(default_factory=dict)
     answers: AnswersByCell = field(default_factory=dict)
     # pair by pair, where the table is about STS and its pairs are there
-    scored: ComparisonInput | None = None
-    missing: tuple[str, ...] = ()
-    absent: Mapping[str, str] = field(default_factory=dict)  # member → why it could not be scored
+    gathered: ComparisonInput | None = None
+    missing_notes: tuple[str, ...] = ()
+    absence_reasons: Mapping[str, str] = field(
+        default_factory=dict
+    )  # member → why it could not be scored
 
     @cached_property
     def items(self) -> ScoredItems:
         """What the scores vary over, and what claims are measured on."""
-        pairs = {DEFAULT_TASK: self.scored.outcomes[0]} if self.scored is not None else {}
+        pairs = {DEFAULT_TASK: self.gathered.outcomes[0]} if self.gathered is not None else {}
         other_answers = {key: answer for key, answer in self.answers.items() if key[1] not in pairs}
         stored_items = ScoredItems.of(other_answers)
-        models = self.scored.models if self.scored is not None else ()
+        models = self.gathered.models if self.gathered is not None else ()
         published = (member for model in models if model.is_published for member in model.members)
         return ScoredItems(tasks={**stored_items.tasks, **pairs}, published=frozenset(published))
 
-    def present(self, members: Members) -> Members:
+    def present_members(self, members: Members) -> Members:
         """MEMBERS without those that are absent."""
         return {
-            cell: tuple(member for member in cell_members if member.name not in self.absent)
+            cell: tuple(
+                member for member in cell_members if member.name not in self.absence_reasons
+            )
             for cell, cell_members in members.items()
         }
 
@@ -109,7 +113,7 @@ def evaluate_models(
     if table.by is not None:
         names = {member.name for row in table.sources for member in members[row, ""]}
         gathered, absence_reasons = _score(sorted(names), table.by, session, table.datasets)
-        return EvaluatedRows(scored=gathered, absent=absence_reasons)
+        return EvaluatedRows(gathered=gathered, absence_reasons=absence_reasons)
     evaluations_needed = {
         (member.name, point.measure.task)
         for point in table.points
@@ -144,9 +148,9 @@ def evaluate_models(
     return EvaluatedRows(
         evaluations=evaluations,
         answers=answers,
-        scored=gathered,
-        missing=tuple(missing_notes),
-        absent=absence_reasons,
+        gathered=gathered,
+        missing_notes=tuple(missing_notes),
+        absence_reasons=absence_reasons,
     )
 
 
@@ -158,7 +162,7 @@ def evaluate_on_unseen_pairs(
     """
     property_name = pairs_by(table)
     if property_name is None and options.claims:  # other tables of the paper have pairs
-        return EvaluatedRows(missing=(f"{table.name}: {_NO_PAIRS}",))
+        return EvaluatedRows(missing_notes=(f"{table.name}: {_NO_PAIRS}",))
     if property_name is None:
         raise UsageError(
             f"{table.name!r}: {_NO_PAIRS}",
@@ -167,7 +171,7 @@ def evaluate_on_unseen_pairs(
     names = sorted({member.name for row_members in members.values() for member in row_members})
     all_pairs, absence_reasons = _score(names, property_name, session, table.datasets)
     if all_pairs is None:
-        return EvaluatedRows(absent=absence_reasons)
+        return EvaluatedRows(absence_reasons=absence_reasons)
     items = all_pairs.outcomes[0]
     unseen_items = choose_items(items, items.trained_models.is_null())
     note = (
@@ -186,9 +190,9 @@ def evaluate_on_unseen_pairs(
             )
     return EvaluatedRows(
         evaluations=evaluations,
-        scored=replace(all_pairs, outcomes=[unseen_items]),
-        missing=(note,),
-        absent=absence_reasons,
+        gathered=replace(all_pairs, outcomes=[unseen_items]),
+        missing_notes=(note,),
+        absence_reasons=absence_reasons,
     )
 
 
@@ -229,16 +233,16 @@ def absent_rows(
     MEMBERS are all that could be behind them; FAILURES the reasons of trainings that failed, by
     row.
     """
-    present_members = evaluated.present(members)
+    present_members = evaluated.present_members(members)
     untrained = []
     reasons: dict[str, list[str]] = {}
     for row, source in table.sources.items():
         row_cells = [(row, column) for column in ("", *table.columns)]
         absence_reasons = {
-            member.name: evaluated.absent[member.name]
+            member.name: evaluated.absence_reasons[member.name]
             for cell in row_cells
             for member in members.get(cell, ())
-            if member.name in evaluated.absent
+            if member.name in evaluated.absence_reasons
         }
         has_member = any(present_members.get(cell) for cell in row_cells)
         all_reasons = [

@@ -207,8 +207,8 @@ def planned_trainings(
     return [
         PlannedGrid(
             plan=plan.plan,
-            hands=options,
-            absent=tuple(plan.absent),
+            run_options=options,
+            rows_without_data=tuple(plan.absent),
             notes=tuple(_foreseen_deviations(rows, options, start, settings)),
         )
         for rows, plan in table_plans
@@ -275,8 +275,8 @@ def progress_of(
         }  # tables may call one training by different names
         seconds_left = None
         if table_plan.plan is not None:
-            estimated = estimate(PlannedGrid(plan=table_plan.plan, hands=options), entries)
-            seconds_left, location = estimated.cost.seconds, estimated.where
+            estimated = estimate(PlannedGrid(plan=table_plan.plan, run_options=options), entries)
+            seconds_left, location = estimated.cost.seconds, estimated.location
             for cell, seconds in (estimated.seconds or {}).items():
                 expected[run_identity(cell)] = seconds
         missing_data = tuple(dict.fromkeys(error.message for error in table_plan.absent.values()))
@@ -290,7 +290,7 @@ def progress_of(
             done=sum(is_done_by_key.values()),
             cells=len(is_done_by_key) + len(seeds_of(rows, options)) * len(table_plan.absent),
             seconds=seconds_left if not all(is_done_by_key.values()) else None,
-            lacks=missing_data,
+            missing_data=missing_data,
         )
     unfinished_keys = {key for key, is_done in all_done.items() if not is_done}
     worker_count = int(location.split()[0]) if location[:1].isdigit() else 1
@@ -301,7 +301,7 @@ def progress_of(
             seconds=sum(expected[key] for key in unfinished_keys) / worker_count
             if unfinished_keys and unfinished_keys <= expected.keys()
             else None,
-            lacks=(),
+            missing_data=(),
         )
     return progress_by_table, location
 
@@ -410,8 +410,8 @@ class TrainedRows:
     failures: Mapping[str, str] = field(
         default_factory=dict
     )  # why a training failed, by the label of its row
-    lacking: Mapping[str, str] = field(default_factory=dict)  # what data is missing, likewise
-    apart: tuple[
+    missing_data: Mapping[str, str] = field(default_factory=dict)  # what data is missing, likewise
+    difference_notes: tuple[
         str, ...
     ] = ()  # the note on runs that differ from each other in more than the table's rows do
 
@@ -438,7 +438,7 @@ def train_rows(
     settings = session.settings
     table_plan = plan_table(table, options, start, settings, leaves_out=options.table == ALL_TABLES)
     entries = (
-        run_grid(PlannedGrid(plan=table_plan.plan, hands=options), session, board).entries
+        run_grid(PlannedGrid(plan=table_plan.plan, run_options=options), session, board).entries
         if table_plan.plan is not None
         else ()
     )
@@ -462,7 +462,7 @@ def train_rows(
         models=models,
         recipes=recipes,
         failures=_failures(table, table_plan, entries),
-        lacking={label: error.message for label, error in table_plan.absent.items()},
+        missing_data={label: error.message for label, error in table_plan.absent.items()},
     )
 
 
@@ -520,4 +520,6 @@ def find_trained_rows(
         "their order "
         f"says nothing about that of the rows",
     )
-    return TrainedRows(models=models, recipes=recipes, apart=note if settings_apart else ())
+    return TrainedRows(
+        models=models, recipes=recipes, difference_notes=note if settings_apart else ()
+    )

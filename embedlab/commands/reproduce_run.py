@@ -77,18 +77,18 @@ from embedlab.training.stage_data import groups_of
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class KnownRows:
-    """The models behind the rows of a table, and what is known of them."""
+class EvaluatedTable:
+    """The models behind the rows of a table, and what they score."""
 
     table: PaperTable
-    known: EvaluatedRows
+    evaluated: EvaluatedRows
     members: Members  # those that are present
     recipes: Recipes
     training: Mapping[
         str, Sequence[Mapping[str, Any]]
     ]  # by row, the states of the data that its models were trained on
     notes: tuple[str, ...]  # what is missing
-    apart: tuple[
+    difference_notes: tuple[
         str, ...
     ] = ()  # the note on runs that differ from each other in more than the table's rows do
     has_failed: bool = False  # whether a training failed
@@ -97,7 +97,7 @@ class KnownRows:
     @cached_property
     def measured(self) -> MeasuredTable:
         """The table with its numbers and their order here."""
-        evaluated = self.known
+        evaluated = self.evaluated
         return MeasuredTable(
             table=self.table,
             members=self.members,
@@ -134,7 +134,7 @@ def reproduce_tables(
                 remaining if shows_stored else [other for other in remaining if other is not table]
             )
     return [
-        compare_rows(known_rows(table, options, start, session, board), session)
+        compare_rows(evaluate_table(table, options, start, session, board), session)
         for table in remaining
     ]
 
@@ -241,13 +241,13 @@ def prepare_start(options: ReproductionOptions, settings: Settings) -> str | Non
     return start_of_rows(options, settings)
 
 
-def compare_rows(rows: KnownRows, session: Session) -> Reproduction:
+def compare_rows(rows: EvaluatedTable, session: Session) -> Reproduction:
     """Return the deviations of a table, its numbers next to the published ones, and the order of
     its rows.
     """
     seeds = _seeds_behind(rows.table, rows.members)
     deviating = deviations(
-        rows.table, rows.recipes, rows.known.evaluations.values(), rows.training, seeds
+        rows.table, rows.recipes, rows.evaluated.evaluations.values(), rows.training, seeds
     )
     base = Reproduction(
         table=rows.table,
@@ -269,7 +269,7 @@ def compare_rows(rows: KnownRows, session: Session) -> Reproduction:
     )
 
 
-def known_rows(
+def evaluate_table(
     table: PaperTable,
     options: ReproductionOptions,
     start: str | None,
@@ -277,7 +277,7 @@ def known_rows(
     board: Board | None = None,
     *,
     says_untrained: bool = True,
-) -> KnownRows:
+) -> EvaluatedTable:
     """Return the models behind the rows of TABLE, trained or found, with what they score.
 
     Unless SAYS_UNTRAINED is false, a note names the rows without a run.
@@ -289,12 +289,12 @@ def known_rows(
         trained = find_trained_rows(table, options, start, session.settings.runs)
     everything = with_named_rows(trained.models.all_members(), options, session)
     evaluated = evaluate_models(table, everything, options, session)
-    untrained = {**trained.lacking, **trained.failures}, options, session.settings
+    untrained = {**trained.missing_data, **trained.failures}, options, session.settings
     absence_notes = absent_rows(
         table, everything, evaluated, *untrained, says_untrained=says_untrained
     )
-    notes = [*trained.apart, *absence_notes, *evaluated.missing, *selection_notes]
-    members = evaluated.present(everything)
+    notes = [*trained.difference_notes, *absence_notes, *evaluated.missing_notes, *selection_notes]
+    members = evaluated.present_members(everything)
     failed = failed_trainings(
         table,
         session.settings.runs,
@@ -307,14 +307,14 @@ def known_rows(
         run_names = "every run" if len(runs) == len(run_ids) > 1 else ", ".join(runs)
         notes.append(f"{run_names}: {reason}; its place in the order stays open")
     training = training_data_of(table, members, session)
-    return KnownRows(
+    return EvaluatedTable(
         table=table,
-        known=evaluated,
+        evaluated=evaluated,
         members=members,
         recipes=trained.recipes,
         training=training,
         notes=tuple(notes),
-        apart=trained.apart,
+        difference_notes=trained.difference_notes,
         has_failed=trained.has_failed,
         inconclusive=frozenset(
             row
@@ -324,9 +324,9 @@ def known_rows(
     )
 
 
-def _numbers(rows: KnownRows, base: Reproduction, session: Session) -> Reproduction:
+def _numbers(rows: EvaluatedTable, base: Reproduction, session: Session) -> Reproduction:
     """A table: its numbers next to the published ones, and the order of its rows."""
-    table, evaluated = rows.table, rows.known
+    table, evaluated = rows.table, rows.evaluated
     numbers = rows.measured.numbers()
     with session.progress("comparing") as progress:
         row_order: RowOrder = rows.measured.order(progress, inconclusive=rows.inconclusive)
@@ -337,17 +337,17 @@ def _numbers(rows: KnownRows, base: Reproduction, session: Session) -> Reproduct
         numbers_table(table, numbers, marks, rows.notes, row_order),
         signatures=_signatures(rows.members, evaluated.evaluations),
     )
-    answers = (own_table, orders_table(table, row_order, rows.apart))
+    answers = (own_table, orders_table(table, row_order, rows.difference_notes))
     return replace(
         base,
         answers=answers if table.ranked_by else answers[:1],
         numbers=numbers,
         row_order=row_order,
-        scored=evaluated.scored,
+        scored=evaluated.gathered,
     )
 
 
-def _pairs(rows: KnownRows, base: Reproduction, session: Session) -> Reproduction:
+def _pairs(rows: EvaluatedTable, base: Reproduction, session: Session) -> Reproduction:
     """A table of sentence pairs: their similarities to each model next to the published ones."""
     table = rows.table
     first_sentences, second_sentences = map(list, zip(*table.pairs, strict=True))
@@ -368,7 +368,7 @@ def _pairs(rows: KnownRows, base: Reproduction, session: Session) -> Reproductio
     return replace(base, answers=(answer_table,), numbers=numbers)
 
 
-def _epochs(rows: KnownRows, base: Reproduction, session: Session) -> Reproduction:
+def _epochs(rows: EvaluatedTable, base: Reproduction, session: Session) -> Reproduction:
     """A figure along epochs: the dev scores that the runs behind each row have in their events."""
     scores: dict[str, list[list[float]]] = {}
     for row in rows.table.sources:
@@ -383,7 +383,7 @@ def _epochs(rows: KnownRows, base: Reproduction, session: Session) -> Reproducti
     )
 
 
-def _minutes(rows: KnownRows, base: Reproduction, session: Session) -> Reproduction:
+def _minutes(rows: EvaluatedTable, base: Reproduction, session: Session) -> Reproduction:
     """A table of times: how long the runs behind each row took, but those that were interrupted."""
     table = rows.table
     numbers = {}
@@ -396,7 +396,7 @@ def _minutes(rows: KnownRows, base: Reproduction, session: Session) -> Reproduct
     return replace(base, answers=(answer_table,), numbers=numbers)
 
 
-def _runs_of(rows: KnownRows, row: str, session: Session) -> list[RunFolder]:
+def _runs_of(rows: EvaluatedTable, row: str, session: Session) -> list[RunFolder]:
     runs = session.settings.runs
     return [
         RunFolder.of(runs, member.name.partition("@")[0], member.seed)
@@ -423,7 +423,7 @@ def _last_scores(run: RunFolder) -> list[float]:
 
 
 def _figure(
-    rows: KnownRows, base: Reproduction, property_name: By, session: Session
+    rows: EvaluatedTable, base: Reproduction, property_name: By, session: Session
 ) -> Reproduction:
     """A figure: the rows compared slice by slice with the first of them."""
     table, members = rows.table, rows.members
@@ -437,7 +437,7 @@ def _figure(
         if members[row, ""]
     ]
     title, notes = f"{table.paper} {table.name}: {table.summary}", [*table.notes, *rows.notes]
-    scored_rows = rows.known.scored
+    scored_rows = rows.evaluated.gathered
     comparisons: tuple[TaskComparison, ...] = ()
     if scored_rows is not None and columns:
         row_scores = scored_rows.with_rows(columns)
@@ -495,7 +495,7 @@ class PaperClaims:
 
     paper: str
     tables: Mapping[str, PaperTable]  # those that claims are about, by name
-    settled: tuple[SettledClaim, ...]
+    verdicts: tuple[SettledClaim, ...]
     marks: tuple[str, ...]  # of the numbers: partial, generated …
     notes: tuple[str, ...]  # what is missing
     states: tuple[DatasetState, ...]  # of the data that was read
@@ -520,14 +520,14 @@ def measure_claims(
         tables[0].paper,
         claimed,
         [
-            known_rows(table, options, start, session, says_untrained=False)
+            evaluate_table(table, options, start, session, says_untrained=False)
             for table in fitting_tables
         ],
     )
 
 
 def settle_paper_claims(
-    paper: str, claimed: Sequence[PaperTable], known_tables: Sequence[KnownRows]
+    paper: str, claimed: Sequence[PaperTable], known_tables: Sequence[EvaluatedTable]
 ) -> PaperClaims:
     """Return the verdicts on the claims about CLAIMED tables, some of whose rows are KNOWN_TABLES;
     that are measured are one family.
@@ -542,17 +542,19 @@ def settle_paper_claims(
             )
         }
     claims = {name: claim for table in claimed for name, claim in table.claims.items()}
-    scored_tables = [rows.known.scored for rows in known_tables if rows.known.scored is not None]
+    scored_tables = [
+        rows.evaluated.gathered for rows in known_tables if rows.evaluated.gathered is not None
+    ]
     evaluated = {
         mark
         for rows in known_tables
-        for evaluation in rows.known.evaluations.values()
+        for evaluation in rows.evaluated.evaluations.values()
         for mark in evaluation.marks
     }
     return PaperClaims(
         paper=paper,
         tables={table.name: table for table in claimed},
-        settled=tuple(settle_claims(claims, measured_claims)),
+        verdicts=tuple(settle_claims(claims, measured_claims)),
         marks=tuple(
             sorted(
                 {

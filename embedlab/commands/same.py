@@ -23,7 +23,7 @@ from embedlab.reports.tables import Table, columns_of
 
 if TYPE_CHECKING:
     from embedlab.encoders.encoder import Encoder, Vectors
-    from embedlab.encoders.same import Change, ChosenText, Explanation, VariedReference
+    from embedlab.encoders.same import Change, ChosenText, ServedDifference, VariedReference
     from embedlab.models.catalog import ModelSpec
     from embedlab.runs.results import StoredResult
 
@@ -144,17 +144,17 @@ def same(options: SameOptions, session: Session) -> Report:
         tick(1, 2)
         if len(texts) < FEWEST:
             return _unknown_report(options, len(texts), refused_count)
-        explanation = Search(
+        difference = Search(
             texts,
             served_vectors,
             reference,
-            again=encoder.encode if needs_network(served_spec) else None,
-            others=dict(
+            encode_again=encoder.encode if needs_network(served_spec) else None,
+            other_models=dict(
                 _other_encoders(options, spec, served_spec, served_vectors.shape[1], session)
             ),
-        ).explanation()
+        ).find_causes()
         tick(2, 2)
-    tables = [_table(options, explanation, refused_count)]
+    tables = [_table(options, difference, refused_count)]
     if options.tasks:
         comparison_report = compare(
             CompareOptions(models=(options.reference, options.served), tasks=options.tasks), session
@@ -162,8 +162,8 @@ def same(options: SameOptions, session: Session) -> Report:
         tables += comparison_report.tables
     return Report.of(
         *tables,
-        exit_code=ExitCode.OK if explanation.is_same else ExitCode.DIFFERENT,
-        behind={"cause": _cause(explanation.causes) or None},
+        exit_code=ExitCode.OK if difference.is_same else ExitCode.DIFFERENT,
+        evidence={"cause": _causes_text(difference.causes) or None},
     )
 
 
@@ -273,7 +273,7 @@ def _unknown_report(options: SameOptions, count: int, refused_count: int) -> Rep
         f"by both, and {refused_count} refused"
     )
     table = Table(title, [], [], records={"verdict": [{"same": None}]})
-    return Report.of(table, exit_code=ExitCode.UNKNOWN, behind={"cause": None})
+    return Report.of(table, exit_code=ExitCode.UNKNOWN, evidence={"cause": None})
 
 
 def _write_texts(path: Path, texts: Sequence[ChosenText]) -> Report:
@@ -285,44 +285,45 @@ def _write_texts(path: Path, texts: Sequence[ChosenText]) -> Report:
     ]
     write_atomic(path, "".join(lines).encode(), hint="choose another FILE")
     table = Table(f"{len(texts)} texts are in {path}", [], [])
-    return Report.of(table, behind={"cause": None})
+    return Report.of(table, evidence={"cause": None})
 
 
-def _cause(changes: Sequence[Change]) -> str:
-    return ", ".join(change.words for change in changes)
+def _causes_text(changes: Sequence[Change]) -> str:
+    return ", ".join(change.description for change in changes)
 
 
-def _table(options: SameOptions, explanation: Explanation, refused_count: int) -> Table:
+def _table(options: SameOptions, difference: ServedDifference, refused_count: int) -> Table:
     import numpy as np
 
     from embedlab.reports.frames import Row
-    from embedlab.reports.tables import attributes
 
-    causes, tried_causes = explanation.causes, explanation.tried
-    kinds = np.array([chosen_text.kind for chosen_text in explanation.texts])
+    causes, tried_causes = difference.causes, difference.hypotheses
+    kinds = np.array([chosen_text.kind for chosen_text in difference.texts])
     rows: list[Mapping[str, str | float]] = []
     for kind in dict.fromkeys(kinds.tolist()):
         is_kind = kinds == kind
         row = {"kind": kind, "texts": int(is_kind.sum())}
-        row["reference"] = 1 - float(explanation.reference[is_kind].max())
+        row["reference"] = 1 - float(difference.reference_distances[is_kind].max())
         if causes:
-            row["explained"] = 1 - float(explanation.explained[is_kind].max())
+            row["explained"] = 1 - float(difference.explained_distances[is_kind].max())
         rows.append(row)
     columns = columns_of("kind = texts [key]", "texts = n", "reference = least cosine .6 >")
     columns += columns_of("explained .6 >") if causes else []
-    served_norm, reference_norm = explanation.norms
+    served_norm, reference_norm = difference.norms
     notes = [f"{refused_count} texts were refused by {options.served} and are left out"] * bool(
         refused_count
     )
-    dim, reference_dim = explanation.dims
+    dim, reference_dim = difference.dims
     if dim < reference_dim:
-        cut_note = f": cosines are to its first {dim}" * isfinite(explanation.reference.max())
+        cut_note = f": cosines are to its first {dim}" * isfinite(
+            difference.reference_distances.max()
+        )
         notes.append(f"{dim} numbers a vector served, {reference_dim} of the reference{cut_note}")
     notes.append(
         f"median length of a vector: {served_norm:.4g} served, {reference_norm:.4g} of the "
         "reference"
     )
-    if not explanation.is_same and not causes:
+    if not difference.is_same and not causes:
         nearest_causes = "; ".join(
             f"{cause_text}, median cosine {1 - median:.3f}"
             for cause_text, _, median in tried_causes[:3]
@@ -330,17 +331,20 @@ def _table(options: SameOptions, explanation: Explanation, refused_count: int) -
         notes.append(f"nearest of {len(tried_causes)} hypotheses: {nearest_causes}")
     least_cosine, least_explained = (
         1 - float(chosen_text.max())
-        for chosen_text in (explanation.reference, explanation.explained)
+        for chosen_text in (difference.reference_distances, difference.explained_distances)
     )
     verdict: Row = {
-        "same": explanation.is_same,
-        "cause": _cause(causes) or None,
-        "causes": [attributes(cause, "kind value words") for cause in causes],
-        "precision": explanation.precision,
+        "same": difference.is_same,
+        "cause": _causes_text(causes) or None,
+        "causes": [
+            {"kind": cause.kind, "value": cause.value, "words": cause.description}
+            for cause in causes
+        ],
+        "precision": difference.precision,
         "least_cosine": least_cosine if isfinite(least_cosine) else None,
         "least_cosine_explained": least_explained if isfinite(least_explained) else None,
-        "texts": len(explanation.texts),
-        "unexplained": int(explanation.unexplained.sum()),
+        "texts": len(difference.texts),
+        "unexplained": int(difference.is_unexplained.sum()),
         "norm_served": served_norm,
         "norm_reference": reference_norm,
     }
@@ -350,29 +354,29 @@ def _table(options: SameOptions, explanation: Explanation, refused_count: int) -
         if isfinite(median)
     ]
     records = {"verdict": [verdict], "hypotheses": hypotheses}
-    return Table(_verdict(options, explanation), columns, rows, notes, records=records)
+    return Table(_verdict(options, difference), columns, rows, notes, records=records)
 
 
-def _verdict(options: SameOptions, explanation: Explanation) -> str:
+def _verdict(options: SameOptions, difference: ServedDifference) -> str:
     import numpy as np
 
     from embedlab.models.grammar import title_of
 
     served_name, reference = title_of(str(options.served)), title_of(options.reference)
-    base, is_unexplained = explanation.reference, explanation.unexplained
+    base, is_unexplained = difference.reference_distances, difference.is_unexplained
     least_cosine = (
         "other dimensions" if np.isinf(base).any() else f"least cosine {1 - base.max():.2f}"
     )
-    if explanation.is_same:
+    if difference.is_same:
         return (
-            f"{served_name} is {reference}, to the precision of {explanation.precision}: least "
+            f"{served_name} is {reference}, to the precision of {difference.precision}: least "
             "cosine "
             f"{1 - base.max():.7f} over {len(base)} texts"
         )
-    if not explanation.causes:
+    if not difference.causes:
         kinds = [
             chosen_text.kind
-            for chosen_text, is_left in zip(explanation.texts, is_unexplained, strict=True)
+            for chosen_text, is_left in zip(difference.texts, is_unexplained, strict=True)
             if is_left
         ]
         kinds_note = f" on {', '.join(dict.fromkeys(kinds))}" if is_unexplained.mean() < 0.5 else ""
@@ -380,10 +384,10 @@ def _verdict(options: SameOptions, explanation: Explanation) -> str:
     unexplained_note = (
         f"; {int(is_unexplained.sum())} texts are not explained" if is_unexplained.any() else ""
     )
-    worst = explanation.explained.max()
+    worst = difference.explained_distances.max()
     reached = "" if np.isnan(worst) else f": least cosine {1 - worst:.4f}"
     return (
-        f"{served_name} is {reference} {_cause(explanation.causes)}{reached} ({reference} itself: "
+        f"{served_name} is {reference} {_causes_text(difference.causes)}{reached} ({reference} itself: "
         f"{least_cosine}){unexplained_note}"
     )
 
@@ -425,7 +429,7 @@ def verify(options: VerifyOptions, session: Session) -> Report:
     return Report.of(
         *tables,
         exit_code=ExitCode.OK if is_same else ExitCode.DIFFERENT,
-        behind={"is_same": is_same},
+        evidence={"is_same": is_same},
     )
 
 

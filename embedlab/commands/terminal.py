@@ -210,7 +210,7 @@ def _without_details(tables: Sequence[Table]) -> Sequence[Table]:
     shown_tables = [table for table in tables if not table.is_detail]
     if count := len(tables) - len(shown_tables):
         hint = f"--notes shows {count} more table{'s' * (count != 1)}"
-        shown_tables[-1] = replace(shown_tables[-1], more=hint)
+        shown_tables[-1] = replace(shown_tables[-1], hidden_note=hint)
     return shown_tables
 
 

@@ -82,8 +82,8 @@ def preview(options: TrainOptions, settings: Settings) -> tuple[Recipe, Mapping[
     from embedlab.core.recipe import recipe_to_table
     from embedlab.data.source import Source
     from embedlab.objectives.needs import require_data
-    from embedlab.training.blocks import blocks
-    from embedlab.training.stage_data import example, open_stages
+    from embedlab.training.blocks import group_stages
+    from embedlab.training.stage_data import first_example, open_stages
 
     recipe, start, own_training = selected_recipe(options, settings)
     require_data(recipe)
@@ -93,7 +93,7 @@ def preview(options: TrainOptions, settings: Settings) -> tuple[Recipe, Mapping[
     stages = open_stages(
         recipe, Source.from_settings(settings), options.planned_seeds[0], vocabulary
     )
-    order = blocks(stages, recipe.mix)
+    order = group_stages(stages, recipe.mix)
     notes = own_training.notes if own_training is not None else ()
     return recipe, {
         **({"notes": [*notes]} if notes else {}),
@@ -110,7 +110,7 @@ def preview(options: TrainOptions, settings: Settings) -> tuple[Recipe, Mapping[
                 "excluded": "; ".join(_notes_on_left_out(data, is_known=vocabulary is not None)),
                 "example": [
                     {"role": role, "sentence": sentence}
-                    for role, sentence in (example(data) if data.steps else ())
+                    for role, sentence in (first_example(data) if data.steps else ())
                 ],
             }
             for data in stages

@@ -431,7 +431,7 @@ def own_training(typed: str, overrides: Sequence[str], dev: str | None) -> OwnTr
     `data.drop` take part in what is detected. DEV is the file of the dev score; it is read as the
     file of training where it has the same columns. Without it a part of the rows is held out.
     """
-    from embedlab.core.paths import absolute
+    from embedlab.core.paths import absolute_paths
     from embedlab.data.file_name import is_row_file, parse_file_name, with_overrides
     from embedlab.data.own_columns import LABELLED, PAIRS, SCORED, SENTENCES, TRIPLETS, own_data
 
@@ -439,7 +439,7 @@ def own_training(typed: str, overrides: Sequence[str], dev: str | None) -> OwnTr
         return None
     data = own_data(with_overrides(parse_file_name(typed), overrides).text)
     values: dict[str, object] = {
-        "data.files": absolute([str(data.file.path)]),
+        "data.files": absolute_paths([str(data.file.path)]),
         "evaluate.tasks": [],
     }
     stated_values = {
@@ -465,7 +465,7 @@ def own_training(typed: str, overrides: Sequence[str], dev: str | None) -> OwnTr
         notes.append(note)
         values["evaluate.dev"] = "none"
         if file is not None:
-            path = Path(absolute([str(file.path)])[0])
+            path = Path(absolute_paths([str(file.path)])[0])
             values["evaluate.dev"] = file.with_options(path=path).text
             values |= {"data.held_out": file.held_out} if file.held_out else {}
     return OwnTraining(

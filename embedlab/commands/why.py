@@ -117,5 +117,5 @@ def why(options: WhyOptions, session: Session) -> Report:
         is_whole=comparison.is_whole,
         command="why",
         figure_subject=subject,
-        behind={"explanation": explanation},
+        evidence={"explanation": explanation},
     )

@@ -231,7 +231,7 @@ def _slice_evidence(
 
 
 _THRESHOLD = "thresholds of f1 and accuracy: chosen on other topics, never on these pairs"
-THRESHOLD = Note(_THRESHOLD, short=[_THRESHOLD])
+THRESHOLD = Note(_THRESHOLD, short_texts=[_THRESHOLD])
 
 
 def _threshold_classes(
@@ -301,7 +301,7 @@ def _undefined_notes(
             if np.ptp(values[rows]) < ROUNDING * np.abs(values[rows]).max()
         ]:
             text = f"the similarities of {', '.join(rounded)} hardly differ: rounding orders them"
-            yield Note(f"{text}{location}", short=[text], kind="doubted")
+            yield Note(f"{text}{location}", short_texts=[text], kind="doubted")
             return
 
 

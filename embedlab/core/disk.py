@@ -91,7 +91,7 @@ def read_sealed(path: Path, *, hint: str) -> bytes:
     """
     content = path.read_bytes()
     if not is_intact(content):
-        raise damaged(path, hint=hint)
+        raise damage_error(path, hint=hint)
     return content
 
 
@@ -180,14 +180,14 @@ def check_folder(folder: Path, *, hint: str) -> None:
     try:
         sums: Mapping[str, str] = dict(read_sealed_json(listing, hint=hint)["xxh3"])
     except (ValueError, KeyError, TypeError) as error:
-        raise damaged(listing, hint=hint) from error
+        raise damage_error(listing, hint=hint) from error
     for name, expected in sums.items():
         path = folder / name
         if path.is_file() and _file_digest(path) != expected:
-            raise damaged(path, hint=hint)
+            raise damage_error(path, hint=hint)
 
 
-def damaged(path: Path, *, hint: str) -> MissingError:
+def damage_error(path: Path, *, hint: str) -> MissingError:
     """Return the error of a file whose content differs from its checksum."""
     return MissingError(
         f"{str(path)!r} is damaged: its content does not match its checksum", hint=hint

@@ -25,7 +25,7 @@ STOPS = (
 
 
 @contextmanager
-def stops_given_to(receive: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+def handle_stops(receive: Callable[[int, FrameType | None], None]) -> Iterator[None]:
     """Let RECEIVE handle the signals that request an end until the block ends; one that is
     deliberately ignored, as SIGHUP under nohup, stays ignored.
     """
@@ -111,5 +111,5 @@ def stop_requests() -> Iterator[StopRequest]:
         def receive(number: int, _frame: FrameType | None) -> None:
             request.receive(number, interrupt)
 
-        with stops_given_to(receive):
+        with handle_stops(receive):
             yield request

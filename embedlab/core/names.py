@@ -116,7 +116,7 @@ def pooling_names() -> list[str]:
     return plugins.names("poolings")
 
 
-def known_pooling(name: str) -> str:
+def check_pooling(name: str) -> str:
     """Return the NAME of a pooling; another one is a UsageError with the nearest, one of a plug-in
     that cannot be used an error.
     """

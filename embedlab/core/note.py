@@ -59,27 +59,27 @@ class Note(str):
     plain text as it is. What depends on a note depends on its kind, never on its text.
     """
 
-    __slots__ = ("kind", "models", "short")
+    __slots__ = ("kind", "models", "short_texts")
     kind: NoteKind
     models: tuple[str, ...]
-    short: tuple[str, ...]
+    short_texts: tuple[str, ...]
 
     def __new__(
         cls,
         text: str,
         *,
         models: Sequence[str] = (),
-        short: Sequence[str] = (),
+        short_texts: Sequence[str] = (),
         kind: NoteKind = "remark",
     ) -> Self:
         """Return the note of TEXT."""
         note = super().__new__(cls, text)
-        note.kind, note.models, note.short = kind, tuple(models), tuple(short)
+        note.kind, note.models, note.short_texts = kind, tuple(models), tuple(short_texts)
         return note
 
     def with_text(self, text: str) -> "Note":
         """Return the same note with another full text."""
-        return Note(text, models=self.models, short=self.short, kind=self.kind)
+        return Note(text, models=self.models, short_texts=self.short_texts, kind=self.kind)
 
 
 def kind_of(note: str) -> NoteKind:
@@ -120,7 +120,7 @@ def shown_notes(
     models: dict[tuple[NoteKind, str], list[str]] = {}  # of each phrase
     for note in notes:
         concerned = note.models if isinstance(note, Note) else ()
-        for phrase in note.short if isinstance(note, Note) else (note,):
+        for phrase in note.short_texts if isinstance(note, Note) else (note,):
             models.setdefault((kind_of(note), one_line(phrase)), []).extend(concerned)
     phrases: dict[tuple[NoteKind, tuple[str, ...]], list[str]] = {}
     for (kind, phrase), names in models.items():
@@ -151,7 +151,7 @@ def shown_notes(
         limit = "! " if _WEIGHTS[kind] in _LIMITS else ""
         advice = f" ({_ADVICE[kind]})" if kind in _ADVICE else ""  # what to do about it
         other_lines.append(one_line(f"{limit}{text}{advice}"))
-    hidden = sum(isinstance(note, Note) and not note.short for note in notes)
+    hidden = sum(isinstance(note, Note) and not note.short_texts for note in notes)
     hidden += len(lines) - len(sign_lines) - len(other_lines)
     more_line = [more.format(count=hidden, notes="note" if hidden == 1 else "notes")]
     return [*sign_lines, *other_lines, *(more_line if hidden else [])]

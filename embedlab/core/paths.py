@@ -115,7 +115,7 @@ def _hash(path: Path, size: int, changed_ns: int) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def absolute(files: Sequence[str], folder: Path | None = None) -> list[str]:
+def absolute_paths(files: Sequence[str], folder: Path | None = None) -> list[str]:
     """Return FILES as absolute paths; relative ones are in FOLDER, or in the working folder."""
     return [os.path.abspath((folder or Path()) / typed_path(file)) for file in files]  # noqa: PTH100 - a link stays a link
 
@@ -135,7 +135,7 @@ def place_files(values: dict[str, Any], folder: Path) -> dict[str, Any]:
             and isinstance(files, list)
             and all(isinstance(file, str) for file in files)
         ):
-            data["files"] = absolute(files, folder)
+            data["files"] = absolute_paths(files, folder)
     return values
 
 

@@ -305,7 +305,7 @@ class Plugin:
                 hint="update or uninstall the package",
             ) from error
 
-    def checked(self, instance: Any, cls: type[T], *, named: bool = False) -> T:
+    def check_instance(self, instance: Any, cls: type[T], *, named: bool = False) -> T:
         """Return what loading gave, INSTANCE, if it is a CLS; NAMED says that it must have the
         plug-in's name.
         """
@@ -338,7 +338,7 @@ def discover(kind: Kind) -> tuple[Plugin, ...]:
 
     What may not be used, as its name is shipped or used before it, has a fault.
     """
-    usable, checked = dict(_shipped(kind)), []
+    usable, checked = dict(_shipped_plugins(kind)), []
     for plugin in added_plugins(kind):
         error = plugin.fault or _name_fault(plugin, usable.get(plugin.name))
         if error is None:
@@ -346,7 +346,7 @@ def discover(kind: Kind) -> tuple[Plugin, ...]:
         else:
             _note(error)
         checked.append(replace(plugin, fault=error))
-    return (*_shipped(kind).values(), *checked)
+    return (*_shipped_plugins(kind).values(), *checked)
 
 
 def added_plugins(kind: Kind) -> tuple[Plugin, ...]:
@@ -365,14 +365,14 @@ def names(kind: Kind) -> list[str]:
 
 def shipped_names(kind: Kind) -> list[str]:
     """Return the names of a KIND that embedlab ships."""
-    return list(_shipped(kind))
+    return list(_shipped_plugins(kind))
 
 
 def find(kind: Kind, name: str) -> Plugin | None:
     """Return what is called NAME, or None; what only plug-ins with a fault offer is returned with
     it.
     """
-    if plugin := _shipped(kind).get(
+    if plugin := _shipped_plugins(kind).get(
         name
     ):  # no plug-in can hide it, so that none has to be looked for
         return plugin
@@ -398,7 +398,7 @@ def require(
     return plugin
 
 
-def loaded(kind: Kind, load: Callable[[Plugin], T]) -> dict[str, T]:
+def load_all(kind: Kind, load: Callable[[Plugin], T]) -> dict[str, T]:
     """LOAD everything of a KIND that this process can load, by name; what fails is noted and left
     out.
     """
@@ -497,7 +497,7 @@ def _name_fault(plugin: Plugin, namesake: Plugin | None) -> EmbedlabError | None
             hint="begin with a letter or digit, then letters, digits, . _ -",
         )
     if plugin.name in RESERVED[plugin.kind] or (
-        plugin.kind == "datasets" and plugin.name in _shipped("tasks")
+        plugin.kind == "datasets" and plugin.name in _shipped_plugins("tasks")
     ):
         return MissingError(f"{plugin.title} is not used: the name is reserved", hint="rename it")
     if namesake is None:
@@ -546,7 +546,7 @@ def _of_files(kind: Kind) -> Iterator[Plugin]:
 
 
 @cache
-def _shipped(kind: Kind) -> Mapping[str, Plugin]:
+def _shipped_plugins(kind: Kind) -> Mapping[str, Plugin]:
     """What embedlab ships of a KIND, by name."""
     shipped = [*_shipped_modules(kind)] if kind in _FOLDERS else []
     for path in CORPORA_FOLDER.glob("*.toml") if kind == "datasets" else ():

@@ -25,7 +25,7 @@ def python_command(*arguments: str, module: str = "embedlab") -> tuple[str, ...]
     return (sys.executable, "-P", "-m", module, *arguments)
 
 
-def isolated(environment: Mapping[str, str]) -> dict[str, str]:
+def isolated_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """Return ENVIRONMENT for a process that imports nothing from the working folder, except from a
     source checkout of embedlab itself.
     """
@@ -53,7 +53,9 @@ def start(
     import subprocess  # only where a process is started
 
     return subprocess.Popen(
-        command, env=isolated(os.environ if environment is None else environment), **options
+        command,
+        env=isolated_environment(os.environ if environment is None else environment),
+        **options,
     )
 
 
@@ -80,5 +82,5 @@ async def start_piped(command: Sequence[str], *, stderr: Any) -> "asyncio.subpro
         stdout=pipe,
         stderr=stderr,
         start_new_session=True,
-        env=isolated(os.environ),
+        env=isolated_environment(os.environ),
     )

@@ -15,7 +15,7 @@ from embedlab.core.errors import Hint, RecipeValue, UsageError
 from embedlab.core.names import (
     DEFAULT_TASK,
     can_load_objective,
-    known_pooling,
+    check_pooling,
     objective_names,
     objective_options,
     recipe_path,
@@ -31,7 +31,7 @@ from embedlab.core.overrides import (
     set_values,
     short_keys,
 )
-from embedlab.core.paths import absolute, place_files, published_name
+from embedlab.core.paths import absolute_paths, place_files, published_name
 from embedlab.core.schema import TomlTable, build, known_keys, quote, read_toml, table, unbuild
 
 
@@ -254,8 +254,8 @@ class Recipe:
         values = recipe_to_table(self)
         del values["summary"]
         for stage in values["stage"]:
-            stage["objective"] = identifying(stage["objective"])
-        values["evaluate"] = decisive(values["evaluate"])
+            stage["objective"] = identifying_options(stage["objective"])
+        values["evaluate"] = decisive_settings(values["evaluate"])
         return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
 
 
@@ -337,7 +337,7 @@ def _check_pooling(encoder: EncoderSection, where: str) -> None:
     """Refuse a pooling that does not exist."""
     try:
         for pooling in encoder.pooling.split("+"):  # several are concatenated
-            known_pooling(pooling)
+            check_pooling(pooling)
     except UsageError as error:
         raise UsageError(
             f"{where}: 'encoder.pooling' is {quote(encoder.pooling)}: not a pooling",
@@ -432,7 +432,7 @@ def objective_values(objective: ObjectiveSection) -> TomlTable:
     return options.plain() if isinstance(options, RawOptions) else dict(unbuild(options))
 
 
-def decisive(evaluate: TomlTable) -> TomlTable:
+def decisive_settings(evaluate: TomlTable) -> TomlTable:
     """Return the part of a recipe's table [evaluate] that can change the trained model."""
     return {key: value for key, value in evaluate.items() if key not in {"tasks", "log_every"}}
 
@@ -491,7 +491,7 @@ def _stage(stage: _StageTable, where: str, prefix: str, *, is_stored: bool) -> S
     """
     data, options = stage.data, dict(stage.objective)
     if data.files is not None:
-        data = dataclasses.replace(data, files=tuple(absolute(data.files)))
+        data = dataclasses.replace(data, files=tuple(absolute_paths(data.files)))
     elif not data.datasets:
         raise UsageError(
             f"{where}: '{prefix}.data.datasets' is missing",
@@ -519,7 +519,7 @@ def _stage(stage: _StageTable, where: str, prefix: str, *, is_stored: bool) -> S
     return Stage(data=data, objective=objective, optim=stage.optim)
 
 
-def identifying(objective: TomlTable) -> TomlTable:
+def identifying_options(objective: TomlTable) -> TomlTable:
     """Return the part of an OBJECTIVE's table that identifies it: without what runs did before
     there was an option for it.
     """

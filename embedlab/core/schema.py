@@ -133,17 +133,17 @@ def parse_toml(text: str) -> TomlTable:
     if len(text) > LONGEST_CACHED:
         return _parse.__wrapped__(text)
     try:
-        values: TomlTable = _copied(_parse(text))
+        values: TomlTable = _copy_tables(_parse(text))
     except RecursionError:  # of the copy: the caller refuses what is nested that deep
         return _parse.__wrapped__(text)
     return values
 
 
-def _copied(value: Any) -> Any:
+def _copy_tables(value: Any) -> Any:
     """Copy tables and lists; all other values of TOML are immutable."""
     if isinstance(value, dict):
-        return {key: _copied(inner) for key, inner in value.items()}
-    return [_copied(inner) for inner in value] if isinstance(value, list) else value
+        return {key: _copy_tables(inner) for key, inner in value.items()}
+    return [_copy_tables(inner) for inner in value] if isinstance(value, list) else value
 
 
 @lru_cache(
@@ -190,7 +190,7 @@ def build(
     refuse_flaws(values, where=where, prefix=prefix)
     try:
         return typing.cast(
-            "T", _checked(typing.cast("Any", cls), json.dumps(values, default=str), not is_text)
+            "T", _validate(typing.cast("Any", cls), json.dumps(values, default=str), not is_text)
         )
     except pydantic.ValidationError as error:
         raise _usage_error(cls, _first_error(error), values, where, prefix, example) from error
@@ -215,11 +215,11 @@ def read_json(cls: type[T], content: bytes | str, *, where: Path, schema: int, h
         instance: T = adapter(typing.cast("Any", cls)).validate_json(content, strict=True)
         problem = ""
     except pydantic.ValidationError as error:
-        problem = _described(cls, _first_error(error), content)
+        problem = _describe_error(cls, _first_error(error), content)
     # it may hold a NUL character or an integer that is too long, and needs a full check
     is_suspicious = b"\\u0000" in content or b"9" * 20 in content.translate(_DIGITS)
     if problem or is_suspicious or getattr(instance, "schema", schema) > schema:
-        values = _plain(content)
+        values = _parse_json(content)
         if (
             isinstance(values, dict)
             and isinstance(values.get("schema"), int)
@@ -236,7 +236,7 @@ def read_json(cls: type[T], content: bytes | str, *, where: Path, schema: int, h
     return instance
 
 
-def _plain(content: bytes) -> Any:
+def _parse_json(content: bytes) -> Any:
     """Return the values in JSON text as they are; None if it is not JSON."""
     from pydantic_core import from_json
 
@@ -247,7 +247,7 @@ def _plain(content: bytes) -> Any:
 
 
 @lru_cache(maxsize=4096)
-def _checked(cls: Any, text: str, is_strict: bool) -> Any:
+def _validate(cls: Any, text: str, is_strict: bool) -> Any:
     """Return a cached frozen CLS: a grid's ten thousand recipes share equal tables."""
     # Validation from JSON accepts arrays for tuples, while every other type stays strict.
     return adapter(cls).validate_json(text, strict=is_strict)
@@ -355,10 +355,10 @@ def _fault(key: str, error: Mapping[str, Any]) -> str:
     return f"{f'{key!r} is ' * bool(key)}{quote(error['input'])}: {reason_of(error)}"
 
 
-def _described(cls: type, error: Mapping[str, Any], content: bytes) -> str:
+def _describe_error(cls: type, error: Mapping[str, Any], content: bytes) -> str:
     if error["type"] == "json_invalid":
         return f"not valid JSON: {error['ctx']['error']}"
-    key = dotted(_location(error, _plain(content)))
+    key = dotted(_location(error, _parse_json(content)))
     if error["type"] in _MISSING_KEY:
         return f"{key!r} is missing"
     return _fault(key, error)

@@ -245,7 +245,7 @@ def named_plugins() -> list[Path]:
 
 
 @contextmanager
-def files_named(config: Path | None, plugins: Sequence[Path]) -> Iterator[None]:
+def name_files(config: Path | None, plugins: Sequence[Path]) -> Iterator[None]:
     """Let this process, and those that it starts meanwhile, read the settings in the file CONFIG
     and use the files of PLUGINS too.
     """

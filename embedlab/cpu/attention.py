@@ -49,16 +49,17 @@ class FilledAttention(torch.autograd.Function):
         queries = query_places.spread(query)
         keys, values = key_places.spread(key), key_places.spread(value)
         weights = [
-            _weights(_wide(first), _wide(second), filling, scale)
+            _weights(_widen(first), _widen(second), filling, scale)
             for first, second, filling in zip(queries, keys, layout.fillings, strict=True)
         ]
         blocks = list(zip(queries, keys, values, weights, _masks(weights, dropout), strict=True))
         mixed = [
-            _dropped(block, mask).to(states.dtype) @ states for _, _, states, block, mask in blocks
+            _apply_dropout(block, mask).to(states.dtype) @ states
+            for _, _, states, block, mask in blocks
         ]
         context.save_for_backward(*chain.from_iterable(blocks))
         context.layout, context.scale, context.tokens = layout, scale, (len(query), len(key))
-        return query_places.gathered(mixed, len(query))
+        return query_places.gather(mixed, len(query))
 
     @staticmethod
     @once_differentiable
@@ -72,8 +73,8 @@ class FilledAttention(torch.autograd.Function):
             for output_gradient, (queries, keys, values, weights, mask) in zip(
                 given_blocks, blocks, strict=True
             ):
-                dropped = _dropped(weights, mask).to(values.dtype)
-                of_weights = _dropped(_wide(output_gradient @ values.transpose(1, 2)), mask)
+                dropped = _apply_dropout(weights, mask).to(values.dtype)
+                of_weights = _apply_dropout(_widen(output_gradient @ values.transpose(1, 2)), mask)
                 of_scores = torch._softmax_backward_data(of_weights, weights, 2, weights.dtype)
                 of_scores = of_scores.mul_(context.scale).to(keys.dtype)
                 gradients[0].append(of_scores @ keys)
@@ -82,9 +83,9 @@ class FilledAttention(torch.autograd.Function):
         query_tokens, tokens = context.tokens
         of_query, of_key, of_value = gradients
         return (
-            layout.query_places.gathered(of_query, query_tokens),
-            layout.key_places.gathered(of_key, tokens),
-            layout.key_places.gathered(of_value, tokens),
+            layout.query_places.gather(of_query, query_tokens),
+            layout.key_places.gather(of_key, tokens),
+            layout.key_places.gather(of_value, tokens),
             None,
             None,
             None,
@@ -108,11 +109,11 @@ def _masks(weights: Sequence[Tensor], dropout: float) -> Sequence[Tensor | None]
     return [mask.view_as(block) for mask, block in zip(masks, weights, strict=True)]
 
 
-def _dropped(weights: Tensor, mask: Tensor | None) -> Tensor:
+def _apply_dropout(weights: Tensor, mask: Tensor | None) -> Tensor:
     return weights if mask is None else weights * mask
 
 
-def _wide(states: Tensor) -> Tensor:
+def _widen(states: Tensor) -> Tensor:
     return states.to(torch.promote_types(states.dtype, torch.float32))
 
 
@@ -145,9 +146,9 @@ def attend(
     with torch.autocast(query.device.type, enabled=False):
         # In training, a pass without gradients computes as the following one with gradients.
         if torch.is_inference_mode_enabled() and dropout == 0:
-            return _encoded(query, key, value, slices, scale)
+            return _attend_in_encoding(query, key, value, slices, scale)
         if len(short_spans) == len(spans):
-            return _trained(query, key, value, spans, scale, dropout)
+            return _attend_in_training(query, key, value, spans, scale, dropout)
         outputs = []
         if short_spans:
             _, query_slice, key_slice = slices[len(short_spans) - 1]
@@ -156,14 +157,14 @@ def attend(
                 key[: key_slice.stop],
                 value[: key_slice.stop],
             )
-            outputs = [_trained(*short_states, short_spans, scale, dropout)]
+            outputs = [_attend_in_training(*short_states, short_spans, scale, dropout)]
         for span, query_slice, key_slice in slices[len(short_spans) :]:
-            states = _split(span, query[query_slice], key[key_slice], value[key_slice])
-            outputs.append(_fused(states, scale).transpose(1, 2).flatten(0, 1))
+            states = _split_sentences(span, query[query_slice], key[key_slice], value[key_slice])
+            outputs.append(_attend_fused(states, scale).transpose(1, 2).flatten(0, 1))
         return torch.cat([*outputs, torch.zeros_like(query[slices[-1][1].stop :])])
 
 
-def _trained(
+def _attend_in_training(
     query: Tensor,
     key: Tensor,
     value: Tensor,
@@ -183,28 +184,28 @@ def _trained(
     return attended.to(kind)
 
 
-def _encoded(
+def _attend_in_encoding(
     query: Tensor, key: Tensor, value: Tensor, slices: Sequence[SpanSlices], scale: float
 ) -> Tensor:
     """Return the attention of all spans without storing anything for gradients."""
     mixed = allocate(query, len(query), slices[-1][1].stop)
     for span, query_slice, key_slice in slices:
-        states = _split(span, query[query_slice], key[key_slice], value[key_slice])
+        states = _split_sentences(span, query[query_slice], key[key_slice], value[key_slice])
         if span.tokens >= FUSED_TOKENS:
-            mixed_values = _fused(states, scale)
+            mixed_values = _attend_fused(states, scale)
         else:
             queries, keys, values = (_heads(split) for split in states)
             mixed_values = (_softmax(queries, keys, scale) @ values).view(states[0].shape)
-        _split(span, mixed[query_slice])[0].copy_(mixed_values)
+        _split_sentences(span, mixed[query_slice])[0].copy_(mixed_values)
     return mixed
 
 
-def _split(span: TokenSpan, *states: Tensor) -> list[Tensor]:
+def _split_sentences(span: TokenSpan, *states: Tensor) -> list[Tensor]:
     """View each (tokens of all, heads, head dim) as (sentences, heads, tokens, head dim)."""
     return [tensor.view(span.sentences, -1, *tensor.shape[1:]).transpose(1, 2) for tensor in states]
 
 
-def _fused(states: Sequence[Tensor], scale: float) -> Tensor:
+def _attend_fused(states: Sequence[Tensor], scale: float) -> Tensor:
     query, key, value = states
     return F.scaled_dot_product_attention(query, key, value, scale=scale)
 

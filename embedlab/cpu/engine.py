@@ -83,12 +83,12 @@ def prepare_backbone(
 
 def describe_engine(*, is_on: bool) -> str:
     """Describe in one line what the engine does on this machine; IS_ON is the user's choice."""
-    from embedlab.cpu.linear import why_not
+    from embedlab.cpu.linear import why_not_multiplied
 
     if not is_on:
         return "off: transformers and torch do all the work"
     kinds = {"float32": torch.float32, "bf16": torch.bfloat16}
-    reasons = {name: why_not(kind) for name, kind in kinds.items()}
+    reasons = {name: why_not_multiplied(kind) for name, kind in kinds.items()}
     multiplied = " and ".join(name for name, reason in reasons.items() if not reason)
     unused = [f"not {name}: {reason}" for name, reason in reasons.items() if reason]
     does = f"oneDNN multiplies {multiplied}" if multiplied else "without oneDNN's linear layers"

@@ -69,11 +69,14 @@ class Forward:
         """Return the vectors of a call, (batch, dim), without computing padding."""
         pack = pack_sentences(mask, is_first_only=self.is_first_only, is_padded=self.uses_onednn)
         inputs = {**inputs, "position_ids": self.positions(inputs["input_ids"])}
-        rows = {name: values.flatten()[pack.places].unsqueeze(0) for name, values in inputs.items()}
+        rows = {
+            name: values.flatten()[pack.flat_indices].unsqueeze(0)
+            for name, values in inputs.items()
+        }
         vectors: Tensor = self.backbone(**rows, pack=pack).last_hidden_state.squeeze(0).float()
         if not self.is_first_only:
             sizes = pack.sizes
-            masks = counted.flatten()[pack.places[: sum(sizes)]].split(sizes)
+            masks = counted.flatten()[pack.flat_indices[: sum(sizes)]].split(sizes)
             vectors_by_span = zip(
                 pack.spans, vectors[: sum(sizes)].split(sizes), masks, strict=True
             )

@@ -141,7 +141,7 @@ def use_onednn(backbone: nn.Module) -> bool:
     for module in list(backbone.modules()):
         for name, child in list(module.named_children()):
             if type(child) is nn.Linear and min(child.weight.shape) >= SMALL:
-                setattr(module, name, _fast(child))
+                setattr(module, name, _fast_linear(child))
         for layer, function in FOLLOWED:
             linear, activation = getattr(module, layer, None), getattr(module, function, None)
             if (
@@ -164,11 +164,11 @@ def forget_weights(backbone: nn.Module) -> None:
 @cache  # called for each product
 def can_multiply(kind: torch.dtype) -> bool:
     """Return whether oneDNN can multiply this dtype on this machine."""
-    return not why_not(kind)
+    return not why_not_multiplied(kind)
 
 
 @cache
-def why_not(kind: torch.dtype) -> str:
+def why_not_multiplied(kind: torch.dtype) -> str:
     """Return why oneDNN cannot multiply this dtype on this machine, in a few words; empty where it
     can.
     """
@@ -182,7 +182,7 @@ def why_not(kind: torch.dtype) -> str:
         is_supported = getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", None)
         if is_supported is None or not is_supported():
             return "the processor lacks its instructions"
-    return flaw(kind)
+    return operator_fault(kind)
 
 
 def is_multiplying(kind: torch.dtype) -> bool:
@@ -223,7 +223,7 @@ def _version(weight: Tensor) -> int:
     )  # torch counts no changes of tensors made in inference mode
 
 
-def _fast(layer: nn.Linear) -> FastLinear:
+def _fast_linear(layer: nn.Linear) -> FastLinear:
     fast = FastLinear(
         layer.in_features, layer.out_features, bias=layer.bias is not None, device="meta"
     )
@@ -251,7 +251,7 @@ ROWS, IN, OUT = 5, 24, 40  # of the test product, none a multiple of another
 TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 3e-2}
 
 
-def flaw(kind: torch.dtype) -> str:
+def operator_fault(kind: torch.dtype) -> str:
     """Return what is wrong with the operators for this dtype, in a few words; empty if nothing
     is.
     """
@@ -264,14 +264,14 @@ def flaw(kind: torch.dtype) -> str:
             torch.no_grad(),
             torch.autocast("cpu", enabled=False),
         ):
-            faulty_use = _wrong(kind)
+            faulty_use = find_faulty_use(kind)
     except (RuntimeError, TypeError, ValueError) as error:
         first_line, _, _ = str(error).partition("\n")
         return f"mkldnn.{OPERATORS[0]} fails: {first_line}"
     return f"mkldnn.{OPERATORS[0]} gives wrong numbers {faulty_use}" if faulty_use else ""
 
 
-def _wrong(kind: torch.dtype) -> str:
+def find_faulty_use(kind: torch.dtype) -> str:
     """Return the use of the operators that gives wrong numbers; empty if none does."""
     # No random numbers: torch's generator belongs to the training that comes after.
     shapes = ((ROWS, IN), (OUT, IN), (OUT,))

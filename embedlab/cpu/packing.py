@@ -40,7 +40,7 @@ class Pack:
 
     # (tokens,) index of each token in the flattened padded batch; after those of the sentences,
     # fillers
-    places: Tensor
+    flat_indices: Tensor
     order: Tensor  # (sentences,) the packed sentences' indices in the padded batch
     spans: tuple[tuple[int, int], ...]  # (sentences, tokens in each) one after the other
     # (sentences,) indices of the first tokens in the row, where no others are needed
@@ -72,7 +72,7 @@ def pack_sentences(mask: Tensor, *, is_first_only: bool = False, is_padded: bool
     lengths = lengths[order]
     spans = tuple((len(list(run)), length) for length, run in groupby(lengths.tolist()))
     first_rows = lengths.cumsum(dim=0) - lengths if is_first_only else None
-    return Pack(places=rows, order=order, spans=spans, firsts=first_rows)
+    return Pack(flat_indices=rows, order=order, spans=spans, firsts=first_rows)
 
 
 def can_pack(backbone: PreTrainedModel) -> bool:
@@ -114,10 +114,10 @@ def make_packable(backbone: PreTrainedModel) -> None:
     last_layer.register_forward_pre_hook(_take_firsts, with_kwargs=True)
     for module in backbone.modules():
         if any(hasattr(module, names[0]) for names in (PROJECTIONS, DISTILBERT_PROJECTIONS)):
-            module.register_forward_pre_hook(_narrow_once)
+            module.register_forward_pre_hook(_narrow_states)
 
 
-def _narrow_once(attention: nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, ...] | None:
+def _narrow_states(attention: nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, ...] | None:
     """Cast the states to bf16 once under autocast instead of in each projection; these
     architectures add them up elsewhere.
     """

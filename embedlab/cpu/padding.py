@@ -90,7 +90,7 @@ class BlockPositions:
             spread.index_copy_(0, self.targets, states.flatten(0, 1)[: len(self.targets)])
         )
 
-    def gathered(self, blocks: Sequence[Tensor], tokens: int) -> Tensor:
+    def gather(self, blocks: Sequence[Tensor], tokens: int) -> Tensor:
         """Map blocks to (TOKENS, heads, dim); rows after the sentences are zero."""
         states = torch.cat([block.flatten(0, 1) for block in blocks])
         rows = allocate(states, tokens * self.heads, len(self.targets))

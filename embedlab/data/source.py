@@ -82,7 +82,7 @@ Opened = TypeVar("Opened")
 
 def all_datasets() -> Mapping[str, Dataset]:
     """Every dataset by its name: the files of embedlab/data/corpora, and those of plug-ins."""
-    return plugins.loaded("datasets", _load)
+    return plugins.load_all("datasets", _load)
 
 
 def dataset_names(kind: DatasetKind | None = None) -> list[str]:
@@ -106,7 +106,7 @@ def _load(plugin: Plugin) -> Dataset:
     plugin_object = plugin.load()
     if isinstance(plugin_object, Path):
         return read_corpus(plugin_object)
-    return plugin.checked(plugin_object, Dataset, named=True)
+    return plugin.check_instance(plugin_object, Dataset, named=True)
 
 
 @lru_cache(

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.core.cache import cached
+from embedlab.core.cache import load_cached
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.foreign_files import MIB, refuse_foreign
 from embedlab.core.frame_files import read_table, write_table
@@ -126,7 +126,7 @@ def _open_corpus(name: str, source: Source, cache: Path) -> StatedCorpus:
                 continue
             key = sha256(repr((dataset_name, sorted(hashes.items()))).encode()).hexdigest()[:16]
             path = cache / f"{key}.parquet"
-            if (text := cached(path, _read_text)) is None:
+            if (text := load_cached(path, _read_text)) is None:
                 frame = source.open_split(chosen, TRAIN).frame
                 text = len(frame), KnownText.of([frame])
                 _write_text(path, *text)

@@ -22,7 +22,7 @@ from embedlab.models.encoder_kind import combined_fingerprint
 from embedlab.models.folder import Usage, read_intact_usage
 from embedlab.models.folder_identity import used_fingerprint, weight_parts
 from embedlab.models.hub import hub_folder
-from embedlab.models.reading import Wishes
+from embedlab.models.reading import UsageOptions
 
 SPREAD = 0.02  # of new weights, where a config states none: BERT's
 
@@ -40,7 +40,7 @@ def load_transformer(
     machine: Machine,
     *,
     name: str | None = None,
-    wishes: Wishes | None = None,
+    wishes: UsageOptions | None = None,
     revision: str | None = None,
     note: str | None = None,
     lora: Lora | None = None,

@@ -23,7 +23,7 @@ from embedlab.core.settings import Settings
 from embedlab.encoders.encoder import PairScorer
 from embedlab.encoders.loading import scorer_for
 from embedlab.models.catalog import resolve
-from embedlab.models.location import pinned
+from embedlab.models.location import pin_snapshots
 
 ROUNDS = 3
 WARM, FEWEST = 16, 32  # sentences
@@ -37,7 +37,7 @@ class MeasuredCost:
     milliseconds: tuple[float, ...]  # a sentence, one number a round
     sentences: int  # of a round
     memory_mib: float  # the largest that the process had, Python and its libraries included
-    is_of_pairs: bool
+    scores_pairs: bool
     device: str
     threads: int
     processor: str
@@ -101,14 +101,14 @@ def main() -> int:
     sentences = json.loads(sys.stdin.buffer.read())
     hardware = machine(settings)
     scorer = scorer_for(
-        pinned(resolve(name, settings.runs).members[0], offline=settings.offline), settings
+        pin_snapshots(resolve(name, settings.runs).members[0], offline=settings.offline), settings
     )
     times, count = measure(scorer, sentences)
     cost = MeasuredCost(
         milliseconds=tuple(times),
         sentences=count,
         memory_mib=peak_memory_mib(),
-        is_of_pairs=not hasattr(scorer, "encode"),
+        scores_pairs=not hasattr(scorer, "encode"),
         device=hardware.device.type,
         threads=hardware.threads,
         processor=processor_name(),

@@ -20,9 +20,9 @@ from embedlab.core.disk import CHECKSUMS, check_folder
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.session import ProgressCallback
 from embedlab.encoders.device import Machine
-from embedlab.encoders.encoder import Counting, EncoderFacts, TextPair, distinct
+from embedlab.encoders.encoder import CountingEncoder, EncoderFacts, TextPair, distinct_texts
 from embedlab.encoders.pretrained import load_tokenizer, load_with_head
-from embedlab.encoders.tokens import TokenRows, are_unknown, budget_batches, tokenised
+from embedlab.encoders.tokens import TokenRows, are_unknown, budget_batches, tokenise_texts
 from embedlab.encoders.transformer import BATCH_TOKENS, TOKENISED_AT_ONCE
 from embedlab.encoders.weight_checks import vocabulary_notes
 from embedlab.models.catalog import ModelSpec
@@ -38,7 +38,7 @@ ACTIVATIONS: Mapping[Activation, Callable[[Tensor], Tensor]] = {
 }
 
 
-class CrossEncoderScorer(Counting):
+class CrossEncoderScorer(CountingEncoder):
     """Similarities of pairs, each distinct pair (a, b) computed once; in float32 none depends on
     what else is in its batch.
     """
@@ -74,14 +74,14 @@ class CrossEncoderScorer(Counting):
     ) -> NDArray[np.float32]:
         """Similarity of each pair as it is given; (pairs,)."""
         pairs = [TextPair(first=a, second=b) for a, b in zip(first, second, strict=True)]
-        unique, index = distinct(pairs)
+        unique, index = distinct_texts(pairs)
         scores = np.empty(len(unique), np.float32)
         for start in range(0, len(unique), TOKENISED_AT_ONCE):
             block = slice(start, start + TOKENISED_AT_ONCE)
             rows = self.token_ids(unique[block])
             self.count("truncated", unique[block], rows.truncated)
             self.count("unknown_texts", unique[block], are_unknown(rows, self._tokenizer))
-            for batch, similarity in self._scored(rows):
+            for batch, similarity in self._score_rows(rows):
                 scores[block][batch] = similarity.cpu().numpy()
                 start += len(batch)
                 if progress is not None:
@@ -95,7 +95,7 @@ class CrossEncoderScorer(Counting):
 
     def token_ids(self, pairs: Sequence[TextPair]) -> TokenRows:
         """The token ids of each pair, the longer text cut first where both do not fit."""
-        return tokenised(
+        return tokenise_texts(
             self._tokenizer,
             self.usage.reading,
             pairs,
@@ -104,7 +104,7 @@ class CrossEncoderScorer(Counting):
             words=self._words,
         )
 
-    def _scored(self, rows: TokenRows) -> Iterator[tuple[NDArray[np.intp], Tensor]]:
+    def _score_rows(self, rows: TokenRows) -> Iterator[tuple[NDArray[np.intp], Tensor]]:
         """Yield the places of rows of token ids, batch by batch, and their similarities."""
         device, padding = self._machine.device, self._model.config.pad_token_id
         # decoders do not find the end of a padded text without the token of padding

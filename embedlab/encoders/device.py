@@ -184,12 +184,12 @@ def give_the_same_bits() -> None:
     torch.backends.cuda.enable_cudnn_sdp(False)
 
 
-def is_apart(device: torch.device) -> bool:
+def is_asynchronous(device: torch.device) -> bool:
     """Return whether DEVICE computes beside this process, which would wait for each copy back."""
     return device.type != "cpu"
 
 
-def sent(values: Tensor, device: torch.device) -> Tensor:
+def send_tensor(values: Tensor, device: torch.device) -> Tensor:
     """Move VALUES to DEVICE without blocking; to a GPU from pinned memory, so that the copy does
     not wait for what runs there.
     """

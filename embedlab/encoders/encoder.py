@@ -36,7 +36,7 @@ Text = str | TextPair
 """What an encoder reads; pairs are for transformers alone."""
 
 
-def characters(text: Text) -> int:
+def count_characters(text: Text) -> int:
     """Return the length of a sentence, or of the two texts of a pair together."""
     return len(text) if isinstance(text, str) else len(text.first) + len(text.second)
 
@@ -85,10 +85,10 @@ class RefusedTextsError(EmbedlabError):
         refused: Iterable[tuple[str, str]],
         vectors: NDArray[np.float32] | None = None,
     ) -> None:
-        self.who, self.refused = encoder_name, tuple(refused)
+        self.encoder_name, self.refused = encoder_name, tuple(refused)
         self.vectors = np.empty((0, 0), np.float32) if vectors is None else vectors
         count = len(self.refused)
-        examples = first_few((_named(text) for text, _ in self.refused), SHOWN, separator="; ")
+        examples = first_few((_quote_text(text) for text, _ in self.refused), SHOWN, separator="; ")
         super().__init__(
             f"{encoder_name} refuses {f'{count} texts' if count > 1 else 'a text'}, even alone "
             f"({self.refused[0][1]}): {examples}",
@@ -97,7 +97,7 @@ class RefusedTextsError(EmbedlabError):
         )
 
 
-def _named(text: str) -> str:
+def _quote_text(text: str) -> str:
     line = one_line(text)
     if len(line) <= LENGTH:
         return repr(line)
@@ -154,7 +154,7 @@ def odd_texts(zero_count: int, unknown_count: int) -> tuple[str, ...]:
     )
 
 
-class Described(Protocol):
+class DescribedModel(Protocol):
     """A model with everything that must accompany its numbers."""
 
     @property
@@ -170,7 +170,7 @@ class Described(Protocol):
         """Facts of the work so far, to be reported with its numbers."""
 
 
-class PairScorer(Described, Protocol):
+class PairScorer(DescribedModel, Protocol):
     """Scores pairs: two lists of sentences in, one similarity per pair out."""
 
     def score(
@@ -211,7 +211,7 @@ class Encoder(PairScorer, Protocol):
         """
 
 
-def distinct(sentences: Sequence[T]) -> tuple[list[T], NDArray[np.intp]]:
+def distinct_texts(sentences: Sequence[T]) -> tuple[list[T], NDArray[np.intp]]:
     """Return each distinct sentence once, in order of first appearance, and the index of every
     input sentence among them.
     """
@@ -222,7 +222,7 @@ def distinct(sentences: Sequence[T]) -> tuple[list[T], NDArray[np.intp]]:
     return list(index_of_sentence), np.array(index, np.intp)
 
 
-def shifted(
+def shift_progress(
     progress: ProgressCallback | None, steps_before: int, total: int
 ) -> ProgressCallback | None:
     """Return a callback that reports the progress of one part of the work as progress of the
@@ -231,7 +231,7 @@ def shifted(
     return None if progress is None else lambda done, _: progress(steps_before + done, total)
 
 
-class Counting:
+class CountingEncoder:
     """A model with facts that hold whatever it has encoded, and counts of what it has."""
 
     stated = EncoderFacts()
@@ -253,14 +253,16 @@ class Counting:
         return replace(self.stated, **counts, notes=(*self.stated.notes, *self.number_notes))
 
 
-class VectorScorer(Counting):
+class VectorScorer(CountingEncoder):
     """A model that scores two texts by the similarity of their vectors."""
 
     similarity: Similarity = "cosine"
 
-    without: frozenset[str] = frozenset()  # texts that another model refuses: none has a vector
+    refused_texts: frozenset[str] = (
+        frozenset()
+    )  # texts that another model refuses: none has a vector
 
-    def look_at(self, sentences: Sequence[Text], vectors: Vectors) -> None:
+    def inspect_vectors(self, sentences: Sequence[Text], vectors: Vectors) -> None:
         """Count zero vectors, and note numbers that may be no values."""
         is_zero = np.asarray(~vectors.any(axis=1))
         self.count("zero_vectors", sentences, is_zero)
@@ -275,12 +277,12 @@ class VectorScorer(Counting):
     ) -> Vectors:
         """One vector a sentence, in order."""
         self.refuse_others(sentences)
-        unique, index = distinct(sentences)
+        unique, index = distinct_texts(sentences)
         return self.embed(unique, progress)[index]
 
     def refuse_others(self, sentences: Sequence[Text]) -> None:
         """Refuse texts that another model refuses, as if this one did."""
-        if refused_texts := self.without.intersection(sentences):
+        if refused_texts := self.refused_texts.intersection(sentences):
             refused = [(text, "another model refuses it") for text in sorted(refused_texts)]
             name: str = getattr(self, "name")  # noqa: B009 - each kind has one
             raise RefusedTextsError(name, refused)
@@ -340,7 +342,9 @@ def mean_cosine(vectors: Vectors) -> float:
     return float(((unit.sum(0) ** 2).sum() - squares) / (count * (count - 1)))
 
 
-def similarities(first: Vectors, second: Vectors, similarity: Similarity) -> NDArray[np.float32]:
+def pair_similarities(
+    first: Vectors, second: Vectors, similarity: Similarity
+) -> NDArray[np.float32]:
     """Similarity of each row of FIRST with the same row of SECOND; distances are negative, so that
     higher is closer.
     """
@@ -357,12 +361,12 @@ def similarities(first: Vectors, second: Vectors, similarity: Similarity) -> NDA
 
 
 def similarity_rows(first: Vectors, second: Vectors, similarity: Similarity) -> NDArray[np.float32]:
-    """Similarity of each row of FIRST with each row of SECOND, (first, second), as `similarities`
-    computes those of pairs.
+    """Return the similarity of each row of FIRST with each row of SECOND, (first, second), as
+    `pair_similarities` computes those of pairs.
     """
     a, b = first.astype(np.float64), second.astype(np.float64)
     if similarity in {"euclidean", "manhattan"}:  # of differences: equal ones are 0 apart
-        return np.stack([similarities(vector[None], second, similarity) for vector in first])
+        return np.stack([pair_similarities(vector[None], second, similarity) for vector in first])
     dots: NDArray[np.float64] = a @ b.T
     if similarity == "dot":
         return dots.astype(np.float32)
@@ -409,12 +413,12 @@ def score_by_vectors(
     """Similarity of each pair by its vectors, nan where the encoder refuses a sentence; one that
     occurs in several pairs is encoded once.
     """
-    sentences, index = distinct([*first, *second])
+    sentences, index = distinct_texts([*first, *second])
     vectors, is_accepted = encode_accepted(encoder, sentences, progress)
     left, right = index[: len(first)], index[len(first) :]
     scores = np.empty(len(first), np.float32)
     for start in range(0, len(first), PAIRS_AT_ONCE):
         rows = slice(start, start + PAIRS_AT_ONCE)
-        scores[rows] = similarities(vectors[left[rows]], vectors[right[rows]], similarity)
+        scores[rows] = pair_similarities(vectors[left[rows]], vectors[right[rows]], similarity)
     scores[~(is_accepted[left] & is_accepted[right])] = np.nan
     return scores

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from embedlab.choices import Similarity
 from embedlab.core.errors import UsageError
 from embedlab.core.session import ProgressCallback
-from embedlab.encoders.encoder import PairScorer, Vectors, similarities, similarity_rows
+from embedlab.encoders.encoder import PairScorer, Vectors, pair_similarities, similarity_rows
 
 if TYPE_CHECKING:
     from embedlab.data.queries import Queries
@@ -32,23 +32,23 @@ Ranks = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class OfVectors:
+class VectorSearch:
     """The similarities of vectors, in float64."""
 
     first: Vectors  # (queries, dim)
     second: Vectors  # (documents, dim)
     similarity: Similarity
 
-    def of(self, query: Places, document: Places) -> Scores:
+    def score_pairs(self, query: Places, document: Places) -> Scores:
         """Return the similarity of each of these pairs; (pairs,)."""
         scores = np.empty(len(query), np.float32)
         for start in range(0, len(query), DOCUMENTS_AT_ONCE):
             block = slice(start, start + DOCUMENTS_AT_ONCE)
             first, second = self.first[query[block]], self.second[document[block]]
-            scores[block] = similarities(first, second, self.similarity)
+            scores[block] = pair_similarities(first, second, self.similarity)
         return scores
 
-    def rows(self, queries: slice) -> Scores:
+    def score_rows(self, queries: slice) -> Scores:
         """Return the similarity of each of some QUERIES with each document."""
         first = self.first[queries]
         scores = np.empty((len(first), len(self.second)), np.float32)
@@ -59,7 +59,7 @@ class OfVectors:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class OfTexts:
+class TextSearch:
     """The scores that a model without vectors gives pairs of texts."""
 
     scorer: PairScorer
@@ -67,13 +67,13 @@ class OfTexts:
     second: Sequence[str]  # documents
     progress: ProgressCallback | None = None  # of pairs one by one
 
-    def of(self, query: Places, document: Places) -> Scores:
+    def score_pairs(self, query: Places, document: Places) -> Scores:
         """Return the score of each of these pairs; (pairs,)."""
         first = [self.first[index] for index in query]
         second = [self.second[index] for index in document]
         return self._complete(self.scorer.score(first, second, self.progress))
 
-    def rows(self, queries: slice) -> Scores:
+    def score_rows(self, queries: slice) -> Scores:
         """Return the score of each of some QUERIES with each document."""
         first, count = self.first[queries], len(self.second)
         if hasattr(self.scorer, "score_all"):
@@ -95,14 +95,14 @@ class OfTexts:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class OfIndex:
+class IndexSearch:
     """The scores of an index of all documents, which weighs a text by what the others hold."""
 
     index: Any  # its `scores(query)` are those of all documents, higher = nearer
     first: Sequence[str]  # queries
     second: Sequence[str]  # documents
 
-    def of(self, query: Places, document: Places) -> Scores:
+    def score_pairs(self, query: Places, document: Places) -> Scores:
         """Return the score of each of these pairs; (pairs,)."""
         scores = np.empty(len(query), np.float32)
         for query_index in np.unique(query):
@@ -111,12 +111,12 @@ class OfIndex:
             ]
         return scores
 
-    def rows(self, queries: slice) -> Scores:
+    def score_rows(self, queries: slice) -> Scores:
         """Return the score of each of some QUERIES with each document."""
         return np.stack([self.index.scores(text) for text in self.first[queries]])
 
 
-Similarities = OfVectors | OfTexts | OfIndex
+Similarities = VectorSearch | TextSearch | IndexSearch
 """The similarities of all queries, `first`, with all documents, `second`."""
 
 
@@ -132,7 +132,7 @@ def relevant_ranks(
             counts[item] = np.count_nonzero(row >= row[judgements.relevant[item]])
         if progress is not None:
             progress(query + 1, len(scorer.first))
-    return in_worst_order(judgements, counts)
+    return ranks_from_counts(judgements, counts)
 
 
 def first_documents(scorer: Similarities, judgements: "Queries", count: int) -> Places:
@@ -147,7 +147,9 @@ def first_documents(scorer: Similarities, judgements: "Queries", count: int) -> 
         document = np.concatenate([_highest(other_scores, count), relevant])
         candidates.append((np.full(len(document), number), document, row[document]))
     query, document, score = (np.concatenate(column) for column in zip(*candidates, strict=True))
-    return in_order(query, document, score, judgements, queries=len(scorer.first), count=count)
+    return best_documents(
+        query, document, score, judgements, queries=len(scorer.first), count=count
+    )
 
 
 def _rows(scorer: Similarities, judgements: "Queries") -> Iterator[tuple[int, Scores, Places]]:
@@ -155,12 +157,12 @@ def _rows(scorer: Similarities, judgements: "Queries") -> Iterator[tuple[int, Sc
     items that are its own.
     """
     queries, documents = len(scorer.first), len(scorer.second)
-    pairs_at_once = VECTOR_PAIRS_AT_ONCE if isinstance(scorer, OfVectors) else PAIRS_AT_ONCE
+    pairs_at_once = VECTOR_PAIRS_AT_ONCE if isinstance(scorer, VectorSearch) else PAIRS_AT_ONCE
     step = max(1, pairs_at_once // max(documents, 1))
     order = np.argsort(judgements.query, kind="stable")
     bounds = np.searchsorted(judgements.query[order], np.arange(queries + 1))
     for start in range(0, queries, step):
-        rows = scorer.rows(slice(start, start + step))
+        rows = scorer.score_rows(slice(start, start + step))
         query, document = judgements.excluded
         is_in_block = (query >= start) & (query < start + step) & (document < documents)
         rows[query[is_in_block] - start, document[is_in_block]] = -np.inf
@@ -180,7 +182,7 @@ def _highest(scores: Scores, count: int) -> Places:
     return indices[np.isfinite(scores[indices])]
 
 
-def in_worst_order(judgements: "Queries", counts: NDArray[np.int64]) -> Ranks:
+def ranks_from_counts(judgements: "Queries", counts: NDArray[np.int64]) -> Ranks:
     """Return the ranks of relevant documents by how many candidates of its query are at least as
     similar as each, itself included; infinite where that is 0, as it was not found.
 
@@ -197,7 +199,7 @@ def in_worst_order(judgements: "Queries", counts: NDArray[np.int64]) -> Ranks:
     return np.where(counts > 0, ranks, np.inf)
 
 
-def in_order(
+def best_documents(
     query: Places,
     document: Places,
     score: NDArray[np.floating],
@@ -209,7 +211,7 @@ def in_order(
     """Return the first COUNT of the scored documents of each query in the order of their scores,
     and NONE; (queries, count).
     """
-    query, document, column = _sorted(query, document, score, judgements)
+    query, document, column = _sort_documents(query, document, score, judgements)
     is_first = column < count
     ordered = np.full((queries, count), NONE, np.intp)
     ordered[query[is_first], column[is_first]] = document[is_first]
@@ -226,7 +228,7 @@ def ranks_in_run(
     relevant, is −1. Pairs that do not count are removed.
     """
     is_counted = ~np.isin(_pairs(query, document), _pairs(*judgements.excluded))
-    query, document, column = _sorted(
+    query, document, column = _sort_documents(
         query[is_counted], document[is_counted], score[is_counted], judgements
     )
     ranks = dict(zip(_pairs(query, document), column + 1, strict=True))
@@ -234,7 +236,7 @@ def ranks_in_run(
     return np.array([ranks.get(pair, np.inf) for pair in items], np.float64)
 
 
-def _sorted(
+def _sort_documents(
     query: Places, document: Places, score: NDArray[np.floating], judgements: "Queries"
 ) -> tuple[Places, Places, Places]:
     """Return scored documents in the order of their queries and scores, and the place of each

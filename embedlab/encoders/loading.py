@@ -96,7 +96,7 @@ class PrefixedEncoder(VectorScorer):
             vectors = self._vectors(single_texts(self.name, sentences))
         else:
             vectors = np.empty((0, self.dim), np.float32)
-        self.look_at(sentences, vectors)
+        self.inspect_vectors(sentences, vectors)
         if progress is not None:
             progress(len(sentences), len(sentences))
         return vectors
@@ -114,7 +114,7 @@ class PrefixedEncoder(VectorScorer):
             }
             self._refused |= dict.fromkeys(reason_of_text)
             vectors = self._cut_vectors(vectors, len(vectors)) if len(vectors) else vectors
-            raise RefusedTextsError(error.who, reason_of_text.items(), vectors) from error
+            raise RefusedTextsError(error.encoder_name, reason_of_text.items(), vectors) from error
         except EmbedlabError:
             raise
         except Exception as error:
@@ -156,7 +156,9 @@ class PrefixedScorer:
         self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None
     ) -> NDArray[np.float32]:
         """The similarity of each pair, nan where there is none."""
-        return self._checked(self._inner.score(list(first), list(second)), len(first), progress)
+        return self._check_scores(
+            self._inner.score(list(first), list(second)), len(first), progress
+        )
 
     def score_frame(
         self, pairs: pl.DataFrame, progress: ProgressCallback | None = None
@@ -166,9 +168,9 @@ class PrefixedScorer:
         """
         if not hasattr(self._inner, "score_frame"):
             return self.score(pairs["sentence1"].to_list(), pairs["sentence2"].to_list(), progress)
-        return self._checked(self._inner.score_frame(pairs), len(pairs), progress)
+        return self._check_scores(self._inner.score_frame(pairs), len(pairs), progress)
 
-    def _checked(
+    def _check_scores(
         self, inner_scores: Any, count: int, progress: ProgressCallback | None
     ) -> NDArray[np.float32]:
         scores = np.asarray(inner_scores, np.float32)
@@ -334,7 +336,7 @@ def load_encoder(
         untransformed, similarity = spec.untransformed, TransformedEncoder.similarity
         if untransformed.is_transformer:
             folder = model_folder(untransformed, offline=offline)
-            similarity = read_usage(folder, untransformed.wishes).similarity
+            similarity = read_usage(folder, untransformed.usage_options).similarity
         return TransformedEncoder(spec=spec, inner=load(untransformed), similarity=similarity)
     if spec.is_prefixed:
         fingerprint = spec_fingerprint(spec, precision=_precision(machine))
@@ -358,7 +360,10 @@ def load_cached(
     """
     spec = spec.untransformed
     folder, uncut_spec = model_folder(spec, offline=offline), replace(spec, dim=None)
-    usage, uncut = read_usage(folder, spec.wishes), read_usage(folder, uncut_spec.wishes)
+    usage, uncut = (
+        read_usage(folder, spec.usage_options),
+        read_usage(folder, uncut_spec.usage_options),
+    )
     fingerprint, stored_fingerprint = (
         used_fingerprint(variant, precision=machine.precision) for variant in (usage, uncut)
     )
@@ -388,7 +393,7 @@ def load_plain(
 ) -> "TransformerEncoder | StaticEncoder":
     """The transformer or the static token vectors of SPEC, without a cache."""
     folder = model_folder(spec, offline=offline)
-    usage = read_intact_usage(folder, spec.wishes)
+    usage = read_intact_usage(folder, spec.usage_options)
     if usage.is_static:
         from embedlab.encoders.layers import load_layers
         from embedlab.encoders.static import StaticEncoder, load_table
@@ -439,7 +444,7 @@ def load_trainable(
         str(model_folder(spec, offline=offline)),
         machine,
         name=spec.name,
-        wishes=replace(spec.wishes, max_tokens=max_tokens or spec.max_tokens),
+        wishes=replace(spec.usage_options, max_tokens=max_tokens or spec.max_tokens),
         revision=spec.revision,
         note=spec.note,
         lora=lora,
@@ -459,7 +464,7 @@ def token_vectors_of(spec: ModelSpec, settings: Settings) -> TokensOf:
     if spec.is_transformer and spec.whiten is None:
         untransformed = spec.untransformed
         folder = model_folder(untransformed, offline=settings.offline)
-        similarity = read_usage(folder, untransformed.wishes).similarity
+        similarity = read_usage(folder, untransformed.usage_options).similarity
         if similarity == "cosine":
             from embedlab.encoders.device import machine
 

@@ -82,7 +82,7 @@ class PartialVectors:
 
     @classmethod
     @contextmanager
-    def held(
+    def open_locked(
         cls, out: Path, job: Job, *, is_replaced: bool, shard: Shard | None = None
     ) -> Iterator["PartialVectors"]:
         """Lock the folder of the vectors that go to OUT, or of one SHARD of them, until the block
@@ -176,7 +176,7 @@ class PartialVectors:
         """Return the chunk at START, checked to have every row."""
         frame, truncated = self._read(start)
         if len(frame) != min(self.job.chunk, self.job.sentences - start):
-            raise self._lost(start)
+            raise self._missing_chunk_error(start)
         return frame, truncated
 
     def _read(self, start: int) -> tuple[pl.DataFrame, int]:
@@ -186,9 +186,9 @@ class PartialVectors:
         try:
             content = self.chunks[start].read_bytes()
         except (KeyError, FileNotFoundError) as error:
-            raise self._lost(start) from error
+            raise self._missing_chunk_error(start) from error
         if not self.chunks[start].stem.endswith(f".{self._hash(start, content)}"):
-            raise self._lost(start)
+            raise self._missing_chunk_error(start)
         return pl.read_parquet(BytesIO(content)), int(
             pl.read_parquet_metadata(BytesIO(content))[_TRUNCATED]
         )
@@ -198,7 +198,7 @@ class PartialVectors:
         digest.update(content)
         return digest.hexdigest()[:32]
 
-    def _lost(self, start: int) -> MissingError:
+    def _missing_chunk_error(self, start: int) -> MissingError:
         return MissingError(
             f"the sentences from number {start + 1} on are missing or damaged in "
             f"{str(self.folder)!r}",

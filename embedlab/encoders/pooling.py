@@ -42,7 +42,7 @@ def pooling_method(name: str) -> PoolingMethod:
     loaded = plugin.load()
     if callable(loaded):
         return PoolingMethod(pool=loaded)
-    return plugin.checked(loaded, PoolingMethod)
+    return plugin.check_instance(loaded, PoolingMethod)
 
 
 def combined_pooling(names: str, *, skips_prompt: bool) -> PoolingMethod:

@@ -236,7 +236,7 @@ def refuse_other_type(folder: Path) -> None:
     if (
         type_of_architecture
         or kind is None
-        or any(_plain(name).startswith(_plain(kind)) for name in architectures)
+        or any(_normalise_type(name).startswith(_normalise_type(kind)) for name in architectures)
     ):
         return
     tensors = tensor_sizes(folder)
@@ -273,11 +273,11 @@ def _is_confirmed(folder: Path, model_type: str, prefix: str, tensors: Collectio
     ):
         return True
     tokenizer = read_model_file(folder / "tokenizer_config.json", TokenizerFile) or TokenizerFile()
-    type_of_tokenizer = _plain(tokenizer.tokenizer_class or "").removesuffix("fast")
-    return type_of_tokenizer == f"{_plain(model_type)}tokenizer"
+    type_of_tokenizer = _normalise_type(tokenizer.tokenizer_class or "").removesuffix("fast")
+    return type_of_tokenizer == f"{_normalise_type(model_type)}tokenizer"
 
 
-def _plain(name: str) -> str:
+def _normalise_type(name: str) -> str:
     """Normalise NAME for comparison: types are written "xlm-roberta" and classes "XLMRoberta"."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
@@ -302,7 +302,7 @@ def apply_adapter(backbone: PreTrainedModel, adapter: Path) -> None:
         re.sub(r"(lora_magnitude_vector)$", r"\1.weight", name): value
         for name, value in read_tensors(adapter / ADAPTER_WEIGHTS, hint=AGAIN).items()
     }
-    with _fitting(adapter, backbone):
+    with _as_misfit_errors(adapter, backbone):
         config = PeftConfig.from_pretrained(str(adapter), local_files_only=True)
         loaded = backbone.load_adapter(
             peft_config=config, adapter_state_dict=weights, adapter_name=NAME
@@ -313,7 +313,7 @@ def apply_adapter(backbone: PreTrainedModel, adapter: Path) -> None:
     ):
         if needed := sorted(name for name in names if not is_unused(name)):
             raise _misfit(adapter, backbone, f"it {problem} {needed[0]!r}")
-    with _fitting(adapter, backbone):
+    with _as_misfit_errors(adapter, backbone):
         merge_adapter(backbone)
     backbone._weight_conversions = conversions
 
@@ -393,7 +393,7 @@ def merge_adapter(backbone: PreTrainedModel) -> None:
 
 
 @contextmanager
-def _fitting(adapter: Path, backbone: PreTrainedModel) -> Iterator[None]:
+def _as_misfit_errors(adapter: Path, backbone: PreTrainedModel) -> Iterator[None]:
     """Turn whatever peft and transformers raise over an adapter and its base into a one-line
     error.
     """

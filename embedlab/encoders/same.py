@@ -209,7 +209,7 @@ class Change:
     """One way in which texts may be encoded otherwise than by the reference."""
 
     kind: str
-    words: str  # after "the reference"
+    description: str  # after "the reference"
     value: str = ""
     _: KW_ONLY
     text: Callable[[str], str] | None = None
@@ -224,7 +224,7 @@ class Change:
         return self.above is None or tokens > self.above
 
 
-def _prompted(description: str, value: str, prompt: str) -> Change:
+def _prompt_change(description: str, value: str, prompt: str) -> Change:
     return Change("prompt", description, value, reading={"prompt": prompt})
 
 
@@ -234,11 +234,11 @@ class VariedReference:
     def __init__(self, encoder: Encoder, prompts: Sequence[str] = ()) -> None:
         self.encoder = encoder
         self.prompts = tuple(prompts)
-        self.own: Output = (-1, "", True)
+        self.own_output: Output = (-1, "", True)
         self.transformer = encoder if isinstance(encoder, TransformerEncoder) else None
         if self.transformer is not None:
             usage = self.transformer.usage
-            self.own = (-1 if usage.layer is None else usage.layer, usage.pooling, True)
+            self.own_output = (-1 if usage.layer is None else usage.layer, usage.pooling, True)
 
     def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int64]:
         """The tokens of each text before any is cut; words where it has no tokenizer."""
@@ -264,7 +264,7 @@ class VariedReference:
     @cached_property
     def _pooler(self) -> torch.nn.Module | None:
         assert self.transformer is not None
-        if pools_by_pooler(self.own[1]):
+        if pools_by_pooler(self.own_output[1]):
             return self.transformer.layers[0]
         pooler = load_backbone(self.transformer.usage.source)[1]
         width = int(self.transformer.backbone.config.hidden_size)
@@ -287,7 +287,7 @@ class VariedReference:
             reading_changes |= change.reading
         if self.transformer is None:
             prompt = reading_changes.get("prompt", "")
-            return {self.own: self.encoder.encode([f"{prompt}{text}" for text in texts])}
+            return {self.own_output: self.encoder.encode([f"{prompt}{text}" for text in texts])}
         cuts = [change for change in changes if change.tokens is not None]
         if any(change.above is not None for change in cuts):
             reading_changes["max_tokens"] = UNCUT
@@ -297,7 +297,7 @@ class VariedReference:
         if cuts and (cut := cuts[0].tokens) is not None:
             ids = np.split(rows.flat, rows.offsets[1:-1])
             rows = gather_rows([cut(row.tolist()) for row in ids], rows.truncated)
-        return self._pooled(rows, output or self.own, has_all=has_all)
+        return self._pooled(rows, output or self.own_output, has_all=has_all)
 
     def _pooled(self, rows: TokenRows, output: Output, *, has_all: bool) -> dict[Output, Vectors]:
         encoder = self.transformer
@@ -312,7 +312,7 @@ class VariedReference:
                 (layer, pool, True) for layer in (-1, *range(count)) for pool in POOLINGS
             ]
             output_keys += [(-1, "pooler", True)] if self._pooler is not None else []
-            output_keys += [(-1, self.own[1], False)] if len(later_layers) else []
+            output_keys += [(-1, self.own_output[1], False)] if len(later_layers) else []
         vectors_of_output: dict[Output, Vectors] = {}
         device, filled = encoder.machine.device, np.flatnonzero(rows.lengths)
         pad = int(encoder.tokenizer.pad_token_id or 0)
@@ -347,32 +347,36 @@ class VariedReference:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Explanation:
+class ServedDifference:
     """What differs between served vectors and the reference's."""
 
     texts: tuple[ChosenText, ...]
     causes: tuple[Change, ...]  # none: the same, or not explained
-    reference: Floats  # (texts,): 1 − cosine to the reference itself; inf by another length
-    explained: Floats  # (texts,): the same to the reference with the causes
+    reference_distances: (
+        Floats  # (texts,): 1 − cosine to the reference itself; inf by another length
+    )
+    explained_distances: Floats  # (texts,): the same to the reference with the causes
     limit: float  # above which a text is not explained
-    tried: tuple[tuple[str, float, float], ...]  # hypothesis, share explained, median 1 − cosine
+    hypotheses: tuple[
+        tuple[str, float, float], ...
+    ]  # hypothesis, share explained, median 1 − cosine
     norms: tuple[float, float]  # medians, served and the reference's own
     dims: tuple[int, int]  # numbers a vector, served and the reference's own
 
     @property
-    def unexplained(self) -> NDArray[np.bool_]:
+    def is_unexplained(self) -> NDArray[np.bool_]:
         """Which texts neither the reference nor the causes explain."""
-        return self.explained > self.limit
+        return self.explained_distances > self.limit
 
     @property
     def is_same(self) -> bool:
         """Whether nothing differs beyond the precision."""
-        return not self.causes and not self.unexplained.any()
+        return not self.causes and not self.is_unexplained.any()
 
     @property
     def precision(self) -> str | None:
         """The precision within which the vectors are equal; None beyond any."""
-        worst = self.explained.max(initial=0)
+        worst = self.explained_distances.max(initial=0)
         return next((name for name, tolerance in PRECISIONS.items() if worst <= tolerance), None)
 
 
@@ -380,7 +384,10 @@ Cause = tuple[Change, Floats]  # and what remains of each text; nan where that i
 
 
 class Search:
-    """The search for what makes SERVED, (texts, dim), of a reference; AGAIN asks the server."""
+    """The search for what makes SERVED, (texts, dim), of a reference.
+
+    ENCODE_AGAIN asks the server.
+    """
 
     def __init__(
         self,
@@ -388,21 +395,22 @@ class Search:
         served: Vectors,
         reference: VariedReference,
         *,
-        again: Callable[[Sequence[str]], Vectors] | None = None,
-        others: Mapping[str, Callable[[], Encoder]] | None = None,
+        encode_again: Callable[[Sequence[str]], Vectors] | None = None,
+        other_models: Mapping[str, Callable[[], Encoder]] | None = None,
     ) -> None:
-        self.texts = tuple(texts)
-        self.words = [text.text for text in texts]
-        self.reference, self.again, self.others = reference, again, others or {}
+        self.chosen_texts = tuple(texts)
+        self.texts = [text.text for text in texts]
+        self.reference, self.encode_again = reference, encode_again
+        self.other_models = other_models or {}
         self.stored, self.served = stored_form(served, reference.encoder.dim)
         self.limit = CLOSE_STORED.get(self.stored, CLOSE)
-        self.tokens = reference.count_tokens(self.words)
+        self.tokens = reference.count_tokens(self.texts)
         plain_rows = np.flatnonzero([text.kind == PLAIN for text in texts])
-        self.short = (plain_rows if len(plain_rows) else np.argsort(self.tokens, kind="stable"))[
-            :SHORTS
-        ]
-        self.short_texts = [self.words[row] for row in self.short]
-        self.tried: dict[str, tuple[float, float]] = {}
+        self.sample_rows = (
+            plain_rows if len(plain_rows) else np.argsort(self.tokens, kind="stable")
+        )[:SHORTS]
+        self.sample_texts = [self.texts[row] for row in self.sample_rows]
+        self.hypotheses: dict[str, tuple[float, float]] = {}
 
     def distances(self, vectors: Vectors, rows: Rows | slice = slice(None)) -> Floats:
         """1 − cosine of served vectors to the first components of VECTORS; inf where these are
@@ -412,7 +420,7 @@ class Search:
         if shortened.shape != served.shape:
             return np.full(len(served), np.inf)
         both_zero = ~served.any(axis=1) & ~shortened.any(axis=1)
-        return np.where(both_zero, 0.0, np.maximum(_apart(served, shortened), 0.0))
+        return np.where(both_zero, 0.0, np.maximum(_cosine_distances(served, shortened), 0.0))
 
     def _cut_to_served(self, vectors: Vectors) -> Vectors:
         """The first components of VECTORS as the served ones are stored."""
@@ -423,23 +431,23 @@ class Search:
             else shortened
         )
 
-    def explanation(self) -> Explanation:
+    def find_causes(self) -> ServedDifference:
         """The causes, found one after the other, and what remains."""
-        reference, sample = self.reference, self.short
-        outputs = reference.outputs(self.words, has_all=True)
-        own_vectors = outputs[reference.own]
+        reference, sample = self.reference, self.sample_rows
+        outputs = reference.outputs(self.texts, has_all=True)
+        own_vectors = outputs[reference.own_output]
         base = self.distances(own_vectors)
         causes = [Change("stored", f"stored as {self.stored}", self.stored)] if self.stored else []
         changes: list[Change] = []
-        output, remaining = reference.own, base
+        output, remaining = reference.own_output, base
         overall_cause, width = None, own_vectors.shape[1]
         if (base > PRECISIONS["float32"]).any():
-            overall_cause = self._order(own_vectors) or self._batches(own_vectors, base)
+            overall_cause = self._order_cause(own_vectors) or self._padding_cause(own_vectors, base)
             if overall_cause is None:
                 changes, output, remaining = self._changes(outputs)
                 causes += [*self._output_causes(output), *changes]
             if overall_cause is None and not changes and np.median(remaining[sample]) > self.limit:
-                overall_cause, width = self._other_model() or (self._coarse(base), width)
+                overall_cause, width = self._other_model() or (self._low_bits_cause(base), width)
             if overall_cause is not None:
                 remaining = overall_cause[1]
                 causes.append(overall_cause[0])
@@ -449,54 +457,61 @@ class Search:
             causes.append(Change("dim", f"cut to {dim} dimensions", str(dim)))
         vectors = outputs[output][sample]
         if changes:
-            vectors = reference.outputs(self.short_texts, changes, output)[output]
+            vectors = reference.outputs(self.sample_texts, changes, output)[output]
         norms, rule = self._norms(vectors)
         if not self.stored and overall_cause is None and rule is not None and is_explained:
             causes.append(rule)
-        ranked_hypotheses = sorted(self.tried.items(), key=lambda item: (-item[1][0], item[1][1]))
-        return Explanation(
-            texts=self.texts,
+        ranked_hypotheses = sorted(
+            self.hypotheses.items(), key=lambda item: (-item[1][0], item[1][1])
+        )
+        return ServedDifference(
+            texts=self.chosen_texts,
             causes=tuple(causes),
-            reference=base,
-            explained=remaining,
+            reference_distances=base,
+            explained_distances=remaining,
             limit=self.limit,
-            tried=tuple((hypothesis, *values) for hypothesis, values in ranked_hypotheses),
+            hypotheses=tuple((hypothesis, *values) for hypothesis, values in ranked_hypotheses),
             norms=norms,
             dims=(self.served.shape[1], self.reference.encoder.dim),
         )
 
-    def _order(self, reference_vectors: Vectors) -> Cause | None:
+    def _order_cause(self, reference_vectors: Vectors) -> Cause | None:
         """The cause where vectors are right, but of other texts."""
         own_vectors = self._cut_to_served(reference_vectors)
         if own_vectors.shape[1] != self.served.shape[1]:
             return None
         distances = 1 - unit_vectors(self.served) @ unit_vectors(own_vectors).T
         is_moved, nearest = np.diag(distances) > self.limit, distances.min(axis=1)
-        share, _ = self._note("in another order", nearest)
+        share, _ = self._record_hypothesis("in another order", nearest)
         if share < 0.9 or is_moved.mean() < 0.1:
             return None
         moved = int(is_moved.sum())
         description = f"in another order: {moved} texts have the vector of another"
         return Change("order", description, str(moved)), nearest
 
-    def _batches(self, own_vectors: Vectors, base: Floats) -> Cause | None:
+    def _padding_cause(self, own_vectors: Vectors, base: Floats) -> Cause | None:
         """The cause where a vector depends on the texts that are sent with it, or on chance."""
-        differing_rows = self.short[base[self.short] > self.limit][:ALONE]
-        if self.again is None or not len(differing_rows):
+        differing_rows = self.sample_rows[base[self.sample_rows] > self.limit][:ALONE]
+        if self.encode_again is None or not len(differing_rows):
             return None
         unknown_distances = np.full(len(base), np.nan)
         first_vectors = self.served[:32]
-        if np.median(_apart(self.again(self.words[:32]), first_vectors)) > self.limit:
+        if (
+            np.median(_cosine_distances(self.encode_again(self.texts[:32]), first_vectors))
+            > self.limit
+        ):
             description = "with other vectors at each call (dropout left on?)"
             return Change("chance", description), unknown_distances
-        alone_vectors = np.concatenate([self.again([self.words[row]]) for row in differing_rows])
+        alone_vectors = np.concatenate(
+            [self.encode_again([self.texts[row]]) for row in differing_rows]
+        )
         shortened = self._cut_to_served(own_vectors[differing_rows])
         distances = (
-            _apart(alone_vectors, shortened)
+            _cosine_distances(alone_vectors, shortened)
             if shortened.shape == alone_vectors.shape
             else np.full(len(differing_rows), np.inf)
         )
-        if self._note("each text alone", distances)[0] < 0.9:
+        if self._record_hypothesis("each text alone", distances)[0] < 0.9:
             return None
         description = (
             "each text alone, but not in a batch: padding is pooled or attended to (wrong padding "
@@ -508,48 +523,50 @@ class Search:
         """The best changes and output, and what remains of all texts; OUTPUTS are those without any
         change.
         """
-        hypotheses = self._of_every_vector(outputs)
+        hypotheses = self._ranked_outputs(outputs)
         (share, _), changes, output, median = min(hypotheses, key=lambda hypothesis: hypothesis[0])
         if share > -0.5:
-            return [], self.reference.own, self.distances(outputs[self.reference.own])
+            return [], self.reference.own_output, self.distances(outputs[self.reference.own_output])
         fit = min(max(1e-5, 20 * median), self.limit)
         remaining = self.distances(outputs[output])
         if changes:
-            remaining = self._under(np.arange(len(self.words)), changes, output)
+            remaining = self._distances_under(np.arange(len(self.texts)), changes, output)
         while len(changes) < MOST_CHANGES and (remaining > fit).any():
-            step, remaining_after = self._further(remaining, changes, output, fit)
+            step, remaining_after = self._best_further_change(remaining, changes, output, fit)
             if step is None or (remaining_after > fit).sum() >= (remaining > fit).sum():
                 break
             changes, remaining = [*changes, step], remaining_after
         return changes, output, remaining
 
-    def _of_every_vector(
+    def _ranked_outputs(
         self, outputs: Mapping[Output, Vectors]
     ) -> Iterator[tuple[tuple[float, float], list[Change], Output, float]]:
         """Yield, of each output under each change of every vector, its rank, the change, the output
         and the median distance of short texts.
         """
-        unchanged = {output: vectors[self.short] for output, vectors in outputs.items()}
-        for applied in ([], *([change] for change in self._everywhere())):
+        unchanged = {output: vectors[self.sample_rows] for output, vectors in outputs.items()}
+        for applied in ([], *([change] for change in self._changes_of_all_texts())):
             vectors_of_output = unchanged
             if applied:
-                vectors_of_output = self.reference.outputs(self.short_texts, applied, has_all=True)
+                vectors_of_output = self.reference.outputs(self.sample_texts, applied, has_all=True)
             for output, vectors in vectors_of_output.items():
                 causes = [*self._output_causes(output), *applied]
-                description = ", ".join(cause.words for cause in causes) or "as it is"
-                share, median = self._note(description, self.distances(vectors, self.short))
+                description = ", ".join(cause.description for cause in causes) or "as it is"
+                share, median = self._record_hypothesis(
+                    description, self.distances(vectors, self.sample_rows)
+                )
                 rank = (-round(share, 1), log10(max(median, 1e-7)) + len(causes))
                 yield rank, applied, output, median
 
-    def _note(self, description: str, distances: Floats) -> tuple[float, float]:
+    def _record_hypothesis(self, description: str, distances: Floats) -> tuple[float, float]:
         """Record the share of texts that a hypothesis explains, and its median."""
-        self.tried[description] = (
+        self.hypotheses[description] = (
             float((distances <= self.limit).mean()),
             float(np.median(distances)),
         )
-        return self.tried[description]
+        return self.hypotheses[description]
 
-    def _further(
+    def _best_further_change(
         self, remaining: Floats, changes: Sequence[Change], output: Output, fit: float
     ) -> tuple[Change | None, Floats]:
         """The change that explains most of the texts that are left, at least a quarter of those
@@ -558,30 +575,30 @@ class Search:
         unexplained_rows = np.flatnonzero(remaining > fit)
         best_change, explained_count, remaining_after = None, 0, remaining
         for change in (
-            *self._sometimes(),
+            *self._changes_of_some_texts(),
             *self._cuts(unexplained_rows, remaining, changes, output, fit),
         ):
-            affected_rows = np.intersect1d(self._changed(change), unexplained_rows)
+            affected_rows = np.intersect1d(self._changed_rows(change), unexplained_rows)
             if change in changes or not len(affected_rows):
                 continue
             sample = affected_rows[:: max(1, len(affected_rows) // SAMPLE)]
-            distances = self._under(sample, [*changes, change], output)
-            self._note(change.words, distances)
+            distances = self._distances_under(sample, [*changes, change], output)
+            self._record_hypothesis(change.description, distances)
             share = (distances <= fit).mean()
             if int(share * len(affected_rows)) > explained_count and share >= 0.25:
                 best_change, explained_count = change, int(share * len(affected_rows))
         if best_change is not None:
-            remaining_after, rows = remaining.copy(), self._changed(best_change)
-            remaining_after[rows] = self._under(rows, [*changes, best_change], output)
+            remaining_after, rows = remaining.copy(), self._changed_rows(best_change)
+            remaining_after[rows] = self._distances_under(rows, [*changes, best_change], output)
         return best_change, remaining_after
 
-    def _changed(self, change: Change) -> Rows:
+    def _changed_rows(self, change: Change) -> Rows:
         """The texts that a CHANGE changes."""
-        return np.flatnonzero([*map(change.changes, self.words, self.tokens.tolist())])
+        return np.flatnonzero([*map(change.changes, self.texts, self.tokens.tolist())])
 
-    def _under(self, rows: Rows, changes: Sequence[Change], output: Output) -> Floats:
+    def _distances_under(self, rows: Rows, changes: Sequence[Change], output: Output) -> Floats:
         """The distances of some texts to the reference under CHANGES."""
-        texts = [self.words[row] for row in rows]
+        texts = [self.texts[row] for row in rows]
         return self.distances(self.reference.outputs(texts, changes, output)[output], rows)
 
     def _cuts(
@@ -609,29 +626,31 @@ class Search:
             {n for n in (*LENGTHS, own_limit, *boundary_lengths) if 3 <= n <= longest_cut}
         )
         for form in ("", *_CUTS):
-            cuts = [_cut(length, own_limit, form) for length in lengths]
-            medians = [np.median(self._under(sample, [*changes, cut], output)) for cut in cuts]
+            cuts = [_truncation(length, own_limit, form) for length in lengths]
+            medians = [
+                np.median(self._distances_under(sample, [*changes, cut], output)) for cut in cuts
+            ]
             if cuts:
                 yield cuts[int(np.argmin(medians))]
                 if min(medians) <= fit:
                     return
 
-    def _everywhere(self) -> Iterator[Change]:
+    def _changes_of_all_texts(self) -> Iterator[Change]:
         """Changes of every vector."""
         transformer = self.reference.transformer
         own_prompt = "" if transformer is None else transformer.usage.reading.prompt
         if own_prompt:
-            yield _prompted("without its prompt", "", "")
-            yield _prompted("with its prompt twice", "twice", own_prompt + own_prompt)
+            yield _prompt_change("without its prompt", "", "")
+            yield _prompt_change("with its prompt twice", "twice", own_prompt + own_prompt)
         for prompt in dict.fromkeys((*self.reference.prompts, *PROMPTS)):
             if prompt in {"", own_prompt}:
                 continue
             description = f"with the prompt {prompt!r}"
-            yield _prompted(description, prompt, prompt)
+            yield _prompt_change(description, prompt, prompt)
             if own_prompt:
-                yield _prompted(f"{description} before its own", prompt, prompt + own_prompt)
+                yield _prompt_change(f"{description} before its own", prompt, prompt + own_prompt)
             else:
-                yield _prompted(f"{description} twice", prompt + prompt, prompt + prompt)
+                yield _prompt_change(f"{description} twice", prompt + prompt, prompt + prompt)
         yield Change("upper", "with upper-cased texts", text=str.upper)
         if transformer is None:
             return
@@ -649,7 +668,7 @@ class Search:
         ):
             yield Change("special", description, value, reading=reading, tokens=tokens)
 
-    def _sometimes(self) -> Iterator[Change]:
+    def _changes_of_some_texts(self) -> Iterator[Change]:
         """Changes of some texts."""
         steps: dict[str, Callable[[str], str]] = {
             "lower-cased texts": str.lower,
@@ -667,9 +686,9 @@ class Search:
     def _output_causes(self, output: Output) -> Iterator[Change]:
         """How OUTPUT differs from the reference's own."""
         layer, pooling, has_after = output
-        if pooling != self.reference.own[1]:
+        if pooling != self.reference.own_output[1]:
             yield Change("pooling", f"with {pooling} pooling", pooling)
-        if layer != self.reference.own[0]:
+        if layer != self.reference.own_output[0]:
             yield Change("layer", f"of layer {layer}", str(layer))
         if not has_after:
             yield Change("layers", "without the layers after pooling")
@@ -678,16 +697,16 @@ class Search:
         """The first of the other models whose vectors are the served ones, and how wide its own
         are.
         """
-        for name, load in self.others.items():
+        for name, load in self.other_models.items():
             encoder = load()
-            distances = self.distances(encoder.encode(self.short_texts), self.short)
-            if self._note(f"the model {name}", distances)[0] > 0.9:
-                vectors = encoder.encode(self.words)
+            distances = self.distances(encoder.encode(self.sample_texts), self.sample_rows)
+            if self._record_hypothesis(f"the model {name}", distances)[0] > 0.9:
+                vectors = encoder.encode(self.texts)
                 cause = Change("model", f"another model: {name}", name)
                 return (cause, self.distances(vectors)), vectors.shape[1]
         return None
 
-    def _coarse(self, base: Floats) -> Cause | None:
+    def _low_bits_cause(self, base: Floats) -> Cause | None:
         """The cause where served vectors are about as far away as those of an int8 copy."""
         from embedlab.encoders.checkpoint import open_transformer
 
@@ -695,8 +714,11 @@ class Search:
         if encoder is None or encoder.machine.device.type != "cpu" or not np.isfinite(base).all():
             return None
         copy = open_transformer(encoder.usage, encoder.machine.in_dtype("int8"), name="int8")
-        vectors = [encoder_copy.encode(self.short_texts) for encoder_copy in (encoder, copy)]
-        step, distance = float(np.median(_apart(*vectors))), float(np.median(base[self.short]))
+        vectors = [encoder_copy.encode(self.sample_texts) for encoder_copy in (encoder, copy)]
+        step, distance = (
+            float(np.median(_cosine_distances(*vectors))),
+            float(np.median(base[self.sample_rows])),
+        )
         if not step / INT8_RANGE <= distance <= min(step * INT8_RANGE, FARTHEST_INT8):
             return None
         description = (
@@ -709,9 +731,13 @@ class Search:
         """The median norms of SERVED and the reference, and the cause where they differ."""
         served, raw, shortened = (
             np.linalg.norm(matrix.astype(np.float64), axis=1)
-            for matrix in (self.served[self.short], vectors, vectors[:, : self.served.shape[1]])
+            for matrix in (
+                self.served[self.sample_rows],
+                vectors,
+                vectors[:, : self.served.shape[1]],
+            )
         )
-        tokens, unit = self.tokens[self.short], shortened / np.where(raw > 0, raw, 1)
+        tokens, unit = self.tokens[self.sample_rows], shortened / np.where(raw > 0, raw, 1)
         transformer = self.reference.transformer
         usual = unit if transformer is not None and transformer.is_normalised else shortened
         medians = (float(np.median(served)), float(np.median(usual)))
@@ -734,7 +760,7 @@ class Search:
         return medians, Change("norm", f"of other lengths, about {scale} times", scale)
 
 
-def _apart(first: Vectors, second: Vectors) -> Floats:
+def _cosine_distances(first: Vectors, second: Vectors) -> Floats:
     """1 − cosine of each row with the same row."""
     cosines: Floats = (unit_vectors(first) * unit_vectors(second)).sum(axis=1)
     return 1 - cosines
@@ -767,7 +793,7 @@ _CUTS: Mapping[str, Callable[..., list[int]]] = {
 }
 
 
-def _cut(length: int, own_limit: int, form: str) -> Change:
+def _truncation(length: int, own_limit: int, form: str) -> Change:
     return Change(
         "truncation",
         f"truncated at {length} tokens{form}",

@@ -92,7 +92,7 @@ class TokenTable:
         )
 
 
-def read_table(path: Path, tokenizer: Tokenizer) -> Tensor:
+def read_token_vectors(path: Path, tokenizer: Tokenizer) -> Tensor:
     """Read one float32 vector a token of TOKENIZER; what is missing, pickled or not finite is a
     MissingError.
 
@@ -172,7 +172,7 @@ class StaticEncoder(VectorScorer):
             self.count("truncated", sentences[block], is_cut)
             if progress is not None:
                 progress(min(block.stop, len(sentences)), len(sentences))
-        self.look_at(sentences, vectors)
+        self.inspect_vectors(sentences, vectors)
         return vectors
 
     def token_vectors(self, sentence: str) -> WeightedTokens:
@@ -196,7 +196,9 @@ def load_table(folder: Path) -> TokenTable:
     tokenizer = read_tokenizer(folder / "tokenizer.json")
     stated_limit = (tokenizer.truncation or {}).get("max_length")
     tokenizer.no_truncation()
-    vectors = read_table(next(iter(weight_files(folder)), folder / "model.safetensors"), tokenizer)
+    vectors = read_token_vectors(
+        next(iter(weight_files(folder)), folder / "model.safetensors"), tokenizer
+    )
     if not is_model2vec(folder):
         return TokenTable(
             folder=folder, tokenizer=tokenizer, vectors=vectors, most_tokens=stated_limit

@@ -113,7 +113,7 @@ def read_ahead(values: Iterator[T]) -> Iterator[T]:
             yield value
 
 
-def tokenised(
+def tokenise_texts(
     tokenizer: PreTrainedTokenizerFast,
     reading: Reading,
     texts: Sequence[Text],

@@ -26,7 +26,7 @@ from embedlab.encoders.encoder import (
     Text,
     Vectors,
     VectorScorer,
-    shifted,
+    shift_progress,
 )
 from embedlab.encoders.kinds.brought import read_vectors
 from embedlab.models.catalog import FIT, ModelSpec
@@ -43,7 +43,7 @@ def average_vectors(parts: Sequence[Vectors]) -> Vectors:
 
 def normalized_average(parts: Sequence[Vectors]) -> Vectors:
     """Return the mean of the vectors, each scaled to length 1 before; a zero vector stays zero."""
-    return average_vectors([_unit(part) for part in parts])
+    return average_vectors([_unit_vectors(part) for part in parts])
 
 
 def concat(parts: Sequence[Vectors]) -> Vectors:
@@ -97,7 +97,9 @@ class CombinedEncoder(VectorScorer):
         """A vector for each of these distinct sentences."""
         count = len(sentences)
         part_vectors = [
-            encoder.encode(sentences, shifted(progress, number * count, count * len(self._parts)))
+            encoder.encode(
+                sentences, shift_progress(progress, number * count, count * len(self._parts))
+            )
             for number, encoder in enumerate(self._parts)
         ]
         return COMBINATIONS[self._kind](part_vectors)
@@ -173,7 +175,7 @@ class TransformedEncoder(VectorScorer):
     @property
     def dim(self) -> int:
         """Length of a vector."""
-        return min(self._inner.dim, self._cut or self._inner.dim)
+        return min(self._inner.dim, self._whitened_dim or self._inner.dim)
 
     @property
     def facts(self) -> EncoderFacts:
@@ -182,12 +184,12 @@ class TransformedEncoder(VectorScorer):
         whitening_name = "the scored sentences" if whiten == FIT else Path(whiten or "").name
         steps = [
             *([f"whitened by {whitening_name}"] if whiten is not None else []),
-            *([f"dim={self._cut}"] if self._cut is not None else []),
+            *([f"dim={self._whitened_dim}"] if self._whitened_dim is not None else []),
             *(["normalised"] if self._spec.normalise else []),
             *([f"bits={self._spec.bits}"] if self._spec.bits is not None else []),
         ]
         facts = self._inner.facts
-        fitted = self.__dict__.get("_by_file")  # absent while nothing was whitened
+        fitted = self.__dict__.get("_fitted_whitening")  # absent while nothing was whitened
         notes = (
             (f"whitened by the {fitted.fitted_on} vectors of {whitening_name}",)
             if isinstance(fitted, Whitening)
@@ -204,19 +206,21 @@ class TransformedEncoder(VectorScorer):
         vectors = self._inner.encode(sentences, progress)
         if self._spec.whiten is not None:
             whitening = (
-                fit_whitening(vectors, self._cut) if self._spec.whiten == FIT else self._by_file
+                fit_whitening(vectors, self._whitened_dim)
+                if self._spec.whiten == FIT
+                else self._fitted_whitening
             )
             vectors = whitening.apply(vectors)
-        vectors = _unit(vectors) if self._spec.normalise else vectors
-        return vectors if self._spec.bits is None else in_bits(vectors, self._spec.bits)
+        vectors = _unit_vectors(vectors) if self._spec.normalise else vectors
+        return vectors if self._spec.bits is None else quantise_vectors(vectors, self._spec.bits)
 
     @property
-    def _cut(self) -> int | None:
+    def _whitened_dim(self) -> int | None:
         """How many components of whitened vectors remain; other vectors are cut before."""
         return self._spec.dim if self._spec.whiten is not None else None
 
     @cached_property
-    def _by_file(self) -> Whitening:
+    def _fitted_whitening(self) -> Whitening:
         """The whitening by the vectors of a file, or by the inner encoder's vectors of its
         different sentences.
         """
@@ -231,10 +235,10 @@ class TransformedEncoder(VectorScorer):
                 f"{self._spec.untransformed.name!r} of {self._inner.dim}",
                 hint="give a file of sentences, or vectors of the same model",
             )
-        return fit_whitening(vectors, self._cut)
+        return fit_whitening(vectors, self._whitened_dim)
 
 
-def in_bits(vectors: Vectors, bits: int) -> Vectors:
+def quantise_vectors(vectors: Vectors, bits: int) -> Vectors:
     """Return what is left of VECTORS where a component is stored in 8 bits or 1, again as float32.
 
     In 8 bits it is one of 255 equal steps between the largest component of its vector and the same
@@ -250,7 +254,7 @@ def in_bits(vectors: Vectors, bits: int) -> Vectors:
     return rounded
 
 
-def _unit(vectors: Vectors) -> Vectors:
+def _unit_vectors(vectors: Vectors) -> Vectors:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit: Vectors = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
     return unit

@@ -17,7 +17,7 @@ from embedlab.analysis.word_effects import WeightedTokens
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.session import ProgressCallback
 from embedlab.cpu.engine import prepare_backbone, run_in_threads
-from embedlab.encoders.device import Machine, is_apart, sent
+from embedlab.encoders.device import Machine, is_asynchronous, send_tensor
 from embedlab.encoders.encoder import EncoderFacts, Text, Vectors, VectorScorer
 from embedlab.encoders.pooling import combined_pooling
 from embedlab.encoders.tokens import (
@@ -26,7 +26,7 @@ from embedlab.encoders.tokens import (
     budget_batches,
     gather_rows,
     read_ahead,
-    tokenised,
+    tokenise_texts,
 )
 from embedlab.encoders.weight_checks import reading_file, vocabulary_notes
 from embedlab.encoders.word_tokens import single_tokens
@@ -147,7 +147,7 @@ class TransformerEncoder(VectorScorer):
         tokens) each in, (batch, dim) out.
         """
         weights = self.pooling_weights(input_ids, attention_mask)
-        return self._finished(
+        return self._finish_vectors(
             self.forward(input_ids, attention_mask, self.segments(input_ids, token_types), weights)
         )
 
@@ -157,11 +157,11 @@ class TransformerEncoder(VectorScorer):
         """
         weights = self.pooling_weights(positions, mask)
         tokens = states.float().flatten(0, 1).index_select(0, positions.flatten())
-        return self._finished(
+        return self._finish_vectors(
             self._pool(tokens.unflatten(0, positions.shape), mask if weights is None else weights)
         )
 
-    def _finished(self, vectors: Tensor) -> Tensor:
+    def _finish_vectors(self, vectors: Tensor) -> Tensor:
         """Sentence vectors of pooled ones: after the layers, normalised and cut as the folder
         states.
         """
@@ -210,12 +210,14 @@ class TransformerEncoder(VectorScorer):
             ids = self.tokenizer(prompt, add_special_tokens=special != "none")["input_ids"]
         return len(ids) - (ids[-1] in self.tokenizer.all_special_ids)
 
-    def _of_no_tokens(self) -> Vectors:
+    def _vector_of_no_tokens(self) -> Vectors:
         """The vector of a text without any token: that of a zero pooled vector; (dim,)."""
         width = int(self.backbone.config.hidden_size) * len(pooling_parts(self.pooling))
         with torch.inference_mode():
             return (
-                self._finished(torch.zeros(1, width, device=self.machine.device))[0].cpu().numpy()
+                self._finish_vectors(torch.zeros(1, width, device=self.machine.device))[0]
+                .cpu()
+                .numpy()
             )
 
     def token_ids(self, texts: Sequence[Text], reading: Reading | None = None) -> TokenRows:
@@ -225,7 +227,7 @@ class TransformerEncoder(VectorScorer):
         if not texts:
             return gather_rows([], np.zeros(0, np.bool_))
         is_typed = self._are_sentences_typed if isinstance(texts[0], str) else self._has_types
-        return tokenised(
+        return tokenise_texts(
             self.tokenizer,
             reading or self.usage.reading,
             texts,
@@ -254,7 +256,7 @@ class TransformerEncoder(VectorScorer):
             tokenised_rows: Iterator[TokenRows] = (
                 self.token_ids(sentences[start : start + TOKENISED_AT_ONCE]) for start in starts
             )
-            if is_apart(self.machine.device):
+            if is_asynchronous(self.machine.device):
                 tokenised_rows = read_ahead(tokenised_rows)
             for start, rows in zip(starts, tokenised_rows, strict=True):
                 block = slice(start, start + TOKENISED_AT_ONCE)
@@ -348,7 +350,7 @@ class TransformerEncoder(VectorScorer):
             filled[batch] for batch in budget_batches(rows.lengths[filled], self._batch_tokens())
         ]
         if len(filled) < len(rows):  # the tokenizer adds nothing: no model computes such a row
-            vectors_out[rows.lengths == 0] = self._of_no_tokens()
+            vectors_out[rows.lengths == 0] = self._vector_of_no_tokens()
             done += len(rows) - len(filled)
 
         computed: list[tuple[NDArray[np.intp], Tensor]] = []  # and not yet copied
@@ -363,9 +365,9 @@ class TransformerEncoder(VectorScorer):
         def encode(batch: NDArray[np.intp]) -> Iterator[int]:
             with torch.inference_mode(), self.machine.autocast():
                 padded = rows.padded(batch, pad, self.usage.reading.padding)
-                tensors = (sent(torch.from_numpy(array), device) for array in padded)
+                tensors = (send_tensor(torch.from_numpy(array), device) for array in padded)
                 vectors = self.forward_tokens(*tensors)
-                if is_apart(device):
+                if is_asynchronous(device):
                     computed.append((batch, vectors))
                 else:
                     vectors_out[batch] = vectors.numpy()

@@ -35,10 +35,10 @@ from embedlab.encoders.encoder import (
     TextKeys,
     Vectors,
     VectorScorer,
-    characters,
-    distinct,
+    count_characters,
+    distinct_texts,
     sentence_keys,
-    shifted,
+    shift_progress,
 )
 
 VectorPositions = NDArray[np.intp]
@@ -72,7 +72,7 @@ class Segment:
     name: str
     keys: TextKeys  # in order of their first half
     vectors: Vectors
-    cut: NDArray[np.bool_]
+    is_cut: NDArray[np.bool_]
     sums: Checksums
 
     def is_well_formed(self, dim: int) -> bool:
@@ -83,7 +83,7 @@ class Segment:
         arrays: list[tuple[NDArray[Any], type, tuple[int, ...]]] = [
             (self.keys, np.uint64, (rows, 2)),
             (self.vectors, np.float32, (rows, dim)),
-            (self.cut, np.bool_, (rows,)),
+            (self.is_cut, np.bool_, (rows,)),
             (self.sums, np.uint64, (rows,)),
         ]
         return rows > 0 and all(
@@ -96,7 +96,7 @@ class Segment:
         """Return the vectors at POSITIONS, which of those sentences were cut, and which of those
         rows are intact.
         """
-        vectors, is_cut = self.vectors[positions], self.cut[positions]
+        vectors, is_cut = self.vectors[positions], self.is_cut[positions]
         return (
             vectors,
             is_cut,
@@ -104,7 +104,7 @@ class Segment:
         )
 
 
-def located(
+def locate_keys(
     keys: TextKeys, is_known: NDArray[np.bool_], segments: Iterable[Segment]
 ) -> Iterator[tuple[VectorPositions, VectorPositions, Segment]]:
     """Yield the indices of KEYS that each segment adds to the earlier ones, with their rows;
@@ -125,7 +125,7 @@ def find_rows(
     """
     is_known = np.zeros(len(keys), np.bool_)
     vectors, is_cut = np.empty((len(keys), dim), np.float32), np.zeros(len(keys), np.bool_)
-    for found_rows, positions, segment in located(keys, is_known, segments):
+    for found_rows, positions, segment in locate_keys(keys, is_known, segments):
         vectors[found_rows], is_cut[found_rows], is_intact = segment.read(positions)
         is_known[found_rows] = is_intact  # a later segment may contain the row again
     return is_known, vectors, is_cut
@@ -164,7 +164,7 @@ class EmbeddingCache:
     def knows(self, keys: TextKeys) -> NDArray[np.bool_]:
         """Return which KEYS are known."""
         is_known = np.zeros(len(keys), np.bool_)
-        for _ in located(keys, is_known, self.segments()):
+        for _ in locate_keys(keys, is_known, self.segments()):
             pass
         return is_known
 
@@ -199,7 +199,7 @@ class EmbeddingCache:
             except (FileNotFoundError, ValueError):
                 self._remove(name)  # damaged, or just merged by another process
                 continue
-            segment = Segment(name=name, keys=keys, vectors=vectors, cut=is_cut, sums=sums)
+            segment = Segment(name=name, keys=keys, vectors=vectors, is_cut=is_cut, sums=sums)
             if segment.is_well_formed(self.dim):
                 yield segment
             else:
@@ -315,7 +315,7 @@ class CachedEncoder(VectorScorer):
             vectors[rows], is_cut[rows] = new_vectors, new_cut
         vectors = vectors[:, : self.dim]
         self.count("truncated", sentences, is_cut)
-        self.look_at(sentences, vectors)
+        self.inspect_vectors(sentences, vectors)
         return vectors
 
     def knows(self, sentences: Sequence[Text]) -> NDArray[np.bool_]:
@@ -327,7 +327,7 @@ class CachedEncoder(VectorScorer):
         computed, longest first.
         """
         self.refuse_others(sentences)
-        unique, _ = distinct(sentences)
+        unique, _ = distinct_texts(sentences)
         keys = sentence_keys(unique)
         for _ in self._compute(unique, keys, self.cache.knows(keys), progress):
             pass
@@ -358,14 +358,16 @@ class CachedEncoder(VectorScorer):
         known_count = len(unique) - len(unknown_rows)
         # Sentences of similar length together need hardly any padding.
         unknown_rows = unknown_rows[
-            np.argsort([-characters(unique[row]) for row in unknown_rows.tolist()], kind="stable")
+            np.argsort(
+                [-count_characters(unique[row]) for row in unknown_rows.tolist()], kind="stable"
+            )
         ]
         for start in range(0, len(unknown_rows), size):
             rows = unknown_rows[start : start + size]
             texts = [unique[row] for row in rows]
             try:
                 vectors = self._encoder.embed(
-                    texts, shifted(progress, known_count + start, len(unique))
+                    texts, shift_progress(progress, known_count + start, len(unique))
                 )
             except RefusedTextsError as error:
                 refusals.append(error)
@@ -387,6 +389,6 @@ class CachedEncoder(VectorScorer):
             yield rows, vectors, is_cut
         if refusals:
             all_refused = [text for error in refusals for text in error.refused]
-            raise RefusedTextsError(refusals[0].who, all_refused) from refusals[0]
+            raise RefusedTextsError(refusals[0].encoder_name, all_refused) from refusals[0]
         if progress is not None and not len(unknown_rows):
             progress(known_count, len(unique))

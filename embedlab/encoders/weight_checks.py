@@ -58,7 +58,7 @@ def _without_panic_messages() -> Iterator[None]:
         return
     with ExitStack() as stack:
         stack.callback(_HOLDING.release)
-        opened = _opened(stack)
+        opened = _open_held_file(stack)
         if opened is None:
             yield
             return
@@ -80,7 +80,7 @@ def _without_panic_messages() -> Iterator[None]:
                     os.write(2, messages)
 
 
-def _opened(stack: ExitStack) -> tuple[IO[bytes], int] | None:
+def _open_held_file(stack: ExitStack) -> tuple[IO[bytes], int] | None:
     """An empty file and a copy of stderr, until STACK is closed; None where the disk is full or
     stderr is closed.
     """
@@ -202,7 +202,7 @@ def refuse_other_tensors(
     for problem, names in (("lacks", missing_names), ("has unknown", unknown_names)):
         if names:
             raise MissingError(
-                f"{file} {problem} {_named(names)} for a model of type {model.config.model_type!r}",
+                f"{file} {problem} {_describe_tensors(names)} for a model of type {model.config.model_type!r}",
                 hint=_wrapper_hint(missing_names, unexpected),
             )
     for name, shape, expected_shape in sorted(info["mismatched_keys"]):
@@ -386,7 +386,8 @@ def refuse_infinite(folder: Path, model: PreTrainedModel) -> None:
     ]
     if broken:
         raise MissingError(
-            f"{_weights_name(folder)}: numbers that are not finite in {_named(broken)}", hint=WHOLE
+            f"{_weights_name(folder)}: numbers that are not finite in {_describe_tensors(broken)}",
+            hint=WHOLE,
         )
 
 
@@ -404,6 +405,6 @@ def _weights_name(folder: Path) -> str:
     return repr(str(files[0] if len(files) == 1 else folder / "model.safetensors.index.json"))
 
 
-def _named(names: Collection[str]) -> str:
+def _describe_tensors(names: Collection[str]) -> str:
     """Describe the tensors NAMES: the first three, and how many more."""
     return f"tensor{'s' if len(names) > 1 else ''} {first_few(map(repr, sorted(names)), 3)}"

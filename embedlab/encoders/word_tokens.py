@@ -53,7 +53,7 @@ class WordTokens:
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
-        self._independence = independence(json.loads(tokenizer.to_str()))
+        self._independence = word_independence(json.loads(tokenizer.to_str()))
         # tokens that are found before blanks are
         added_tokens = tokenizer.get_added_tokens_decoder().values()
         self._added = tuple(token.content for token in added_tokens)
@@ -72,7 +72,7 @@ class WordTokens:
             unseen_words = list(set(chain.from_iterable(words)))
         plain_words = [word for word in unseen_words if _PLAIN.fullmatch(word)]
         other_words = list(set(unseen_words).difference(plain_words))
-        self._known.update(zip(plain_words, self._of_plain(plain_words), strict=True))
+        self._known.update(zip(plain_words, self._tokens_of_plain_words(plain_words), strict=True))
         self._known.update(zip(other_words, self._encode(other_words), strict=True))
         tokens = self._known.__getitem__
         return [list(chain.from_iterable(map(tokens, parts))) for parts in words]
@@ -85,7 +85,7 @@ class WordTokens:
         )
         return [text] if is_indivisible else words
 
-    def _of_plain(self, words: Sequence[str]) -> list[list[int]]:
+    def _tokens_of_plain_words(self, words: Sequence[str]) -> list[list[int]]:
         """Return the tokens of words without blanks, many in one text: a tokenizer's work for a
         text is more than for a word.
         """
@@ -107,7 +107,7 @@ class WordTokens:
         return [encoding.ids for encoding in encoded]
 
 
-def independence(config: dict[str, Any]) -> Independence:
+def word_independence(config: dict[str, Any]) -> Independence:
     """Return how far a tokenizer, by its tokenizer.json, treats the words of a text
     independently.
     """

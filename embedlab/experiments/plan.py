@@ -19,7 +19,7 @@ from embedlab.core.paths import INSIDE, data_name
 from embedlab.core.recipe import Seed, Threads
 from embedlab.core.schema import Shaped, read_json
 from embedlab.core.settings import Settings
-from embedlab.runs.store import GRIDS, RunFolder, moved_along
+from embedlab.runs.store import GRIDS, RunFolder, find_moved_folder
 
 SCHEMA = 2  # schema 1 had the absolute path of the runs folder, and broke when that was moved
 _ANEW = "`embedlab grid run` writes it anew; no run is lost"
@@ -282,7 +282,7 @@ def _variant(stored: Variant, runs_folder: Path) -> Variant:
     with it.
     """
     encoder = stored.recipe["encoder"]
-    moved_encoder = {**encoder, "model": moved_along(encoder["model"], runs_folder)}
+    moved_encoder = {**encoder, "model": find_moved_folder(encoder["model"], runs_folder)}
     return replace(stored, recipe={**stored.recipe, "encoder": moved_encoder})
 
 

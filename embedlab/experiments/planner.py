@@ -19,13 +19,13 @@ from typing import Any
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import nearest_hint
 from embedlab.core.overrides import CHOICES, PROFILE, TASK, set_values
-from embedlab.core.paths import TINY_FOLDER, absolute, data_folder, file_hash
+from embedlab.core.paths import TINY_FOLDER, absolute_paths, data_folder, file_hash
 from embedlab.core.plugins import identity
 from embedlab.core.printable import first_few
 from embedlab.core.recipe import (
-    decisive,
+    decisive_settings,
     from_table,
-    identifying,
+    identifying_options,
     keys_of,
     recipe_table,
     recipe_to_table,
@@ -40,7 +40,7 @@ from embedlab.experiments.plan import GridEnvironment, GridPlan, Variant, stored
 from embedlab.models.catalog import finished_seeds, starting_location
 from embedlab.models.folder import read_usage
 from embedlab.models.folder_identity import missed_files, used_fingerprint, weights_fingerprint
-from embedlab.models.reading import Wishes
+from embedlab.models.reading import UsageOptions
 from embedlab.objectives.needs import check_columns
 
 LABEL_LENGTH = 60
@@ -285,7 +285,8 @@ class _Base:
         if name == "evaluate":
             stored_evaluations(tuple(section["tasks"]), f"{self.where}: evaluate.tasks")
             section["tasks"] = [
-                absolute([task])[0] if is_row_file(task) else task for task in section["tasks"]
+                absolute_paths([task])[0] if is_row_file(task) else task
+                for task in section["tasks"]
             ]
         if name == "encoder":
             section["model"] = starting_location(section["model"], self.place.runs_folder)
@@ -301,7 +302,7 @@ class _Base:
         source = source_of(self.place)
         if name == "encoder":
             if (folder := Path(section["model"])).is_dir():
-                usage = read_usage(folder, Wishes(pooling=section["pooling"]))
+                usage = read_usage(folder, UsageOptions(pooling=section["pooling"]))
                 reading = replace(usage.reading, max_tokens=0)
                 usage = replace(usage, pooling="", reading=reading)
                 # Cells are called by what decides a training, and by further files where there are
@@ -313,10 +314,10 @@ class _Base:
         if name == "evaluate":
             dev_datasets = datasets_of(section["dev"]) if section["dev"] != "none" else ()
             dev = [part_state(source, dataset, "dev").digest for dataset in dev_datasets]
-            return [decisive(section), *dev]
+            return [decisive_settings(section), *dev]
         if name.endswith(".objective"):
             code = identity("objectives", section["name"])
-            return [identifying(section), *filter(None, [code])]
+            return [identifying_options(section), *filter(None, [code])]
         if name.endswith(".data"):
             parts = [
                 part_state(source, dataset, section["split"]) for dataset in section["datasets"]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from embedlab.core.crash_reports import run_guarded, show_in_log
 from embedlab.core.errors import MEMORY, EmbedlabError, ExitCode, Interrupted
-from embedlab.core.interrupts import stops_given_to
+from embedlab.core.interrupts import handle_stops
 from embedlab.experiments.cells import PROGRAM, CellLock, cell_environment, next_command
 from embedlab.experiments.plan import Cell, GridFolder, GridPlan
 from embedlab.runs.events import failure_after
@@ -110,7 +110,7 @@ def _stops(parent: int | None) -> Iterator[Callable[["subprocess.Popen[bytes]"],
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
 
-    with stops_given_to(lambda number, _: signals.append((number, time.monotonic()))):
+    with handle_stops(lambda number, _: signals.append((number, time.monotonic()))):
         yield wait
 
 

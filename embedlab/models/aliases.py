@@ -43,10 +43,10 @@ def aliases_file() -> Path:
 
 def aliases() -> Mapping[str, str]:
     """Return the model behind each alias, as it was typed."""
-    return {**_stored(), **_of_this_process, **_of_this_call}
+    return {**_read_aliases(), **_of_this_process, **_of_this_call}
 
 
-def _stored() -> dict[str, str]:
+def _read_aliases() -> dict[str, str]:
     path = aliases_file()
     model_of_alias = read_toml(path) if path.is_file() else {}
     if bad_alias := next(
@@ -59,7 +59,7 @@ def _stored() -> dict[str, str]:
     return {name: str(model) for name, model in model_of_alias.items()}
 
 
-def model_of(name: str) -> str | None:
+def aliased_model(name: str) -> str | None:
     """Return the model that the alias NAME means; None where there is no such alias."""
     model = (model_of_alias := aliases()).get(name)
     if model is not None and _without_aliases(model, model_of_alias) != model:
@@ -71,7 +71,7 @@ def model_of(name: str) -> str | None:
 
 
 @contextmanager
-def names_of_a_call() -> Iterator[None]:
+def temporary_aliases() -> Iterator[None]:
     """Let names that the block takes for a call mean their models in the block alone."""
     saved = dict(_of_this_call)
     try:
@@ -104,7 +104,7 @@ def take_alias(text: str, *, is_of_call: bool = False) -> str:
     return name
 
 
-def change_of(name: str) -> str:
+def alias_change(name: str) -> str:
     """Return what to say of the alias NAME where it meant another model; nothing otherwise."""
     return f"{name} meant {_before[name]} before" if name in _before else ""
 
@@ -116,7 +116,7 @@ def store_used(name: str) -> None:
     if (model := _of_this_process.pop(name, None)) is None:
         return
     try:
-        with _changing() as model_of_alias:
+        with _change_aliases() as model_of_alias:
             model_of_alias[name] = model
     except MissingError:  # a disk that takes nothing: it is known until this process ends
         _of_this_process[name] = model
@@ -126,7 +126,7 @@ def remove_alias(name: str) -> str:
     """Remove the stored alias NAME and return the model that it meant; one that does not exist is a
     UsageError.
     """
-    with _changing() as model_of_alias:
+    with _change_aliases() as model_of_alias:
         if name not in model_of_alias:
             raise unknown_name_error(
                 "alias",
@@ -138,13 +138,13 @@ def remove_alias(name: str) -> str:
 
 
 @contextmanager
-def _changing() -> Iterator[dict[str, str]]:
+def _change_aliases() -> Iterator[dict[str, str]]:
     """Store what the block makes of the aliases; processes that change them wait for each other."""
     path = aliases_file()
     with as_disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with sole_writer(path):
-            model_of_alias = _stored()
+            model_of_alias = _read_aliases()
             yield model_of_alias
             lines = (
                 f"{json.dumps(alias)} = {json.dumps(model_of_alias[alias])}\n"

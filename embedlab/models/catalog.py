@@ -17,7 +17,7 @@ from embedlab.core.foreign_files import hint_of_content
 from embedlab.core.nearest import unknown_name_error
 from embedlab.core.paths import file_hash, typed_path
 from embedlab.data.table_file import TABLES
-from embedlab.models.aliases import aliases, change_of, model_of, store_used
+from embedlab.models.aliases import alias_change, aliased_model, aliases, store_used
 from embedlab.models.encoder_kind import (
     ADDED,
     EncoderKind,
@@ -46,10 +46,10 @@ from embedlab.models.published import (
     PACKAGED,
     PREFIXED,
     SHORT_NAMES,
-    packaged,
+    packaged_model,
     published_entry,
 )
-from embedlab.models.reading import Wishes
+from embedlab.models.reading import UsageOptions
 
 _OWN_KINDS = ("run", "folder", "hub", "dice", *KINDS)
 CROSS_ENCODER_KIND = "cross-encoder"  # its prefix
@@ -79,7 +79,7 @@ class ModelSpec(NameOptions):
     repository: str | None = None  # of the hub, whose files are in the folder of a cross-encoder
     alias_of: str | None = None  # the typed name behind an alias
     training_text: tuple[str, ...] | None = None  # as its authors state it, if known
-    without: tuple[str, ...] = ()  # texts that a model beside it refuses
+    refused_texts: tuple[str, ...] = ()  # texts that a model beside it refuses
 
     @property
     def is_run(self) -> bool:
@@ -123,9 +123,11 @@ class ModelSpec(NameOptions):
         return shipped_kind(self.kind) if self.is_prefixed else ADDED
 
     @property
-    def wishes(self) -> Wishes:
+    def usage_options(self) -> UsageOptions:
         """How its folder is to be used, where that was typed."""
-        return Wishes(**{field.name: getattr(self, field.name) for field in fields(Wishes)})
+        return UsageOptions(
+            **{field.name: getattr(self, field.name) for field in fields(UsageOptions)}
+        )
 
     @property
     def is_transformed(self) -> bool:
@@ -305,16 +307,16 @@ def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
     full_name = name if finished_seeds(runs_folder, name) else _FULL_NAMES.get(name, name)
     prefix = prefix_of(full_name)
     if name == "dice" or prefix is not None:
-        spec = _fixed(full_name, prefix)
+        spec = _prefixed_spec(full_name, prefix)
         _refuse_options(single.options, spec, single.text, name, name.split(":")[0])
         return (_with_options(spec, single, name + options),)
-    if aliased := _aliased(name, options, runs_folder):
+    if aliased := _resolve_alias(name, options, runs_folder):
         return aliased
     specs = (
-        _run(name, runs_folder)
-        or (_packaged(name) if single.options.revision is None else ())
-        or _published(name, runs_folder)
-        or _located(name, has_pooling=single.options.pooling is not None)
+        _resolve_run(name, runs_folder)
+        or (_resolve_packaged(name) if single.options.revision is None else ())
+        or _resolve_published(name, runs_folder)
+        or _resolve_location(name, has_pooling=single.options.pooling is not None)
     )
     if not specs:
         listing = (
@@ -326,7 +328,7 @@ def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
     if specs[0].is_on_hub and published_entry(name) is None:
         # what it is may be known only when its files are there
         spec = _with_options(specs[0], single, name + options)
-        return (of_hub(spec, cached_folder(spec.location, spec.revision)),)
+        return (hub_spec(spec, cached_folder(spec.location, spec.revision)),)
     hint = f"sentence-transformers:{name}{options}" if single.options.role is not None else name
     _refuse_options(single.options, specs[0], single.text, hint)
     return tuple(_with_options(spec, single, spec.name + options) for spec in specs)
@@ -368,7 +370,7 @@ def _with_options(spec: ModelSpec, single: Single, name: str) -> ModelSpec:
     return replace(spec, **{**changes, "name": name, "has_typed_prompt": prompt is not None})
 
 
-def of_hub(spec: ModelSpec, folder: Path | None) -> ModelSpec:
+def hub_spec(spec: ModelSpec, folder: Path | None) -> ModelSpec:
     """Return SPEC, a model of the hub, as the cross-encoder that its files in FOLDER say it is, and
     otherwise as it is.
 
@@ -388,7 +390,7 @@ def of_hub(spec: ModelSpec, folder: Path | None) -> ModelSpec:
     return model
 
 
-def _fixed(name: str, prefix: str | None) -> ModelSpec:
+def _prefixed_spec(name: str, prefix: str | None) -> ModelSpec:
     if prefix is None:
         return ModelSpec(name=name, kind="dice")
     location = name.removeprefix(f"{prefix}:")
@@ -402,13 +404,13 @@ def _fixed(name: str, prefix: str | None) -> ModelSpec:
     return ModelSpec(name=name, kind=prefix, location=locate(prefix, location))
 
 
-def _aliased(name: str, options: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
+def _resolve_alias(name: str, options: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
     """The members of the model that an alias names, called by it; of `mini@2` those of one seed. It
     hides no run and nothing shipped.
     """
     alias, separator, seed = name.partition("@")
     if (
-        (model := model_of(alias)) is None
+        (model := aliased_model(alias)) is None
         or alias in _SHIPPED_NAMES
         or finished_seeds(runs_folder, alias)
     ):
@@ -419,13 +421,13 @@ def _aliased(name: str, options: str, runs_folder: Path) -> tuple[ModelSpec, ...
     aliased = []
     for member in members:
         is_seed = member.is_run and "@" in member.name
-        note = "; ".join(filter(None, (member.name, member.note, change_of(alias))))
+        note = "; ".join(filter(None, (member.name, member.note, alias_change(alias))))
         member_name = f"{alias}@{member.seed}" if is_seed else name
         aliased.append(replace(member, name=member_name + options, alias_of=member.name, note=note))
     return tuple(aliased)
 
 
-def _run(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
+def _resolve_run(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
     run, separator, wanted_seed = name.partition("@")
     if not run or "/" in name:
         return ()
@@ -466,7 +468,7 @@ def _run(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
 
 def _other_meaning(name: str) -> str | None:
     """Return what a NAME of a run means beside the run, in words that name it; None for nothing."""
-    if (model := packaged(name)) is not None:
+    if (model := packaged_model(name)) is not None:
         return model.repository
     if name in SHORT_NAMES or name in CATALOG:
         return CATALOG[SHORT_NAMES.get(name, name)].repository
@@ -482,8 +484,8 @@ def refuse_other_meaning(name: str) -> None:
         )
 
 
-def _packaged(name: str) -> tuple[ModelSpec, ...]:
-    model, is_folder = packaged(name), Path(name).is_dir()
+def _resolve_packaged(name: str) -> tuple[ModelSpec, ...]:
+    model, is_folder = packaged_model(name), Path(name).is_dir()
     if model is None or (name != model.name and (model.state == "missing" or is_folder)):
         return ()
     note = f"the model from packages; write ./{name} for the folder of that name"
@@ -498,7 +500,7 @@ def _packaged(name: str) -> tuple[ModelSpec, ...]:
     )
 
 
-def _published(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
+def _resolve_published(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
     entry = published_entry(name)
     if entry is None:
         return ()
@@ -535,7 +537,7 @@ def _kinds_of_file(path: Path) -> tuple[str, ...]:
     return ("word-vectors",) if suffix not in TABLES and _WORD_VECTORS.fullmatch(first_line) else ()
 
 
-def _located(name: str, *, has_pooling: bool) -> tuple[ModelSpec, ...]:
+def _resolve_location(name: str, *, has_pooling: bool) -> tuple[ModelSpec, ...]:
     """The model in a folder or of the hub; a folder that says that it is a cross-encoder is one
     unless it HAS a POOLING typed behind it.
     """

@@ -128,7 +128,7 @@ def encoder_kind(prefix: str) -> EncoderKind:
     loaded = plugin.load()
     if not isinstance(loaded, EncoderKind) and callable(loaded):
         return EncoderKind(open=loaded)
-    return plugin.checked(loaded, EncoderKind)
+    return plugin.check_instance(loaded, EncoderKind)
 
 
 def shipped_kind(prefix: str) -> EncoderKind:

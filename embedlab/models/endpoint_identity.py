@@ -27,7 +27,7 @@ _REMADE = "remove it: the next use of the address starts a new one"
 
 
 @table
-class KnownModel:
+class RecordedModel:
     """A model that answered at an address, and its vectors of SENTENCES."""
 
     identity: str
@@ -42,7 +42,7 @@ class EndpointRecord:
 
     address: str
     current: str = ""
-    known: tuple[KnownModel, ...] = ()
+    known: tuple[RecordedModel, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +75,7 @@ def confirm_identity(address: str, vectors: NDArray[np.float32]) -> IdentityChec
     is_new = model is None
     if model is None:
         digest = hashlib.sha256(np.ascontiguousarray(vectors, np.float32).tobytes()).hexdigest()
-        model = KnownModel(
+        model = RecordedModel(
             identity=digest[:12] if record.known else "",
             vectors=tuple(tuple(row) for row in vectors.tolist()),
         )

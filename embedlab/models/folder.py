@@ -46,7 +46,7 @@ from embedlab.models.modules import (
     read_transformer_file,
     typed_prompt,
 )
-from embedlab.models.reading import CHOICES, Reading, Wishes
+from embedlab.models.reading import CHOICES, Reading, UsageOptions
 
 SHORTEST = 3  # tokens: one word between the two that begin and end a text
 
@@ -91,7 +91,7 @@ class Usage:
         return (*self.reading.details, *(name for name, is_used in details.items() if is_used))
 
 
-def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
+def read_usage(folder: Path, wishes: UsageOptions | None = None) -> Usage:
     """How FOLDER states that it is used, in our own file or in sentence-transformers' files, except
     for WISHES; without both by the mean.
 
@@ -99,8 +99,8 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
     with modules that embedlab does not compute, is a MissingError; a prompt or role that it does
     not state a UsageError.
     """
-    wishes = wishes or Wishes()
-    folder, adapter = _adapted(folder, wishes.adapter)
+    wishes = wishes or UsageOptions()
+    folder, adapter = _folder_and_adapter(folder, wishes.adapter)
     for path in filter(None, (folder, adapter)):
         refuse_devices(path)
     statement, file, modules = read_statement(folder), read_prompts(folder), read_modules(folder)
@@ -169,7 +169,7 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
     return usage
 
 
-def read_intact_usage(folder: Path, wishes: Wishes | None) -> Usage:
+def read_intact_usage(folder: Path, wishes: UsageOptions | None) -> Usage:
     """`read_usage` of a folder that is to be loaded: files that differ from the checksums it was
     written with are a MissingError.
     """
@@ -182,7 +182,7 @@ def read_intact_usage(folder: Path, wishes: Wishes | None) -> Usage:
     return read_usage(folder, wishes)
 
 
-def _adapted(folder: Path, typed: str | None) -> tuple[Path, Path | None]:
+def _folder_and_adapter(folder: Path, typed: str | None) -> tuple[Path, Path | None]:
     """The folder whose statements hold, and an adapter of it: one that was TYPED, or FOLDER itself
     where it states no usage.
     """
@@ -224,7 +224,7 @@ def _reading(
     folder: Path,
     modules: Modules,
     files: TransformerFiles,
-    wishes: Wishes,
+    wishes: UsageOptions,
     statement: Statement,
     prompts: PromptsFile,
 ) -> Reading:

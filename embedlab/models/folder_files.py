@@ -389,7 +389,7 @@ def named_files(folder: Path) -> set[Path]:
     tokenizer = read_model_file(config, TokenizerFile) or TokenizerFile()
     return {
         *_named_weights(folder),
-        *(inside(folder, name, config) for name in tokenizer.fast_tokenizer_files),
+        *(path_inside(folder, name, config) for name in tokenizer.fast_tokenizer_files),
     }
 
 
@@ -400,7 +400,9 @@ def _named_weights(folder: Path) -> set[Path]:
     config = folder / "config.json"
     stated_weights = (read_model_file(config, NamedWeights) or NamedWeights()).transformers_weights
     index_path = (
-        inside(folder, stated_weights, config) if stated_weights is not None else folder / INDEX
+        path_inside(folder, stated_weights, config)
+        if stated_weights is not None
+        else folder / INDEX
     )
     if stated_weights is None and (folder / WHOLE_WEIGHTS).is_file():
         return set()
@@ -410,10 +412,10 @@ def _named_weights(folder: Path) -> set[Path]:
         else None
     )
     files = set(index.weight_map.values()) if index is not None else ()
-    return {index_path, *(inside(folder, name, index_path) for name in files)}
+    return {index_path, *(path_inside(folder, name, index_path) for name in files)}
 
 
-def inside(folder: Path, path: str, naming_file: Path) -> Path:
+def path_inside(folder: Path, path: str, naming_file: Path) -> Path:
     """Return the PATH in FOLDER that NAMING_FILE names; one that is absolute or leaves FOLDER is
     a MissingError.
 

@@ -38,7 +38,7 @@ from embedlab.core.errors import UsageError
 from embedlab.core.names import option_values, outside_quotes, with_question_marks
 from embedlab.core.nearest import unknown_name_error
 from embedlab.models.encoder_kind import names_file, prefix_of
-from embedlab.models.reading import CHOICES, NATIVE, Wishes
+from embedlab.models.reading import CHOICES, NATIVE, UsageOptions
 
 Combination = Literal["average", "normalized-average", "concat"]
 COMBINATION_NAMES: tuple[Combination, ...] = get_args(Combination)
@@ -87,7 +87,7 @@ _PIECE = re.compile(r'"[^"]*"?|[^"]', re.DOTALL)  # what is in quotes, or one ch
 
 
 @dataclass(frozen=True, kw_only=True)
-class NameOptions(Wishes):
+class NameOptions(UsageOptions):
     """What was typed behind a name; None where nothing was."""
 
     role: str | None = None  # by which sentence-transformers chooses a route

@@ -30,12 +30,12 @@ def allow_hosts(hosts: Iterable[str]) -> None:
 
 def is_typed(address: str) -> bool:
     """Return whether the user named the server of ADDRESS."""
-    return _server(address) in _listed(TYPED_HOSTS)
+    return _server(address) in _hosts_in_variable(TYPED_HOSTS)
 
 
 def refuse_strangers(texts: Iterable[str]) -> None:
     """Refuse all servers in TEXTS that the user neither typed nor allowed."""
-    allowed = {host.lower() for host in _listed(ALLOW_HOST)}
+    allowed = {host.lower() for host in _hosts_in_variable(ALLOW_HOST)}
     strangers: dict[str, None] = {}
     for address in (address for text in texts for address in _ADDRESS.findall(text)):
         if is_typed(address):
@@ -65,8 +65,8 @@ def _server(address: str) -> str:
 
 
 def _extend(variable: str, hosts: Iterable[str]) -> None:
-    os.environ[variable] = " ".join(dict.fromkeys([*_listed(variable), *hosts]))
+    os.environ[variable] = " ".join(dict.fromkeys([*_hosts_in_variable(variable), *hosts]))
 
 
-def _listed(variable: str) -> list[str]:
+def _hosts_in_variable(variable: str) -> list[str]:
     return os.environ.get(variable, "").replace(",", " ").split()

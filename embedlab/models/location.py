@@ -7,7 +7,7 @@ from pathlib import Path
 
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.paths import file_hash
-from embedlab.models.catalog import FIT, ModelSpec, of_hub
+from embedlab.models.catalog import FIT, ModelSpec, hub_spec
 from embedlab.models.encoder_kind import combined_fingerprint, fingerprint_parts, prefixed_length
 
 
@@ -30,7 +30,7 @@ def model_folder(spec: ModelSpec, *, offline: bool) -> Path:
     return folder
 
 
-def pinned(spec: ModelSpec, *, offline: bool) -> ModelSpec:
+def pin_snapshots(spec: ModelSpec, *, offline: bool) -> ModelSpec:
     """Return SPEC with each hub model replaced by its current snapshot folder, downloaded if needed
     and allowed.
 
@@ -38,7 +38,9 @@ def pinned(spec: ModelSpec, *, offline: bool) -> ModelSpec:
     cross-encoder is one from then on.
     """
     if spec.parts:
-        return replace(spec, parts=tuple(pinned(part, offline=offline) for part in spec.parts))
+        return replace(
+            spec, parts=tuple(pin_snapshots(part, offline=offline) for part in spec.parts)
+        )
     if spec.repository is not None and not Path(spec.location).is_dir():
         from embedlab.models.hub import hub_folder
 
@@ -49,7 +51,7 @@ def pinned(spec: ModelSpec, *, offline: bool) -> ModelSpec:
     folder = model_folder(spec, offline=offline)
     if not spec.is_on_hub:
         return spec
-    model = of_hub(spec, folder)
+    model = hub_spec(spec, folder)
     return model if model.repository is not None else replace(spec, location=str(folder))
 
 
@@ -74,7 +76,7 @@ def vector_length(spec: ModelSpec) -> int | None:
     from embedlab.models.folder import read_usage, vector_dim
 
     try:
-        return vector_dim(read_usage(model_folder(spec, offline=True), spec.wishes))
+        return vector_dim(read_usage(model_folder(spec, offline=True), spec.usage_options))
     except EmbedlabError:  # damaged, or gone since: whoever loads it says so
         return None
 
@@ -117,7 +119,7 @@ def spec_fingerprint(spec: ModelSpec, *, precision: str) -> str:
     from embedlab.models.folder import read_usage
     from embedlab.models.folder_identity import used_fingerprint
 
-    usage = read_usage(model_folder(spec, offline=True), spec.wishes)
+    usage = read_usage(model_folder(spec, offline=True), spec.usage_options)
     return used_fingerprint(usage, precision=precision)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from embedlab.core.errors import MissingError
-from embedlab.core.names import known_pooling
+from embedlab.core.names import check_pooling
 from embedlab.core.nearest import unknown_name_error
 from embedlab.models.folder_files import (
     RESTORE_HINT,
@@ -27,7 +27,7 @@ from embedlab.models.folder_files import (
     PositiveInt,
     PromptsFile,
     RouterFile,
-    inside,
+    path_inside,
     read_model_file,
 )
 
@@ -256,7 +256,7 @@ def read_modules(folder: Path) -> Modules:
     if steps and steps[0][0] == "Transformer":
         setting = read_transformer_file(steps[0][1]).uncomputed("feature-extraction")
         if setting is not None:
-            raise _uncomputed(folder, f"Transformer {setting}")
+            raise _uncomputed_module_error(folder, f"Transformer {setting}")
     return _modules(folder, steps)
 
 
@@ -278,7 +278,7 @@ def listed_modules(folder: Path) -> list[tuple[str, Path]] | None:
         if match := _TYPE.fullmatch(name):
             file = (match["file"] or match["name"]).replace("_", "").lower()
             name = match["name"] if file == match["name"].lower() else name
-        steps.append((name, inside(folder, module.path, folder / MODULES)))
+        steps.append((name, path_inside(folder, module.path, folder / MODULES)))
     return steps
 
 
@@ -287,7 +287,7 @@ def module_folders(folder: Path) -> tuple[Path, ...]:
     them.
     """
     folders = [path for _, path in listed_modules(folder) or ()]
-    return tuple(dict.fromkeys([*folders, *(path for _, path in _routed(folder))]))
+    return tuple(dict.fromkeys([*folders, *(path for _, path in _modules_of_routes(folder))]))
 
 
 def foreign_module(folder: Path) -> str | None:
@@ -295,16 +295,19 @@ def foreign_module(folder: Path) -> str | None:
     package; None if there is none.
     """
     modules = read_model_file(folder / MODULES, tuple[Module, ...]) or ()
-    types = [*(module.type for module in modules), *(kind for kind, _ in _routed(folder))]
+    types = [
+        *(module.type for module in modules),
+        *(kind for kind, _ in _modules_of_routes(folder)),
+    ]
     foreign_types = (kind for kind in types if kind and not kind.startswith((PACKAGE, OWN_POOLING)))
     return next(foreign_types, None)
 
 
-def _routed(folder: Path) -> Iterator[tuple[str | None, Path]]:
+def _modules_of_routes(folder: Path) -> Iterator[tuple[str | None, Path]]:
     """Yield the type, if stated, and the folder of each module of every route of the routers."""
     for path, file in _routers(folder):
         for name in dict.fromkeys([*chain.from_iterable(file.structure.values()), *file.types]):
-            yield file.types.get(name), inside(path.parent, name, path)
+            yield file.types.get(name), path_inside(path.parent, name, path)
 
 
 def routes(folder: Path) -> frozenset[str]:
@@ -319,27 +322,27 @@ def _routers(folder: Path) -> Iterator[tuple[Path, RouterFile]]:
             path = module / "router_config.json"
             if not path.is_file():
                 path = module / "config.json"
-            yield path, _required(path, RouterFile)
+            yield path, _read_required(path, RouterFile)
 
 
 def pooling_parts(pooling: str) -> tuple[str, ...]:
     """The poolings whose vectors are concatenated, of one or several joined by "+"; an unknown one
     is a UsageError.
     """
-    return tuple(known_pooling(name) for name in pooling.split(BETWEEN))
+    return tuple(check_pooling(name) for name in pooling.split(BETWEEN))
 
 
 def read_dense(folder: Path) -> DenseFile:
     """The config.json of a Dense layer."""
-    return _required(folder / "config.json", DenseFile)
+    return _read_required(folder / "config.json", DenseFile)
 
 
 def read_layer_norm(folder: Path) -> LayerNormFile:
     """The config.json of a LayerNorm layer."""
-    return _required(folder / "config.json", LayerNormFile)
+    return _read_required(folder / "config.json", LayerNormFile)
 
 
-def _required(path: Path, kind: type[T]) -> T:
+def _read_required(path: Path, kind: type[T]) -> T:
     content = read_model_file(path, kind)
     if content is None:
         raise MissingError(f"{str(path)!r} is missing", hint=RESTORE_HINT)
@@ -348,7 +351,7 @@ def _required(path: Path, kind: type[T]) -> T:
 
 def _modules(folder: Path, steps: list[tuple[str, Path]]) -> Modules:
     if not steps or steps[0][0] not in {"Transformer", "StaticEmbedding"}:
-        raise _uncomputed(folder, steps[0][0] if steps else "none")
+        raise _uncomputed_module_error(folder, steps[0][0] if steps else "none")
     source, is_static = steps[0][1], steps[0][0] == "StaticEmbedding"
     pooling, includes_prompt, leaves_out_cls, layers = None, True, False, list[Layer]()
     for name, path in steps[1:]:
@@ -359,12 +362,12 @@ def _modules(folder: Path, steps: list[tuple[str, Path]]) -> Modules:
                 place_file = read_model_file(path / "config.json", PlaceFile) or place_file
             input_name, output_name = place_file.module_input_name, place_file.module_output_name
             if {input_name, output_name or input_name} != {_VECTORS}:
-                raise _uncomputed(
+                raise _uncomputed_module_error(
                     folder, f"{name} from {input_name} to {output_name or input_name}"
                 )
             layers.append(Layer(kind=_LAYERS[name], folder=path))
         elif is_pooling and pooling is None and not is_static and not layers:
-            file = _required(path / "config.json", PoolingFile)
+            file = _read_required(path / "config.json", PoolingFile)
             includes_prompt = file.include_prompt
             pooling = name.removeprefix(OWN_POOLING)
             if name == "Pooling":
@@ -378,9 +381,9 @@ def _modules(folder: Path, steps: list[tuple[str, Path]]) -> Modules:
         elif name == "WordWeights" and pooling is None and (folder / STATEMENT).is_file():
             leaves_out_cls = True  # as embedlab writes its mean without [CLS]
         elif name not in _IDENTITIES:
-            raise _uncomputed(folder, name)
+            raise _uncomputed_module_error(folder, name)
     if leaves_out_cls and pooling != "mean":
-        raise _uncomputed(folder, f"WordWeights before {pooling}")
+        raise _uncomputed_module_error(folder, f"WordWeights before {pooling}")
     return Modules(
         source=source,
         is_static=is_static,
@@ -390,7 +393,7 @@ def _modules(folder: Path, steps: list[tuple[str, Path]]) -> Modules:
     )
 
 
-def _uncomputed(folder: Path, name: str) -> MissingError:
+def _uncomputed_module_error(folder: Path, name: str) -> MissingError:
     known_modules = {*_OF_PACKAGE, *_ROUTERS, *_LAYERS, "Transformer", "Pooling", "WordWeights"}
     is_known = name.partition(" ")[0] in known_modules
     return MissingError(

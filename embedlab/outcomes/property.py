@@ -83,13 +83,13 @@ def property_named(name: str) -> Property:
     if (plugin := plugins.find("properties", name)) is None:
         error = unknown_name_error("property", name, [*plugins.names("properties"), "dataset"])
         raise UnknownFieldError(error.message, hint=error.hint, field=name)
-    return plugin.checked(plugin.load(), Property, named=True)
+    return plugin.check_instance(plugin.load(), Property, named=True)
 
 
 def all_properties() -> dict[str, Property]:
     """Return every property by its name; what a plug-in cannot offer is noted and left out."""
-    return plugins.loaded(
-        "properties", lambda plugin: plugin.checked(plugin.load(), Property, named=True)
+    return plugins.load_all(
+        "properties", lambda plugin: plugin.check_instance(plugin.load(), Property, named=True)
     )
 
 

@@ -54,7 +54,7 @@ def claims_table(
             *notes,
             *_explanations(paper, settled),
             *sign_notes(printed_claims),
-            *_lacking(paper, settled),
+            *_unmeasured_note(paper, settled),
         ],
         keys=KEYS,
         caption=lambda: caption,
@@ -94,7 +94,7 @@ def _explanations(paper: str, settled: Sequence[SettledClaim]) -> Iterator[str]:
         yield verdict_note(measured_count, "claim", f"of {paper} that are measured here")
 
 
-def _lacking(paper: str, settled: Sequence[SettledClaim]) -> Iterator[str]:
+def _unmeasured_note(paper: str, settled: Sequence[SettledClaim]) -> Iterator[str]:
     unmeasured_tables = [claim.claim.table for claim in settled if claim.verdict == "not measured"]
     if unmeasured_tables:
         names = ", ".join(name.split("_")[0] for name in dict.fromkeys(unmeasured_tables))

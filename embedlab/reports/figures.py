@@ -29,8 +29,8 @@ from embedlab.reports.notes import (
     counted_items,
     data_sentences,
     figure_caption,
-    joined,
-    shares_of,
+    join_sentences,
+    share_slices,
     trained_on,
 )
 from embedlab.reports.series import BANDS, COLUMN_IN, DENSE, FEWEST, FileKind, Plot, Series
@@ -182,12 +182,12 @@ def _spread(mean: float | None, sd: float | None) -> Ends:
     return (None, None, None) if mean is None else (mean, mean - (sd or 0), mean + (sd or 0))
 
 
-def tasks_of(comparison: "TaskComparison") -> Mapping[str, Sequence[ComparedSlice]]:
+def slices_by_task(comparison: "TaskComparison") -> Mapping[str, Sequence[ComparedSlice]]:
     """Return the slices of each task whose numbers are shares; numbers in a unit of their own have
     no plot.
     """
     tasks: dict[str, list[ComparedSlice]] = {}
-    for row in shares_of(comparison.slices):
+    for row in share_slices(comparison.slices):
         tasks.setdefault(row.task, []).append(row)
     return tasks
 
@@ -202,10 +202,10 @@ def score_plots(comparison: "TaskComparison") -> list[Plot]:
         if property_name == DATASET or is_expression(property_name)
         else property_named(property_name)
     )
-    for task, slices in tasks_of(comparison).items():
+    for task, slices in slices_by_task(comparison).items():
         if item_property is None or item_property.kind != "number":
             title = f"Scores on {task}, by {property_name}"
-            axis, series = f"{metric_of(slices)}{AXIS}", scores_of(comparison, slices)
+            axis, series = f"{axis_metric(slices)}{AXIS}", score_series(comparison, slices)
             plots.append(Plot("dots", title, series, axis, labels=_labels(slices)))
             continue
         fifths: dict[str, list[ComparedSlice]] = {}
@@ -217,8 +217,8 @@ def score_plots(comparison: "TaskComparison") -> list[Plot]:
             title = f"Scores by {name} on {dataset}"
             labels = [fifth.key.rpartition("-")[2] for fifth in fifths_of_dataset]
             axis, series = (
-                f"{metric_of(fifths_of_dataset)}{AXIS}",
-                scores_of(comparison, fifths_of_dataset),
+                f"{axis_metric(fifths_of_dataset)}{AXIS}",
+                score_series(comparison, fifths_of_dataset),
             )
             plots.append(Plot("lines", title, series, axis, axis_title, labels))
     return plots
@@ -229,7 +229,7 @@ def difference_plots(comparison: "TaskComparison") -> list[Plot]:
     first_name, *other_names = (model.name for model in comparison.models)
     subject = title_of(other_names[0]) if len(other_names) == 1 else "Each model"
     plots = []
-    for task, slices in tasks_of(comparison).items():
+    for task, slices in slices_by_task(comparison).items():
         known_rows = [
             row
             for row in slices
@@ -246,7 +246,7 @@ def difference_plots(comparison: "TaskComparison") -> list[Plot]:
     return plots
 
 
-def scores_of(comparison: "TaskComparison", slices: Sequence[ComparedSlice]) -> list[Series]:
+def score_series(comparison: "TaskComparison", slices: Sequence[ComparedSlice]) -> list[Series]:
     """Return each model's scores on SLICES."""
     names = [model.name for model in comparison.models]
     return [
@@ -254,7 +254,7 @@ def scores_of(comparison: "TaskComparison", slices: Sequence[ComparedSlice]) -> 
     ]
 
 
-def metric_of(slices: Sequence[ComparedSlice]) -> str:
+def axis_metric(slices: Sequence[ComparedSlice]) -> str:
     """Return the metric that all slices have, as an axis begins; nothing where they differ."""
     metrics = {row.metric for row in slices}
     return f"{metrics.pop().capitalize()} " if len(metrics) == 1 else ""
@@ -284,7 +284,7 @@ def reproduction_plots(reproduction: "Reproduction") -> list[Plot]:
     along the columns that put them in order.
     """
     table, plots = reproduction.table, []
-    if compared_numbers := _both(reproduction):
+    if compared_numbers := _compared_numbers(reproduction):
         printed, own_means = zip(
             *((number.printed, number.mean) for number in compared_numbers), strict=True
         )
@@ -320,7 +320,7 @@ def reproduction_plots(reproduction: "Reproduction") -> list[Plot]:
     return plots
 
 
-def _both(reproduction: "Reproduction") -> list[Any]:
+def _compared_numbers(reproduction: "Reproduction") -> list[Any]:
     numbers = reproduction.numbers.values()
     return [
         compared_number
@@ -347,7 +347,7 @@ def _calibration(compared: "TaskComparison", pairs: "Sequence[Outcomes]", **_: o
     counted = ", ".join(f"n = {count:,} pairs of {name}" for name, count in counts.items())
     drawn_note = f" ({DENSE:,} of them drawn)" if max(counts.values(), default=0) > DENSE else ""
     has_seeds = any(len(model.members) > 1 for model in compared.models)
-    return plots, joined(
+    return plots, join_sentences(
         f"Similarity against gold score; {counted}{drawn_note}.",
         *data_sentences(compared.marks),
         f"Lines: mean and one standard deviation in each of {BANDS} bands of the gold score that "
@@ -373,7 +373,7 @@ def _costs(costs: "Costs | None", **_: object) -> Drawn:
     if len(timed) > 1:
         plots.append(_cost_plot(costs, timed, "milliseconds a sentence"))
     first_slice = costs.slices[0]
-    return plots, joined(
+    return plots, join_sentences(
         f"{first_slice.metric.capitalize()} on {first_slice.slice_title} against what it costs.",
         "Bars: 95% intervals, each on its own.",
         "Filled, with a line through them: what no other choice beats in both.",
@@ -459,7 +459,7 @@ def _evaluated_scores(frame: pl.DataFrame) -> Drawn:
         for shared_key in ("shared_pairs", "shared_sentences")
     )
     has_intervals = any(record["low"] is not None for record in records)
-    return plots, joined(
+    return plots, join_sentences(
         f"Scores: {' and '.join(descriptions)}; {counted_items(counts)}.",
         *data_sentences(marks),
         f"Bars: 95% intervals, each on its own, over items; {DEPENDENCE}." * has_intervals,
@@ -582,14 +582,14 @@ def _published(reproductions: "Sequence[Reproduction]") -> Drawn:
         plots += reproduction_plots(reproduction)
         # of a figure of the paper: models by a property of pairs
         plots += [plot for comparison in reproduction.compared for plot in score_plots(comparison)]
-        if compared_numbers := _both(reproduction):
+        if compared_numbers := _compared_numbers(reproduction):
             seeds = sorted({len(number.values) for number in compared_numbers})
             count = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
             runs = "1 seed" if seeds == [1] else f"{count} seeds"
             table = reproduction.table
             counts.append(f"{table.paper} {table.name}: {len(compared_numbers)} numbers, {runs}.")
     has_curves = {bool(reproduction.curves) for reproduction in reproductions}
-    return plots, joined(
+    return plots, join_sentences(
         "Dev score after each epoch of the stages that are trained last, the mean over seeds."
         if True in has_curves
         else "",

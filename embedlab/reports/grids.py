@@ -18,10 +18,10 @@ from embedlab.reports.frames import Row
 from embedlab.reports.notes import (
     counted_items,
     data_sentences,
-    facts_of,
     generated_note,
     seen_sentences,
-    usage,
+    usage_facts,
+    usage_phrases,
     with_marks,
 )
 from embedlab.reports.scores import overlap_fields
@@ -94,12 +94,12 @@ def _notes(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
         condition = f": not every mean is over the same values of {', '.join(pivot.averaged)}"
         yield f"{pivot.missing} cells have no such score yet{condition * bool(pivot.averaged)}"
     yield from generated_note(pivot.marks)
-    yield from _made_notes(plan, pivot)
+    yield from _evaluation_notes(plan, pivot)
     if pivot.column_axis is not None:
         (shown_score,) = pivot.shown
         score = _slice_titles(pivot).get(shown_score, shown_score)
         usage_text = f"shown: {score}; --score NAME shows another score, --columns scores shows all"
-        yield Note(usage_text, short=[usage_text], kind="usage")
+        yield Note(usage_text, short_texts=[usage_text], kind="usage")
 
 
 def for_paper(table: Table, axes: Sequence[str]) -> Table:
@@ -260,7 +260,7 @@ def _seeds_notes(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
         yield "every seed was trained on the same sample of rows: ± does not include the choice of rows"
 
 
-def _made_notes(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
+def _evaluation_notes(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
     """Yield the notes of the evaluations: on data, on shared text, and on how each model was
     used.
     """
@@ -281,13 +281,13 @@ def _made_notes(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
                 text = f"evaluated on {name} {split} with {rows} rows ({digest})"
                 noted_texts.append((text, (text,)))
         noted_texts += [(note, phrases_of(note)) for note in evaluation.notes]
-        usage_text, unusual = usage(facts_of(evaluation, "truncated"))
+        usage_text, unusual = usage_phrases(usage_facts(evaluation, "truncated"))
         for noted_text in (*noted_texts, (usage_text, tuple(unusual))):
             cells.setdefault(noted_text, []).append(labels)
     for (note, phrases), cell in cells.items():
         cell_names = _where(plan, cell, [labels for labels, _ in pivot.evaluations])
         text = f"{cell_names}: {note}" if cell_names else note
-        yield Note(text, models=[cell_names] if cell_names else [], short=phrases)
+        yield Note(text, models=[cell_names] if cell_names else [], short_texts=phrases)
 
 
 def _split(state: Mapping[str, Any]) -> tuple[str, str]:

@@ -50,7 +50,7 @@ def to_latex(table: Table) -> str:
     if caption and table.rows:
         lines += [r"\begin{table}[t]", r"\centering", r"\footnotesize"]
         lines += [r"\setlength{\tabcolsep}{3pt}", *tabular]
-        lines += [rf"\caption{{{_escaped(caption)}}}", r"\end{table}"]
+        lines += [rf"\caption{{{_escape(caption)}}}", r"\end{table}"]
     else:
         lines += tabular
     return "\n".join(lines) + "\n"
@@ -62,7 +62,7 @@ def _tabular(table: Table) -> Iterator[str]:
     alignments = "".join(_side(table, column) for column in columns)
     header, *body = table.texts()
     yield from (rf"\begin{{tabular}}{{{alignments}}}", r"\toprule")
-    yield f"{' & '.join(map(_escaped, header))} \\\\"
+    yield f"{' & '.join(map(_escape, header))} \\\\"
     yield r"\midrule"
     previous_texts: list[str] = []
     for row, texts in zip(table.rows, body, strict=True):
@@ -88,11 +88,11 @@ def _tabular(table: Table) -> Iterator[str]:
 def _cell(value: Value | TableCell, text: str) -> str:
     """Return a cell: the best of its row bold, letters raised."""
     if not isinstance(value, TableCell):
-        return _escaped(text)
-    escaped = _escaped(text.removesuffix(value.raised).rstrip() if value.raised else text)
+        return _escape(text)
+    escaped = _escape(text.removesuffix(value.raised).rstrip() if value.raised else text)
     if value.is_best:
         escaped = rf"\textbf{{{escaped}}}"
-    return rf"{escaped}\textsuperscript{{{_escaped(value.raised)}}}" if value.raised else escaped
+    return rf"{escaped}\textsuperscript{{{_escape(value.raised)}}}" if value.raised else escaped
 
 
 def _side(table: Table, column: Column) -> str:
@@ -106,7 +106,7 @@ def _side(table: Table, column: Column) -> str:
     return "r" if table.align(column) == "right" and not is_raised else "l"
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """Return the text as LaTeX; a leading bracket or star is protected, because LaTeX reads it as
     an option of the line before.
     """

@@ -64,7 +64,7 @@ def table_lines(table: Table, width: int | None = None) -> list[TableLine]:
     form, body = _body(table, width) if table.columns else (table, [])
 
     def said(texts: Iterable[str], kind: LineKind, indent: int = 2) -> list[TableLine]:
-        lines = [line for text in texts for line in _wrapped(text, width, indent)]
+        lines = [line for text in texts for line in _wrap(text, width, indent)]
         return [TableLine(text=line, kind=kind) for line in lines if line]
 
     # a signature is one line, so that it can be copied
@@ -184,7 +184,7 @@ def _part(
         for text, column, size in zip(texts, columns, widths, strict=True):
             lines = text.split("\n")
             text_kind = "name" if kind == "header" else column.kind
-            pieces.append([piece for line in lines for piece in broken(line, size, text_kind)])
+            pieces.append([piece for line in lines for piece in break_lines(line, size, text_kind)])
         height = max(map(len, pieces))
         for column, size, lines in zip(columns, widths, pieces, strict=True):
             padding = [""] * (height - len(lines))
@@ -247,16 +247,18 @@ def _blocks(columns: Sequence[_Shown], width: int) -> Iterator[TableLine]:
             else:
                 value_lines.append(titled_value)
         for line in filter(None, value_lines):
-            yield from (TableLine(text=f" {piece}") for piece in broken(line, width - 1, "name"))
+            yield from (
+                TableLine(text=f" {piece}") for piece in break_lines(line, width - 1, "name")
+            )
         for column, cell in zip(columns, cells, strict=True):
             if column.role == "sentence":
                 yield from (
-                    TableLine(text=f"   {piece}") for piece in broken(cell, width - 3, "text")
+                    TableLine(text=f"   {piece}") for piece in break_lines(cell, width - 3, "text")
                 )
         yield TableLine(text="")
 
 
-def broken(text: str, width: int, kind: Kind) -> list[str]:
+def break_lines(text: str, width: int, kind: Kind) -> list[str]:
     """Return TEXT in lines of at most WIDTH cells, broken where its KIND allows it; a word that is
     longer is cut.
     """
@@ -278,10 +280,10 @@ def broken(text: str, width: int, kind: Kind) -> list[str]:
     return [line for line in lines if line] or [""]
 
 
-def _wrapped(text: str, width: int | None, indent: int) -> list[str]:
+def _wrap(text: str, width: int | None, indent: int) -> list[str]:
     """Return TEXT in lines of WIDTH cells, all but the first indented."""
     if width is None or cell_len(text) <= width:
         return [text]
-    first_line, *other_lines = broken(text, width, "text")
-    continuation = broken(" ".join(other_lines), width - indent, "text")
+    first_line, *other_lines = break_lines(text, width, "text")
+    continuation = break_lines(" ".join(other_lines), width - indent, "text")
     return [first_line, *(f"{' ' * indent}{piece}" for piece in continuation)]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import isfinite, nan
 
 from embedlab.reports.frames import Row
-from embedlab.reports.notes import is_mixed, measures_in, unit_of, with_marks
+from embedlab.reports.notes import is_mixed, measures_in, unit_text, with_marks
 from embedlab.reports.tables import Table, columns_of, number
 from embedlab.runs.evaluations import Evaluation
 from embedlab.scoring.stored_intervals import StoredIntervals
@@ -70,7 +70,7 @@ def _task(evaluation: Evaluation, intervals: StoredIntervals) -> str:
     notes = [*evaluation.notes, *([meaning] if intervals.intervals else []), *reasons]
     table = Table("", columns, rows, notes, has_all_notes=True)
     scales = {score.metric: score.scale for score in scores}
-    unit = f", {measures_in(scales)}" if is_mixed(scales) else unit_of(scales)
+    unit = f", {measures_in(scales)}" if is_mixed(scales) else unit_text(scales)
     trained = evaluation.training_precision
     training_note = f", trained in {trained}" if trained else ""
     head = with_marks(f"{evaluation.task}{unit}", evaluation.marks)

@@ -43,14 +43,14 @@ def with_marks(title: str, marks: Sequence[str]) -> str:
 
 def generated_note(marks: Sequence[str]) -> list[str]:
     """Return what the mark of generated data means, if it is among MARKS."""
-    note = Note(GENERATED_NOTE, short=[GENERATED_NOTE], kind="generated")
+    note = Note(GENERATED_NOTE, short_texts=[GENERATED_NOTE], kind="generated")
     return [note] if "generated" in marks else []
 
 
 def partial_notes(states: Sequence[DatasetState]) -> list[str]:
     """Return which data was incomplete, by how much, and which is not the published data."""
     return [
-        Note(remark, short=[remark], kind="partial" if state.partial else "remark")
+        Note(remark, short_texts=[remark], kind="partial" if state.partial else "remark")
         for state in states
         for remark in state_remarks(asdict(state))
     ]
@@ -71,15 +71,15 @@ def usage_note(name: str, members: Sequence[Facts]) -> list[str]:
     """
     seeds = [f"mean of {len(members)} seeds"] if len(members) > 1 else []
     notes = {}
-    for full_text, short_texts in map(usage, members):
+    for full_text, short_texts in map(usage_phrases, members):
         text = f"{name}: {', '.join([full_text, *seeds])}"
-        notes[text] = Note(text, models=(name,), short=[*seeds, *short_texts], kind="usage")
+        notes[text] = Note(text, models=(name,), short_texts=[*seeds, *short_texts], kind="usage")
     return list(notes.values())
 
 
 def model_note(name: str, note: str) -> Note:
     """Return a NOTE about one model."""
-    return Note(f"{name}: {note}", models=(name,), short=phrases_of(note), kind=kind_of(note))
+    return Note(f"{name}: {note}", models=(name,), short_texts=phrases_of(note), kind=kind_of(note))
 
 
 def slice_notes(slices: Iterable[ComparedSlice]) -> list[str]:
@@ -95,7 +95,7 @@ def slice_notes(slices: Iterable[ComparedSlice]) -> list[str]:
     return [*note_by_key.values()]
 
 
-def usage(facts: Facts) -> tuple[str, list[str]]:
+def usage_phrases(facts: Facts) -> tuple[str, list[str]]:
     """Return how one member was used, in words, and the phrases that people see of what is not the
     default.
     """
@@ -115,7 +115,7 @@ def usage(facts: Facts) -> tuple[str, list[str]]:
     return ", ".join([*usual_facts, *addenda, *odd_notes]), [*unusual, *odd_notes]
 
 
-def facts_of(source: Evaluation | EncoderFacts, *more_keys: str) -> Facts:
+def usage_facts(source: Evaluation | EncoderFacts, *more_keys: str) -> Facts:
     """Return how a member was used, from its evaluation or its encoder, including the facts
     MORE.
     """
@@ -150,7 +150,7 @@ def model_notes(model: Model, members: Sequence[PairScorer]) -> list[str]:
         model_note(model.name, note) for spec in model.members for note in training_notes(spec)
     )
     facts_of_members = [
-        {**facts_of(member.facts, *TEXT_COUNTS), **training_facts(spec)}
+        {**usage_facts(member.facts, *TEXT_COUNTS), **training_facts(spec)}
         for spec, member in zip(model.members, members, strict=True)
     ]
     return [*trained, *usage_note(model.name, facts_of_members)]
@@ -174,12 +174,12 @@ def scales_of(slices: Iterable[ComparedSlice | Detectable]) -> Scales:
     return {row.metric: scale_of(row.task, row.metric) for row in slices}
 
 
-def shares_of(slices: Iterable[ComparedSlice]) -> list[ComparedSlice]:
+def share_slices(slices: Iterable[ComparedSlice]) -> list[ComparedSlice]:
     """Return the slices whose numbers are shares: those that plots show."""
     return [row for row in slices if scale_of(row.task, row.metric) == 100]
 
 
-def unit_of(scales: Scales) -> str:
+def unit_text(scales: Scales) -> str:
     """Return " x 100" where all numbers are shares; else nothing, as no unit holds for all."""
     return " x 100" if {*scales.values()} == {100} else ""
 
@@ -197,10 +197,10 @@ def measures_in(scales: Scales) -> str:
         f"{'Spearman' if name == 'spearman' else name}{' x 100' * (is_mixed(scales) and scale == 100)}"
         for name, scale in scales.items()
     ]
-    return f"{' and '.join(names)}{unit_of(scales)}"
+    return f"{' and '.join(names)}{unit_text(scales)}"
 
 
-def joined(*sentences: str) -> str:
+def join_sentences(*sentences: str) -> str:
     """Return the SENTENCES that there are as one text."""
     return " ".join(filter(None, sentences))
 
@@ -220,7 +220,7 @@ def comparison_caption(
         is_shown = shown == "differences" and len(comparison.models) > 1
         interval_sentences = _signs(comparison, shows_differences=is_shown)
     return table_caption(
-        subject_of(comparison),
+        subject_text(comparison),
         *interval_sentences,
         marks=comparison.marks,
         is_ranked=len(comparison.models) > 1 and 100 in scales_of(comparison.slices).values(),
@@ -247,7 +247,7 @@ def table_caption(
     seed_counts = " or ".join(map(str, sorted({count for count in seeds if count > 1})))
     spread = f"±: standard deviation over {seed_counts} seeds." if seed_counts else ""
     bold = "Bold: the highest of the models." * is_ranked
-    return joined(
+    return join_sentences(
         subject,
         *data_sentences(marks),
         *interval_sentences,
@@ -263,15 +263,15 @@ def figure_caption(comparison: TaskComparison, shown: str, *, drawn: str = "Bars
     as bars or bands.
     """
     intervals = f"{drawn}: 95% intervals, each on its own, over {_over(comparison)}."
-    shares = replace(comparison, slices=shares_of(comparison.slices))
+    shares = replace(comparison, slices=share_slices(comparison.slices))
     pairs, sentences = [], []
     for name, counts in comparison.counts.items():
         if any(overlap.shared_pairs for overlap in counts.values()):
             pairs.append(comparison.titles[name])
         elif any(counts.values()):
             sentences.append(comparison.titles[name])
-    return joined(
-        f"{shown}: {subject_of(shares)}",
+    return join_sentences(
+        f"{shown}: {subject_text(shares)}",
         *data_sentences(comparison.marks),
         intervals * _has_intervals(comparison),
         *trained_on(pairs, sentences),
@@ -288,7 +288,7 @@ def trained_on(pairs: Sequence[str], sentences: Sequence[str]) -> Iterator[str]:
             yield f"Test {unit} are in the training data of {', '.join(models)}."
 
 
-def subject_of(comparison: TaskComparison) -> str:
+def subject_text(comparison: TaskComparison) -> str:
     """Return what the scores are and of how many items, as a sentence."""
     measures = measures_in(scales_of(comparison.slices)).replace(" x 100", " × 100")
     property_name, condition = comparison.slicing.by, comparison.slicing.where
@@ -300,10 +300,10 @@ def subject_of(comparison: TaskComparison) -> str:
         else f" by {property_name}"
     )
     picked = f", items that match {condition!r}" if condition else ""
-    return f"{measures}{property_note}{picked}; {items_of(comparison)}."
+    return f"{measures}{property_note}{picked}; {items_text(comparison)}."
 
 
-def items_of(comparison: TaskComparison) -> str:
+def items_text(comparison: TaskComparison) -> str:
     """Return how many items each slice of a comparison has."""
     slices = [row for row in comparison.slices if not row.averaged_keys]
     common = ", those that all models score" if comparison.rows is not None else ""

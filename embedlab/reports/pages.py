@@ -79,12 +79,13 @@ def page(title: str, sections: Sequence[Section], *, facts: Mapping[str, str]) -
     """
     style = files("embedlab.reports").joinpath("page.css").read_text(encoding="utf-8")
     links = [
-        f'<li><a href="#section-{number}">{escaped(section.title)}</a></li>\n'
+        f'<li><a href="#section-{number}">{escape_html(section.title)}</a></li>\n'
         for number, section in enumerate(sections, start=1)
     ]
     contents = f'<nav aria-label="Contents"><ul>\n{"".join(links)}</ul></nav>\n'
     fact_items = [
-        f"<dt>{escaped(name)}</dt><dd>{escaped(value)}</dd>" for name, value in facts.items()
+        f"<dt>{escape_html(name)}</dt><dd>{escape_html(value)}</dd>"
+        for name, value in facts.items()
     ]
     body = [
         line for number, each in enumerate(sections, start=1) for line in _section(each, number)
@@ -93,7 +94,7 @@ def page(title: str, sections: Sequence[Section], *, facts: Mapping[str, str]) -
         _PAGE.format(
             generator=GENERATOR,
             policy=POLICY,
-            title=escaped(title),
+            title=escape_html(title),
             style=style,
             facts="\n".join(['<dl class="facts">', *fact_items, "</dl>"]),
             contents=contents if len(sections) >= CONTENTS_FROM else "",
@@ -119,15 +120,15 @@ def check_page_path(path: Path) -> None:
     check_output(path, "--html", example="page.html", what="a page", mark=GENERATOR.encode())
 
 
-def escaped(text: str) -> str:
+def escape_html(text: str) -> str:
     """Return TEXT for a page: no mark-up, and no character that a page or a browser cannot hold."""
     return html.escape(visible(text))
 
 
 def _section(section: Section, number: int) -> Iterator[str]:
     yield f'<section id="section-{number}">'
-    yield f"<h2>{escaped(section.title)}</h2>"
-    yield from (f"<p>{escaped(paragraph)}</p>" for paragraph in section.text)
+    yield f"<h2>{escape_html(section.title)}</h2>"
+    yield from (f"<p>{escape_html(paragraph)}</p>" for paragraph in section.text)
     if section.table is not None:
         yield from _page_table(section.table)
     if section.plots:
@@ -135,7 +136,7 @@ def _section(section: Section, number: int) -> Iterator[str]:
 
         yield '<div class="plots">'
         for plot in section.plots:
-            caption = f"<figcaption>{escaped(plot.title)}</figcaption>"
+            caption = f"<figcaption>{escape_html(plot.title)}</figcaption>"
             yield f"<figure>\n{caption}\n{draw_svg(plot)}\n</figure>"
         yield "</div>"
     yield "</section>"
@@ -145,23 +146,23 @@ def _page_table(table: Table) -> Iterator[str]:
     """Yield the table in a frame that scrolls sideways on a narrow screen; its answer in words
     above, its notes below.
     """
-    yield from (f"<p>{escaped(sentence)}</p>" for sentence in table.answer)
+    yield from (f"<p>{escape_html(sentence)}</p>" for sentence in table.answer)
     if table.columns:
-        label = escaped(table.shown_title or "table")
+        label = escape_html(table.shown_title or "table")
         yield f'<div class="table" role="region" tabindex="0" aria-label="{label}">'
         yield from _table(table, is_plain=True)
         yield "</div>"
     if table.notes:
-        yield from _listed("notes", table.notes)
+        yield from _list_lines("notes", table.notes)
     if table.signature_lines:
         yield "<details><summary>signatures</summary>"
-        yield from _listed("notes signatures", table.signature_lines)
+        yield from _list_lines("notes signatures", table.signature_lines)
         yield "</details>"
 
 
-def _listed(name: str, lines: Sequence[str]) -> Iterator[str]:
+def _list_lines(name: str, lines: Sequence[str]) -> Iterator[str]:
     yield f'<ul class="{name}">'
-    yield from (f"<li>{escaped(line)}</li>" for line in lines)
+    yield from (f"<li>{escape_html(line)}</li>" for line in lines)
     yield "</ul>"
 
 
@@ -176,9 +177,9 @@ def _table(table: Table, *, is_plain: bool) -> Iterator[str]:
     header, *body = table.texts()
     scope = ' scope="col"' if is_plain else ""
     yield "<table>"
-    yield f"<caption>{escaped(table.shown_title)}</caption>" if table.shown_title else ""
+    yield f"<caption>{escape_html(table.shown_title)}</caption>" if table.shown_title else ""
     titles = [
-        f"<th{scope}{_attribute('class', class_name)}>{escaped(text)}</th>"
+        f"<th{scope}{_attribute('class', class_name)}>{escape_html(text)}</th>"
         for text, class_name in zip(header, classes, strict=True)
     ]
     yield f"<thead><tr>{''.join(titles)}</tr></thead><tbody>"
@@ -192,18 +193,18 @@ def _table(table: Table, *, is_plain: bool) -> Iterator[str]:
 
 
 def _cell(cell: Value | TableCell, text: str, attributes: str) -> str:
-    content = escaped(text)
+    content = escape_html(text)
     if isinstance(cell, TableCell):
-        content = escaped(text.removesuffix(cell.raised).rstrip() if cell.raised else text)
+        content = escape_html(text.removesuffix(cell.raised).rstrip() if cell.raised else text)
         content = f"<b>{content}</b>" if cell.is_best else content
         content = f'<span style="opacity:.6">{content}</span>' if cell.is_dim else content
-        content += f"<sup>{escaped(cell.raised)}</sup>" if cell.raised else ""
+        content += f"<sup>{escape_html(cell.raised)}</sup>" if cell.raised else ""
         attributes += _attribute("title", cell.hover)
     return f"<td{attributes}>{content}</td>"
 
 
 def _attribute(name: str, value: str) -> str:
-    return f' {name}="{escaped(value)}"' if value else ""
+    return f' {name}="{escape_html(value)}"' if value else ""
 
 
 def report_html(tables: Sequence[Table], messages: Sequence[str] = ()) -> str:
@@ -215,7 +216,7 @@ def report_html(tables: Sequence[Table], messages: Sequence[str] = ()) -> str:
         shortened = replace(table, rows=table.rows[:MOST_ROWS])
         elements += _table(shortened, is_plain=False) if table.columns else []
         if table.shown_title and not table.columns:
-            elements.append(f"<p>{escaped(table.shown_title)}</p>")
+            elements.append(f"<p>{escape_html(table.shown_title)}</p>")
         hidden_count = len(table.rows) - MOST_ROWS
         cut_note = (
             [f".table() has {hidden_count} more {'row' if hidden_count == 1 else 'rows'}"]
@@ -229,5 +230,5 @@ def report_html(tables: Sequence[Table], messages: Sequence[str] = ()) -> str:
 
 
 def _list(notes: Sequence[str]) -> str:
-    items = "".join(f"<li>{escaped(one_line(note))}</li>" for note in notes)
+    items = "".join(f"<li>{escape_html(one_line(note))}</li>" for note in notes)
     return f"<ul>{items}</ul>" if notes else ""

@@ -84,7 +84,7 @@ class TableProgress:
     done: int
     cells: int  # rows and seeds
     seconds: float | None  # for the others on this machine; None where nothing is measured or left
-    lacks: tuple[str, ...]  # what data is missing
+    missing_data: tuple[str, ...]  # what data is missing
 
 
 _CONTENTS = columns_of(
@@ -129,7 +129,7 @@ def contents_table(
         all_tables = {"table": ALL_TABLES, "summary": "every table, each training once"}
         rows.append({**all_tables, **_progress(total), "here": all_command})
     missing_data = dict.fromkeys(
-        text for table_progress in progress.values() for text in table_progress.lacks
+        text for table_progress in progress.values() for text in table_progress.missing_data
     )
     remaining_note = f"left: not known until a training of each encoder has run here ({where})"
     if total is None or total.done == total.cells:
@@ -154,7 +154,7 @@ def _progress(progress: TableProgress | None) -> dict[str, Value | TableCell]:
         "done": TableCell(progress.done, f"{progress.done} of {progress.cells}"),
         "cells": progress.cells,
         "seconds": TableCell(progress.seconds, remaining),
-        "lacks": ", ".join(progress.lacks) or None,
+        "lacks": ", ".join(progress.missing_data) or None,
     }
 
 
@@ -289,7 +289,7 @@ def numbers_table(
             rows.append({"row": row, "what": "difference", **difference_cells})
     columns = [Column("row", " ".join(table.key), "group"), Column("what", "", "key")]
     columns += [Column(name, name, "difference", "right", digits) for name in table.columns]
-    title = f"{table.paper} {table.name}: {table.summary}; {_measured(table)}"
+    title = f"{table.paper} {table.name}: {table.summary}; {_measures_title(table)}"
     return Table(
         with_marks(title, marks),
         columns,
@@ -363,7 +363,7 @@ def brief(table: PaperTable, tables: Sequence[Table]) -> list[Table]:
     rows = [row for row in numbers.rows if row.get("what") != "difference"]
     hides = ["the order of pairs"] if table.ranked_by else []
     if len(rows) > MOST_ROWS and table.average:
-        first_table, hides = _of_average(table, numbers), ["other columns", *hides]
+        first_table, hides = _average_table(table, numbers), ["other columns", *hides]
     else:
         first_table = replace(numbers, rows=rows)
     note = f"--notes shows {', '.join([*hides, 'deviations'])} ({len(deviations.rows)})"
@@ -376,7 +376,7 @@ def brief(table: PaperTable, tables: Sequence[Table]) -> list[Table]:
     return [first_table, *(answer for answer in other_tables if answer.answer)]
 
 
-def _of_average(table: PaperTable, numbers: Table) -> Table:
+def _average_table(table: PaperTable, numbers: Table) -> Table:
     """Return the average of each row of NUMBERS in one line: published, ours and the difference."""
     average = str(table.average)
     lines: dict[str, dict[str, Value | TableCell]] = {}
@@ -442,7 +442,7 @@ def _caption(
     if seeds and seeds[-1] > 1:
         counts = " or ".join(map(str, seeds))
         seeds_note = f"; ours: mean ± standard deviation over {counts} seeds"
-    measure = _measured(table).replace(" x 100", " × 100")
+    measure = _measures_title(table).replace(" x 100", " × 100")
     subject = f"{table.paper}, {table.name}: {table.summary}; {measure}"
     sentence = f"{subject}, as published, ours, and the difference{seeds_note}."
     return " ".join([sentence, *data_sentences(marks)])
@@ -502,7 +502,7 @@ def orders_table(table: PaperTable, row_order: RowOrder, notes: Sequence[str] = 
     )
 
 
-def _measured(table: PaperTable) -> str:
+def _measures_title(table: PaperTable) -> str:
     """Return what the numbers are, where one phrase fits all."""
     if table.pairs or table.by == "minutes":
         return "similarity" if table.pairs else "minutes"

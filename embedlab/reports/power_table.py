@@ -14,7 +14,7 @@ from embedlab.reports.notes import (
     measures_in,
     scales_of,
 )
-from embedlab.reports.scores import general_notes, leading_columns, titled
+from embedlab.reports.scores import general_notes, leading_columns, title_with_marks
 from embedlab.reports.tables import Column, Table, TableCell, attributes, columns_of, number
 from embedlab.scoring.task_comparison import TaskComparison
 from embedlab.tasks.task import scale_of
@@ -100,7 +100,9 @@ def power_table(
         f"{counted_items(counts)}."
     )
     return Table(
-        titled(comparison, f"Detectable differences between {second_title} and {first_title}"),
+        title_with_marks(
+            comparison, f"Detectable differences between {second_title} and {first_title}"
+        ),
         columns,
         rows,
         [

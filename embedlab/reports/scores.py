@@ -22,16 +22,16 @@ from embedlab.outcomes.frame import plain_name as plain_file
 from embedlab.reports.frames import COMPARED, EVALUATED, Row, tidy_frame
 from embedlab.reports.notes import (
     comparison_caption,
-    facts_of,
     generated_note,
     is_mixed,
-    items_of,
+    items_text,
     measures_in,
     model_note,
     scales_of,
     slice_notes,
     table_caption,
-    unit_of,
+    unit_text,
+    usage_facts,
     usage_note,
     usage_notes,
     with_marks,
@@ -44,7 +44,7 @@ from embedlab.reports.tables import (
     TableCell,
     Value,
     attributes,
-    most_apart,
+    largest_difference,
     number,
     score_columns,
 )
@@ -103,7 +103,7 @@ def evaluation_table(
         for member_evaluations in evaluations.values()
         for evaluation in member_evaluations
     ]
-    records = [*_evaluated(evaluations, is_shown, intervals or {})]
+    records = [*_evaluation_rows(evaluations, is_shown, intervals or {})]
     scales = {record["metric"]: record["scale"] for record in records}
     varying = [
         name
@@ -123,7 +123,7 @@ def evaluation_table(
     measure_title = f"{metric.capitalize()} x 100" if metric is not None else ""
     if metric is None:
         has_measures = len(scales) == 1 or is_mixed(scales)
-        unit_note = f", {measures_in(scales)}" if has_measures else unit_of(scales)
+        unit_note = f", {measures_in(scales)}" if has_measures else unit_text(scales)
         measure_title = f"{selected.evaluation_name()}{unit_note}"
     constant = [records[0]["setting"]] if records and "setting" not in varying else []
     marks = sorted({mark for evaluation in members for mark in evaluation.marks})
@@ -250,7 +250,7 @@ def comparison_table(
     )
     if rows == "slices":
         return table
-    return with_model_rows(replace(table, notes=[items_of(comparison), *table.notes]))
+    return with_model_rows(replace(table, notes=[items_text(comparison), *table.notes]))
 
 
 def stated_table(
@@ -330,7 +330,7 @@ def _model_cells(
             sign=signs + HANGS * (record["difference_without_topic"] is not None),
             low=difference_low,
             high=difference_high,
-            most=most_apart(record["metric"], record["scale"]),
+            most=largest_difference(record["metric"], record["scale"]),
             is_dim=difference_low * difference_high > 0 and not is_clear,
         )
         hover += f"; difference from the first model {cell.text}" if hover else ""
@@ -395,7 +395,7 @@ def compared_rows(
                 "mark": overlap_mark(overlap),
                 "marks": ", ".join(sorted(comparison.model_marks.get(model, ()))),
                 "published": line
-                and _printed(line, compared_slice.key, compared_slice.averaged_keys),
+                and _published_number(line, compared_slice.key, compared_slice.averaged_keys),
                 **overlap_fields(overlap),
                 **_difference_fields(compared_slice.differences.get(model), scale),
             }
@@ -420,7 +420,7 @@ def _difference_fields(difference: Difference | None, scale: float) -> Row:
     return fields
 
 
-def _evaluated(
+def _evaluation_rows(
     evaluations: Mapping[str, Sequence[Evaluation]],
     is_shown: Callable[[StoredScore], bool],
     intervals: Intervals,
@@ -518,11 +518,11 @@ def score_title(comparison: TaskComparison) -> str:
     scales = scales_of(comparison.slices)
     settings = {row.setting for row in comparison.slices}
     is_named = len(scales) == 1 or is_mixed(scales)
-    names = measures_in(scales) if is_named else f"scores{unit_of(scales)}"
+    names = measures_in(scales) if is_named else f"scores{unit_text(scales)}"
     names = f"{names[:1].upper()}{names[1:]}"
     dataset = shared_dataset(comparison)
     subject = f"{names} on {dataset}" if dataset else names
-    return titled(comparison, subject, settings.pop() if len(settings) == 1 else None)
+    return title_with_marks(comparison, subject, settings.pop() if len(settings) == 1 else None)
 
 
 def shared_dataset(comparison: TaskComparison) -> str:
@@ -539,7 +539,7 @@ def shared_dataset(comparison: TaskComparison) -> str:
     )
 
 
-def titled(comparison: TaskComparison, *parts: str | None) -> str:
+def title_with_marks(comparison: TaskComparison, *parts: str | None) -> str:
     """Return a title of PARTS with the number of items that all models score, where numbers are of
     these, and the marks.
     """
@@ -590,7 +590,9 @@ def _evaluation_notes(evaluations: Mapping[str, Sequence[Evaluation]]) -> Iterat
     for model, members in evaluations.items():
         yield from (model_note(model, note) for evaluation in members for note in evaluation.notes)
     for model, members in evaluations.items():
-        yield from usage_note(model, [facts_of(evaluation, "truncated") for evaluation in members])
+        yield from usage_note(
+            model, [usage_facts(evaluation, "truncated") for evaluation in members]
+        )
 
 
 def _elsewhere_record(elsewhere: NewDatasetEffect) -> Row:
@@ -627,7 +629,7 @@ def _elsewhere_notes(
         )
 
 
-def _printed(row: PublishedRow, key: str, average_of: Sequence[str]) -> float | None:
+def _published_number(row: PublishedRow, key: str, average_of: Sequence[str]) -> float | None:
     """Return the published number of a dataset, or of the average over all datasets that the paper
     prints.
     """
@@ -688,7 +690,7 @@ class StatedModel:
                 yield self._note(f"main_score is NaN in {figures.path.name}")
 
     def _note(self, text: str, details: str = "") -> Note:
-        return Note(f"{self.name}: {text}{details}", models=(self.name,), short=(text,))
+        return Note(f"{self.name}: {text}{details}", models=(self.name,), short_texts=(text,))
 
 
 def _stated_row(

@@ -42,7 +42,7 @@ class TableCell:
     hover: str = ""  # what a page or notebook shows where a pointer rests on it
 
 
-def most_apart(metric: str, scale: float) -> float:
+def largest_difference(metric: str, scale: float) -> float:
     """Return how far two numbers of METRIC can be apart, in a table's SCALE: correlations begin at
     −1, other shares at 0; no limit is known of numbers in a unit of their own.
     """
@@ -145,7 +145,7 @@ class Table:
     keys: Sequence[str] = ()
     score_columns: str = "model"  # what each column of scores is
     brief: Sequence[int] = ()  # the rows that a terminal shows without all notes; empty: every one
-    more: str = ""  # what else there is, as the last note says
+    hidden_note: str = ""  # what else there is, as the last note says
     is_detail: bool = False  # people see it with all notes alone
     has_all_notes: bool = False  # people see also those that do not change how a number is read
     # in JSON alone: what is of no row, by its key
@@ -239,9 +239,12 @@ class Table:
         if self.has_all_notes:
             return [one_line(note) for note in self.notes]
         notes = shown_notes(self.notes, self.titles)
-        if self.more and notes and notes[-1].startswith("--notes shows"):
-            return [*notes[:-1], f"{self.more}, and{notes[-1].removeprefix('--notes shows')}"]
-        return [*notes, *filter(None, [self.more])]
+        if self.hidden_note and notes and notes[-1].startswith("--notes shows"):
+            return [
+                *notes[:-1],
+                f"{self.hidden_note}, and{notes[-1].removeprefix('--notes shows')}",
+            ]
+        return [*notes, *filter(None, [self.hidden_note])]
 
     def _keys(self) -> list[str]:
         """The keys of JSON and CSV."""

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from embedlab.models.grammar import titles_of
 from embedlab.outcomes.frame import DATASET
-from embedlab.reports.notes import shares_of
-from embedlab.reports.tables import attributes, most_apart
+from embedlab.reports.notes import share_slices
+from embedlab.reports.tables import attributes, largest_difference
 from embedlab.tasks.task import scale_of
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def verdicts(
     first_model, *other_models = models
     tasks: dict[str, list[ComparedSlice]] = {}  # the slices of the first measure of each task
     measures: dict[str, set[str]] = {}  # of each task
-    for compared_slice in shares_of(slices):
+    for compared_slice in share_slices(slices):
         same_task = tasks.setdefault(compared_slice.task, [compared_slice])
         if compared_slice is not same_task[0] and compared_slice.metric == same_task[0].metric:
             same_task.append(compared_slice)
@@ -116,7 +116,7 @@ def _sentence(
         place = f"{measure} on {overall.slice_title}"
     delta, low, high = attributes(difference, "delta low high", scale).values()
     if not isnan(low):
-        limit = most_apart(overall.metric, scale)
+        limit = largest_difference(overall.metric, scale)
         low, high = max(low, -limit), min(high, limit)
     if is_turned:
         delta, low, high = -delta, -high, -low

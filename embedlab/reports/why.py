@@ -21,7 +21,7 @@ from embedlab.comparison.uneven import FEWEST, KindDifference
 from embedlab.core.note import Note
 from embedlab.models.grammar import titles_of
 from embedlab.reports.frames import Row, schema_of, tidy_frame
-from embedlab.reports.notes import DEPENDENCE, data_sentences, joined, subject_of
+from embedlab.reports.notes import DEPENDENCE, data_sentences, join_sentences, subject_text
 from embedlab.reports.scores import general_notes, score_title
 from embedlab.reports.tables import (
     Column,
@@ -29,7 +29,7 @@ from embedlab.reports.tables import (
     TableCell,
     attributes,
     columns_of,
-    most_apart,
+    largest_difference,
     number,
 )
 from embedlab.reports.verdicts import verdicts
@@ -80,11 +80,15 @@ def why_tables(
 
     People see the first one, and the others with all notes.
     """
-    tables = [_where(explanation, comparison, rows)]
+    tables = [_kinds_table(explanation, comparison, rows)]
     if explanation.search.tested:
-        tables.append(_combined(explanation, rows))
-    tables += [_common(side, explanation, rows) for side in explanation.sides if side.items]
-    tables += [_typical(side, explanation) for side in explanation.sides if side.typical]
+        tables.append(_combinations_table(explanation, rows))
+    tables += [
+        _commonalities_table(side, explanation, rows) for side in explanation.sides if side.items
+    ]
+    tables += [
+        _typical_items_table(side, explanation) for side in explanation.sides if side.typical
+    ]
     marks = {"marks": ", ".join(comparison.marks)}
     return [
         replace(
@@ -97,7 +101,7 @@ def why_tables(
     ]
 
 
-def _where(
+def _kinds_table(
     explanation: DifferenceExplanation, comparison: TaskComparison, rows: int
 ) -> tuple[Table, list[Row]]:
     """Return the kinds of items on which the difference is most unlike that on the others."""
@@ -117,11 +121,11 @@ def _where(
         [*general_notes(comparison), *_where_notes(explanation, len(shown_rows) - 1)],
         answer=[*_answer(explanation)],
         signatures=comparison.signatures,
-        caption=lambda: joined(
+        caption=lambda: join_sentences(
             f"{second_title} minus {first_title} on the {len(shown_rows) - 1} of {len(kinds)} "
             "kinds of items whose "
             "difference is most unlike that on the others, the surest first; "
-            f"{subject_of(comparison)}",
+            f"{subject_text(comparison)}",
             *data_sentences(comparison.marks),
             f"Intervals: 95%, each on its own, over items; {DEPENDENCE}.",
             "A sign marks a difference that is unlike that on the others: 5% after Holm's "
@@ -200,7 +204,7 @@ def _where_notes(explanation: DifferenceExplanation, shown: int) -> Iterator[str
         )
 
 
-def _combined(explanation: DifferenceExplanation, rows: int) -> tuple[Table, list[Row]]:
+def _combinations_table(explanation: DifferenceExplanation, rows: int) -> tuple[Table, list[Row]]:
     """Return the combinations of two properties that the other half confirms; the surest three
     where it confirms none.
     """
@@ -270,7 +274,9 @@ def _combined_notes(explanation: DifferenceExplanation) -> Iterator[str]:
     )
 
 
-def _common(side: Side, explanation: DifferenceExplanation, rows: int) -> tuple[Table, list[Row]]:
+def _commonalities_table(
+    side: Side, explanation: DifferenceExplanation, rows: int
+) -> tuple[Table, list[Row]]:
     """Return what is more or less frequent among the items on which one model alone is right."""
     records = [
         {
@@ -344,7 +350,7 @@ def _rule_of_sides(explanation: DifferenceExplanation) -> str:
     return "right: the class that most seeds give is the gold one"
 
 
-def _typical(side: Side, explanation: DifferenceExplanation) -> tuple[Table, list[Row]]:
+def _typical_items_table(side: Side, explanation: DifferenceExplanation) -> tuple[Table, list[Row]]:
     """Return items with the largest leads of the model that alone is right."""
     outcomes, errors, titles = explanation.outcomes, explanation.errors, _titles(explanation)
     ranks: dict[str, np.ndarray] = {}
@@ -385,7 +391,7 @@ def _scale(explanation: DifferenceExplanation) -> float:
 
 
 def _sign(text: str) -> Note:
-    return Note(text, short=[text], kind="sign")
+    return Note(text, short_texts=[text], kind="sign")
 
 
 def _difference_columns(explanation: DifferenceExplanation) -> list[Column]:
@@ -434,7 +440,7 @@ def _cell(
     """Return a difference OF one, or of two, differences."""
     scale = _scale(explanation)
     record = attributes(difference, "delta low high", scale)
-    limit = of * most_apart(explanation.whole.metric, scale)
+    limit = of * largest_difference(explanation.whole.metric, scale)
     return _points(record | {"difference": record["delta"]}, sign, limit)
 
 

@@ -80,7 +80,7 @@ def _pair_table(effects: WordEffects, marks: Sequence[str], notes: Sequence[str]
             f"rank: among the similarities that a model gives the {effects.pairs} pairs of "
             f"{effects.reference}; 50 is the middle",
             *notes,
-            *_at_an_end(effects),
+            *_beyond_reference_notes(effects),
         ],
         tidy_frame(records, EXPLAINED),
         answer=[*_answer(effects)],
@@ -110,7 +110,7 @@ def _answer(effects: WordEffects) -> Iterator[str]:
         )
 
 
-def _at_an_end(effects: WordEffects) -> Iterator[Note]:
+def _beyond_reference_notes(effects: WordEffects) -> Iterator[Note]:
     """Yield of which models the pair is beyond the reference, so that its rank cannot move further
     that way.
     """
@@ -118,7 +118,7 @@ def _at_an_end(effects: WordEffects) -> Iterator[Note]:
         if model.ranks.whole in {0, 100}:
             side = "above" if model.ranks.whole else "below"
             text = f"the pair ranks {side} all pairs of the reference: ranks do not show how far"
-            yield Note(f"{model.name}: {text}", models=(model.name,), short=(text,))
+            yield Note(f"{model.name}: {text}", models=(model.name,), short_texts=(text,))
 
 
 def _word_table(effects: WordEffects) -> Table:
@@ -137,7 +137,7 @@ def _word_table(effects: WordEffects) -> Table:
         first_model.effects
     ]
     order = np.argsort(-np.max(np.abs(effects_compared), axis=0), kind="stable")
-    table = _pivoted(
+    table = _pivot_table(
         effects,
         "What each word does",
         "word",
@@ -172,7 +172,7 @@ def _together_table(effects: WordEffects) -> Table:
         }
         for row, column in zip(*(pair_rows.tolist() for pair_rows in indices), strict=True)
     ]
-    table = _pivoted(
+    table = _pivot_table(
         effects,
         "Two words together, beyond what each does alone",
         "words",
@@ -201,7 +201,7 @@ def _edit_table(effects: WordEffects) -> Table:
         }
         for edit in effects.edits
     ]
-    table = _pivoted(
+    table = _pivot_table(
         effects,
         "Edited: percentile rank, and by how much it moves",
         "edit",
@@ -222,7 +222,7 @@ def _edit_table(effects: WordEffects) -> Table:
     )
 
 
-def _pivoted(
+def _pivot_table(
     effects: WordEffects,
     title: str,
     kind: str,

@@ -392,7 +392,9 @@ def failure_after(file: Path, offset: int) -> Failed | None:
     """The first error that FILE reports after byte OFFSET: of several processes that work together,
     the first one is the cause.
     """
-    return next((event for event in _reported(file, offset) if isinstance(event, Failed)), None)
+    return next(
+        (event for event in _reported_events(file, offset) if isinstance(event, Failed)), None
+    )
 
 
 class EndingReport:
@@ -407,7 +409,7 @@ class EndingReport:
         """
         is_reported = any(
             isinstance(event, Failed | RunInterrupted)
-            for event in _reported(self._file, self._offset)
+            for event in _reported_events(self._file, self._offset)
         )
         if is_reported or not self._file.parent.is_dir():  # the run was removed meanwhile
             return
@@ -418,7 +420,7 @@ class EndingReport:
             log.append(Failed(message=message, hint=hint, exit_code=exit_code, cause=cause))
 
 
-def _reported(file: Path, offset: int) -> list[Event]:
+def _reported_events(file: Path, offset: int) -> list[Event]:
     try:
         return events_after(file, offset)[0]
     except OSError:

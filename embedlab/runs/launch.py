@@ -16,7 +16,7 @@ from embedlab.core import python_processes
 from embedlab.core.disk import as_disk_errors
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.foreign_files import open_own
-from embedlab.core.interrupts import stops_given_to
+from embedlab.core.interrupts import handle_stops
 from embedlab.core.paths import data_name
 from embedlab.core.printable import visible
 from embedlab.core.python_processes import python_command
@@ -140,7 +140,7 @@ def run_together(arguments: Sequence[str], count: int) -> int:
     """
     with tempfile.TemporaryFile() as complaints:
         team = _start_team(arguments, count, complaints.fileno())
-        with stops_given_to(lambda number, _: _send(team, number)):
+        with handle_stops(lambda number, _: _send(team, number)):
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to all of them
             failed = _first_failure(team)
         if failed not in (None, team[0]):

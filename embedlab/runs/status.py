@@ -26,7 +26,7 @@ _FILE = "scoring"
 
 
 @contextmanager
-def being_scored(runs: Iterable[RunFolder]) -> Iterator[None]:
+def mark_being_scored(runs: Iterable[RunFolder]) -> Iterator[None]:
     """Show the models of RUNS as being scored until the block ends; nothing waits for it, and a
     folder that refuses it is scored too.
     """

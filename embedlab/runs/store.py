@@ -209,7 +209,7 @@ class RunFolder:
             read_sealed(self.recipe_file, hint=_RESTORE)
         recipe = read_resolved_recipe(self.recipe_file)
         encoder = replace(
-            recipe.encoder, model=moved_along(recipe.encoder.model, self.path.parents[1])
+            recipe.encoder, model=find_moved_folder(recipe.encoder.model, self.path.parents[1])
         )
         return replace(recipe, encoder=encoder)
 
@@ -265,7 +265,7 @@ class RunFolder:
 
         Without MAKES_FOLDER an absent run is refused.
         """
-        with self._locked(self.path / "lock", makes_folder=makes_folder):
+        with self._lock_file(self.path / "lock", makes_folder=makes_folder):
             if self._starter() is not None:
                 raise self._in_other_hands()
             self.hand_over(os.getpid())
@@ -281,10 +281,10 @@ class RunFolder:
         leaves no lock.
         """
         with ExitStack() as stack:
-            with self._locked(
+            with self._lock_file(
                 self.path / "lock"
             ):  # for this moment: who begins the run finds it free, or a claim that names its process
-                descriptor = stack.enter_context(self._locked(self.claim_file))
+                descriptor = stack.enter_context(self._lock_file(self.claim_file))
                 self.hand_over(os.getpid())
             yield descriptor
 
@@ -296,7 +296,7 @@ class RunFolder:
         )
 
     @contextmanager
-    def _locked(self, path: Path, *, makes_folder: bool = True) -> Iterator[int]:
+    def _lock_file(self, path: Path, *, makes_folder: bool = True) -> Iterator[int]:
         with as_disk_errors(self.path):
             if makes_folder:
                 self.path.mkdir(parents=True, exist_ok=True)
@@ -361,7 +361,7 @@ class RunFolder:
         return read_json(Holder, content, where=self.pid_file, schema=1, hint=hint)
 
 
-def moved_along(model: str, runs: Path) -> str:
+def find_moved_folder(model: str, runs: Path) -> str:
     """Return the folder MODEL of a run, or that of the same run and seed in RUNS, if the runs
     folder was moved.
     """
@@ -435,7 +435,7 @@ def rename_runs(folder: Path, old: str, new: str) -> None:
             hint=f"embedlab runs rename {runs[0].name} {new}",
         )
     target = free_folder(folder, new)
-    with _all_held(runs):
+    with _hold_all(runs):
         _refuse_held(
             [run for run in select_runs(folder, old) if run not in runs]
         )  # seeds that were started meanwhile
@@ -458,7 +458,7 @@ def free_folder(folder: Path, name: str) -> Path:
 
 def remove_runs(runs: Sequence[RunFolder]) -> None:
     """Delete run folders with their contents; a held run is refused."""
-    with _all_held(runs):
+    with _hold_all(runs):
         for run in runs:
             with as_disk_errors(run.path):
                 with (
@@ -471,7 +471,7 @@ def remove_runs(runs: Sequence[RunFolder]) -> None:
 
 
 @contextmanager
-def _all_held(runs: Sequence[RunFolder]) -> Iterator[None]:
+def _hold_all(runs: Sequence[RunFolder]) -> Iterator[None]:
     """Lock all RUNS, so that no process begins one of them until the block ends."""
     _refuse_held(runs)
     with ExitStack() as stack:

@@ -12,10 +12,10 @@ from embedlab.tasks.task import Task, all_tasks
 from embedlab.tasks.task import task as find_task
 
 if TYPE_CHECKING:
-    from embedlab.objectives.objective import Trained
+    from embedlab.objectives.objective import TrainedEncoder
 
 
-def dev_score(source: Source, name: str) -> "Callable[[Trained], float]":
+def dev_score(source: Source, name: str) -> "Callable[[TrainedEncoder], float]":
     """Return a function that scores an encoder x 100 on the dev split of dataset NAME, or on the
     task NAME; data is opened once.
     """

@@ -66,7 +66,7 @@ def member_result(
     """
     score_place = ScorePlace.of(spec, session.settings)
     setting = selected.definition.setting(work.setting)
-    if not (work.again or spec.without):
+    if not (work.again or spec.refused_texts):
         usable = _usable_outcomes(score_place, selected, texts, setting, session.settings)
         usable_datasets = {outcome.dataset for outcome in usable.values()}
         if stored is not None and _datasets_with_items(selected.task, stored) <= usable_datasets:
@@ -122,7 +122,7 @@ def member_result(
         setting,
         texts.parts if texts is not None else (),
     )
-    if not spec.without:
+    if not spec.refused_texts:
         try:
             result.save(score_place.evaluations, selected.stored_name(setting))
         except MissingError as full:  # a disk that takes nothing costs time, not the answer

@@ -25,7 +25,7 @@ from embedlab.runs.store import RunFolder
 from embedlab.tasks.task import load_member
 
 if TYPE_CHECKING:
-    from embedlab.objectives.objective import Trained
+    from embedlab.objectives.objective import TrainedEncoder
 
 # (rows, 5) probabilities of sentiments, (rows,) probabilities of paraphrases, (rows,) cosines
 HeadPredictions = NDArray[np.float32]
@@ -73,21 +73,21 @@ def heads_of_recipe(recipe: Recipe) -> set[str]:
     return {stage.objective.name for stage in recipe.stages} & {*HEADS.values()}
 
 
-def load_trained(spec: ModelSpec, settings: Settings) -> "Trained":
+def load_trained(spec: ModelSpec, settings: Settings) -> "TrainedEncoder":
     """Load the encoder of SPEC and, if it is a run, its objectives with their trained heads."""
-    from embedlab.objectives.objective import Trained, load_objectives
+    from embedlab.objectives.objective import TrainedEncoder, load_objectives
 
     encoder, device = load_member(spec, settings)
     if spec.kind != "run":
-        return Trained(encoder=encoder, objectives=())
+        return TrainedEncoder(encoder=encoder, objectives=())
     objectives = load_objectives(run_of(spec), encoder.dim)
     for objective in objectives:
         objective.to(device).eval()
-    return Trained(encoder=encoder, objectives=objectives)
+    return TrainedEncoder(encoder=encoder, objectives=objectives)
 
 
 def predict_all(
-    trained: "Trained",
+    trained: "TrainedEncoder",
     parts: Mapping[str, Part],
     source: Source,
     start_progress: StartProgress = unseen,
@@ -114,7 +114,7 @@ def predict_all(
 
 def predict_averages(
     spec: ModelSpec,
-    members: Sequence["Trained"],
+    members: Sequence["TrainedEncoder"],
     parts: Mapping[str, Part],
     start_progress: StartProgress,
 ) -> dict[str, Prediction]:
@@ -138,7 +138,10 @@ def predict_averages(
 
 
 def predict_rows(
-    trained: "Trained", dataset: str, frame: pl.DataFrame, progress: ProgressCallback | None = None
+    trained: "TrainedEncoder",
+    dataset: str,
+    frame: pl.DataFrame,
+    progress: ProgressCallback | None = None,
 ) -> HeadPredictions | None:
     """Return the predictions of the head for DATASET on the rows of FRAME; None if it was not
     trained.
@@ -169,7 +172,7 @@ def plain_cosines(
     return cosines(*_vectors(encoder, frame, progress))
 
 
-def _head_for(trained: "Trained", dataset: str) -> Any:
+def _head_for(trained: "TrainedEncoder", dataset: str) -> Any:
     """The head that was trained last for DATASET; None where there is none."""
     head_type = objective_options(HEADS[dataset]).objective()
     heads = [objective for objective in trained.objectives if isinstance(objective, head_type)]

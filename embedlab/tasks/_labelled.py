@@ -20,7 +20,7 @@ from embedlab.core.session import StartProgress, unseen
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Dataset, Part
 from embedlab.data.source import Source
-from embedlab.encoders.encoder import Encoder, Vectors, distinct, encode_accepted
+from embedlab.encoders.encoder import Encoder, Vectors, distinct_texts, encode_accepted
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import StoredOutcomes
@@ -354,7 +354,7 @@ def task_features(
     for each row of all splits. Rows with a text that the encoder refuses are left out of both.
     """
     columns = [task.column(side) for side in task.sides]
-    sentences, index = distinct([sentence for column in columns for sentence in column])
+    sentences, index = distinct_texts([sentence for column in columns for sentence in column])
     vectors, is_accepted = encode_accepted(encoder, sentences, start_progress("sentences"))
     is_readable = np.logical_and.reduce(is_accepted[index].reshape(len(columns), -1))
     readable_task = task.of_rows(is_readable)

@@ -19,13 +19,13 @@ from embedlab.data.queries import Places, Queries, Run
 from embedlab.encoders.encoder import Encoder, EncoderFacts, PairScorer
 from embedlab.encoders.exact_search import (
     NONE,
-    OfIndex,
-    OfTexts,
-    OfVectors,
+    IndexSearch,
     Scores,
     Similarities,
+    TextSearch,
+    VectorSearch,
+    best_documents,
     first_documents,
-    in_order,
     ranks_in_run,
     relevant_ranks,
 )
@@ -150,7 +150,7 @@ def similarities_of(
 ) -> Similarities:
     """Return the similarities of all queries with all documents: by vectors where there are any."""
     if not hasattr(query, "encode"):
-        return OfTexts(
+        return TextSearch(
             scorer=query,
             first=queries.texts,
             second=queries.candidates,
@@ -172,7 +172,7 @@ def similarities_of(
                 (document_encoder, queries.candidates, DOCUMENT),
             )
         )
-    return OfVectors(first=first, second=second, similarity=query_encoder.similarity)
+    return VectorSearch(first=first, second=second, similarity=query_encoder.similarity)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -227,7 +227,7 @@ class ScoredOrder:
         is_kept = has_text & ~np.isin(self.query * base + self.document, excluded)
         query, document, score = self.query[is_kept], self.document[is_kept], self.score[is_kept]
         size = len(queries.texts)
-        documents = in_order(query, document, score, queries, queries=size, count=count)
+        documents = best_documents(query, document, score, queries, queries=size, count=count)
         if self.before is None or count <= self.depth:
             return documents
         later_documents = self.before.first(count)[:, self.depth :]
@@ -301,7 +301,7 @@ class Searcher:
             index = self._spec.shipped.index
             assert index is not None
             document_index = index(self._spec.location, queries.candidates)
-            return OfIndex(index=document_index, first=queries.texts, second=queries.candidates)
+            return IndexSearch(index=document_index, first=queries.texts, second=queries.candidates)
         default_encoder, readers = self._encoders.usual, self._encoders
         if self._spec.is_fitted:
             return similarities_of(default_encoder, default_encoder, queries, self._start)
@@ -315,7 +315,7 @@ class Searcher:
             distinct_documents, document = np.unique(document, return_inverse=True)
             texts = tuple(queries.candidates[index] for index in distinct_documents)
             queries = replace(queries, candidates=texts)
-        return self._similarities(queries).of(query, document)
+        return self._similarities(queries).score_pairs(query, document)
 
     def _rerank(self, queries: Queries) -> DocumentOrder:
         """Return the order of the second part, its first documents in that of the first part."""

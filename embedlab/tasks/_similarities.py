@@ -12,7 +12,7 @@ import polars as pl
 from embedlab.analysis.overlap import dice_of_rows
 from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.core.errors import MissingError
-from embedlab.encoders.encoder import Described, EncoderFacts, PairScorer
+from embedlab.encoders.encoder import DescribedModel, EncoderFacts, PairScorer
 from embedlab.models.encoder_kind import encoder_kind
 from embedlab.models.location import spec_fingerprint
 from embedlab.outcomes.frame import Outcomes, with_measures
@@ -49,7 +49,7 @@ def dataset_of(state: DatasetState) -> str:
 
 def similarities(
     spec: ModelSpec, parts: Sequence[Part], settings: Settings, start_progress: StartProgress
-) -> tuple[list[pl.Series], Described, list[str]]:
+) -> tuple[list[pl.Series], DescribedModel, list[str]]:
     """Return the similarity of each pair of PARTS, null where there is none, then the model that
     computed them and notes on what is lacking.
     """
@@ -126,7 +126,7 @@ def _computes(spec: ModelSpec) -> bool:
 
 def _row_similarities(
     spec: ModelSpec, parts: Sequence[Part]
-) -> tuple[list[pl.Series], Described, list[str]]:
+) -> tuple[list[pl.Series], DescribedModel, list[str]]:
     """Return the similarities of a model that knows the rows of datasets, not their texts; what is
     refused of one part is said, and raised where nothing is left.
     """

@@ -17,7 +17,7 @@ from embedlab.encoders.encoder import (
     Encoder,
     Vectors,
     cosines,
-    distinct,
+    distinct_texts,
     encode_accepted,
     mean_cosine,
     unit_vectors,
@@ -159,7 +159,7 @@ def evaluate_geometry(
     together, each once.
     """
     columns = [part.frame[side].to_list() for part in parts for side in ("sentence1", "sentence2")]
-    sentences, index = distinct([sentence for column in columns for sentence in column])
+    sentences, index = distinct_texts([sentence for column in columns for sentence in column])
     start = progress("sentences") if progress else None
     vectors, is_accepted = encode_accepted(encoder, sentences, start)
     row_indices = np.split(index, np.cumsum([len(column) for column in columns])[:-1])

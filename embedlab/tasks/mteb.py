@@ -125,7 +125,9 @@ class MtebEncoder:
     def _similarity(self) -> str:
         if self._spec.kind not in MODELS_WITH_FOLDER:
             return "cosine"
-        return read_usage(model_folder(self._spec, offline=True), self._spec.wishes).similarity
+        return read_usage(
+            model_folder(self._spec, offline=True), self._spec.usage_options
+        ).similarity
 
 
 _PREDICTED = ("STS", "Classification")  # types of tasks whose predictions are those of single rows

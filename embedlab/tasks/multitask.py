@@ -44,7 +44,7 @@ from embedlab.tasks.task import (
 )
 
 if TYPE_CHECKING:
-    from embedlab.objectives.objective import Trained
+    from embedlab.objectives.objective import TrainedEncoder
 
 
 METRICS: Mapping[str, str] = {
@@ -194,7 +194,7 @@ class Multitask(Task):
         is_complete = {*MULTITASK_DATASETS} <= {*datasets}
         return {f"{MEAN} {OF_THREE}": MULTITASK_DATASETS} if is_complete else {}
 
-    def dev_score(self, source: Source, name: str) -> "Callable[[Trained], float]":
+    def dev_score(self, source: Source, name: str) -> "Callable[[TrainedEncoder], float]":
         """Return the dev score x 100 as a function: of one dataset, or for "multitask" the mean
         over those that a model can predict.
         """
@@ -203,7 +203,7 @@ class Multitask(Task):
             for dataset_name in (MULTITASK_DATASETS if name == self.name else (name,))
         }
 
-        def score(trained: "Trained") -> float:
+        def score(trained: "TrainedEncoder") -> float:
             predictions = _heads.predict_all(trained, parts, source)
             return 100 * fmean(
                 dataset_metric(dataset_name, predictions[dataset_name], parts[dataset_name].frame)

@@ -43,7 +43,7 @@ from embedlab.tasks.task import (
 )
 
 if TYPE_CHECKING:
-    from embedlab.objectives.objective import Trained
+    from embedlab.objectives.objective import TrainedEncoder
 
 SOURCES: Mapping[str, tuple[str, str]] = MappingProxyType(  # the corpus and its split
     {
@@ -139,7 +139,7 @@ class Nli(Task):
 
 
 def predicted_labels(
-    trained: "Trained", stage: int, frame: pl.DataFrame, progress: ProgressCallback | None
+    trained: "TrainedEncoder", stage: int, frame: pl.DataFrame, progress: ProgressCallback | None
 ) -> list[str]:
     """Return the label that the head of STAGE gives to each pair; of equal logits the first in the
     order of the labels.

@@ -25,7 +25,7 @@ from embedlab.data.own_files import holds_queries
 from embedlab.data.queries import Places, Queries
 from embedlab.data.source import Source, open_available
 from embedlab.data.words import normalise
-from embedlab.encoders.encoder import PairScorer, RefusedTextsError, distinct
+from embedlab.encoders.encoder import PairScorer, RefusedTextsError, distinct_texts
 from embedlab.encoders.exact_search import ranks_in_run
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.grammar import RERANK
@@ -53,7 +53,7 @@ from embedlab.tasks.task import (
 )
 
 if TYPE_CHECKING:
-    from embedlab.objectives.objective import Trained
+    from embedlab.objectives.objective import TrainedEncoder
 
 METRICS = (f"ndcg@{FIRST}", f"mrr@{FIRST}", "map", *(f"recall@{cut}" for cut in CUTS))
 # without a cut, so that it also moves where nothing is found among the first ten
@@ -206,7 +206,7 @@ class Retrieval(Task):
         for queries in opened:
             _refuse_many_pairs(spec, queries)
         searcher = Searcher(spec, settings, start_progress)
-        ranked = [_rank_items(searcher, queries, spec.without) for queries in opened]
+        ranked = [_rank_items(searcher, queries, spec.refused_texts) for queries in opened]
         scores = [score for dataset_ranks in ranked for score in query_scores(dataset_ranks)]
         notes = [
             *searcher.notes,
@@ -250,12 +250,12 @@ class Retrieval(Task):
         """Return nDCG@10, then the others."""
         return METRICS
 
-    def dev_score(self, source: Source, name: str) -> "Callable[[Trained], float]":
+    def dev_score(self, source: Source, name: str) -> "Callable[[TrainedEncoder], float]":
         """Return MRR x 100 on the dataset NAME as a function; it is opened once."""
         queries = open_queries(source, name)
         gold = query_gold(queries.query, queries.grade)
 
-        def reciprocal_rank(trained: "Trained") -> float:
+        def reciprocal_rank(trained: "TrainedEncoder") -> float:
             return 100 * MEASURES[DEV_METRIC].value(gold, ranks_by(trained.encoder, queries))
 
         return reciprocal_rank
@@ -284,7 +284,7 @@ def _notes_on_copies(queries: Queries) -> Iterator[str]:
     name, copies = queries.part.state.name, 0
     words = [normalise(text) or text for text in queries.candidates]
     for form, candidates in (("text", queries.candidates), ("words", words)):
-        total, best = _cost_of_copies(queries, distinct(candidates)[1])
+        total, best = _cost_of_copies(queries, distinct_texts(candidates)[1])
         if not (new := total - copies):
             continue
         copies = total

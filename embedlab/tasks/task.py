@@ -27,7 +27,7 @@ from embedlab.core.printable import OVERLAP
 from embedlab.data.marks import data_marks
 from embedlab.data.published import state_remarks
 from embedlab.data.source import Source, open_available, open_scored
-from embedlab.encoders.encoder import Described, Encoder, EncoderFacts, VectorScorer
+from embedlab.encoders.encoder import DescribedModel, Encoder, EncoderFacts, VectorScorer
 from embedlab.outcomes.stored import join_members
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import (
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from embedlab.data.dataset import DatasetState, Part
     from embedlab.data.marks import Overlap
     from embedlab.models.catalog import ModelSpec
-    from embedlab.objectives.objective import Trained
+    from embedlab.objectives.objective import TrainedEncoder
     from embedlab.runs.environment import StoredPart
 
 
@@ -322,7 +322,7 @@ class Task(ABC):
     def check_recipe(self, recipe: Recipe, source: Source) -> None:  # noqa: B027 - every model fits
         """Raise the same for the model that RECIPE would train."""
 
-    def dev_score(self, source: Source, name: str) -> Callable[[Trained], float]:
+    def dev_score(self, source: Source, name: str) -> Callable[[TrainedEncoder], float]:
         """Return the dev score x 100 on one of its `dev_names` as a function; its data is opened
         once.
         """
@@ -452,7 +452,7 @@ class PairTask(Task):
         """Return Spearman's correlation, which is tested; evaluations also show Pearson's."""
         return ("spearman",)
 
-    def dev_score(self, source: Source, name: str) -> Callable[[Trained], float]:
+    def dev_score(self, source: Source, name: str) -> Callable[[TrainedEncoder], float]:
         """Return Spearman's correlation x 100 on the dev split of the dataset NAME as a function;
         the data is opened once.
         """
@@ -509,7 +509,7 @@ def task(name: str) -> Task:
 
 def all_tasks() -> list[Task]:
     """Return every task: the shipped ones in alphabetical order, then those of plug-ins."""
-    return list(plugins.loaded("tasks", _load).values())
+    return list(plugins.load_all("tasks", _load).values())
 
 
 def scale_of(name: str, metric: str) -> TableScale:
@@ -531,12 +531,12 @@ def _load(plugin: Plugin) -> Task:
         raise MissingError(
             f"{plugin.title} is a class, not an object of it", hint=f"TASK = {task.__name__}()"
         )
-    return plugin.checked(task, Task, named=True)  # type: ignore[type-abstract]
+    return plugin.check_instance(task, Task, named=True)  # type: ignore[type-abstract]
 
 
 def evaluation_of(
     task: str,
-    encoder: Described,
+    encoder: DescribedModel,
     states: Sequence[DatasetState],
     scores: Sequence[StoredScore],
     notes: Sequence[str] = (),
@@ -670,6 +670,6 @@ def load_member(spec: ModelSpec, settings: Settings) -> tuple[Encoder, torch.dev
         cache_gib=settings.cache_gib,
         offline=settings.offline,
     )
-    if spec.without and isinstance(encoder, VectorScorer):
-        encoder.without = frozenset(spec.without)
+    if spec.refused_texts and isinstance(encoder, VectorScorer):
+        encoder.refused_texts = frozenset(spec.refused_texts)
     return encoder, machine_facts.device

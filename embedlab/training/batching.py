@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 from transformers import PreTrainedTokenizerFast
 
-from embedlab.core.cache import TOKENS, cached
+from embedlab.core.cache import TOKENS, load_cached
 from embedlab.core.disk import check_folder, sealed_folder, sole_writer
 from embedlab.core.errors import MissingError
 from embedlab.core.frame_files import map_array
 from embedlab.core.session import ProgressCallback
-from embedlab.encoders.device import sent
+from embedlab.encoders.device import send_tensor
 from embedlab.encoders.encoder import Text, Vectors, key_content
 from embedlab.encoders.tokens import TokenRows, read_ahead
 from embedlab.encoders.transformer import TOKENISED_AT_ONCE, TransformerEncoder
@@ -59,7 +59,7 @@ class PackedRows(NamedTuple):
     positions: Tensor  # of each token in its sentence, as the architecture counts them
     owners: Tensor  # the number of each token's sentence from 1 on; 0 is padding
     types: Tensor
-    places: Tensor  # (sentences, tokens): where each token lies in the flattened rows
+    flat_indices: Tensor  # (sentences, tokens): where each token lies in the flattened rows
     mask: Tensor  # (sentences, tokens)
 
 
@@ -91,9 +91,9 @@ class Batch:
         """Return the same batch on DEVICE."""
         return Batch(
             stage=self.stage,
-            chunks=tuple(_chunk_to(chunk, device) for chunk in self.chunks),
-            vectors=sent(self.vectors, device) if self.vectors is not None else None,
-            columns={name: sent(column, device) for name, column in self.columns.items()},
+            chunks=tuple(_move_chunk(chunk, device) for chunk in self.chunks),
+            vectors=send_tensor(self.vectors, device) if self.vectors is not None else None,
+            columns={name: send_tensor(column, device) for name, column in self.columns.items()},
             rows=self.rows,
             sentences=self.sentences,
             parts=tuple(part.to(device) for part in self.parts),
@@ -144,8 +144,8 @@ class Collation:
             return self.collate(rows, rng)
         groups = (
             None
-            if self.needs.together is None
-            else self.data.rows.columns[self.needs.together][rows]
+            if self.needs.shared_column is None
+            else self.data.rows.columns[self.needs.shared_column][rows]
         )
         row_ends = part_ends(np.arange(len(rows)) if groups is None else groups, number)
         part_batches = tuple(self.collate(piece, rng) for piece in np.split(rows, row_ends[:-1]))
@@ -208,18 +208,18 @@ class Collation:
         """Return the padded tokens of SENTENCES that are cut at BOUNDS and where a chunk is
         full.
         """
-        pieces = np.split(sentences, limited(bounds, self.chunk_limit)[:-1])
+        pieces = np.split(sentences, limit_chunks(bounds, self.chunk_limit)[:-1])
         return tuple(
             tuple(map(torch.from_numpy, self.tokens.padded(piece, self.pad))) for piece in pieces
         )
 
 
-def _chunk_to(chunk: Chunk | PackedRows, device: torch.device) -> Chunk | PackedRows:
-    moved = tuple(sent(values, device) for values in chunk)
+def _move_chunk(chunk: Chunk | PackedRows, device: torch.device) -> Chunk | PackedRows:
+    moved = tuple(send_tensor(values, device) for values in chunk)
     return PackedRows(*moved) if isinstance(chunk, PackedRows) else moved
 
 
-def cut_for(encoder: TransformerEncoder) -> Cut:
+def chunk_cutter(encoder: TransformerEncoder) -> Cut:
     """Return how batches are cut for ENCODER on its machine."""
     if encoder.forward.is_packing:
         return partial(pack_ends, budget=PACK_TOKENS)
@@ -245,7 +245,7 @@ def part_ends(groups: NDArray[np.integer], parts: int) -> NDArray[np.int64]:
     return np.unique(group_ends[np.abs(group_ends - targets[:, None]).argmin(axis=1)])
 
 
-def limited(ends: list[int], limit: int | None) -> list[int]:
+def limit_chunks(ends: list[int], limit: int | None) -> list[int]:
     """Return the same cuts, with chunks of more than LIMIT sentences cut evenly."""
     if limit is None:
         return ends
@@ -281,7 +281,7 @@ ARRAYS = ("flat", "offsets", "truncated")
 TYPES = "types"  # an array too, where not all are 0
 
 
-def tokenise(
+def tokenise_in_parts(
     encoder: TransformerEncoder, sentences: Sequence[Text], progress: ProgressCallback | None = None
 ) -> TokenRows:
     """Return the token ids of distinct sentences, tokenised in parts to show progress."""
@@ -314,16 +314,16 @@ def stored_tokens(
     memory-mapped. A cache that cannot be written costs time, not the result.
     """
     if cache is None:
-        return tokenise(encoder, sentences, progress)
+        return tokenise_in_parts(encoder, sentences, progress)
     path = cache / TOKENS / token_key(encoder.tokenizer, encoder.usage.reading, sentences)
     with suppress(OSError, MissingError), sole_writer(path):
-        if (token_rows := cached(path, lambda path: _read(path, len(sentences)))) is not None:
+        if (token_rows := load_cached(path, lambda path: _read(path, len(sentences)))) is not None:
             return token_rows
-        tokens = tokenise(encoder, sentences, progress)
+        tokens = tokenise_in_parts(encoder, sentences, progress)
         with suppress(OSError, MissingError):
             _write(path, tokens)
-        return cached(path, lambda path: _read(path, len(sentences))) or tokens
-    return tokenise(encoder, sentences, progress)
+        return load_cached(path, lambda path: _read(path, len(sentences))) or tokens
+    return tokenise_in_parts(encoder, sentences, progress)
 
 
 def token_key(

@@ -11,7 +11,7 @@ import numpy as np
 
 from embedlab.core.recipe import MixSection, Schedule
 from embedlab.training.order import Indices
-from embedlab.training.stage_data import StageData, batches_a_step, is_in_step, order_of
+from embedlab.training.stage_data import StageData, batch_sources, batches_a_step, is_in_step
 
 # Rows trained between two measurements of how far apart vectors are, which encode 256 sentences: at
 # two sentences a row, and three times the work to train one as to encode it, 2% of the time.
@@ -22,7 +22,7 @@ MEASURED_ROWS = 2_048
 class Turn:
     """Which stage a batch is read from, and which of its batches."""
 
-    place: int  # of the stage in its block
+    stage_index: int  # of the stage in its block
     number: int  # counted from 0
 
 
@@ -49,7 +49,7 @@ class StageBlock:
     @property
     def whole_steps(self) -> int:
         """Return the steps of all its stages without shortening; less than one pass is short."""
-        step_count = len(order_of(self.stages, self.mix)) // self.batches_a_step
+        step_count = len(batch_sources(self.stages, self.mix)) // self.batches_a_step
         first_stage, *other_stages = self.stages
         return step_count if other_stages else max(step_count, len(first_stage.whole_epoch(0)))
 
@@ -68,13 +68,13 @@ class StageBlock:
         leader's comes first.
         """
         begin = step * self.batches_a_step
-        numbers = self.taken(step)
+        numbers = self.batches_taken(step)
         return tuple(
-            Turn(place=int(stage_index), number=numbers[stage_index])
+            Turn(stage_index=int(stage_index), number=numbers[stage_index])
             for stage_index in self._order[begin : begin + self.batches_a_step]
         )
 
-    def taken(self, steps: int) -> tuple[int, ...]:
+    def batches_taken(self, steps: int) -> tuple[int, ...]:
         """Return how many batches each stage has given after STEPS of the block."""
         return tuple(
             int(np.searchsorted(batch, steps * self.batches_a_step)) for batch in self._batches
@@ -113,7 +113,7 @@ class StageBlock:
 
     @cached_property
     def _order(self) -> Indices:
-        return order_of(self.stages, self.mix)[: sum(data.steps for data in self.stages)]
+        return batch_sources(self.stages, self.mix)[: sum(data.steps for data in self.stages)]
 
     @cached_property
     def _batches(self) -> tuple[Indices, ...]:
@@ -121,7 +121,9 @@ class StageBlock:
         return tuple(np.flatnonzero(self._order == index) for index in range(len(self.stages)))
 
 
-def blocks(stages: Sequence[StageData], mix: MixSection | None = None) -> tuple[StageBlock, ...]:
+def group_stages(
+    stages: Sequence[StageData], mix: MixSection | None = None
+) -> tuple[StageBlock, ...]:
     """Return the stages of a recipe as blocks."""
     members: dict[int, list[StageData]] = {}
     for data in stages:

@@ -62,7 +62,7 @@ class CommonShapes:
         lengths = mask.sum(dim=1).numpy()
         if lengths.max() > self.width:
             return None
-        starts, row_count = side_by_side(lengths, self.width)
+        starts, row_count = pack_side_by_side(lengths, self.width)
         rows = _rounded_up(row_count, self.step)
         if rows not in self.rows:
             return None
@@ -80,7 +80,7 @@ class CommonShapes:
             positions=laid(self.positions(ids), 0),
             owners=laid(owners, 0),
             types=laid(types[0] if types else torch.zeros_like(ids), 0),
-            places=positions * is_real,
+            flat_indices=positions * is_real,
             mask=mask,
         )
 
@@ -99,7 +99,7 @@ def common_shapes(collation: Collation, encoder: TransformerEncoder) -> CommonSh
             limit = collation.chunk_limit or len(sentences)
             for lengths in np.array_split(sentences, -(-len(sentences) // limit)):
                 if lengths.max() <= width:
-                    row_counts.append(side_by_side(lengths, width)[1])
+                    row_counts.append(pack_side_by_side(lengths, width)[1])
                     tokens.append(int(lengths.sum()))
     step = max(1, round(float(np.mean(row_counts or [1])) / ROUNDS))
     rows = [_rounded_up(count, step) for count in row_counts]
@@ -114,7 +114,7 @@ def common_shapes(collation: Collation, encoder: TransformerEncoder) -> CommonSh
     )
 
 
-def side_by_side(lengths: NDArray[np.int64], width: int) -> tuple[NDArray[np.int64], int]:
+def pack_side_by_side(lengths: NDArray[np.int64], width: int) -> tuple[NDArray[np.int64], int]:
     """Return where in flattened rows of this WIDTH each sentence begins, and the number of rows:
     the longest first, each into the fullest row that has room.
     """
@@ -173,7 +173,7 @@ class CapturedPasses:
             if key not in self._passes:
                 self._passes[key] = self._captured(inputs, trained, pass_index)
             states = self._passes[key](*inputs)
-        return self._encoder.pool_packed(states, rows.places, rows.mask)
+        return self._encoder.pool_packed(states, rows.flat_indices, rows.mask)
 
     def states(self, ids: Tensor, positions: Tensor, owners: Tensor, types: Tensor) -> Tensor:
         """Return the last states of tokens that attend to those of their own sentence; (rows,

@@ -131,10 +131,10 @@ def _damage_errors(folder: Path) -> Iterator[None]:
         yield
     # A RuntimeError means JSON that is nested too deeply, or a header with inconsistent numbers.
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
-        raise _damaged(folder, f"{type(error).__name__}: {error}") from error
+        raise _damage_error(folder, f"{type(error).__name__}: {error}") from error
 
 
-def _damaged(folder: Path, reason: str) -> MissingError:
+def _damage_error(folder: Path, reason: str) -> MissingError:
     return MissingError(f"checkpoint {str(folder)!r} is damaged: {reason}", hint=_OTHERS)
 
 
@@ -143,7 +143,7 @@ Misfit = Callable[
 ]  # gives the reason why stored weights do not belong to a run, if any
 
 
-def _any(_: Snapshot) -> str | None:
+def _fits_any(_: Snapshot) -> str | None:
     """Fit every run."""
     return None
 
@@ -191,7 +191,7 @@ class Checkpoints:
         """Delete all but the checkpoints of STEPS, the best models that these name, and that of
         step BEST.
         """
-        bests = {best, *map(self._named_best, steps)}
+        bests = {best, *map(self._best_step_named, steps)}
         kept_steps = {
             *steps,
             *(step for step in bests if step is not None and not self.best_path(step).exists()),
@@ -201,7 +201,7 @@ class Checkpoints:
         for path in unneeded:
             shutil.rmtree(path, ignore_errors=True)
 
-    def _named_best(self, step: int) -> int | None:
+    def _best_step_named(self, step: int) -> int | None:
         """Return the step of the best model that a checkpoint names; a damaged one, from which no
         run goes on, names none.
         """
@@ -213,7 +213,7 @@ class Checkpoints:
             return None
 
     def newest(
-        self, misfit: Misfit = _any, *, with_best: bool = False
+        self, misfit: Misfit = _fits_any, *, with_best: bool = False
     ) -> tuple[Snapshot | None, list[str]]:
         """Return the newest checkpoint that is intact and fits, and a note for each newer one that
         does not.
@@ -235,17 +235,17 @@ class Checkpoints:
                 ]
         return None, [f"{reason}; training starts from the beginning" for reason in reasons]
 
-    def read(self, step: int, misfit: Misfit = _any) -> Snapshot:
+    def read(self, step: int, misfit: Misfit = _fits_any) -> Snapshot:
         """Read the checkpoint after STEP; an absent or damaged one, or another run's by MISFIT, is
         a MissingError.
         """
         snapshot = Snapshot.read(self.path(step))
         reason = misfit(snapshot) if snapshot.step == step else f"it says step {snapshot.step!r}"
         if reason is not None:
-            raise _damaged(self.path(step), reason)
+            raise _damage_error(self.path(step), reason)
         return snapshot
 
-    def read_best(self, best: Best, misfit: Misfit = _any) -> Snapshot:
+    def read_best(self, best: Best, misfit: Misfit = _fits_any) -> Snapshot:
         """Read the weights of BEST; absent or damaged ones, or another run's by MISFIT, are a
         MissingError.
 
@@ -259,7 +259,7 @@ class Checkpoints:
         if model.best is not None and model.best != best:
             reason = f"it says step {model.step!r} and dev score {model.best.score!r}"
         if reason is not None:
-            raise _damaged(folder, reason)
+            raise _damage_error(folder, reason)
         return model
 
 
@@ -369,7 +369,7 @@ def _other_tensors(part: str, tensors: Tensors, expected: Mapping[str, Tensor]) 
             expected[name].dtype,
         ):
             yield (
-                f"{part}: {name!r} is {_described(tensors[name])}, not {_described(expected[name])}"
+                f"{part}: {name!r} is {_describe_tensor(tensors[name])}, not {_describe_tensor(expected[name])}"
             )
 
 
@@ -400,8 +400,8 @@ def _odd_generators(states: Tensors) -> Iterator[str]:
             except (RuntimeError, TypeError) as error:
                 yield f"random: {name!r} is not a generator's state: {error}"
         elif state.dtype != torch.uint8:
-            yield f"random: {name!r} is {_described(state)}"
+            yield f"random: {name!r} is {_describe_tensor(state)}"
 
 
-def _described(tensor: Tensor) -> str:
+def _describe_tensor(tensor: Tensor) -> str:
     return f"{str(tensor.dtype).removeprefix('torch.')} {tuple(tensor.shape)}"

@@ -49,7 +49,7 @@ def without_conflicts(
     )  # (tasks, tasks): row i says how much of each gradient is in task i's
     scale = len(tasks) if reduction == "mean" else 1
     return [
-        _combined([task[index] for task in tasks], projection, parameter_users, scale)
+        _combine_gradients([task[index] for task in tasks], projection, parameter_users, scale)
         for index, parameter_users in enumerate(users)
     ]
 
@@ -102,7 +102,7 @@ def _projected(dots: dict[Users, Tensor], orders: Sequence[Sequence[int]]) -> Te
                 continue
             dot = torch.stack(
                 [
-                    _row(projection[task], parameter_users) @ table[:, other_task]
+                    _masked_projection(projection[task], parameter_users) @ table[:, other_task]
                     for parameter_users, table in common
                 ]
             ).sum()
@@ -111,14 +111,14 @@ def _projected(dots: dict[Users, Tensor], orders: Sequence[Sequence[int]]) -> Te
     return projection
 
 
-def _row(projection: Tensor, parameter_users: Users) -> Tensor:
+def _masked_projection(projection: Tensor, parameter_users: Users) -> Tensor:
     """Return the coefficients of a projected gradient for parameters with these PARAMETER_USERS."""
     mask = torch.zeros_like(projection)
     mask[list(parameter_users)] = 1.0
     return projection * mask
 
 
-def _combined(
+def _combine_gradients(
     gradients: Sequence[Tensor | None], projection: Tensor, parameter_users: Users, scale: int
 ) -> Tensor | None:
     """Return the gradient of one parameter: the tasks' gradients, weighted by the projections of
@@ -217,7 +217,7 @@ class WordGradient:
         self._gradient: Tensor | None = None
 
     @contextmanager
-    def added_up(self) -> Iterator[None]:
+    def add_up(self) -> Iterator[None]:
         """Within the block, add gradients of words to a zeroed dense gradient; only for words that
         the step trains.
         """

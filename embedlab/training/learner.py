@@ -95,7 +95,7 @@ def backward(learner: Learner, batch: Batch, scale: LossScale, *, is_cached: boo
     """Return the loss of BATCH and add its gradient to the parameters; frozen parameters get
     none.
     """
-    with frozen(learner.encoder, learner.layers, learner.objective(batch).frozen):
+    with freeze_part(learner.encoder, learner.layers, learner.objective(batch).frozen):
         if is_cached:
             return cached_backward(learner, batch, scale)
         losses = [
@@ -234,7 +234,7 @@ def _rates(module: nn.Module) -> list[str]:
 
 
 @contextmanager
-def frozen(backbone: PreTrainedModel, layers: nn.Module, part: Frozen) -> Iterator[None]:
+def freeze_part(backbone: PreTrainedModel, layers: nn.Module, part: Frozen) -> Iterator[None]:
     """Compute no gradient for PART of BACKBONE and of the LAYERS after pooling within the block.
 
     The optimizer leaves it unchanged, to the bit.

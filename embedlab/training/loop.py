@@ -19,7 +19,7 @@ from embedlab.core.interrupts import StopRequest
 from embedlab.core.recipe import EvaluateSection
 from embedlab.encoders.device import random_tensors
 from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.objectives.objective import Objective, Trained, saved_tensors
+from embedlab.objectives.objective import Objective, TrainedEncoder, saved_tensors
 from embedlab.runs import events
 from embedlab.training.batching import Batch, Collation
 from embedlab.training.blocks import StageBlock, Turn, rate_factor
@@ -33,12 +33,12 @@ from embedlab.training.checkpointing import (
 )
 from embedlab.training.gradients import LossScale, WordGradient
 from embedlab.training.learner import Learner, backward, joint_backward
-from embedlab.training.meter import Meter, SpreadMeter, Unreported, sample_of
+from embedlab.training.meter import Meter, SpreadMeter, Unreported, sample_sentences
 from embedlab.training.order import task_orders
 from embedlab.training.parallel import Team
 from embedlab.training.stage_data import StageData
 
-DevScore = Callable[[Trained], float]
+DevScore = Callable[[TrainedEncoder], float]
 
 CHECKPOINT_S = 60.0  # minimum between two checkpoints
 # maximum share of time for checkpoints: a large encoder takes seconds to write
@@ -99,7 +99,7 @@ def train_block(
     )
     measured_steps = block.measured_steps(due_steps or block.dev_steps(session.evaluate.every))
     samples = {
-        collation.data.index: sample_of(collation.tokens)
+        collation.data.index: sample_sentences(collation.tokens)
         for collation in collations
         if collation.vectors is None
     }
@@ -107,7 +107,7 @@ def train_block(
     batches = [
         collation.batches(steps_taken)
         for collation, steps_taken in zip(
-            collations, block.taken(session.step - block.first), strict=True
+            collations, block.batches_taken(session.step - block.first), strict=True
         )
     ]
     meter = Meter(device, done=session.step, steps=session.steps, before=session.unreported)
@@ -115,7 +115,7 @@ def train_block(
 
     for step in range(session.step - block.first, block.steps):
         turns = block.turns(step)
-        read_batches = [next(batches[turn.place]).to(device) for turn in turns]
+        read_batches = [next(batches[turn.stage_index]).to(device) for turn in turns]
         meter.add(
             stepper.take(step, turns[0], read_batches), sum(batch.rows for batch in read_batches)
         )
@@ -128,11 +128,11 @@ def train_block(
             or finished in due_steps
             or session.step == 1
             or session.step % session.evaluate.log_every == 0
-            or block.turns(finished)[0].place != turns[0].place
+            or block.turns(finished)[0].stage_index != turns[0].stage_index
             or (device.type == "cpu" and not meter.is_finite)
         ):
             epochs = {
-                block.stages[turn.place].index: _epoch(block.stages[turn.place], turn)
+                block.stages[turn.stage_index].index: _epoch(block.stages[turn.stage_index], turn)
                 for turn in turns
             }
             _emit_steps(
@@ -141,7 +141,7 @@ def train_block(
             )
         elif meter.is_beat_due():
             session.emit(meter.beat(session.step))
-        agreed = session.team.agree(session.stop.signal, is_time=_is_time(session))
+        agreed = session.team.agree(session.stop.signal, is_time=_is_checkpoint_due(session))
         pause_start = time.perf_counter()
         if finished in due_steps:
             _evaluate(session, block)
@@ -206,7 +206,10 @@ class _Stepper:
         """Take a step of the block with the settings of its first TURN; return the loss of each
         of READ_BATCHES.
         """
-        data, optim = self._block.stages[turn.place], self._block.stages[turn.place].stage.optim
+        data, optim = (
+            self._block.stages[turn.stage_index],
+            self._block.stages[turn.stage_index].stage.optim,
+        )
         self.lr = optim.lr * rate_factor(
             turn.number,
             data.steps,
@@ -217,7 +220,7 @@ class _Stepper:
         for group in self.optimizer.param_groups:
             group["lr"] = self.lr
             group["weight_decay"] = optim.weight_decay if group["decays"] else 0.0
-        with nullcontext() if self._words is None else self._words.added_up():
+        with nullcontext() if self._words is None else self._words.add_up():
             losses = joint_backward(
                 [
                     partial(
@@ -265,7 +268,7 @@ def _emit_steps(session: TrainingSession, steps: Sequence[events.Step]) -> None:
     """Emit the event of each stage that a step was taken for."""
     for event in steps:
         if not math.isfinite(event.loss):
-            raise _diverged(session, event.lr, event.loss)
+            raise _divergence_error(session, event.lr, event.loss)
         session.emit(event)
     first_step = steps[0]
     losses = {f"loss/{event.stage}": event.loss for event in steps} if len(steps) > 1 else {}
@@ -280,7 +283,9 @@ def _emit_steps(session: TrainingSession, steps: Sequence[events.Step]) -> None:
 
 def _evaluate(session: TrainingSession, block: StageBlock) -> None:
     assert session.dev_score is not None
-    score = session.dev_score(Trained(encoder=session.encoder, objectives=session.objectives))
+    score = session.dev_score(
+        TrainedEncoder(encoder=session.encoder, objectives=session.objectives)
+    )
     session.emit(events.Dev(step=session.step, score=score))
     session.accelerator.log({"dev": score}, step=session.step)
     # The model is the best of the last block. A score that is not a number, for example of
@@ -313,7 +318,7 @@ def _store_best(session: TrainingSession, best: Best) -> None:
         session.checkpoints.save_best(model)
 
 
-def _is_time(session: TrainingSession) -> bool:
+def _is_checkpoint_due(session: TrainingSession) -> bool:
     waited = time.perf_counter() - session.saved_at
     return waited >= max(CHECKPOINT_S, session.checkpoint_s / CHECKPOINT_SHARE)
 
@@ -321,7 +326,7 @@ def _is_time(session: TrainingSession) -> bool:
 def _checkpoint(session: TrainingSession, stepper: _Stepper, unreported: Unreported) -> None:
     began = time.perf_counter()
     if not all(bool(parameter.isfinite().all()) for parameter in stepper.parameters.values()):
-        raise _diverged(session, stepper.lr, math.nan)
+        raise _divergence_error(session, stepper.lr, math.nan)
     snapshot = Snapshot(
         step=session.step,
         best=session.best,
@@ -344,7 +349,7 @@ def _checkpoint(session: TrainingSession, stepper: _Stepper, unreported: Unrepor
     session.emit(saved)
 
 
-def _diverged(session: TrainingSession, lr: float, loss: float) -> EmbedlabError:
+def _divergence_error(session: TrainingSession, lr: float, loss: float) -> EmbedlabError:
     saved = session.checkpoints.steps()
     checkpoint_note = (
         f"the checkpoint of step {saved[-1]} is stored"

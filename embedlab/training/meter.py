@@ -156,7 +156,7 @@ class Meter:
 SENTENCES = 256
 
 
-def sample_of(tokens: TokenRows) -> TokenRows:
+def sample_sentences(tokens: TokenRows) -> TokenRows:
     """Return the tokens of the sentences that are measured, the same in every process and after
     every interruption.
     """

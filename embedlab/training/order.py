@@ -24,7 +24,7 @@ class Draw:
     units: Indices  # the unit of each
     share: float
 
-    def taken(self, rng: np.random.Generator) -> Indices:
+    def draw_groups(self, rng: np.random.Generator) -> Indices:
         """Return the groups of one epoch."""
         if self.share >= 1:
             return self.groups
@@ -137,7 +137,7 @@ def epoch_batches(
         [seed, stage, epoch, 0, 2]
     )  # five numbers, as in gradient surgery, whose last is 1
     group_indices = [
-        np.concatenate([draw.taken(draws) for draw in draws_of_part])
+        np.concatenate([draw.draw_groups(draws) for draw in draws_of_part])
         for draws_of_part in groups.parts
     ]
     return [

@@ -29,7 +29,7 @@ BUCKET_BYTES = 2**25  # maximum of gradients summed at once; an estimate
 
 
 @dataclass(frozen=True, kw_only=True)
-class Agreed:
+class StepDecision:
     """What all processes do after a step; a later signal applies to the next step."""
 
     is_checkpoint_due: bool
@@ -94,7 +94,7 @@ class Team:
             ):
                 parameter.grad = gradient.view_as(parameter)
 
-    def agree(self, stop: signal.Signals | None, *, is_time: bool) -> Agreed:
+    def agree(self, stop: signal.Signals | None, *, is_time: bool) -> StepDecision:
         """Return what all processes do after this step; a STOP requested of any process applies to
         all, the clock is the leader's.
         """
@@ -103,7 +103,7 @@ class Team:
             dist.all_reduce(flags, dist.ReduceOp.MAX, group=self.messages)
             number, is_time = flags.tolist()
             stop = signal.Signals(number) if number else None
-        return Agreed(is_checkpoint_due=bool(is_time or stop), stop=stop)
+        return StepDecision(is_checkpoint_due=bool(is_time or stop), stop=stop)
 
     def random_states(self, local: dict[str, Tensor]) -> dict[str, Tensor]:
         """Return the generator states of every process, named "<name>.N" for process N except the
@@ -140,7 +140,7 @@ class Team:
             torch.manual_seed(int(np.random.default_rng([seed, self.rank]).integers(2**62)))
 
     @contextmanager
-    def leading(self, lock: AbstractContextManager[None]) -> Iterator[None]:
+    def hold_leader_lock(self, lock: AbstractContextManager[None]) -> Iterator[None]:
         """Hold a lock of the leader, after all processes have arrived here and before any
         continues.
         """

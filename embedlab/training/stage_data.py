@@ -111,10 +111,10 @@ def open_stages(
     ]
     mix = recipe.mix or MixSection()
     groups = [
-        _together([opened[index] for index in group], mix) for group in groups_of(recipe.stages)
+        _joint_stages([opened[index] for index in group], mix) for group in groups_of(recipe.stages)
     ]
     if recipe.max_steps is not None:
-        groups = _shortened(groups, mix, recipe.max_steps)
+        groups = _shorten_stages(groups, mix, recipe.max_steps)
     return tuple(data for group in groups for data in group)
 
 
@@ -127,11 +127,11 @@ def open_stage(
     require_data(recipe)
     stage = recipe.stages[index]
     needs = objective_needs(stage.objective)
-    opened = _open(stage, source, needs)
+    opened = _open_parts(stage, source, needs)
     parts = _without_text_of(stage, source, needs, opened)
     frames, scale = (
-        _drawn_rows(stage, needs, parts, seed),
-        _checked_scale(recipe, index, needs, parts),
+        _draw_stage_rows(stage, needs, parts, seed),
+        _check_scale(recipe, index, needs, parts),
     )
     rows = index_rows(pl.concat(frames), needs, word_ids)
     if not len(rows):
@@ -139,9 +139,9 @@ def open_stage(
             f"{_names(stage.data.names)} has no rows to train on",
             hint="`embedlab data check` says what is there",
         )
-    keys = rows.columns[needs.together] if needs.together else np.arange(len(rows))
+    keys = rows.columns[needs.shared_column] if needs.shared_column else np.arange(len(rows))
     dataset_ends = np.cumsum([len(frame) for frame in frames])
-    groups = _grouped(stage, keys, dataset_ends, is_whole=not rows.left_out)
+    groups = _group_stage_rows(stage, keys, dataset_ends, is_whole=not rows.left_out)
     passes = stage.optim.epochs
     if needs.parts_repeats:
         if groups.parts or not groups.is_shuffled:
@@ -182,7 +182,7 @@ def _refuse_constant(data: StageData, needs: Needs) -> None:
     stage, columns = data.stage, data.rows.columns
     names, objective = _names(stage.data.names), stage.objective.name
     varying = (*needs.classes, *needs.numbers, *needs.words)
-    for column in varying if needs.varies is None else needs.varies:
+    for column in varying if needs.varying_columns is None else needs.varying_columns:
         if (columns[column] == columns[column][0]).all():
             own_column = (stage.data.columns or {}).get(column, column)
             raise UsageError(
@@ -190,7 +190,7 @@ def _refuse_constant(data: StageData, needs: Needs) -> None:
                 f"{len(data.rows)} rows for training: {objective!r} has nothing to tell apart",
                 hint="add rows with another value",
             )
-    for column, needed_class in needs.holds.items():
+    for column, needed_class in needs.required_classes.items():
         if not (columns[column] == needs.classes[column].index(needed_class)).any():
             raise UsageError(
                 f"{names}: no {column!r} is {needed_class!r}, and {objective!r} has nothing to "
@@ -248,9 +248,9 @@ def check_own_rows(recipe: Recipe, source: Source, seed: int) -> None:
                 open_stage(own_rows, source, seed, index)
                 continue
             needs = objective_needs(stage.objective)
-            parts = _open(stage, source, needs)
-            _checked_scale(own_rows, index, needs, parts)
-            _drawn_rows(stage, needs, parts, seed)
+            parts = _open_parts(stage, source, needs)
+            _check_scale(own_rows, index, needs, parts)
+            _draw_stage_rows(stage, needs, parts, seed)
     if is_pair_file(recipe.evaluate.dev) and not is_hub_name(recipe.evaluate.dev):
         open_evaluated_file(recipe.evaluate.dev)
 
@@ -272,12 +272,12 @@ def groups_of(stages: Sequence[Stage]) -> list[list[int]]:
     return groups
 
 
-def turns_of(stages: Sequence[StageData]) -> list[int]:
+def turn_lengths(stages: Sequence[StageData]) -> list[int]:
     """Return how many batches in a row each of the stages trained together gives."""
     return [turn if isinstance(turn := data.stage.optim.turn, int) else 1 for data in stages]
 
 
-def example(data: StageData) -> list[tuple[str, str]]:
+def first_example(data: StageData) -> list[tuple[str, str]]:
     """Return one example of the stage's first batch as text: (role, sentence) in the objective's
     own roles.
     """
@@ -290,19 +290,19 @@ def example(data: StageData) -> list[tuple[str, str]]:
     return described
 
 
-def _together(group: Sequence[StageData], mix: MixSection) -> list[StageData]:
+def _joint_stages(group: Sequence[StageData], mix: MixSection) -> list[StageData]:
     """Return the stages of a GROUP with the steps that the leader leaves them, restarting their
     rows as often as needed.
     """
     if len(group) == 1:
         return list(group)
     if isinstance(group[0].stage.optim.turn, str):
-        return _in_step(group)
+        return _stages_in_step(group)
     sizes = [data.epochs[0] for data in group]
     index = {"first": 0, "smallest": int(np.argmin(sizes)), "largest": int(np.argmax(sizes))}[
         mix.until
     ]
-    leader, turns = group[index], turns_of(group)
+    leader, turns = group[index], turn_lengths(group)
     if mix.combine == "turns" and leader.steps < turns[index]:
         other_index = next(data.index for data in group if data is not leader)
         raise UsageError(
@@ -312,12 +312,12 @@ def _together(group: Sequence[StageData], mix: MixSection) -> list[StageData]:
         )
     steps = np.bincount(batch_order(mix.combine, turns, index, leader.epochs), minlength=len(group))
     return [
-        data if data is leader else _led(data, leader, int(step_count))
+        data if data is leader else _follow_leader(data, leader, int(step_count))
         for data, step_count in zip(group, steps, strict=True)
     ]
 
 
-def order_of(stages: Sequence[StageData], mix: MixSection) -> Indices:
+def batch_sources(stages: Sequence[StageData], mix: MixSection) -> Indices:
     """Return which of STAGES, trained together, each batch is read from, ignoring `max_steps`."""
     if is_in_step(stages):
         return stepwise_order(
@@ -326,7 +326,7 @@ def order_of(stages: Sequence[StageData], mix: MixSection) -> Indices:
         )
     leader = next(index for index, data in enumerate(stages) if data.index == data.leader)
     return batch_order(
-        mix.combine, turns_of(stages), leader, stages[leader].whole or stages[leader].epochs
+        mix.combine, turn_lengths(stages), leader, stages[leader].whole or stages[leader].epochs
     )
 
 
@@ -340,13 +340,13 @@ def is_in_step(stages: Sequence[StageData]) -> bool:
     return len(stages) > 1 and isinstance(stages[0].stage.optim.turn, str)
 
 
-def _shortened(
+def _shorten_stages(
     groups: Sequence[list[StageData]], mix: MixSection, max_steps: int
 ) -> list[list[StageData]]:
     """Return the stages within the first MAX_STEPS of the training; a number that shortens nothing
     is refused.
     """
-    orders = [order_of(group, mix) for group in groups]
+    orders = [batch_sources(group, mix) for group in groups]
     sizes = [
         len(order) // batches_a_step(group, mix)
         for group, order in zip(groups, orders, strict=True)
@@ -363,13 +363,16 @@ def _shortened(
             order[: steps_left * batches_a_step(group, mix)], minlength=len(group)
         )
         shortened.append(
-            [_cut_short(data, int(count)) for data, count in zip(group, step_counts, strict=True)]
+            [
+                _shorten_stage(data, int(count))
+                for data, count in zip(group, step_counts, strict=True)
+            ]
         )
         steps_left -= min(steps_left, steps)
     return shortened
 
 
-def _cut_short(data: StageData, steps: int) -> StageData:
+def _shorten_stage(data: StageData, steps: int) -> StageData:
     """Return a stage with its first STEPS alone; its learning rate schedule covers those."""
     epochs: list[int] = []
     while (steps_left := steps - sum(epochs)) > 0:
@@ -380,7 +383,7 @@ def _cut_short(data: StageData, steps: int) -> StageData:
     return replace(data, epochs=tuple(epochs), passes=passes, whole=data.epochs)
 
 
-def _in_step(group: Sequence[StageData]) -> list[StageData]:
+def _stages_in_step(group: Sequence[StageData]) -> list[StageData]:
     """Return stages of a GROUP that go through their own epochs in step; the same batches must hold
     the same texts.
     """
@@ -406,12 +409,14 @@ def _in_step(group: Sequence[StageData]) -> list[StageData]:
     return stages
 
 
-def _led(data: StageData, leader: StageData, steps: int) -> StageData:
+def _follow_leader(data: StageData, leader: StageData, steps: int) -> StageData:
     epochs, passes = epochs_of_steps(data.whole_epoch, steps), steps / len(data.whole_epoch(0))
     return replace(data, leader=leader.index, epochs=epochs, passes=passes)
 
 
-def _grouped(stage: Stage, keys: Indices, dataset_ends: Indices, *, is_whole: bool) -> Groups:
+def _group_stage_rows(
+    stage: Stage, keys: Indices, dataset_ends: Indices, *, is_whole: bool
+) -> Groups:
     """Return the rows that stay together, by KEYS; per dataset (up to its END) where datasets are
     read in turn or in part.
     """
@@ -440,7 +445,7 @@ def _grouped(stage: Stage, keys: Indices, dataset_ends: Indices, *, is_whole: bo
         draws.append(
             Draw(
                 groups=indices,
-                units=rows // _unit(stage, number),
+                units=rows // _rows_a_unit(stage, number),
                 share=(shares or {}).get(name, 1.0),
             )
         )
@@ -449,18 +454,18 @@ def _grouped(stage: Stage, keys: Indices, dataset_ends: Indices, *, is_whole: bo
     )
 
 
-def _unit(stage: Stage, number: int) -> int:
+def _rows_a_unit(stage: Stage, number: int) -> int:
     """Return how many rows of the dataset with this NUMBER are drawn together; a sample of its rows
     has no units.
     """
     return (
         1
-        if stage.data.rows is not None or _is_own(stage, number)
+        if stage.data.rows is not None or _is_own_file(stage, number)
         else dataset(stage.data.datasets[number]).unit
     )
 
 
-def _is_own(stage: Stage, number: int) -> bool:
+def _is_own_file(stage: Stage, number: int) -> bool:
     """Return whether the dataset with this NUMBER is a file of the user's; these are read behind
     the others.
     """
@@ -468,7 +473,7 @@ def _is_own(stage: Stage, number: int) -> bool:
     return number >= len(datasets) or is_pair_file(datasets[number])
 
 
-def _open(stage: Stage, source: Source, needs: Needs) -> list[Part]:
+def _open_parts(stage: Stage, source: Source, needs: Needs) -> list[Part]:
     parts = [
         source.open(name, stage.data.split, kind=needs.kinds[0]) for name in stage.data.datasets
     ]
@@ -533,7 +538,7 @@ def _without_text_of(
 
 def _excluded_title(stage: Stage, parts: Sequence[Part], dropped: int) -> str:
     """Return what is left out of the user's own files, with its places, and for its text."""
-    own_states = [part.state for number, part in enumerate(parts) if _is_own(stage, number)]
+    own_states = [part.state for number, part in enumerate(parts) if _is_own_file(stage, number)]
     titles = [
         f"{state.name}: left out {count} {reason}"
         for state in own_states
@@ -547,12 +552,12 @@ def _excluded_title(stage: Stage, parts: Sequence[Part], dropped: int) -> str:
     return "; ".join(titles)
 
 
-def _checked_scale(recipe: Recipe, index: int, needs: Needs, parts: Sequence[Part]) -> str:
+def _check_scale(recipe: Recipe, index: int, needs: Needs, parts: Sequence[Part]) -> str:
     """Return the range of the user's own scores in words, empty where there are none; another scale
     than the objective's is refused.
     """
     stage = recipe.stages[index]
-    own_parts = [part for number, part in enumerate(parts) if _is_own(stage, number)]
+    own_parts = [part for number, part in enumerate(parts) if _is_own_file(stage, number)]
     if needs.largest is None or not own_parts:
         if stage.data.low_scores is not None:
             raise UsageError(
@@ -587,8 +592,10 @@ def _checked_scale(recipe: Recipe, index: int, needs: Needs, parts: Sequence[Par
     return f"own scores are {scale}, {key} is {needs.largest:g}"
 
 
-def _drawn_rows(stage: Stage, needs: Needs, parts: Sequence[Part], seed: int) -> list[pl.DataFrame]:
-    key = needs.together or needs.columns[0]
+def _draw_stage_rows(
+    stage: Stage, needs: Needs, parts: Sequence[Part], seed: int
+) -> list[pl.DataFrame]:
+    key = needs.shared_column or needs.columns[0]
     conditions = [pl.col(column).cast(pl.String) == label for column, label in needs.only.items()]
     chance = seed if stage.data.sample == "seed" else _SAME_ROWS
     # Labels are numbers in some datasets, and text in files.
@@ -599,12 +606,12 @@ def _drawn_rows(stage: Stage, needs: Needs, parts: Sequence[Part], seed: int) ->
         for column in needs.columns
     ]
     return [
-        _drawn(part.frame.select(columns).filter(*conditions), stage.data.rows, key, chance)
+        _draw_rows(part.frame.select(columns).filter(*conditions), stage.data.rows, key, chance)
         for part in parts
     ]
 
 
-def _drawn(frame: pl.DataFrame, rows: int | None, key: str, seed: int) -> pl.DataFrame:
+def _draw_rows(frame: pl.DataFrame, rows: int | None, key: str, seed: int) -> pl.DataFrame:
     """Return ROWS random rows of a dataset, in its order; rows with an equal KEY are drawn
     together.
 

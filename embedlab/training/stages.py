@@ -52,8 +52,8 @@ from embedlab.runs.events import EventLog
 from embedlab.runs.status import flaw_of, is_trained, refuse_begun
 from embedlab.runs.store import RunFolder
 from embedlab.runs.tidy import drop_checkpoints, sweep
-from embedlab.training.batching import Collation, cut_for, stored_tokens
-from embedlab.training.blocks import StageBlock, blocks
+from embedlab.training.batching import Collation, chunk_cutter, stored_tokens
+from embedlab.training.blocks import StageBlock, group_stages
 from embedlab.training.capture import CapturedPasses, common_shapes, why_not_captured
 from embedlab.training.checkpointing import Checkpoints, RunShape, Snapshot
 from embedlab.training.gradients import LossScale
@@ -93,7 +93,7 @@ def train_run(
     _refuse(recipe, run, resume=resume, has_dev_score=dev_score is not None)
     encoder = _starting_encoder(recipe, source, machine, run)
     stages = open_stages(recipe, source, seed, encoder.word_ids)
-    plan = blocks(stages, recipe.mix)
+    plan = group_stages(stages, recipe.mix)
     environment = _environment(machine, seed, stages, plan)
     torch.manual_seed(seed)
     objectives = build_objectives(recipe, encoder.dim)
@@ -103,7 +103,7 @@ def train_run(
     team = join_team(machine.device)
     team.scatter_dropout(seed)
     eager = why_not_captured(encoder, team) if machine.is_capturing else ""
-    with team.leading(run.lock()):
+    with team.hold_leader_lock(run.lock()):
         if not resume:
             refuse_begun(
                 run
@@ -123,7 +123,7 @@ def train_run(
         if any(isinstance(event, events.Started) for event in earlier_events):
             notes.append("no checkpoint was saved before: training begins again from step 0")
         with EventLog(file) as log, stop_requests() as stop:
-            emit = _leaders_voice(team, log, report)
+            emit = _leader_emit(team, log, report)
             session = TrainingSession(
                 encoder=encoder,
                 objectives=objectives,
@@ -156,7 +156,7 @@ def _tidy_up(run: RunFolder, team: Team, *, keeps_checkpoints: bool) -> None:
         drop_checkpoints(run)
 
 
-def _leaders_voice(team: Team, log: EventLog, report: Emit | None) -> Emit:
+def _leader_emit(team: Team, log: EventLog, report: Emit | None) -> Emit:
     """Where events go: into the run's log and to REPORT, from the leader alone."""
 
     def emit(event: events.Event) -> None:
@@ -221,7 +221,7 @@ def _train_blocks(
     snapshot: Snapshot | None,
     progress: ProgressCallback | None,
 ) -> None:
-    noticing = _noticing_stops(session, progress)
+    noticing = _with_stop_checks(session, progress)
     for block in plan:
         if session.step >= block.end:
             continue
@@ -238,7 +238,7 @@ def _train_blocks(
         snapshot = None
 
 
-def _noticing_stops(
+def _with_stop_checks(
     session: TrainingSession, progress: ProgressCallback | None
 ) -> ProgressCallback:
     """Return PROGRESS for what precedes a block's first step: a stop request ends it, unless other
@@ -275,7 +275,7 @@ def _collation(session: TrainingSession, data: StageData, progress: ProgressCall
         objective=objective,
         vectors=vectors,
         pad=int(session.encoder.tokenizer.pad_token_id or 0),
-        cut=cut_for(session.encoder),
+        cut=chunk_cutter(session.encoder),
         team=session.team,
     )
     notes = []
@@ -400,7 +400,7 @@ def _report_endings(session: TrainingSession) -> Iterator[None]:
         session.emit(events.RunInterrupted(step=max(saved, default=0)))
         raise
     except Exception as error:
-        reported = _as_known(error)
+        reported = _as_embedlab_error(error)
         with contextlib.suppress(MissingError):  # a full disk may refuse this line too
             ended = events.Failed(
                 message=reported.message,
@@ -414,7 +414,7 @@ def _report_endings(session: TrainingSession) -> Iterator[None]:
         raise
 
 
-def _as_known(error: Exception) -> EmbedlabError:
+def _as_embedlab_error(error: Exception) -> EmbedlabError:
     if isinstance(error, EmbedlabError):
         return error
     if isinstance(
@@ -440,7 +440,7 @@ def _environment(
     machine: Machine, seed: int, stages: Sequence[StageData], plan: Sequence[StageBlock]
 ) -> Environment:
     data = [
-        _part(state, limit)
+        _part_state(state, limit)
         for stage in stages
         for state, limit in zip(stage.states, stage.used, strict=True)
     ]
@@ -461,7 +461,7 @@ def _environment(
     )
 
 
-def _part(state: DatasetState, limit: int | None) -> dict[str, Any]:
+def _part_state(state: DatasetState, limit: int | None) -> dict[str, Any]:
     """The state of a part as environment.json keeps it; `used` where the recipe takes fewer rows
     than there are.
     """
@@ -567,7 +567,7 @@ def model_card(
 library_name: sentence-transformers
 pipeline_tag: sentence-similarity
 tags: [sentence-transformers, embedlab]
-{_base(recipe)}---
+{_base_line(recipe)}---
 # {recipe.name}
 
 {recipe.summary}
@@ -600,7 +600,7 @@ def _describe(state: DatasetState) -> str:
     )
 
 
-def _base(recipe: Recipe) -> str:
+def _base_line(recipe: Recipe) -> str:
     """Return the line of the head that names the base model, where that is on the hub."""
     name = name_of(recipe.encoder.model)
     name = PACKAGED[name].repository if name in PACKAGED else name

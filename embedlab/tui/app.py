@@ -46,10 +46,10 @@ from embedlab.tui.workbench import (
     DICE,
     FIRST_MODELS,
     QUICK,
-    Shown,
+    ShownItems,
     default_task,
-    known_models,
-    open_shown,
+    open_shown_items,
+    selectable_models,
 )
 
 MOST_MODELS = 6
@@ -128,7 +128,7 @@ class Dashboard(Working, Host):
         super().__init__(driver_class=PlainDriver if is_plain() else None)
         self.settings = replace(settings, data=settings.data or STARTER_FOLDER)
         self._pair_file = pair_file
-        self.shown = self._compared = Shown()
+        self.shown = self._compared = ShownItems()
         self.known: Sequence[str] = ()
         self.comparison: Comparison | None = None  # on all items of all shown datasets
         self.view: View | None = None
@@ -251,13 +251,13 @@ class Dashboard(Working, Host):
     @work(thread=True, exclusive=True, group="load", exit_on_error=False)
     def load(self) -> None:
         """Read what is stored of the chosen models, then compare them."""
-        known_names = known_models(self.settings)
+        known_names = selectable_models(self.settings)
         first_models = tuple(name for name in FIRST_MODELS if name in known_names)
         models = first_models if self._is_first else self.models
-        opened = open_shown(models, self.shown_task, self.settings)
+        opened = open_shown_items(models, self.shown_task, self.settings)
         self.hand_over(self._take, opened, known_names)
 
-    def _take(self, shown: Shown, known_names: Sequence[str]) -> None:
+    def _take(self, shown: ShownItems, known_names: Sequence[str]) -> None:
         if not self.is_open:
             return
         self.known = known_names
@@ -291,7 +291,7 @@ class Dashboard(Working, Host):
             self._compare(self.shown)
 
     @work(thread=True, exclusive=True, group="compare-all", exit_on_error=False)
-    def _compare(self, shown: Shown) -> None:
+    def _compare(self, shown: ShownItems) -> None:
         try:
             comparison = compare_shown(shown)
         except EmbedlabError as error:
@@ -299,7 +299,7 @@ class Dashboard(Working, Host):
         else:
             self.hand_over(self._take_comparison, shown, comparison)
 
-    def _take_comparison(self, shown: Shown, comparison: Comparison) -> None:
+    def _take_comparison(self, shown: ShownItems, comparison: Comparison) -> None:
         if shown is self.shown and self.is_open:
             self.comparison = comparison
             if not gc.get_freeze_count():  # else each full collection stops the keys for 0.1 s

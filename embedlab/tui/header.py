@@ -9,7 +9,7 @@ from textual.binding import Binding
 from textual.content import Content
 from textual.widget import Widget
 
-from embedlab.tui.plain import shortened
+from embedlab.tui.plain import shorten_middle
 from embedlab.tui.theme import model_colour, model_sign
 
 ROOMS = ("data", "compare", "runs")  # their keys are 1, 2 and 3
@@ -112,7 +112,7 @@ def chip(position: int, name: str, score: str, sign: str) -> Content:
     reference.
     """
     return Content.assemble(
-        (f"{model_sign(position)} {shortened(name, _LONGEST_NAME)}", model_colour(position)),
+        (f"{model_sign(position)} {shorten_middle(name, _LONGEST_NAME)}", model_colour(position)),
         (f" {score}" if score else "", "bold"),
         (f" {sign}", "$faint" if sign == "=" else "bold") if sign else "",
     )

@@ -35,7 +35,7 @@ def safe_line(text: str) -> str:
     return line.encode("ascii", "backslashreplace").decode()
 
 
-def shortened(text: str, width: int) -> str:
+def shorten_middle(text: str, width: int) -> str:
     """TEXT in at most WIDTH letters: of a longer one the middle is left out, since names of one
     family differ at their ends.
     """

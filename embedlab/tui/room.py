@@ -20,7 +20,7 @@ from embedlab.core.errors import EmbedlabError
 from embedlab.core.settings import Settings
 from embedlab.tui.header import ROOMS
 from embedlab.tui.state import Memory
-from embedlab.tui.workbench import Shown
+from embedlab.tui.workbench import ShownItems
 
 
 class Host(App[None]):
@@ -28,7 +28,7 @@ class Host(App[None]):
 
     settings: Settings
     memory: Memory
-    shown: Shown
+    shown: ShownItems
     comparison: Comparison | None  # on all items of all shown datasets
     colours: dict[str, str]  # the variables of the theme
 

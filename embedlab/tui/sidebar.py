@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets.option_list import Option
 
-from embedlab.tui.plain import shortened
+from embedlab.tui.plain import shorten_middle
 from embedlab.tui.room import Lines
 from embedlab.tui.theme import model_colour, model_sign
 
@@ -90,7 +90,7 @@ class Sidebar(Lines):
             share = f"{line.coverage:.0%}" if line.coverage else "score"
             score = f"{share} ⏎" if line.place is not None else ""
         room = width - 3 - len(score)
-        name = shortened(line.name, room)
+        name = shorten_middle(line.name, room)
         if line.section == "models":
             sign = model_sign(line.place) if line.place is not None else "○"
             style = model_colour(line.place) if line.place is not None else "$faint"

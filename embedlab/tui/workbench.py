@@ -32,7 +32,7 @@ QUICK = ("wordllama", DICE)  # score thousands of pairs a second
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Shown:
+class ShownItems:
     """The items of the shown datasets and the chosen models' predictions; a new one replaces it."""
 
     models: tuple[str, ...] = ()  # as they were chosen, the first is the reference
@@ -66,7 +66,7 @@ def default_task(settings: Settings) -> str:
     return STARTER if is_starter else DEFAULT_TASK
 
 
-def open_shown(models: Sequence[str], task: str, settings: Settings) -> Shown:
+def open_shown_items(models: Sequence[str], task: str, settings: Settings) -> ShownItems:
     """Read what is stored of MODELS on TASK, the name of a task or of a dataset."""
     score_places: dict[str, ScorePlace] = {}
     columns: list[ModelColumns] = []
@@ -100,11 +100,11 @@ def open_shown(models: Sequence[str], task: str, settings: Settings) -> Shown:
         errors.append(error)
         outcomes = None
     if outcomes is None:
-        return Shown(models=tuple(models), errors=tuple(errors))
+        return ShownItems(models=tuple(models), errors=tuple(errors))
     outcomes = replace(
         outcomes,
         averages=_averages(outcomes),
-        trained=lambda outcomes_shown: _trained_on(outcomes_shown, trained, settings),
+        trained=lambda outcomes_shown: _trained_models(outcomes_shown, trained, settings),
     )
     similarities = {
         model.name: outcomes.predictions.select(
@@ -112,7 +112,7 @@ def open_shown(models: Sequence[str], task: str, settings: Settings) -> Shown:
         ).to_series()
         for model in columns
     }
-    return Shown(
+    return ShownItems(
         models=tuple(models),
         columns=tuple(
             model
@@ -144,7 +144,7 @@ def _stored_vectors(
     return None
 
 
-def _trained_on(
+def _trained_models(
     outcomes: Outcomes, trained: Mapping[str, ModelSpec], settings: Settings
 ) -> pl.Series:
     """Which models were trained on each item, by the first seed of each; the others read the
@@ -213,7 +213,7 @@ def _notes(folders: Mapping[str, Path], outcomes: Outcomes, models: set[str]) ->
         yield from stored.notes
 
 
-def known_models(settings: Settings) -> list[str]:
+def selectable_models(settings: Settings) -> list[str]:
     """Every model that can be chosen without typing: runs with a model, then what was scored before
     and what packages bring.
     """

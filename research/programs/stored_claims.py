@@ -221,7 +221,7 @@ def claims_of_paper(
     claimed = [limit_to_claims(one) for one in select_tables(paper, None) if one.claims]
     found = settle_paper_claims(paper, claimed, rows)
     return claims_table(
-        paper, found.tables, found.settled, marks=found.marks, is_short=is_short
+        paper, found.tables, found.verdicts, marks=found.marks, is_short=is_short
     ).to_markdown()
 
 

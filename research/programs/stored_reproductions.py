@@ -26,7 +26,7 @@ from stored_runs import UNTRAINED, StoredTraining
 from embedlab.analysis.evidence import ModelColumns
 from embedlab.api import NotebookSession
 from embedlab.commands.reproduce_models import EvaluatedRows
-from embedlab.commands.reproduce_run import KnownRows, compare_rows
+from embedlab.commands.reproduce_run import EvaluatedTable, compare_rows
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.printable import OVERLAP
 from embedlab.core.settings import Settings, load_settings
@@ -76,8 +76,8 @@ def models_of_pairs(
         known=EvaluatedRows(
             evaluations=evaluations,
             answers={},
-            scored=scored.with_rows(members),
-            missing=(),
+            gathered=scored.with_rows(members),
+            missing_notes=(),
         ),
         training={member: stored.training for member, stored in scored.stored.items()},
     )
@@ -108,8 +108,8 @@ def models_of_answers(path: Path, names: Sequence[str]) -> StoredModels:
                 )
                 for task, name, own in members
             },
-            scored=None,
-            missing=(),
+            gathered=None,
+            missing_notes=(),
         ),
         training={name: own.training for _, name, own in members},
     )
@@ -127,7 +127,7 @@ def reproduced(
         for point in rows.table.points
         for own in rows.members[point.row, point.column]
     }
-    if lacking := sorted(wanted - rows.known.evaluations.keys()):
+    if lacking := sorted(wanted - rows.evaluated.evaluations.keys()):
         raise SystemExit(
             f"{path}: the scores of {lacking[0][0]} are not stored: store its models again"
         )
@@ -136,7 +136,7 @@ def reproduced(
 
 def stored_rows(
     path: Path, paper: str, name: str, models_of: Mapping[str, str], settings: Settings
-) -> KnownRows:
+) -> EvaluatedTable:
     """Return the rows of a table whose models are in the file at PATH, as `reproduced` takes them;
     of answers also without their scores.
     """
@@ -161,9 +161,9 @@ def stored_rows(
         cell: members_of(models.columns[models_of[label]]) if label in models_of else ()
         for cell, label in labels.items()
     }
-    return KnownRows(
+    return EvaluatedTable(
         table=table,
-        known=models.known,
+        evaluated=models.known,
         members={cell: own for cell, own in members.items() if cell[0] in table.sources},
         recipes=dict(recipes_of(table, training)),
         training={row: own.data for row, own in training.items() if row in table.sources},

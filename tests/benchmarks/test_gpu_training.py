@@ -10,7 +10,7 @@ from gpu_training import SHAPES, made_corpora, padded_batches, random_encoder, r
 from embedlab.core.recipe import load_recipe
 from embedlab.data.source import Source
 from embedlab.encoders.checkpoint import load_transformer
-from embedlab.models.reading import Wishes
+from embedlab.models.reading import UsageOptions
 from embedlab.training.capture import common_shapes
 from tests.training.small_runs import MACHINE
 
@@ -54,7 +54,7 @@ def test_under_a_fifth_of_real_batches_is_padding_when_they_are_packed(
     name: str, encoder: str, corpora: Source
 ) -> None:
     recipe = recipe_of(name, encoder, 100, 64)
-    wishes = Wishes(pooling=recipe.encoder.pooling, max_tokens=recipe.encoder.max_tokens)
+    wishes = UsageOptions(pooling=recipe.encoder.pooling, max_tokens=recipe.encoder.max_tokens)
     loaded = load_transformer(encoder, MACHINE, wishes=wishes)
     shapes = common_shapes(padded_batches(recipe, corpora, loaded), loaded)
     assert shapes.padding < 0.2

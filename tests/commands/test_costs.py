@@ -27,7 +27,7 @@ def measured(name: str, sentences: Sequence[str], settings: Settings) -> Measure
         milliseconds=TOOK[kind],
         sentences=64,
         memory_mib=300.4,
-        is_of_pairs=kind == "dice",
+        scores_pairs=kind == "dice",
         device="cpu",
         threads=2,
         processor="Chip",

@@ -26,7 +26,7 @@ def test_it_trains_two_recipes_and_says_what_it_found(
 ) -> None:
     """With a tiny encoder in place of MiniLM, a few steps, and without static vectors."""
     monkeypatch.setattr(demo, "OVERRIDES", (*demo.OVERRIDES, "data.rows=60"))
-    monkeypatch.setattr(published.InPackage, "place", tiny_encoder)
+    monkeypatch.setattr(published.PackageFiles, "place", tiny_encoder)
     monkeypatch.setattr(demo, "list_models", list)
     settings = Settings(runs=tmp_path / "runs", cache=tmp_path / "cache", threads=1)
     session = NotebookSession(settings=demo_settings(settings))

@@ -23,7 +23,11 @@ def test_one_failure_is_one_note_for_all_rows_that_it_costs() -> None:
     (table,) = select_tables("tsukagoshi", "figure2_sources_combined")
     options = ReproductionOptions()
     known = EvaluatedRows(
-        evaluations={}, answers={}, scored=None, missing=(), absent={"d@2": "damaged"}
+        evaluations={},
+        answers={},
+        gathered=None,
+        missing_notes=(),
+        absence_reasons={"d@2": "damaged"},
     )
     members = {
         ("DefSent", ""): (Member(name="d@1", seed=1), Member(name="d@2", seed=2)),
@@ -42,7 +46,7 @@ def test_one_failure_is_one_note_for_all_rows_that_it_costs() -> None:
         "absent: AVERAGE, SBERT: training failed, seed 1, 2: no space",
         "absent: DefSent (d@2): damaged",
     ]
-    assert known.present(members)["DefSent", ""] == (Member(name="d@1", seed=1),)
+    assert known.present_members(members)["DefSent", ""] == (Member(name="d@1", seed=1),)
 
 
 def test_a_named_model_takes_the_place_of_a_row_and_of_scores_alone_no_other_row_has_one(
@@ -74,6 +78,6 @@ def test_unseen_items_are_pairs_of_sets_and_a_table_of_other_numbers_says_so() -
     found = evaluate_on_unseen_pairs(
         transfer, {}, ReproductionOptions(unseen=True, claims=True), session
     )
-    assert found.missing == (
+    assert found.missing_notes == (
         "table3_transfer: --unseen selects pairs, and its numbers are not of sets of pairs",
     )

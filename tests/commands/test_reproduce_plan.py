@@ -19,7 +19,7 @@ def test_the_plan_of_a_table_writes_nothing_and_names_the_runs_once_the_sample_e
         encoder="nobody/nothing", seeds=1, workers=2, cluster="slurm:partition=gpu"
     )
     (planned,) = planned_trainings(tables, options, settings)
-    assert (len(planned.plan), planned.hands.workers, planned.hands.cluster) == (
+    assert (len(planned.plan), planned.run_options.workers, planned.run_options.cluster) == (
         5,
         2,
         "slurm:partition=gpu",

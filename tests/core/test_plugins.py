@@ -15,7 +15,7 @@ from embedlab.core import plugins
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.names import can_load_objective
 from embedlab.core.paths import user_config_file
-from embedlab.core.settings import files_named, load_settings
+from embedlab.core.settings import load_settings, name_files
 from embedlab.models import grammar
 from embedlab.tasks.task import task
 
@@ -102,7 +102,7 @@ def test_no_file_that_a_folder_or_an_option_names_is_a_plug_in(folder: Path, fil
     head = "tool.embedlab." if file == "pyproject.toml" else ""
     (folder / file).write_text(f"[{head}plugins]\nfiles = ['mine.py']\n")
 
-    with files_named(Path(file) if file == "lab.toml" else None, []):
+    with name_files(Path(file) if file == "lab.toml" else None, []):
         assert plugins.names("poolings") == plugins.shipped_names("poolings")
         with pytest.raises(UsageError, match="'plugins' cannot be set there"):
             load_settings({})
@@ -116,7 +116,7 @@ def test_a_file_of_the_environment_and_one_that_is_typed_run_also_in_another_fol
     monkeypatch.setenv("EMBEDLAB_PLUGINS", "mine.py")
     assert plugins.require("poolings", "twice").load()
 
-    with files_named(None, [Path("other.py")]):
+    with name_files(None, [Path("other.py")]):
         (folder / "deeper").mkdir()
         monkeypatch.chdir(folder / "deeper")
         assert plugins.require("poolings", "twice").load()
@@ -165,7 +165,7 @@ def test_a_file_that_fails_is_refused_in_one_line_with_file_and_error(
     assert line in refused.value.message
     assert "\n" not in refused.value.message
     with plugins.gathered_faults() as faults:
-        assert set(plugins.loaded("poolings", plugins.Plugin.load)) == set(
+        assert set(plugins.load_all("poolings", plugins.Plugin.load)) == set(
             plugins.shipped_names("poolings")
         )
     assert len(faults) == 1
@@ -261,6 +261,6 @@ def test_the_dashboard_loads_no_plugin(write: Write, monkeypatch: pytest.MonkeyP
     assert can_load_objective("nli_softmax")
     with pytest.raises(MissingError, match="the dashboard loads none"):
         plugins.require("objectives", "twice").load()
-    assert list(plugins.loaded("objectives", plugins.Plugin.load)) == plugins.shipped_names(
+    assert list(plugins.load_all("objectives", plugins.Plugin.load)) == plugins.shipped_names(
         "objectives"
     )

@@ -20,7 +20,7 @@ from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine, machine
 from embedlab.encoders.pretrained import load_backbone
 from embedlab.encoders.random_encoder import build_random_encoder
-from embedlab.models.reading import Wishes
+from embedlab.models.reading import UsageOptions
 from tests.cpu.test_packing import vectors_and_gradients
 from tests.training.small_runs import MACHINE
 
@@ -42,7 +42,7 @@ def test_vectors_and_gradients_are_those_of_transformers(
     # wide enough for oneDNN
     build_random_encoder(tmp_path, seed=0, hidden=128, vocabulary=words, architecture=architecture)
     on, off = (
-        load_transformer(str(tmp_path), here, wishes=Wishes(pooling=pooling, max_tokens=32))  # type: ignore[arg-type]
+        load_transformer(str(tmp_path), here, wishes=UsageOptions(pooling=pooling, max_tokens=32))  # type: ignore[arg-type]
         for here in (MACHINE, OFF)
     )
     sentences = ["a man sleeps", "runs", "a", "a man runs and a man sleeps"]

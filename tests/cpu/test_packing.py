@@ -15,7 +15,7 @@ from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.pooling import pooling_method
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.models.reading import Wishes
+from embedlab.models.reading import UsageOptions
 from tests.training.small_runs import MACHINE
 
 IDS = torch.tensor(
@@ -31,7 +31,9 @@ def encoder_of(
 ) -> TransformerEncoder:
     words = ["a", "man", "runs", "sleeps"]
     build_random_encoder(folder, seed=0, hidden=hidden, vocabulary=words, architecture=architecture)
-    return load_transformer(str(folder), MACHINE, wishes=Wishes(pooling=pooling, max_tokens=32))  # type: ignore[arg-type]
+    return load_transformer(
+        str(folder), MACHINE, wishes=UsageOptions(pooling=pooling, max_tokens=32)
+    )  # type: ignore[arg-type]
 
 
 def computed_tokens(encoder: TransformerEncoder, *places: str) -> list[int]:
@@ -97,7 +99,7 @@ def test_a_pack_holds_each_token_once_and_sentences_of_one_length_together() -> 
     assert packed.spans == ((1, 2), (2, 3), (1, 4), (1, 5))
     assert packed.order.tolist() == [4, 1, 2, 3, 0]
     places = [row * 5 + token for row in packed.order.tolist() for token in range(MASK[row].sum())]
-    assert packed.places.tolist() == places
+    assert packed.flat_indices.tolist() == places
 
 
 @pytest.mark.parametrize(("hidden", "more"), [(products.SMALL, 3), (16, 0)])

@@ -11,7 +11,7 @@ import torch
 
 from embedlab.cpu import linear
 from embedlab.cpu.engine import describe_engine
-from embedlab.cpu.linear import FastLinear, can_multiply, flaw, why_not
+from embedlab.cpu.linear import FastLinear, can_multiply, operator_fault, why_not_multiplied
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.random_encoder import build_random_encoder
 from tests.training.small_runs import MACHINE
@@ -41,10 +41,10 @@ def another_signature(multiply: Operator) -> Operator:
 @pytest.fixture(autouse=True)
 def _forget_answers() -> Iterator[None]:
     """No test reads what another one has found out."""
-    for answer in (can_multiply, why_not):
+    for answer in (can_multiply, why_not_multiplied):
         answer.cache_clear()
     yield
-    for answer in (can_multiply, why_not):
+    for answer in (can_multiply, why_not_multiplied):
         answer.cache_clear()
 
 
@@ -56,7 +56,7 @@ def test_the_operators_of_this_torch_have_no_flaw_and_draw_no_random_numbers(
         pytest.skip("this processor's oneDNN has no such products")
     before = torch.get_rng_state()
     with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16):
-        assert flaw(kind) == ""
+        assert operator_fault(kind) == ""
     assert torch.get_rng_state().equal(before)
 
 
@@ -83,7 +83,7 @@ def test_where_an_operator_is_not_as_it_was_torch_multiplies_and_doctor_says_why
     if change is not None:
         operators["_linear_pointwise"] = change(own._linear_pointwise)
     monkeypatch.setattr(torch.ops, "mkldnn", SimpleNamespace(**operators))
-    for answer in (can_multiply, why_not):
+    for answer in (can_multiply, why_not_multiplied):
         answer.cache_clear()
     said = describe_engine(is_on=True)
     assert expected in said

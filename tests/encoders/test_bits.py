@@ -12,7 +12,7 @@ from sentence_transformers.util.quantization import quantize_embeddings
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import cosines
 from embedlab.encoders.loading import load_cached
-from embedlab.encoders.transformed import in_bits
+from embedlab.encoders.transformed import quantise_vectors
 from embedlab.encoders.transformer import TransformerEncoder
 from tests.encoders.opening import fingerprint, opened, spec_of
 
@@ -21,7 +21,7 @@ VECTORS[3], VECTORS[4, 5] = 0, 0
 
 
 def test_one_bit_is_the_sign_and_its_cosine_the_hamming_distance() -> None:
-    found, packed = in_bits(VECTORS, 1), quantize_embeddings(VECTORS, "ubinary")
+    found, packed = quantise_vectors(VECTORS, 1), quantize_embeddings(VECTORS, "ubinary")
     assert (np.packbits(found > 0, axis=1) == packed).all()
     assert set(np.unique(found)) == {-1, 1}
     distance = np.unpackbits(packed[:-1] ^ packed[1:], axis=1).sum(axis=1)
@@ -29,12 +29,12 @@ def test_one_bit_is_the_sign_and_its_cosine_the_hamming_distance() -> None:
 
 
 def test_eight_bits_are_255_steps_up_to_the_largest_component_of_each_vector() -> None:
-    found = in_bits(VECTORS, 8)
+    found = quantise_vectors(VECTORS, 8)
     for own, vector in zip(found.tolist(), VECTORS.tolist(), strict=True):
         step = max(map(abs, vector)) / 127 or 1
         expected = [step * round(component / step) for component in vector]
         assert own == pytest.approx(expected, abs=1e-6)
-    assert (in_bits(VECTORS[7:8], 8) == found[7]).all()  # whatever else is encoded
+    assert (quantise_vectors(VECTORS[7:8], 8) == found[7]).all()  # whatever else is encoded
 
 
 def test_a_model_with_bits_has_them_after_its_other_options(
@@ -44,7 +44,7 @@ def test_a_model_with_bits_has_them_after_its_other_options(
         plain, packed = (
             opened(f"{small_bert}?{options}{more}", cpu) for more in ("", f"&bits={bits}")
         )
-        assert (packed.encode(sentences) == in_bits(plain.encode(sentences), bits)).all()
+        assert (packed.encode(sentences) == quantise_vectors(plain.encode(sentences), bits)).all()
         assert packed.similarity == "cosine"
         assert str(packed.facts.pooling).endswith(f"bits={bits}")
     names = {fingerprint(f"{small_bert}{one}") for one in ("", "?bits=8", "?bits=1")}

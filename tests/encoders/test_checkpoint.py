@@ -13,7 +13,7 @@ from embedlab.core.recipe import Pooling
 from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.encoders.device import Machine
 from embedlab.encoders.pooling import pooling_method, saved_pooling
-from embedlab.models.reading import Wishes
+from embedlab.models.reading import UsageOptions
 from tests.encoders.opening import change_json
 
 EXPORTED = [
@@ -39,7 +39,7 @@ def test_folder_sentence_transformers_and_embedlab_give_one_vector(
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    wishes = Wishes(pooling=pooling, max_tokens=64)
+    wishes = UsageOptions(pooling=pooling, max_tokens=64)
     encoder = load_transformer(str(architectures[architecture]), cpu, wishes=wishes)
     encoder.usage = replace(encoder.usage, is_normalised=is_normalised)
     save_model(tmp_path, encoder, card="# A card\n")

@@ -22,7 +22,7 @@ from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_scorer
 from embedlab.encoders.weight_checks import silence_transformers
 from embedlab.models.catalog import Model
-from embedlab.models.location import pinned
+from embedlab.models.location import pin_snapshots
 from embedlab.scoring.task_comparison import model_columns
 from tests.encoders.layouts import DECODERS, byte_level, write_backbone
 from tests.encoders.opening import change_json, change_weights, fingerprint, spec_of
@@ -259,7 +259,7 @@ def test_a_hub_id_whose_files_say_so_is_a_cross_encoder(
     for name in ("org/reader", "cross-encoder:org/reader", "org/reader?revision=aaa"):
         spec = spec_of(name)
         assert (spec.name, spec.kind, spec.location) == (name, "cross-encoder", str(snapshot))
-        assert pinned(spec, offline=True) == spec
+        assert pin_snapshots(spec, offline=True) == spec
         assert model_columns(Model(name=name, members=(spec,))).is_published
     np.testing.assert_array_equal(ours("org/reader", cpu), ours(str(folders[layout]), cpu))
     assert spec_of("org/reader@pooling=mean").kind == "hub"

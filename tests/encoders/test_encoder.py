@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 
 from embedlab.encoders import encoder
-from embedlab.encoders.encoder import cosines, distinct, score_by_vectors
+from embedlab.encoders.encoder import cosines, distinct_texts, score_by_vectors
 from embedlab.encoders.kinds.word_vectors import WordVectorEncoder
 
 
 def test_distinct_keeps_first_appearance_and_every_place() -> None:
-    unique, index = distinct(["b", "a", "b", "", "a"])
+    unique, index = distinct_texts(["b", "a", "b", "", "a"])
     assert unique == ["b", "a", ""]
     assert index.tolist() == [0, 1, 0, 2, 1]
 

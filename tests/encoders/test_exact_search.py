@@ -10,12 +10,12 @@ import pytest
 
 from embedlab.core.errors import UsageError
 from embedlab.encoders import exact_search
-from embedlab.encoders.encoder import EncoderFacts, similarities
+from embedlab.encoders.encoder import EncoderFacts, pair_similarities
 from embedlab.encoders.exact_search import (
     NONE,
-    OfIndex,
-    OfTexts,
-    OfVectors,
+    IndexSearch,
+    TextSearch,
+    VectorSearch,
     first_documents,
     ranks_in_run,
     relevant_ranks,
@@ -105,8 +105,8 @@ def test_ranks_and_first_documents_are_those_of_a_sort_of_all(similarity: str, k
         second = (second[:1] + 1e-7 * second).astype(np.float32)
     relevant = some_relevant(rng, len(first), len(second))
     pairs = np.repeat(first, len(second), axis=0), np.tile(second, (len(first), 1))
-    table = similarities(*pairs, similarity).reshape(len(first), -1)
-    compared = OfVectors(first=first, second=second, similarity=similarity)
+    table = pair_similarities(*pairs, similarity).reshape(len(first), -1)
+    compared = VectorSearch(first=first, second=second, similarity=similarity)
     ranks = relevant_ranks(compared, relevant)
     assert as_sets(relevant, ranks) == as_sets(relevant, slow_ranks(table, relevant))
     for count in (1, 4, 39, 60):
@@ -133,7 +133,7 @@ def test_a_score_that_is_lacking_is_refused() -> None:
         ) -> np.ndarray:
             return np.where([text == "b" for text in second], np.nan, 1).astype(np.float32)
 
-    compared = OfTexts(scorer=Lacking(), first=["a", "c"], second=["a", "b", "c"])
+    compared = TextSearch(scorer=Lacking(), first=["a", "c"], second=["a", "b", "c"])
     with pytest.raises(UsageError, match="'counting' has no score for 2 of 6 pairs"):
         relevant_ranks(compared, some_relevant(np.random.default_rng(0), 2, 3))
 
@@ -164,13 +164,13 @@ class Lengths:
 @pytest.mark.parametrize(
     "compare",
     [
-        lambda first, second: OfTexts(scorer=Counting(), first=first, second=second),
-        lambda first, second: OfTexts(scorer=DiceScorer(), first=first, second=second),
-        lambda first, second: OfIndex(index=Lengths(second), first=first, second=second),
+        lambda first, second: TextSearch(scorer=Counting(), first=first, second=second),
+        lambda first, second: TextSearch(scorer=DiceScorer(), first=first, second=second),
+        lambda first, second: IndexSearch(index=Lengths(second), first=first, second=second),
     ],
 )
 def test_a_model_without_vectors_scores_every_pair_and_an_index_all_documents_at_once(
-    compare: Callable[[list[str], list[str]], OfTexts | OfIndex],
+    compare: Callable[[list[str], list[str]], TextSearch | IndexSearch],
 ) -> None:
     rng = np.random.default_rng(2)
     first, second = (
@@ -179,8 +179,8 @@ def test_a_model_without_vectors_scores_every_pair_and_an_index_all_documents_at
     )
     relevant, compared = some_relevant(rng, 9, 30), compare(first, second)
     query, document = np.divmod(np.arange(9 * 30), 30)
-    table = compared.of(query, document).reshape(9, 30)
-    np.testing.assert_array_equal(compared.rows(slice(0, 9)), table)
+    table = compared.score_pairs(query, document).reshape(9, 30)
+    np.testing.assert_array_equal(compared.score_rows(slice(0, 9)), table)
     found = relevant_ranks(compared, relevant)
     assert as_sets(relevant, found) == as_sets(relevant, slow_ranks(table, relevant))
     assert first_documents(compared, relevant, 4).tolist() == slow_first(table, relevant, 4)

@@ -16,7 +16,7 @@ from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.encoders.device import Machine
 from embedlab.models.config import NATIVE_NOTE
 from embedlab.models.folder import read_usage
-from embedlab.models.reading import Wishes
+from embedlab.models.reading import UsageOptions
 from tests.encoders.layouts import LAYOUTS, SENTENCES, routed, theirs, write_backbone
 from tests.encoders.opening import assert_refused, change_json, opened
 
@@ -87,7 +87,7 @@ def test_what_is_trained_from_a_folder_with_code_names_none_and_opens_as_any_oth
     folder, saved = folder_of("mean"), tmp_path / "saved"
     for file in ("config.json", "tokenizer_config.json"):
         change_json(folder / file, auto_map={**CODE, "AutoTokenizer": ["mine.Slow", None]})
-    encoder = load_transformer(str(folder), cpu, wishes=Wishes(code="native"))
+    encoder = load_transformer(str(folder), cpu, wishes=UsageOptions(code="native"))
     save_model(saved, encoder, card="")
     vectors = opened(saved, cpu).encode(SENTENCES)
     np.testing.assert_allclose(vectors, encoder.encode(SENTENCES), atol=1e-6)
@@ -159,7 +159,7 @@ def test_a_classifier_is_refused_as_an_encoder_unless_a_pooling_is_typed_or_stat
     vectors = opened(f"{folder}?pooling=mean", cpu).encode(SENTENCES)
     np.testing.assert_allclose(vectors, expected, atol=1e-5)
     # as training opens it
-    assert load_transformer(str(folder), cpu, wishes=Wishes(pooling="cls")).pooling == "cls"
+    assert load_transformer(str(folder), cpu, wishes=UsageOptions(pooling="cls")).pooling == "cls"
     (folder / "embedlab.json").write_text('{"pooling": "mean"}')
     np.testing.assert_allclose(opened(folder, cpu).encode(SENTENCES), expected, atol=1e-5)
 
@@ -172,7 +172,7 @@ def test_a_stated_length_holds_whatever_the_tokenizer_states(
     change_json(folder / "tokenizer_config.json", model_max_length=64)
     change_json(folder / "sentence_bert_config.json", max_seq_length=stated)
     assert read_usage(folder).reading.max_tokens == tokens
-    assert read_usage(folder, Wishes(max_tokens=30)).reading.max_tokens == 30
+    assert read_usage(folder, UsageOptions(max_tokens=30)).reading.max_tokens == 30
     # more than the model has positions for: sentence-transformers stops with an index out of range
     if stated != 5000:
         texts = (LONG, LONG[: len(LONG) // 2])

@@ -17,15 +17,15 @@ from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.encoders.device import Machine
 from embedlab.encoders.layers import Dense
 from embedlab.encoders.random_encoder import build_tokenizer
-from embedlab.models.reading import Wishes
+from embedlab.models.reading import UsageOptions
 from embedlab.runs.store import RunFolder
-from embedlab.training.learner import frozen
+from embedlab.training.learner import freeze_part
 from embedlab.training.stages import train_run
 from tests.encoders.opening import opened
 from tests.training.small_runs import MACHINE, SAMPLE, interrupted, saved_bytes
 
 SENTENCES = ["a man plays a guitar", "a dog runs", "two women talk outside in the rain", "a"]
-POOLER = Wishes(pooling="pooler", max_tokens=32)
+POOLER = UsageOptions(pooling="pooler", max_tokens=32)
 
 
 @pytest.fixture(params=["bert", "roberta"], scope="module")
@@ -91,7 +91,7 @@ def test_a_folder_without_a_pooler_starts_one_by_the_seed_and_says_so(
 
 def test_a_pooler_joined_to_another_pooling_is_refused(tiny_encoder: Path, cpu: Machine) -> None:
     with pytest.raises(UsageError, match="'pooler' cannot be joined with another pooling"):
-        load_transformer(str(tiny_encoder), cpu, wishes=Wishes(pooling="pooler+mean"))
+        load_transformer(str(tiny_encoder), cpu, wishes=UsageOptions(pooling="pooler+mean"))
 
 
 def test_a_pooler_is_trained_and_resumed_to_the_bit(
@@ -123,6 +123,6 @@ def test_a_pooler_is_trained_and_resumed_to_the_bit(
 def test_a_frozen_encoder_includes_its_pooler(tiny_encoder: Path, cpu: Machine) -> None:
     encoder = load_transformer(str(tiny_encoder), cpu, wishes=POOLER)
     tokens = torch.tensor([[2, 5, 3]]), torch.ones(1, 3, dtype=torch.long)
-    with frozen(encoder.backbone, encoder.layers, "encoder"):
+    with freeze_part(encoder.backbone, encoder.layers, "encoder"):
         assert not encoder.forward_tokens(*tokens).requires_grad
     assert encoder.forward_tokens(*tokens).requires_grad

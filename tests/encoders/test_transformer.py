@@ -10,14 +10,14 @@ from tokenizers.processors import TemplateProcessing
 from embedlab.encoders import transformer
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
-from embedlab.models.reading import Wishes
+from embedlab.models.reading import UsageOptions
 
 
 @pytest.mark.parametrize("pooling", ["cls+mean", "last"])
 def test_a_text_without_any_token_has_a_zero_vector_alone_and_among_others(
     small_bert: Path, cpu: Machine, pooling: str
 ) -> None:
-    encoder = load_transformer(str(small_bert), cpu, wishes=Wishes(pooling=pooling))
+    encoder = load_transformer(str(small_bert), cpu, wishes=UsageOptions(pooling=pooling))
     # as of many decoders: nothing is added
     encoder.tokenizer.backend_tokenizer.post_processor = TemplateProcessing(single="$A")
     assert not encoder.encode([""]).any()
@@ -69,7 +69,7 @@ def test_a_card_is_read_ahead_for_and_gives_the_same_bits(
     monkeypatch.setattr(
         encoder, "token_ids", lambda texts: tokenisers.add(get_ident()) or token_ids(texts)
     )
-    monkeypatch.setattr(transformer, "is_apart", lambda device: True)
+    monkeypatch.setattr(transformer, "is_asynchronous", lambda device: True)
     np.testing.assert_array_equal(encoder.embed(sentences), expected)
     assert len(tokenisers - {get_ident()}) == len(tokenisers) == 1
 
@@ -89,7 +89,7 @@ def test_batches_on_a_card_fit_into_its_memory(
 
 
 def test_long_sentences_are_cut_and_counted_once(small_bert: Path, cpu: Machine) -> None:
-    encoder = load_transformer(str(small_bert), cpu, wishes=Wishes(max_tokens=8))
+    encoder = load_transformer(str(small_bert), cpu, wishes=UsageOptions(max_tokens=8))
     for texts in (["a dog", "a " * 6, "a " * 7, "a " * 50, "a " * 50], ["a " * 50]):
         encoder.encode(texts)
     assert encoder.facts.truncated == 2  # six words and two marks just fit

@@ -15,7 +15,7 @@ from embedlab.encoders.device import Machine
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.encoders.word_head import MaskedWordHead, load_word_head
-from embedlab.models.reading import Wishes
+from embedlab.models.reading import UsageOptions
 
 MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
 IDS, MASK = torch.tensor([[2, 5, 6, 3]]), torch.ones(1, 4, dtype=torch.long)
@@ -37,7 +37,7 @@ def test_the_head_gives_what_the_whole_model_gives_and_is_saved_with_it(
         assert not any(parameter.requires_grad for parameter in head.parameters())
         return head(encoder.forward_tokens(IDS, MASK))
 
-    encoder = load_transformer(str(source), MACHINE, wishes=Wishes(pooling="cls"))
+    encoder = load_transformer(str(source), MACHINE, wishes=UsageOptions(pooling="cls"))
     whole = AutoModelForMaskedLM.from_pretrained(source, trust_remote_code=False).eval()
     expected = whole(input_ids=IDS, attention_mask=MASK).logits[:, 0]
     torch.testing.assert_close(predicted(encoder), expected)
@@ -61,7 +61,7 @@ def test_the_head_gives_what_the_whole_model_gives_and_is_saved_with_it(
 def test_an_encoder_without_a_head_is_refused_and_its_word_vectors_can_replace_it(
     tmp_path: Path, tiny_encoder: Path
 ) -> None:
-    whole = load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean"))
+    whole = load_transformer(str(tiny_encoder), MACHINE, wishes=UsageOptions(pooling="mean"))
     save_model(tmp_path, whole, card="")
     bare = load_transformer(str(tmp_path), MACHINE)
     with pytest.raises(UsageError, match="has no masked-language-model head") as error:

@@ -5,7 +5,7 @@ import pytest
 
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.models.catalog import model_names, resolve, starting_location, trainable
-from embedlab.models.published import CATALOG, NEEDING_CODE, packaged
+from embedlab.models.published import CATALOG, NEEDING_CODE, packaged_model
 from tests.encoders.opening import spec_of
 
 
@@ -168,7 +168,7 @@ def test_a_file_gets_the_prefix_of_what_it_begins_like_and_no_other(
 
 def test_every_published_checkpoint_is_a_hub_id_with_the_pooling_its_name_says() -> None:
     for name, published in CATALOG.items():
-        spec, model = spec_of(name), packaged(name)
+        spec, model = spec_of(name), packaged_model(name)
         is_installed = model is not None and model.state == "installed"
         assert spec.kind == ("folder" if is_installed else "hub")
         assert is_installed or spec.location == published.repository

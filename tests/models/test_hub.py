@@ -8,7 +8,7 @@ from embedlab.core.errors import MissingError
 from embedlab.models import hub
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.hub import hub_folder
-from embedlab.models.location import model_folder, pinned
+from embedlab.models.location import model_folder, pin_snapshots
 
 
 @pytest.fixture
@@ -70,6 +70,6 @@ def test_a_local_folder_is_not_the_published_model_of_its_name(
     monkeypatch.chdir(tmp_path)
     Path("org/old").mkdir(parents=True)
     spec = ModelSpec(name="old", kind="hub", location="org/old", revision="main")
-    for published in (spec, pinned(spec, offline=True)):
+    for published in (spec, pin_snapshots(spec, offline=True)):
         assert model_folder(published, offline=True) == repository / "snapshots" / "aaa"
     assert model_folder(replace(spec, kind="folder"), offline=True) == Path("org/old")

@@ -15,7 +15,7 @@ from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.settings import Settings
 from embedlab.models import published
 from embedlab.models.catalog import resolve
-from embedlab.models.published import PACKAGED, InParts, Packaged, assemble
+from embedlab.models.published import PACKAGED, Packaged, SplitArchive, assemble
 from embedlab.scoring.task_comparison import model_columns
 from tests.encoders.opening import spec_of
 
@@ -100,13 +100,13 @@ def archive_of(folder: Path, contents: dict[str, str]) -> bytes:
     return (folder / "tiny.zip").read_bytes()
 
 
-def in_parts(folder: Path, *parts: bytes) -> InParts:
+def in_parts(folder: Path, *parts: bytes) -> SplitArchive:
     """Wheels with these parts of an archive."""
     packages = {
         f"tiny-part-{number}==1.0": wheel(folder / "wheels", number, part)
         for number, part in enumerate(parts, start=1)
     }
-    return InParts(folder="tiny", packages=packages, mib=1)
+    return SplitArchive(folder="tiny", packages=packages, mib=1)
 
 
 def wheel(folder: Path, number: int, part: bytes) -> str:

@@ -15,7 +15,7 @@ from embedlab.core.recipe import ObjectiveSection
 from embedlab.data import tiny
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
-from embedlab.models.reading import Wishes
+from embedlab.models.reading import UsageOptions
 from embedlab.objectives.needs import Needs, describe_row, index_rows
 from embedlab.objectives.objective import build_objective
 
@@ -39,8 +39,10 @@ def frame_for(needs: Needs, rows: int = 24) -> pl.DataFrame:
     columns: dict[str, list[object]] = {
         column: [f"{column} {index}" for index in range(rows)] for column in needs.sentences
     }
-    if needs.together is not None:
-        columns[needs.together] = [f"{needs.together} {index // 3}" for index in range(rows)]
+    if needs.shared_column is not None:
+        columns[needs.shared_column] = [
+            f"{needs.shared_column} {index // 3}" for index in range(rows)
+        ]
     labels: dict[str, list[object]] = {
         column: rng.choice(classes, rows).tolist() for column, classes in needs.classes.items()
     }
@@ -62,7 +64,7 @@ def test_the_loss_falls_every_parameter_moves_and_any_device_will_do(
     module = objective_options(name)
     options = module.Options(**changed)
     needs = module.needs(options)
-    encoder = load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean"))
+    encoder = load_transformer(str(tiny_encoder), MACHINE, wishes=UsageOptions(pooling="mean"))
     frame = frame_for(needs).with_columns(
         pl.lit(value).alias(column) for column, value in needs.only.items()
     )

@@ -73,7 +73,7 @@ def test_the_columns_follow_from_the_options(
 def test_an_option_that_the_others_make_ineffective_is_named(
     name: str, options: Mapping[str, Any], inert: Mapping[str, str]
 ) -> None:
-    assert needs_of(name, options).inert == inert
+    assert needs_of(name, options).inert_options == inert
 
 
 def test_scores_of_pairs_need_pairs() -> None:

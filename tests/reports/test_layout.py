@@ -87,9 +87,9 @@ NOTES = [
     Note(
         "/a/b: pooling mean, precision bf16",
         models=("/a/b",),
-        short=("pooling mean", "precision bf16"),
+        short_texts=("pooling mean", "precision bf16"),
     ),
-    Note("dice: precision bf16", models=("dice",), short=("precision bf16",)),
+    Note("dice: precision bf16", models=("dice",), short_texts=("precision bf16",)),
     Note("/a/b: its starting encoder's training text is unknown", models=("/a/b",)),
 ]
 TITLES = {"/a/b": "b", "dice": "dice"}

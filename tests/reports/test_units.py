@@ -2,7 +2,7 @@
 
 import pytest
 
-from embedlab.reports.notes import Scales, measures_in, unit_of
+from embedlab.reports.notes import Scales, measures_in, unit_text
 
 
 @pytest.mark.parametrize(
@@ -15,4 +15,4 @@ from embedlab.reports.notes import Scales, measures_in, unit_of
     ],
 )
 def test_only_shares_are_said_to_be_x_100(scales: Scales, measures: str, unit: str) -> None:
-    assert (measures_in(scales), unit_of(scales)) == (measures, unit)
+    assert (measures_in(scales), unit_text(scales)) == (measures, unit)

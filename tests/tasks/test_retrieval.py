@@ -13,8 +13,8 @@ from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.data.own_files import open_query_file
 from embedlab.encoders.device import machine
-from embedlab.encoders.encoder import Encoder, similarities, similarity_rows
-from embedlab.encoders.exact_search import OfVectors, relevant_ranks
+from embedlab.encoders.encoder import Encoder, pair_similarities, similarity_rows
+from embedlab.encoders.exact_search import VectorSearch, relevant_ranks
 from embedlab.encoders.loading import DiceScorer, load_encoder
 from embedlab.models.catalog import resolve
 from embedlab.scoring.dev_score import dev_score
@@ -48,7 +48,7 @@ def test_similarities_of_all_with_all_are_those_of_pairs(similarity: str) -> Non
     first[1] = 0
     second[2] = first[0]
     found = similarity_rows(first, second, similarity)
-    pairs = similarities(np.repeat(first, 6, axis=0), np.tile(second, (4, 1)), similarity)
+    pairs = pair_similarities(np.repeat(first, 6, axis=0), np.tile(second, (4, 1)), similarity)
     assert found.ravel() == pytest.approx(pairs, abs=1e-5)
 
 
@@ -179,7 +179,7 @@ def test_queries_and_documents_have_the_prompts_that_the_folder_of_a_model_state
     )
     plain, own = f"{model}?pooling=mean", open_query_file(faq)
     encoder = encoder_of(plain, tmp_path)
-    vectors = OfVectors(
+    vectors = VectorSearch(
         first=encoder.encode([f"who a dog {text}" for text in own.texts]),
         second=encoder.encode([f"a bird {text}" for text in own.candidates]),
         similarity="cosine",

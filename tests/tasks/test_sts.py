@@ -22,7 +22,7 @@ def test_one_missing_dataset_leaves_the_others_and_is_named() -> None:
 
 def test_the_dev_score_is_spearman_on_the_dev_split(tmp_path: Path) -> None:
     from embedlab.encoders.loading import DiceScorer
-    from embedlab.objectives.objective import Trained
+    from embedlab.objectives.objective import TrainedEncoder
 
     source = Source(folder=TINY_FOLDER)
     frame = source.open("sts-benchmark", "dev").frame
@@ -30,7 +30,7 @@ def test_the_dev_score_is_spearman_on_the_dev_split(tmp_path: Path) -> None:
     expected = stats.spearmanr(
         frame["gold"], dice.score(frame["sentence1"].to_list(), frame["sentence2"].to_list())
     ).statistic
-    trained = Trained(encoder=dice, objectives=())  # type: ignore[arg-type]
+    trained = TrainedEncoder(encoder=dice, objectives=())  # type: ignore[arg-type]
     assert task("sts").dev_score(source, "sts-benchmark")(trained) == pytest.approx(100 * expected)
 
 

@@ -10,7 +10,7 @@ from embedlab.data.source import Source
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
 from embedlab.encoders.word_head import TiedWordHead, load_word_head
-from embedlab.models.reading import Wishes
+from embedlab.models.reading import UsageOptions
 from embedlab.tasks.word_prediction import evaluate_words, mean_reciprocal_rank, word_ranks
 
 MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
@@ -32,7 +32,7 @@ def test_definitions_count_whose_word_is_any_one_token_the_first_of_the_vocabula
     texts = {word: f"a definition of {word}" for word in ("first", "none", "other", "more")}
     path = tmp_path / "words.tsv"
     path.write_text("".join(f"{word}\t{text}\n" for word, text in texts.items()))
-    encoder = load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean"))
+    encoder = load_transformer(str(tiny_encoder), MACHINE, wishes=UsageOptions(pooling="mean"))
     monkeypatch.setattr(
         encoder, "word_ids", lambda words: np.array([known.get(word, -1) for word in words])
     )

@@ -32,12 +32,12 @@ def kill_after(step: int) -> None:
             kill()
         return session.step % EVERY == 0
 
-    loop._is_time = after_step
+    loop._is_checkpoint_due = after_step
 
 
 def kill_while_a_checkpoint_is_written() -> None:
     """When half of the third checkpoint's optimizer is on the disk."""
-    loop._is_time = lambda session: session.step % EVERY == 0
+    loop._is_checkpoint_due = lambda session: session.step % EVERY == 0
     write, seen = checkpointing.save_file, []
 
     def half(tensors: dict[str, torch.Tensor], path: Path) -> None:

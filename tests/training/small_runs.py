@@ -17,10 +17,10 @@ from embedlab.data.source import Source
 from embedlab.encoders.device import Machine
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.objectives.needs import objective_needs
-from embedlab.objectives.objective import Trained, build_objective
+from embedlab.objectives.objective import TrainedEncoder, build_objective
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
-from embedlab.training.batching import Collation, cut_for, tokenise
+from embedlab.training.batching import Collation, chunk_cutter, tokenise_in_parts
 from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.meter import Meter
 from embedlab.training.parallel import Team
@@ -136,7 +136,7 @@ def _in_step(encoder: Path, name: str) -> Recipe:
     return load_recipe(name, changes, encoder=str(encoder))
 
 
-def length_of_a_vector(trained: Trained) -> float:
+def length_of_a_vector(trained: TrainedEncoder) -> float:
     """A dev score that costs nothing."""
     return float((trained.encoder.encode(["a man sleeps"]) ** 2).sum())
 
@@ -152,7 +152,7 @@ def saved_bytes(run: RunFolder) -> dict[str, bytes]:
 def save_checkpoints(monkeypatch: pytest.MonkeyPatch, *, every: int) -> None:
     """Let checkpoints fall due after every so many steps, instead of every minute."""
     monkeypatch.setattr(
-        "embedlab.training.loop._is_time", lambda session: session.step % every == 0
+        "embedlab.training.loop._is_checkpoint_due", lambda session: session.step % every == 0
     )
 
 
@@ -228,10 +228,10 @@ def collation_of(
     return Collation(
         data=data,
         needs=objective_needs(section),
-        tokens=tokenise(encoder, data.rows.texts),
+        tokens=tokenise_in_parts(encoder, data.rows.texts),
         objective=objective,
         pad=0,
-        cut=cut_for(encoder),
+        cut=chunk_cutter(encoder),
         team=team or Team(),
     )
 

@@ -8,12 +8,12 @@ import pytest
 
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.models.reading import Wishes
+from embedlab.models.reading import UsageOptions
 from embedlab.objectives.needs import NEEDS
 from embedlab.training.batching import (
     Collation,
     chunk_ends,
-    limited,
+    limit_chunks,
     part_ends,
 )
 from embedlab.training.order import batch_generator
@@ -23,7 +23,7 @@ from tests.training.small_runs import MACHINE, collation_of, recipe_of
 @pytest.fixture(scope="module")
 def encoder(tiny_encoder: Path) -> TransformerEncoder:
     return load_transformer(
-        str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean", max_tokens=32)
+        str(tiny_encoder), MACHINE, wishes=UsageOptions(pooling="mean", max_tokens=32)
     )
 
 
@@ -71,8 +71,8 @@ def test_chunks_are_the_cheapest_that_cutting_allows(seed: int) -> None:
 
 
 def test_a_limit_cuts_chunks_evenly() -> None:
-    assert limited([3, 10], None) == [3, 10]
-    assert limited([3, 10], 3) == [3, 6, 8, 10]
+    assert limit_chunks([3, 10], None) == [3, 10]
+    assert limit_chunks([3, 10], 3) == [3, 6, 8, 10]
 
 
 def test_an_error_while_a_batch_is_made_ahead_reaches_the_loop(

@@ -7,7 +7,7 @@ import pytest
 
 from embedlab.core.errors import UsageError
 from embedlab.core.recipe import MixSection, load_recipe
-from embedlab.training.blocks import StageBlock, blocks
+from embedlab.training.blocks import StageBlock, group_stages
 from embedlab.training.stage_data import open_stages
 from tests.training.small_runs import SAMPLE, joint_stages, recipe_of, stage
 
@@ -16,12 +16,12 @@ def block_of(encoder: Path, rows: tuple[int, int], turns: tuple[int, int]) -> St
     stages = [
         stage(rows=count, optim={"turn": turn}) for count, turn in zip(rows, turns, strict=True)
     ]
-    (block,) = blocks(open_stages(recipe_of(encoder, *stages), SAMPLE, seed=1))
+    (block,) = group_stages(open_stages(recipe_of(encoder, *stages), SAMPLE, seed=1))
     return block
 
 
 def places(block: StageBlock) -> list[int]:
-    return [block.turns(step)[0].place for step in range(block.steps)]
+    return [block.turns(step)[0].stage_index for step in range(block.steps)]
 
 
 @pytest.mark.parametrize("turns", [(19, 1), (2, 2), (1, 4)])
@@ -34,10 +34,12 @@ def test_each_stage_has_its_turns_and_begins_its_rows_anew(
     assert order == (cycle * len(order))[: len(order)]
     assert len(order) > 2 * len(cycle)
     for place, data in enumerate(block.stages):
-        taken = [turn for (turn,) in map(block.turns, range(block.steps)) if turn.place == place]
+        taken = [
+            turn for (turn,) in map(block.turns, range(block.steps)) if turn.stage_index == place
+        ]
         assert [turn.number for turn in taken] == list(range(data.steps))
     for step in (0, 1, 25, block.steps):
-        assert block.taken(step) == (order[:step].count(0), order[:step].count(1))
+        assert block.batches_taken(step) == (order[:step].count(0), order[:step].count(1))
     follower = block.stages[1]
     assert follower.passes == pytest.approx(follower.steps / len(follower.batches(0)), rel=0.3)
 
@@ -46,7 +48,7 @@ def test_dev_scores_follow_the_first_stage_and_the_end(tiny_encoder: Path) -> No
     block = block_of(tiny_encoder, (200, 40), (2, 1))
     due = block.dev_steps(0.25)
     assert block.steps in due
-    assert all(block.turns(step - 1)[0].place == 0 for step in due - {block.steps})
+    assert all(block.turns(step - 1)[0].stage_index == 0 for step in due - {block.steps})
     assert len(due) == 4
 
 
@@ -60,12 +62,12 @@ def test_a_stage_that_would_never_have_its_turn_is_refused(tiny_encoder: Path) -
 
 def test_a_joint_step_reads_a_batch_of_each_stage(tiny_encoder: Path) -> None:
     recipe = joint_stages(tiny_encoder)
-    block = blocks(open_stages(recipe, SAMPLE, seed=1), recipe.mix)[1]
+    block = group_stages(open_stages(recipe, SAMPLE, seed=1), recipe.mix)[1]
     assert block.steps == 8
     for step in range(block.steps):
-        turns = [(turn.place, turn.number) for turn in block.turns(step)]
+        turns = [(turn.stage_index, turn.number) for turn in block.turns(step)]
         assert sorted(turns) == [(place, step) for place in range(3)]
-        assert block.taken(step) == (step, step, step)
+        assert block.batches_taken(step) == (step, step, step)
     assert block.dev_steps(0.5) == {2, 4, 6, 8}
 
 
@@ -76,7 +78,7 @@ def test_whose_end_ends_them_is_the_recipes_choice(
     stages = [stage(rows=rows, optim={"turn": 1}) for rows in (64, 32, 96)]
     recipe = recipe_of(tiny_encoder, *stages)
     mix = MixSection(combine="average", until=until)  # type: ignore[arg-type]
-    (block,) = blocks(open_stages(replace(recipe, mix=mix), SAMPLE, seed=1), mix)
+    (block,) = group_stages(open_stages(replace(recipe, mix=mix), SAMPLE, seed=1), mix)
     assert block.leader == place
     # rows that belong together are shuffled by stage
     assert block.steps == pytest.approx((5, 3, 7)[place], abs=1)
@@ -85,7 +87,7 @@ def test_whose_end_ends_them_is_the_recipes_choice(
 
 def test_fusion_reads_each_batch_of_sentiment_for_both_losses_then_the_other_sentences() -> None:
     recipe = load_recipe("multitask-fusion", ["stages.optim.epochs=2", "stages.data.rows=40"])
-    (block,) = blocks(open_stages(recipe, SAMPLE, seed=1))
+    (block,) = group_stages(open_stages(recipe, SAMPLE, seed=1))
     first, second = block.stages
     sentiment, contrast = first.batches(1), second.batches(1)
     assert len(contrast) > len(sentiment) == 3
@@ -99,7 +101,7 @@ def test_fusion_reads_each_batch_of_sentiment_for_both_losses_then_the_other_sen
 
 def test_three_given_goes_through_quora_then_sentiment_then_sts_within_each_epoch() -> None:
     recipe = load_recipe("multitask-given", ["stages.optim.epochs=2", "stages.data.rows=40"])
-    given, tasks = blocks(open_stages(recipe, SAMPLE, seed=1), recipe.mix)
+    given, tasks = group_stages(open_stages(recipe, SAMPLE, seed=1), recipe.mix)
     assert [data.index for data in given.stages] == [0, 1]
     assert [data.index for data in tasks.stages] == [2, 3, 4]
     assert tasks.batches_a_step == 3

@@ -26,16 +26,16 @@ from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine, machine
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.models.reading import Wishes
+from embedlab.models.reading import UsageOptions
 from embedlab.runs.events import Step
 from embedlab.training import capture
-from embedlab.training.batching import Batch, PackedRows, tokenise
+from embedlab.training.batching import Batch, PackedRows, tokenise_in_parts
 from embedlab.training.capture import (
     CapturedPasses,
     CommonShapes,
     CudaGraphs,
     common_shapes,
-    side_by_side,
+    pack_side_by_side,
     why_not_captured,
 )
 from embedlab.training.gradients import LossScale
@@ -119,7 +119,7 @@ def graphs(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Tape]]:
 
 
 def test_short_sentences_fill_the_rows_of_long_ones() -> None:
-    assert side_by_side(np.array([3, 8, 5, 8, 4, 4]), 8)[1] == 4
+    assert pack_side_by_side(np.array([3, 8, 5, 8, 4, 4]), 8)[1] == 4
 
 
 STAGES = {
@@ -153,7 +153,7 @@ def learner_of(
 
 
 def encoder_of(folder: Path, place: Machine = PLAIN, pooling: str = "mean") -> TransformerEncoder:
-    return load_transformer(str(folder), place, wishes=Wishes(pooling=pooling, max_tokens=32))
+    return load_transformer(str(folder), place, wishes=UsageOptions(pooling=pooling, max_tokens=32))
 
 
 def loss_and_gradients(
@@ -213,7 +213,9 @@ def test_every_pooling_and_architecture_is_packed_alike(
 ) -> None:
     build_random_encoder(tmp_path, seed=0, hidden=16, architecture=architecture)
     encoder = encoder_of(tmp_path, pooling=pooling)
-    tokens = tokenise(encoder, ["a man sleeps", "dogs", "a dog runs by the long grey sea", "x"])
+    tokens = tokenise_in_parts(
+        encoder, ["a man sleeps", "dogs", "a dog runs by the long grey sea", "x"]
+    )
     chunk = tuple(map(torch.from_numpy, tokens.padded([0, 1, 2, 3], pad_of(encoder))))
     packed = shapes_of(encoder, width=64, step=1, rows=range(4)).pack(chunk)
     assert packed is not None

@@ -15,7 +15,7 @@ from embedlab.core.recipe import ObjectiveSection
 from embedlab.core.settings import Settings
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine, machine
-from embedlab.models.reading import Wishes
+from embedlab.models.reading import UsageOptions
 from embedlab.objectives.needs import index_rows
 from embedlab.objectives.objective import build_objective
 from embedlab.training.checkpointing import Checkpoints
@@ -41,7 +41,7 @@ def test_an_objective_has_the_loss_and_gradient_that_it_has_on_a_processor(
 ) -> None:
     options = objective_options(name)
     needs, chosen = options.needs(options.Options()), options.Options()
-    encoder = load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean"))
+    encoder = load_transformer(str(tiny_encoder), MACHINE, wishes=UsageOptions(pooling="mean"))
     rows = index_rows(frame_for(needs), needs, encoder.word_ids)
     torch.manual_seed(0)
     section = ObjectiveSection(name=name, options=chosen)
@@ -87,7 +87,7 @@ def test_sentences_are_encoded_as_on_a_processor(
 ) -> None:
     sentences = [f"{'a man sleeps ' * (1 + number % 4)}{number}" for number in range(20_000)]
     there, here = (
-        load_transformer(str(tiny_encoder), machine, wishes=Wishes(pooling="mean"))
+        load_transformer(str(tiny_encoder), machine, wishes=UsageOptions(pooling="mean"))
         for machine in (replace(gpu, precision=precision), MACHINE)
     )
     found = there.encode(sentences)[::97]

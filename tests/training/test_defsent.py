@@ -10,7 +10,7 @@ from tokenizers.pre_tokenizers import ByteLevel
 
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.word_tokens import single_tokens
-from embedlab.models.reading import Wishes
+from embedlab.models.reading import UsageOptions
 from embedlab.training.stage_data import open_stage
 from tests.training.small_runs import MACHINE, SAMPLE, Train, recipe_of, stage
 
@@ -43,7 +43,7 @@ def test_every_target_is_one_known_token(tiny_encoder: Path, tmp_path: Path) -> 
     file.write_text("".join(f"{word}\ta definition\n" for word in words))
     data = {"datasets": [str(file)], "split": "all"}
     recipe = recipe_of(tiny_encoder, definitions() | {"data": data})
-    encoder = load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean"))
+    encoder = load_transformer(str(tiny_encoder), MACHINE, wishes=UsageOptions(pooling="mean"))
     rows = open_stage(recipe, SAMPLE, 1, 0, encoder.word_ids).rows
     tokens = encoder.tokenizer.convert_ids_to_tokens(rows.columns["word"].tolist())
     assert (tokens, rows.left_out) == (["dog", "dog", "cat"], 3)

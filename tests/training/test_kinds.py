@@ -17,7 +17,7 @@ from sentence_transformers.sentence_transformer.modules import Pooling
 from embedlab.core.recipe import Recipe, from_table, recipe_to_table
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.weight_checks import silence_transformers
-from embedlab.models.reading import Wishes
+from embedlab.models.reading import UsageOptions
 from embedlab.runs.store import RunFolder
 from embedlab.training.checkpointing import Checkpoints
 from tests.encoders.layouts import DECODERS, SENTENCES, WIDTH, adapted, lora, save, transformer
@@ -108,7 +108,9 @@ def test_two_steps_resume_to_the_bit_and_export_equal_vectors(
         assert len(stored) == 2 * 2 * 2  # two layers, two of their linear layers, two matrices
         assert all(".lora_" in weight for weight in stored)
     started = load_transformer(
-        str(folders[name]), MACHINE, wishes=Wishes(pooling=recipe.encoder.pooling, max_tokens=32)
+        str(folders[name]),
+        MACHINE,
+        wishes=UsageOptions(pooling=recipe.encoder.pooling, max_tokens=32),
     )
     exported = load_transformer(str(run.model), MACHINE).encode(SENTENCES)
     assert abs(exported - started.encode(SENTENCES)).max() > 1e-4  # it has trained

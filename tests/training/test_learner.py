@@ -12,7 +12,7 @@ from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.models.reading import Wishes
+from embedlab.models.reading import UsageOptions
 from embedlab.training.batching import Batch
 from embedlab.training.gradients import LossScale
 from embedlab.training.learner import (
@@ -21,7 +21,7 @@ from embedlab.training.learner import (
     cached_backward,
     dropout_places,
     dropout_rate,
-    frozen,
+    freeze_part,
     joint_backward,
     part_parameters,
 )
@@ -41,7 +41,7 @@ ARCHITECTURES = ["bert", "roberta", "distilbert", "electra"]
 
 
 def encoder_of(folder: Path, machine: Machine = MACHINE) -> TransformerEncoder:
-    return load_transformer(str(folder), machine, wishes=Wishes(pooling="cls", max_tokens=32))
+    return load_transformer(str(folder), machine, wishes=UsageOptions(pooling="cls", max_tokens=32))
 
 
 def simcse_learner(encoder: TransformerEncoder, positives: str) -> tuple[Learner, Batch]:
@@ -156,7 +156,7 @@ def test_a_frozen_part_has_no_gradient_while_the_rest_has(
     without_gradient = {id(parameter) for parameter in embeddings}
     assert id(encoder.backbone.get_input_embeddings().weight) in without_gradient
     ids = torch.tensor([[2, 5, 3]])
-    with frozen(encoder.backbone, encoder.layers, "embeddings"):
+    with freeze_part(encoder.backbone, encoder.layers, "embeddings"):
         encoder.forward_tokens(ids, torch.ones_like(ids)).square().sum().backward()
     for parameter in encoder.backbone.parameters():
         assert (parameter.grad is None) == (id(parameter) in without_gradient)

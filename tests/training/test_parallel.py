@@ -16,7 +16,7 @@ from accelerate import PartialState
 
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
-from embedlab.models.reading import Wishes
+from embedlab.models.reading import UsageOptions
 from embedlab.runs import events
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
@@ -24,7 +24,7 @@ from embedlab.training import parallel
 from embedlab.training.gradients import LossScale
 from embedlab.training.learner import Learner, backward, dropout_places, dropout_rate
 from embedlab.training.order import batch_generator
-from embedlab.training.parallel import Agreed, Team, join_team
+from embedlab.training.parallel import StepDecision, Team, join_team
 from tests.processes import at_once, process
 from tests.training.small_runs import (
     MACHINE,
@@ -72,7 +72,7 @@ def step(
     folder: Path, of: dict[str, Any], team: Team, machine: Machine = MACHINE
 ) -> tuple[float, dict[str, torch.Tensor]]:
     """The loss of a stage's first batch and every gradient, without dropout."""
-    wishes = Wishes(pooling="mean-without-cls", max_tokens=32)
+    wishes = UsageOptions(pooling="mean-without-cls", max_tokens=32)
     encoder = load_transformer(str(folder), machine, wishes=wishes)
     collation = collation_of(encoder, recipe_of(folder, of), team)
     learner = Learner(encoder, {0: collation.objective}, team).to(machine.device).train()
@@ -138,9 +138,9 @@ def test_three_processes_take_the_step_of_one(tiny_encoder: Path, tmp_path: Path
         saved = torch.load(tmp_path / f"{rank}.pt", weights_only=False)
         assert_same_steps(saved["steps"], alone)
         assert saved["agreed"] == [
-            Agreed(is_checkpoint_due=True, stop=signal.SIGTERM),
-            Agreed(is_checkpoint_due=True, stop=None),
-            Agreed(is_checkpoint_due=False, stop=None),
+            StepDecision(is_checkpoint_due=True, stop=signal.SIGTERM),
+            StepDecision(is_checkpoint_due=True, stop=None),
+            StepDecision(is_checkpoint_due=False, stop=None),
         ]
         states = {state: int(value) for state, value in saved["states"].items()}
         assert states == {"cpu": 0, "cpu.1": 1, "cpu.2": 2}

@@ -14,11 +14,11 @@ from safetensors.torch import load_file, save_file
 from embedlab.core.disk import CHECKSUMS, write_json
 from embedlab.core.errors import ExitCode, Interrupted, MissingError, UsageError
 from embedlab.core.recipe import Recipe
-from embedlab.objectives.objective import Trained
+from embedlab.objectives.objective import TrainedEncoder
 from embedlab.runs import events
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
-from embedlab.training.blocks import blocks
+from embedlab.training.blocks import group_stages
 from embedlab.training.checkpointing import Checkpoints, Snapshot
 from embedlab.training.stage_data import open_stages
 from embedlab.training.stages import train_run
@@ -109,7 +109,7 @@ def test_a_run_that_mixes_signals_goes_on_wherever_it_stopped(
     train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recipe = mixed_stages(tiny_encoder)
-    blocks_of_it = blocks(open_stages(recipe, SAMPLE, 1), recipe.mix)
+    blocks_of_it = group_stages(open_stages(recipe, SAMPLE, 1), recipe.mix)
     end = blocks_of_it[0].steps
     # Before a turn, after one, within one, at the end of the block and in the next.
     steps = [3, 4, 6, end, end + 1]
@@ -121,7 +121,7 @@ def test_stages_in_step_go_on_wherever_they_stopped(
     of: Callable[[Path], Recipe], train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recipe = of(tiny_encoder)
-    half = blocks(open_stages(recipe, SAMPLE, 1), recipe.mix)[-1].end // 2
+    half = group_stages(open_stages(recipe, SAMPLE, 1), recipe.mix)[-1].end // 2
     # Within a pair of steps, at an epoch's end and in the next.
     steps = [1, half, half + 1]
     assert_resumes(train, recipe, steps, monkeypatch, dev_score=length_of_a_vector)
@@ -304,11 +304,11 @@ def test_a_run_that_is_killed_at_a_best_model_ends_with_the_best_model_of_an_und
     save_checkpoints(monkeypatch, every=every)
     lengths: list[float] = []
 
-    def near_the_sixth(trained: Trained) -> float:
+    def near_the_sixth(trained: TrainedEncoder) -> float:
         lengths.append(length_of_a_vector(trained))
         return float(len(lengths)) if len(lengths) <= 6 else -abs(lengths[-1] - lengths[5])
 
-    def same(trained: Trained) -> float:
+    def same(trained: TrainedEncoder) -> float:
         return scores[length_of_a_vector(trained)]
 
     whole = train(recipe, "whole", dev_score=near_the_sixth)
@@ -346,7 +346,7 @@ def test_a_best_model_that_no_checkpoint_names_is_not_that_of_the_resumed_run(
     assert saved_bytes(run) == saved_bytes(whole)
 
 
-def scores_in_turn(*scores: float) -> Callable[[Trained], float]:
+def scores_in_turn(*scores: float) -> Callable[[TrainedEncoder], float]:
     """Return a dev score that gives SCORES, whatever the model."""
     left = iter(scores)
     return lambda _: next(left)

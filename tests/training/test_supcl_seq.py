@@ -19,7 +19,7 @@ from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.encoder import TextPair
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.models.reading import Wishes
+from embedlab.models.reading import UsageOptions
 from embedlab.objectives.losses import class_contrastive, classification
 from embedlab.objectives.losses.class_contrastive import Options
 from embedlab.objectives.needs import check_columns
@@ -83,7 +83,7 @@ def record_applied(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, float]]:
 
 def encoder_of(folder: Path, architecture: str) -> TransformerEncoder:
     build_random_encoder(folder, seed=0, hidden=16, architecture=architecture)
-    return load_transformer(str(folder), MACHINE, wishes=Wishes(pooling="cls"))
+    return load_transformer(str(folder), MACHINE, wishes=UsageOptions(pooling="cls"))
 
 
 @pytest.mark.parametrize("architecture", ["bert", "roberta", "distilbert", "electra"])
@@ -151,7 +151,9 @@ def test_a_standardised_linear_stage_is_the_layer_that_its_file_gives_for_plain_
     )
     objective = load_objectives(run, 64)[0]
     assert isinstance(objective, Classification)
-    encoder = load_transformer(str(run.model), MACHINE, wishes=Wishes(pooling="mean-without-cls"))
+    encoder = load_transformer(
+        str(run.model), MACHINE, wishes=UsageOptions(pooling="mean-without-cls")
+    )
     texts = open_stage(run.recipe(), SAMPLE, seed=1, index=0).rows.texts
     vectors = torch.from_numpy(encoder.encode(texts))
     middle, deviation = vectors.mean(dim=0), vectors.std(dim=0, correction=0)

@@ -13,12 +13,12 @@ from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.encoder import TextPair
 from embedlab.encoders.tokens import TokenRows
 from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.models.reading import Reading, Wishes
+from embedlab.models.reading import Reading, UsageOptions
 from embedlab.training import batching
-from embedlab.training.batching import stored_tokens, token_key, tokenise
+from embedlab.training.batching import stored_tokens, token_key, tokenise_in_parts
 from tests.training.small_runs import MACHINE
 
-WISHES = Wishes(pooling="mean", max_tokens=16)
+WISHES = UsageOptions(pooling="mean", max_tokens=16)
 SENTENCES = ["a man sleeps", "a dog runs in the park", "a man " * 40, ""]
 PAIRS = [
     TextPair(first="a man", second="a dog runs"),
@@ -43,10 +43,10 @@ def test_what_is_stored_is_what_the_tokenizer_gives_and_is_made_once(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    expected = tokenise(encoder, texts)
+    expected = tokenise_in_parts(encoder, texts)
     assert (expected.types is None) == (texts is SENTENCES)
     assert_equal(stored_tokens(encoder, texts, tmp_path), expected)
-    monkeypatch.setattr(batching, "tokenise", lambda *_: pytest.fail("tokenised twice"))
+    monkeypatch.setattr(batching, "tokenise_in_parts", lambda *_: pytest.fail("tokenised twice"))
     again = stored_tokens(encoder, texts, tmp_path)
     assert_equal(again, expected)
     assert isinstance(again.flat, np.memmap)
@@ -91,27 +91,27 @@ def test_a_damaged_entry_is_made_again(
         file.unlink()
     else:
         file.write_bytes(change(file.read_bytes()))
-    assert_equal(stored_tokens(encoder, SENTENCES, tmp_path), tokenise(encoder, SENTENCES))
+    assert_equal(stored_tokens(encoder, SENTENCES, tmp_path), tokenise_in_parts(encoder, SENTENCES))
 
 
 def test_a_cache_that_cannot_be_written_costs_nothing_but_time(
     encoder: TransformerEncoder, tmp_path: Path
 ) -> None:
     (tmp_path / "tokens").write_text("a file where the folder should be")
-    assert_equal(stored_tokens(encoder, SENTENCES, tmp_path), tokenise(encoder, SENTENCES))
+    assert_equal(stored_tokens(encoder, SENTENCES, tmp_path), tokenise_in_parts(encoder, SENTENCES))
 
 
 def test_requests_at_once_share_one_entry(
     encoder: TransformerEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expected, made = tokenise(encoder, SENTENCES), []
+    expected, made = tokenise_in_parts(encoder, SENTENCES), []
 
     def slow(*arguments: Any) -> TokenRows:
         time.sleep(0.05)
         made.append(arguments)
         return expected
 
-    monkeypatch.setattr(batching, "tokenise", slow)
+    monkeypatch.setattr(batching, "tokenise_in_parts", slow)
     with ThreadPoolExecutor(4) as threads:
         found = list(threads.map(lambda _: stored_tokens(encoder, SENTENCES, tmp_path), range(4)))
     assert len(made) == 1

@@ -11,7 +11,7 @@ from torch import nn
 
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.random_encoder import build_random_encoder
-from embedlab.models.reading import Wishes
+from embedlab.models.reading import UsageOptions
 from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.gradients import WordGradient
 from tests.training.small_runs import MACHINE, Train, joint_stages
@@ -27,7 +27,7 @@ def test_a_step_finds_torchs_gradient_and_the_next_one_begins_at_zero(
     architecture: str, tmp_path: Path
 ) -> None:
     build_random_encoder(tmp_path, seed=0, hidden=16, architecture=architecture)
-    encoder = load_transformer(str(tmp_path), MACHINE, wishes=Wishes(max_tokens=32))
+    encoder = load_transformer(str(tmp_path), MACHINE, wishes=UsageOptions(max_tokens=32))
     encoder.backbone.eval()
     words = encoder.backbone.get_input_embeddings()
     assert isinstance(words, nn.Embedding)
@@ -42,7 +42,7 @@ def test_a_step_finds_torchs_gradient_and_the_next_one_begins_at_zero(
     # the second as where a batch is encoded a few sentences at a time
     for scales in ([1.0], [1.0, 0.5]):
         encoder.backbone.zero_grad()
-        with gradient.added_up():
+        with gradient.add_up():
             for scale in scales:
                 learn(scale)
         assert words.weight.grad is not None
@@ -62,13 +62,13 @@ def test_a_run_keeps_the_gradient_where_each_step_has_one(
     tiny_encoder: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    steps, added_up = 0, WordGradient.added_up
+    steps, added_up = 0, WordGradient.add_up
 
     def count(gradient: WordGradient) -> AbstractContextManager[None]:
         nonlocal steps
         steps += 1
         return added_up(gradient)
 
-    monkeypatch.setattr(WordGradient, "added_up", count)
+    monkeypatch.setattr(WordGradient, "add_up", count)
     run = train(joint_stages(tiny_encoder, combine))
     assert steps == (Checkpoints(run.checkpoints).steps()[-1] if is_reused else 0)

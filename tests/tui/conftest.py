@@ -27,10 +27,10 @@ def scored(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scored: list[str]) -> Made:
     """Makes a dashboard over made items, of which the models "part" and "slow" lack some."""
     monkeypatch.setattr(
-        "embedlab.tui.app.open_shown",
+        "embedlab.tui.app.open_shown_items",
         lambda models, task, settings: shown_of(models, lacking=["part", "slow"]),
     )
-    monkeypatch.setattr("embedlab.tui.app.known_models", lambda settings: ())
+    monkeypatch.setattr("embedlab.tui.app.selectable_models", lambda settings: ())
 
     def make(
         models: Sequence[str] = ("near", "far"), *, data: Path = TINY_FOLDER, is_first: bool = False

@@ -8,14 +8,14 @@ from embedlab.core.session import unseen
 from embedlab.tui.compare.model import (
     axis_labels,
     compare_shown,
-    explain,
+    explain_shown,
     forest_lines,
     model_scores,
     place_on,
     verdict,
     why_lines,
 )
-from embedlab.tui.workbench import Shown
+from embedlab.tui.workbench import ShownItems
 from tests.tui.world import shown_of
 
 
@@ -30,7 +30,7 @@ def test_the_verdict_names_side_and_points_of_the_comparison() -> None:
         assert (line.sign == "▼") == difference.significant
 
 
-def shown_with(averages: dict[str, tuple[str, ...]], *twins: str) -> Shown:
+def shown_with(averages: dict[str, tuple[str, ...]], *twins: str) -> ShownItems:
     """What is shown of "near", "far" and TWINS, which predict as "near" does."""
     shown = shown_of(["near", "far", *twins])
     assert shown.outcomes is not None
@@ -80,7 +80,7 @@ def test_zero_is_written_over_its_rule(low: float, high: float) -> None:
 
 
 def test_why_counts_the_kinds_of_items_and_says_where_there_are_none() -> None:
-    explanation = explain(shown_of(["near", "far"]), "far", None, unseen)
+    explanation = explain_shown(shown_of(["near", "far"]), "far", None, unseen)
     assert why_lines(explanation)[0].text == "No property divides these items into kinds."
     with_kinds = replace(explanation, kinds=(object(), object()))  # type: ignore[arg-type]
     assert why_lines(with_kinds)[0].text.startswith("On none of 2 kinds of items")

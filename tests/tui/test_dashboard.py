@@ -23,7 +23,7 @@ from embedlab.tui.questions import QUIET_S, Confirm
 from embedlab.tui.runs.launch_sheet import LaunchSheet
 from embedlab.tui.runs.room import RunsRoom
 from embedlab.tui.sidebar import Sidebar
-from embedlab.tui.workbench import Shown
+from embedlab.tui.workbench import ShownItems
 from tests.tui.world import (
     Open,
     at_once,
@@ -58,7 +58,7 @@ async def test_the_models_of_the_first_look_are_scored_where_that_is_quick(
     names = ("near", "part", "slow")
     monkeypatch.setattr("embedlab.tui.app.QUICK", names[:2])
     monkeypatch.setattr("embedlab.tui.app.FIRST_MODELS", names)
-    monkeypatch.setattr("embedlab.tui.app.known_models", lambda settings: names)
+    monkeypatch.setattr("embedlab.tui.app.selectable_models", lambda settings: names)
     app = made(names, data=data, is_first=is_first)
     async with app.run_test() as pilot:
         await until(pilot, lambda: app.view is not None)
@@ -68,8 +68,8 @@ async def test_the_models_of_the_first_look_are_scored_where_that_is_quick(
 async def test_the_table_has_the_focus_when_the_first_items_come(
     made: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shown = [Shown(models=("near",))]
-    monkeypatch.setattr("embedlab.tui.app.open_shown", lambda *_: shown[-1])
+    shown = [ShownItems(models=("near",))]
+    monkeypatch.setattr("embedlab.tui.app.open_shown_items", lambda *_: shown[-1])
     app = made(["near"])
     async with app.run_test(size=(140, 45)) as pilot:
         await until(pilot, lambda: app.query_one("#no-items").display)
@@ -212,7 +212,7 @@ async def test_the_sidebar_chooses_and_scores_and_nothing_else_changes_the_model
 async def test_a_fourth_model_is_compared_in_six_keys(
     opened: Open, scored: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("embedlab.tui.app.known_models", lambda settings: ("fourth",))
+    monkeypatch.setattr("embedlab.tui.app.selectable_models", lambda settings: ("fourth",))
     async with opened(models=("near", "far", "part")) as pilot:
         app = dashboard(pilot)
         await pilot.press("c", "j", "j", "j", "enter", "2")
@@ -226,7 +226,7 @@ async def test_a_file_of_fewer_pairs_is_opened_from_inside(
 ) -> None:
     """Its comparison may come before its items do; a row of it opens them."""
     monkeypatch.setattr(
-        "embedlab.tui.app.open_shown",
+        "embedlab.tui.app.open_shown_items",
         lambda models, task, settings: shown_of(models, 8 if task.endswith("csv") else 120),
     )
     file = tmp_path / "mine.csv"

@@ -10,7 +10,7 @@ from embedlab.core.settings import Settings
 from embedlab.runs.events import EventLog
 from embedlab.runs.store import RunFolder
 from embedlab.tui.runs.curves import CurvePlot
-from embedlab.tui.runs.grid_model import board, read_scores, spread_text
+from embedlab.tui.runs.grid_model import build_board, read_scores, spread_text
 from embedlab.tui.runs.launch_sheet import LaunchSheet
 from embedlab.tui.runs.launching import DryRun
 from embedlab.tui.runs.model import RunFollower
@@ -63,7 +63,7 @@ async def test_a_grid_is_launched_and_its_board_opened_in_twelve_keys_and_its_va
     async def tried(words: Sequence[str]) -> DryRun:
         return DryRun(lines=("2 cells",))
 
-    monkeypatch.setattr("embedlab.tui.runs.launch_sheet.start", start)
+    monkeypatch.setattr("embedlab.tui.runs.launch_sheet.start_choice", start)
     monkeypatch.setattr("embedlab.tui.runs.launch_sheet.dry_run", tried)
     async with opened() as pilot:
         app = dashboard(pilot)
@@ -101,7 +101,7 @@ def test_places_of_two_axes_have_their_own_scores_and_dev_chooses(tmp_path: Path
     settings = Settings(runs=tmp_path / "runs", cache=tmp_path / "cache")
     plan = make_grid(settings)
     (entry,) = RunFollower(settings.runs).look().entries()
-    found = board(entry, read_scores(plan, settings))
+    found = build_board(entry, read_scores(plan, settings))
     assert found.columns == ("dev", "sts12")
     texts = [[spread_text(row.numbers[column]) for column in found.columns] for row in found.rows]
     assert texts == [

@@ -20,7 +20,7 @@ from embedlab.tui.runs.launching import (
     dry_run,
     new_form,
     resume_grid,
-    start,
+    start_choice,
     toml_text,
 )
 
@@ -158,7 +158,7 @@ def test_a_grid_that_goes_on_is_started_and_one_that_is_refused_is_an_error(
 
     monkeypatch.setattr("embedlab.tui.runs.launching.start_detached", lambda *_: Started())
     monkeypatch.setattr("embedlab.tui.runs.launching.asyncio.sleep", at_once)
-    work = start(GRID, ["grid", "run", "mine.toml"], settings)
+    work = start_choice(GRID, ["grid", "run", "mine.toml"], settings)
     if code:
         with pytest.raises(EmbedlabError, match="ended with 2"):
             asyncio.run(work)

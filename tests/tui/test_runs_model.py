@@ -15,12 +15,12 @@ from embedlab.runs.events import (
     Progress,
     Started,
 )
-from embedlab.tui.runs.curves import Series, drawn_curves
+from embedlab.tui.runs.curves import RunCurve, drawn_curves
 from embedlab.tui.runs.detail import config_text, differences, facts, log_tail
 from embedlab.tui.runs.model import (
     Entry,
     RunFollower,
-    Spread,
+    SeedSpread,
     short_number,
 )
 from tests.tui.world import make_run
@@ -93,9 +93,9 @@ def test_progress_counts_scoring(settings: Settings) -> None:
 
 
 def test_a_spread_says_deviation_or_interval() -> None:
-    assert Spread(values=(1.0, 3.0)).text == "2.00 ± 1.41"
-    assert Spread(values=(2.0,), low=1.5, high=2.5).text == "2.00 [1.5, 2.5]"
-    assert Spread(values=(2.0,)).text == "2.00"
+    assert SeedSpread(values=(1.0, 3.0)).text == "2.00 ± 1.41"
+    assert SeedSpread(values=(2.0,), low=1.5, high=2.5).text == "2.00 [1.5, 2.5]"
+    assert SeedSpread(values=(2.0,)).text == "2.00"
 
 
 def test_curves_hold_the_load_and_forget_what_a_resumed_run_repeats(settings: Settings) -> None:
@@ -125,14 +125,14 @@ def test_details_name_recipe_log_and_differences(settings: Settings) -> None:
 
 
 def test_curves_are_drawn_between_their_ends() -> None:
-    long = Series(x=range(100), y=[n / 10 for n in range(100)], colour="x")
+    long = RunCurve(x=range(100), y=[n / 10 for n in range(100)], colour="x")
     lines = drawn_curves([long], 60, 10)
     assert len(lines) == 10
     assert {len("".join(text for text, _ in line)) for line in lines} == {60}
     for row in (0, 8):
         assert "".join(text for text, colour in lines[row] if colour == "x")
-    assert drawn_curves([Series(x=[1], y=[2.0], colour="x")], 60, 10)
-    assert drawn_curves([Series(x=[1], y=[math.nan], colour="x")], 60, 10) == []
+    assert drawn_curves([RunCurve(x=[1], y=[2.0], colour="x")], 60, 10)
+    assert drawn_curves([RunCurve(x=[1], y=[math.nan], colour="x")], 60, 10) == []
     assert [drawn_curves([long], width, 10) for width in (0, 8, 9)] == [[], [], []]  # no room
 
 

@@ -47,7 +47,7 @@ def test_an_item_says_which_run_was_trained_on_it(tmp_path: Path) -> None:
     run = make_run(settings, "mine", 1)
     KnownText.of([outcomes.sentences.head(1)]).write(run.training_text_file)
     spec = ModelSpec(name=run.id, kind="run", location=str(run.model), seed=1)
-    column = workbench._trained_on(outcomes, {"mine": spec}, settings)
+    column = workbench._trained_models(outcomes, {"mine": spec}, settings)
     assert column[:2].to_list() == ["†mine", None]
     assert column.null_count() == 119
 
@@ -57,7 +57,7 @@ def test_what_is_shown_first_can_be_chosen_before_anything_was_scored(
 ) -> None:
     monkeypatch.setattr(workbench, "find_spec", lambda name: name)
     settings = Settings(runs=tmp_path / "runs", cache=tmp_path / "cache")
-    names = workbench.known_models(settings)
+    names = workbench.selectable_models(settings)
     assert {"wordllama", "dice"} <= set(names)
 
 

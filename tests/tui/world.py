@@ -27,7 +27,7 @@ from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.events import Dev, Event, EventLog, Finished, Started, Step
 from embedlab.runs.store import RunFolder
 from embedlab.tui.app import Dashboard
-from embedlab.tui.workbench import Shown
+from embedlab.tui.workbench import ShownItems
 
 Open = Callable[..., AbstractAsyncContextManager[Pilot[None]]]
 
@@ -72,10 +72,10 @@ def outcomes_of(models: Sequence[str], pairs: int = 120, lacking: Sequence[str] 
     )
 
 
-def shown_of(models: Sequence[str], pairs: int = 120, lacking: Sequence[str] = ()) -> Shown:
+def shown_of(models: Sequence[str], pairs: int = 120, lacking: Sequence[str] = ()) -> ShownItems:
     """What the dashboard shows of MODELS on these items."""
     outcomes = outcomes_of(models, pairs, lacking)
-    return Shown(
+    return ShownItems(
         models=tuple(models),
         columns=tuple(ModelColumns(name=name, members=(name,)) for name in models),
         outcomes=outcomes,

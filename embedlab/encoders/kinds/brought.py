@@ -75,10 +75,12 @@ class FileScores:
     def score_frame(self, pairs: pl.DataFrame) -> NDArray[np.float32]:
         """The similarity of each pair of a frame, nan where the file has none; (pairs,)."""
         hashes = _hashes(pairs)
-        as_given, swapped = (self._of(hashes, columns) for columns in (SENTENCES, SENTENCES[::-1]))
+        as_given, swapped = (
+            self._look_up(hashes, columns) for columns in (SENTENCES, SENTENCES[::-1])
+        )
         return as_given.fill_null(swapped).fill_null(np.nan).to_numpy().astype(np.float32)
 
-    def _of(self, hashes: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
+    def _look_up(self, hashes: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
         """The similarities of pairs whose sentences are in COLUMNS, null where there is
         none.
         """
@@ -347,7 +349,7 @@ def _as_float32(numbers: NDArray[Any], path: Path, stored_dtype: str) -> Vectors
         return np.asarray(numbers, np.float32)
 
 
-def _further(location: str) -> list[Path]:
+def _further_files(location: str) -> list[Path]:
     """Return the file that says which vector is of which sentence."""
     path = Path(location)
     return [_sentences_of(path)] if path.suffix == ".npy" else []
@@ -362,7 +364,7 @@ VECTORS = EncoderKind(
     locate=partial(existing_file, missing="no file of vectors", hint=_VECTORS_FORMAT),
     backend="file",
     is_cached=False,
-    further=_further,
+    further=_further_files,
 )
 
 

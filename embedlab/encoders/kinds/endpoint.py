@@ -122,17 +122,17 @@ class EndpointEncoder:
         encoded, start = list[Vectors](), 0
         while start < len(sentences):
             batch = _first_batch(sentences, start, self._most_texts)
-            encoded += self._accepted(batch, reasons)
+            encoded += self._encode_accepted(batch, reasons)
             start += len(batch)
         if len({vectors.shape[1] for vectors in encoded}) > 1:
-            raise self._wrong("vectors of different lengths")
+            raise self._protocol_error("vectors of different lengths")
         vectors = np.concatenate(encoded) if encoded else np.empty((0, 0), np.float32)
         if reasons:
             self._refused_texts |= reasons
             raise RefusedTextsError(self._url, reasons.items(), vectors)
         return vectors
 
-    def _accepted(self, texts: Sequence[str], reasons: dict[str, str]) -> list[Vectors]:
+    def _encode_accepted(self, texts: Sequence[str], reasons: dict[str, str]) -> list[Vectors]:
         """The vectors of TEXTS, in halves where they are too many; REASONS gets those that are
         refused alone.
         """
@@ -141,8 +141,8 @@ class EndpointEncoder:
         except _RefusedBatchError as error:
             if len(texts) > 1:
                 half, refused_before = len(texts) // 2, len(reasons)
-                vectors = self._accepted(texts[:half], reasons)
-                vectors += self._accepted(texts[half:], reasons)
+                vectors = self._encode_accepted(texts[:half], reasons)
+                vectors += self._encode_accepted(texts[half:], reasons)
                 if len(reasons) == refused_before:  # no text is to blame: they were too many
                     self._most_texts = min(self._most_texts, len(texts) - half)
                 return vectors
@@ -210,7 +210,7 @@ class EndpointEncoder:
         )
         self._requests += 1
         status, headers = response.status_code, response.headers
-        message = _shown(body[:10_000].decode("utf-8", "replace"))
+        message = _without_secrets(body[:10_000].decode("utf-8", "replace"))
         reason = f"status {status}: {message}".removesuffix(": ")
         if status in _TRANSIENT:
             kind = _FailedError if status == _FAILED else _TransientError
@@ -219,21 +219,23 @@ class EndpointEncoder:
             raise kind(reason, _seconds(headers.get("Retry-After")))
         if 300 <= status < 400:
             raise MissingError(
-                f"{self._url} redirects to {_shown(headers.get('Location') or 'no address')}",
+                f"{self._url} redirects to {_without_secrets(headers.get('Location') or 'no address')}",
                 hint="name the address that answers, if you trust it",
             )
         if status in _TOO_LARGE:
-            raise _RefusedBatchError(reason, texts, self._refused(status, reason))
+            raise _RefusedBatchError(reason, texts, self._refusal(status, reason))
         content: Any = {"error": reason}
         if status == 200:
             try:
                 content = json.loads(body)
             except (ValueError, RecursionError) as error:
-                raise self._wrong("an answer that is not JSON, or nested too deep") from error
+                raise self._protocol_error(
+                    "an answer that is not JSON, or nested too deep"
+                ) from error
             if not isinstance(content, dict):
-                raise self._wrong("an answer that is not an object")
+                raise self._protocol_error("an answer that is not an object")
         if "data" not in content and "error" in content:
-            raise self._refused(status, reason)
+            raise self._refusal(status, reason)
         answered: dict[str, Any] = content
         return answered
 
@@ -256,7 +258,7 @@ class EndpointEncoder:
             return answered.result(REQUEST_S)
         except TimeoutError as error:
             self._client = None
-            raise _late() from error
+            raise _timeout_error() from error
 
     def _read(self, body: dict[str, Any], deadline: float) -> tuple["httpx2.Response", bytes]:
         import httpx2
@@ -271,9 +273,9 @@ class EndpointEncoder:
                 for chunk in response.iter_raw():
                     content += unpack(chunk)
                     if len(content) > ANSWER_BYTES:
-                        raise self._wrong(f"more than {ANSWER_BYTES // 2**20} MiB")
+                        raise self._protocol_error(f"more than {ANSWER_BYTES // 2**20} MiB")
                     if monotonic() > deadline:
-                        raise _late()
+                        raise _timeout_error()
                 return response, bytes(content)
         except httpx2.InvalidURL as error:
             raise UsageError(
@@ -283,7 +285,7 @@ class EndpointEncoder:
         except httpx2.RequestError as error:
             raise _TransientError(f"{type(error).__name__}: {error}") from error
         except zlib.error as error:
-            raise self._wrong("an answer that cannot be unpacked") from error
+            raise self._protocol_error("an answer that cannot be unpacked") from error
 
     def _unpacking(self, packing: str) -> Callable[[bytes], bytes]:
         """What unpacks the parts of an answer, none of them to more than the limit; none is
@@ -292,7 +294,7 @@ class EndpointEncoder:
         if packing.lower() == "identity":
             return bytes
         if packing.lower() not in {"gzip", "deflate"}:
-            raise self._wrong(f"an answer packed as {_shown(packing)!r}")
+            raise self._protocol_error(f"an answer packed as {_without_secrets(packing)!r}")
         unpacker = zlib.decompressobj(wbits=47)  # both, by their headers
         return lambda chunk: unpacker.decompress(chunk, ANSWER_BYTES + 1)
 
@@ -305,30 +307,32 @@ class EndpointEncoder:
         try:
             rows = document["data"] if isinstance(document.get("data"), list) else []
             if len(rows) != count:
-                raise self._wrong(f"{len(rows)} vectors for {count} texts")
+                raise self._protocol_error(f"{len(rows)} vectors for {count} texts")
             if any(row is None or row["embedding"] is None for row in rows):
                 problem = "null instead of a vector"
                 rows = []
             indices = [row.get("index") for row in rows]
             if any(index is not None for index in indices):
                 if {*map(type, indices)} != {int} or {*indices} != {*range(count)}:
-                    raise self._wrong(f"vectors whose indices are not 0 to {count - 1}, each once")
+                    raise self._protocol_error(
+                        f"vectors whose indices are not 0 to {count - 1}, each once"
+                    )
                 rows = sorted(rows, key=lambda row: int(row["index"]))
             with np.errstate(over="ignore"):  # such numbers are refused below
                 vectors = np.array([_numbers(row["embedding"]) for row in rows])
                 vectors = vectors.astype(np.float32)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise self._wrong("no vectors of numbers") from error
+            raise self._protocol_error("no vectors of numbers") from error
         if not problem and (vectors.ndim != 2 or not vectors.shape[1]):
-            raise self._wrong(f"vectors of shape {vectors.shape} for {count} texts")
+            raise self._protocol_error(f"vectors of shape {vectors.shape} for {count} texts")
         if not np.isfinite(vectors).all():
             problem = "numbers that are not finite"
         if problem:
-            raise _RefusedBatchError(problem, texts, self._wrong(problem))
+            raise _RefusedBatchError(problem, texts, self._protocol_error(problem))
         self._has_answered = True
         return vectors
 
-    def _refused(self, status: int, reason: str) -> EmbedlabError:
+    def _refusal(self, status: int, reason: str) -> EmbedlabError:
         if status in {401, 403}:
             hint = f"check the key in {API_KEY}" if self._has_key else f"set {API_KEY} to its key"
             return MissingError(f"{self._url} refuses the request: status {status}", hint=hint)
@@ -337,7 +341,7 @@ class EndpointEncoder:
             hint="check the address, the model's name and the length of the texts",
         )
 
-    def _wrong(self, problem: str) -> EmbedlabError:
+    def _protocol_error(self, problem: str) -> EmbedlabError:
         return EmbedlabError(
             f"{self._url} answers with {problem}",
             hint="does it speak OpenAI's embeddings protocol?",
@@ -465,7 +469,7 @@ def _own_headers() -> dict[str, str]:
     return headers
 
 
-def _shown(text: str) -> str:
+def _without_secrets(text: str) -> str:
     """The first words of what a server says, without the key and headers."""
     for value in _own_headers().values():
         for secret in {value, value.removeprefix("Bearer ")} - {""}:
@@ -474,7 +478,7 @@ def _shown(text: str) -> str:
     return words if len(words) <= 160 else f"{words[:160]}…"
 
 
-def _late() -> _TransientError:
+def _timeout_error() -> _TransientError:
     return _TransientError(f"no whole answer within {REQUEST_S:g} s")
 
 

@@ -143,7 +143,7 @@ def _notes(folder: Path, code: str | None) -> list[str]:
     return notes
 
 
-def _located(location: str, *, hint: str) -> str:
+def _existing_folder(location: str, *, hint: str) -> str:
     folder = typed_path(location)
     if not folder.is_dir():
         raise MissingError(f"no model folder {str(folder)!r}", hint=hint)
@@ -164,7 +164,9 @@ def _bases(location: str) -> Iterator[Path]:
 
 SENTENCE_TRANSFORMERS = EncoderKind(
     open=open_folder,
-    locate=partial(_located, hint="sentence-transformers:FOLDER takes a folder that it wrote"),
+    locate=partial(
+        _existing_folder, hint="sentence-transformers:FOLDER takes a folder that it wrote"
+    ),
     backend="sentence-transformers",
     options=(*OPTIONS, *OWN_OPTIONS),
     opened_with=OWN_OPTIONS,
@@ -180,7 +182,7 @@ def _load(spec: "ModelSpec", fingerprint: str, machine: "Machine") -> "CrossEnco
     return load_cross_encoder(spec, fingerprint, machine)
 
 
-def _nothing_further(location: str) -> list[Path]:
+def _no_further_files(location: str) -> list[Path]:
     """Refuse a path in the folder's files that leaves it; nothing outside the folder decides its
     scores.
     """
@@ -195,13 +197,13 @@ CROSS_ENCODER = EncoderKind(
         "{!r} has no vectors: it only scores pairs", hint="use it with compare, pairs and evaluate"
     ),
     locate=partial(
-        _located,
+        _existing_folder,
         hint="cross-encoder:FOLDER takes a folder, cross-encoder:OWNER/NAME a model of the hub",
     ),
     backend="torch",
     options=("label", "activation", "prompt"),
     has_vectors=False,
     is_cached=False,
-    further=_nothing_further,
+    further=_no_further_files,
     scorer=_load,
 )

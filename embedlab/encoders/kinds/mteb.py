@@ -143,7 +143,7 @@ def _locate(location: str) -> str:
     return str(path) if dataset is None else f"{path}#{dataset}"
 
 
-def _further(location: str) -> list[Path]:
+def _further_files(location: str) -> list[Path]:
     """Return the result of a prediction file, which lies beside it and says whether its rows are
     those of a dataset.
     """
@@ -167,5 +167,5 @@ ENCODER = EncoderKind(
     is_published=True,
     score_rows=score_rows,
     figures=figures_of_files,
-    further=_further,
+    further=_further_files,
 )

@@ -102,11 +102,11 @@ def load_word_vectors(path: Path, *, name: str = "", fingerprint: str = "") -> W
     rows: list[NDArray[np.float32]] = []
     for number, word, row in _read_rows(path):
         if rows and len(row) != len(rows[0]):
-            raise _broken(
+            raise _broken_line(
                 path, number, f"{len(row)} numbers where the lines before have {len(rows[0])}"
             )
         if not np.isfinite(row).all():
-            raise _broken(path, number, "a number that is not finite")
+            raise _broken_line(path, number, "a number that is not finite")
         if row_of_word.setdefault(word, len(rows)) == len(rows):
             rows.append(row)
     if not rows:
@@ -129,24 +129,24 @@ def _read_rows(path: Path) -> Iterator[tuple[int, str, NDArray[np.float32]]]:
             # end.
             dim = dim or len(fields) - 1
             if dim < 1 or len(fields) < dim + 1:
-                raise _broken(
+                raise _broken_line(
                     path, number, f"{max(0, len(fields) - 1)} numbers where {dim} are expected"
                 )
             try:
                 word = b" ".join(fields[:-dim]).decode()
                 yield number, word, np.fromiter(map(float, fields[-dim:]), np.float32, dim)
             except ValueError as error:
-                raise _broken(path, number, str(error)) from error
+                raise _broken_line(path, number, str(error)) from error
 
 
-def _broken(path: Path, number: int, reason: str) -> MissingError:
+def _broken_line(path: Path, number: int, reason: str) -> MissingError:
     return MissingError(
         f"{path}, line {number}: {reason}",
         hint="each line is a word and its numbers, separated by blanks",
     )
 
 
-def _length(path: str) -> int | None:
+def _vector_length(path: str) -> int | None:
     """The length of the vectors in a text file: its first line is two counts, the second of them
     this, or a word with its numbers.
     """
@@ -163,7 +163,7 @@ def _length(path: str) -> int | None:
 WORD_VECTORS = EncoderKind(
     open=lambda location: load_word_vectors(Path(location)),
     locate=partial(existing_file, missing="no word vector file", hint=_FORMAT),
-    dim=_length,
+    dim=_vector_length,
     backend="numpy",
     is_cached=False,
     is_published=True,
@@ -194,7 +194,7 @@ class WordLlamaEncoder:
     def _table(self) -> "TokenTable":
         from embedlab.encoders.static import (
             TokenTable,
-            read_table,
+            read_token_vectors,
             read_tokenizer,
         )  # torch: not for listing names
 
@@ -202,7 +202,9 @@ class WordLlamaEncoder:
         tokenizer = read_tokenizer(path)
         tokenizer.no_truncation()
         return TokenTable(
-            folder=path.parent, tokenizer=tokenizer, vectors=read_table(self._weights, tokenizer)
+            folder=path.parent,
+            tokenizer=tokenizer,
+            vectors=read_token_vectors(self._weights, tokenizer),
         )
 
 

@@ -50,7 +50,7 @@ def needs(options: Options) -> Needs:
     inert_options |= {"standardise": "false"} if options.standardise and not options.frozen else {}
     return replace(
         labelled_needs(options.classes, joint=options.joint),
-        inert=inert_options,
+        inert_options=inert_options,
         fixed_vectors=bool(options.standardise),
     )
 

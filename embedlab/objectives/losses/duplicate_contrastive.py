@@ -39,12 +39,14 @@ def needs(options: Options) -> Needs:
         sentences=sentences,
         compares_rows=True,
         contrasts=("sentence2",),
-        varies=(),
+        varying_columns=(),
         parts_repeats=options.repeats == "apart",
     )
     if options.others == "leave-out":
         return replace(needs, only={"is_duplicate": "1"})
-    return replace(needs, classes={"is_duplicate": ("0", "1")}, holds={"is_duplicate": "1"})
+    return replace(
+        needs, classes={"is_duplicate": ("0", "1")}, required_classes={"is_duplicate": "1"}
+    )
 
 
 def duplicate_loss(

@@ -54,7 +54,7 @@ def needs(options: Options) -> Needs:
         negative = ("negative",) if options.positives == "triplets" else ()
         return Needs(
             sentences=("anchor", "positive", *negative),
-            inert=inert_options,
+            inert_options=inert_options,
             compares_rows=True,
             contrasts=("positive", *negative),
             parts_repeats=options.repeats == "apart",

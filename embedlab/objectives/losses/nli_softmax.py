@@ -52,13 +52,13 @@ def needs(options: Options) -> Needs:
     them.
     """
     if options.premises == "together":
-        return NEEDS if options.augment is None else replace(NEEDS, varies=())
+        return NEEDS if options.augment is None else replace(NEEDS, varying_columns=())
     if options.augment is not None:
         raise UsageError(
             'premises = "apart" leaves augment no sets to draw from',
             hint='remove premises, or set it to "together"',
         )
-    return replace(NEEDS, together=None)
+    return replace(NEEDS, shared_column=None)
 
 
 def describe(

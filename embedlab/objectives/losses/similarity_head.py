@@ -36,7 +36,7 @@ def needs(options: Options) -> Needs:
         numbers=("gold",),
         largest=options.highest,
         scale_option="highest",
-        inert=inert_options,
+        inert_options=inert_options,
     )
 
 

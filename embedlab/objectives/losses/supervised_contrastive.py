@@ -53,9 +53,16 @@ def needs(options: Options) -> Needs:
     if options.weight == 0:
         return NEEDS
     contrastive = replace(
-        NEEDS, compares_rows=True, contrasts=("hypothesis",), holds={"label": "entailment"}
+        NEEDS,
+        compares_rows=True,
+        contrasts=("hypothesis",),
+        required_classes={"label": "entailment"},
     )
-    return contrastive if options.weight < 1 else replace(contrastive, predicts=None, varies=())
+    return (
+        contrastive
+        if options.weight < 1
+        else replace(contrastive, predicts=None, varying_columns=())
+    )
 
 
 def describe(

@@ -18,7 +18,7 @@ from embedlab.outcomes.selection import ItemSelection
 from embedlab.tui.plain import safe_line
 from embedlab.tui.runs.model import round_ticks
 from embedlab.tui.theme import HOLLOW, model_sign
-from embedlab.tui.workbench import Shown
+from embedlab.tui.workbench import ShownItems
 
 BY = (DATASET, "source", "dice", "negation", "number", "question", "length", "words", "gold")
 _HALVES_SEED = 0  # of the halves that combinations of properties are searched and tested on
@@ -47,7 +47,7 @@ class ForestLine:
 
 
 def compare_shown(
-    shown: Shown, slicing: Slicing = WHOLE, selection: ItemSelection | None = None
+    shown: ShownItems, slicing: Slicing = WHOLE, selection: ItemSelection | None = None
 ) -> Comparison:
     """Compare the models of SHOWN with the first of them."""
     assert shown.outcomes is not None
@@ -170,8 +170,8 @@ def slice_expression(comparison: Comparison, line: ForestLine) -> str:
     return ""
 
 
-def explain(
-    shown: Shown, other: str, selection: ItemSelection | None, progress: StartProgress
+def explain_shown(
+    shown: ShownItems, other: str, selection: ItemSelection | None, progress: StartProgress
 ) -> DifferenceExplanation:
     """Why the model called OTHER differs from the reference."""
     assert shown.outcomes is not None

@@ -25,7 +25,7 @@ from embedlab.tui.compare.model import (
     axis_labels,
     compare_shown,
     ends_of,
-    explain,
+    explain_shown,
     forest_bar,
     forest_lines,
     slice_expression,
@@ -34,7 +34,7 @@ from embedlab.tui.compare.model import (
 )
 from embedlab.tui.data.histogram import joined_runs
 from embedlab.tui.data.model import GOLD, View
-from embedlab.tui.plain import faint, shortened
+from embedlab.tui.plain import faint, shorten_middle
 from embedlab.tui.room import PANE_KEYS, Lines, Room
 from embedlab.tui.runs.curves import braille, dots_sign
 from embedlab.tui.theme import model_colour, model_sign
@@ -265,7 +265,7 @@ class CompareRoom(Room):
         previous_title = ""
         for line in self._lines:
             is_new = line.title != previous_title
-            title = shortened(line.title, title_cells) if is_new else ""
+            title = shorten_middle(line.title, title_cells) if is_new else ""
             reference_text = "" if is_alone else _number(line.reference)
             item_text = f"{line.items:>6,} {reference_text:>6}" if is_new else " " * 13
             previous_title = line.title
@@ -404,7 +404,7 @@ class CompareRoom(Room):
         say(faint("looking …"))
         selection = self.view.selection if self.view is not None else None
         try:
-            explanation = explain(self.dashboard.shown, other, selection, progress)
+            explanation = explain_shown(self.dashboard.shown, other, selection, progress)
         except EmbedlabError as error:
             say(Content(f"{error.message}\n{error.hint}"))
             return
@@ -427,7 +427,7 @@ class CompareRoom(Room):
             interval = f"[{line.low:+z.1f}, {line.high:+z.1f}]"
             texts.append(
                 Content.assemble(
-                    f"{shortened(line.text, title):<{title}} ",
+                    f"{shorten_middle(line.text, title):<{title}} ",
                     (f"{line.delta:>+z7.1f}", "bold"),
                     (f"  {interval:<15}{line.items:>7,}", "$faint"),
                 )

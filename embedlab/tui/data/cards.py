@@ -6,7 +6,7 @@ from math import isfinite
 from textual.content import Content
 
 from embedlab.tui.data.model import Bar, Item, words_only_here
-from embedlab.tui.plain import faint, safe_line, shortened
+from embedlab.tui.plain import faint, safe_line, shorten_middle
 
 _BAR = 24
 _LONGEST_NAME = 18
@@ -61,7 +61,7 @@ def _bar(bar: Bar, names: int, width: int) -> Content:
         bar_text = ("━" if bar.share >= 0 else "╍") * (half_cells // 2) + "╸" * (half_cells % 2)
     is_far = isfinite(bar.error) and abs(bar.error) >= _FAR
     return Content.assemble(
-        (f"{shortened(bar.name, names):<{names}} ", bar.colour),
+        (f"{shorten_middle(bar.name, names):<{names}} ", bar.colour),
         f"{bar.text[:7]:>7} ",
         (f"{bar_text:<{width}}", bar.colour),
         (f"{bar.rank:z12.0f}" if isfinite(bar.rank) else "", "$faint"),

@@ -15,7 +15,7 @@ from embedlab.encoders.encoder import Vectors
 from embedlab.outcomes.property import property_named
 from embedlab.outcomes.selection import ItemSelection, item_condition, items_that_fit
 from embedlab.tui.theme import model_colour, model_sign
-from embedlab.tui.workbench import Shown
+from embedlab.tui.workbench import ShownItems
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -29,7 +29,7 @@ _MOST_NEIGHBOURS, _MOST_NEAREST = 4, 4
 class Facts:
     """Numbers of all items that are computed once for what is shown, when they are first used."""
 
-    def __init__(self, shown: Shown) -> None:
+    def __init__(self, shown: ShownItems) -> None:
         assert shown.outcomes is not None
         self.shown, self.outcomes = shown, shown.outcomes
         self.blocks = self.outcomes.block_of_rows
@@ -139,7 +139,7 @@ class View:
     sort: str = FILE
     is_descending: bool = True
     selection: ItemSelection | None = None  # None: all items of all datasets
-    lacking: tuple[str, ...] = ()  # datasets without what the filter reads
+    missing_values: tuple[str, ...] = ()  # datasets without what the filter reads
 
     @property
     def is_by_results(self) -> bool:
@@ -185,11 +185,11 @@ def view_of(
         sort=sort,
         is_descending=is_descending,
         selection=selection,
-        lacking=missing_values,
+        missing_values=missing_values,
     )
 
 
-def why_none(view: View) -> str:
+def no_match_hint(view: View) -> str:
     """What to type where no item matches: a dataset's name is read whole, unless it ends with *."""
     for name in re.findall(r"dataset:(\S+)", view.expression):
         datasets = view.facts.shown.datasets

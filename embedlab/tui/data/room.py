@@ -33,9 +33,9 @@ from embedlab.tui.data.model import (
     View,
     bins_of,
     item_of,
+    no_match_hint,
     sort_orders,
     view_of,
-    why_none,
     with_range,
     without_range,
 )
@@ -265,8 +265,12 @@ class DataRoom(Room):
         self.query_one("#filter-error", Static).display = False
         self.table.show(view)
         if not len(view.rows):
-            self._refuse(EmbedlabError("no item matches", hint=why_none(view)))
-        missing_note = f" · no such values: {', '.join(view.lacking[:3])}" if view.lacking else ""
+            self._refuse(EmbedlabError("no item matches", hint=no_match_hint(view)))
+        missing_note = (
+            f" · no such values: {', '.join(view.missing_values[:3])}"
+            if view.missing_values
+            else ""
+        )
         by_results = " · chosen by results" if view.is_by_results else ""
         self.table.border_title = Content(f"items{by_results}{missing_note}")
         self.dashboard.remember("filter", view.expression)

@@ -30,7 +30,7 @@ MOST_WORDS = 60
 Pair = tuple[str, str]
 
 
-class PairScorer:
+class ScorerProcess:
     """A process that scores pairs, so that the dashboard loads no model; it stays until closed."""
 
     def __init__(self, settings: Settings) -> None:
@@ -118,7 +118,7 @@ class WhatIf(VerticalScroll):
     def __init__(self) -> None:
         super().__init__(id="what-if", classes="panel")
         self.border_title = "what if · ctrl+t: what each word does"
-        self.scorer: PairScorer | None = None
+        self.scorer: ScorerProcess | None = None
         self._pair: Pair = ("", "")
         self._models: Sequence[str] = ()
         self._before: Mapping[str, float] = {}
@@ -132,7 +132,7 @@ class WhatIf(VerticalScroll):
 
     def open(self, pair: Pair, stored_scores: Mapping[str, float], settings: Settings) -> None:
         """Edit PAIR, whose STORED_SCORES are similarities by model."""
-        self.scorer = self.scorer or PairScorer(settings)
+        self.scorer = self.scorer or ScorerProcess(settings)
         self._pair, self._models, self._before = pair, list(stored_scores), stored_scores
         for field, text in zip(self.query(Input), pair, strict=True):
             field.value = text

@@ -24,7 +24,7 @@ SMOOTHING = (0.0, 0.6, 0.95)  # the weight of the value before
 
 
 @dataclass(frozen=True, kw_only=True)
-class Series:
+class RunCurve:
     """The curve of one run; X ascends."""
 
     x: Sequence[float]
@@ -33,7 +33,7 @@ class Series:
 
 
 def drawn_curves(
-    series: Sequence[Series],
+    series: Sequence[RunCurve],
     width: int,
     height: int,
     *,
@@ -98,7 +98,7 @@ def dots_sign(bits: int) -> str:
 
 
 def _points(
-    series: Series, limit: int, *, is_log: bool, smoothing: float
+    series: RunCurve, limit: int, *, is_log: bool, smoothing: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], str]:
     x = np.asarray(series.x, dtype=float)
     y = np.asarray(series.y, dtype=float)
@@ -151,11 +151,11 @@ class CurvePlot(Widget):
         super().__init__(id=id, classes="panel")
         self.border_title = title
         self._floor_at = floor_at
-        self._series: Sequence[Series] = ()
+        self._series: Sequence[RunCurve] = ()
         self._options: tuple[bool, float] = (False, 0.0)
 
     def show(
-        self, series: Sequence[Series], *, is_log: bool = False, smoothing: float = 0.0
+        self, series: Sequence[RunCurve], *, is_log: bool = False, smoothing: float = 0.0
     ) -> None:
         """Draw SERIES from now on; the last value of a single one stands in the border."""
         if (series, (is_log, smoothing)) == (self._series, self._options):
@@ -222,7 +222,7 @@ class Curves(Horizontal, can_focus=True):
         for id, x, y in plots:
             self.query_one(f"#{id}", CurvePlot).show(
                 [
-                    Series(x=tuple(getattr(curve, x)), y=tuple(getattr(curve, y)), colour=colour)
+                    RunCurve(x=tuple(getattr(curve, x)), y=tuple(getattr(curve, y)), colour=colour)
                     for colour, curve in curves
                 ],
                 is_log=self.is_log and id == "loss-curve",

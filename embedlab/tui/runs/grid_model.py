@@ -67,7 +67,7 @@ class Board:
         return sum(row.share for row in self.rows) / max(len(self.rows), 1)
 
 
-def board(entry: Entry, pivot: Pivot | None, left: str = "") -> Board:
+def build_board(entry: Entry, pivot: Pivot | None, left: str = "") -> Board:
     """The board of a grid's ENTRY with the scores of PIVOT, None where no cell has any."""
     plan = entry.plan
     assert plan is not None

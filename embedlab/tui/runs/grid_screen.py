@@ -25,7 +25,7 @@ from embedlab.tui.runs.curves import Curves
 from embedlab.tui.runs.grid_model import (
     Board,
     BoardRow,
-    board,
+    build_board,
     read_scores,
     score_key,
     spread_text,
@@ -116,7 +116,7 @@ class GridScreen(Guarded, Working, Screen[None]):
         self.hand_over(self._take, entry)
 
     def _take(self, entry: Entry) -> None:
-        new_board = board(entry, self._scores[1], self._left if entry.is_active else "")
+        new_board = build_board(entry, self._scores[1], self._left if entry.is_active else "")
         if new_board == self._board:
             return
         self._board = new_board

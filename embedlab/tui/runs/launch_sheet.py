@@ -36,7 +36,7 @@ from embedlab.tui.runs.launching import (
     choices,
     dry_run,
     new_form,
-    start,
+    start_choice,
 )
 from embedlab.tui.state import Memory
 
@@ -380,7 +380,7 @@ class LaunchSheet(Working, ModalScreen[str | None]):
             if trial.error:
                 self._show_trial(trial)
                 return
-            await start(choice, trial.words, self._settings)
+            await start_choice(choice, trial.words, self._settings)
         except EmbedlabError as error:
             self._show_trial(DryRun.refused(error))
             return

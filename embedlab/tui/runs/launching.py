@@ -349,7 +349,7 @@ def resume_grid(name: str, settings: Settings) -> None:
     start_detached(command_words, log)
 
 
-async def start(choice: Choice, words: Sequence[str], settings: Settings) -> None:
+async def start_choice(choice: Choice, words: Sequence[str], settings: Settings) -> None:
     """Start `embedlab WORDS` in a process that outlives the dashboard; what the command refuses is
     an EmbedlabError.
     """

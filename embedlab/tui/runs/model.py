@@ -42,7 +42,7 @@ Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spread:
+class SeedSpread:
     """A number of one or more seeds."""
 
     values: tuple[float, ...]
@@ -169,14 +169,14 @@ class Entry:
         return max((training.status.last_s or 0.0 for training in self.trainings), default=0.0)
 
     @property
-    def dev(self) -> Spread | None:
+    def dev(self) -> SeedSpread | None:
         """The dev score; of a grid the best cell's."""
         return self._spread(
             lambda training: training.status.dev.score if training.status.dev else None
         )
 
     @property
-    def score(self) -> Spread | None:
+    def score(self) -> SeedSpread | None:
         """The final score; of a grid that of the cell with the best dev score."""
         spread = self._spread(
             lambda training: (
@@ -205,7 +205,7 @@ class Entry:
         hidden_line = [f"and {len(lines) - 3} more"] if len(lines) > 3 else []
         return "\n".join([*lines[:3], *hidden_line]) or self.reason
 
-    def _spread(self, number: Callable[[Training], float | None]) -> Spread | None:
+    def _spread(self, number: Callable[[Training], float | None]) -> SeedSpread | None:
         groups: dict[str, list[float]] = {}
         for training in self.trainings:
             value = number(training)
@@ -214,9 +214,9 @@ class Entry:
         if not groups:
             return None
         if self.kind != "grid":
-            return Spread(values=tuple(next(iter(groups.values()))))
+            return SeedSpread(values=tuple(next(iter(groups.values()))))
         best_run = self._best_run()
-        return Spread(values=tuple(groups.get(best_run, max(groups.values(), key=fmean))))
+        return SeedSpread(values=tuple(groups.get(best_run, max(groups.values(), key=fmean))))
 
     @property
     def seeds(self) -> Sequence[Training]:
@@ -463,13 +463,13 @@ def main_scores(evaluation: Evaluation) -> list[StoredScore]:
     """
     scores = [score for score in evaluation.scores if score.by in {"dataset", "average"}]
     scores = [score for score in scores if score.split != "dev"] or scores
-    metric = _usual("spearman", [score.metric for score in scores])
+    metric = _usual_or_first("spearman", [score.metric for score in scores])
     scores = [score for score in scores if score.metric == metric]
-    setting = _usual("all", [score.setting for score in scores])
+    setting = _usual_or_first("all", [score.setting for score in scores])
     return [score for score in scores if score.setting == setting]
 
 
-def _usual(usual_name: str, names: Sequence[str]) -> str:
+def _usual_or_first(usual_name: str, names: Sequence[str]) -> str:
     return usual_name if usual_name in names or not names else names[0]
 
 

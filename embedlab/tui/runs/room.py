@@ -103,7 +103,7 @@ class RunsRoom(Room):
         self.settings = settings
         self._follower = RunFollower(settings.runs)
         self._curves: dict[str, Curve] = {}
-        self.look_ = RunsLook()
+        self.runs_look = RunsLook()
         self.words = ""
         self.sort = "newest"
         self.unfolded: set[str] = set()
@@ -151,17 +151,17 @@ class RunsRoom(Room):
     @property
     def names(self) -> list[str]:
         """Every run and grid."""
-        return [entry.name for entry in self.look_.entries()]
+        return [entry.name for entry in self.runs_look.entries()]
 
     @property
     def cells(self) -> set[str]:
         """The runs that are cells of a grid."""
-        return {variant.run for plan in self.look_.plans for variant in plan.variants}
+        return {variant.run for plan in self.runs_look.plans for variant in plan.variants}
 
     @property
     def at_work(self) -> list[tuple[str, str]]:
         """What is trained or scored now, with its progress."""
-        entries = self.look_.entries()
+        entries = self.runs_look.entries()
         return [(entry.name, f"{entry.share:.0%}") for entry in entries if entry.is_active]
 
     def enter(self) -> None:
@@ -194,11 +194,11 @@ class RunsRoom(Room):
         self.hand_over(self._take, new_look)
 
     def _take(self, look: RunsLook) -> None:
-        previous = replace(self.look_, time_s=look.time_s, error=look.error)
-        if look.error is not None and str(look.error) != str(self.look_.error):
+        previous = replace(self.runs_look, time_s=look.time_s, error=look.error)
+        if look.error is not None and str(look.error) != str(self.runs_look.error):
             self.dashboard.report(look.error)
-        is_first = not self.look_.time_s
-        self.look_ = look
+        is_first = not self.runs_look.time_s
+        self.runs_look = look
         if look != previous or is_first or any(entry.is_active for entry in self.runs.entries):
             self._show_list()
             self.read_detail()
@@ -214,21 +214,21 @@ class RunsRoom(Room):
             self._follower.keep_intervals(training.run, intervals)
 
     def _show_list(self) -> None:
-        entries = self.look_.entries(self.words, self.unfolded, self.sort)
+        entries = self.runs_look.entries(self.words, self.unfolded, self.sort)
         highlighted = self.runs.entry
         stay_on = highlighted.name if highlighted is not None else None
         if self.wanted is not None and self.wanted in {entry.name for entry in entries}:
             stay_on, self.wanted = self.wanted, None
-        self.runs.show(entries, self.marked, self.look_.time_s, stay_on)
+        self.runs.show(entries, self.marked, self.runs_look.time_s, stay_on)
         width = max(self.runs.scrollable_content_region.width, 20)
         self.say("#run-header", header(width))
         panel = self.query_one("#run-side")
-        states = [entry.state for entry in self.look_.entries()]
+        states = [entry.state for entry in self.runs_look.entries()]
         counts = {state: states.count(state) for state in SIGNS if state in states}
         panel.border_title = Content(f"runs · {self.sort}{' · /' * bool(self.words)}{self.words}")
         panel.border_subtitle = "  ".join(f"{SIGNS[s]} {n} {s}" for s, n in counts.items())
         self.set_class(not entries, "-empty")
-        if not entries and self.look_.time_s:
+        if not entries and self.runs_look.time_s:
             empty = "no run has these words" if self.words else _NO_RUNS
             self.say("#run-header", empty)
         self._show_facts()

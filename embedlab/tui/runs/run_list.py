@@ -6,7 +6,7 @@ from datetime import datetime
 from textual.content import Content
 
 from embedlab.core.printable import duration, sparkline
-from embedlab.tui.plain import faint, shortened
+from embedlab.tui.plain import faint, shorten_middle
 from embedlab.tui.room import Lines
 from embedlab.tui.runs.model import SIGNS, Entry
 from embedlab.tui.theme import model_colour, model_sign
@@ -51,7 +51,7 @@ def line_of(entry: Entry, width: int, now: float, mark: int | None) -> Content:
     styled_sign = f"{SIGNS[entry.state]} ", STATE_STYLES.get(entry.state, AT_WORK)
     if mark is not None:
         styled_sign = f"{model_sign(mark)} ", model_colour(mark)
-    name = shortened("  " * entry.level + (entry.title or entry.name), name_cells - 3)
+    name = shorten_middle("  " * entry.level + (entry.title or entry.name), name_cells - 3)
     return Content.assemble(
         styled_sign,
         (f"{name:<{name_cells - 2}}", "bold" * (entry.level == 0)),
