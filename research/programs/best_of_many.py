@@ -116,10 +116,10 @@ class Tables:
             for name in "ab"
         ]
         weighed = Weighed(evidence.select_members(members), models)  # type: ignore[attr-defined]
-        parts = weighed.pair_uncertainties["a", "b"].parts
+        uncertainty = weighed.pair_uncertainties["a", "b"]
         return PairTest(
             p=weighed.p["a", "b"],
-            variance=100**2 * (parts.rows + parts.seeds + parts.other_variance),
+            variance=100**2 * (uncertainty.rows + uncertainty.seeds + uncertainty.other_variance),
         )
 
 

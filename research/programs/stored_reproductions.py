@@ -103,9 +103,7 @@ def models_of_answers(path: Path, names: Sequence[str]) -> StoredModels:
                 if own.evaluation is not None
             },
             answers={
-                (name, task): list(
-                    stored_answers.answers_of(task, name, own, items).outcomes.values()
-                )
+                (name, task): list(stored_answers.answers_of(task, name, own, items).outcomes)
                 for task, name, own in members
             },
             gathered=None,
