@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import MISSING, dataclass, field, fields, replace
 from importlib import import_module
 from inspect import signature
+from itertools import chain
 from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path
@@ -215,7 +216,8 @@ def _value(option: Option, given: Any) -> Any:
         return names
     if option.is_several:
         values = _several_values(option, given)
-        if not values and option.default is MISSING:
+        is_needed = option.default is MISSING or name == "tasks"  # none given is the whole suite
+        if not values and is_needed and (given is not None or option.default is MISSING):
             raise UsageError(f"{name} is empty", hint="give one or more")
         return values
     if given is None and option.default is None:
@@ -435,7 +437,7 @@ def name_tasks(tasks: Any) -> list[str]:
 
 
 def _is_frame(rows: Any) -> bool:
-    return hasattr(rows, "columns")
+    return hasattr(rows, "columns") or hasattr(rows, "to_polars")
 
 
 def _written(rows: Any, argument: str = "tasks") -> str:
@@ -444,19 +446,10 @@ def _written(rows: Any, argument: str = "tasks") -> str:
     """
     is_text = argument == "file"
     try:
-        frame = (
-            rows
-            if isinstance(rows, pl.DataFrame)
-            else pl.DataFrame(rows.to_dict("list"))
-            if _is_frame(rows)
-            else pl.DataFrame({"sentence": check_texts(rows, argument)})
-            if is_text
-            else pl.DataFrame(
-                [tuple(row) for row in rows],
-                schema=("sentence1", "sentence2", "score")[: len(rows[0])],
-                orient="row",
-            )
-        )
+        if is_text and not _is_frame(rows):
+            frame = pl.DataFrame({"sentence": check_texts(rows, argument)})
+        else:
+            frame = _row_frame(rows)
     except (TypeError, ValueError, AttributeError, pl.exceptions.PolarsError) as error:
         shape = "sentences" if is_text else "(sentence1, sentence2, score)"
         raise UsageError(
@@ -469,6 +462,28 @@ def _written(rows: Any, argument: str = "tasks") -> str:
         frame.write_parquet(path)
     ROWS_IN_MEMORY.add(path)
     return str(path)
+
+
+def _row_frame(rows: Any) -> pl.DataFrame:
+    """Return the data frame that ROWS are, or that holds them: of any library, dictionaries, or two
+    texts and a score each. NaN, which pandas writes for what is missing, is null.
+    """
+    if isinstance(rows, pl.DataFrame):
+        return rows
+    if hasattr(rows, "to_polars"):  # a dataset of the hub
+        return pl.DataFrame(rows.to_polars())
+    if _is_frame(rows):
+        columns = rows.to_dict("list")
+    elif all(isinstance(row, Mapping) for row in rows):
+        columns = {key: [row.get(key) for row in rows] for key in dict.fromkeys(chain(*rows))}
+    else:
+        names = ("sentence1", "sentence2", "score")[: len(rows[0])]
+        columns = dict(zip(names, zip(*rows, strict=True), strict=True))
+    return pl.DataFrame({key: _without_nan(values) for key, values in columns.items()})
+
+
+def _without_nan(values: Iterable[Any]) -> list[Any]:
+    return [None if isinstance(value, float) and value != value else value for value in values]
 
 
 def check_texts(texts: Iterable[str], argument: str) -> list[str]:

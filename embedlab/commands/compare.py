@@ -334,7 +334,9 @@ class GateRow:
     @property
     def text(self) -> str:
         """The row in words."""
-        difference = f"{self.difference:+.2f} [{self.low:+.2f}, {self.high:+.2f}]"
+        difference = "not known"
+        if isfinite(self.difference):
+            difference = f"{self.difference:+.2f} [{self.low:+.2f}, {self.high:+.2f}]"
         is_open = self.exit_code == ExitCode.UNKNOWN
         needed = ""
         if is_open and isfinite(self.items_needed):

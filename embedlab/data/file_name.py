@@ -173,7 +173,8 @@ def is_row_file(name: str) -> bool:
     names of models are none.
     """
     path = file_part(name).lower()
-    return path.endswith((*TABLES, TEXT_FILE)) and not re.match(r"[\w.+-]+:", path)
+    is_model = re.match(r"[\w.+-]+:", path) or re.search(r"@\w+=", path)
+    return path.endswith((*TABLES, TEXT_FILE)) and not is_model
 
 
 def is_pair_file(name: str) -> bool:

@@ -480,10 +480,11 @@ class _Columns:
         """
         names = rows.drop(PLACE).columns
         separator = {".csv": ",", ".tsv": "\t"}.get(file.path.suffix.lower())
-        is_known = any(_role_of(name, has_sent0=False) for name in names)
-        for name in names if separator else ():
-            is_long = len(name.split()) > _NAME_WORDS and not is_known
-            if is_long or re.fullmatch(r"[-+]?\d+(?:[.,]\d+)?", name):
+        known_names = [name for name in names if _role_of(name, has_sent0=False)]
+        for name in names if separator and not file.roles else ():
+            is_long = len(name.split()) > _NAME_WORDS and not known_names
+            is_label = _name_key(name) in NLI_LABELS and known_names == [name]
+            if is_long or is_label or re.fullmatch(r"[-+]?\d+(?:[.,]\d+)?", name):
                 raise MissingError(
                     f"{file.path}, line 1: {name!r} is not the name of a column",
                     hint="name the columns first, such as "

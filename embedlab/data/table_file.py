@@ -40,6 +40,7 @@ SEPARATORS = (",", ";", "\t", "|")  # of a CSV file
 _STATED_SEPARATOR = re.compile(r'"?sep=(.)"?')  # a first line that Excel writes
 _NO_SEPARATORS = frozenset("_-. '\"()/?!")  # signs that names of columns have
 _ESCAPED = r"\""  # how R quotes a quote
+_LATE_QUOTE = re.compile(r'[ ]+"')  # a field whose quote is not read as one
 _QUOTED = r'(?s)^"((?:[^"]|"")*)"$'
 _GAP = re.compile(r"\S {2,}\S")
 _LOOKED_AT = 1000  # rows
@@ -165,11 +166,15 @@ def _quoted_rows(path: Path, text: str, separator: str) -> list[tuple[int, list[
     have escaped ones, as R writes them.
     """
     try:
-        return list(csv_rows(path, text, separator))
+        rows = list(csv_rows(path, text, separator))
     except MissingError:
         if _ESCAPED not in text:
             raise
         return list(csv_rows(path, text.replace(_ESCAPED, '""'), separator))
+    if any(_LATE_QUOTE.match(field) for _, row in rows for field in row):
+        with suppress(MissingError):
+            return list(csv_rows(path, text, separator, skips_blanks=True))
+    return rows
 
 
 def _is_consistent(path: Path, text: str, separator: str) -> bool:
@@ -232,6 +237,10 @@ def _table(
         rows = rows[:-1]
     (header_line, names), *rows = rows
     header = [name.strip() for name in names]
+    if header and not header[-1]:  # spreadsheets write columns that hold nothing
+        named = max((index for index, name in enumerate(header, 1) if name), default=0)
+        width = max((len(row) for _, row in rows if any(row[named:])), default=named)
+        header, rows = header[:width], [(line, row[:width]) for line, row in rows]
     if _has_row_names(header, [row for _, row in rows]):
         header = ["", *header]
     if len(header) < 2 + ("" in header):

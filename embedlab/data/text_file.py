@@ -146,11 +146,18 @@ def read_fields(
     )
 
 
-def csv_rows(path: Path, text: str, separator: str = ",") -> Iterator[tuple[int, list[str]]]:
+def csv_rows(
+    path: Path, text: str, separator: str = ",", *, skips_blanks: bool = False
+) -> Iterator[tuple[int, list[str]]]:
     """Yield the line at which each row of a file with this TEXT begins and its fields: a quoted
     field may span several lines. An unclosed quote, which would swallow what follows, is an error.
     """
-    reader = csv.reader(io.StringIO(text, newline="\n"), strict=True, delimiter=separator)
+    reader = csv.reader(
+        io.StringIO(text, newline="\n"),
+        strict=True,
+        delimiter=separator,
+        skipinitialspace=skips_blanks,
+    )
     line = 1
     try:
         for row in reader:

@@ -5,8 +5,10 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
+from datasets import Dataset
 
 import embedlab
 from embedlab.core.errors import Hint, MissingError, NamedOption, RecipeValue, UsageError, with_hint
@@ -60,6 +62,18 @@ def test_rows_have_one_name_of_their_content_everywhere() -> None:
     assert "over" not in aliases()  # names of a dict last for the call
     with pytest.raises(UsageError, match="no model named 'over'"):
         embedlab.load("over")
+
+
+def test_rows_of_every_library_are_the_same_rows_and_nan_is_missing() -> None:
+    rows = [*FRAME.iter_rows(named=True)]
+    every_kind = (PAIRS, FRAME, rows, pd.DataFrame(rows), Dataset.from_list(rows))
+    names = {embedlab.evaluate("dice", tasks=given).frame["slice"][0] for given in every_kind}
+    assert len(names) == 1
+    lacking = [(float("nan"), "was there", 1.0), *PAIRS]
+    for given in (lacking, pd.DataFrame(lacking, columns=FRAME.columns)):
+        assert embedlab.pairs("dice", tasks=given).frame.height == len(PAIRS)
+    with pytest.raises(UsageError, match="tasks is empty"):
+        embedlab.evaluate("dice", tasks=[])
 
 
 def test_sentences_are_scored_and_searched_without_a_file() -> None:

@@ -134,6 +134,10 @@ table :: a.tsv :: a\tb\n"x\ny"\tz\nu\tv\n :: (2, 'x\ny', 'z') (4, 'u', 'v')
 table :: a.tsv :: "a"\t"b"\n"1"\t"x \\"y\\""\t2\n"2"\t"z, ""w"" x"\t3\n :: (2, '1', 'x "y"', '2') (3, '2', 'z, "w" x', '3')
 table :: a.tsv :: id\tb\n1\tx\ty\n :: line 2: 3 fields: the header has 2
 table :: a.csv :: a,b\n"x, \\"y\\"",z\n :: (2, 'x, "y"', 'z')
+table :: a.csv :: a,b,c\n"x", "y, z", 1\nu, v,2\n :: (2, 'x', 'y, z', '1') (3, 'u', 'v', '2')
+table :: a.csv :: a,b,,\nx,y,,\nu,v,,\n :: (2, 'x', 'y') (3, 'u', 'v')
+table :: a.csv :: a,b,,\nx,y,,1\n :: column '' occurs twice
+pairs :: p.csv :: a b,c d,entailment\ne f,g h,neutral\ni j,k l,contradiction\n :: 'entailment' is not the name of a column
 table :: a.tsv :: a,b\nc,d\n :: line 1: its columns are separated by ','
 table :: a.tsv :: a\tb\rone\ttwo\r :: (2, 'one', 'two')
 table :: a.jsonl ::   \n{"a": 1}\n\t\n{"a": 2}\n :: (2, 1) (4, 2)
