@@ -186,8 +186,8 @@ def _end(report: "Report | ExitCode | None", terminal: Terminal) -> None:
     """End as the REPORT says: with 3 where something that was selected is missing."""
     code = report or ExitCode.OK
     if not isinstance(code, ExitCode):
-        if code.closing_line:
-            for line in code.closing_line.splitlines():
+        if code.last:
+            for line in code.last.splitlines():
                 terminal.note(line)
         code = code.exit_code or (ExitCode.OK if code.is_whole else ExitCode.MISSING)
     if code:

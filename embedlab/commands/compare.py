@@ -201,7 +201,7 @@ def compare(options: CompareOptions, session: Session) -> Report:
         command="compare",
         figure_subject={"compared": comparison, "pairs": gathered.scored, "costs": costs},
         by_model=1,
-        evidence={"compared": comparison, "gathered": gathered, "printed": rows, "costs": costs},
+        behind={"compared": comparison, "gathered": gathered, "printed": rows, "costs": costs},
     )
     if len(names) == 1:
         session.note(
@@ -394,4 +394,4 @@ def with_gate(report: Report, margin: float) -> Report:
         }
         records.append({"result": _ENDS[row.exit_code], **row_values})
     gated_table = replace(table, records={**table.records, "gate": records})
-    return replace(report, tables=(gated_table, *other_tables), closing_line=line, exit_code=code)
+    return replace(report, tables=(gated_table, *other_tables), last=line, exit_code=code)

@@ -69,7 +69,7 @@ def demo_report(session: Session) -> Report:
         session.note(f"without the static vectors of {STATIC}, which are not installed: {EXTRA}")
     models = [UNTOUCHED, *RECIPES, *([STATIC] if has_static else []), OVERLAP]
     compare_options = CompareOptions(models=models, tasks=(STARTER,), letters=True, rows="models")
-    return replace(compare(compare_options, session), closing_line=NEXT)
+    return replace(compare(compare_options, session), last=NEXT)
 
 
 def demo_settings(settings: Settings) -> Settings:

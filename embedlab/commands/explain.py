@@ -260,7 +260,7 @@ def _effect_report(options: ExplainOptions, models: Sequence[Model], session: Se
     return Report.of(
         *effect_tables(effects, marks=marks, notes=notes),
         schema=EXPLAINED,
-        evidence={"explanation": effects, "token_views": ()},
+        behind={"explanation": effects, "token_views": ()},
     )
 
 
@@ -370,7 +370,7 @@ def _token_report(options: ExplainOptions, models: Sequence[Model], session: Ses
     views = [_token_view(model, options, words, session.settings) for model in models]
     tables = token_tables(views, words, marks=model_marks(models))
     evidence = {"explanation": None, "token_views": tuple(views)}
-    return Report.of(*tables, schema=EXPLAINED, evidence=evidence)
+    return Report.of(*tables, schema=EXPLAINED, behind=evidence)
 
 
 def _token_view(

@@ -150,7 +150,7 @@ def grid(options: GridOptions, session: Session) -> Report:
     planned = planned_grid(options, session.settings)
     result = run_grid(planned, session)
     table = status_table(look_at_grid(planned.plan.name, session.settings))
-    return Report.of(table, evidence={"has_failed": result.has_failed})
+    return Report.of(table, behind={"has_failed": result.has_failed})
 
 
 def cells_report(
@@ -218,7 +218,7 @@ def table(options: ScoresOptions, session: Session) -> Report:
         frame=pl.DataFrame(list(_rows(scores.pivot)), infer_schema_length=None),
         command="grid",
         figure_subject=scores.drawn,
-        evidence={"scores": scores},
+        behind={"scores": scores},
     )
 
 

@@ -126,7 +126,7 @@ def _reproduce_tables(
         command="reproduce",
         figure_subject={"reproductions": reproductions},
         exit_code=ExitCode.FAILED if has_failed else ExitCode.OK,
-        evidence={"has_failed": has_failed, "found": reproductions},
+        behind={"has_failed": has_failed, "found": reproductions},
     )
 
 

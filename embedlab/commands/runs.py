@@ -156,7 +156,7 @@ def run(options: RunOptions, session: Session) -> Report:
         frame=pl.DataFrame(rows, schema=curves, orient="row"),
         command="runs",
         figure_subject={"runs": runs},
-        evidence={"runs": runs},
+        behind={"runs": runs},
     )
 
 

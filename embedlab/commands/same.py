@@ -163,7 +163,7 @@ def same(options: SameOptions, session: Session) -> Report:
     return Report.of(
         *tables,
         exit_code=ExitCode.OK if difference.is_same else ExitCode.DIFFERENT,
-        evidence={"cause": _causes_text(difference.causes) or None},
+        behind={"cause": _causes_text(difference.causes) or None},
     )
 
 
@@ -273,7 +273,7 @@ def _unknown_report(options: SameOptions, count: int, refused_count: int) -> Rep
         f"by both, and {refused_count} refused"
     )
     table = Table(title, [], [], records={"verdict": [{"same": None}]})
-    return Report.of(table, exit_code=ExitCode.UNKNOWN, evidence={"cause": None})
+    return Report.of(table, exit_code=ExitCode.UNKNOWN, behind={"cause": None})
 
 
 def _write_texts(path: Path, texts: Sequence[ChosenText]) -> Report:
@@ -285,7 +285,7 @@ def _write_texts(path: Path, texts: Sequence[ChosenText]) -> Report:
     ]
     write_atomic(path, "".join(lines).encode(), hint="choose another FILE")
     table = Table(f"{len(texts)} texts are in {path}", [], [])
-    return Report.of(table, evidence={"cause": None})
+    return Report.of(table, behind={"cause": None})
 
 
 def _causes_text(changes: Sequence[Change]) -> str:
@@ -429,7 +429,7 @@ def verify(options: VerifyOptions, session: Session) -> Report:
     return Report.of(
         *tables,
         exit_code=ExitCode.OK if is_same else ExitCode.DIFFERENT,
-        evidence={"is_same": is_same},
+        behind={"is_same": is_same},
     )
 
 

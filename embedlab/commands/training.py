@@ -135,7 +135,7 @@ def train_plan(plan: TrainPlan, session: Session) -> Report:
         by_model=0,
         command="runs",
         figure_subject={"runs": [trained_run.run for trained_run in runs]},
-        evidence={"runs": runs},
+        behind={"runs": runs},
     )
 
 

@@ -117,5 +117,5 @@ def why(options: WhyOptions, session: Session) -> Report:
         is_whole=comparison.is_whole,
         command="why",
         figure_subject=subject,
-        evidence={"explanation": explanation},
+        behind={"explanation": explanation},
     )

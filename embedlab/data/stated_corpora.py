@@ -25,6 +25,7 @@ from embedlab.data.words import normalise
 
 CARD = "README.md"
 LARGEST_CARD = 4 * MIB
+TRAINED_BY = "Trained by embedlab from"  # in the card of a run's model
 _FRONT_MATTER = re.compile(r"\s*---\n(.*?)\n---[ \t]*(?:\n|$)", re.DOTALL)
 FEWEST_WORDS = 5  # of a sentence that counts as nearly read: one word of fewer says too much
 # The datasets with the text of a corpus; how cards name it, in lower case and without its owner.
@@ -89,6 +90,14 @@ def card_corpora(folder: Path) -> tuple[str, ...]:
         return ()
     status = path.stat()
     return _listed(path.resolve(), status.st_size, status.st_mtime_ns)
+
+
+def is_trained_here(folder: Path) -> bool:
+    """Return whether the card of the model in FOLDER says that a run of embedlab trained it."""
+    card = folder / CARD
+    if not card.is_file() or card.stat().st_size > LARGEST_CARD:
+        return False
+    return f"\n{TRAINED_BY} " in card.read_text(encoding="utf-8", errors="replace")
 
 
 @lru_cache(maxsize=64)  # a comparison asks several times

@@ -29,11 +29,11 @@ class Report:
     notes: tuple[str, ...]
     is_whole: bool = True  # whether nothing that was selected is missing
     exit_code: ExitCode = ExitCode.OK  # of a command that has another one to say
-    closing_line: str = ""  # what the command notes at its end
+    last: str = ""  # what the command notes at its end
     command: str = ""  # whose figures are drawn of it; empty: there are none
     figure_subject: Mapping[str, Any] = field(default_factory=dict)  # what those are drawn of
     by_model: int = 0  # of the first tables, those that a notebook shows with a row a model
-    evidence: Mapping[str, Any] = field(default_factory=dict)  # what else it has, by attribute
+    behind: Mapping[str, Any] = field(default_factory=dict)  # what else it has, by attribute
 
     @classmethod
     def of(cls, *tables: Table, schema: Schema | None = None, **fields: Any) -> Self:
@@ -56,7 +56,7 @@ class Report:
 
     def __getattr__(self, name: str) -> Any:
         try:
-            return self.__dict__["evidence"][name]
+            return self.__dict__["behind"][name]
         except KeyError:
             raise AttributeError(f"a report of this kind has no {name!r}") from None
 

@@ -336,9 +336,11 @@ def _stated_corpora(spec: ModelSpec) -> tuple[str, ...] | None:
 
 
 def _corpora_of_folder(spec: ModelSpec) -> tuple[str, ...] | None:
+    from embedlab.data.stated_corpora import is_trained_here
+
     folder = published_folder(spec)
-    if folder is None:
-        return None
+    if folder is None or (not runs_in(spec) and is_trained_here(folder)):
+        return None  # a copy of a run's model without its run, which knows what was read
     from embedlab.models.folder import read_statement
 
     try:

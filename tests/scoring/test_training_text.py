@@ -2,6 +2,7 @@
 where it started, reported beside scores.
 """
 
+import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -31,7 +32,13 @@ from embedlab.scoring.provenance import (
     training_notes,
 )
 from embedlab.scoring.results import with_provenance
-from embedlab.scoring.training_text import TRAINING, lineage, store_lineage, training_text
+from embedlab.scoring.training_text import (
+    TRAINING,
+    is_text_uncounted,
+    lineage,
+    store_lineage,
+    training_text,
+)
 from embedlab.tasks.task import TaskResult, evaluation_without_scores
 from embedlab.training.stage_data import open_stages
 from tests.stored_json import store_values, stored_values
@@ -176,6 +183,19 @@ def test_splits_of_one_name_are_counted_together(run: RunFolder) -> None:
     found = with_provenance(result, member(run), SETTINGS).evaluation
     assert (found.overlaps["mnli"].shared_pairs, found.overlaps["mnli"].pairs) == (3, 4)
     assert "overlap" in found.marks
+
+
+def test_a_copy_of_a_runs_model_alone_does_not_say_that_it_read_nothing(
+    tmp_path: Path, run: RunFolder
+) -> None:
+    copied = tmp_path / "copied"
+    shutil.copytree(run.model, copied)
+    statement = json.dumps({"pooling": "mean", "training_text": []})  # of the encoder it began with
+    (copied / "embedlab.json").write_text(statement)
+    spec = ModelSpec(name="copied", kind="folder", location=str(copied))
+    assert not is_text_uncounted(spec)
+    (copied / "README.md").write_text("# a\n\nTrained by embedlab from `x` with seed 1.\n")
+    assert is_text_uncounted(spec)
 
 
 def test_models_that_are_not_runs_have_no_known_training_text() -> None:
