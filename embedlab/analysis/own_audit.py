@@ -17,7 +17,7 @@ from embedlab.core.errors import MissingError
 from embedlab.core.printable import one_line
 from embedlab.data.dataset import NLI_LABELS
 from embedlab.data.file_name import TEXT_FILE, parse_file_name
-from embedlab.data.own_columns import SCORED, ScoreScale, own_data, splits_in
+from embedlab.data.own_columns import SCORED, ScoreScale, own_data, splits_in, unusual_scores
 from embedlab.data.own_files import read_texts
 from embedlab.data.table_file import PLACE, TABLES, class_texts, number_of, read_rows, row_places
 from embedlab.data.words import normalise
@@ -25,7 +25,6 @@ from embedlab.data.words import normalise
 NEAR = 0.8
 MOST_NEAR = 100_000  # rows; of more, near duplicates are not looked for
 _TRAIN = ("train", "training", "trn")
-_WITHIN = 0.95  # of the scores, whose usual scale is that of the file
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,14 +154,11 @@ def _out_of_scale(split: OwnSplit) -> Iterator[AuditFinding]:
     scores = split.rows["gold"].cast(pl.Float64, strict=False)
     if not scores.count():
         return
-    low, high = scores.quantile((1 - _WITHIN) / 2) or 0.0, scores.quantile(_WITHIN) or 0.0
-    usual_scale = ScoreScale(low=low, high=high).suggested
-    outside = split.rows.filter((scores < min(usual_scale[0], low)) | (scores > usual_scale[1]))
-    if 0 < outside.height <= (1 - _WITHIN) * split.rows.height:
+    usual_scale, is_outside = unusual_scores(scores)
+    if usual_scale is not None:
+        outside = split.rows.filter(is_outside)
         values = ", ".join(outside["gold"].head(3).to_list())
-        note = (
-            f"nearly all scores are from {usual_scale[0]:g} to {usual_scale[1]:g}, these {values}"
-        )
+        note = f"nearly all scores are {usual_scale}, these {values}"
         yield from _finding(split, "out of scale", outside, note)
 
 

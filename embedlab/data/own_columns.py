@@ -133,6 +133,36 @@ class ScoreScale:
         return (-high if self.low < 0 else 1.0 if self.low >= 1 < high else 0.0), high
 
 
+_WITHIN = 0.95  # of the scores, whose usual scale is that of the file
+
+
+def unusual_scores(scores: pl.Series) -> tuple[ScoreScale | None, pl.Series]:
+    """Return the usual scale that nearly all SCORES, numbers, are on, and which of them are not;
+    None where all are, or many are not.
+    """
+    low, high = scores.quantile((1 - _WITHIN) / 2) or 0.0, scores.quantile(_WITHIN) or 0.0
+    scale_low, scale_high = ScoreScale(low=low, high=high).suggested
+    is_outside = ((scores < min(scale_low, low)) | (scores > scale_high)).fill_null(False)
+    if not 0 < is_outside.sum() <= (1 - _WITHIN) * len(scores):
+        return None, is_outside
+    return ScoreScale(low=scale_low, high=scale_high), is_outside
+
+
+def unusual_note(scores: pl.Series, column: str = "COLUMN") -> str:
+    """Return what is said of SCORES of a COLUMN that are off the scale of nearly all others, which
+    may stand for missing ones; nothing where there are none.
+    """
+    usual_scale, is_outside = unusual_scores(scores)
+    if usual_scale is None:
+        return ""
+    outside = scores.filter(is_outside)
+    example = f"{outside[0]:g}"
+    return (
+        f"nearly all scores are {usual_scale}, {len(outside)} not: {example}; if it means that "
+        f"there is none, leave it out with drop={column}:{example}"
+    )
+
+
 # Names without case and signs under which people have each part.
 _NAMES: Mapping[str, str] = {
     "s1": "sentence1 sentencea text1 texta s1 sent1 question1 q1 premise left phrase1",
@@ -263,6 +293,7 @@ class OwnData:
     rows: int
     labels: Mapping[str, str] = field(default_factory=dict)  # those of the file that are not ours
     scores: ScoreScale | None = None  # the range of the scores
+    unusual: str = ""  # scores that are probably none, in words
     unread: tuple[str, ...] = ()  # columns of the file that are not read
     skipped: Mapping[str, int] = field(default_factory=dict)  # reason with its place → rows
     lists: tuple[str, ...] = ()  # columns of lists, of which each text makes a row
@@ -328,6 +359,7 @@ class OwnData:
         if self.lists:
             findings.append(f"a row for each text of {' and of '.join(self.lists)}")
         findings += [f"left out: {count} {reason}" for reason, count in self.skipped.items()]
+        findings += [self.unusual] * bool(self.unusual)
         if self.unread:
             findings.append(f"not read: {', '.join(self.unread)}")
         details = [
@@ -372,6 +404,11 @@ def _detect(name: str, _size: int, _modified_ns: int) -> OwnData:
     scores = None
     if kind == SCORED and (values := detection.values(columns["score"])).is_finite().all():
         scores = ScoreScale.of(values) if len(values) else None
+    unusual = (
+        unusual_note(detection.values(columns["score"]), columns["score"])
+        if scores is not None
+        else ""
+    )
     if kind != SCORED and (file.scale is not None or file.low_scores):
         raise UsageError(
             f"{file.text!r}: it holds {kind.title}, which have no scores",
@@ -394,6 +431,7 @@ def _detect(name: str, _size: int, _modified_ns: int) -> OwnData:
         rows=rows.height,
         labels=detection.meanings(columns["label"]) if kind == LABELLED else {},
         scores=scores,
+        unusual=unusual,
         unread=tuple(
             name or f"column {number} (without a name)"
             for number, name in enumerate(detection.columns, 1)

@@ -250,7 +250,7 @@ def _reading(
     if tokens < SHORTEST:
         raise MissingError(
             f"{str(folder)!r} reads at most {tokens} tokens of a text: too few for a word",
-            hint=RESTORE_HINT,
+            hint=f"give {SHORTEST} or more" if wishes.max_tokens else RESTORE_HINT,
         )
     case = "lower" if settings.do_lower_case else "kept"
     return Reading(**{"max_tokens": tokens, "prompt": prompt, "case": case, **typed_choices})

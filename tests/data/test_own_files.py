@@ -20,6 +20,7 @@ from embedlab.data.own_files import (
     open_query_file,
 )
 from embedlab.data.table_file import PLACE, number_of, read_rows, sentences
+from embedlab.tasks._similarities import pair_notes
 
 CLASSES = ("entailment", "neutral", "contradiction")
 SHAPES = {
@@ -252,6 +253,16 @@ def test_numbers_have_a_point_or_a_comma_that_is_not_of_thousands() -> None:
     assert numbers == [*VALUES, *[None] * len(NO_NUMBERS)]
     frame = pl.DataFrame({"whole": [1, None], "half": [0.5, -2.0]})
     assert frame.select(number_of("whole"), number_of("half")).rows() == [(1.0, 0.5), (None, -2.0)]
+
+
+def test_scores_off_the_scale_of_nearly_all_others_are_named() -> None:
+    rows = [f"the cat {n} sleeps,the dog {n} sleeps,{99 if n == 3 else n % 6}" for n in range(30)]
+    Path("p.csv").write_text("\n".join(["sentence1,sentence2,rating", *rows]))
+    says = "nearly all scores are from 0 to 5, 1 not: 99"
+    assert says in own_data("p.csv").unusual
+    assert own_data("p.csv").unusual.endswith("drop=rating:99")
+    assert any(says in note for note in pair_notes([open_pair_file("p.csv")]))
+    assert not own_data("p.csv?drop=rating:99").unusual
 
 
 def test_a_stream_of_sentences_is_read_no_further_than_it_is_taken() -> None:

@@ -178,7 +178,8 @@ class CurvePlot(Widget):
             floor_at=self._floor_at,
         )
         if not lines:
-            return faint("nothing recorded")
+            is_blank = not any(len(series.x) for series in self._series)
+            return faint("nothing recorded" if is_blank else "no room")
         return Content("\n").join(joined_runs(line) for line in lines)
 
 
