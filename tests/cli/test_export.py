@@ -46,6 +46,7 @@ def test_a_card_has_the_intervals_of_a_comparison(
     monkeypatch.setattr(
         TransformerEncoder, "encode", lambda *_: pytest.fail("a sentence was encoded")
     )
+    Path("out").mkdir()  # an empty folder is as good as none
     assert embedlab("export", str(tiny_encoder), "out", "--data", "tiny").code == 0
     card = Path("out/README.md").read_text("utf-8")
     assert rows_of(card) == {

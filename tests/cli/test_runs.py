@@ -5,12 +5,10 @@ import json
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from embedlab.runs.store import RunFolder
+from embedlab.runs.store import Holder, RunFolder
 from tests.cli.conftest import Embedlab
 
 
@@ -81,6 +79,15 @@ def test_prune_clears_what_a_killed_removal_left(
     assert answer["pruned"] == ["mine@1"]
     assert answer["freed_bytes"] > 0
     assert not finished_run.path.parent.exists()
+
+
+def test_prune_leaves_a_run_alone_that_a_process_holds(
+    embedlab: Embedlab, finished_run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(RunFolder, "holder", lambda _: Holder(pid=1, host="elsewhere"))
+    answer = embedlab("runs", "prune")
+    assert answer.code == 0
+    assert "left alone: mine@1" in answer.out + answer.err
 
 
 def test_rename_moves_a_run(embedlab: Embedlab, finished_run: RunFolder) -> None:
