@@ -125,12 +125,12 @@ def _python_function(command: str) -> Callable[..., Any]:
 
     @with_hint
     def function(*positional: Any, progress: bool = False, **keywords: Any) -> Any:
-        if len(positional) > len(places):
-            taken_names = f"{function.__name__}() takes {', '.join(places)} by position"
+        if len(positional) > len(by_position):
+            usage = f"{function.__name__}() takes {', '.join(by_position)} by position"
             raise TypeError(
-                f"{taken_names}: name the others, such as {parameters[len(places)].name}="
+                f"{usage}: name the others, such as {parameters[len(by_position)].name}="
             )
-        bound = dict(zip(places, positional, strict=False))
+        bound = dict(zip(by_position, positional, strict=False))
         if repeated := bound.keys() & keywords.keys():
             raise TypeError(f"{min(repeated)} is given twice")
         values_given = {
@@ -169,7 +169,7 @@ def _python_function(command: str) -> Callable[..., Any]:
                 annotation=option.kind,
             )
         )
-    places = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
+    by_position = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
     parameters += [
         parameter("progress", parameter.KEYWORD_ONLY, default=False, annotation=bool),
         parameter("settings", parameter.VAR_KEYWORD, annotation=Any),
@@ -216,8 +216,8 @@ def _value(option: Option, given: Any) -> Any:
         return names
     if option.is_several:
         values = _several_values(option, given)
-        is_needed = option.default is MISSING or name == "tasks"  # none given is the whole suite
-        if not values and is_needed and (given is not None or option.default is MISSING):
+        is_blank_list = name == "tasks" and given is not None  # without tasks= all are scored
+        if not values and (option.default is MISSING or is_blank_list):
             raise UsageError(f"{name} is empty", hint="give one or more")
         return values
     if given is None and option.default is None:

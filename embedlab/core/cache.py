@@ -50,7 +50,7 @@ def cache_folder(chosen: Path) -> Path:
     return chosen if holds_only_cache else chosen / "embedlab"
 
 
-def load_cached(path: Path, load: Callable[[Path], V]) -> V | None:
+def read_cached(path: Path, load: Callable[[Path], V]) -> V | None:
     """Return what LOAD gives of PATH in the cache; None where there is nothing, or it is
     damaged.
     """

@@ -5,17 +5,18 @@ same as nothing shared.
 """
 
 import re
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.core.cache import load_cached
+from embedlab.core.cache import read_cached
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.foreign_files import MIB, refuse_foreign
 from embedlab.core.frame_files import read_table, write_table
@@ -25,7 +26,7 @@ from embedlab.data.words import normalise
 
 CARD = "README.md"
 LARGEST_CARD = 4 * MIB
-TRAINED_BY = "Trained by embedlab from"  # in the card of a run's model
+_TAG = "embedlab"  # in the card of a run's model
 _FRONT_MATTER = re.compile(r"\s*---\n(.*?)\n---[ \t]*(?:\n|$)", re.DOTALL)
 FEWEST_WORDS = 5  # of a sentence that counts as nearly read: one word of fewer says too much
 # The datasets with the text of a corpus; how cards name it, in lower case and without its owner.
@@ -85,35 +86,37 @@ def card_corpora(folder: Path) -> tuple[str, ...]:
     """Return the corpora that the card in the model FOLDER lists under `datasets`; none where there
     is no card, or it lists none.
     """
-    path = folder / CARD
-    if not path.is_file():
-        return ()
-    status = path.stat()
-    return _listed(path.resolve(), status.st_size, status.st_mtime_ns)
+    return _card_list(folder, "datasets")
 
 
 def is_trained_here(folder: Path) -> bool:
     """Return whether the card of the model in FOLDER says that a run of embedlab trained it."""
-    card = folder / CARD
-    if not card.is_file() or card.stat().st_size > LARGEST_CARD:
-        return False
-    return f"\n{TRAINED_BY} " in card.read_text(encoding="utf-8", errors="replace")
+    return _TAG in _card_list(folder, "tags")
+
+
+def _card_list(folder: Path, key: str) -> tuple[str, ...]:
+    """Return the texts under KEY in the card of the model in FOLDER, each once."""
+    path = folder / CARD
+    if not path.is_file():
+        return ()
+    status = path.stat()
+    stated = _front_matter(path.resolve(), status.st_size, status.st_mtime_ns).get(key)
+    listed = stated if isinstance(stated, list) else [stated] if stated else []
+    return tuple(dict.fromkeys(map(str, listed)))
 
 
 @lru_cache(maxsize=64)  # a comparison asks several times
-def _listed(path: Path, _size: int, _changed_ns: int) -> tuple[str, ...]:
+def _front_matter(path: Path, _size: int, _changed_ns: int) -> Mapping[str, Any]:
+    """Return the data at the head of a card; nothing of one that is damaged."""
     import yaml  # a tenth of a second quicker than huggingface_hub, whose cards it reads
 
     try:
         refuse_foreign(path, limit=LARGEST_CARD)
-        front_matter = _FRONT_MATTER.match(path.read_text("utf-8-sig"))
-        stated_names = (
-            (yaml.safe_load(front_matter[1]) or {}).get("datasets") or () if front_matter else ()
-        )
-    except Exception:  # a damaged card can be any error of its parser
-        return ()
-    names = [stated_names] if isinstance(stated_names, str) else stated_names
-    return tuple(dict.fromkeys(map(str, names)))
+        found = _FRONT_MATTER.match(path.read_text("utf-8-sig"))
+        values = yaml.safe_load(found[1]) if found else {}
+    except Exception:  # any error of its parser
+        return {}
+    return values if isinstance(values, dict) else {}
 
 
 def open_stated(names: Sequence[str], source: Source, cache: Path) -> list[StatedCorpus]:
@@ -135,7 +138,7 @@ def _open_corpus(name: str, source: Source, cache: Path) -> StatedCorpus:
                 continue
             key = sha256(repr((dataset_name, sorted(hashes.items()))).encode()).hexdigest()[:16]
             path = cache / f"{key}.parquet"
-            if (text := load_cached(path, _read_text)) is None:
+            if (text := read_cached(path, _read_text)) is None:
                 frame = source.open_split(chosen, TRAIN).frame
                 text = len(frame), KnownText.of([frame])
                 _write_text(path, *text)

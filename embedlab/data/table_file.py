@@ -162,8 +162,8 @@ def _csv_rows(path: Path) -> list[tuple[int, list[str]]]:
 
 
 def _quoted_rows(path: Path, text: str, separator: str) -> list[tuple[int, list[str]]]:
-    """Return the rows of a TEXT with quoted fields; what cannot be read with doubled quotes may
-    have escaped ones, as R writes them.
+    """Return the rows of a TEXT with quoted fields, also where blanks come before a quote; what
+    cannot be read with doubled quotes may have escaped ones, as R writes them.
     """
     try:
         rows = list(csv_rows(path, text, separator))
@@ -171,7 +171,10 @@ def _quoted_rows(path: Path, text: str, separator: str) -> list[tuple[int, list[
         if _ESCAPED not in text:
             raise
         return list(csv_rows(path, text.replace(_ESCAPED, '""'), separator))
-    if any(_LATE_QUOTE.match(field) for _, row in rows for field in row):
+    has_late_quotes = re.search(rf'{re.escape(separator)} +"', text) and any(
+        _LATE_QUOTE.match(field) for _, row in rows for field in row
+    )
+    if has_late_quotes:
         with suppress(MissingError):
             return list(csv_rows(path, text, separator, skips_blanks=True))
     return rows

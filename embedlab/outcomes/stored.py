@@ -17,7 +17,7 @@ from embedlab.analysis.near_duplicates import (
     near_duplicates,
     similar_pairs,
 )
-from embedlab.core.cache import load_cached
+from embedlab.core.cache import read_cached
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.frame_files import read_table, write_table
 from embedlab.outcomes.frame import ROWS, Block, Outcomes
@@ -57,7 +57,7 @@ def stored_links(sentences: pl.Series, cache: Path) -> Links:
     path = cache / "similar-sentences" / f"{links_key(sentences)}.parquet"
 
     def find() -> Links:
-        links = load_cached(path, lambda path: _read_links(path, len(sentences)))
+        links = read_cached(path, lambda path: _read_links(path, len(sentences)))
         if links is None:
             links = similar_pairs(sentences)
             columns = {name: getattr(links, name) for name in _SCHEMA}

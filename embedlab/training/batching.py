@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from transformers import PreTrainedTokenizerFast
 
-from embedlab.core.cache import TOKENS, load_cached
+from embedlab.core.cache import TOKENS, read_cached
 from embedlab.core.disk import check_folder, sealed_folder, sole_writer
 from embedlab.core.errors import MissingError
 from embedlab.core.frame_files import map_array
@@ -317,12 +317,12 @@ def stored_tokens(
         return tokenise_in_parts(encoder, sentences, progress)
     path = cache / TOKENS / token_key(encoder.tokenizer, encoder.usage.reading, sentences)
     with suppress(OSError, MissingError), sole_writer(path):
-        if (token_rows := load_cached(path, lambda path: _read(path, len(sentences)))) is not None:
+        if (token_rows := read_cached(path, lambda path: _read(path, len(sentences)))) is not None:
             return token_rows
         tokens = tokenise_in_parts(encoder, sentences, progress)
         with suppress(OSError, MissingError):
             _write(path, tokens)
-        return load_cached(path, lambda path: _read(path, len(sentences))) or tokens
+        return read_cached(path, lambda path: _read(path, len(sentences))) or tokens
     return tokenise_in_parts(encoder, sentences, progress)
 
 

@@ -35,7 +35,6 @@ from embedlab.core.session import ProgressCallback
 from embedlab.data.dataset import DatasetState
 from embedlab.data.overlaps import KnownText
 from embedlab.data.source import Source
-from embedlab.data.stated_corpora import TRAINED_BY
 from embedlab.encoders.checkpoint import Lora, save_model
 from embedlab.encoders.device import Machine, restore_random
 from embedlab.encoders.loading import load_trainable
@@ -573,7 +572,7 @@ tags: [sentence-transformers, embedlab]
 
 {recipe.summary}
 
-{TRAINED_BY} `{recipe.encoder.model}` with seed {seed}{shortened}.
+Trained by embedlab from `{recipe.encoder.model}` with seed {seed}{shortened}.
 Pooling `{recipe.encoder.pooling}`, at most {recipe.encoder.max_tokens} tokens{normalised}.
 
 Data:

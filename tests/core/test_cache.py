@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.core.cache import TAG, cache_entries, cache_folder, load_cached, trim
+from embedlab.core.cache import TAG, cache_entries, cache_folder, read_cached, trim
 from embedlab.core.disk import read_sealed_json, write_json
 
 KEYS = [f"{number:016x}" for number in range(6)]
@@ -31,7 +31,7 @@ def fill(cache: Path) -> None:
 
 def test_the_least_recently_used_goes_first_and_scores_stay(tmp_path: Path) -> None:
     fill(tmp_path)
-    load_cached(tmp_path / "embeddings" / KEYS[0], lambda path: path)  # used now
+    read_cached(tmp_path / "embeddings" / KEYS[0], lambda path: path)  # used now
     trim(tmp_path, limit_bytes=2500)
     assert {entry.name.split(".")[0] for entry in cache_entries(tmp_path)} == {
         KEYS[number] for number in (0, 3, 4, 5)
@@ -54,11 +54,11 @@ def test_a_link_in_the_cache_is_deleted_and_not_followed(tmp_path: Path) -> None
 
 def test_what_is_absent_or_damaged_is_a_miss(tmp_path: Path) -> None:
     path = tmp_path / "entry.json"
-    assert load_cached(path, lambda path: read_sealed_json(path, hint="")) is None
+    assert read_cached(path, lambda path: read_sealed_json(path, hint="")) is None
     write_json(path, {"a": 1})
-    assert load_cached(path, lambda path: read_sealed_json(path, hint="")) == {"a": 1}
+    assert read_cached(path, lambda path: read_sealed_json(path, hint="")) == {"a": 1}
     path.write_text(path.read_text().replace("1", "2", 1))
-    assert load_cached(path, lambda path: read_sealed_json(path, hint="")) is None
+    assert read_cached(path, lambda path: read_sealed_json(path, hint="")) is None
 
 
 @pytest.mark.parametrize(

@@ -194,7 +194,7 @@ def test_a_copy_of_a_runs_model_alone_does_not_say_that_it_read_nothing(
     (copied / "embedlab.json").write_text(statement)
     spec = ModelSpec(name="copied", kind="folder", location=str(copied))
     assert not is_text_uncounted(spec)
-    (copied / "README.md").write_text("# a\n\nTrained by embedlab from `x` with seed 1.\n")
+    (copied / "README.md").write_text("---\ntags: [sentence-transformers, embedlab]\n---\n# a\n")
     assert is_text_uncounted(spec)
 
 

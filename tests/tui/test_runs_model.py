@@ -20,7 +20,7 @@ from embedlab.tui.runs.detail import config_text, differences, facts, log_tail
 from embedlab.tui.runs.model import (
     Entry,
     RunFollower,
-    SeedSpread,
+    ScoreSpread,
     short_number,
 )
 from tests.tui.world import make_run
@@ -93,9 +93,9 @@ def test_progress_counts_scoring(settings: Settings) -> None:
 
 
 def test_a_spread_says_deviation_or_interval() -> None:
-    assert SeedSpread(values=(1.0, 3.0)).text == "2.00 ± 1.41"
-    assert SeedSpread(values=(2.0,), low=1.5, high=2.5).text == "2.00 [1.5, 2.5]"
-    assert SeedSpread(values=(2.0,)).text == "2.00"
+    assert ScoreSpread(values=(1.0, 3.0)).text == "2.00 ± 1.41"
+    assert ScoreSpread(values=(2.0,), low=1.5, high=2.5).text == "2.00 [1.5, 2.5]"
+    assert ScoreSpread(values=(2.0,)).text == "2.00"
 
 
 def test_curves_hold_the_load_and_forget_what_a_resumed_run_repeats(settings: Settings) -> None:

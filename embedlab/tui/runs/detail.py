@@ -16,7 +16,7 @@ from embedlab.models.catalog import resolve
 from embedlab.runs.environment import Environment
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.store import RunFolder
-from embedlab.tui.runs.model import Entry, SeedSpread, Training, main_scores
+from embedlab.tui.runs.model import Entry, ScoreSpread, Training, main_scores
 
 _LOG_BYTES, _LOG_LINES = 65_536, 400
 _FACTS = ("device", "precision", "threads", "host", "commit", "embedlab", "python")
@@ -30,7 +30,7 @@ class ResultRow:
     name: str
     metric: str
     items: int
-    spread: SeedSpread
+    spread: ScoreSpread
     is_average: bool
 
 
@@ -88,7 +88,7 @@ def result_rows(entry: Entry) -> list[ResultRow]:
                     name=name,
                     metric=first_score.metric,
                     items=first_score.items,
-                    spread=SeedSpread(values=values, low=low, high=high),
+                    spread=ScoreSpread(values=values, low=low, high=high),
                     is_average=first_score.by == "average",
                 )
             )

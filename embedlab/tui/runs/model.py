@@ -42,7 +42,7 @@ Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeedSpread:
+class ScoreSpread:
     """A number of one or more seeds."""
 
     values: tuple[float, ...]
@@ -169,14 +169,14 @@ class Entry:
         return max((training.status.last_s or 0.0 for training in self.trainings), default=0.0)
 
     @property
-    def dev(self) -> SeedSpread | None:
+    def dev(self) -> ScoreSpread | None:
         """The dev score; of a grid the best cell's."""
         return self._spread(
             lambda training: training.status.dev.score if training.status.dev else None
         )
 
     @property
-    def score(self) -> SeedSpread | None:
+    def score(self) -> ScoreSpread | None:
         """The final score; of a grid that of the cell with the best dev score."""
         spread = self._spread(
             lambda training: (
@@ -205,7 +205,7 @@ class Entry:
         hidden_line = [f"and {len(lines) - 3} more"] if len(lines) > 3 else []
         return "\n".join([*lines[:3], *hidden_line]) or self.reason
 
-    def _spread(self, number: Callable[[Training], float | None]) -> SeedSpread | None:
+    def _spread(self, number: Callable[[Training], float | None]) -> ScoreSpread | None:
         groups: dict[str, list[float]] = {}
         for training in self.trainings:
             value = number(training)
@@ -214,9 +214,9 @@ class Entry:
         if not groups:
             return None
         if self.kind != "grid":
-            return SeedSpread(values=tuple(next(iter(groups.values()))))
+            return ScoreSpread(values=tuple(next(iter(groups.values()))))
         best_run = self._best_run()
-        return SeedSpread(values=tuple(groups.get(best_run, max(groups.values(), key=fmean))))
+        return ScoreSpread(values=tuple(groups.get(best_run, max(groups.values(), key=fmean))))
 
     @property
     def seeds(self) -> Sequence[Training]:
