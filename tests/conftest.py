@@ -4,8 +4,10 @@ when they are there.
 
 import functools
 import gc
+import importlib
 import itertools
 import os
+import pkgutil
 import signal
 import sys
 from collections.abc import Iterator
@@ -38,10 +40,17 @@ os.environ |= {
 import pytest
 import typer.main
 
+import embedlab.commands
+
 pytest_plugins = ["tests.encoders.fixtures"]  # small encoders, for tests of every folder
 
 # A process builds the commands once; here one process calls the program a thousand times.
 typer.main.get_command = functools.cache(typer.main.get_command)
+
+# A command's file that is first imported while a test has replaced a function would keep what it
+# was replaced by for all later tests of the process.
+for module in pkgutil.iter_modules(embedlab.commands.__path__, "embedlab.commands."):
+    importlib.import_module(module.name)
 
 # A process started in the background or by nohup ignores these, as its children do: tests that send
 # them would wait in vain.

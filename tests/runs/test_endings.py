@@ -32,8 +32,8 @@ def test_a_bug_reports_its_exception(tmp_path: Path, monkeypatch: pytest.MonkeyP
         raise ZeroDivisionError("division by zero")
 
     monkeypatch.setenv("EMBEDLAB_ERRORS_TO", str(tmp_path / "errors.jsonl"))
-    monkeypatch.setattr("embedlab.core.names.recipe_names", break_down)
-    assert main(["recipes", "snli-cee"]) == 1
+    monkeypatch.setattr("embedlab.commands.recipes.recipe_names", break_down)
+    assert main(["recipes"]) == 1
     failed = failure_after(tmp_path / "errors.jsonl", 0)
     assert failed is not None
     assert failed.message == "unforeseen: ZeroDivisionError: division by zero"
