@@ -89,7 +89,7 @@ def _cell(value: Value | TableCell, text: str) -> str:
     """Return a cell: the best of its row bold, letters raised."""
     if not isinstance(value, TableCell):
         return _escape(text)
-    escaped = _escape(text.removesuffix(value.raised).rstrip() if value.raised else text)
+    escaped = _escape(text.removesuffix(value.raised))
     if value.is_best:
         escaped = rf"\textbf{{{escaped}}}"
     return rf"{escaped}\textsuperscript{{{_escape(value.raised)}}}" if value.raised else escaped
