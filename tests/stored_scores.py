@@ -32,7 +32,7 @@ def outcomes(dataset: str, items: pl.DataFrame, **facts: Any) -> StoredOutcomes:
     return StoredOutcomes(dataset=dataset, items=items, **known, **usual | facts)
 
 
-def finish_run(cell: Cell, *, dev: float | None = None) -> None:
+def finish_run(cell: Cell, *, dev: float | None = None, flaw: str = "") -> None:
     """Write the recipe and the events of a training of CELL that has ended."""
     run = cell.run
     run.recipe_file.unlink(missing_ok=True)  # of the program that stands in for trainings
@@ -43,4 +43,4 @@ def finish_run(cell: Cell, *, dev: float | None = None) -> None:
     with EventLog(run.events_file) as log:
         if dev is not None:
             log.append(Dev(step=1, score=dev))
-        log.append(Finished(step=1))
+        log.append(Finished(step=1, flaw=flaw))

@@ -24,6 +24,7 @@ REFUSALS = [
     ("compare dice --threads 0", 2, "'--threads': must be at least 1"),
     ("pairs dice --limit many", 2, "'--limit': must be an integer"),
     ("evaluate a/b --metric kendall", 2, "'kendall' is not one of 'spearman', 'pearson'"),
+    ("score '-5 degrees' cold --model dice -q", 2, "score --model dice -q -- '-5 degrees' cold\n"),
     ("recipes --json --format csv", 2, "--format csv and --json exclude each other"),
     ("compare dice --format markdown --latex", 2, "--format markdown and --latex exclude"),
     ("compare dice dice", 2, "model 'dice' is named twice"),

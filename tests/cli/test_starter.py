@@ -3,6 +3,7 @@ kinds.
 """
 
 from collections.abc import Callable
+from pathlib import Path
 
 from tests.cli.conftest import Answer
 
@@ -23,6 +24,9 @@ def test_models_of_packages_are_listed_and_what_an_extra_installs_is_not_fetched
     listed = {row["name"]: row for row in embedlab("models", "ls", "--json").rows}
     assert listed.keys() == {"minilm", "mpnet", "wordllama"}
     assert listed["minilm"]["state"] == "installed"
+    for name, file in (("minilm", "config.json"), ("wordllama", "")):
+        assert Path(listed[name]["place"], file).is_file()
+    assert listed["mpnet"]["place"] is None
     assert listed["mpnet"]["get"] == "embedlab models get all-mpnet-base-v2"
     answer = embedlab("models", "get", "minilm")
     assert answer.code == 2

@@ -80,7 +80,7 @@ def circumstances() -> Environment:
         device="cpu",
         precision="float32",
         threads=1,
-        data=[{"name": "snli", "rows": 3, "partial": True}],
+        data=[{"name": "snli", "rows": 3, "partial": True}, {"name": "sick-r", "rows": 9}],
     )
 
 

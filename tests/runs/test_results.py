@@ -40,6 +40,7 @@ def test_rows_of_one_number_of_one_model_are_read_and_average_is_by_dataset(tmp_
 def test_keys_are_of_one_number_as_far_as_both_say() -> None:
     key = ScoreKey(by="dataset", slice="mrpc", metric="f1", setting="exact", split="test")
     assert key.is_of(ScoreKey(by="dataset", slice="mrpc", metric="f1", setting=""))
+    assert key == replace(key, task="glue", typed="here/mrpc")
     for other in (
         {"setting": "literature"},
         {"split": "dev"},
@@ -64,7 +65,8 @@ def test_test_items_are_counted_where_a_dataset_has_dev_scores_too() -> None:
     test = score("mr", 0.5, split="test")
     dev = replace(test, split="dev", items=5)
     for scores in ((test, dev), (dev, test)):
-        assert evaluation("transfer", *scores).signature.n == ("9",)
+        source = replace(test, by="source", slice="reviews", items=4)  # of the same items
+        assert evaluation("transfer", *scores, source).signature.n == ("9",)
 
 
 def test_a_file_of_the_users_own_is_named_without_its_folder_unless_two_have_its_name(

@@ -21,8 +21,10 @@ from embedlab.tui.runs.model import (
     Entry,
     RunFollower,
     ScoreSpread,
+    main_scores,
     short_number,
 )
+from tests.stored_scores import evaluation, score
 from tests.tui.world import make_run
 
 
@@ -90,6 +92,15 @@ def test_progress_counts_scoring(settings: Settings) -> None:
     assert shares[0] == 0.75
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
+
+
+def test_a_run_shows_test_scores_by_one_measure_and_one_setting() -> None:
+    test = score("mr", 0.7, "accuracy", setting="exact", split="test")
+    shown = evaluation("transfer", replace(test, split="dev"), test, replace(test, by="source"))
+    assert main_scores(shown) == [test]
+    spearman = score("sts12", 0.5)
+    others = [replace(spearman, metric="pearson"), replace(spearman, setting="mean")]
+    assert main_scores(evaluation("sts", *others, spearman)) == [spearman]
 
 
 def test_a_spread_says_deviation_or_interval() -> None:
