@@ -20,21 +20,20 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.analysis.comparison import SIGNIFICANT
-from embedlab.analysis.evidence import contrast_evidence, member_columns
+from embedlab.analysis.evidence import member_columns
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.power import smallest_difference
 from embedlab.analysis.seed_tests import benjamini_hochberg
 from embedlab.analysis.weighing import Weighed
+from embedlab.comparison.in_common import Rows
 from embedlab.comparison.uneven import (
     Kind,
     KindDifference,
     MeasuredKind,
-    NamedParts,
     kind_differences,
     measured_kinds,
-    named_parts,
+    property_kinds,
 )
-from embedlab.outcomes.frame import ItemSlice
 from embedlab.outcomes.grouping import FIFTHS
 from embedlab.outcomes.property import all_properties
 
@@ -59,50 +58,6 @@ _SAME = 0.8
 _LEAST_HALF = 0.25  # of the items
 _SMALLEST = 1e-300
 _REPORTED_EVERY = 16  # combinations
-
-Rows = NDArray[np.bool_]  # (rows,) of the frame
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Combination:
-    """The items that have one value of each of two properties."""
-
-    by: str  # "negation + words"
-    value: str  # "one + third 3"
-    title: str
-    holds: Rows
-    applies: Rows  # which have both properties
-    blocks: tuple[int, ...]  # that have enough items with it and without it in both halves
-
-    def kind(self, outcomes: Outcomes, half: Rows) -> Kind:
-        """Return its items within a half, and the others there."""
-        parts, other_parts = [], []
-        for block in self.blocks:
-            rows = outcomes.rows_of(block)
-            applicable = rows[(self.applies & half)[rows]]
-            name = f"{outcomes.blocks[block].dataset}/{self.by}={self.value}"
-            parts.append(
-                ItemSlice(
-                    block=block, key=name, title=self.title, rows=applicable[self.holds[applicable]]
-                )
-            )
-            other_parts.append(
-                ItemSlice(
-                    block=block,
-                    key=f"{name}/others",
-                    title=self.title,
-                    rows=applicable[~self.holds[applicable]],
-                )
-            )
-        datasets = tuple(outcomes.blocks[block].dataset for block in self.blocks)
-        return Kind(
-            by=self.by,
-            value=self.value,
-            title=self.title,
-            datasets=datasets,
-            parts=tuple(parts),
-            others=tuple(other_parts),
-        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -268,74 +223,37 @@ def _choose_members(model: ModelColumns, positions: Sequence[int]) -> ModelColum
     return replace(model, members=members, seeds=seeds, runs=runs)
 
 
-def all_combinations(outcomes: Outcomes, halves: Halves) -> list[Combination]:
+def all_combinations(outcomes: Outcomes, halves: Halves) -> list[Kind]:
     """Return the combinations of two properties that have FEWEST_OF_HALF items, and as many others,
     in both halves of a dataset.
 
     One that is nearly all of the items with one of its two values is left out: it says no more than
     that value.
     """
-    values = [*_values(outcomes)]
-    counts = [_Counts(outcomes, half) for half in (halves.search, halves.test)]
     among = halves.search | halves.test
-    pairs = []
+    values = [kind.among(among) for kind in _values(outcomes)]
+    found = []
     for first, second in combinations(values, 2):
         if first.by == second.by:
             continue
-        holds, applies = first.holds & second.holds & among, first.applies & second.applies & among
-        count = np.count_nonzero(holds)
-        if (
-            count < 2 * FEWEST_OF_HALF
-            or count
-            > min(np.count_nonzero(side.holds & among) for side in (first, second)) - FEWEST_OF_HALF
-        ):
+        holds = first.holds & second.holds
+        rarer = min(np.count_nonzero(kind.holds) for kind in (first, second))
+        if not 2 * FEWEST_OF_HALF <= np.count_nonzero(holds) <= rarer - FEWEST_OF_HALF:
             continue
-        has_enough = np.logical_and.reduce(
-            [
-                count.of(mask) >= FEWEST_OF_HALF
-                for count in counts
-                for mask in (holds, applies & ~holds)
-            ]
+        combination = Kind(
+            by=f"{first.by} + {second.by}",
+            value=f"{first.value} + {second.value}",
+            title=f"{first.title} and {second.title}",
+            name=f"{first.by} + {second.by}={first.value} + {second.value}",
+            holds=holds,
+            applies=first.applies & second.applies,
+            datasets={},
         )
-        if has_enough.any():
-            pairs.append(
-                Combination(
-                    by=f"{first.by} + {second.by}",
-                    value=f"{first.value} + {second.value}",
-                    title=f"{first.title} and {second.title}",
-                    holds=holds,
-                    applies=applies,
-                    blocks=tuple(np.flatnonzero(has_enough).tolist()),
-                )
-            )
-    return pairs
+        found.append(combination.where_enough(outcomes, FEWEST_OF_HALF, halves.search, halves.test))
+    return [combination for combination in found if combination.datasets]
 
 
-class _Counts:
-    """How many rows of a half each block has."""
-
-    def __init__(self, outcomes: Outcomes, half: Rows) -> None:
-        self._rows = np.flatnonzero(half)
-        self._blocks, self._count = (
-            outcomes.block_of_rows[self._rows].astype(np.intp),
-            len(outcomes.blocks),
-        )
-
-    def of(self, holds: Rows) -> NDArray[np.intp]:
-        """Return the number of rows that something HOLDS of; (blocks,)."""
-        return np.bincount(self._blocks[holds[self._rows]], minlength=self._count)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Value:
-    by: str
-    value: str
-    title: str
-    holds: Rows
-    applies: Rows
-
-
-def _values(outcomes: Outcomes) -> Iterator[_Value]:
+def _values(outcomes: Outcomes) -> Iterator[Kind]:
     """Yield each value of each property; of a number the fifths up to each cut between them, and
     those above it.
     """
@@ -343,45 +261,22 @@ def _values(outcomes: Outcomes) -> Iterator[_Value]:
         values = by.values(outcomes)
         if values.null_count() == len(values):
             continue
-        applies = values.is_not_null().to_numpy()
-        holdings = [
-            (value_parts, _rows_with_value(value_parts, len(applies)))
-            for value_parts in named_parts(outcomes, by, values)
-        ]
+        kinds = [*property_kinds(outcomes, by, values)]
         if by.kind == "name":
-            yield from (
-                _Value(
-                    by=by.name,
-                    value=named_value.value,
-                    title=named_value.title,
-                    holds=holds,
-                    applies=applies,
-                )
-                for named_value, holds in holdings
-            )
+            yield from kinds
             continue
-        number = np.zeros(len(applies), dtype=np.intp)
-        for fifth, holds in holdings:
-            number[holds] = int(fifth.value.rpartition(" ")[2])
-        for first, last in [
-            *((1, cut) for cut in range(1, FIFTHS)),
-            *((cut + 1, FIFTHS) for cut in range(1, FIFTHS)),
-        ]:
-            holds = applies & (number >= first) & (number <= last)
+        number = np.zeros(len(values), dtype=np.intp)
+        for fifth in kinds:
+            number[fifth.holds] = int(fifth.value.rpartition(" ")[2])
+        cuts = range(1, FIFTHS)
+        for first, last in [*((1, cut) for cut in cuts), *((cut + 1, FIFTHS) for cut in cuts)]:
             value = f"fifth {first}" if first == last else f"fifths {first}–{last}"
-            yield _Value(
-                by=by.name,
+            yield replace(
+                kinds[0],
                 value=value,
                 title=f"{by.title or by.name} ({value})",
-                holds=holds,
-                applies=applies,
+                holds=(number >= first) & (number <= last),
             )
-
-
-def _rows_with_value(named: NamedParts, rows: int) -> Rows:
-    holds = np.zeros(rows, dtype=bool)
-    holds[np.concatenate([part.rows for part in named.parts])] = True
-    return holds
 
 
 class SearchedContrasts:
@@ -393,13 +288,13 @@ class SearchedContrasts:
         self,
         outcomes: Outcomes,
         members: Sequence[str],
-        candidates: Sequence[Combination],
+        candidates: Sequence[Kind],
         half: Rows,
         progress: ProgressCallback | None = None,
     ) -> None:
         """Measure the CANDIDATES on one HALF of the rows; what PROGRESS raises ends that."""
-        self.found, self.members = list(candidates), list(members)
-        blocks = sorted({block for combination in candidates for block in combination.blocks})
+        self.found, self.members, self.half = list(candidates), list(members), half
+        blocks = sorted({block for combination in candidates for block in combination.datasets})
         self._rows = {
             block: outcomes.rows_of(block)[half[outcomes.rows_of(block)]] for block in blocks
         }
@@ -423,21 +318,12 @@ class SearchedContrasts:
             ):
                 progress(number + 1, len(candidates))
 
-    def sides(self, combination: Combination) -> tuple[Rows, Rows]:
-        """Return which rows of the half a combination has, and which are beside it; (rows of the
-        frame,) each.
-        """
-        applies = np.zeros(len(combination.applies), dtype=bool)
-        for block in combination.blocks:
-            applies[self._rows[block]] = combination.applies[self._rows[block]]
-        return applies & combination.holds, applies & ~combination.holds
-
-    def _contrast(self, combination: Combination) -> Floats:
+    def _contrast(self, combination: Kind) -> Floats:
         """Return each member's score on a combination minus that on the others, in the mean over
         datasets.
         """
         leads = []
-        for block in combination.blocks:
+        for block in combination.datasets:
             rows, score_without = self._rows[block], self._without[block]
             applies, holds = combination.applies[rows], combination.holds[rows]
             leads.append(score_without(~(applies & holds)) - score_without(holds | ~applies))
@@ -476,9 +362,9 @@ class SearchedContrasts:
         items = np.array([self._variance(combination, item_variance) for combination in self.found])
         return contrast, contrast / np.sqrt(items + seeds + _SMALLEST)
 
-    def _variance(self, combination: Combination, item_variance: Mapping[int, float]) -> float:
+    def _variance(self, combination: Kind, item_variance: Mapping[int, float]) -> float:
         variance = 0.0
-        for block in combination.blocks:
+        for block in combination.datasets:
             rows = self._rows[block]
             applies, holds = combination.applies[rows], combination.holds[rows]
             count, other_count = (
@@ -486,23 +372,24 @@ class SearchedContrasts:
                 np.count_nonzero(applies & ~holds),
             )
             variance += item_variance[block] * (1 / count + 1 / other_count)
-        return variance / len(combination.blocks) ** 2
+        return variance / len(combination.datasets) ** 2
 
 
 def most_certain(
     searched: SearchedContrasts, models: Sequence[ModelColumns], count: int = TESTED
-) -> list[tuple[Combination, float]]:
+) -> list[tuple[Kind, float]]:
     """Return the COUNT combinations with the surest contrasts of two models, and these; of those
     that say the same the surest alone.
     """
     contrast, distance = searched.contrasts(models)
-    chosen: list[tuple[Combination, float]] = []
+    chosen: list[tuple[Kind, float]] = []
     sides: list[tuple[Rows, Rows]] = []
     for index in np.argsort(-np.abs(np.nan_to_num(distance)), kind="stable").tolist():
         combination = searched.found[index]
         if len(chosen) == count or not distance[index]:
             break
-        both_sides = searched.sides(combination)
+        in_half = combination.among(searched.half)
+        both_sides = in_half.holds, in_half.others
         if not np.isnan(distance[index]) and not any(
             _say_the_same(both_sides, chosen_sides) for chosen_sides in sides
         ):
@@ -526,7 +413,7 @@ def _are_same(first: Rows, second: Rows) -> bool:
 
 
 def confirm_combinations(
-    outcomes: Outcomes, halves: Halves, chosen: Sequence[tuple[Combination, float]]
+    outcomes: Outcomes, halves: Halves, chosen: Sequence[tuple[Kind, float]]
 ) -> list[Tested]:
     """Return the CHOSEN combinations tested on the half of the test, the surest first.
 
@@ -539,7 +426,7 @@ def confirm_combinations(
     kinds = measured_kinds(
         outcomes,
         member_columns(models),
-        [combination.kind(outcomes, halves.test) for combination, _ in chosen],
+        [combination.among(halves.test) for combination, _ in chosen],
     )
     tests = [
         _test_combination(
@@ -563,12 +450,7 @@ def _test_combination(
     reach: Reach,
     tests: int,
 ) -> Tested:
-    contrast = Weighed(
-        contrast_evidence(
-            measured.kind_evidence.key, measured.kind_evidence, measured.other_evidence
-        ),
-        models,
-    )
+    contrast = Weighed(measured.contrast, models)
     first, second = (contrast.means[model.name] for model in models)
     ((pair, p),) = contrast.p.items()
     return Tested(

@@ -88,7 +88,7 @@ def explain_difference(
     among = (
         sides.scored_by_both if selection is None else sides.scored_by_both & selection.is_selected
     )
-    facts = [*_kind_facts(kinds, len(among)), *_errors_too_high(sides, [first.name, second.name])]
+    facts = [*kinds, *_errors_too_high(sides, [first.name, second.name])]
     return DifferenceExplanation(
         first=first.name,
         second=second.name,
@@ -161,16 +161,6 @@ def _explain_side(
         words=tuple(find_common_words(outcomes, is_on_side, among)) if is_many else (),
         typical=tuple(typical(sides, is_on_side, topics, examples)),
     )
-
-
-def _kind_facts(kinds: Sequence[Kind], rows: int) -> list[Fact]:
-    facts = []
-    for kind in kinds:
-        holds, applies = np.zeros(rows, dtype=bool), np.zeros(rows, dtype=bool)
-        holds[kind.rows] = True
-        applies[kind.rows] = applies[kind.other_rows] = True
-        facts.append(Fact(by=kind.by, title=kind.title, holds=holds, applies=applies))
-    return facts
 
 
 def _errors_too_high(sides: Sides, names: Sequence[str]) -> list[Fact]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from embedlab.analysis.comparison import ComparedSlice, Difference, compare_evidence
 from embedlab.analysis.evidence import Evidence, average_evidence, contrast_evidence, member_columns
 from embedlab.comparison.evidence import outcome_evidence
+from embedlab.comparison.in_common import Fact, Rows
 from embedlab.core.errors import UsageError
 from embedlab.outcomes.frame import ItemSlice
 from embedlab.outcomes.grouping import cut_by_values, quantile_name
@@ -32,27 +33,52 @@ MIRRORED = 0.99
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Kind:
-    """The items with one value of a property, in every dataset that has them, beside the others
-    that have the property.
+class Kind(Fact):
+    """The items with one value of a property, or with one of each of two, beside the others that
+    have the property.
     """
 
-    by: str
     value: str  # "one", "fifth 1", "headlines"
-    title: str
-    datasets: tuple[str, ...]
-    parts: tuple[ItemSlice, ...]  # one a dataset
-    others: tuple[ItemSlice, ...]
+    name: str  # of its slices, behind the dataset: "negation=one", "fifth-1", "headlines"
+    datasets: Mapping[int, str]  # those that count, by the place of their block
 
     @property
     def rows(self) -> NDArray[np.intp]:
         """The rows of the frame."""
-        return np.concatenate([part.rows for part in self.parts])
+        return np.flatnonzero(self.holds)
 
     @property
-    def other_rows(self) -> NDArray[np.intp]:
-        """The rows of the same datasets with another value."""
-        return np.concatenate([other.rows for other in self.others])
+    def others(self) -> Rows:
+        """Which rows have another value; (rows,) of the frame."""
+        return self.applies & ~self.holds
+
+    def among(self, rows: Rows) -> Kind:
+        """Return the items of the kind, and the others, that are among some ROWS."""
+        return replace(self, holds=self.holds & rows, applies=self.applies & rows)
+
+    def where_enough(self, outcomes: Outcomes, fewest: int, *samples: Rows) -> Kind:
+        """Return the kind in the datasets that have FEWEST items of it, and as many others, in each
+        of SAMPLES of the rows.
+        """
+        masks = [side & sample for side in (self.holds, self.others) for sample in samples]
+        is_enough = np.min([outcomes.count_by_block(mask) for mask in masks], axis=0) >= fewest
+        datasets = {
+            block: outcomes.blocks[block].dataset for block in np.flatnonzero(is_enough).tolist()
+        }
+        return replace(self.among(is_enough[outcomes.block_of_rows]), datasets=datasets)
+
+    def slices(self, outcomes: Outcomes, *, of_others: bool) -> list[ItemSlice]:
+        """Return its items in each dataset, or the others there."""
+        holds, ending = (self.others, "/others") if of_others else (self.holds, "")
+        return [
+            ItemSlice(
+                block=block,
+                key=f"{dataset}/{self.name}{ending}",
+                title=self.title,
+                rows=np.flatnonzero(holds & (outcomes.block_of_rows == block)),
+            )
+            for block, dataset in self.datasets.items()
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,10 +103,14 @@ def item_kinds(outcomes: Outcomes, selection: ItemSelection | None = None) -> li
     A dataset counts where FEWEST items are of the kind and as many are not. Fifths are of whole
     datasets. Of two kinds of which each is all that the other is not, there is the rarer alone.
     """
+    among = np.ones(len(outcomes.rows), dtype=bool) if selection is None else selection.is_selected
     all_kinds: list[Kind] = []
     for by in all_properties().values():
-        kinds = _property_kinds(outcomes, by, by.values(outcomes), selection)
-        all_kinds += _without_mirror([kind for kind in kinds if kind.parts])
+        kinds = [
+            kind.among(among).where_enough(outcomes, FEWEST, among)
+            for kind in property_kinds(outcomes, by, by.values(outcomes))
+        ]
+        all_kinds += _without_mirror([kind for kind in kinds if kind.datasets])
     return all_kinds
 
 
@@ -92,45 +122,13 @@ def _without_mirror(kinds: Sequence[Kind]) -> Sequence[Kind]:
         return kinds
     first, second = kinds
     common, union = (
-        len(join(first.rows, second.other_rows)) for join in (np.intersect1d, np.union1d)
+        np.count_nonzero(join(first.holds, second.others))
+        for join in (np.logical_and, np.logical_or)
     )
     return [min(kinds, key=lambda kind: len(kind.rows))] if common >= MIRRORED * union else kinds
 
 
-def _property_kinds(
-    outcomes: Outcomes, by: Property, values: pl.Series, selection: ItemSelection | None
-) -> Iterator[Kind]:
-    has_value = values.is_not_null().to_numpy()
-    is_chosen = has_value if selection is None else has_value & selection.is_selected
-    for named_value in named_parts(outcomes, by, values):
-        chosen_parts, other_parts = [], []
-        for part in named_value.parts:
-            row = part.rows[is_chosen[part.rows]]
-            all_rows = outcomes.rows_of(part.block)
-            rest = np.setdiff1d(all_rows[is_chosen[all_rows]], row)
-            if min(len(row), len(rest)) >= FEWEST:
-                chosen_parts.append(replace(part, rows=row))
-                other_parts.append(replace(part, key=f"{part.key}/others", rows=rest))
-        yield Kind(
-            by=by.name,
-            value=named_value.value,
-            title=named_value.title,
-            datasets=tuple(outcomes.blocks[part.block].dataset for part in chosen_parts),
-            parts=tuple(chosen_parts),
-            others=tuple(other_parts),
-        )
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class NamedParts:
-    """The slices of all datasets with one value of a property."""
-
-    value: str  # "one", "fifth 1", "headlines"
-    title: str
-    parts: tuple[ItemSlice, ...]
-
-
-def named_parts(outcomes: Outcomes, by: Property, values: pl.Series) -> Iterator[NamedParts]:
+def property_kinds(outcomes: Outcomes, by: Property, values: pl.Series) -> Iterator[Kind]:
     """Yield the items of each value of a property, of which all rows have VALUES."""
     has_value = values.is_not_null().to_numpy()
     slices: dict[str, list[ItemSlice]] = {}
@@ -140,7 +138,17 @@ def named_parts(outcomes: Outcomes, by: Property, values: pl.Series) -> Iterator
             slices.setdefault(name, []).append(items)
     for name, parts in slices.items():
         value = _value(by, name)
-        yield NamedParts(value=value, title=_title(by, value, parts, values), parts=tuple(parts))
+        holds = np.zeros(len(values), dtype=bool)
+        holds[np.concatenate([part.rows for part in parts])] = True
+        yield Kind(
+            by=by.name,
+            value=value,
+            title=_title(by, value, parts, values),
+            name=name,
+            holds=holds,
+            applies=has_value,
+            datasets={part.block: outcomes.blocks[part.block].dataset for part in parts},
+        )
 
 
 def _value(by: Property, name: str) -> str:
@@ -190,13 +198,10 @@ class MeasuredKind:
     kind_evidence: Evidence
     other_evidence: Evidence
 
-    def select_members(self, members: Sequence[int]) -> MeasuredKind:
-        """The same of some members, given by their numbers, in this order."""
-        return replace(
-            self,
-            kind_evidence=self.kind_evidence.select_members(members),
-            other_evidence=self.other_evidence.select_members(members),
-        )
+    @property
+    def contrast(self) -> Evidence:
+        """By how much each member's score is above its score on the others."""
+        return contrast_evidence(self.kind_evidence.key, self.kind_evidence, self.other_evidence)
 
 
 def measured_kinds(
@@ -209,19 +214,24 @@ def measured_kinds(
     left out.
     """
     refuse_mixed(outcomes)
-    slices = [items for kind in kinds for items in (*kind.parts, *kind.others)]
-    evidence_by_key: Mapping[str, Evidence] = {
+    sides = [
+        [kind.slices(outcomes, of_others=of_others) for of_others in (False, True)]
+        for kind in kinds
+    ]
+    slices = [items for kind_sides in sides for side in kind_sides for items in side]
+    evidence_by_key = {
         evidence.key: evidence
         for evidence in outcome_evidence(outcomes, members, slices, progress=progress)
     }
-    measured = [
-        MeasuredKind(
-            kind=kind,
-            kind_evidence=_mean_evidence(kind, evidence_by_key, kind.parts),
-            other_evidence=_mean_evidence(kind, evidence_by_key, kind.others),
+    measured = []
+    for kind, kind_sides in zip(kinds, sides, strict=True):
+        kind_evidence, other_evidence = (
+            _mean_evidence(kind, [evidence_by_key[items.key] for items in side])
+            for side in kind_sides
         )
-        for kind in kinds
-    ]
+        measured.append(
+            MeasuredKind(kind=kind, kind_evidence=kind_evidence, other_evidence=other_evidence)
+        )
     return [
         kind
         for kind in measured
@@ -235,26 +245,23 @@ def kind_differences(
     """Return the MEASURED kinds as `where_they_differ` does; their members are those of the two
     MODELS, in their order.
     """
-    slices, contrasts = (
-        compare_evidence([kind.kind_evidence for kind in measured], models),
-        compared_contrasts(measured, models),
-    )
-    unevens = [
+    slices = compare_evidence([kind.kind_evidence for kind in measured], models)
+    contrasts = compared_contrasts(measured, models)
+    kinds = [measured_kind.kind for measured_kind in measured]
+    differences = [
         KindDifference(
             by=kind.by,
             value=kind.value,
             title=kind.title,
-            datasets=kind.datasets,
+            datasets=tuple(kind.datasets.values()),
             items=len(kind.rows),
             slice=compared,
             contrast=contrast,
         )
-        for kind, compared, contrast in zip(
-            (measured_kind.kind for measured_kind in measured), slices, contrasts, strict=True
-        )
+        for kind, compared, contrast in zip(kinds, slices, contrasts, strict=True)
     ]
     return sorted(
-        unevens,
+        differences,
         key=lambda kind: (isnan(kind.contrast.p), kind.contrast.p, -abs(kind.contrast.delta)),
     )
 
@@ -265,25 +272,12 @@ def compared_contrasts(
     """Return by how much the second model's lead on each of the MEASURED kinds is above its lead on
     the others, corrected over all.
     """
-    contrast_slices = compare_evidence(
-        [
-            contrast_evidence(kind.kind_evidence.key, kind.kind_evidence, kind.other_evidence)
-            for kind in measured
-        ],
-        models,
-    )
+    contrast_slices = compare_evidence([kind.contrast for kind in measured], models)
     return [contrast.differences[models[1].name] for contrast in contrast_slices]
 
 
-def _mean_evidence(
-    kind: Kind, evidence_by_key: Mapping[str, Evidence], parts: Sequence[ItemSlice]
-) -> Evidence:
-    evidences = [evidence_by_key[part.key] for part in parts]
-    return (
-        evidences[0]
-        if len(evidences) == 1
-        else average_evidence(f"{kind.by}={kind.value}", evidences)
-    )
+def _mean_evidence(kind: Kind, parts: Sequence[Evidence]) -> Evidence:
+    return parts[0] if len(parts) == 1 else average_evidence(f"{kind.by}={kind.value}", parts)
 
 
 def refuse_mixed(outcomes: Outcomes) -> None:

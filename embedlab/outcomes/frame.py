@@ -138,6 +138,10 @@ class Outcomes:
         """Return the rows of a block, in order."""
         return np.flatnonzero(self.block_of_rows == index)
 
+    def count_by_block(self, holds: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """Return how many rows of each block something HOLDS of, (rows,); (blocks,)."""
+        return np.bincount(self.block_of_rows[holds], minlength=len(self.blocks))
+
     def column(self, name: str) -> pl.Series:
         """Return a column of facts: of the rows, their sentences, their dataset or label, or who
         was trained on their text.

@@ -73,7 +73,7 @@ def test_a_selection_is_looked_at_alone_and_fifths_stay_those_of_the_whole_datas
     for name, kind in kinds.items():
         for own, of_whole in (
             (kind.rows, whole[name].rows),
-            (kind.other_rows, whole[name].other_rows),
+            (np.flatnonzero(kind.others), np.flatnonzero(whole[name].others)),
         ):
             assert {*own} == {*of_whole} & {*np.flatnonzero(chosen.is_selected)}
 
@@ -107,7 +107,7 @@ def test_of_kinds_of_twenty_items_and_twenty_others_the_rarer_is_given_where_it_
     sizes: dict[str, int], expected: dict[str, tuple[int, int]]
 ) -> None:
     kinds = [kind for kind in item_kinds(with_sources(sizes)) if kind.by == "source"]
-    assert {kind.value: (len(kind.rows), len(kind.other_rows)) for kind in kinds} == expected
+    assert {kind.value: (len(kind.rows), kind.others.sum()) for kind in kinds} == expected
 
 
 def test_a_kind_on_which_a_model_has_no_score_is_left_out() -> None:
