@@ -122,6 +122,25 @@ def test_vectors_in_another_order_are_found_in_an_export(bert: Path, tmp_path: P
         assert (code, [kind for kind, _ in causes]) == (expected, ["order"] if expected else [])
 
 
+def test_texts_that_nothing_explains_are_named_by_their_kind(bert: Path, tmp_path: Path) -> None:
+    from embedlab.api import load
+
+    chosen = [each for each in chosen_texts([24]) if "\n" not in each.text]
+    right = np.asarray(load(str(bert)).encode([each.text for each in chosen]))
+    is_odd = np.array([each.kind == "scripts" for each in chosen])
+    drawn = np.random.default_rng(0).normal(size=right.shape)
+    altered = np.where(is_odd[:, None], drawn, right)
+    file = tmp_path / "altered.parquet"
+    columns = {"sentence": [each.text for each in chosen], "vector": altered.tolist()}
+    pl.DataFrame(columns).write_parquet(file)
+    options = SameOptions(reference=str(bert), served=f"vectors:{file}")
+    report = same(options, NotebookSession(settings=Settings(device="cpu", runs=tmp_path)))
+    assert " on not ASCII (least cosine " in report.tables[0].title
+    (least,) = (row["reference"] for row in report.tables[0].rows if row["kind"] == "not ASCII")
+    lengths = np.linalg.norm(drawn, axis=1) * np.linalg.norm(right, axis=1)
+    assert least == pytest.approx(((drawn * right).sum(axis=1) / lengths)[is_odd].min(), abs=1e-5)
+
+
 def test_too_few_texts_say_nothing(bert: Path, tmp_path: Path) -> None:
     file = tmp_path / "few.parquet"
     pl.DataFrame({"sentence": ["a", "b"], "vector": [[1.0] * 32, [2.0] * 32]}).write_parquet(file)
