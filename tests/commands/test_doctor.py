@@ -1,5 +1,6 @@
 """What a machine has, and what of it cannot be used."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,9 @@ def test_a_folder_that_is_not_there_is_a_problem_and_a_missing_package_is_not(
         for finding in [*_versions(), *_folders(settings)]
         if finding.problem
     }
+    free = next(one.found for one in _folders(settings) if one.check == "cache folder")
+    expected = shutil.disk_usage(tmp_path).free / 2**30
+    assert float(free.split(", ")[-1].split()[0]) == pytest.approx(expected, abs=0.5)
     assert problems == {
         "data folder": "no such folder",
         "runs folder": f"{str(tmp_path / 'runs')!r} is not a folder",

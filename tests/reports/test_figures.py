@@ -56,6 +56,8 @@ def test_a_pdf_is_one_column_wide_with_truetype_fonts_and_its_caption(name: str)
 def test_an_svg_and_a_png_hold_a_caption_of_any_characters_too() -> None:
     figure = draw_paper([PLOTS["dots"]], name="λ", caption="λ ≤ 5 < 6 \x00\ud800 文", width_in=2.0)
     assert figure.caption == "λ ≤ 5 < 6 \\u0000\\ud800 文"
+    titled = draw_paper([PLOTS["dots"]], is_titled=True)
+    assert (figure.get_suptitle(), titled.get_suptitle()) == ("", "dots")
     svg = figure.content("svg").decode()
     assert "λ ≤ 5 &lt; 6 \\u0000" in svg
     assert 'width="144pt"' in svg

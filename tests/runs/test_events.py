@@ -119,7 +119,9 @@ def test_a_value_that_cannot_be_one_makes_its_line_damaged(key: str, value: str 
     assert events.from_line(damaged) is None
 
 
-@pytest.mark.parametrize(("key", "value"), [("loss", "null"), ("eta_s", "1e300")])
+@pytest.mark.parametrize(
+    ("key", "value"), [("loss", "null"), ("eta_s", "-1e300"), ("eta_s", "1e300")]
+)
 def test_what_is_endless_or_no_number_is_nan(key: str, value: str) -> None:
     line = events.to_line(STEP)
     read = events.from_line(line.replace(f'"{key}": {vars(STEP)[key]}', f'"{key}": {value}'))

@@ -46,6 +46,7 @@ def test_seeds_are_one_row_that_unfolds(settings: Settings) -> None:
         "72.00 ± 1.00",
         {"finished": 3},
     )
+    assert row.last_s == max(training.status.last_s or 0.0 for training in row.trainings)
     names = [entry.name for entry in entries(settings, unfolded=("sbert",))]
     assert names == ["sbert", "sbert@1", "sbert@2", "sbert@3"]
 
@@ -54,6 +55,7 @@ def test_seeds_are_one_row_that_unfolds(settings: Settings) -> None:
     ("losses", "dev", "said"),
     [
         ((0.0, 0.0, 0.0), 50.0, "nothing was learnt"),
+        ((0.0,), 50.0, ""),  # one step says nothing
         ((1.0, math.nan, math.nan), 50.0, "the loss is not a number"),
         ((1.0, 0.5, 0.2), math.nan, "the dev score is not a number"),
         ((1.0, 0.5, 0.2), 50.0, ""),
