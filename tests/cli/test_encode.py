@@ -214,17 +214,12 @@ def test_a_full_disk_is_one_error_and_the_chunks_stay(
     ("name", "content", "more", "code", "message"),
     [
         ("a.txt", b"", (), 3, "holds no sentence"),
-        ("a.txt", b"good\n\xff\n", (), 3, "a.txt, line 2: byte 0xff is not UTF-8"),
-        ("a.txt", b"good\n", ("--column", "x"), 2, "sentences have columns in"),
-        ("a.csv", b"id,text\n1,a\n", (), 2, "no column 'sentence'"),
-        ("a.jsonl", b'{"sentence": 3}\n', (), 3, "line 1: 'sentence' is 3"),
         ("a.txt", b"good\n", ("-o", "v.bin"), 2, "neither .npy nor .parquet"),
         ("a.txt", b"good\n", ("-o", "nowhere/v.npy"), 2, "there is no folder 'nowhere'"),
         ("a.txt", b"good\n", ("--shard", "3/2"), 2, "--shard"),
         ("a.txt", b"good\n", ("--shard", "a/b"), 2, "--shard"),
         ("a.txt", b"good\n", (), 2, "no vectors"),
         ("/dev/zero", b"", (), 2, "can be read only once"),
-        ("nowhere.txt", b"", (), 3, "nowhere.txt"),
     ],
 )
 def test_what_cannot_be_encoded_is_refused_with_its_place(

@@ -126,6 +126,8 @@ def test_the_english_subset_is_read_and_of_several_others_none(write: Write) -> 
             "'main_score' is '', not a number from -1 to 1",
         ),
         (figures(("test", 55.3)), "'main_score' is 55.3, not a number from -1 to 1"),
+        (figures(("test", 1e308)), "'main_score' is 1e.308"),
+        (figures(("test", 10**400)), "'main_score' is"),
     ],
 )
 def test_a_result_file_that_mteb_did_not_write_is_refused(
@@ -133,6 +135,24 @@ def test_a_result_file_that_mteb_did_not_write_is_refused(
 ) -> None:
     with pytest.raises(EmbedlabError, match=words):
         read_figures(write("a.json", content))
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("[1]", "not a JSON object"),
+        ("{", "not readable as JSON"),
+        ("{}", "no key 'mteb_model_meta'"),
+        ('{"mteb_model_meta": {}, "default": {"test": [[0, 1], [1, 1]]}}', "another kind of task"),
+        ('{"mteb_model_meta": {}, "de": {}, "fr": {}}', "several subsets, de, fr"),
+    ],
+)
+def test_predictions_that_mteb_did_not_write_are_refused_in_one_line(
+    content: str, words: str, write: Write
+) -> None:
+    with pytest.raises(EmbedlabError, match=words) as refused:
+        read_predictions(write("STS16_predictions.json", content), "test")
+    assert "\n" not in refused.value.message
 
 
 def test_the_files_of_a_folder_are_found_by_task_and_two_of_one_task_are_refused(
@@ -151,10 +171,12 @@ def test_the_files_of_a_folder_are_found_by_task_and_two_of_one_task_are_refused
         find_mteb_files(path.parent)
 
 
-@pytest.mark.parametrize("value", [True, None, "0.5", [0.5], 1e300, float("nan"), float("inf")])
+@pytest.mark.parametrize(
+    "value", [True, None, "0.5", [0.5], 1e39, 1e300, 10**400, float("nan"), float("inf")]
+)
 def test_what_is_not_a_similarity_is_refused_with_its_row(value: object, write: Write) -> None:
     content = json.dumps(
         {"mteb_model_meta": META, "default": {"test": {"cosine_scores": [0.5, value]}}}
     )
-    with pytest.raises(MissingError, match=r"row 1 of 'cosine_scores' is .*, not a number"):
+    with pytest.raises(MissingError, match=r"row 1 of 'cosine_scores' is .* not a number"):
         read_predictions(write("STS16_predictions.json", content), "test")

@@ -8,9 +8,8 @@ import polars as pl
 import pytest
 from scipy.stats import spearmanr
 
-from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.errors import EmbedlabError
 from embedlab.data.dataset import DatasetState, Part
-from embedlab.data.mteb_files import read_figures
 from embedlab.encoders.kinds.mteb import score_rows
 from tests.encoders.opening import spec_of
 
@@ -91,42 +90,3 @@ def test_what_is_not_known_to_be_the_same_rows_is_refused(
         result(tmp_path, 1.0, revision=stated)
     with pytest.raises(EmbedlabError, match=words):
         scored(tmp_path, read)
-
-
-DAMAGED = {
-    "[1]": "not a JSON object",
-    "{": "not readable as JSON",
-    "{}": "no key 'mteb_model_meta'",
-    '{"mteb_model_meta": {}, "default": {"test": [[0, 1], [1, 1]]}}': "of another kind of task",
-    '{"mteb_model_meta": {}, "de": {}, "fr": {}}': "several subsets, de, fr",
-}
-
-
-@pytest.mark.parametrize("content", DAMAGED)
-def test_a_damaged_file_is_refused_in_one_line(tmp_path: Path, content: str) -> None:
-    (tmp_path / "STS16_predictions.json").write_text(content)
-    with pytest.raises(EmbedlabError, match=DAMAGED[content]) as raised:
-        scored(tmp_path)
-    assert "\n" not in raised.value.message
-
-
-@pytest.mark.parametrize("value", [float("nan"), None, "a", [1.0], True, 1e39, 10**400])
-def test_a_similarity_that_is_not_a_number_is_refused(tmp_path: Path, value: object) -> None:
-    path = predictions(tmp_path, [*GOLD[:3], value, GOLD[4]])
-    with pytest.raises(EmbedlabError, match="row 3 of 'cosine_scores' is "):
-        scored(path)
-
-
-def test_a_folder_of_two_models_is_refused(tmp_path: Path) -> None:
-    for model in ("a", "b"):
-        predictions(tmp_path / model, GOLD)
-    with pytest.raises(UsageError, match="are predictions for the same task"):
-        scored(tmp_path)
-
-
-@pytest.mark.parametrize("value", [10**400, 1e308])
-def test_a_number_beyond_all_floats_is_refused(tmp_path: Path, value: float) -> None:
-    path = result(tmp_path, 0.5)
-    path.write_text(path.read_text().replace('"main_score": 0.5', f'"main_score": {value}'))
-    with pytest.raises(MissingError, match="'main_score' is"):
-        read_figures(path)

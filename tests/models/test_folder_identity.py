@@ -136,13 +136,6 @@ def mteb(name: str) -> Callable[[Path], str]:
     return write
 
 
-# Each has files of its own: other settings in the same files are as likely to be left out.
-KINDS = (
-    "mean", "LaBSE", "LayerNorm", "default prompt outside the mean", "files of version 2", "static",
-    "LoRA on BERT", "LoRA with whole modules", "LoRA alone, without modules", "T5, Unigram",
-)  # fmt: skip
-
-
 def whitened(folder: Path) -> str:
     """Vectors whitened by those of a file."""
     build_random_encoder(folder / "model", seed=1)

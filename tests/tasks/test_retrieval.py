@@ -111,15 +111,6 @@ def test_the_dev_score_of_a_file_is_its_mrr(faq: str) -> None:
     assert dev_score(None, faq)(Trained()) == pytest.approx(expected)
 
 
-def test_a_file_of_scores_that_lacks_pairs_of_queries_and_candidates_is_refused(
-    faq: str, tmp_path: Path
-) -> None:
-    lines = [f"{first},{second},0.5\n" for first, second in PAIRS]
-    (tmp_path / "mine.csv").write_text("sentence1,sentence2,mine\n" + "".join(lines))
-    with pytest.raises(UsageError, match="has no score for 14 of 20 pairs of a query and a docu"):
-        evaluated(f"scores:{tmp_path / 'mine.csv'}", faq, tmp_path)
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> str:
     return str(write_folder(tmp_path / "folder"))
