@@ -356,9 +356,10 @@ def gather(
     *,
     slicing: Slicing,
     setting: SettingName,
+    again: bool = False,
 ) -> ComparisonInput:
-    """Return what the models called NAMES are and predict on all selected tasks; what is missing is
-    reported, nothing left is an error.
+    """Return what the models called NAMES are and predict on all selected tasks, of what is stored
+    or computed AGAIN; what is missing is reported, nothing left is an error.
 
     A filter of SLICING that is not understood is refused before a model is looked for.
     """
@@ -367,7 +368,7 @@ def gather(
 
         item_condition(slicing.where, names)
     models = resolve_models(names, session, has_tasks=True)
-    work = Work(selected=selected, setting=setting, skips_unfit=True, wants_items=True)
+    work = Work(selected=selected, setting=setting, again=again, skips_unfit=True, wants_items=True)
     ready = encode_for_all(models, work, session)
     gathered = ComparisonInput(
         models=[model_columns(model) for model in models],

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast, get_args
+from typing import TYPE_CHECKING, Annotated, get_args
 
-from embedlab.choices import Aggregate, By, Correlation
+from embedlab.choices import Aggregate, Correlation
 from embedlab.commands.command import command, refuse
 from embedlab.commands.compare import SELECT_STS
 from embedlab.commands.options import Flag, GroupedItems, ModelsAndFiles, SignatureOptions
@@ -141,14 +141,7 @@ def _evaluate_selected(
     from embedlab.tasks.task import is_binary
 
     # What is shown is in no stored evaluation where single items are picked or grouped.
-    needs_items = (
-        options.where
-        or options.common
-        or options.by not in get_args(By)
-        or (
-            options.by != DATASET and not all(task.definition.aggregates for task in selected_tasks)
-        )
-    )
+    needs_items = options.where or options.common or options.by != DATASET
     # Pairs of the user's own with two gold values are not correlated.
     source = Source.from_settings(session.settings)
     pair_tasks = [
@@ -186,29 +179,21 @@ def _evaluate_items(
     """One table of all tasks: the scores of the items that fit, by a property."""
     from embedlab.comparison.comparison import Slicing
     from embedlab.evaluation import compare_gathered, gather, refuse_without_items
-    from embedlab.outcomes.frame import DATASET
+    from embedlab.outcomes.frame import DATASET, with_correlation
     from embedlab.outcomes.grouping import refuse_unknown_property
     from embedlab.reports.scores import score_table
 
     if options.by != DATASET:
         refuse_unknown_property(options.by)
     refuse_without_items(selected_tasks, options.by, options.where)
-    other_options = {
-        f"metric {options.metric!r}": options.metric != "spearman",
-        "mteb": options.mteb is not None,
-        "submission": options.submission is not None,
-        "again": options.again,
-    }
-    reason, hint = (
-        "for whole datasets, not for items that are picked",
-        "remove one of the two options",
-    )
-    refuse(
-        *(
-            (is_chosen, f"option {name} is {reason}", hint)
-            for name, is_chosen in other_options.items()
+    for name, folder in (("mteb", options.mteb), ("submission", options.submission)):
+        refuse(
+            (
+                folder is not None,
+                f"option {name} is for whole datasets, not for items that are picked or grouped",
+                "remove one of the two options",
+            )
         )
-    )
     has_rest = bool(options.where) and options.by == DATASET
     aggregate: Aggregate = options.aggregate or "all"
     slicing = Slicing(
@@ -218,12 +203,16 @@ def _evaluate_items(
         aggregate=aggregate,
         common=options.common,
     )
-    names = list(dict.fromkeys(options.models))
-    comparison = compare_gathered(
-        gather(names, selected_tasks, session, slicing=slicing, setting=options.setting),
-        slicing,
+    gathered = gather(
+        list(dict.fromkeys(options.models)),
+        selected_tasks,
         session,
+        slicing=slicing,
+        setting=options.setting,
+        again=options.again,
     )
+    gathered.outcomes = [with_correlation(items, options.metric) for items in gathered.outcomes]
+    comparison = compare_gathered(gathered, slicing, session)
     return _report([score_table(comparison)], options, is_whole=comparison.is_whole)
 
 
@@ -319,7 +308,7 @@ def _table(
 ) -> Table:
     """The table of the results of one task, with the intervals of those that have items."""
     from embedlab.comparison.comparison import Slicing, compare_outcomes
-    from embedlab.outcomes.frame import DATASET
+    from embedlab.outcomes.frame import with_correlation
     from embedlab.reports.notes import slice_notes
     from embedlab.reports.scores import evaluation_table
     from embedlab.scoring.task_comparison import item_outcomes, model_columns
@@ -329,11 +318,9 @@ def _table(
         for model in models
     }
     first_task = task_results[0][0]
-    settings: Sequence[str] | None = None
+    aggregates: Sequence[Aggregate] = ()
     if first_task.definition.aggregates:
-        settings = [options.aggregate] if options.aggregate else list(get_args(Aggregate))
-        if options.by != DATASET:
-            settings = ["all"]
+        aggregates = [options.aggregate] if options.aggregate else get_args(Aggregate)
     intervals: dict[tuple[str, ...], tuple[float, float]] = {}
     notes: list[str] = []
     for selected_task, results in task_results:
@@ -346,31 +333,26 @@ def _table(
             if outcomes is None:
                 continue
             has_sources = outcomes.rows["source"].null_count() < outcomes.rows.height
-            if settings is not None and options.aggregate is None and not has_sources:
-                settings = ["all"]  # own pairs may name no source
-            for aggregate in settings or ["all"]:
-                comparison = compare_outcomes(
-                    outcomes,
-                    [columns],
-                    Slicing(by=options.by, aggregate=cast("Aggregate", aggregate)),
-                )
-                notes += slice_notes(comparison.slices)
-                setting = aggregate if settings is not None else ""
+            if aggregates and options.aggregate is None and not has_sources:
+                aggregates = ["all"]  # own pairs may name no source
+            outcomes = with_correlation(outcomes, options.metric)
+            for aggregate in aggregates or ["all"]:
+                slices = compare_outcomes(outcomes, [columns], Slicing(aggregate=aggregate)).slices
+                notes += slice_notes(slices)
                 intervals |= {
-                    (model.name, row.slice_key, row.metric, setting): (
+                    (model.name, row.slice_key, row.metric, row.setting or ""): (
                         score.low,
                         score.high,
                     )
-                    for row in comparison.slices
+                    for row in slices
                     for score in row.scores.values()
                     if not isnan(score.low)
                 }
     return evaluation_table(
         first_task,
         evaluations,
-        by=options.by if settings is not None else None,
-        metric=options.metric if settings is not None else None,
-        settings=settings,
+        metric=options.metric,
+        aggregates=aggregates,
         intervals=intervals,
         notes=notes,
     )
@@ -387,7 +369,6 @@ def _check(options: EvaluateOptions, selected_tasks: Sequence[SelectedTask]) -> 
     is_pairs = is_single and bool(first_task.definition.aggregates)
     has_submission = is_single and find_task(first_task.task).submission() is not None
     pair_options = {
-        f"by {options.by!r}": options.by != "dataset",
         f"aggregate {options.aggregate!r}": options.aggregate is not None,
         f"metric {options.metric!r}": options.metric != "spearman",
         "mteb": options.mteb is not None,

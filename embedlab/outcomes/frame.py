@@ -18,10 +18,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.analysis.measures import MEASURES
+from embedlab.core.errors import UsageError
 from embedlab.runs.outcomes import CONTRADICTED, SENTENCES, TEXT_IDS
 
 if TYPE_CHECKING:
     from embedlab.analysis.near_duplicates import NearDuplicates
+    from embedlab.choices import Correlation
 
 # which columns of a file are which: nothing that decides what a number is of
 _COLUMNS = re.compile(r"\?((s1|s2|score|label|labels|scale|source|anchor|positive)=[^&]*(&|$))+$")
@@ -254,6 +256,22 @@ def with_measures(outcomes: Outcomes, *measures: str) -> Outcomes:
     )
     measured.computed.update(outcomes.computed)
     return measured
+
+
+def with_correlation(outcomes: Outcomes, metric: Correlation) -> Outcomes:
+    """Return OUTCOMES of similarities measured by the correlation METRIC; other items have none but
+    the usual measures, and any METRIC but the usual one is a UsageError.
+    """
+    if metric == "spearman":
+        return outcomes
+    for block in outcomes.blocks:
+        if block.measures != ("spearman",):
+            raise UsageError(
+                f"option metric {metric!r} is for scored pairs: {block.dataset} is measured by "
+                f"{block.measures[0]}",
+                hint="remove it, or select the task sts",
+            )
+    return with_measures(outcomes, metric)
 
 
 def join_outcomes(parts: Sequence[Outcomes]) -> Outcomes:

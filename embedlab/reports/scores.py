@@ -73,37 +73,33 @@ def evaluation_table(
     selected: SelectedTask,
     evaluations: Mapping[str, Sequence[Evaluation]],
     *,
-    by: str | None,
-    metric: str | None,
-    settings: Sequence[str] | None,
-    intervals: Intervals | None,
+    metric: str,
+    aggregates: Sequence[str],
+    intervals: Intervals,
     notes: Sequence[str],
 ) -> Table:
     """Return one row a number of the EVALUATIONS of each model's members, one column a model: mean
-    ± standard deviation; of one model with several SETTINGS, or measures of each dataset, a column
-    each.
+    ± standard deviation; of one model with several aggregations, or measures of each dataset, a
+    column each.
 
-    BY (datasets with their averages, sources, Dice fifths), METRIC and SETTINGS choose numbers; all
-    without.
+    AGGREGATES choose, with METRIC, the correlations of datasets and their averages; without them
+    all numbers are shown.
     """
-    selections = {"by": by, "metric": metric, "aggregation": settings}
-    picked = {
-        name: (values,) if isinstance(values, str) else tuple(values)
-        for name, values in selections.items()
-        if values is not None
-    }
-    wanted_fields = {**picked, "by": ("dataset", "average")} if by == DATASET else picked
+    picked = {"by": (DATASET,), "metric": (metric,), "aggregation": tuple(aggregates)}
 
     def is_shown(score: StoredScore) -> bool:
-        of_score = {"by": score.by, "metric": score.metric, "aggregation": score.setting}
-        return all(of_score[name] in values for name, values in wanted_fields.items())
+        return not aggregates or (
+            score.by in {DATASET, "average"}
+            and score.metric == metric
+            and score.setting in aggregates
+        )
 
     members = [
         evaluation
         for member_evaluations in evaluations.values()
         for evaluation in member_evaluations
     ]
-    records = [*_evaluation_rows(evaluations, is_shown, intervals or {})]
+    records = [*_evaluation_rows(evaluations, is_shown, intervals)]
     scales = {record["metric"]: record["scale"] for record in records}
     varying = [
         name
@@ -112,16 +108,14 @@ def evaluation_table(
     ]
     is_of_one = len(evaluations) == 1 and _is_crossed(records, varying)
     column_key = varying[0] if is_of_one else "model"
-    has_items = by not in {None, DATASET}
-    leading = [Column("slice", "slice" if has_items else "dataset", "key")]
+    leading = [Column("slice", "dataset", "key")]
     leading += [Column(name, name, "key") for name in varying if name != column_key]
-    leading += [Column("items", "items")] * has_items
     titles = titles_of([*evaluations])
     columns = (
         {record[column_key]: record[column_key] for record in records} if is_of_one else titles
     )
-    measure_title = f"{metric.capitalize()} x 100" if metric is not None else ""
-    if metric is None:
+    measure_title = f"{metric.capitalize()} x 100"
+    if not aggregates:
         has_measures = len(scales) == 1 or is_mixed(scales)
         unit_note = f", {measures_in(scales)}" if has_measures else unit_text(scales)
         measure_title = f"{selected.evaluation_name()}{unit_note}"
@@ -144,7 +138,8 @@ def evaluation_table(
         signatures={
             model: str(
                 replace(
-                    merged([evaluation.signature for evaluation in member_evaluations]), **picked
+                    merged([evaluation.signature for evaluation in member_evaluations]),
+                    **(picked if aggregates else {}),
                 )
             )
             for model, member_evaluations in evaluations.items()
@@ -376,6 +371,7 @@ def compared_rows(
             "scale": scale,
             "by": "average" if compared_slice.averaged_keys else property_name,
             "slice": compared_slice.slice_key,
+            "split": "",
             "items": compared_slice.items,
             "sentences": compared_slice.sentences or None,
             "component_rows": topic.rows if topic else None,
