@@ -85,37 +85,19 @@ def _projected(dots: dict[Users, Tensor], orders: Sequence[Sequence[int]]) -> Te
     A projected gradient is a linear combination of the original ones, so its dot products follow
     from theirs: no gradient is copied, and no number is transferred from the accelerator.
     """
-    tables = list(dots.values())
-    projection = (
-        torch.eye(len(orders), dtype=tables[0].dtype, device=tables[0].device)
-        if tables
-        else torch.eye(len(orders))
-    )
+    projection = torch.eye(len(orders))
+    for table in dots.values():
+        projection = projection.to(table)
     for task, order in enumerate(orders):
         for other_task in order:
-            common = [
-                (parameter_users, table)
-                for parameter_users, table in dots.items()
-                if task in parameter_users and other_task in parameter_users
-            ]
+            common = [table for users, table in dots.items() if {task, other_task} <= users]
             if not common:
                 continue
-            dot = torch.stack(
-                [
-                    _masked_projection(projection[task], parameter_users) @ table[:, other_task]
-                    for parameter_users, table in common
-                ]
-            ).sum()
-            length = torch.stack([table[other_task, other_task] for _, table in common]).sum()
+            # a table is 0 for tasks that do not use its parameters
+            dot = torch.stack([projection[task] @ table[:, other_task] for table in common]).sum()
+            length = torch.stack([table[other_task, other_task] for table in common]).sum()
             projection[task, other_task] -= torch.where(dot < 0, dot / length, 0.0)
     return projection
-
-
-def _masked_projection(projection: Tensor, parameter_users: Users) -> Tensor:
-    """Return the coefficients of a projected gradient for parameters with these PARAMETER_USERS."""
-    mask = torch.zeros_like(projection)
-    mask[list(parameter_users)] = 1.0
-    return projection * mask
 
 
 def _combine_gradients(

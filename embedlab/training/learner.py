@@ -96,7 +96,7 @@ def backward(learner: Learner, batch: Batch, scale: LossScale, *, is_cached: boo
     none.
     """
     with freeze_part(learner.encoder, learner.layers, learner.objective(batch).frozen):
-        if is_cached:
+        if is_cached and batch.vectors is None:
             return cached_backward(learner, batch, scale)
         losses = [
             plain_backward(learner, part, scale, weight)
@@ -166,11 +166,6 @@ def cached_backward(learner: Learner, batch: Batch, scale: LossScale) -> Tensor:
     limited setup"): encode without a graph, compute the loss's gradient for the vectors, then
     encode each chunk again and backpropagate its share. Both passes use the same dropout masks.
     """
-    if batch.vectors is not None:  # the vectors are given, so there is no graph
-        with learner.autocast():
-            batch_loss: Tensor = learner(batch)
-        scale.backward(batch_loss)
-        return batch_loss.detach()
     device = batch.chunks[0][0].device
     states, vectors_of_chunks = [], []
     with torch.no_grad(), learner.autocast():
