@@ -37,9 +37,10 @@ from embedlab.experiments.executors.ray import ray_tasks
 from embedlab.experiments.executors.slurm import SlurmTasks, is_slurm
 from embedlab.experiments.grid_file import grid_names
 from embedlab.experiments.plan import Cell, GridFolder, GridPlan
-from embedlab.experiments.progress import CellProgress, GridFollower, GridProgress
+from embedlab.experiments.progress import GridFollower, GridProgress
 from embedlab.experiments.single_cell import run_cell
 from embedlab.reports.grids import states_line
+from embedlab.runs.events import Curve
 
 ShowGrid = Callable[[GridProgress], None]
 """Replaces what was shown of a grid before."""
@@ -168,8 +169,8 @@ def render(progress: "GridProgress") -> "RenderableType":
     table = Table(box=None, pad_edge=False)
     for title in ("cell", *progress.plan.axes, "seed", "step", "loss", "", "dev", ""):
         table.add_column(title, no_wrap=True)
-    for cell in progress.running:
-        table.add_row(*_row(cell, list(progress.plan.axes)))
+    for cell, curve in progress.running:
+        table.add_row(*_row(cell, curve, list(progress.plan.axes)))
     failures = [
         f"cell {entry.cell.number} failed: {one_line(entry.reason)}"
         for entry in progress.failed[-FAILURES:]
@@ -184,25 +185,23 @@ def render(progress: "GridProgress") -> "RenderableType":
     )
 
 
-def _stage(progress: "CellProgress") -> str:
+def _stage(cell: Cell, curve: Curve) -> str:
     """How far a cell is: its step, or the task that is scored and for how long."""
-    if progress.trained_s is not None:
-        waited = duration(max(0.0, time.time() - progress.trained_s))
-        number = min(progress.scored + 1, len(progress.cell.tasks))
-        return f"scoring {number}/{len(progress.cell.tasks)} {waited}"
-    return f"{progress.step.step}/{progress.step.steps}" if progress.step else "starting"
+    if curve.finished_s is not None:
+        waited = duration(max(0.0, time.time() - curve.finished_s))
+        scored = len(cell.tasks) - len(cell.unscored)
+        return f"scoring {min(scored + 1, len(cell.tasks))}/{len(cell.tasks)} {waited}"
+    return f"{curve.newest.step}/{curve.newest.steps}" if curve.newest else "starting"
 
 
-def _row(progress: "CellProgress", axes: Sequence[str]) -> list[str]:
-
-    cell, step = progress.cell, progress.step
+def _row(cell: Cell, curve: Curve, axes: Sequence[str]) -> list[str]:
     return [
         str(cell.number),
         *(escape(one_line(cell.variant.labels.get(axis, ""))) for axis in axes),
         str(cell.seed),
-        _stage(progress),
-        f"{step.loss:.4f}" if step else "",
-        sparkline(progress.losses, CURVE_WIDTH),
-        f"{progress.dev[-1]:.2f}" if progress.dev else "",
-        sparkline(progress.dev, CURVE_WIDTH),
+        _stage(cell, curve),
+        f"{curve.newest.loss:.4f}" if curve.newest else "",
+        sparkline(curve.losses, CURVE_WIDTH),
+        f"{curve.dev_scores[-1]:.2f}" if curve.dev_scores else "",
+        sparkline(curve.dev_scores, CURVE_WIDTH),
     ]

@@ -31,7 +31,6 @@ from embedlab.core.recipe import (
     recipe_to_table,
 )
 from embedlab.core.schema import TomlTable
-from embedlab.data.dataset import FileLayout
 from embedlab.data.file_name import file_path, is_hub_name, is_pair_file, is_row_file
 from embedlab.data.published import datasets_of
 from embedlab.data.source import Source, dataset
@@ -402,17 +401,12 @@ def part_state(source: Source, name: str, split: str) -> PartState:
         frame = source.open(name, split).frame
         return PartState(digest=_digest(frame.write_ndjson()), rows=len(frame))
     chosen = dataset(name)
-    declared = chosen.splits.get(split)
-    folder = source.folder_of(chosen)
-    if (
-        declared is not None
-        and folder is not None
-        and (layout := _layout(folder, declared.layouts)) is not None
-    ):
-        return _files([folder / file for file in layout.files])
-    if declared is None or declared.hub is None or source.offline:
-        source.open(name, split)  # raises the error for what is missing
-        raise AssertionError(f"{name!r} opened without files or hub")
+    if source.is_at_hand(chosen, split):
+        folder = source.folder_of(chosen)
+        assert folder is not None  # or the split is not at hand
+        return _files([folder / file for file in source.hashes(chosen, split)])
+    declared = chosen.splits[split]
+    assert declared.hub is not None  # or it is missing
     return PartState(
         digest=f"{declared.hub.repository}@{declared.hub.revision}",
         rows=declared.expected.rows if declared.expected else 0,
@@ -427,13 +421,6 @@ def file_state(file: str) -> PartState:
             f"no file {file!r}", hint="data.files takes the paths of files with rows"
         )
     return _files([Path(file)])
-
-
-def _layout(folder: Path, layouts: Sequence[FileLayout]) -> FileLayout | None:
-    return next(
-        (layout for layout in layouts if all((folder / file).is_file() for file in layout.files)),
-        None,
-    )
 
 
 def _files(paths: Sequence[Path]) -> PartState:

@@ -1,26 +1,25 @@
 """The progress of a grid, from its cells and their event files, and what is left of it: time from
-measured speeds and the times of earlier grids, disk from the size of the encoders.
+the times of earlier grids, disk from the size of the encoders.
 """
 
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
 from types import MappingProxyType
 
 from embedlab.core.errors import EmbedlabError
-from embedlab.core.recipe import recipe_to_table
+from embedlab.core.recipe import Recipe, recipe_to_table
 from embedlab.experiments.cells import CellEntry, Cells, CellState
 from embedlab.experiments.plan import Cell, GridEnvironment, GridFolder, GridPlan
 from embedlab.models.folder_files import weight_files
 from embedlab.runs import events
-from embedlab.runs.store import GRIDS, RunFolder, find_runs
+from embedlab.runs.store import GRIDS, RunFolder
 
-LOOKS = 50  # maximum number of runs that are read for a speed
 # copies of the weights: three checkpoints, the third while it is written, each with the two moments
 # of AdamW
 TRAINING_COPIES = 9
@@ -107,54 +106,23 @@ def _seconds(
             [cell.variant.rows * scale or per_cell for cell in todo],
             f"{len(done)} finished cells",
         )
-    encoders = {_encoder(cell) for cell in todo}
-    speeds = _speeds(plan.place, encoders)
-    if not encoders <= speeds.keys() or not all(cell.variant.rows for cell in todo):
+    measured = measured_seconds(plan.place, {_encoder(cell) for cell in todo})
+    if not measured or not all(cell.variant.rows for cell in todo):
         return None, "nothing measured yet"
-    scoring = scoring_seconds(plan.place.runs_folder, encoders)
-    cell_steps = [
-        (cell, [(_encoder(cell), task) for task in (START_UP, *cell.tasks)]) for cell in todo
-    ]
-    if unknown := {step[1] for _, steps in cell_steps for step in steps if step not in scoring}:
+    seconds, unknown = [], set()
+    for cell in todo:
+        encoder = _encoder(cell)
+        amounts = {TRAINING: cell.variant.rows, START_UP: 1.0, **dict.fromkeys(cell.tasks, 1.0)}
+        unknown |= {work for work in amounts if (encoder, work) not in measured}
+        works = [measured.get((encoder, work), 0.0) * amount for work, amount in amounts.items()]
+        seconds.append(sum(works))
+    if unknown:
         return None, f"{' and '.join(sorted(unknown))} not measured yet"
-    seconds = [
-        cell.variant.rows / speeds[_encoder(cell)] + sum(scoring[step] for step in steps)
-        for cell, steps in cell_steps
-    ]
-    return seconds, "other runs of the same encoder"
+    return seconds, "earlier cells of the same encoder"
 
 
 def _encoder(cell: Cell) -> str:
     return str(cell.variant.recipe["encoder"]["model"])
-
-
-def _speeds(place: GridEnvironment, encoders: Collection[str]) -> dict[str, float]:
-    """Return the rows per second of the newest finished runs that started from one of ENCODERS."""
-    from embedlab.experiments.planner import (
-        stage_rows,
-    )  # imports the readers of data, which a grid of finished cells does not need
-
-    rows: dict[str, float] = {}
-    seconds: dict[str, float] = {}
-    newest = sorted(
-        find_runs(place.runs_folder), key=lambda run: run.path.stat().st_mtime, reverse=True
-    )
-    for run in newest[:LOOKS]:
-        try:
-            spent_s = seconds_spent(run)
-            if spent_s > 0 and (encoder := (recipe := run.recipe()).encoder.model) in encoders:
-                rows[encoder] = rows.get(encoder, 0.0) + sum(
-                    stage_rows(stage, place) for stage in recipe_to_table(recipe)["stage"]
-                )
-                seconds[encoder] = seconds.get(encoder, 0.0) + spent_s
-        except (
-            EmbedlabError,
-            OSError,
-        ):  # a damaged run has no speed, and must not stop the estimate
-            continue
-    return {
-        encoder: read_rows / seconds[encoder] for encoder, read_rows in rows.items() if read_rows
-    }
 
 
 def seconds_spent(run: RunFolder) -> float:
@@ -162,7 +130,9 @@ def seconds_spent(run: RunFolder) -> float:
 
     The speed of its last steps is not enough: the stages of a recipe differ by far.
     """
-    first, recent = _first_and_recent(run)
+    with run.events_file.open("rb") as file:
+        first = events.from_line(file.readline())
+    recent = events.tail(run.events_file)
     is_resumed = any(isinstance(event, events.Started) and event != first for event in recent)
     if (
         is_resumed
@@ -171,12 +141,6 @@ def seconds_spent(run: RunFolder) -> float:
     ):
         return 0.0
     return recent[-1].time - first.time
-
-
-def _first_and_recent(run: RunFolder) -> tuple[events.Event | None, list[events.Event]]:
-    with run.events_file.open("rb") as file:
-        first = events.from_line(file.readline())
-    return first, events.tail(run.events_file)
 
 
 def _sizes(todo: Sequence[Cell]) -> list[int] | None:
@@ -189,20 +153,24 @@ def _sizes(todo: Sequence[Cell]) -> list[int] | None:
     return [size_by_folder[Path(_encoder(cell))] for cell in todo]
 
 
+TRAINING = "training"  # a row of it
 START_UP = "start-up"  # what a cell takes beside its training and its tasks
 GRIDS_READ, CELLS_READ = 5, 20  # the newest grids, and cells of each
 
 
-def scoring_seconds(runs: Path, encoders: Collection[str]) -> Mapping[tuple[str, str], float]:
-    """Return the mean seconds of each task, and of the START_UP, by (encoder, task), from cells of
-    grids in RUNS that started from one of ENCODERS.
+def measured_seconds(
+    place: GridEnvironment, encoders: Collection[str]
+) -> Mapping[tuple[str, str], float]:
+    """Return the mean seconds of a row of TRAINING, of the START_UP and of each task, by (encoder,
+    work), from cells of earlier grids that started from one of ENCODERS.
     """
     timings: dict[tuple[str, str], list[float]] = {}
-    for run, spent_s in _finished_cells(runs):
+    for run, spent_s in _finished_cells(place.runs_folder):
         with suppress(EmbedlabError, OSError):  # a damaged run says nothing of the time
-            if (encoder := run.recipe().encoder.model) in encoders:
-                for task, seconds in _of_run(run, spent_s).items():
-                    timings.setdefault((encoder, task), []).append(seconds)
+            recipe = run.recipe()
+            if (encoder := recipe.encoder.model) in encoders:
+                for work, seconds in _of_run(run, recipe, place, spent_s).items():
+                    timings.setdefault((encoder, work), []).append(seconds)
     return {key: fmean(values) for key, values in timings.items()}
 
 
@@ -221,67 +189,32 @@ def _finished_cells(runs: Path) -> Iterator[tuple[RunFolder, float]]:
                     yield RunFolder.of(runs, name, int(seed)), seconds
 
 
-def _of_run(run: RunFolder, whole_s: float) -> Mapping[str, float]:
-    """Return the seconds of each task, one after another from the end of the training, and what
-    else the cell took; nothing if they do not fit into the whole time.
+def _of_run(
+    run: RunFolder, recipe: Recipe, place: GridEnvironment, whole_s: float
+) -> Mapping[str, float]:
+    """Return the seconds of a row of TRAINING, of each task, one after another from its end, and of
+    the START_UP; nothing if they do not fit into the whole time.
     """
-    first, recent = _first_and_recent(run)
-    if first is None or not recent or not isinstance(recent[-1], events.Finished):
+    from embedlab.experiments.planner import (
+        stage_rows,
+    )  # imports the readers of data, which a grid of finished cells does not need
+
+    if not (trained_s := seconds_spent(run)):
         return {}
-    trained_s = recent[-1].time
+    rows = sum(stage_rows(stage, place) for stage in recipe_to_table(recipe)["stage"])
     task_ends = sorted(
         (path.stat().st_mtime, str(path.relative_to(run.evaluations)).removesuffix(".json"))
         for path in run.evaluations.rglob("*.json")
     )
-    times = [trained_s, *(time for time, _ in task_ends)]
-    start_up_s = whole_s - (times[-1] - first.time)
-    if times != sorted(times) or start_up_s < 0:  # evaluated again since, or resumed
+    times = [events.tail(run.events_file)[-1].time, *(time for time, _ in task_ends)]
+    start_up_s = whole_s - trained_s - (times[-1] - times[0])
+    if times != sorted(times) or start_up_s < 0 or not rows:  # evaluated again since
         return {}
-    return {START_UP: start_up_s} | {
+    tasks = {
         task: end_time - start_time
         for (_, task), (start_time, end_time) in zip(task_ends, pairwise(times), strict=True)
     }
-
-
-CURVE = 400  # newest points of a curve in memory
-
-
-@dataclass(kw_only=True)
-class CellProgress:
-    """A cell, and what was read of its run's events so far."""
-
-    cell: Cell
-    step: events.Step | None = None
-    losses: list[float] = field(default_factory=list)
-    dev: list[float] = field(default_factory=list)
-    started_s: float | None = None  # by its newest process, seconds since 1970
-    trained_s: float | None = None  # when its training ended
-    offset: int = 0
-
-    @property
-    def scored(self) -> int:
-        """Return how many of its tasks it is evaluated on."""
-        return len(self.cell.tasks) - len(self.cell.unscored)
-
-    def read(self) -> None:
-        """Read the events since the last look."""
-        try:
-            new_events, self.offset = events.events_after(self.cell.run.events_file, self.offset)
-        except FileNotFoundError:
-            return
-        for event in new_events:
-            if isinstance(event, events.Started):
-                self.started_s, self.trained_s = event.time, None
-            elif isinstance(event, events.Finished):
-                self.trained_s = event.time
-            elif isinstance(event, events.Step):
-                self.step = event
-                self.losses.append(event.loss)
-            elif isinstance(event, events.Progress) and self.step is not None:
-                self.step = replace(self.step, step=event.step, eta_s=event.eta_s)
-            elif isinstance(event, events.Dev):
-                self.dev.append(event.score)
-        del self.losses[:-CURVE], self.dev[:-CURVE]
+    return {TRAINING: trained_s / rows, START_UP: start_up_s, **tasks}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -290,7 +223,7 @@ class GridProgress:
 
     plan: GridPlan
     entries: tuple[CellEntry, ...]
-    running: tuple[CellProgress, ...]
+    running: tuple[tuple[Cell, events.Curve], ...]
     cost: Cost  # of what is left
 
     @property
@@ -315,7 +248,7 @@ class GridFollower:
     def __init__(self, folder: GridFolder) -> None:
         self.plan = GridPlan.load(folder.plan_file)
         self._cells = Cells(self.plan, folder)
-        self._followed: dict[str, CellProgress] = {}  # by the cell's id
+        self._curves: dict[str, events.Curve] = {}  # by the cell's id
         self._times: tuple[tuple[int, int], CellTimes] | None = None
 
     def look(self) -> GridProgress:
@@ -330,13 +263,13 @@ class GridFollower:
             self._times is None or self._times[0] != state
         ):  # a cell's time changes only when a cell begins or ends
             self._times = state, CellTimes.of(self.plan, entries)
-        running = [self._followed.setdefault(cell.id, CellProgress(cell=cell)) for cell in cells]
-        for progress in running:
-            progress.read()
+        running = [(cell, self._curves.setdefault(cell.id, events.Curve())) for cell in cells]
+        for cell, curve in running:
+            curve.read_on(cell.run.events_file)
         spent_s = {
-            name: time.time() - progress.started_s
-            for name, progress in self._followed.items()
-            if progress.started_s is not None
+            name: time.time() - curve.started_s
+            for name, curve in self._curves.items()
+            if curve.started_s is not None
         }
         cost = self._times[1].cost(max(1, len(running)), spent_s)
         return GridProgress(plan=self.plan, entries=entries, running=tuple(running), cost=cost)

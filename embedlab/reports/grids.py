@@ -327,10 +327,8 @@ def states_line(progress: GridProgress) -> str:
 
 def status_table(progress: GridProgress) -> Table:
     """Return every cell with its state, in the order of the plan."""
-    plan, steps = (
-        progress.plan,
-        {running_cell.cell.id: running_cell.step for running_cell in progress.running},
-    )
+    plan = progress.plan
+    steps = {cell.id: curve.newest for cell, curve in progress.running}
     rows: Rows = []
     for entry in progress.entries:
         cell, run = entry.cell, entry.cell.run

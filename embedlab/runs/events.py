@@ -198,23 +198,8 @@ class Attempt(Event):
         return self.state == "waiting" and not self.errors and not self.kills
 
 
-EVENT_KINDS: Mapping[str, type[Event]] = {
-    cls.kind: cls
-    for cls in (
-        Started,
-        Step,
-        Progress,
-        Dev,
-        VectorSpread,
-        Checkpoint,
-        Noted,
-        Finished,
-        Failed,
-        RunInterrupted,
-        Cancelled,
-        Attempt,
-    )
-}
+# `Damaged` is never written
+EVENT_KINDS: Mapping[str, type[Event]] = {cls.kind: cls for cls in Event.__subclasses__()}
 
 
 def to_line(event: Event) -> str:
@@ -445,6 +430,9 @@ class Curve:
     stage_steps: dict[int, int] = field(
         default_factory=dict
     )  # the last reported step of each stage
+    newest: Step | None = None  # moved to where a later sign of life says that the run is
+    started_s: float | None = None  # by its newest process, seconds since 1970
+    finished_s: float | None = None
     offset: int = 0
     _head: bytes = b""
     _count: int = 1  # losses averaged in the last point
@@ -470,8 +458,14 @@ class Curve:
                 self.gpu_percent.append(event.gpu_percent)
             match event:
                 case Started(step=step):
+                    self.started_s, self.finished_s = event.time, None
                     self._forget_after(step)
+                case Finished():
+                    self.finished_s = event.time
+                case Progress() if self.newest is not None:
+                    self.newest = dataclasses.replace(self.newest, step=event.step)
                 case Step():
+                    self.newest = event
                     self._add(event.step, event.loss)
                     self.stage_steps[event.stage] = event.step
                 case Dev():

@@ -8,8 +8,8 @@ from rich.console import Console
 from embedlab.commands.grid_run import render
 from embedlab.experiments.cells import CellEntry
 from embedlab.experiments.plan import GridPlan
-from embedlab.experiments.progress import CellProgress, Cost, GridProgress
-from embedlab.runs.events import Step
+from embedlab.experiments.progress import Cost, GridProgress
+from embedlab.runs.events import Curve, Step
 from tests.experiments.conftest import plan_of as plan_of
 from tests.experiments.conftest import short_plan as short_plan
 
@@ -19,10 +19,7 @@ def lines_of(plan: GridPlan, *, trained_s: float | None) -> list[str]:
     step = Step(
         stage=0, epoch=1.0, step=8, steps=9, loss=0.5, lr=1e-5, rows_per_s=1.0, eta_s=1.0, memory_mib=1.0
     )  # fmt: skip
-    running = [
-        CellProgress(cell=cell, step=step, trained_s=trained_s)
-        for cell, entry in zip(plan.cells, entries, strict=True)
-    ]
+    running = [(cell, Curve(newest=step, finished_s=trained_s)) for cell in plan.cells]
     cost = Cost(cells=len(entries), seconds=None, measured="nothing", disk_bytes=None)
     board = GridProgress(plan=plan, entries=tuple(entries), running=tuple(running), cost=cost)
     console = Console(file=io.StringIO(), width=140, force_terminal=False)

@@ -9,7 +9,7 @@ import pytest
 from embedlab.core.recipe import from_table
 from embedlab.experiments.cells import CellEntry, CellLock, prepare_grid
 from embedlab.experiments.plan import GridFolder, GridPlan
-from embedlab.experiments.progress import START_UP, CellTimes, GridFollower
+from embedlab.experiments.progress import START_UP, TRAINING, CellTimes, GridFollower
 from embedlab.reports.grids import cells_table
 from embedlab.reports.layout import plain_text
 from embedlab.runs import events
@@ -51,19 +51,27 @@ def fast_last_step(time: float) -> events.Event:
     )
 
 
-def test_cells_are_expected_to_take_what_runs_of_their_encoder_took_from_end_to_end(
+def test_a_cell_takes_a_start_the_rows_of_its_training_and_its_tasks(
     short_plan: GridPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     encoder = str(short_plan.cell(1).variant.recipe["encoder"]["model"])
-    for name, ended in (("quick", 1100.0), ("slow", 1300.0)):
-        write_run(short_plan, name, [started(1000.0), fast_last_step(ended), finished(ended)])
+    rows = short_plan.cell(1).variant.rows
+    times = {(encoder, TRAINING): 200.0 / rows, (encoder, START_UP): 7.0}
+    monkeypatch.setattr("embedlab.experiments.progress.measured_seconds", lambda *_: times)
     cost = CellTimes.of(short_plan, waiting(short_plan)).cost(1)
-    assert (cost.seconds, cost.measured) == (None, "start-up and sts not measured yet")
-    times = {(encoder, START_UP): 7.0, (encoder, "sts"): 20.0}
-    monkeypatch.setattr("embedlab.experiments.progress.scoring_seconds", lambda *_: times)
-    for workers, seconds in ((1, 3 * 227.0), (3, 227.0)):  # as many rows a cell as a run
+    assert (cost.seconds, cost.measured) == (None, "sts not measured yet")
+    times[encoder, "sts"] = 20.0
+    for workers, seconds in ((1, 3 * 227.0), (3, 227.0)):
         cost = CellTimes.of(short_plan, waiting(short_plan)).cost(workers)
         assert cost.seconds == pytest.approx(seconds)
+
+
+def write_cell(plan: GridPlan, name: str, whole_s: float) -> None:
+    """Write the attempts of a cell of an earlier grid, whose run has this NAME."""
+    earlier = GridFolder.of(plan.place.runs_folder, f"grid-{name}")
+    with events.EventLog(earlier.cells / f"{name}@1.jsonl") as log:
+        log.append(events.Attempt(state="failed", errors=1, seconds=20.0))
+        log.append(events.Attempt(state="done", seconds=whole_s - 20.0))
 
 
 @pytest.mark.parametrize(
@@ -79,12 +87,15 @@ def test_a_run_that_did_not_go_through_in_one_go_says_nothing_of_the_time(
     short_plan: GridPlan, written: list[events.Event]
 ) -> None:
     write_run(short_plan, "other", written)
+    write_cell(short_plan, "other", 9000.0)
     cost = CellTimes.of(short_plan, waiting(short_plan)).cost(1)
     assert (cost.seconds, cost.measured) == (None, "nothing measured yet")
 
 
 def test_a_damaged_run_says_nothing_of_the_time_and_stops_nothing(short_plan: GridPlan) -> None:
     write_run(short_plan, "other", [started(0.0), finished(9.0)])
+    write_cell(short_plan, "other", 30.0)
+    assert CellTimes.of(short_plan, waiting(short_plan)).cost(1).measured == "sts not measured yet"
     RunFolder.of(short_plan.place.runs_folder, "other", 1).recipe_file.write_text("no toml at all")
     assert CellTimes.of(short_plan, waiting(short_plan)).cost(1).seconds is None
 
@@ -102,12 +113,9 @@ def test_scoring_of_earlier_grids_is_part_of_the_estimate_and_the_time_left_move
         run.evaluations.mkdir()
         (run.evaluations / "sts.json").write_text("{}")
         os.utime(run.evaluations / "sts.json", (now, now))
-        earlier = GridFolder.of(short_plan.place.runs_folder, f"grid-{name}")
-        with events.EventLog(earlier.cells / f"{name}@1.jsonl") as log:
-            log.append(events.Attempt(state="failed", errors=1, seconds=20.0))
-            log.append(events.Attempt(state="done", seconds=whole_s - 20.0))
+        write_cell(short_plan, name, whole_s)
     cost = CellTimes.of(short_plan, waiting(short_plan)).cost(1)
-    assert cost.measured == "other runs of the same encoder"
+    assert cost.measured == "earlier cells of the same encoder"
     assert cost.seconds == pytest.approx(
         3 * (100.0 + 60.0 + 10.0), abs=1.0
     )  # the start took 10 s; 600 s of scoring do not fit into 170 s
