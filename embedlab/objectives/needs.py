@@ -338,24 +338,14 @@ class AnchorSets:
     def with_positives(self) -> "AnchorSets":
         """Only the anchors that have a positive: eq. 2 says nothing of the others."""
         has_positive = self.positives.any(axis=1)
-        return AnchorSets(
-            anchors=self.anchors[has_positive],
-            positives=self.positives[has_positive],
-            negatives=self.negatives[has_positive],
-            classes=self.classes[has_positive],
-        )
+        return AnchorSets(**{name: values[has_positive] for name, values in vars(self).items()})
 
 
 def anchor_sets(
-    premise: Indices,
-    hypothesis: Indices,
-    label: Indices,
-    *,
-    positives: Limit,
-    negatives: Limit,
-    rng: np.random.Generator,
+    columns: Mapping[str, Indices], positives: Limit, negatives: Limit, rng: np.random.Generator
 ) -> AnchorSets:
-    """The sets of every distinct premise among rows of sentence positions and class indices.
+    """The sets of every distinct premise among rows of NLI pairs, whose COLUMNS hold sentence
+    positions and class indices; at most so many POSITIVES and NEGATIVES are drawn.
 
     Positives are the distinct hypotheses that the premise entails. Negatives are its neutral and
     contradicted hypotheses and the hypotheses of the batch's other premises. A sentence that the
@@ -363,6 +353,7 @@ def anchor_sets(
     premise itself: a sentence entails itself. A pair with another premise's hypothesis counts as a
     contradiction: the paper does not give its label.
     """
+    premise, hypothesis, label = (columns[name] for name in NEEDS.columns)
     anchors, row_anchor = np.unique(premise, return_inverse=True)
     sentences = int(max(premise.max(), hypothesis.max())) + 1
     classes = np.full((len(anchors), sentences), CONTRADICTION)
@@ -387,13 +378,7 @@ def anchor_sets(
 
 
 def entailment_sets(
-    premise: Indices,
-    hypothesis: Indices,
-    label: Indices,
-    *,
-    positives: Limit,
-    negatives: Limit,
-    rng: np.random.Generator,
+    columns: Mapping[str, Indices], positives: Limit, negatives: Limit, rng: np.random.Generator
 ) -> AnchorSets:
     """The sets of every row labelled entailment, as in the code of liao's authors: a premise that
     entails three is three anchors.
@@ -401,9 +386,9 @@ def entailment_sets(
     The row's own hypothesis is always among the positives; the others are drawn from what its
     premise entails. Negatives are those of the premise.
     """
-    all_sets = anchor_sets(premise, hypothesis, label, positives="all", negatives="all", rng=rng)
-    rows = label == ENTAILMENT
-    anchor, entailed = np.searchsorted(all_sets.anchors, premise[rows]), hypothesis[rows]
+    all_sets, rows = anchor_sets(columns, "all", "all", rng), columns["label"] == ENTAILMENT
+    premise, entailed = columns["premise"][rows], columns["hypothesis"][rows]
+    anchor = np.searchsorted(all_sets.anchors, premise)
     other_positives, is_row = all_sets.positives[anchor], np.arange(len(anchor))
     other_positives[is_row, entailed] = False
     positive_sets = (
@@ -413,7 +398,7 @@ def entailment_sets(
     )
     positive_sets[is_row, entailed] = True
     return AnchorSets(
-        anchors=premise[rows],
+        anchors=premise,
         positives=positive_sets,
         negatives=sample_subset(all_sets.negatives[anchor], negatives, rng),
         classes=all_sets.classes[anchor],

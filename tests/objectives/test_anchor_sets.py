@@ -25,7 +25,8 @@ def _sets(
     draw: Callable[..., AnchorSets] = anchor_sets,
 ) -> AnchorSets:
     rng = np.random.default_rng(seed)
-    return draw(*np.array(rows).T, positives=positives, negatives=negatives, rng=rng)
+    columns = dict(zip(("premise", "hypothesis", "label"), np.array(rows).T, strict=True))
+    return draw(columns, positives, negatives, rng)
 
 
 def _members(mask: np.ndarray) -> list[set[int]]:

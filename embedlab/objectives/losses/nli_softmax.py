@@ -70,15 +70,7 @@ def describe(
     if options.augment is None:
         return describe_row(frame, options, rng)
     rows = index_rows(frame, NEEDS)
-    premise, hypothesis, label = (rows.columns[name] for name in NEEDS.columns)
-    sets = anchor_sets(
-        premise,
-        hypothesis,
-        label,
-        positives=options.augment.positives,
-        negatives=options.augment.negatives,
-        rng=rng,
-    )
+    sets = anchor_sets(rows.columns, options.augment.positives, options.augment.negatives, rng)
     anchor = int(rng.integers(len(sets.anchors)))
     example_sentences = (sets.positives[anchor] | sets.negatives[anchor]).nonzero()[0]
     pairs = sorted(
@@ -122,14 +114,7 @@ def objective() -> type:
             augment = self.options.augment
             if augment is None:
                 return {}
-            sets = anchor_sets(
-                columns["premise"],
-                columns["hypothesis"],
-                columns["label"],
-                positives=augment.positives,
-                negatives=augment.negatives,
-                rng=rng,
-            )
+            sets = anchor_sets(columns, augment.positives, augment.negatives, rng)
             anchor, sentence = np.nonzero(sets.positives | sets.negatives)
             return {
                 "premise": sets.anchors[anchor],

@@ -14,6 +14,7 @@ from embedlab.core.schema import table
 from embedlab.data.dataset import NLI_LABELS
 from embedlab.objectives.needs import (
     NEEDS,
+    AnchorSets,
     HeadKind,
     Limit,
     Needs,
@@ -65,6 +66,14 @@ def needs(options: Options) -> Needs:
     )
 
 
+def draw_sets(
+    columns: Mapping[str, NDArray[np.int64]], options: Options, rng: np.random.Generator
+) -> AnchorSets:
+    """Return the anchors of a batch that have a positive, with their drawn sets."""
+    draw = entailment_sets if options.anchors == "entailments" else anchor_sets
+    return draw(columns, options.positives, options.negatives, rng).with_positives()
+
+
 def describe(
     frame: pl.DataFrame, options: Options, rng: np.random.Generator
 ) -> list[tuple[str, str]]:
@@ -74,16 +83,7 @@ def describe(
     An annotated pair where the frame has no entailment.
     """
     rows = index_rows(frame, NEEDS)
-    premise, hypothesis, label = (rows.columns[name] for name in NEEDS.columns)
-    draw = entailment_sets if options.anchors == "entailments" else anchor_sets
-    sets = draw(
-        premise,
-        hypothesis,
-        label,
-        positives=options.positives,
-        negatives=options.negatives,
-        rng=rng,
-    ).with_positives()
+    sets = draw_sets(rows.columns, options, rng)
     if not len(sets.anchors):
         return [(column, str(frame[column][0])) for column in NEEDS.columns]
     anchor = int(rng.integers(len(sets.anchors)))
@@ -154,15 +154,7 @@ def objective() -> type:
             """The anchors that have a positive, and their drawn sets as masks over the batch's
             sentences.
             """
-            draw = entailment_sets if self.options.anchors == "entailments" else anchor_sets
-            sets = draw(
-                columns["premise"],
-                columns["hypothesis"],
-                columns["label"],
-                positives=self.options.positives,
-                negatives=self.options.negatives,
-                rng=rng,
-            ).with_positives()
+            sets = draw_sets(columns, self.options, rng)
             return {
                 "anchors": sets.anchors,
                 "positives": sets.positives,
