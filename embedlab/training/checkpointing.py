@@ -4,12 +4,12 @@ folder is complete or absent.
 A best model is a folder beside them, of encoder and heads alone.
 """
 
-import math
 import re
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, Self
 
@@ -19,6 +19,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from embedlab.core.disk import (
+    CHECKSUMS,
     check_folder,
     follow_umask,
     read_sealed_json,
@@ -29,8 +30,6 @@ from embedlab.core.errors import MissingError
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.encoders.weight_checks import writing_weights
 from embedlab.objectives.objective import Objective, saved_tensors
-from embedlab.training.blocks import StageBlock
-from embedlab.training.learner import Learner
 from embedlab.training.meter import Unreported
 
 SCHEMA = 2
@@ -92,6 +91,7 @@ class Snapshot:
     def read(cls, folder: Path, *, is_best_model: bool = False) -> Self:
         """Read FOLDER; a damaged one is a MissingError."""
         with _damage_errors(folder):
+            (folder / CHECKSUMS).stat()  # without it the folder is not ours
             check_folder(folder, hint=_OTHERS)
             values = _read_state(folder)
             optional_fields: dict[str, Any] = {
@@ -99,13 +99,11 @@ class Snapshot:
                 for name in (_WEIGHTS if is_best_model else _PARTS)
             }
             if not is_best_model:
-                losses = tuple(map(float, values["unreported"]["losses"]))
-                steps = int(values["unreported"]["steps"])
-                scale = {str(key): float(value) for key, value in values.get("scale", {}).items()}
-                optional_fields |= {
-                    "unreported": Unreported(losses=losses, steps=steps),
-                    "scale": scale,
-                }
+                unreported = values["unreported"]
+                optional_fields["unreported"] = Unreported(
+                    losses=tuple(unreported["losses"]), steps=unreported["steps"]
+                )
+                optional_fields["scale"] = values.get("scale", {})
             return cls(
                 step=(values["best"] if is_best_model else values)["step"],
                 best=Best(**values["best"]) if values["best"] else None,
@@ -301,63 +299,21 @@ def restore_optimizer(
         )  # the step count too: the fused kernel reads it on the device
 
 
-ENTRIES = (
-    "step",
-    "exp_avg",
-    "exp_avg_sq",
-)  # AdamW's entries for each parameter that had a gradient
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class RunShape:
-    """What decides which tensors and steps a checkpoint of a run has."""
-
-    encoder: TransformerEncoder
-    objectives: Sequence[Objective]  # one a stage
-    plan: Sequence[StageBlock]
-
-    def misfit(self, snapshot: Snapshot) -> str | None:
-        """Return the first reason why a checkpoint or a best model does not fit this run; None if
-        it fits.
-        """
-        return next(self._misfits(snapshot), None)
-
-    def _misfits(self, snapshot: Snapshot) -> Iterator[str]:
-        if not snapshot.is_best_model:
-            yield from _odd_steps(snapshot, self.plan[-1].end)
-        if snapshot.frozen_weights != self.encoder.frozen_weights:
-            yield "the weights of the encoder that it was trained on have changed since"
-        yield from _other_tensors("encoder", snapshot.encoder, self.encoder.tensors())
-        yield from _other_tensors("heads", snapshot.heads, saved_tensors(self.objectives))
-        if not snapshot.is_best_model:
-            yield from _other_moments(snapshot.optimizer, self._parameters(snapshot.step))
-            yield from _odd_generators(snapshot.random)
-
-    def _parameters(self, step: int) -> Mapping[str, Tensor]:
-        """Return the parameters whose optimizer a checkpoint of STEP holds, by the names that the
-        optimizer's state has.
-        """
-        block = next(block for block in self.plan if step <= block.end)
-        learner = Learner(
-            self.encoder, {data.index: self.objectives[data.index] for data in block.stages}
-        )
-        return {
-            name: parameter
-            for name, parameter in learner.named_parameters()
-            if parameter.requires_grad
-        }
-
-
-def _odd_steps(snapshot: Snapshot, end: int) -> Iterator[str]:
-    if type(snapshot.step) is not int or not 1 <= snapshot.step <= end:
-        yield f"step {snapshot.step!r} is not between 1 and {end}"
-    elif (best := snapshot.best) is not None and not (
-        type(best.step) is int
-        and 1 <= best.step <= snapshot.step
-        and isinstance(best.score, int | float)
-        and math.isfinite(best.score)
-    ):
-        yield f"its best dev score is {best.score!r} at step {best.step!r}"
+def find_misfit(
+    snapshot: Snapshot, *, encoder: TransformerEncoder, objectives: Sequence[Objective], steps: int
+) -> str | None:
+    """Return the first reason why a checkpoint or a best model is not of a run of so many STEPS
+    with this ENCODER and these OBJECTIVES, one a stage; None if it fits.
+    """
+    if snapshot.step > steps:
+        return f"step {snapshot.step} is not between 1 and {steps}"
+    if snapshot.frozen_weights != encoder.frozen_weights:
+        return "the weights of the encoder that it was trained on have changed since"
+    differences = chain(
+        _other_tensors("encoder", snapshot.encoder, encoder.tensors()),
+        _other_tensors("heads", snapshot.heads, saved_tensors(objectives)),
+    )
+    return next(differences, None)
 
 
 def _other_tensors(part: str, tensors: Tensors, expected: Mapping[str, Tensor]) -> Iterator[str]:
@@ -371,36 +327,6 @@ def _other_tensors(part: str, tensors: Tensors, expected: Mapping[str, Tensor]) 
             yield (
                 f"{part}: {name!r} is {_describe_tensor(tensors[name])}, not {_describe_tensor(expected[name])}"
             )
-
-
-def _other_moments(tensors: Tensors, parameters: Mapping[str, Tensor]) -> Iterator[str]:
-    """Yield the reasons of the optimizer: a parameter without any gradient has no state, the others
-    have all entries.
-    """
-    having = {key.rpartition(".")[0] for key in tensors}
-    scalar = torch.zeros(())
-    entries = {
-        f"{name}.{entry}": scalar if entry == "step" else parameters.get(name, scalar)
-        for name in having
-        for entry in ENTRIES
-    }
-    yield from (
-        f"optimizer: {name!r} is not a parameter" for name in sorted(having - set(parameters))
-    )
-    yield from _other_tensors("optimizer", tensors, entries)
-
-
-def _odd_generators(states: Tensors) -> Iterator[str]:
-    if "cpu" not in states:
-        yield "random: 'cpu' is missing"
-    for name, state in states.items():
-        if name.split(".")[0] == "cpu":
-            try:
-                torch.Generator().set_state(state)
-            except (RuntimeError, TypeError) as error:
-                yield f"random: {name!r} is not a generator's state: {error}"
-        elif state.dtype != torch.uint8:
-            yield f"random: {name!r} is {_describe_tensor(state)}"
 
 
 def _describe_tensor(tensor: Tensor) -> str:

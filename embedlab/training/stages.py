@@ -55,7 +55,7 @@ from embedlab.runs.tidy import drop_checkpoints, sweep
 from embedlab.training.batching import Collation, chunk_cutter, stored_tokens
 from embedlab.training.blocks import StageBlock, group_stages
 from embedlab.training.capture import CapturedPasses, common_shapes, why_not_captured
-from embedlab.training.checkpointing import Checkpoints, RunShape, Snapshot
+from embedlab.training.checkpointing import Checkpoints, Misfit, Snapshot, find_misfit
 from embedlab.training.gradients import LossScale
 from embedlab.training.learner import is_frozen, recompute_layers
 from embedlab.training.loop import DevScore, TrainingSession, train_block
@@ -114,9 +114,10 @@ def train_run(
             return
         notes = _begin(run, recipe, environment, team, resume=resume)
         notes += [f"passes are not captured: {eager}"] if eager else []
-        shape = RunShape(encoder=encoder, objectives=objectives, plan=plan)
+        steps = plan[-1].end
+        misfit = partial(find_misfit, encoder=encoder, objectives=objectives, steps=steps)
         snapshot, damaged = Checkpoints(run.checkpoints).newest(
-            shape.misfit, with_best=recipe.evaluate.keep == "best"
+            misfit, with_best=recipe.evaluate.keep == "best"
         )
         file = run.events_file
         earlier_events = events.events_after(file)[0] if snapshot is None and file.is_file() else []
@@ -137,12 +138,12 @@ def train_run(
                 team=team,
                 captured=CapturedPasses(encoder) if machine.is_capturing and not eager else None,
                 cache=cache,
-                steps=plan[-1].end,
+                steps=steps,
             )
             with _report_endings(session):
                 _start(session, snapshot, [*notes, *damaged, *_room_notes(session, run)])
                 _train_blocks(session, plan, snapshot, progress)
-                _take_best(session, recipe, shape)
+                _take_best(session, recipe, misfit)
                 _finish(session, run, recipe, seed, stages)
         _tidy_up(run, team, keeps_checkpoints=keeps_checkpoints)
     if (
@@ -308,7 +309,7 @@ def parts_note(rows: int, parts: int) -> str:
     )
 
 
-def _take_best(session: TrainingSession, recipe: Recipe, shape: RunShape) -> None:
+def _take_best(session: TrainingSession, recipe: Recipe, misfit: Misfit) -> None:
     """Let the leader go back to the best state of the encoder, where the recipe wants that one."""
     best = session.best
     if (
@@ -317,7 +318,7 @@ def _take_best(session: TrainingSession, recipe: Recipe, shape: RunShape) -> Non
         and best is not None
         and best.step != session.step
     ):
-        _load(session, session.checkpoints.read_best(best, shape.misfit))
+        _load(session, session.checkpoints.read_best(best, misfit))
         session.note(
             f"the model is that of step {best.step}, whose dev score is the highest: "
             f"{best.score:.2f}"
