@@ -212,28 +212,14 @@ def load_objectives(run: RunFolder, dim: int) -> list[Objective]:
     objectives = build_objectives(run.recipe(), dim)
     tensors, expected = read_heads(run), saved_tensors(objectives)
     for name, parameter in expected.items():
-        if problem := _flaw(name, tensors, parameter):
-            raise MissingError(f"{str(run.path / HEADS_FILE)!r} {problem}", hint=heads_hint(run))
+        tensor = tensors.get(name)
+        if tensor is None or tensor.shape != parameter.shape or not tensor.isfinite().all():
+            raise MissingError(
+                f"{str(run.path / HEADS_FILE)!r} lacks tensor {name!r} of {list(parameter.shape)} "
+                f"finite numbers, which the run's recipe has",
+                hint=heads_hint(run),
+            )
     nn.ModuleList(objectives).load_state_dict(
         {name: tensors[name] for name in expected}, strict=False
     )  # strict counts shared layers twice
     return objectives
-
-
-def _flaw(name: str, tensors: Mapping[str, Tensor], expected: Tensor) -> str | None:
-    """Why the tensor NAME among TENSORS cannot take the place of EXPECTED; None where it can."""
-    tensor = tensors.get(name)
-    if tensor is None:
-        return f"lacks tensor {name!r}, which the run's recipe has"
-    if tensor.shape != expected.shape:
-        return (
-            f"has tensor {name!r} in the shape {list(tensor.shape)}, but the run's recipe "
-            f"has {list(expected.shape)}"
-        )
-    if not tensor.is_floating_point():
-        return f"has tensor {name!r} without floating point numbers"
-    return (
-        None
-        if torch.isfinite(tensor).all()
-        else f"has numbers that are not finite in tensor {name!r}"
-    )

@@ -46,30 +46,21 @@ def test_every_head_has_the_numbers_that_the_run_saved(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "reason"),
+    "change",
     [
-        (lambda _: None, r"lacks tensor '(?P<name>.+)', which the run's recipe has"),
-        (
-            lambda one: one[:1],
-            r"has tensor '(?P<name>.+)' in the shape \[1.*\], but the run's recipe has \[8",
-        ),
-        (lambda one: one.long(), r"has tensor '(?P<name>.+)' without floating point numbers"),
-        (
-            lambda one: torch.where(torch.arange(8) == 3, float("nan"), one),
-            r"has numbers that are not finite in tensor '(?P<name>.+)'",
-        ),
+        lambda _: None,
+        lambda one: one[:1],
+        lambda one: torch.where(torch.arange(8) == 3, float("nan"), one),
     ],
+    ids=["absent", "of another shape", "not finite"],
 )
-def test_a_head_that_would_give_results_of_chance_is_refused(
-    change: Any, reason: str, tmp_path: Path
-) -> None:
+def test_a_head_that_would_give_results_of_chance_is_refused(change: Any, tmp_path: Path) -> None:
     heads = trained()
     name = [name for name, one in heads.items() if one.shape == (8,)][-1]
     changed = change(heads.pop(name))
-    with pytest.raises(MissingError, match=reason) as error:
+    with pytest.raises(MissingError, match=f"lacks tensor '{name}' of \\[8\\] finite") as error:
         load_objectives(
             run_with(tmp_path, heads if changed is None else heads | {name: changed}), 8
         )
-    assert f"'{name}'" in error.value.message
     assert HEADS_FILE in error.value.message
     assert "train 'made' again" in error.value.hint
