@@ -8,10 +8,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import isfinite, nan
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, NotRequired, Self
+
+from annotated_types import Len
+from typing_extensions import TypedDict
 
 from embedlab.core.errors import MissingError
-from embedlab.core.schema import quote
+from embedlab.core.schema import adapter, quote
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import Signature
 
@@ -34,6 +37,16 @@ _OF_ONE_NUMBER = {
     "score",
 }  # what a row has that holds one number of one model
 _AGAIN = "evaluate again with this embedlab"
+
+
+class _Table(TypedDict):
+    """What is read of a table; of stored ones the rest is for people."""
+
+    rows: list[dict[str, Any]]
+    signatures: NotRequired[dict[str, str]]
+
+
+_Tables = Annotated[list[_Table], Len(1)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,9 +94,11 @@ def read_results(path: Path) -> list[StoredResult]:
         raise MissingError(f"{str(path)!r} is not JSON", hint=_HINT) from error
     if isinstance(values, dict) and "fingerprint" in values and "scores" in values:
         return [_of_evaluation(Evaluation.load(path))]
-    tables = values.get("tables", [values]) if isinstance(values, dict) else []
-    if not isinstance(tables, list) or not tables or not all(_is_table(table) for table in tables):
-        raise MissingError(f"{str(path)!r} holds no result of embedlab", hint=_HINT)
+    try:
+        found_tables = values.get("tables", [values]) if isinstance(values, dict) else []
+        tables: list[_Table] = adapter(_Tables).validate_python(found_tables, strict=True)
+    except ValueError as error:
+        raise MissingError(f"{str(path)!r} holds no result of embedlab", hint=_HINT) from error
     if not any(table.get("signatures") for table in tables):
         raise MissingError(
             f"{str(path)!r} has no signature: what decided its numbers is unknown", hint=_AGAIN
@@ -103,15 +118,6 @@ def without_folder(name: str, signature: Signature) -> str:
     return "/".join(parts[start:])
 
 
-def _is_table(table: Any) -> bool:
-    is_well_formed = (
-        isinstance(table, dict)
-        and isinstance(table.get("rows"), list)
-        and isinstance(table.get("signatures", {}), dict)
-    )
-    return is_well_formed and all(isinstance(row, dict) for row in table["rows"])
-
-
 def _of_evaluation(evaluation: Evaluation) -> StoredResult:
     signature = evaluation.signature
     scores = {
@@ -129,12 +135,8 @@ def _of_evaluation(evaluation: Evaluation) -> StoredResult:
     return StoredResult(model=evaluation.model, signature=signature, scores=scores)
 
 
-def _of_table(table: Mapping[str, Any], path: Path) -> Iterator[StoredResult]:
+def _of_table(table: _Table, path: Path) -> Iterator[StoredResult]:
     for model, line in table.get("signatures", {}).items():
-        if not isinstance(line, str):
-            raise MissingError(
-                f"{path}: the signature of {model!r} is {quote(line)}: not text", hint=_AGAIN
-            )
         try:
             signature = Signature.parse(line)
         except MissingError as error:
