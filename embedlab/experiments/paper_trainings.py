@@ -23,7 +23,7 @@ from embedlab.core.recipe import (
 from embedlab.experiments.grid_file import with_full_keys
 from embedlab.experiments.paper_table import ENCODER, PaperTable, RowSource
 from embedlab.experiments.plan import GridEnvironment, GridFolder, GridPlan, Variant
-from embedlab.experiments.planner import Planner, run_identity, with_existing_runs
+from embedlab.experiments.planner import RecipeVariants, run_identity, with_existing_runs
 from embedlab.runs.status import last_dev, run_status, trained_flaw
 
 
@@ -170,13 +170,6 @@ def expand_table(
     Trainings whose data is missing are left out if LEAVES_OUT, and refused otherwise.
     """
     axis = table.key[-1] if table.by is None else "row"
-    planner = Planner(
-        table.paper,
-        where=f"{table.paper} {table.name}",
-        tasks=table.tasks,
-        threads=threads,
-        place=place,
-    )
     set_everywhere = with_full_keys(overrides)
     variants: dict[str, Variant] = {}
     absent: dict[str, MissingError] = {}
@@ -185,7 +178,16 @@ def expand_table(
         _refuse_clash(table, source, overrides)
         fixed = (*set_options(source), *set_everywhere)
         try:
-            variants[key] = planner.base(source.recipe, fixed).variant({axis: label})
+            recipe = RecipeVariants(
+                source.recipe,
+                fixed,
+                experiment=table.paper,
+                where=f"{table.paper} {table.name}",
+                tasks=table.tasks,
+                threads=threads,
+                place=place,
+            )
+            variants[key] = recipe.variant({axis: label})
         except MissingError as error:
             if not leaves_out:
                 raise
@@ -196,14 +198,16 @@ def expand_table(
     first_variants = {run_identity(variant.run): variant for variant in reversed(variants.values())}
     distinct = with_existing_runs([*reversed(first_variants.values())], place.runs_folder)
     by_identity = {run_identity(variant.run): variant for variant in distinct}
-    plan = planner.plan(
-        distinct,
+    plan = GridPlan(
         name=f"{table.paper}-{table.name}"
         if table.profile == PAPER
         else f"{table.paper}-{table.name}-{table.profile}",
         summary=table.summary,
-        axes={axis: [variant.labels[axis] for variant in distinct]},
-        seeds=seeds,
+        axes={axis: tuple(variant.labels[axis] for variant in distinct)},
+        variants=tuple(distinct),
+        seeds=tuple(seeds),
+        threads=threads,
+        place=place,
     )
     variant_by_key = {
         key: by_identity[run_identity(variant.run)] for key, variant in variants.items()

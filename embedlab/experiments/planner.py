@@ -50,53 +50,6 @@ MOST_CELLS = 100_000  # before skips; a mistake in an axis would be counted for 
 Assignments = tuple[tuple[str, str], ...]  # (key, JSON value), as for `--set`
 
 
-class Planner:
-    """Makes the cells of one experiment, whose trainings share the evaluation, the threads and the
-    place.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        *,
-        where: str,
-        tasks: Sequence[str] | None,
-        threads: int,
-        place: GridEnvironment,
-    ) -> None:
-        self.name = name  # which the names of new runs begin with
-        self.where = where  # names the file in errors
-        self.tasks, self.threads, self.place = tasks, threads, place
-        # a recipe with KEY=VALUE fixed, which are checked together
-        self.base = cache(lambda recipe, fixed: _Base(self, recipe, fixed))
-
-    def plan(
-        self,
-        variants: Sequence[Variant],
-        *,
-        name: str,
-        summary: str,
-        axes: Mapping[str, Sequence[str]],
-        seeds: Sequence[int],
-    ) -> GridPlan:
-        """Return the plan of VARIANTS with each of SEEDS; a value of an axis that no variant has is
-        left out.
-        """
-        used_labels = {axis: {variant.labels.get(axis) for variant in variants} for axis in axes}
-        return GridPlan(
-            name=name,
-            summary=summary,
-            axes={
-                axis: tuple(label for label in labels if label in used_labels[axis])
-                for axis, labels in axes.items()
-            },
-            variants=tuple(variants),
-            seeds=tuple(seeds),
-            threads=self.threads,
-            place=self.place,
-        )
-
-
 def expand_grid(
     grid: Grid, place: GridEnvironment, *, seeds: Sequence[int] | None = None
 ) -> GridPlan:
@@ -106,28 +59,47 @@ def expand_grid(
     axis whose key no base has, a value that a recipe refuses, and skips that leave no cell are
     UsageErrors.
     """
-    planner = Planner(
-        grid.name, where=grid.where, tasks=grid.tasks, threads=grid.threads, place=place
-    )
+    bases = [
+        RecipeVariants(
+            base,
+            grid.fixed,
+            experiment=grid.name,
+            where=grid.where,
+            tasks=grid.tasks,
+            threads=grid.threads,
+            place=place,
+        )
+        for base in grid.bases
+    ]
     seeds = grid.seeds if seeds is None else seeds
-    _refuse_unknown_axes(grid, planner)
+    _refuse_unknown_axes(grid, bases)
     _refuse_too_many(grid, len(seeds))
-    variants = [variant for base in grid.bases for variant in _variants(grid, base, planner)]
+    variants = [variant for base in bases for variant in _variants(grid, base)]
     if not variants:
         raise UsageError(f"{grid.where}: its skips leave no cell", hint="remove one of them")
     variants = with_existing_runs(variants, place.runs_folder)
-    axes = {axis: list(choices) for axis, choices in grid.axes.items()}
-    return planner.plan(variants, name=grid.name, summary=grid.summary, axes=axes, seeds=seeds)
+    used_labels = {axis: {variant.labels.get(axis) for variant in variants} for axis in grid.axes}
+    return GridPlan(
+        name=grid.name,
+        summary=grid.summary,
+        axes={
+            axis: tuple(label for label in labels if label in used_labels[axis])
+            for axis, labels in grid.axes.items()
+        },
+        variants=tuple(variants),
+        seeds=tuple(seeds),
+        threads=grid.threads,
+        place=place,
+    )
 
 
-def _variants(grid: Grid, base: str, planner: Planner) -> Iterator[Variant]:
+def _variants(grid: Grid, base: "RecipeVariants") -> Iterator[Variant]:
     """Yield the trainings of a base recipe in the order of the axes, without skipped ones."""
-    base_label = {RECIPE_AXIS: base} if RECIPE_AXIS in grid.axes else {}
-    recipe = planner.base(base, grid.fixed)
+    base_label = {RECIPE_AXIS: base.name} if RECIPE_AXIS in grid.axes else {}
     axes = {
         axis: choices.items()
         for axis, choices in grid.axes.items()
-        if axis != RECIPE_AXIS and recipe.keys.issuperset(chain(*choices.values()))
+        if axis != RECIPE_AXIS and base.keys.issuperset(chain(*choices.values()))
     }
     for combination in product(*axes.values()):
         labels = {
@@ -137,7 +109,7 @@ def _variants(grid: Grid, base: str, planner: Planner) -> Iterator[Variant]:
         if not any(
             all(labels.get(axis) in fitting for axis, fitting in rule.items()) for rule in grid.skip
         ):
-            yield recipe.variant(labels, [values for _, values in combination])
+            yield base.variant(labels, [values for _, values in combination])
 
 
 def _refuse_too_many(grid: Grid, seeds: int) -> None:
@@ -149,9 +121,8 @@ def _refuse_too_many(grid: Grid, seeds: int) -> None:
         )
 
 
-def _refuse_unknown_axes(grid: Grid, planner: Planner) -> None:
-    keys = [planner.base(base, grid.fixed).keys for base in grid.bases]
-    known_keys = sorted(frozenset().union(*keys))
+def _refuse_unknown_axes(grid: Grid, bases: "Sequence[RecipeVariants]") -> None:
+    known_keys = sorted(frozenset().union(*(base.keys for base in bases)))
     for axis, choices in grid.axes.items():
         for key in sorted({*chain(*choices.values())} - set(known_keys)):
             table = key.rpartition(".")[0]
@@ -189,21 +160,33 @@ def with_existing_runs(variants: Sequence[Variant], runs: Path) -> list[Variant]
     return [replace(variant, run=existing(variant)) for variant in variants]
 
 
-class _Base:
-    """One recipe with its fixed values, and all the variants that axes make of it.
+class RecipeVariants:
+    """One recipe with its fixed values, KEY=VALUE, which are checked together, and all the variants
+    that axes make of it; the names of new runs begin with the EXPERIMENT.
 
     Combinations share sections: each is checked once for each choice of the axes that affect it,
     which limits a plan of ten thousand cells to a second or two.
     """
 
-    def __init__(self, planner: Planner, recipe: str, fixed: Sequence[str]) -> None:
-        self.planner, self.name, self.fixed, self.place = planner, recipe, fixed, planner.place
-        self.where = f"{planner.where}: recipe {recipe}"
+    def __init__(
+        self,
+        recipe: str,
+        fixed: Sequence[str],
+        *,
+        experiment: str,
+        where: str,
+        tasks: Sequence[str] | None,
+        threads: int,
+        place: GridEnvironment,
+    ) -> None:
+        self.name, self.fixed, self.experiment = recipe, fixed, experiment
+        self.threads, self.place = threads, place
+        self.where = f"{where}: recipe {recipe}"
         self.table = recipe_table(recipe)
-        if planner.tasks is not None:
+        if tasks is not None:
             section = self.table.setdefault("evaluate", {})
             if isinstance(section, dict):  # anything else is refused below
-                section["tasks"] = list(planner.tasks)
+                section["tasks"] = list(tasks)
         self.recipe = from_table(self._table(()), name=recipe, where=self.where)
         choices = {PROFILE: "profiles", TASK: "tasks"}
         self.keys = keys_of(self.recipe) | {key for key in CHOICES if choices[key] in self.table}
@@ -241,7 +224,7 @@ class _Base:
         # machine that happens to run a cell: it draws other dropout of the same rate, but a
         # finished cell is not trained again for that.
         identity = hashlib.sha256(
-            "\n".join([*state, str(self.planner.threads), self.place.precision]).encode()
+            "\n".join([*state, str(self.threads), self.place.precision]).encode()
         ).hexdigest()[:8]
         recipe = {
             "summary": self.recipe.summary,
@@ -252,7 +235,7 @@ class _Base:
             "evaluate": tables["evaluate"],
         }
         return Variant(
-            run=run_name(self.planner.name, labels, identity),
+            run=run_name(self.experiment, labels, identity),
             labels=labels,
             recipe={key: table for key, table in recipe.items() if table is not None},
             rows=sum(stage_rows(stage, self.place) for stage in stages),

@@ -173,5 +173,16 @@ def main() -> int:
     return int(returncode) if returncode >= 0 else 128 - returncode
 
 
+def read_ending(line: str | bytes) -> tuple[int, str] | None:
+    """Return the exit code and the reason in the last LINE of `main`'s output; None where it did
+    not come to write it.
+    """
+    try:
+        values = json.loads(line)
+        return int(values["returncode"]), str(values["reason"])
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
 if __name__ == "__main__":
     sys.exit(run_guarded(main, show_in_log))

@@ -2,7 +2,6 @@
 machine: a process each, as many at once as there is room for.
 """
 
-import json
 import os
 import shutil
 import signal
@@ -20,7 +19,7 @@ from embedlab.core.foreign_files import open_own
 from embedlab.core.python_processes import python_command
 from embedlab.experiments.cells import PROGRAM, CellEntry, CellLock, Cells, CellState, show_alive
 from embedlab.experiments.plan import GridFolder, GridPlan
-from embedlab.experiments.single_cell import CHECKPOINT_GRACE_S
+from embedlab.experiments.single_cell import CHECKPOINT_GRACE_S, read_ending
 from embedlab.runs.events import Attempt
 
 POLL_S = 0.2
@@ -185,9 +184,9 @@ class LocalTasks(Executor[Process]):
 
     def _ending(self, process: Process) -> tuple[int, str]:
         assert process.stdout is not None
-        with process.stdout as output, suppress(ValueError, KeyError, TypeError):
-            values = json.loads(output.read())
-            return int(values["returncode"]), str(values["reason"])
+        with process.stdout as output:
+            if (reported := read_ending(output.read())) is not None:
+                return reported
         code = process.returncode
         ending = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
         return code or 1, f"its process ended: {ending}; {str(self.folder.log_file)!r} may say more"

@@ -5,13 +5,13 @@ itself, so that the work goes on also when the process that submitted it has end
 """
 
 import hashlib
-import json
 import shlex
 import shutil
 import subprocess
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from embedlab.core.python_processes import python_command
 from embedlab.experiments.cells import PROGRAM, CellEntry
 from embedlab.experiments.executors.executor import Executor
 from embedlab.experiments.plan import GridFolder, GridPlan
+from embedlab.experiments.single_cell import read_ending
 
 SLURM = "slurm"  # the address, which options of sbatch may follow: slurm:partition=gpu,time=2:00:00
 POLL_S = 1.0  # between two looks at what the tasks wrote
@@ -196,7 +197,7 @@ class SlurmTasks(Executor[str]):
         """Record the tasks that ended."""
         time.sleep(POLL_S)
         for task in [*self.jobs]:
-            outcome = _outcome(self._output(task))
+            outcome = self._reported(task)
             if outcome is not None and outcome[0] != ExitCode.INTERRUPTED:
                 self._settle(task)
         patience_s = POLL_S if self.is_cancelled else LOOK_S
@@ -217,14 +218,18 @@ class SlurmTasks(Executor[str]):
                 raise
             return {task: entry.cell.number for task, (entry, _) in self.jobs.items()}
 
-    def _output(self, task: str) -> Path:
-        return self.outputs / f"{task}.txt"
+    def _reported(self, task: str) -> tuple[int, str] | None:
+        """Return how a task says that it ended; None where it wrote nothing."""
+        with suppress(OSError):
+            output = (self.outputs / f"{task}.txt").read_text(encoding="utf-8", errors="replace")
+            return read_ending(_last_line(output))
+        return None
 
     def _settle(self, task: str) -> None:
         """Record how a task ended by what it wrote last; one that wrote nothing was ended by
         Slurm.
         """
-        returncode, reason = _outcome(self._output(task)) or (KILLED, "")
+        returncode, reason = self._reported(task) or (KILLED, "")
         # by others than this process
         if returncode in {KILLED, ExitCode.INTERRUPTED} and not self.is_cancelled:
             returncode, reason = KILLED, f"Slurm ended task {task}: {_state(task)}"
@@ -312,17 +317,6 @@ def _run(*command: str, typed: str = "") -> "subprocess.CompletedProcess[str]":
         output.decode(errors="replace"),
         errors.decode(errors="replace"),
     )
-
-
-def _outcome(output: Path) -> tuple[int, str] | None:
-    """Return the exit code and the reason in the last line of a task's OUTPUT; None where the task
-    did not come to write it.
-    """
-    try:
-        values = json.loads(_last_line(output.read_text(encoding="utf-8", errors="replace")))
-        return int(values["returncode"]), str(values["reason"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
 
 
 def _state(task: str) -> str:
