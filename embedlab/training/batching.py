@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -69,7 +69,7 @@ Pack = Callable[[Chunk], PackedRows | None]
 
 @dataclass(frozen=True, kw_only=True)
 class Batch:
-    """The input of one step."""
+    """The input of one step, or of a part of it where gradients are accumulated."""
 
     stage: int  # index of the stage it belongs to
     chunks: tuple[Chunk | PackedRows, ...]  # distinct sentences, shortest first
@@ -83,20 +83,15 @@ class Batch:
     sentences: (
         int  # distinct ones; with several processes the chunks hold only this process's share
     )
-    parts: tuple[
-        "Batch", ...
-    ] = ()  # where gradients are accumulated: the batch's rows, a loss each; the batch itself then has no input
+    weight: float = 1.0  # of its loss in that of the step
 
     def to(self, device: torch.device) -> "Batch":
         """Return the same batch on DEVICE."""
-        return Batch(
-            stage=self.stage,
+        return replace(
+            self,
             chunks=tuple(_move_chunk(chunk, device) for chunk in self.chunks),
             vectors=send_tensor(self.vectors, device) if self.vectors is not None else None,
             columns={name: send_tensor(column, device) for name, column in self.columns.items()},
-            rows=self.rows,
-            sentences=self.sentences,
-            parts=tuple(part.to(device) for part in self.parts),
         )
 
 
@@ -119,46 +114,36 @@ class Collation:
         """Return the largest number of sentences in a chunk."""
         return self.data.stage.optim.micro_batch
 
-    def batches(self, steps_done: int) -> Iterator[Batch]:
-        """Yield the stage's batches after the first STEPS_DONE, prepared in a thread; random draws
-        depend on a batch's position alone.
+    def batches(self, steps_done: int) -> Iterator[tuple[Batch, ...]]:
+        """Yield the parts of each of the stage's batches after the first STEPS_DONE, prepared in a
+        thread; random draws depend on a batch's position alone.
         """
         return read_ahead(self._batches(steps_done))
 
-    def _batches(self, steps_done: int) -> Iterator[Batch]:
+    def _batches(self, steps_done: int) -> Iterator[tuple[Batch, ...]]:
         earlier_steps = 0
         for epoch, steps in enumerate(self.data.epochs):
             if steps_done < earlier_steps + steps:
                 batches = self.data.batches(epoch)
                 for number in range(max(0, steps_done - earlier_steps), steps):
-                    yield self.batch(
+                    yield self.parts(
                         batches[number],
                         batch_generator(self.data.seed, self.data.index, epoch, number),
                     )
             earlier_steps += steps
 
-    def batch(self, rows: Indices, rng: np.random.Generator) -> Batch:
-        """Return the batch of these ROWS, in parts where the recipe accumulates gradients."""
-        number = self.data.stage.optim.accumulate
-        if number is None:
-            return self.collate(rows, rng)
-        groups = (
-            None
-            if self.needs.shared_column is None
-            else self.data.rows.columns[self.needs.shared_column][rows]
-        )
-        row_ends = part_ends(np.arange(len(rows)) if groups is None else groups, number)
-        part_batches = tuple(self.collate(piece, rng) for piece in np.split(rows, row_ends[:-1]))
-        sentences = sum(piece.sentences for piece in part_batches)
-        return Batch(
-            stage=self.data.index,
-            chunks=(),
-            vectors=None,
-            columns={},
-            rows=len(rows),
-            sentences=sentences,
-            parts=part_batches,
-        )
+    def parts(self, rows: Indices, rng: np.random.Generator) -> tuple[Batch, ...]:
+        """Return the batch of these ROWS, in parts where the recipe accumulates gradients: their
+        losses add up to its own.
+        """
+        count, shared = self.data.stage.optim.accumulate, self.needs.shared_column
+        if count is None:
+            return (self.collate(rows, rng),)
+        groups = np.arange(len(rows)) if shared is None else self.data.rows.columns[shared][rows]
+        parts = [self.collate(part, rng) for part in np.split(rows, part_ends(groups, count)[:-1])]
+        if self.objective.is_sum:
+            return tuple(parts)
+        return tuple(replace(part, weight=part.rows / len(rows)) for part in parts)
 
     def collate(self, rows: Indices, rng: np.random.Generator) -> Batch:
         """Return the batch of these ROWS."""

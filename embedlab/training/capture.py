@@ -89,12 +89,12 @@ def common_shapes(collation: Collation, encoder: TransformerEncoder) -> CommonSh
     """Return the shapes that suit the first batches of a stage: as wide as its longest sentence."""
     width = min(WIDEST, _rounded_up(int(collation.tokens.lengths.max()), WIDTH_STEP))
     batches = (
-        collation.batch(rows, batch_generator(collation.data.seed, collation.data.index, 0, number))
+        collation.parts(rows, batch_generator(collation.data.seed, collation.data.index, 0, number))
         for number, rows in enumerate(islice(collation.data.batches(0), SAMPLE))
     )
     row_counts, tokens = [], []
     for batch in batches:
-        for batch_part in batch.parts or (batch,):
+        for batch_part in batch:
             sentences = np.concatenate([chunk[1].sum(dim=1).numpy() for chunk in batch_part.chunks])
             limit = collation.chunk_limit or len(sentences)
             for lengths in np.array_split(sentences, -(-len(sentences) // limit)):

@@ -91,39 +91,24 @@ class Learner(nn.Module):
         return self.loss(torch.cat(vectors), batch)
 
 
-def backward(learner: Learner, batch: Batch, scale: LossScale, *, is_cached: bool) -> Tensor:
-    """Return the loss of BATCH and add its gradient to the parameters; frozen parameters get
-    none.
+def backward(
+    learner: Learner, parts: Sequence[Batch], scale: LossScale, *, is_cached: bool
+) -> Tensor:
+    """Return the loss of a batch in PARTS and add its gradient to the parameters; frozen parameters
+    get none.
     """
-    with freeze_part(learner.encoder, learner.layers, learner.objective(batch).frozen):
-        if is_cached and batch.vectors is None:
-            return cached_backward(learner, batch, scale)
-        losses = [
-            plain_backward(learner, part, scale, weight)
-            for part, weight in weighted_parts(learner, batch)
-        ]
+    with freeze_part(learner.encoder, learner.layers, learner.objective(parts[0]).frozen):
+        if is_cached and parts[0].vectors is None:  # such a batch has no parts
+            return cached_backward(learner, parts[0], scale)
+        losses = [plain_backward(learner, part, scale) for part in parts]
         return torch.stack(losses).sum() if len(losses) > 1 else losses[0]
 
 
-def weighted_parts(learner: Learner, batch: Batch) -> list[tuple[Batch, float]]:
-    """Return the parts of BATCH whose losses add up to its own, with their weights: shares of its
-    rows, or 1 where rows are summed.
-    """
-    if not batch.parts:
-        return [(batch, 1.0)]
-    is_sum = learner.objective(batch).is_sum
-    return [
-        (batch_part, 1.0 if is_sum else batch_part.rows / batch.rows) for batch_part in batch.parts
-    ]
-
-
-def plain_backward(learner: Learner, batch: Batch, scale: LossScale, weight: float) -> Tensor:
-    """Return the loss of BATCH times WEIGHT and add its gradient to the parameters, with one
-    graph.
-    """
+def plain_backward(learner: Learner, batch: Batch, scale: LossScale) -> Tensor:
+    """Return the weighted loss of BATCH and add its gradient to the parameters, with one graph."""
     with learner.autocast():
         loss: Tensor = learner(batch)
-    loss = loss if weight == 1.0 else loss * weight
+    loss = loss if batch.weight == 1.0 else loss * batch.weight
     scale.backward(loss)
     return loss.detach()
 

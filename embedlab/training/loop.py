@@ -115,10 +115,11 @@ def train_block(
 
     for step in range(session.step - block.first, block.steps):
         turns = block.turns(step)
-        read_batches = [next(batches[turn.stage_index]).to(device) for turn in turns]
-        meter.add(
-            stepper.take(step, turns[0], read_batches), sum(batch.rows for batch in read_batches)
-        )
+        read_batches = [
+            [part.to(device) for part in next(batches[turn.stage_index])] for turn in turns
+        ]
+        rows = sum(part.rows for parts in read_batches for part in parts)
+        meter.add(stepper.take(step, turns[0], read_batches), rows)
         session.step += 1
 
         finished = step + 1
@@ -202,9 +203,9 @@ class _Stepper:
         }
         return has_one_gradient and all(objective.frozen == "nothing" for objective in objectives)
 
-    def take(self, step: int, turn: Turn, read_batches: Sequence[Batch]) -> Tensor:
+    def take(self, step: int, turn: Turn, read_batches: Sequence[Sequence[Batch]]) -> Tensor:
         """Take a step of the block with the settings of its first TURN; return the loss of each
-        of READ_BATCHES.
+        of READ_BATCHES, which come in parts.
         """
         data, optim = (
             self._block.stages[turn.stage_index],
@@ -226,11 +227,11 @@ class _Stepper:
                     partial(
                         backward,
                         self._learner,
-                        batch,
+                        parts,
                         self._scale,
-                        is_cached=batch.stage in self._cached,
+                        is_cached=parts[0].stage in self._cached,
                     )
-                    for batch in read_batches
+                    for parts in read_batches
                 ],
                 list(self.parameters.values()),
                 self._block.mix.combine,

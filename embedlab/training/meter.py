@@ -200,25 +200,24 @@ class SpreadMeter:
         )
 
     def measure(
-        self, objectives: Sequence[Objective], batches: Sequence[Batch], *, step: int
+        self, objectives: Sequence[Objective], batches: Sequence[Sequence[Batch]], *, step: int
     ) -> Iterator[events.VectorSpread]:
         """Yield the measurement after STEP for each of the BATCHES that were read in it; OBJECTIVES
         are those of all stages.
         """
-        for batch in batches:
+        for batch, *_ in batches:  # of several parts the first
             if (
                 sample := self._samples.get(batch.stage)
             ) is None:  # of a frozen encoder vectors do not change
                 continue
             vectors = self._encoder.embed_tokens(sample)
             middle = torch.from_numpy(vectors.mean(axis=0)).to(self._encoder.machine.device)
-            measured_batch = batch.parts[0] if batch.parts else batch
             yield events.VectorSpread(
                 step=step,
                 stage=batch.stage,
                 mean_cosine=mean_cosine(vectors),
                 before=self._before.get(batch.stage, float("nan")),
-                chance=loss_of_equal_vectors(objectives[batch.stage], measured_batch, middle),
+                chance=loss_of_equal_vectors(objectives[batch.stage], batch, middle),
             )
 
 

@@ -2,7 +2,7 @@
 same memory at every replay; on a processor a stand-in does so too.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -139,7 +139,7 @@ for name in STAGES:
 
 def learner_of(
     encoder: TransformerEncoder, of: dict[str, Any], captured: CapturedPasses | None
-) -> tuple[Learner, Batch, bool]:
+) -> tuple[Learner, Sequence[Batch], bool]:
     """A learner without dropout, and its third batch; packed where passes are captured."""
     collation = collation_of(encoder, recipe_of(Path(encoder.name), of))
     objective = collation.objective.double()
@@ -148,7 +148,7 @@ def learner_of(
     learner = Learner(encoder, {0: objective}, captured=captured).train()
     for module, name in dropout_places(learner):
         setattr(module, name, 0.0)
-    batch = collation.batch(collation.data.batches(0)[1], batch_generator(1, 0, 0, 1))
+    batch = collation.parts(collation.data.batches(0)[1], batch_generator(1, 0, 0, 1))
     return learner, batch, collation.chunk_limit is not None
 
 
@@ -157,7 +157,7 @@ def encoder_of(folder: Path, place: Machine = PLAIN, pooling: str = "mean") -> T
 
 
 def loss_and_gradients(
-    learner: Learner, batch: Batch, *, is_cached: bool
+    learner: Learner, batch: Sequence[Batch], *, is_cached: bool
 ) -> tuple[float, dict[str, Tensor]]:
     learner.zero_grad()
     loss = backward(learner, batch, LossScale(PLAIN), is_cached=is_cached)
@@ -175,7 +175,7 @@ def test_packed_batches_have_the_losses_and_gradients_of_padded_ones(
     expected = loss_and_gradients(learner, batch, is_cached=is_cached)
     passes = CapturedPasses(encoder)
     learner, batch, is_cached = learner_of(encoder, STAGES[name], passes)
-    chunks = [chunk for part in batch.parts or (batch,) for chunk in part.chunks]
+    chunks = [chunk for part in batch for chunk in part.chunks]
     assert all(isinstance(chunk, PackedRows) for chunk in chunks)
     for _ in range(2):  # captured, and replayed
         loss, found = loss_and_gradients(learner, batch, is_cached=is_cached)

@@ -89,7 +89,8 @@ def step_of(
         encoder, recipe_of(folder, stage(name, rows=16, optim=optim, **options))
     )
     batch = next(collation.batches(0))
-    assert sum(part.rows for part in batch.parts) == (batch.rows if parts else 0)
+    assert sum(part.rows for part in batch) == 16
+    assert (len(batch) > 1) == (parts is not None)
     learner = Learner(encoder, {0: collation.objective}).eval()
     loss = backward(learner, batch, LossScale(MACHINE), is_cached=False)
     return loss.item(), gradients_of(learner)

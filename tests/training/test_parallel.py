@@ -80,7 +80,7 @@ def step(
         rows = collation.data.batches(0)[0]
         batch = collation.collate(rows, batch_generator(1, 0, 0, 0)).to(machine.device)
         is_cached = collation.chunk_limit is not None
-        loss = backward(learner, batch, LossScale(machine), is_cached=is_cached)
+        loss = backward(learner, [batch], LossScale(machine), is_cached=is_cached)
     team.add_gradients(learner.encoder, learner.objectives)
     return loss.item(), {name: one.cpu() for name, one in gradients_of(learner).items()}
 
