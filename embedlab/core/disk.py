@@ -406,18 +406,11 @@ def sealed_line(values: Mapping[str, Any]) -> str:
 
 
 def is_intact_line(line: bytes) -> bool:
-    """Return whether a line is what `sealed_line` returned; one of another program, without a
-    checksum and its key, counts as intact.
-    """
+    """Return whether a line is what `sealed_line` returned."""
     end = _LINE_END.search(line)
     if end is None:
-        return b', "checksum": ' not in line
+        return False
     return end[1].decode() == xxhash.xxh32_hexdigest(line[: end.start()])
-
-
-def is_sealed_line(line: bytes) -> bool:
-    """Return whether a line ends in a checksum."""
-    return _LINE_END.search(line) is not None
 
 
 def _digest(content: bytes, start: int) -> bytes:

@@ -178,7 +178,7 @@ def last_dev(run: RunFolder) -> events.Dev | None:
             limit = min(limit, event.step)
         if isinstance(event, events.Dev) and event.step <= limit:
             return event
-        if event is None and events.is_damaged(line):
+        if isinstance(event, events.Damaged):
             return None  # it may be the last dev score
     return None
 

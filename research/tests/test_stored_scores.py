@@ -16,7 +16,7 @@ from embedlab.api import NotebookSession
 from embedlab.commands.data import ItemsOptions, items
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
-from embedlab.runs.events import Step, VectorSpread, to_line
+from embedlab.runs.events import Event, EventLog, Step, VectorSpread
 from embedlab.runs.store import RunFolder
 from embedlab.scoring.selection import SelectedTask
 
@@ -123,6 +123,14 @@ def test_wrong_descriptions_are_refused(folder: Path) -> None:
         scores_table([replace(column, slice="mean cosine")], ["x=good"], Settings(), items=False)
 
 
+def write_events(run: RunFolder, *written: Event) -> None:
+    """Replace the events of RUN."""
+    run.events_file.unlink(missing_ok=True)
+    with EventLog(run.events_file) as log:
+        for event in written:
+            log.append(event)
+
+
 def test_mean_cosines_are_those_before_the_training_and_of_its_last_measurement(
     folder: Path, tmp_path: Path
 ) -> None:
@@ -139,17 +147,15 @@ def test_mean_cosines_are_those_before_the_training_and_of_its_last_measurement(
         eta_s=0.0,
         memory_mib=1.0,
     )
-    run.events_file.write_text(to_line(step))
+    write_events(run, step)
     assert cosines_of(run) is None
     spreads = [
         VectorSpread(step=number, stage=0, mean_cosine=cosine, before=0.5, chance=4.0)
         for number, cosine in ((1, 0.6), (2, 0.75))
     ]
-    run.events_file.write_text("".join(map(to_line, [spreads[0], step, spreads[1]])))
+    write_events(run, spreads[0], step, spreads[1])
     assert cosines_of(run) == (0.5, 0.75)
-    run.events_file.write_text(
-        "".join(map(to_line, [replace(spread, before=float("nan")) for spread in spreads]))
-    )
+    write_events(run, *(replace(spread, before=float("nan")) for spread in spreads))
     assert cosines_of(run) == (None, 0.75)  # a resumed run of an earlier version did not know it
 
     items, facts = (

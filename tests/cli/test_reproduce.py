@@ -15,7 +15,7 @@ from embedlab.core.errors import ExitCode
 from embedlab.core.recipe import Recipe, load_recipe
 from embedlab.experiments.paper_file import paper_names, select_tables
 from embedlab.runs.environment import Environment
-from embedlab.runs.events import Dev, Event, Finished, Started, Step, to_line
+from embedlab.runs.events import Dev, Event, EventLog, Finished, Started, Step
 from embedlab.runs.store import RunFolder
 
 if TYPE_CHECKING:
@@ -45,7 +45,9 @@ def begun(name: str, seed: int, recipe: Recipe, encoder: Path, *told: Event) -> 
         recipe, Environment(seed=seed, device="cpu", precision="float32", threads=1, data=())
     )
     shutil.copytree(encoder, run.model)
-    run.events_file.write_text("".join(map(to_line, told)))
+    with EventLog(run.events_file) as log:
+        for event in told:
+            log.append(event)
 
 
 def tables(answer: Answer) -> list[dict[str, object]]:

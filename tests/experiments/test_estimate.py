@@ -25,7 +25,9 @@ def write_run(plan: GridPlan, name: str, written: list[events.Event]) -> None:
     run = RunFolder.of(plan.place.runs_folder, name, 1)
     run.path.mkdir(parents=True)
     store_recipe(run, from_table(dict(plan.variants[0].recipe), name=name, where="here"))
-    run.events_file.write_text("".join(events.to_line(event) + "\n" for event in written))
+    with events.EventLog(run.events_file) as log:
+        for event in written:
+            log.append(event)
 
 
 def started(time: float, step: int = 0) -> events.Event:
