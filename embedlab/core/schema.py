@@ -364,27 +364,6 @@ def _describe_error(cls: type, error: Mapping[str, Any], content: bytes) -> str:
     return _fault(key, error)
 
 
-@dataclasses.dataclass(frozen=True)
-class Shaped:
-    """An annotation for a mapping that is checked against SHAPE, a typed dictionary, and keeps its
-    stored order.
-
-    pydantic is imported when something is checked first: the dashboard's first paint checks
-    nothing.
-    """
-
-    shape: Any
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        from pydantic_core import core_schema
-
-        def check(values: Any, checked: Any) -> Any:
-            checked(values)
-            return values
-
-        return core_schema.no_info_wrap_validator_function(check, handler(self.shape))
-
-
 _WORDS = {
     "greater_than_equal": "must be at least {ge}",
     "greater_than": "must be above {gt}",

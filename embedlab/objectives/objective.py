@@ -11,12 +11,11 @@ from typing import Literal
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor, nn
 
 from embedlab.core import plugins
-from embedlab.core.disk import KEY, UNSEALED, read_sealed, write_sealed
+from embedlab.core.disk import KEY, UNSEALED, as_reading_errors, read_sealed, write_sealed
 from embedlab.core.errors import MissingError
 from embedlab.core.recipe import ObjectiveSection, Recipe
 from embedlab.encoders.encoder import Encoder
@@ -41,12 +40,8 @@ def write_sealed_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
 def read_heads(run: RunFolder) -> dict[str, Tensor]:
     """Read the trained heads of a run's objectives; a damaged or absent file is a MissingError."""
     path, hint = run.path / HEADS_FILE, heads_hint(run)
-    try:
+    with as_reading_errors(path, hint=hint):
         return load(read_sealed(path, hint=hint))
-    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
-        raise MissingError(
-            f"cannot read {str(path)!r}: {str(error).splitlines()[0]}", hint=hint
-        ) from error
 
 
 def heads_hint(run: RunFolder) -> str:

@@ -12,34 +12,15 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, NotRequired
-
-from typing_extensions import TypedDict
+from typing import Any
 
 from embedlab.core.disk import as_reading_errors, read_sealed
 from embedlab.core.plugins import plugin_versions
-from embedlab.core.schema import Shaped, read_json
+from embedlab.core.schema import read_json
 from embedlab.core.version import __version__
 
-
-class _Stored(TypedDict):
-    """The keys that are read; others are preserved."""
-
-    __pydantic_config__ = {"extra": "allow"}  # type: ignore[misc]  # noqa: RUF012 - pydantic reads it, and takes long to import
-
-    name: str
-    split: NotRequired[str]
-    rows: NotRequired[int]
-    used: NotRequired[int]
-    expected_rows: NotRequired[int | None]
-    partial: NotRequired[bool]
-    sha256: NotRequired[dict[str, str]]
-    empty: NotRequired[int]
-
-
-# The fields of `embedlab.data.dataset.DatasetState`, and those that a run adds; checked where it is
-# read from JSON.
-StoredPart = Annotated[Mapping[str, Any], Shaped(_Stored)]
+# The fields of `embedlab.data.dataset.DatasetState`, and those that a run adds.
+StoredPart = Mapping[str, Any]
 
 
 SCHEMA = 1  # of the whole run folder; raised when older versions of embedlab can no longer read it

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -19,7 +19,7 @@ from torch import Tensor
 from transformers import PreTrainedTokenizerFast
 
 from embedlab.core.cache import TOKENS, read_cached
-from embedlab.core.disk import check_folder, sealed_folder, sole_writer
+from embedlab.core.disk import CHECKSUMS, check_folder, sealed_folder, sole_writer
 from embedlab.core.errors import MissingError
 from embedlab.core.frame_files import map_array
 from embedlab.core.session import ProgressCallback
@@ -302,12 +302,12 @@ def stored_tokens(
         return tokenise_in_parts(encoder, sentences, progress)
     path = cache / TOKENS / token_key(encoder.tokenizer, encoder.usage.reading, sentences)
     with suppress(OSError, MissingError), sole_writer(path):
-        if (token_rows := read_cached(path, lambda path: _read(path, len(sentences)))) is not None:
+        if (token_rows := read_cached(path, _read)) is not None:
             return token_rows
         tokens = tokenise_in_parts(encoder, sentences, progress)
         with suppress(OSError, MissingError):
             _write(path, tokens)
-        return read_cached(path, lambda path: _read(path, len(sentences))) or tokens
+        return read_cached(path, _read) or tokens
     return tokenise_in_parts(encoder, sentences, progress)
 
 
@@ -333,23 +333,15 @@ def _write(path: Path, rows: TokenRows) -> None:
                 np.save(folder / f"{name}.npy", array, allow_pickle=False)
 
 
-def _read(path: Path, rows: int) -> TokenRows:
-    """Map the tokens in the folder at PATH; those that are not of so many ROWS are a ValueError."""
+def _read(path: Path) -> TokenRows:
+    """Map the tokens in the folder at PATH."""
+    (path / CHECKSUMS).stat()  # without it nothing is known of the files
     check_folder(path, hint="")
-    arrays: dict[str, NDArray[Any]] = {
-        name: map_array(path / f"{name}.npy")
-        for name in (*ARRAYS, TYPES)
-        if name in ARRAYS or (path / f"{name}.npy").exists()
-    }
-    flat, offsets, is_truncated = (arrays[name] for name in ARRAYS)
-    types = arrays.get(TYPES)
-    if (
-        len(offsets) != rows + 1
-        or len(is_truncated) != rows
-        or len(flat) != offsets[-1]
-        or (types is not None and len(types) != len(flat))
-    ):
-        raise ValueError("tokens of other sentences")
+    flat, offsets, truncated = (map_array(path / f"{name}.npy") for name in ARRAYS)
+    types = path / f"{TYPES}.npy"
     return TokenRows(
-        flat=flat, offsets=np.asarray(offsets), truncated=np.asarray(is_truncated), types=types
+        flat=flat,
+        offsets=np.asarray(offsets),
+        truncated=np.asarray(truncated),
+        types=map_array(types) if types.exists() else None,
     )

@@ -279,12 +279,6 @@ set = { encoder = "nobody/nothing" }
 @pytest.mark.parametrize(
     ("key", "value", "wrong"),
     [
-        (
-            "variants",
-            [{"run": "a", "labels": {}, "recipe": {}, "rows": 1}],
-            "'variants.0.recipe.encoder' is missing",
-        ),
-        ("axes", {"optim.lr": ["odd"]}, "'1e-05' is no value of the axis 'optim.lr'"),
         ("seeds", [-1], "'seeds.0' is -1"),
         ("place", {"data": "a"}, "'place.cache' is missing"),
         ("place", {"cache": "b\0"}, "'place.cache' holds a NUL character"),

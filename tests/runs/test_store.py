@@ -107,8 +107,6 @@ def test_renaming_moves_all_seeds_and_never_over_another_run(tmp_path: Path) -> 
     ("key", "value", "wrong"),
     [
         ("seed", "one", "'seed' is 'one'"),
-        ("data", [{"rows": 3}], "'data.0.name' is missing"),
-        ("data", [{"name": "snli", "sha256": [1]}], "'data.0.sha256' is [1]"),
         ("threads", 1.5, "'threads' is 1.5"),
         ("packages", {"torch": 2}, "'packages.torch' is 2"),
         ("host", "a\0", "'host' holds a NUL character"),

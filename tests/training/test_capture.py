@@ -321,7 +321,7 @@ def test_a_pass_that_fails_to_be_captured_is_named(tiny_encoder: Path) -> None:
     with pytest.raises(
         EmbedlabError, match=r"a pass of \d+ x \d+ tokens cannot be captured"
     ) as one:
-        learner(batch)
+        learner(batch[0])
     assert "--capture" in str(one.value.hint)
 
 
