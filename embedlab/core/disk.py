@@ -356,9 +356,9 @@ def take_lock(descriptor: int, *, patience_s: Sequence[float] = ()) -> bool:
     return False
 
 
-def wait_for_lock(descriptor: int) -> None:
-    """Lock an open file when no other process holds it."""
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
+def wait_for_lock(descriptor: int, *, is_shared: bool = False) -> None:
+    """Lock an open file when no other process holds it, or none but those that share it."""
+    fcntl.flock(descriptor, fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX)
 
 
 def is_locked(path: Path) -> bool:

@@ -7,14 +7,12 @@ reason too. Only who holds the cell's lock, or waits for its job, adds to it.
 """
 
 import os
-import socket
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Self, cast
-from uuid import uuid4
 
 import tomli_w
 
@@ -331,24 +329,20 @@ def store_plan(plan: GridPlan, folder: GridFolder) -> None:
 
 @contextmanager
 def show_alive(folder: GridFolder) -> Iterator[None]:
-    """Show other processes within the block that this one works on the grid, by a locked file."""
-    path = folder.workers / f"{socket.gethostname()}-{os.getpid()}-{uuid4().hex[:6]}"
-    with as_disk_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        hidden_path = path.with_name(f".{path.name}")  # must not be found before it is locked
-        with hidden_path.open("wb") as file:
-            wait_for_lock(file.fileno())
-            hidden_path.rename(path)
-            yield
-            path.unlink(missing_ok=True)
+    """Show other processes within the block that this one works on the grid, by a lock that all who
+    do share.
+    """
+    with as_disk_errors(folder.alive_file):
+        folder.path.mkdir(parents=True, exist_ok=True)
+        file = open_own(folder.alive_file)
+    with file:
+        wait_for_lock(file.fileno(), is_shared=True)
+        yield
 
 
 def is_alive(folder: GridFolder) -> bool:
-    """Return whether a process of this machine works on the grid; files of dead ones are
-    removed.
-    """
-    held_paths = [path for path in folder.workers.glob("[!.]*") if is_held(path)]
-    for path in folder.workers.glob("[!.]*"):
-        if path not in held_paths:
-            path.unlink(missing_ok=True)
-    return bool(held_paths)
+    """Return whether a process of this machine works on the grid."""
+    with suppress(OSError), open_own(folder.alive_file, "r+b") as file:
+        # another process that asks holds it for an instant
+        return not take_lock(file.fileno(), patience_s=(0.02, 0.1))
+    return False

@@ -291,9 +291,9 @@ class GridFolder:
         return self.path / "log.txt"
 
     @property
-    def workers(self) -> Path:
-        """Return the folder with one locked file for each living worker."""
-        return self.path / "workers"
+    def alive_file(self) -> Path:
+        """Return the file whose lock all living workers share."""
+        return self.path / "alive"
 
     @property
     def cells(self) -> Path:

@@ -7,19 +7,18 @@ A best model is a folder beside them, of encoder and heads alone.
 import re
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any, Self
 
 import torch
-from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from embedlab.core.disk import (
     CHECKSUMS,
+    as_reading_errors,
     check_folder,
     follow_umask,
     read_sealed_json,
@@ -90,7 +89,7 @@ class Snapshot:
     @classmethod
     def read(cls, folder: Path, *, is_best_model: bool = False) -> Self:
         """Read FOLDER; a damaged one is a MissingError."""
-        with _damage_errors(folder):
+        with as_reading_errors(folder, hint=_OTHERS, what="checkpoint"):
             (folder / CHECKSUMS).stat()  # without it the folder is not ours
             check_folder(folder, hint=_OTHERS)
             values = _read_state(folder)
@@ -120,16 +119,6 @@ def _read_state(folder: Path) -> dict[str, Any]:
             f"{str(folder)!r} was written by another embedlab (schema {values['schema']})"
         )
     return values
-
-
-@contextmanager
-def _damage_errors(folder: Path) -> Iterator[None]:
-    """Turn whatever a damaged FOLDER raises into a MissingError."""
-    try:
-        yield
-    # A RuntimeError means JSON that is nested too deeply, or a header with inconsistent numbers.
-    except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
-        raise _damage_error(folder, f"{type(error).__name__}: {error}") from error
 
 
 def _damage_error(folder: Path, reason: str) -> MissingError:
@@ -204,7 +193,7 @@ class Checkpoints:
         run goes on, names none.
         """
         try:
-            with _damage_errors(self.path(step)):
+            with as_reading_errors(self.path(step), hint=_OTHERS):
                 best = _read_state(self.path(step))["best"]
                 return None if best is None else int(best["step"])
         except MissingError:

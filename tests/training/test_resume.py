@@ -231,7 +231,7 @@ def test_a_damaged_checkpoint_gives_way_to_the_one_before_with_a_note(
     assert next(event.step for event in reported if isinstance(event, events.Started)) == 6
     (note,) = [event.text for event in reported if isinstance(event, events.Noted)]
     assert "step-0000007" in note
-    assert "damaged" in note
+    assert "damaged" in note or "cannot read" in note
     assert note.endswith("; training goes on from step 6")
     assert saved_bytes(run) == saved_bytes(RunFolder.of(stopped_run, "whole", 1))
 

@@ -13,7 +13,7 @@ import pytest
 import tomli_w
 
 from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, MissingError, UsageError
-from embedlab.experiments.cells import CellLock, hold_plan, prepare_grid
+from embedlab.experiments.cells import CellLock, hold_plan, is_alive, prepare_grid
 from embedlab.experiments.executors.executor import visible_gpus
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.single_cell import finish_cell, run_cell
@@ -81,7 +81,7 @@ def test_three_workers_do_a_grid_of_3_x_2_x_2_cells_each_on_one_of_two_gpus(
     assert_each_done_once(plan, folder)
     assert {(cell.run.path / "threads").read_text() for cell in plan.cells} == {"1 1"}
     assert {(cell.run.path / "gpu").read_text() for cell in plan.cells} == {"GPU-a", "GPU-b"}
-    assert not list(folder.workers.iterdir())
+    assert not is_alive(folder)
 
 
 def test_a_grid_goes_on_where_its_runs_folder_was_moved(
