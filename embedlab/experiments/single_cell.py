@@ -16,8 +16,7 @@ from embedlab.core.errors import MEMORY, EmbedlabError, ExitCode, Interrupted
 from embedlab.core.interrupts import handle_stops
 from embedlab.experiments.cells import PROGRAM, CellLock, cell_environment, next_command
 from embedlab.experiments.plan import Cell, GridFolder, GridPlan
-from embedlab.runs.events import failure_after
-from embedlab.runs.launch import Detached
+from embedlab.runs.launch import Detached, describe_ending
 from embedlab.runs.tidy import drop_checkpoints
 
 LOCK_POLL_S = 0.2
@@ -114,19 +113,13 @@ def _stops(parent: int | None) -> Iterator[Callable[["subprocess.Popen[bytes]"],
         yield wait
 
 
-def _reason(process: Detached) -> str:
+def _reason(started: Detached) -> str:
     """Return in one line why a cell's process ended with an error: its own report, else how it
     ended.
     """
-    returncode = process.process.returncode
-    if returncode < 0:
-        by_system = (
-            ", as the system does when memory runs out" if returncode == -signal.SIGKILL else ""
-        )
-        return f"killed by {signal.Signals(-returncode).name}{by_system}"
-    failed = failure_after(process.errors, process.offset)
-    if failed is None:
-        return f"exit code {returncode} without an error; its log may say more"
+    returncode, failed = started.process.returncode, started.reported()
+    if returncode < 0 or failed is None:
+        return describe_ending(returncode)
     return f"out of memory: {failed.message}" if failed.cause == MEMORY else failed.message
 
 

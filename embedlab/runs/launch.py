@@ -21,7 +21,7 @@ from embedlab.core.paths import data_name
 from embedlab.core.printable import visible
 from embedlab.core.python_processes import python_command
 from embedlab.core.settings import Settings
-from embedlab.runs.events import Cancelled, EventLog, failure_after, length, with_errors_to
+from embedlab.runs.events import Cancelled, EventLog, Failed, failure_after, length, with_errors_to
 from embedlab.runs.store import RunFolder, is_process
 
 POLL_S = 0.1
@@ -37,25 +37,27 @@ class Detached:
     errors: Path  # receives its error as an event
     offset: int  # bytes that file had before
 
-    @property
-    def pid(self) -> int:
-        """The process id."""
-        return self.process.pid
+    def reported(self) -> Failed | None:
+        """The error that it reported; one that was killed reports nothing."""
+        return failure_after(self.errors, self.offset)
 
-    def exit_code(self) -> int | None:
-        """How the process ended, negative for a signal; None while it runs."""
-        return self.process.poll()
-
-    def error(self, code: int, task: str) -> EmbedlabError:
-        """Why the process that did TASK ended with CODE, as it reported; one that was killed
-        reports nothing.
-        """
-        if (failed := failure_after(self.errors, self.offset)) is not None:
+    def error(self, task: str) -> EmbedlabError:
+        """Why the process that did TASK ended."""
+        if (failed := self.reported()) is not None:
             return EmbedlabError(failed.message, hint=failed.hint)
-        ending = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        ending = describe_ending(self.process.returncode)
         return EmbedlabError(
-            f"{task} failed: process {self.pid} {ending}", hint=f"its log: {self.log}"
+            f"{task} failed: process {self.process.pid}: {ending}", hint=f"its log: {self.log}"
         )
+
+
+def describe_ending(returncode: int) -> str:
+    """Return in words how a process ended that reported no error."""
+    if returncode >= 0:
+        return f"exit code {returncode} without an error"
+    is_killed = returncode == -signal.SIGKILL
+    by_system = ", as the system does when memory runs out" if is_killed else ""
+    return f"killed by {signal.Signals(-returncode).name}{by_system}"
 
 
 def shared_flags(settings: Settings) -> list[str]:
@@ -93,7 +95,7 @@ def start_run(
         detached = start_detached(
             arguments, run.log_file, errors=run.events_file, inherited=descriptors, **options
         )
-        run.hand_over(detached.pid)
+        run.hand_over(detached.process.pid)
     return detached
 
 

@@ -130,7 +130,7 @@ def loading(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> Iterator[psutil.
     program.write_text("#!/bin/sh\nexec sleep 60\n")
     program.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(program))
-    process = psutil.Process(launch.start_run(["train", "mine"], run).pid)
+    process = psutil.Process(launch.start_run(["train", "mine"], run).process.pid)
     yield process
     if process.is_running():
         process.kill()

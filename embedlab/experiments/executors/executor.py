@@ -21,6 +21,7 @@ from embedlab.experiments.cells import PROGRAM, CellEntry, CellLock, Cells, Cell
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.single_cell import CHECKPOINT_GRACE_S, read_ending
 from embedlab.runs.events import Attempt
+from embedlab.runs.launch import describe_ending
 
 POLL_S = 0.2
 
@@ -187,9 +188,8 @@ class LocalTasks(Executor[Process]):
         with process.stdout as output:
             if (reported := read_ending(output.read())) is not None:
                 return reported
-        code = process.returncode
-        ending = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-        return code or 1, f"its process ended: {ending}; {str(self.folder.log_file)!r} may say more"
+        ending, log = describe_ending(process.returncode), str(self.folder.log_file)
+        return process.returncode or 1, f"its process ended: {ending}; {log!r} may say more"
 
     def stop(self) -> None:
         """Request that every cell saves its checkpoint and ends."""

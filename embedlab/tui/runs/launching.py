@@ -366,8 +366,8 @@ async def start_choice(choice: Choice, words: Sequence[str], settings: Settings)
     write_atomic(log.with_suffix(".json"), json.dumps(list(words)))
     detached = await asyncio.to_thread(start_detached, words, log)
     for _ in range(30):  # what is refused is refused in the first seconds
-        if (code := detached.exit_code()) is not None:
+        if (code := detached.process.poll()) is not None:
             if code:
-                raise detached.error(code, f"the grid {log.parent.name!r}")
+                raise detached.error(f"the grid {log.parent.name!r}")
             return
         await asyncio.sleep(0.1)
