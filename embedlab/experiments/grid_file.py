@@ -79,12 +79,12 @@ def grid_path(name: str) -> Path:
     raise unknown_name_error("grid", name, grid_names(), listing="`embedlab grid status` lists all")
 
 
-def load_grid(name: str, *, called: str | None = None) -> Grid:
-    """Load the grid called NAME (or in the file NAME); errors name the file or what it is CALLED,
-    the key and the nearest valid name.
+def load_grid(name: str) -> Grid:
+    """Load the grid called NAME (or in the file NAME); errors name it, the key and the nearest
+    valid name.
     """
     path = grid_path(name)
-    location = called or (str(path) if name.endswith(".toml") else f"grid {name}")
+    location = str(path) if name.endswith(".toml") else f"grid {name}"
     values = build(_File, read_toml(path), where=location)
     bases = (values.base,) if isinstance(values.base, str) else values.base
     choices = {
@@ -133,12 +133,11 @@ def with_fixed(grid: Grid, overrides: Sequence[str]) -> Grid:
     """
     overrides = with_full_keys(overrides)
     for key in (override.partition("=")[0] for override in overrides):
-        for axis, choices in grid.axes.items():
-            if any(key in values for values in choices.values()):
-                raise UsageError(
-                    f"{key!r} is the axis {axis!r} of {grid.where}",
-                    hint="set another key, or edit a copy of the grid file",
-                )
+        if (axis := _axis_of(grid, key)) is not None:
+            raise UsageError(
+                f"{key!r} is the axis {axis!r} of {grid.where}",
+                hint="set another key, or edit a copy of the grid file",
+            )
     return replace(grid, fixed=(*grid.fixed, *overrides))
 
 
@@ -152,8 +151,14 @@ def with_full_keys(overrides: Sequence[str]) -> list[str]:
 
 def sets_key(grid: Grid, key: str) -> bool:
     """Return whether the grid itself sets KEY, as an axis or for all cells."""
-    is_axis = any(key in values for choices in grid.axes.values() for values in choices.values())
-    return is_axis or any(override.startswith(f"{key}=") for override in grid.fixed)
+    is_fixed = any(override.startswith(f"{key}=") for override in grid.fixed)
+    return is_fixed or _axis_of(grid, key) is not None
+
+
+def _axis_of(grid: Grid, key: str) -> str | None:
+    """Return the axis that sets KEY; None where none does."""
+    axes = grid.axes.items()
+    return next((axis for axis, choices in axes if key in set().union(*choices.values())), None)
 
 
 def label_of(value: Any) -> str:
@@ -270,15 +275,13 @@ def _listed(name: str, folder: GridFolder, *, is_started: bool) -> ListedGrid:
     """A grid as its file describes it, or as its plan does where the file is the user's own; a
     damaged plan costs its own line.
     """
-    if name in grid_names():
-        values = read_toml(grid_path(name))
-        sizes = [(axis, len(choices)) for axis, choices in values.get("axes", {}).items()]
-        return ListedGrid(
-            name=name, axes=tuple(sizes), is_started=is_started, summary=values.get("summary", "")
-        )
     try:
-        plan = GridPlan.load(folder.plan_file)
+        described = load_grid(name) if name in grid_names() else GridPlan.load(folder.plan_file)
     except MissingError as error:
         return ListedGrid(name=name, axes=(), is_started=is_started, summary=error.message)
-    sizes = [(axis, len(labels)) for axis, labels in plan.axes.items()]
-    return ListedGrid(name=name, axes=tuple(sizes), is_started=is_started, summary=plan.summary)
+    return ListedGrid(
+        name=name,
+        axes=tuple((axis, len(choices)) for axis, choices in described.axes.items()),
+        is_started=is_started,
+        summary=described.summary,
+    )
