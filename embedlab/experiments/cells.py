@@ -203,20 +203,11 @@ def next_command(folder: GridFolder, cell: Cell, *, gpus: int = 1) -> list[str] 
 
 def cell_environment(plan: GridPlan, gpu: str | None) -> dict[str, str]:
     """Return the environment of a cell's process: the grid's settings, its threads, and its GPU."""
-    place = plan.place
-    settings = {
-        "runs": place.runs,
-        "cache": place.cache,
-        "data": place.data or "",
-        "offline": str(place.offline),
-        "allow_partial": str(place.allow_partial),
-        "device": place.device,
-        "precision": place.precision,
-        "deterministic": str(place.deterministic),
-        "threads": str(plan.threads),
-        "format": "json",
+    settings = {**vars(plan.place), "threads": plan.threads, "format": "json"}
+    variables = {
+        f"EMBEDLAB_{key.upper()}": "" if value is None else str(value)
+        for key, value in settings.items()
     }
-    variables = {f"EMBEDLAB_{key.upper()}": value for key, value in settings.items()}
     variables |= {"OMP_NUM_THREADS": str(plan.threads), "TOKENIZERS_PARALLELISM": "false"}
     return {**os.environ, **variables, **({"CUDA_VISIBLE_DEVICES": gpu} if gpu is not None else {})}
 
