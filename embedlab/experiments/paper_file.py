@@ -260,15 +260,10 @@ def _with_claims(
         _refuse_unknown("row", [claim.first, claim.second], table.sources, location)
         if table.by is None:
             _refuse_unknown("column", claim.columns, table.columns, location)
-            if not table.columns_of(claim):
-                raise UsageError(
-                    f"{location}: {claim.table!r} has no order of its own",
-                    hint='name columns, for example columns = ["STS12"]',
-                )
-        elif not claim.columns:
+        if not claim.columns and (table.by is not None or not table.ranked_by):
             raise UsageError(
-                f"{location}: {claim.table!r} has slices: name some",
-                hint='for example columns = ["sts12 MSRpar"]',
+                f"{location}: {claim.table!r} has no order of its own",
+                hint='name columns or slices, for example columns = ["STS12"]',
             )
     return {
         name: replace(

@@ -116,15 +116,10 @@ class RunFolder:
                 f"a run's name of {len(name)} characters is too long",
                 hint=f"take at most {LONGEST_NAME}, for example {name[:LONGEST_NAME]}",
             )
-        if name in RESERVED:
+        # GRIDS is the same folder on disks that ignore case
+        if name in RESERVED or name.casefold() == GRIDS:
             raise UsageError(
-                f"{name!r} cannot name a run: it means something else as a model name",
-                hint=f"choose another name, for example {name}-2",
-            )
-        if name.casefold() == GRIDS:  # the same folder on disks that ignore case
-            raise UsageError(
-                f"{name!r} cannot name a run: the runs folder stores the state of grids "
-                f"under this name",
+                f"{name!r} cannot name a run: it means something else",
                 hint=f"choose another name, for example {name}-2",
             )
         return cls(runs / name / f"seed-{seed}")
