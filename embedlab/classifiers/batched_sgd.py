@@ -24,11 +24,11 @@ from embedlab.classifiers.fits import (
     Problem,
     count_correct,
     fits_at_once,
+    run_groups,
 )
 from embedlab.classifiers.folds import RowIndices
 from embedlab.classifiers.settings import FitSchedule
 from embedlab.core.session import ProgressCallback
-from embedlab.cpu.engine import run_in_threads
 
 # of a fit's weights: gradient, two moments, the best ones, and a copy while finished fits are
 # dropped
@@ -54,7 +54,7 @@ def fit_classifiers(
     ones = torch.ones(rows, 1, dtype=problem.features.dtype, device=problem.features.device)
     with_ones = torch.cat([problem.features, ones], dim=1)
     weights = torch.empty(dim + 1, problem.classes, len(fits), dtype=ones.dtype, device=ones.device)
-    correct, done = np.empty(len(fits)), 0
+    correct = np.empty(len(fits))
 
     def train(numbers: RowIndices) -> Iterator[int]:
         training = _Training(problem, with_ones, fits.take(numbers), schedule, seed)
@@ -62,14 +62,9 @@ def fit_classifiers(
         weights[:, :, torch.from_numpy(numbers).to(weights.device)] = training.best_weights
         correct[numbers] = training.best_correct
 
-    def count(finished: int) -> None:
-        nonlocal done
-        done += finished
-        if progress is not None:
-            progress(done, len(fits))
-
     group_size = fits_at_once(problem, len(fits), _COPIES, memory_bytes)
-    run_in_threads(train, list(bunch_fits(fits, schedule.batch, group_size)), count, weights.device)
+    groups = bunch_fits(fits, schedule.batch, group_size)
+    run_groups(train, groups, fits, weights.device, progress)
     return Fitted(weights=weights, dev=correct / [len(fits.folds[fold].dev) for fold in fits.fold])
 
 

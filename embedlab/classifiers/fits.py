@@ -1,6 +1,6 @@
 """Fits: linear classifiers on shared features, each on its own rows with its own L2."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from embedlab.classifiers.folds import Fold, RowIndices
+from embedlab.core.session import ProgressCallback
+from embedlab.cpu.engine import run_in_threads
 
 MEMORY_BYTES = 512 << 20  # memory of fits that are solved together, without the features
 # rows whose logits are held at once: 65 MB for four fits of a thousand classes
@@ -96,6 +98,27 @@ def fits_at_once(problem: Problem, fits: int, copies: int, memory_bytes: int) ->
     )
     share = max(-(-fits // workers), _FEWEST_COLUMNS // problem.classes)
     return max(1, min(memory_bytes // workers // bytes_per_fit, share))
+
+
+def run_groups(
+    train: Callable[[RowIndices], Iterator[int]],
+    groups: Iterable[RowIndices],
+    fits: Fits,
+    device: torch.device,
+    progress: ProgressCallback | None,
+) -> None:
+    """Train groups of FITS, given by their numbers, in threads; TRAIN yields how many have finished
+    since, of which PROGRESS hears.
+    """
+    done = 0
+
+    def count(finished: int) -> None:
+        nonlocal done
+        done += finished
+        if progress is not None:
+            progress(done, len(fits))
+
+    run_in_threads(train, list(groups), count, device)
 
 
 def predict_classes(problem: Problem, weights: Tensor, rows: RowIndices) -> Tensor:

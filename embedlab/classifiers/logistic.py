@@ -24,10 +24,10 @@ from embedlab.classifiers.fits import (
     Problem,
     count_correct,
     fits_at_once,
+    run_groups,
 )
 from embedlab.classifiers.folds import RowIndices
 from embedlab.core.session import ProgressCallback
-from embedlab.cpu.engine import run_in_threads
 
 MIN_GAIN = 1e-7  # of the mean loss: a fit is done when its next step promises a smaller gain
 MAX_FIT_STEPS = 2_000
@@ -51,31 +51,16 @@ def fit_exactly(
     rotated = torch.cat(
         [(problem.features - mean) @ axes, torch.ones_like(problem.features[:, :1])], dim=1
     )
-    solved, done = (
-        torch.empty(
-            rotated.shape[1], problem.classes, len(fits), dtype=rotated.dtype, device=rotated.device
-        ),
-        0,
-    )
+    solved = rotated.new_empty(rotated.shape[1], problem.classes, len(fits))
 
     def solve(numbers: RowIndices) -> Iterator[int]:
         descent = _Descent(problem, rotated, scales, fits.take(numbers))
         yield from descent.run(tolerance)
         solved[:, :, torch.from_numpy(numbers).to(solved.device)] = descent.solved
 
-    def count(finished: int) -> None:
-        nonlocal done
-        done += finished
-        if progress is not None:
-            progress(done, len(fits))
-
     group_size = fits_at_once(problem, len(fits), _COPIES, memory_bytes)
-    run_in_threads(
-        solve,
-        np.array_split(np.arange(len(fits)), -(-len(fits) // group_size)),
-        count,
-        solved.device,
-    )
+    groups = np.array_split(np.arange(len(fits)), -(-len(fits) // group_size))
+    run_groups(solve, groups, fits, solved.device, progress)
     slopes = torch.einsum("da,acf->dcf", axes, solved[:-1])
     weights = torch.cat([slopes, (solved[-1] - torch.einsum("d,dcf->cf", mean, slopes))[None]])
     dev_sizes = np.array([len(fits.folds[fold].dev) for fold in fits.fold])
