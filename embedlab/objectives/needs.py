@@ -102,7 +102,7 @@ def check_columns(recipe: Recipe) -> None:
             continue
         needs = objective_needs(stage.objective)
         _refuse_inert(needs, f"stage.{index}.objective", stage.objective.name)
-        _refuse_lone_rows(needs, stage, "" if len(recipe.stages) == 1 else f"stage.{index}.")
+        _refuse_lone_rows(needs, stage, stage_key(recipe, index, ""))
         if needs.fixed_vectors and stage.optim.turn is not None:
             raise UsageError(
                 f"'stage.{index}.optim.turn' is set, but standardised vectors must not "
@@ -126,7 +126,7 @@ def require_data(recipe: Recipe) -> None:
     for index, stage in enumerate(recipe.stages):
         if not stage.data.names:
             columns = ", ".join(objective_needs(stage.objective).columns)
-            key = "data.files" if len(recipe.stages) == 1 else f"stage.{index}.data.files"
+            key = stage_key(recipe, index, "data.files")
             raise UsageError(
                 f"recipe {recipe.name!r} trains on files of your own, and none is named",
                 hint=Hint(
@@ -135,6 +135,11 @@ def require_data(recipe: Recipe) -> None:
                     f"{key.replace('files', 'columns')} maps to them",
                 ),
             )
+
+
+def stage_key(recipe: Recipe, index: int, key: str) -> str:
+    """Return the KEY of a stage as a user types it: with the number only where it has others."""
+    return key if len(recipe.stages) == 1 else f"stage.{index}.{key}"
 
 
 def _refuse_inert(needs: Needs, prefix: str, objective: str) -> None:

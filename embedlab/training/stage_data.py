@@ -28,6 +28,7 @@ from embedlab.objectives.needs import (
     objective_needs,
     require_columns,
     require_data,
+    stage_key,
 )
 from embedlab.training.order import (
     Draw,
@@ -564,7 +565,8 @@ def _check_scale(recipe: Recipe, index: int, needs: Needs, parts: Sequence[Part]
                 "data.low_scores has no effect: no scores of your own are read", hint="remove it"
             )
         return ""
-    key = f"{'' if len(recipe.stages) == 1 else f'stage.{index}.'}objective.{needs.scale_option}"
+    key = stage_key(recipe, index, f"objective.{needs.scale_option}")
+    low_key = stage_key(recipe, index, "data.low_scores")
     scale = ScoreScale.of(
         pl.concat(
             [part.frame[column].cast(pl.Float64) for part in own_parts for column in needs.numbers]
@@ -574,7 +576,6 @@ def _check_scale(recipe: Recipe, index: int, needs: Needs, parts: Sequence[Part]
         scale.contradicts(needs.largest),
         _names([part.state.name for part in own_parts]),
     )
-    low_key = f"{'' if len(recipe.stages) == 1 else f'stage.{index}.'}data.low_scores"
     if is_low and not stage.data.low_scores:
         scale_value, low = RecipeValue(key, f"{scale.suggested[1]:g}"), RecipeValue(low_key, "true")
         hint = Hint(

@@ -1,7 +1,6 @@
 """One run from its recipe to its model: the stages one after the other, begun or taken up again."""
 
 import contextlib
-import json
 import os
 import re
 import shutil
@@ -498,7 +497,7 @@ def _write_once(
         return []
     run.write_once(recipe, environment)
     stored_environment = run.environment()
-    if _hashes(stored_environment) != _hashes(environment):
+    if _contents(stored_environment) != _contents(environment):
         raise UsageError(
             f"the data of run {run.id!r} has changed since it was begun",
             hint=Hint("train anew: ", NamedOption("--name", f"{run.name}-2")),
@@ -514,22 +513,18 @@ def _write_once(
     ]
 
 
-def _hashes(environment: Environment) -> list[str]:
-    return [json.dumps(_content(part), sort_keys=True) for part in environment.data]
-
-
-def _content(part: Mapping[str, Any]) -> list[Any]:
-    """What identifies the rows of a part: the hashes of its files, or the revision of rows from the
-    hub.
+def _contents(environment: Environment) -> list[Any]:
+    """What identifies the rows of each part of the data: the hashes of its files, or the revision
+    of rows from the hub.
     """
-    sha256 = dict(part.get("sha256", {}))
-    revision = part.get("revision")
     return [
-        part["name"],
-        part.get("split"),
-        part.get("rows"),
-        sha256,
-        *([revision] if revision is not None and not sha256 else []),
+        (
+            part["name"],
+            part.get("split"),
+            part.get("rows"),
+            part.get("sha256") or part.get("revision"),
+        )
+        for part in environment.data
     ]
 
 
