@@ -366,13 +366,13 @@ def test_graphs_have_the_losses_and_gradients_of_eager_passes(
 ) -> None:
     encoder = encoder_of(tiny_encoder, gpu)
     learner, batch, is_cached = learner_of(encoder, STAGES[name], None)
-    expected = loss_and_gradients(
-        learner.float().to(gpu.device), batch.to(gpu.device), is_cached=is_cached
-    )
+    there = [part.to(gpu.device) for part in batch]
+    expected = loss_and_gradients(learner.float().to(gpu.device), there, is_cached=is_cached)
     learner, batch, _ = learner_of(encoder, STAGES[name], CapturedPasses(encoder))
     learner.float().to(gpu.device)
+    there = [part.to(gpu.device) for part in batch]
     for _ in range(3):
-        loss, found = loss_and_gradients(learner, batch.to(gpu.device), is_cached=is_cached)
+        loss, found = loss_and_gradients(learner, there, is_cached=is_cached)
         assert loss == pytest.approx(expected[0], rel=1e-4)
         assert_close(found, expected[1], rtol=1e-3, atol=1e-5)
 
