@@ -170,7 +170,7 @@ def case(number: int, seed: int) -> Case:
     waits = rng.random() < 0.02
 
     def run() -> None:
-        with patch.multiple(endpoint, **LIMITS), patch.object(endpoint, "_wait", lambda _: 0.0):
+        with patch.multiple(endpoint, **LIMITS), patch.object(endpoint, "_wait", lambda *_: 0.0):
             request(TARGETS[target](rng), waits=waits)
 
     return Case(target=target, mutation="waits in the middle" if waits else "sent at once", run=run)

@@ -7,7 +7,7 @@ one has, and it is a part of the fingerprint.
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -45,47 +45,41 @@ class EndpointRecord:
     known: tuple[RecordedModel, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class IdentityCheck:
-    """What a comparison with the record gave: the lowest cosine to the model that answered before,
-    and whether that is another one now.
-    """
-
-    cosine: float | None  # None: there was none before, or its vectors have another length
-    is_changed: bool
-    is_new: bool
-
-
 def endpoint_identity(address: str) -> str:
     """Return the identity of the model that answered last at ADDRESS; empty for the first one."""
     return _read(address).current
 
 
-def confirm_identity(address: str, vectors: NDArray[np.float32]) -> IdentityCheck:
-    """Compare VECTORS, those of SENTENCES now, with those of the record, and write there which
-    model answers.
+def record_model(address: str, vectors: NDArray[np.float32]) -> str | None:
+    """Write into the record which model answers at ADDRESS, by its VECTORS of SENTENCES, and return
+    what to say where it is not the one that answered last.
     """
     record = _read(address)
-    cosines = {entry: lowest_cosine(entry.vectors, vectors) for entry in record.known}
-    matching = [entry for entry in record.known if (cosines[entry] or 0) >= LOWEST_COSINE]
-    current_entry = next(
-        (entry for entry in record.known if entry.identity == record.current), None
-    )
-    model = current_entry if current_entry in matching else next(iter(matching), None)
-    is_new = model is None
-    if model is None:
+    cosines = {entry.identity: lowest_cosine(entry.vectors, vectors) for entry in record.known}
+    matching = [identity for identity, cosine in cosines.items() if (cosine or 0) >= LOWEST_COSINE]
+    if record.current in matching:
+        return None
+    if matching:
+        identity = matching[0]
+        verdict = "the model that answered there at an earlier time"
+    else:
         digest = hashlib.sha256(np.ascontiguousarray(vectors, np.float32).tobytes()).hexdigest()
+        identity = digest[:12] if record.known else ""
+        verdict = "a new model, and its earlier vectors and results are not used"
         model = RecordedModel(
-            identity=digest[:12] if record.known else "",
-            vectors=tuple(tuple(row) for row in vectors.tolist()),
+            identity=identity, vectors=tuple(tuple(row) for row in vectors.tolist())
         )
         record = replace(record, known=(*record.known, model))
-    if is_new or model.identity != record.current:
-        write_json(_file(address), asdict(replace(record, current=model.identity)), indent=1)
-    return IdentityCheck(
-        cosine=None if current_entry is None else cosines[current_entry],
-        is_changed=current_entry is not None and current_entry is not model,
-        is_new=is_new,
+    write_json(_file(address), asdict(replace(record, current=identity)), indent=1)
+    if not cosines:
+        return None
+    cosine = cosines.get(record.current)
+    difference = "have another length"
+    if cosine is not None:
+        difference = f"have a cosine of {cosine:.3f} to the earlier ones, below {LOWEST_COSINE}"
+    return (
+        f"{address}: its vectors of three fixed sentences {difference}: embedlab takes it for "
+        f"{verdict}"
     )
 
 

@@ -28,7 +28,7 @@ TEXTS = ["a man plays", "", "two dogs", "a man plays"]
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
     """The address of a fresh server, without waits between attempts."""
-    monkeypatch.setattr("embedlab.encoders.kinds.endpoint._wait", lambda _: 0.01)
+    monkeypatch.setattr("embedlab.encoders.kinds.endpoint._wait", lambda *_: 0.01)
     monkeypatch.delenv("EMBEDLAB_API_KEY", raising=False)
     program = [
         sys.executable,

@@ -9,12 +9,12 @@ typed alone, and neither stored nor shown.
 import base64
 import json
 import os
+import random
 import re
-import zlib
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Sequence
 from concurrent.futures import Future
 from threading import Thread
-from time import monotonic
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -24,12 +24,7 @@ from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.settings import API_HEADERS, API_KEY
 from embedlab.encoders.encoder import EncoderFacts, RefusedTextsError, Vectors
 from embedlab.models.encoder_kind import EncoderKind
-from embedlab.models.endpoint_identity import (
-    LOWEST_COSINE,
-    SENTENCES,
-    confirm_identity,
-    endpoint_identity,
-)
+from embedlab.models.endpoint_identity import SENTENCES, endpoint_identity, record_model
 from embedlab.models.hosts import is_typed, refuse_strangers
 
 if TYPE_CHECKING:
@@ -41,7 +36,8 @@ CHARACTERS_A_REQUEST = 100_000  # about 25,000 tokens, below what servers take a
 # computed together before they are cached, so that a broken connection loses few
 TEXTS_A_SAVE = 1_024
 ATTEMPTS = 6
-ATTEMPTS_500 = 2  # at texts that a server fails on: then they are halved, as it may be one of them
+# at texts that a server fails on: then they are halved, as it may be one of them
+ATTEMPTS_500 = 2
 PATIENCE_S = 300.0  # no further attempt after this long
 LONGEST_WAIT_S = 20.0
 REQUEST_S = 120.0  # from the connection to the last byte
@@ -55,19 +51,11 @@ _HEADER = re.compile(r"(?P<name>[!#$%&'*+.^_`|~\w-]+):[ \t]*(?P<value>[\x20-\x7e
 
 
 class _TransientError(Exception):
-    """A failure that may be gone at the next attempt."""
+    """A failure that may be gone at the next attempt, with the server's STATUS where it has one."""
 
-    def __init__(self, reason: str, wait_s: float | None = None) -> None:
+    def __init__(self, reason: str, status: int = 0, wait_s: float | None = None) -> None:
         super().__init__(reason)
-        self.wait_s = wait_s  # as the server stated
-
-
-class _FailedError(_TransientError):
-    """The server fails on these texts, or on one of them."""
-
-
-class _UnavailableError(_TransientError):
-    """The server, or one before it, has no answer now, or never to one of these texts."""
+        self.status, self.wait_s = status, wait_s  # as the server stated
 
 
 class _RefusedBatchError(Exception):
@@ -146,57 +134,38 @@ class EndpointEncoder:
                 if len(reasons) == refused_before:  # no text is to blame: they were too many
                     self._most_texts = min(self._most_texts, len(texts) - half)
                 return vectors
-            if not self._has_answered or isinstance(error.__cause__, _FailedError):
-                try:  # a server that has no vectors of anything: the text is not to blame
-                    self._batch(SENTENCES[:1], is_patient=True)
-                    return [self._batch(texts)]
-                except _RefusedBatchError as again:
-                    if again.texts == SENTENCES[:1]:
-                        raise again.final from again
+            if not self._has_answered and not self._answers_others():
+                raise error.final from error
             reasons[texts[0]] = str(error)
             return []
 
-    def _batch(self, texts: Sequence[str], *, is_patient: bool = False) -> Vectors:
-        """The vectors of TEXTS; unless it IS_PATIENT, a server that fails on them is not tried as
-        often as one that cannot be reached.
+    def _batch(self, texts: Sequence[str]) -> Vectors:
+        """The vectors of TEXTS, after several attempts; where the server fails on them and answers
+        others, they are refused.
         """
-        from tenacity import (
-            RetryError,
-            Retrying,
-            retry_if_exception_type,
-            stop_after_attempt,
-            stop_after_delay,
-        )
-
-        failures = 0
-
-        def has_failed(state: Any) -> bool:
-            nonlocal failures
-            failures += isinstance(state.outcome.exception(), _FailedError)
-            return failures >= (ATTEMPTS if is_patient else ATTEMPTS_500)
-
-        attempts = Retrying(
-            stop=stop_after_attempt(ATTEMPTS) | stop_after_delay(PATIENCE_S) | has_failed,  # type: ignore[operator]
-            retry=retry_if_exception_type(_TransientError),
-            wait=_wait,
-        )
-        try:
-            document: dict[str, Any] = attempts(self._request, texts)
-        except RetryError as error:
-            count, reason = error.last_attempt.attempt_number, error.last_attempt.exception()
-            final = MissingError(
-                f"{self._url} did not answer after {count} "
-                f"attempt{'s' if count > 1 else ''}: {reason}",
-                hint="is the server running? What was computed is cached",
-            )
-            is_fault_of_texts = isinstance(reason, _UnavailableError) and self._answers_others()
-            if is_fault_of_texts or isinstance(reason, _FailedError):
-                raise _RefusedBatchError(str(reason), texts, final) from reason
-            raise final from error
-        return self._vectors(document, texts)
+        start_s, attempt = time.monotonic(), 0
+        while True:
+            attempt += 1
+            try:
+                return self._vectors(self._request(texts), texts)
+            except _TransientError as error:
+                final = MissingError(
+                    f"{self._url} did not answer after {attempt} "
+                    f"attempt{'s' if attempt > 1 else ''}: {error}",
+                    hint="is the server running? What was computed is cached",
+                )
+                is_last = attempt == ATTEMPTS or time.monotonic() - start_s > PATIENCE_S
+                may_be_blamed = is_last and error.status > _FAILED
+                if error.status == _FAILED:
+                    may_be_blamed = attempt == ATTEMPTS_500
+                if may_be_blamed and self._answers_others():
+                    raise _RefusedBatchError(str(error), texts, final) from error
+                if is_last:
+                    raise final from error
+                time.sleep(_wait(error, attempt))
 
     def _answers_others(self) -> bool:
-        """Whether the server, which gave up on texts, has vectors of another one now."""
+        """Whether the server, which has no vectors of texts, has some of another one now."""
         try:
             self._vectors(self._request(SENTENCES[:1]), SENTENCES[:1])
         except (_TransientError, _RefusedBatchError, EmbedlabError):
@@ -213,10 +182,7 @@ class EndpointEncoder:
         message = _without_secrets(body[:10_000].decode("utf-8", "replace"))
         reason = f"status {status}: {message}".removesuffix(": ")
         if status in _TRANSIENT:
-            kind = _FailedError if status == _FAILED else _TransientError
-            if status > _FAILED:
-                kind = _UnavailableError
-            raise kind(reason, _seconds(headers.get("Retry-After")))
+            raise _TransientError(reason, status, _seconds(headers.get("Retry-After")))
         if 300 <= status < 400:
             raise MissingError(
                 f"{self._url} redirects to {_without_secrets(headers.get('Location') or 'no address')}",
@@ -249,7 +215,7 @@ class EndpointEncoder:
 
         def read() -> None:
             try:
-                answered.set_result(self._read(body, monotonic() + REQUEST_S))
+                answered.set_result(self._read(body))
             except Exception as error:  # raised where it is waited for
                 answered.set_exception(error)
 
@@ -257,10 +223,12 @@ class EndpointEncoder:
         try:
             return answered.result(REQUEST_S)
         except TimeoutError as error:
+            if self._client is not None:
+                self._client.close()  # which ends the thread
             self._client = None
-            raise _timeout_error() from error
+            raise _TransientError(f"no whole answer within {REQUEST_S:g} s") from error
 
-    def _read(self, body: dict[str, Any], deadline: float) -> tuple["httpx2.Response", bytes]:
+    def _read(self, body: dict[str, Any]) -> tuple["httpx2.Response", bytes]:
         import httpx2
 
         client = self._client = self._client or httpx2.Client(
@@ -269,51 +237,36 @@ class EndpointEncoder:
         content = bytearray()
         try:
             with client.stream("POST", self._target, json=body) as response:
-                unpack = self._unpacking(response.headers.get("Content-Encoding", "identity"))
-                for chunk in response.iter_raw():
-                    content += unpack(chunk)
+                for chunk in response.iter_bytes():
+                    content += chunk
                     if len(content) > ANSWER_BYTES:
                         raise self._protocol_error(f"more than {ANSWER_BYTES // 2**20} MiB")
-                    if monotonic() > deadline:
-                        raise _timeout_error()
                 return response, bytes(content)
         except httpx2.InvalidURL as error:
             raise UsageError(
                 f"{self._url!r} is not an address: {error}",
                 hint="for example http://localhost:8000/v1#MODEL",
             ) from error
+        except httpx2.DecodingError as error:
+            raise self._protocol_error("an answer that cannot be unpacked") from error
         except httpx2.RequestError as error:
             raise _TransientError(f"{type(error).__name__}: {error}") from error
-        except zlib.error as error:
-            raise self._protocol_error("an answer that cannot be unpacked") from error
-
-    def _unpacking(self, packing: str) -> Callable[[bytes], bytes]:
-        """What unpacks the parts of an answer, none of them to more than the limit; none is
-        requested packed, and some servers do it.
-        """
-        if packing.lower() == "identity":
-            return bytes
-        if packing.lower() not in {"gzip", "deflate"}:
-            raise self._protocol_error(f"an answer packed as {_without_secrets(packing)!r}")
-        unpacker = zlib.decompressobj(wbits=47)  # both, by their headers
-        return lambda chunk: unpacker.decompress(chunk, ANSWER_BYTES + 1)
 
     def _vectors(self, document: dict[str, Any], texts: Sequence[str]) -> Vectors:
         usage, count = document.get("usage"), len(texts)
         usage = usage if isinstance(usage, dict) else {}
         tokens = usage.get("total_tokens", usage.get("prompt_tokens", 0))
         self._tokens += tokens if isinstance(tokens, int) and 0 <= tokens < MOST_TOKENS else 0
-        problem = ""
         try:
             rows = document["data"] if isinstance(document.get("data"), list) else []
             if len(rows) != count:
                 raise self._protocol_error(f"{len(rows)} vectors for {count} texts")
             if any(row is None or row["embedding"] is None for row in rows):
                 problem = "null instead of a vector"
-                rows = []
-            indices = [row.get("index") for row in rows]
-            if any(index is not None for index in indices):
-                if {*map(type, indices)} != {int} or {*indices} != {*range(count)}:
+                raise _RefusedBatchError(problem, texts, self._protocol_error(problem))
+            indices = {row.get("index") for row in rows}
+            if indices != {None}:
+                if indices != {*range(count)}:
                     raise self._protocol_error(
                         f"vectors whose indices are not 0 to {count - 1}, each once"
                     )
@@ -323,11 +276,10 @@ class EndpointEncoder:
                 vectors = vectors.astype(np.float32)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise self._protocol_error("no vectors of numbers") from error
-        if not problem and (vectors.ndim != 2 or not vectors.shape[1]):
+        if vectors.ndim != 2 or not vectors.shape[1]:
             raise self._protocol_error(f"vectors of shape {vectors.shape} for {count} texts")
         if not np.isfinite(vectors).all():
             problem = "numbers that are not finite"
-        if problem:
             raise _RefusedBatchError(problem, texts, self._protocol_error(problem))
         self._has_answered = True
         return vectors
@@ -355,28 +307,12 @@ def check_identity(scheme: str, location: str) -> str | None:
     address = f"{scheme}:{location}"
     url, _, model = address.partition("#")
     try:
-        check = confirm_identity(address, EndpointEncoder(url, model).encode(SENTENCES))
+        return record_model(address, EndpointEncoder(url, model).encode(SENTENCES))
     except EmbedlabError as error:  # what is cached can be used all the same
         return (
             f"{address}: cannot check that the cached vectors are of the model that it serves "
             f"now: {error.message}"
         )
-    if not check.is_changed:
-        return None
-    verdict = (
-        "have another length"
-        if check.cosine is None
-        else f"have a cosine of {check.cosine:.3f} to the earlier ones, below {LOWEST_COSINE}"
-    )
-    identity = (
-        "a new model, and its earlier vectors and results are not used"
-        if check.is_new
-        else "the model that answered there at an earlier time"
-    )
-    return (
-        f"{address}: its vectors of three fixed sentences {verdict}: embedlab takes it for "
-        f"{identity}"
-    )
 
 
 def endpoint_kind(scheme: str) -> EncoderKind:
@@ -436,17 +372,14 @@ def _numbers(embedding: Any) -> Any:
     return np.frombuffer(base64.b64decode(embedding, validate=True), "<f4")
 
 
-def _wait(state: Any) -> float:
+def _wait(error: _TransientError, attempt: int) -> float:
     """The seconds before the next attempt: as the server stated, otherwise twice as many each time,
     with chance.
     """
-    from tenacity import wait_exponential_jitter
-
-    error = state.outcome.exception()
-    if isinstance(error, _TransientError) and error.wait_s is not None:
-        return min(error.wait_s, LONGEST_WAIT_S)
-    seconds: float = wait_exponential_jitter(initial=0.25, max=LONGEST_WAIT_S, jitter=0.25)(state)
-    return seconds
+    seconds = error.wait_s
+    if seconds is None:
+        seconds = 0.25 * 2 ** (attempt - 1) + random.uniform(0, 0.25)
+    return min(seconds, LONGEST_WAIT_S)
 
 
 def _own_headers() -> dict[str, str]:
@@ -476,10 +409,6 @@ def _without_secrets(text: str) -> str:
             text = text.replace(secret, "…")
     words = " ".join(text.split())
     return words if len(words) <= 160 else f"{words[:160]}…"
-
-
-def _timeout_error() -> _TransientError:
-    return _TransientError(f"no whole answer within {REQUEST_S:g} s")
 
 
 def _seconds(header: str | None) -> float | None:
