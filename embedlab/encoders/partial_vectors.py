@@ -1,39 +1,37 @@
 """Partial vectors of a file: a folder next to the output that one process at a time fills chunk by
 chunk. Shards have folders of their own, whose chunks the process that joins them takes over.
 
-A chunk's name ends in a hash of its job and content: a damaged chunk, or one of another job, is
-encoded again. Chunks are joined only when every row exists, and only files written by embedlab are
-removed.
+A chunk's name holds a hash of its job, and the file its checksum: a damaged chunk, or one of
+another job, is encoded again. Chunks are joined only when every row exists, and only files written
+by embedlab are removed.
 """
 
 import hashlib
 import json
 import os
 import re
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
-from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from embedlab.core.disk import as_disk_errors, sole_holder, sync_folder, write_atomic
+from embedlab.core.disk import as_disk_errors, sole_holder, sync_folder
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
-from embedlab.core.frame_files import join_parquet
+from embedlab.core.frame_files import join_parquet, read_table, write_table
 from embedlab.encoders.encoder import Vectors
 
 PLACE = "choose another place with --out"
 CHUNK = 8_192  # sentences between two saves: about a minute of a large encoder on a CPU
-SCHEMA = 2  # 1: chunks had no hash
+SCHEMA = 3  # 2: chunks were listed by a job.json
 
 _TRUNCATED = "truncated"  # metadata key of the number of truncated sentences
-_JOB, _LOCK = "job.json", "lock"
-_CHUNK = re.compile(r"(\d{12})(\.[0-9a-f]{32})?\.parquet")
+_LOCK = "lock"
+_CHUNK = re.compile(r"\d{12}\.[0-9a-f]{32}\.parquet")
 _OURS = re.compile(
-    rf"{_CHUNK.pattern}|{_JOB}|{_LOCK}|whole\.(npy|parquet)\.tmp|\.({_CHUNK.pattern}|{_JOB})\..*tmp.*"
+    rf"{_CHUNK.pattern}|{_LOCK}|job\.json|whole\.(npy|parquet)\.tmp|\.{_CHUNK.pattern}\..*tmp.*"
 )
 
 
@@ -47,6 +45,11 @@ class Job:
     sentences: int
     chunk: int  # sentences
     schema: int = SCHEMA
+
+    @property
+    def key(self) -> str:
+        """Thirty-two hex digits, which are in the names of its chunks."""
+        return hashlib.sha256(json.dumps(asdict(self)).encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +80,6 @@ class PartialVectors:
 
     folder: Path
     job: Job
-    chunks: dict[int, Path]  # by the number of their first sentence
     notes: tuple[str, ...]  # remarks about the folder's previous content
 
     @classmethod
@@ -102,12 +104,10 @@ class PartialVectors:
                 refuse_existing(
                     out, is_replaced=is_replaced
                 )  # the process that held the folder before may have written it
-                _refuse_foreign(folder)
                 if shard is None:
                     _take_over_shards(out, folder)
                 notes = _begin(folder, job)
-                chunks = {int(path.name[:12]): path for path in _chunks(folder)}
-            yield cls(folder=folder, job=job, chunks=chunks, notes=notes)
+            yield cls(folder=folder, job=job, notes=notes)
 
     def holds(self, start: int, sentences: Sequence[str]) -> bool:
         """Return whether the chunk of these SENTENCES, numbered from START, exists and is
@@ -126,14 +126,8 @@ class PartialVectors:
             "sentence": list(sentences),
             "vector": pl.Series(vectors, dtype=pl.Array(pl.Float32, vectors.shape[1])),
         }
-        buffer = BytesIO()
-        pl.DataFrame(columns).write_parquet(buffer, metadata={_TRUNCATED: str(truncated_count)})
-        content = buffer.getvalue()
-        path = self.folder / f"{start:012d}.{self._hash(start, content)}.parquet"
-        write_atomic(path, content, hint=PLACE)
-        if (damaged := self.chunks.get(start, path)) != path:
-            damaged.unlink(missing_ok=True)
-        self.chunks[start] = path
+        facts = {_TRUNCATED: str(truncated_count)}
+        write_table(self._path(start), pl.DataFrame(columns), facts, hint=PLACE)
 
     def assemble(self, out: Path, dim: int) -> int:
         """Join the chunks into OUT, one at a time, remove the folder, and return the number of
@@ -145,8 +139,8 @@ class PartialVectors:
             if out.suffix == ".npy":
                 truncated = self._write_array(assembled, starts, dim)
             else:
-                truncated = sum(self._whole_chunk(start)[1] for start in starts)
-                join_parquet([self.chunks[start] for start in starts], assembled)
+                truncated = sum(self._read(start)[1] for start in starts)
+                join_parquet([self._path(start) for start in starts], assembled)
             with assembled.open("rb") as file:
                 os.fsync(file.fileno())
             assembled.replace(out)
@@ -167,43 +161,28 @@ class PartialVectors:
         with path.open("wb") as file:
             np.lib.format.write_array_header_1_0(file, header)
             for start in starts:
-                frame, truncated_in_chunk = self._whole_chunk(start)
+                frame, truncated_in_chunk = self._read(start)
                 truncated += truncated_in_chunk
                 file.write(np.ascontiguousarray(frame["vector"].to_numpy()).data)
         return truncated
 
-    def _whole_chunk(self, start: int) -> tuple[pl.DataFrame, int]:
-        """Return the chunk at START, checked to have every row."""
-        frame, truncated = self._read(start)
-        if len(frame) != min(self.job.chunk, self.job.sentences - start):
-            raise self._missing_chunk_error(start)
-        return frame, truncated
+    def _path(self, start: int) -> Path:
+        return self.folder / f"{start:012d}.{self.job.key}.parquet"
 
     def _read(self, start: int) -> tuple[pl.DataFrame, int]:
         """Return the rows of a chunk and the number of truncated ones; an absent or damaged chunk
         is a MissingError.
         """
+        hint = "the same command encodes them again"
         try:
-            content = self.chunks[start].read_bytes()
-        except (KeyError, FileNotFoundError) as error:
-            raise self._missing_chunk_error(start) from error
-        if not self.chunks[start].stem.endswith(f".{self._hash(start, content)}"):
-            raise self._missing_chunk_error(start)
-        return pl.read_parquet(BytesIO(content)), int(
-            pl.read_parquet_metadata(BytesIO(content))[_TRUNCATED]
-        )
-
-    def _hash(self, start: int, content: bytes) -> str:
-        digest = hashlib.sha256(json.dumps([asdict(self.job), start]).encode())
-        digest.update(content)
-        return digest.hexdigest()[:32]
-
-    def _missing_chunk_error(self, start: int) -> MissingError:
-        return MissingError(
-            f"the sentences from number {start + 1} on are missing or damaged in "
-            f"{str(self.folder)!r}",
-            hint="the same command encodes them again",
-        )
+            frame, facts = read_table(self._path(start), hint=hint)
+        except (OSError, ValueError, MissingError) as error:
+            raise MissingError(
+                f"the sentences from number {start + 1} on are missing or damaged in "
+                f"{str(self.folder)!r}",
+                hint=hint,
+            ) from error
+        return frame, int(facts[_TRUNCATED])
 
 
 def refuse_existing(out: Path, *, is_replaced: bool) -> None:
@@ -228,20 +207,15 @@ def _refuse_foreign(folder: Path) -> None:
     hint = "move it, or choose another name with --out"
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise UsageError(f"{str(folder)!r} is not a folder of unfinished vectors", hint=hint)
-    names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
-    foreign_names = [name for name in names if not _OURS.fullmatch(name)]
-    if _JOB not in names:  # nobody has begun a job there
-        foreign_names += [name for name in names if _CHUNK.fullmatch(name)]
-    if foreign_names:
-        raise UsageError(
-            f"{str(folder)!r} holds {foreign_names[0]!r}, which embedlab did not write", hint=hint
-        )
+    for name in sorted(path.name for path in folder.glob("*")):
+        if not _OURS.fullmatch(name):
+            raise UsageError(
+                f"{str(folder)!r} holds {name!r}, which embedlab did not write", hint=hint
+            )
 
 
 def _take_over_shards(out: Path, folder: Path) -> None:
-    """Move the chunks of the shards of OUT into FOLDER; a chunk of another job is noticed by its
-    hash.
-    """
+    """Move the chunks of the shards of OUT into FOLDER."""
     shards = re.compile(rf"{re.escape(out.name)}\.shard-\d+-of-\d+\.partial")
     for shard in [path for path in out.parent.iterdir() if shards.fullmatch(path.name)]:
         _refuse_foreign(shard)
@@ -251,27 +225,26 @@ def _take_over_shards(out: Path, folder: Path) -> None:
                     f"another process is writing {str(shard)!r}",
                     hint="wait until every shard has ended",
                 )
-            if not (folder / _JOB).exists() and (shard / _JOB).exists():
-                shutil.copyfile(shard / _JOB, folder / _JOB)
             for path in _chunks(shard):
                 path.replace(folder / path.name)
             _remove(shard)
 
 
 def _begin(folder: Path, job: Job) -> tuple[str, ...]:
-    """Prepare FOLDER for JOB and return remarks on its previous content."""
-    described, chunks = json.dumps(asdict(job), indent=1), _chunks(folder)
-    path = folder / _JOB
-    if path.is_file() and path.read_bytes() == described.encode():
-        return (f"resuming {folder}: {len(chunks)} chunks of {job.chunk} sentences are done",)
-    for chunk in chunks:
-        chunk.unlink()
-    write_atomic(path, described, hint=PLACE)
-    another = (
-        f"{folder} was made from another input, model or version: its {len(chunks)} chunks are "
-        f"encoded again"
-    )
-    return (another,) if chunks else ()
+    """Remove the chunks of other jobs from FOLDER, and return remarks on its previous content."""
+    chunks = _chunks(folder)
+    others = [path for path in chunks if job.key not in path.name]
+    for path in others:
+        path.unlink()
+    notes = []
+    if done := len(chunks) - len(others):
+        notes.append(f"resuming {folder}: {done} chunks of {job.chunk} sentences are done")
+    if others:
+        notes.append(
+            f"{folder} was made from another input, model or version: its {len(others)} chunks are "
+            f"encoded again"
+        )
+    return tuple(notes)
 
 
 def _remove_if_empty(folder: Path) -> None:
@@ -281,13 +254,9 @@ def _remove_if_empty(folder: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Remove our own files, then FOLDER if it is empty: chunks before the job that they are of, and
-    the lock last.
-    """
+    """Remove our own files, the lock last, then FOLDER if it is empty."""
     with suppress(FileNotFoundError):
-        for path in sorted(
-            folder.iterdir(), key=lambda path: (path.name == _LOCK, path.name == _JOB)
-        ):
+        for path in sorted(folder.iterdir(), key=lambda path: path.name == _LOCK):
             if _OURS.fullmatch(path.name):
                 path.unlink()
     with suppress(OSError):  # another process has started, or a user put a file there
