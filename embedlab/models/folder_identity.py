@@ -20,7 +20,6 @@ from embedlab.models.folder_files import (
     is_model2vec,
     named_files,
     refuse_incomplete,
-    usual_weights,
     weight_files,
 )
 from embedlab.models.modules import BETWEEN, MODULES, PROMPTS, module_folders
@@ -39,15 +38,19 @@ TOKENIZER_FILES = [
     "sentencepiece.bpe.model",
 ]
 LAYER_FILES = ("config.json", "model.safetensors")
-# Of these what they say of the usage is hashed.
-USAGE_FILES = (
+# What `weights_fingerprint` depends on: these files themselves, or what they say of the usage.
+COUNTED = (
+    *TOKENIZER_FILES,
+    *LAYER_FILES,
+    "model*.safetensors",
+    ADAPTER,
+    ADAPTER_WEIGHTS,
     MODULES,
     STATEMENT,
     PROMPTS,
     INDEX,
     "router_config.json",
     "sentence_*_config.json",
-    "*_Pooling/config.json",
 )
 # By what they are. A pattern with "/" is of all that is in such a folder; another of a name in any
 # folder. Folders of modules are read. A file that another one names is read, whatever it is called.
@@ -78,23 +81,8 @@ def used_fingerprint(usage: Usage, *, precision: str) -> str:
 
 def missed_files(usage: Usage) -> list[Path]:
     """Return the files of a model that its `weights_fingerprint` does not depend on."""
-    all_files = [path for folder in usage.folders for path in decisive_files(folder)]
-    modules = {*chain.from_iterable(map(module_folders, usage.folders))}
-    counted_files = {usage.source / "config.json", *usual_weights(usage.source)}
-    # Of an adapter with a tokenizer of its own that of the base is not read.
-    counted_files |= {
-        path / name for path in (usage.tokenizer_folder, usage.source) for name in TOKENIZER_FILES
-    }
-    if usage.adapter is not None:
-        counted_files |= {usage.adapter / name for name in (ADAPTER, ADAPTER_WEIGHTS)}
-    counted_files |= {layer.folder / name for layer in usage.layers for name in LAYER_FILES}
-    # The settings of the folder, or of one of its modules without weights, are a part of the usage.
-    counted_files |= {folder / "config.json" for folder in modules - {usage.source}}
-    return [
-        path
-        for path in all_files
-        if path not in counted_files and not any(path.match(name) for name in USAGE_FILES)
-    ]
+    files = chain.from_iterable(map(decisive_files, usage.folders))
+    return [path for path in files if not any(path.match(name) for name in COUNTED)]
 
 
 def weights_fingerprint(usage: Usage, *, precision: str) -> str:
