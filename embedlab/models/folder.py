@@ -32,7 +32,7 @@ from embedlab.models.folder_files import (
     Statement,
     read_model_file,
     refuse_devices,
-    static_width,
+    static_vectors,
     weight_files,
 )
 from embedlab.models.modules import (
@@ -200,7 +200,7 @@ def vector_width(usage: Usage, token_width: int | None = None) -> int:
     where it is known already.
     """
     if usage.is_static:
-        width = static_width(usage.source)
+        width = static_vectors(usage.source)[1]
     else:
         width = (token_width or hidden_size(usage.source)) * len(pooling_parts(usage.pooling))
     for layer in usage.layers:

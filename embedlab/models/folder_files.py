@@ -12,7 +12,12 @@ from typing import Annotated, Any, TypeVar, cast
 from annotated_types import Gt
 
 from embedlab.core.errors import MissingError
-from embedlab.core.foreign_files import MIB, read_foreign, refuse_foreign
+from embedlab.core.foreign_files import (
+    MIB,
+    read_foreign,
+    refuse_foreign,
+    refuse_other_content,
+)
 from embedlab.core.schema import adapter, reason_of
 
 T = TypeVar("T")
@@ -34,7 +39,6 @@ _READ = {
 }
 _VOCABULARIES = ("tokenizer*.json", "vocab.*", "*.model", "*.tiktoken", "tekken.json")
 _NOT_VOCABULARIES = {"tokenizer_config.json"}
-_LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _SERVED = "serve it, for example with llama-server, and name http://HOST/v1#MODEL"
 _BROUGHT = "encode with {} in another environment, and name the result vectors:FILE"
 _PICKLED = "embedlab loads no pickled weights; convert the checkpoint to safetensors"
@@ -277,26 +281,13 @@ def read_model_file(path: Path, kind: type[T]) -> T | None:
 
 def refuse_devices(folder: Path) -> None:
     """Refuse a model FOLDER where a file that would be read, there or in a module's folder, is a
-    pipe, a device, or too large.
-
-    Weights may be of any size that their own header states.
+    pipe, a device, too large, or by its signature another one than its name says.
     """
     for path in (*folder.glob("*.*"), *folder.glob("*/*.*")):
         if path.suffix in _READ:
             refuse_foreign(path, limit=_READ[path.suffix])
-            refuse_lfs_pointer(path)
-            if path.suffix == ".safetensors":
-                _refuse_excess(path)
-
-
-def refuse_lfs_pointer(path: Path) -> None:
-    """Refuse a file that git clone leaves in the place of a large one, without git-lfs."""
-    with suppress(OSError), path.open("rb") as file:
-        if file.read(len(_LFS_POINTER)) == _LFS_POINTER:
-            raise MissingError(
-                f"{str(path)!r} is a git-lfs pointer, not the file",
-                hint=f"git -C {path.parent} lfs pull fetches it",
-            )
+            with suppress(OSError):  # its reader says that it cannot be read
+                refuse_other_content(path)
 
 
 def refuse_incomplete(weights: Path, tokenizer: Path) -> None:
@@ -335,50 +326,14 @@ def refuse_other_weights(folder: Path) -> None:
             raise MissingError(f"{str(folder)!r} holds {finding}, and no safetensors", hint=hint)
 
 
-def _refuse_excess(weights: Path) -> None:
-    """Refuse a file of weights that is larger than its header states, before all of it is read; a
-    damaged header is for its reader.
-    """
-    with suppress(OSError, ValueError, TypeError, KeyError, IndexError, OverflowError):
-        start, tensors = read_header(weights)
-        tensors.pop("__metadata__", None)
-        tensor_ends = [int(tensor["data_offsets"][1]) for tensor in tensors.values()]
-        stated_bytes = start + max(tensor_ends, default=0)
-        if (size := weights.stat().st_size) > stated_bytes:
-            raise MissingError(
-                f"{weights}: its header states {stated_bytes:,} bytes, and it has {size:,}",
-                hint=RESTORE_HINT,
-            )
-
-
-def read_header(weights: Path) -> tuple[int, dict[str, Any]]:
-    """Return where the numbers of a safetensors file begin, and its header; one that cannot be read
-    is an OSError or a ValueError.
-    """
-    with weights.open("rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-        try:
-            header = json.loads(file.read(min(length, LONGEST_HEADER)))
-        except RecursionError as error:
-            raise ValueError("the header is nested too deeply") from error
-    if not isinstance(header, dict):
-        raise ValueError("the header is not an object")
-    return 8 + length, header
-
-
 def weight_files(folder: Path) -> list[Path]:
     """Return the safetensors files of a model folder, in name order; empty if it has only pickled
     weights or none.
     """
     named_paths = {path for path in _named_weights(folder) if path.suffix == ".safetensors"}
-    return sorted({*usual_weights(folder), *(path for path in named_paths if path.is_file())})
-
-
-def usual_weights(folder: Path) -> list[Path]:
-    """Return the safetensors files in FOLDER that are called as transformers calls them, in name
-    order.
-    """
-    return sorted(folder.glob("model*.safetensors"))
+    return sorted(
+        {*folder.glob("model*.safetensors"), *(path for path in named_paths if path.is_file())}
+    )
 
 
 def named_files(folder: Path) -> set[Path]:
@@ -443,23 +398,28 @@ def _reason(error: Mapping[str, Any]) -> str:
     return f"{key!r} is {shortened}: {text}" if key else f"{text}, and it is {shortened}"
 
 
-def static_width(folder: Path) -> int:
-    """The length of static token vectors, by the header of their safetensors file."""
-    path, header = _static_header(folder)
+MODEL2VEC_VECTORS = "embeddings"  # as model2vec calls its vectors
+_STATIC_VECTORS = ("embedding.weight", MODEL2VEC_VECTORS)
+
+
+def static_vectors(folder: Path) -> tuple[str, int]:
+    """Return the name and the length of the static token vectors in FOLDER, by the header of their
+    safetensors file.
+    """
+    path = next(iter(weight_files(folder)), folder / WHOLE_WEIGHTS)
     try:
-        return int((header.get("embedding.weight") or header["embeddings"])["shape"][1])
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+        with path.open("rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            header = json.loads(file.read(min(length, LONGEST_HEADER)))
+    except (OSError, ValueError, RecursionError) as error:
+        raise MissingError(f"{str(path)!r} cannot be read: {error}", hint=RESTORE_HINT) from error
+    try:
+        name = next(name for name in _STATIC_VECTORS if name in header)
+        return name, int(header[name]["shape"][1])
+    except (StopIteration, KeyError, TypeError, IndexError) as error:
         raise MissingError(f"{str(path)!r} holds no token vectors", hint=RESTORE_HINT) from error
 
 
 def is_model2vec(folder: Path) -> bool:
     """Whether the token vectors in FOLDER are stored as model2vec stores them."""
-    return "embeddings" in _static_header(folder)[1]
-
-
-def _static_header(folder: Path) -> tuple[Path, dict[str, Any]]:
-    path = next(iter(weight_files(folder)), folder / WHOLE_WEIGHTS)
-    try:
-        return path, read_header(path)[1]
-    except (OSError, ValueError) as error:
-        raise MissingError(f"{str(path)!r} cannot be read: {error}", hint=RESTORE_HINT) from error
+    return static_vectors(folder)[0] == MODEL2VEC_VECTORS
