@@ -1,15 +1,12 @@
 """Token ids of many short texts: each different word is tokenised once, where a tokenizer treats
-words independently.
-
-A tokenizer does so if it always splits at blanks (BERT's), or if no token of its vocabulary holds a
-blank after a letter (Llama's).
+words independently, as one does that always splits at blanks (BERT's).
 """
 
 import json
 import re
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +15,8 @@ from tokenizers import Tokenizer
 MOST_WORDS = 500_000  # remembered at once; all are forgotten then
 _PLAIN = re.compile("[!-~]+")  # in ASCII, without blanks
 A_TEXT = 128  # new words that are tokenised together
-BLANK = "▁"  # how Llama's vocabulary writes a blank
-Independence = Literal["words", "single blanks", "none"]
 _SPLITTING = {"BertPreTokenizer", "Whitespace", "WhitespaceSplit"}
 _BY_CHARACTER = {"BertNormalizer", "Lowercase", "NFC", "NFD", "NFKC", "NFKD", "StripAccents"}
-_PREPENDING = [
-    {"type": "Prepend", "prepend": BLANK},
-    {"type": "Replace", "pattern": {"String": " "}, "content": BLANK},
-]
 
 
 def single_tokens(
@@ -53,19 +44,16 @@ class WordTokens:
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
-        self._independence = word_independence(json.loads(tokenizer.to_str()))
-        # tokens that are found before blanks are
-        added_tokens = tokenizer.get_added_tokens_decoder().values()
-        self._added = tuple(token.content for token in added_tokens)
+        self._are_words_independent = are_words_independent(json.loads(tokenizer.to_str()))
         self._known: dict[str, list[int]] = {}
 
     def tokens_of(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the token ids of each text without special tokens, as the tokenizer gives them
         without truncation.
         """
-        if self._independence == "none":
+        if not self._are_words_independent:
             return self._encode(texts)
-        words = [self._words(text) for text in texts]
+        words = [text.split(" ") for text in texts]
         unseen_words = list(set(chain.from_iterable(words)).difference(self._known))
         if len(unseen_words) + len(self._known) > MOST_WORDS:
             self._known.clear()
@@ -76,14 +64,6 @@ class WordTokens:
         self._known.update(zip(other_words, self._encode(other_words), strict=True))
         tokens = self._known.__getitem__
         return [list(chain.from_iterable(map(tokens, parts))) for parts in words]
-
-    def _words(self, text: str) -> list[str]:
-        """The parts of TEXT that are tokenised alone: never none."""
-        words = text.split(" ")
-        is_indivisible = self._independence == "single blanks" and (
-            "" in words or any(token in text for token in self._added)
-        )
-        return [text] if is_indivisible else words
 
     def _tokens_of_plain_words(self, words: Sequence[str]) -> list[list[int]]:
         """Return the tokens of words without blanks, many in one text: a tokenizer's work for a
@@ -107,31 +87,13 @@ class WordTokens:
         return [encoding.ids for encoding in encoded]
 
 
-def word_independence(config: dict[str, Any]) -> Independence:
-    """Return how far a tokenizer, by its tokenizer.json, treats the words of a text
+def are_words_independent(config: dict[str, Any]) -> bool:
+    """Return whether a tokenizer, by its tokenizer.json, treats the words of a text
     independently.
     """
-    steps = _steps(config.get("normalizer"), "normalizers")
-    split = (config.get("pre_tokenizer") or {}).get("type")
-    model = config["model"]
     if any(" " in token["content"] for token in config.get("added_tokens") or ()):
-        return "none"
-    if split in _SPLITTING and all(step["type"] in _BY_CHARACTER for step in steps):
-        return "words"
-    is_blank_first = (
-        split is None
-        and model["type"] == "BPE"
-        and steps == _PREPENDING
-        and not model.get("dropout")
-    )
-    return (
-        "single blanks"
-        if is_blank_first and not any(BLANK in token.lstrip(BLANK) for token in model["vocab"])
-        else "none"
-    )
-
-
-def _steps(section: dict[str, Any] | None, name: str) -> list[dict[str, Any]]:
-    if section is None:
-        return []
-    return section[name] if section["type"] == "Sequence" else [section]
+        return False
+    normalizer = config.get("normalizer") or {"type": "Sequence", "normalizers": []}
+    steps = normalizer["normalizers"] if normalizer["type"] == "Sequence" else [normalizer]
+    splitter = (config.get("pre_tokenizer") or {}).get("type")
+    return splitter in _SPLITTING and all(step["type"] in _BY_CHARACTER for step in steps)
