@@ -1,13 +1,12 @@
 """The cached vectors of sentences, under the fingerprint of their encoder, read by row, and the
 encoder that computes no vector twice, in this process or another.
 
-A fingerprint is a folder of segments that are written once: vectors, truncation flags, checksums of
-the rows, and keys: 128-bit hashes of the sentences, in order. The keys are renamed into place last,
-so a segment with keys is complete even after a kill, and any number of processes may read and write
-at once. Every row is verified when read; a damaged one counts as unknown.
+A fingerprint is a folder of segments that are written once and in one step, so that any number of
+processes may read and write at once. A segment is a file of keys, 128-bit hashes of the sentences
+in order, checksums of the rows, vectors and truncation flags. Every row is verified when read; a
+damaged one counts as unknown.
 """
 
-import io
 import os
 import time
 import uuid
@@ -16,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import xxhash
@@ -26,7 +25,6 @@ from embedlab.choices import Similarity
 from embedlab.core.cache import EMBEDDINGS, NAME_FILE, size_of, trim
 from embedlab.core.disk import write_atomic
 from embedlab.core.errors import EmbedlabError, MissingError
-from embedlab.core.frame_files import map_array
 from embedlab.core.session import ProgressCallback
 from embedlab.encoders.encoder import (
     EncoderFacts,
@@ -44,16 +42,16 @@ from embedlab.encoders.encoder import (
 VectorPositions = NDArray[np.intp]
 Checksums = NDArray[np.uint64]
 
-SEGMENT_FILES = ("vectors", "cut", "sums", "keys")  # keys last: they complete a segment
+SUFFIX = ".rows"  # of a segment, after the length of its vectors
 MOST_SEGMENTS = 32  # small segments of an encoder before they are merged
 SMALL_BYTES = 4 * 2**20
 _MIX = np.uint64(
     0x9E3779B97F4A7C15
 )  # odd, 2⁶⁴ over the golden ratio: decorrelates the two halves of a key
-STALE_S = 3_600  # a part without keys may be in progress in another process for this long
+STALE_S = 3_600  # another process may be writing a segment for this long
 
 
-def row_sums(keys: TextKeys, vectors: Vectors, is_cut: NDArray[np.bool_]) -> Checksums:
+def row_sums(keys: TextKeys, vectors: Vectors, is_cut: NDArray[Any]) -> Checksums:
     """Return a checksum of each row: of its vector, seeded by its key and whether its sentence was
     cut.
     """
@@ -69,25 +67,29 @@ def row_sums(keys: TextKeys, vectors: Vectors, is_cut: NDArray[np.bool_]) -> Che
 class Segment:
     """Memory-mapped vectors of some sentences; they stay readable after the files are deleted."""
 
-    name: str
+    path: Path
     keys: TextKeys  # in order of their first half
-    vectors: Vectors
-    is_cut: NDArray[np.bool_]
     sums: Checksums
+    vectors: Vectors
+    is_cut: NDArray[np.uint8]
 
-    def is_well_formed(self, dim: int) -> bool:
-        """Return whether the parts are arrays of the expected types with equal numbers of rows, and
-        vectors of DIM numbers.
+    @classmethod
+    def map(cls, path: Path, dim: int) -> Self:
+        """Map the segment of vectors of DIM numbers at PATH; a file that does not hold whole rows
+        is a ValueError.
         """
-        rows = len(self.keys)
-        arrays: list[tuple[NDArray[Any], type, tuple[int, ...]]] = [
-            (self.keys, np.uint64, (rows, 2)),
-            (self.vectors, np.float32, (rows, dim)),
-            (self.is_cut, np.bool_, (rows,)),
-            (self.sums, np.uint64, (rows,)),
-        ]
-        return rows > 0 and all(
-            array.dtype == kind and array.shape == shape for array, kind, shape in arrays
+        content = np.memmap(path, np.uint8, mode="r").view(np.ndarray)
+        lengths = np.array([16, 8, 4 * dim, 1])  # of the parts of a row
+        rows, rest = divmod(len(content), int(lengths.sum()))
+        if rest:
+            raise ValueError(f"{path}: not whole rows")
+        keys, sums, vectors, is_cut = np.split(content, rows * lengths.cumsum()[:-1])
+        return cls(
+            path=path,
+            keys=keys.view(np.uint64).reshape(rows, 2),
+            sums=sums.view(np.uint64),
+            vectors=vectors.view(np.float32).reshape(rows, dim),
+            is_cut=is_cut,
         )
 
     def read(
@@ -97,11 +99,8 @@ class Segment:
         rows are intact.
         """
         vectors, is_cut = self.vectors[positions], self.is_cut[positions]
-        return (
-            vectors,
-            is_cut,
-            row_sums(self.keys[positions], vectors, is_cut) == self.sums[positions],
-        )
+        is_intact = row_sums(self.keys[positions], vectors, is_cut) == self.sums[positions]
+        return vectors, is_cut.astype(np.bool_), is_intact
 
 
 def locate_keys(
@@ -150,10 +149,8 @@ class EmbeddingCache:
         """Return the length of the vectors that are cached under FINGERPRINT; None if there are
         none.
         """
-        for file in (cache / EMBEDDINGS / fingerprint).glob("*.vectors.npy"):
-            with suppress(OSError, ValueError):
-                return int(map_array(file).shape[1])
-        return None
+        files = (cache / EMBEDDINGS / fingerprint).glob(f"*{SUFFIX}")
+        return next((int(file.name.split(".")[1]) for file in files), None)
 
     def find(self, keys: TextKeys) -> tuple[NDArray[np.bool_], Vectors, NDArray[np.bool_]]:
         """Return which KEYS are known, their vectors (unknown rows undefined), and which of those
@@ -189,42 +186,27 @@ class EmbeddingCache:
         yield from self._segments()
 
     def _segments(self) -> Iterator["Segment"]:
-        for name in self._names():
+        for path in self._paths():
             try:
-                vectors, is_cut, sums, keys = (
-                    map_array(self._part(name, part)) for part in SEGMENT_FILES
-                )
+                yield Segment.map(path, self.dim)
             except PermissionError:  # another user's
                 continue
-            except (FileNotFoundError, ValueError):
-                self._remove(name)  # damaged, or just merged by another process
-                continue
-            segment = Segment(name=name, keys=keys, vectors=vectors, is_cut=is_cut, sums=sums)
-            if segment.is_well_formed(self.dim):
-                yield segment
-            else:
-                self._remove(name)
+            except (FileNotFoundError, ValueError):  # damaged, or just merged by another process
+                _remove(path)
 
     def _write(self, keys: TextKeys, vectors: Vectors, is_cut: NDArray[np.bool_]) -> None:
         order = np.argsort(keys[:, 0], kind="stable")
-        name = uuid.uuid4().hex
         keys, vectors, is_cut = keys[order], vectors[order], is_cut[order]
-        arrays: tuple[NDArray[Any], ...] = (vectors, is_cut, row_sums(keys, vectors, is_cut), keys)
-        for part, array in zip(SEGMENT_FILES, arrays, strict=True):
-            content = io.BytesIO()
-            np.save(content, array, allow_pickle=False)
-            write_atomic(self._part(name, part), content.getvalue())
+        parts = (keys, row_sums(keys, vectors, is_cut), vectors, is_cut)
+        content = b"".join(part.tobytes() for part in parts)
+        write_atomic(self._folder / f"{uuid.uuid4().hex}.{self.dim}{SUFFIX}", content)
 
     def _merge(self) -> None:
         """Merge all small segments into one, so that a search does not open hundreds of files."""
-        small = {
-            name
-            for name in self._names()
-            if self._part(name, "vectors").stat().st_size < SMALL_BYTES
-        }
+        small = {path for path in self._paths() if path.stat().st_size < SMALL_BYTES}
         if len(small) <= MOST_SEGMENTS:
             return
-        segments = [segment for segment in self._segments() if segment.name in small]
+        segments = [segment for segment in self._segments() if segment.path in small]
         if not segments:
             return  # another process was faster
         contents = [segment.read(np.arange(len(segment.keys))) for segment in segments]
@@ -235,39 +217,30 @@ class EmbeddingCache:
         keys = np.concatenate([segment.keys for segment in segments])[rows]
         first_rows = np.unique(keys, axis=0, return_index=True)[1]
         self._write(keys[first_rows], vectors[rows[first_rows]], is_cut[rows[first_rows]])
-        for name in small:
-            self._remove(name)
+        for path in small:
+            _remove(path)
 
     def _trim(self) -> None:
-        """Delete what a killed process left without keys; then what is cached of others, this
-        encoder's oldest segments last, until the size is under the limit.
+        """Delete what a killed process left; then what is cached of others, this encoder's oldest
+        segments last, until the size is under the limit.
         """
-        complete_names = set(self._names())
         for file in self._folder.iterdir():
-            if (
-                file.name != NAME_FILE
-                and file.name.split(".")[0] not in complete_names
-                and time.time() - file.stat().st_mtime > STALE_S
-            ):
+            is_ours = file.name == NAME_FILE or file.suffix == SUFFIX
+            if not is_ours and time.time() - file.stat().st_mtime > STALE_S:
                 file.unlink(missing_ok=True)
         trim(self._cache, limit_bytes=self._limit_bytes, newest=self._folder)
-        for name in sorted(
-            self._names(), key=lambda name: self._part(name, "keys").stat().st_mtime
-        ):
+        for path in sorted(self._paths(), key=lambda path: path.stat().st_mtime):
             if size_of(self._folder) <= self._limit_bytes:
                 return
-            self._remove(name)
+            _remove(path)
 
-    def _names(self) -> list[str]:
-        return sorted(file.name.split(".")[0] for file in self._folder.glob("*.keys.npy"))
+    def _paths(self) -> list[Path]:
+        return sorted(self._folder.glob(f"*.{self.dim}{SUFFIX}"))
 
-    def _remove(self, name: str) -> None:
-        for part in reversed(SEGMENT_FILES):
-            with suppress(OSError):
-                self._part(name, part).unlink()
 
-    def _part(self, name: str, part: str) -> Path:
-        return self._folder / f"{name}.{part}.npy"
+def _remove(path: Path) -> None:
+    with suppress(OSError):
+        path.unlink()
 
 
 SENTENCES_PER_SAVE = 16_384  # computed and stored together, so that interrupted work is not lost

@@ -75,7 +75,7 @@ def test_weights_that_change_before_they_are_read_are_refused(
     shutil.copytree(architectures["distilbert"], folder)
     with pytest.raises(MissingError, match="was changed while it was in use"):
         encoder.encode(["a dog"])
-    assert not list(tmp_path.glob("embeddings/*/*.npy"))
+    assert not list(tmp_path.glob("embeddings/*/*.rows"))
 
 
 def test_a_pair_of_texts_is_cached_apart_from_every_sentence(
