@@ -1,20 +1,38 @@
 """Models by their typed names, and folders of models that a test changes."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.core.session import ProgressCallback
 from embedlab.encoders.device import Machine
-from embedlab.encoders.encoder import Encoder
+from embedlab.encoders.encoder import Encoder, Text, VectorScorer
 from embedlab.encoders.loading import load_encoder
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.models.location import spec_fingerprint
+
+
+class TableEncoder(VectorScorer):
+    """The rows of VECTORS as the vectors of a, b, c and so on."""
+
+    def __init__(self, name: str, vectors: np.ndarray) -> None:
+        self.name = self.fingerprint = name
+        self.dim, self._vectors = vectors.shape[1], vectors
+
+    def embed(
+        self, sentences: Sequence[Text], progress: ProgressCallback | None = None
+    ) -> np.ndarray:
+        """A vector for each of these distinct sentences."""
+        if progress is not None:
+            progress(len(sentences), len(sentences))
+        return self._vectors[[ord(str(sentence)) - ord("a") for sentence in sentences]]
 
 
 def spec_of(name: str | Path) -> ModelSpec:

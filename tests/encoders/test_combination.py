@@ -5,21 +5,16 @@ import pytest
 
 from embedlab.core.errors import UsageError
 from embedlab.encoders.device import Machine
-from embedlab.encoders.kinds.word_vectors import WordVectorEncoder
 from embedlab.encoders.transformed import (
     CombinedEncoder,
     average_vectors,
     concat,
     normalized_average,
 )
-from tests.encoders.opening import opened
+from tests.encoders.opening import TableEncoder, opened
 
 ONE = np.array([[3, 4], [0, 0]], np.float32)
 TWO = np.array([[0, 2], [0, 1]], np.float32)
-
-
-def words(name: str, vectors: np.ndarray) -> WordVectorEncoder:
-    return WordVectorEncoder(name=name, fingerprint=name, places={"a": 0, "b": 1}, vectors=vectors)
 
 
 def test_vectors_are_averaged_normalised_first_or_put_one_after_the_other() -> None:
@@ -30,7 +25,7 @@ def test_vectors_are_averaged_normalised_first_or_put_one_after_the_other() -> N
 
 def test_a_combined_encoder_combines_and_reports_progress_over_all_parts() -> None:
     reported = []
-    parts = [words("one", ONE), words("two", TWO)]
+    parts = [TableEncoder("one", ONE), TableEncoder("two", TWO)]
     encoder = CombinedEncoder(name="both", kind="concat", parts=parts)
     found = encoder.encode(["b", "a", "b"], lambda *counts: reported.append(counts))
     assert found.tolist() == [[0, 0, 0, 1], [3, 4, 0, 2], [0, 0, 0, 1]]
@@ -39,7 +34,7 @@ def test_a_combined_encoder_combines_and_reports_progress_over_all_parts() -> No
 
 
 def test_averages_need_one_dimension() -> None:
-    parts = [words("one", ONE), words("three", np.ones((2, 3), np.float32))]
+    parts = [TableEncoder("one", ONE), TableEncoder("three", np.ones((2, 3), np.float32))]
     with pytest.raises(UsageError, match="one has 2, three has 3") as caught:
         CombinedEncoder(name="both", kind="average", parts=parts)
     assert caught.value.hint == "concat:one,three"

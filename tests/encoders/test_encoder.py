@@ -3,7 +3,7 @@ import pytest
 
 from embedlab.encoders import encoder
 from embedlab.encoders.encoder import cosines, distinct_texts, score_by_vectors
-from embedlab.encoders.kinds.word_vectors import WordVectorEncoder
+from tests.encoders.opening import TableEncoder
 
 
 def test_distinct_keeps_first_appearance_and_every_place() -> None:
@@ -29,8 +29,7 @@ def test_a_vector_has_cosine_one_with_itself_exactly() -> None:
 
 def test_pairs_are_scored_in_pieces_as_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = np.random.default_rng(2).normal(size=(4, 5)).astype(np.float32)
-    places = {word: place for place, word in enumerate("abcd")}
-    words = WordVectorEncoder(name="w", fingerprint="w", places=places, vectors=vectors)
+    words = TableEncoder("w", vectors)
     whole = score_by_vectors(words, "abcda", "bbacd")
     monkeypatch.setattr(encoder, "PAIRS_AT_ONCE", 2)
     assert score_by_vectors(words, "abcda", "bbacd").tolist() == whole.tolist()

@@ -5,8 +5,7 @@ the tokens' vectors, as its `embed` gives it by default.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,8 +18,7 @@ from embedlab.core.errors import MissingError
 from embedlab.core.foreign_files import refuse_other_content
 from embedlab.core.nearest import unknown_name_error
 from embedlab.core.paths import file_hash
-from embedlab.core.session import ProgressCallback
-from embedlab.encoders.encoder import EncoderFacts, Text, Vectors, VectorScorer, single_texts
+from embedlab.encoders.encoder import EncoderFacts, Vectors
 from embedlab.models.encoder_kind import EncoderKind, existing_file
 
 if TYPE_CHECKING:
@@ -34,44 +32,35 @@ _FORMAT = "word-vectors:FILE takes GloVe's or word2vec's text format"
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
-@dataclass(kw_only=True, eq=False)
-class WordVectorEncoder(VectorScorer):
+class WordVectorEncoder:
     """Encodes a sentence as the mean of its known words' vectors; zeros, and so a cosine of 0, if
     none is known.
 
     A word is looked up as written, then in lower case.
     """
 
-    name: str
-    fingerprint: str
-    places: dict[str, int]
-    vectors: Vectors
-    # sentence → its words, its unknown words
-    counts: dict[str, tuple[int, int]] = field(default_factory=dict)
-
-    @property
-    def dim(self) -> int:
-        """Length of a vector."""
-        return int(self.vectors.shape[1])
+    def __init__(self, row_of_word: Mapping[str, int], vectors: Vectors) -> None:
+        self._row_of_word, self._vectors = row_of_word, vectors
+        self.dim = int(vectors.shape[1])
+        # sentence → its words, its unknown words
+        self._counts: dict[str, tuple[int, int]] = {}
 
     @property
     def facts(self) -> EncoderFacts:
         """The number of words without a vector in the distinct sentences so far."""
-        word_count, unknown_count = np.sum([(0, 0), *self.counts.values()], axis=0).tolist()
+        word_count, unknown_count = np.sum([(0, 0), *self._counts.values()], axis=0).tolist()
         notes = (f"{unknown_count} of {word_count} words have no vector",) if unknown_count else ()
         return EncoderFacts(pooling="mean", notes=notes)
 
-    def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
-        """The mean of the words' vectors for each of these distinct sentences."""
+    def encode(self, sentences: Sequence[str]) -> Vectors:
+        """The mean of the words' vectors for each of these sentences."""
         vectors = np.zeros((len(sentences), self.dim), np.float32)
-        for row, sentence in enumerate(single_texts(self.name, sentences)):
+        for row, sentence in enumerate(sentences):
             word_rows = [self._place(word) for word in _TOKEN.findall(sentence)]
             known_rows = [word_row for word_row in word_rows if word_row is not None]
-            self.counts[sentence] = len(word_rows), len(word_rows) - len(known_rows)
+            self._counts[sentence] = len(word_rows), len(word_rows) - len(known_rows)
             if known_rows:
-                vectors[row] = self.vectors[known_rows].mean(axis=0)
-        if progress is not None:
-            progress(len(sentences), len(sentences))
+                vectors[row] = self._vectors[known_rows].mean(axis=0)
         return vectors
 
     def token_vectors(self, sentence: str) -> "WeightedTokens":
@@ -81,17 +70,17 @@ class WordVectorEncoder(VectorScorer):
         matches = [(self._place(match[0]), match.span()) for match in _TOKEN.finditer(sentence)]
         row_of_span = {span: vector_row for vector_row, span in matches if vector_row is not None}
         return WeightedTokens(
-            vectors=self.vectors[list(row_of_span.values())],
+            vectors=self._vectors[list(row_of_span.values())],
             weights=np.ones(len(row_of_span)),
             spans=tuple(row_of_span),
         )
 
     def _place(self, word: str) -> int | None:
-        row = self.places.get(word)
-        return self.places.get(word.lower()) if row is None else row
+        row = self._row_of_word.get(word)
+        return self._row_of_word.get(word.lower()) if row is None else row
 
 
-def load_word_vectors(path: Path, *, name: str = "", fingerprint: str = "") -> WordVectorEncoder:
+def load_word_vectors(path: Path) -> WordVectorEncoder:
     """Load the vectors in a text file of `word number number …` lines, with or without word2vec's
     first line of two counts.
 
@@ -111,9 +100,7 @@ def load_word_vectors(path: Path, *, name: str = "", fingerprint: str = "") -> W
             rows.append(row)
     if not rows:
         raise MissingError(f"{path}: no word vectors", hint=_FORMAT)
-    return WordVectorEncoder(
-        name=name, fingerprint=fingerprint, places=row_of_word, vectors=np.stack(rows)
-    )
+    return WordVectorEncoder(row_of_word, np.stack(rows))
 
 
 def _read_rows(path: Path) -> Iterator[tuple[int, str, NDArray[np.float32]]]:
