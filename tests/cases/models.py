@@ -65,7 +65,7 @@ CASES = (
             name="packed-binary",
             command=f"embedlab evaluate vectors:{file} pairs2.tsv",
             code=2,
-            says=["packed bits, or numbers of 8 bits?", "np.unpackbits"],
+            says=["packed bits, or whole numbers?", "np.unpackbits"],
         )
         for file in ("q_ubinary.npy", "q_binary.npy")
     ),

@@ -78,7 +78,6 @@ ENCODER = EncoderKind(
     backend="numpy",
     options=(),
     has_vectors=False,
-    is_cached=False,
     is_published=True,
     index=_index,
 )

@@ -101,13 +101,9 @@ def open_scores(location: str) -> FileScores:
         "row" if path.suffix.lower() == ".parquet" else "line",
     )
     is_right = (numbers.abs() <= _LARGEST).fill_null(False)
-    values_read = pl.DataFrame(
-        [table[score_column].alias("text"), numbers.alias("number"), table[PLACE]]
-    )
-    for text, number, line_number in values_read.filter(~is_right).head(1).iter_rows():
-        is_large = number is not None and np.isfinite(number)
-        reason = f"larger than {_LARGEST:.2g}" if is_large else "not a number"
-        problem = "empty" if text is None else f"{text!r}, {reason}"
+    wrong_rows = table.select(pl.col(score_column), PLACE).filter(~is_right)
+    for text, line_number in wrong_rows.head(1).iter_rows():
+        problem = "empty" if text is None else f"{text!r}, not a number up to {_LARGEST:.2g}"
         raise MissingError(
             f"{path}, {unit} {line_number}: {score_column!r} is {problem}",
             hint=f"correct or remove the {unit}",
@@ -116,8 +112,8 @@ def open_scores(location: str) -> FileScores:
     del table  # its texts take more than all that follows
     first_scores = pairs.unique(SENTENCES, keep="first", maintain_order=True)
     if len(first_scores) < len(pairs):
-        conflicts = pairs.join(first_scores, on=SENTENCES, maintain_order="left")
-        contradictions = conflicts.filter(pl.col("value") != pl.col("value_right"))
+        first_value = pl.col("value").first().over(SENTENCES)
+        contradictions = pairs.filter(pl.col("value") != first_value)
         if len(contradictions):
             raise MissingError(
                 f"{path}, {unit} {contradictions['place'][0]}: {score_column!r} gives a pair "
@@ -195,15 +191,14 @@ SCORES = EncoderKind(
     open=open_scores,
     locate=partial(existing_column, missing="no score file", hint=_SCORES_FORMAT),
     backend="file",
-    is_cached=False,
     has_vectors=False,
 )
 
 
-_PACKED = "packed bits, or numbers of 8 bits?"
-_IN_BYTES = (
-    "of bits store np.unpackbits(np.frombuffer(v, np.uint8)).astype(np.float32); of numbers "
-    "np.frombuffer(v, np.int8).astype(np.float32)"
+_PACKED = "packed bits, or whole numbers?"
+_UNPACKED = (
+    "store float32: of bits np.unpackbits(v.view(np.uint8), axis=1), in int8 of v.view(np.uint8) ^ "
+    "128; of numbers v.astype(np.float32)"
 )
 _WIDE = ("int32", "uint32", "int64", "uint64")  # numbers near their ends are no coordinates
 _VECTORS_FORMAT = (
@@ -288,7 +283,7 @@ def read_vectors(path: Path, *, has_text: bool = True) -> tuple[list[str], Vecto
             sentences = table["sentence"].cast(pl.String).to_list() if has_text else []
             inner = getattr(table["vector"].dtype, "inner", None)
             if table["vector"].dtype == pl.Binary:
-                raise UsageError(f"{path}: vector holds bytes: {_PACKED}", hint=_IN_BYTES)
+                raise UsageError(f"{path}: vector holds bytes: {_PACKED}", hint=_UNPACKED)
             is_integer = inner is not None and inner.is_integer()
             kind = f"{'i' if inner.is_signed_integer() else 'u'}8" if is_integer else np.float64
             numbers = np.array(table["vector"].to_list(), kind)
@@ -327,24 +322,12 @@ def _as_float32(numbers: NDArray[Any], path: Path, stored_dtype: str) -> Vectors
     """
     if np.iscomplexobj(numbers):
         raise ValueError("complex numbers")
-    if stored_dtype in _WIDE and numbers.size and numbers.max() > np.iinfo(stored_dtype).max // 2:
-        raise UsageError(
-            f"{path} holds {stored_dtype}: packed bits, or whole numbers?",
-            hint="of bits store np.unpackbits(v.view(np.uint8), axis=1).astype(np.float32); "
-            "of numbers v.astype(np.float32)",
-        )
-    is_byte = (
-        numbers.dtype.kind in "ui"
-        and numbers.size
-        and numbers.min() >= -128
-        and numbers.max() < 256
-    )
-    if is_byte and (numbers.itemsize == 1 or np.abs(numbers).max() > 1):
-        raise UsageError(
-            f"{path} holds {stored_dtype}: {_PACKED}",
-            hint="of bits in uint8 store np.unpackbits(v, axis=1).astype(np.float32), in int8 the "
-            "same of v.view(np.uint8) ^ 128; of numbers v.astype(np.float32)",
-        )
+    if numbers.dtype.kind in "ui" and numbers.size:
+        low, high = int(numbers.min()), int(numbers.max())
+        is_byte = low >= -128 and high < 256 and (numbers.itemsize == 1 or max(-low, high) > 1)
+        is_wide = stored_dtype in _WIDE and high > np.iinfo(stored_dtype).max // 2
+        if is_byte or is_wide:
+            raise UsageError(f"{path} holds {stored_dtype}: {_PACKED}", hint=_UNPACKED)
     with np.errstate(over="ignore"):  # numbers that are too large are refused as not finite
         return np.asarray(numbers, np.float32)
 
@@ -403,7 +386,6 @@ ITEMS = EncoderKind(
     ),
     locate=partial(existing_column, missing="no file of predicted items", hint=_ITEMS_FORMAT),
     backend="file",
-    is_cached=False,
     has_vectors=False,
     items=read_items,
 )
@@ -419,7 +401,6 @@ TREC = EncoderKind(
     ),
     locate=partial(existing_file, missing="no run", hint=_RUN_FORMAT),
     backend="file",
-    is_cached=False,
     has_vectors=False,
     options=(),
     found=lambda location: read_run(Path(location)),

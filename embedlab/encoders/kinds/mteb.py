@@ -162,7 +162,6 @@ ENCODER = EncoderKind(
     ),
     locate=_locate,
     backend="file",
-    is_cached=False,
     has_vectors=False,
     is_published=True,
     score_rows=score_rows,
