@@ -21,7 +21,6 @@ from embedlab.encoders.word_head import MaskedWordHead
 from embedlab.models.encoder_kind import combined_fingerprint
 from embedlab.models.folder import Usage, read_intact_usage
 from embedlab.models.folder_identity import used_fingerprint, weight_parts
-from embedlab.models.hub import hub_folder
 from embedlab.models.reading import UsageOptions
 
 SPREAD = 0.02  # of new weights, where a config states none: BERT's
@@ -36,33 +35,11 @@ class Lora:
 
 
 def load_transformer(
-    location: str,
-    machine: Machine,
-    *,
-    name: str | None = None,
-    wishes: UsageOptions | None = None,
-    revision: str | None = None,
-    note: str | None = None,
-    lora: Lora | None = None,
-    seed: int = 0,
-    offline: bool = False,
+    folder: str, machine: Machine, *, wishes: UsageOptions | None = None, seed: int = 0
 ) -> TransformerEncoder:
-    """The transformer in a folder or of a hub id, used as WISHES say or else as it states.
-
-    Without a pooling it is `mean`, and the encoder's facts say so. The folder's layers and
-    normalisation follow, in training too. The pooler, where it is pooled by one that the folder
-    lacks, is drawn by SEED. Only safetensors are read and no remote code is run; what is missing or
-    cannot be read is a MissingError.
-    """
-    folder = (
-        Path(location)
-        if Path(location).is_dir()
-        else hub_folder(location, revision, offline=offline)
-    )
-    usage = read_intact_usage(folder, wishes)
-    return open_transformer(
-        usage, machine, name=name or location, note=note, lora=lora, is_trained=True, seed=seed
-    )
+    """The transformer in FOLDER to be trained, used as WISHES say or else as it states."""
+    usage = read_intact_usage(Path(folder), wishes)
+    return open_transformer(usage, machine, name=folder, is_trained=True, seed=seed)
 
 
 def open_transformer(
@@ -78,9 +55,11 @@ def open_transformer(
     """The transformer that USAGE describes, with LORA to be trained in place of its weights; static
     token vectors are a UsageError.
 
-    Unless it IS_TRAINED, its weights are in the precision that computes, and may be spread over
-    several devices. A pooler that is pooled by and not in its folder is drawn by SEED where it
-    IS_TRAINED, otherwise a UsageError.
+    Without a pooling it is `mean`, and the encoder's facts say so. The folder's layers and
+    normalisation follow, in training too. Only safetensors are read and no remote code is run; what
+    is missing or cannot be read is a MissingError. Unless it IS_TRAINED, its weights are in the
+    precision that computes, and may be spread over several devices. A pooler that is pooled by and
+    not in its folder is drawn by SEED where it IS_TRAINED, otherwise a UsageError.
     """
     if usage.is_static:
         raise UsageError(

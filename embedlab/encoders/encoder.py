@@ -211,6 +211,16 @@ class Encoder(PairScorer, Protocol):
         """
 
 
+def no_token_sum(name: str) -> UsageError:
+    """Return the error of the model called NAME, whose similarities no vectors of tokens add up
+    to.
+    """
+    return UsageError(
+        f"{name!r}: its vectors are not sums of token vectors",
+        hint="--view effects leaves out words, which works for every model",
+    )
+
+
 def distinct_texts(sentences: Sequence[T]) -> tuple[list[T], NDArray[np.intp]]:
     """Return each distinct sentence once, in order of first appearance, and the index of every
     input sentence among them.

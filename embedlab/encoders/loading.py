@@ -25,6 +25,7 @@ from embedlab.encoders.encoder import (
     Text,
     Vectors,
     VectorScorer,
+    no_token_sum,
     single_texts,
 )
 from embedlab.encoders.transformed import CombinedEncoder
@@ -438,18 +439,17 @@ def load_trainable(
             hint="name the model without them",
         )
     # torch's models (2 s) are loaded only here: cached vectors do not need them.
-    from embedlab.encoders.checkpoint import load_transformer
+    from embedlab.encoders.checkpoint import open_transformer
 
-    return load_transformer(
-        str(model_folder(spec, offline=offline)),
+    wishes = replace(spec.usage_options, max_tokens=max_tokens or spec.max_tokens)
+    return open_transformer(
+        read_intact_usage(model_folder(spec, offline=offline), wishes),
         machine,
         name=spec.name,
-        wishes=replace(spec.usage_options, max_tokens=max_tokens or spec.max_tokens),
-        revision=spec.revision,
         note=spec.note,
         lora=lora,
+        is_trained=True,
         seed=seed,
-        offline=offline,
     )
 
 
@@ -460,34 +460,21 @@ def token_vectors_of(spec: ModelSpec, settings: Settings) -> TokensOf:
     """Return what gives the token vectors of a sentence by the model SPEC; one whose cosine does
     not add up from them is a UsageError.
     """
-    reason = ""
+    plain = spec.untransformed
     if spec.is_transformer and spec.whiten is None:
-        untransformed = spec.untransformed
-        folder = model_folder(untransformed, offline=settings.offline)
-        similarity = read_usage(folder, untransformed.usage_options).similarity
-        if similarity == "cosine":
+        usage = read_usage(model_folder(plain, offline=settings.offline), plain.usage_options)
+        if usage.similarity == "cosine":
             from embedlab.encoders.device import machine
 
-            return load_plain(
-                untransformed, machine(settings), offline=settings.offline
-            ).token_vectors
-        reason = f"compares vectors by {similarity}"
-    elif not spec.is_prefixed:
-        reason = "combines the vectors of several models"
-        reason = "has no token vectors" if spec.kind == "dice" else reason
-    elif spec.whiten is not None or spec.prompt:
-        reason = "puts a prompt in front" if spec.whiten is None else "whitens its vectors"
-    else:
-        opened, dim = encoder_kind(spec.kind).open(spec.location), spec.dim
+            encoder = load_plain(plain, machine(settings), offline=settings.offline)
+            return encoder.token_vectors
+    if spec.is_prefixed and spec.whiten is None and not spec.prompt:
+        opened = encoder_kind(spec.kind).open(spec.location)
         if hasattr(opened, "token_vectors"):
 
             def tokens_of(sentence: str) -> WeightedTokens:
                 tokens: WeightedTokens = opened.token_vectors(sentence)
-                return replace(tokens, vectors=tokens.vectors[:, :dim])
+                return replace(tokens, vectors=tokens.vectors[:, : spec.dim])
 
             return tokens_of
-        reason = "gives vectors of sentences alone"
-    raise UsageError(
-        f"{spec.name!r} {reason}: its similarity is not a sum over pairs of tokens",
-        hint="--view effects leaves out words, which works for every model",
-    )
+    raise no_token_sum(spec.name)

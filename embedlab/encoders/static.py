@@ -17,9 +17,16 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from embedlab.analysis.word_effects import WeightedTokens
-from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.errors import MissingError
 from embedlab.core.session import ProgressCallback
-from embedlab.encoders.encoder import EncoderFacts, Text, Vectors, VectorScorer, single_texts
+from embedlab.encoders.encoder import (
+    EncoderFacts,
+    Text,
+    Vectors,
+    VectorScorer,
+    no_token_sum,
+    single_texts,
+)
 from embedlab.encoders.weight_checks import WHOLE, one_line_errors, read_tensors
 from embedlab.encoders.word_tokens import WordTokens
 from embedlab.models.folder import Usage, pooling_label, vector_dim
@@ -180,10 +187,7 @@ class StaticEncoder(VectorScorer):
         are a UsageError.
         """
         if len(self.layers):
-            raise UsageError(
-                f"{self.name!r} has layers after the mean: its vectors are not sums",
-                hint="--view effects works for every model",
-            )
+            raise no_token_sum(self.name)
         return self.table.token_vectors(
             sentence, prompt=self.usage.reading.prompt, dim=self.usage.dim
         )

@@ -14,11 +14,11 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from embedlab.analysis.word_effects import WeightedTokens
-from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.errors import EmbedlabError
 from embedlab.core.session import ProgressCallback
 from embedlab.cpu.engine import prepare_backbone, run_in_threads
 from embedlab.encoders.device import Machine, is_asynchronous, send_tensor
-from embedlab.encoders.encoder import EncoderFacts, Text, Vectors, VectorScorer
+from embedlab.encoders.encoder import EncoderFacts, Text, Vectors, VectorScorer, no_token_sum
 from embedlab.encoders.pooling import combined_pooling
 from embedlab.encoders.tokens import (
     TokenRows,
@@ -281,14 +281,8 @@ class TransformerEncoder(VectorScorer):
         """The token vectors whose weighted sum is the vector of SENTENCE but for its length; no
         such sum is a UsageError.
         """
-        reason = "has layers after pooling" if len(self.layers) else ""
-        if reason or self.pooling not in SUMMED:
-            raise UsageError(
-                f"{self.name!r} {reason or f'pools by {self.pooling!r}'}: its vectors are not "
-                "sums of "
-                f"token vectors",
-                hint="--view effects works for every model",
-            )
+        if len(self.layers) or self.pooling not in SUMMED:
+            raise no_token_sum(self.name)
         prompt, rows = self.usage.reading.prompt, self.token_ids([sentence])
         encoded = self.tokenizer(
             f"{prompt}{sentence}",

@@ -28,19 +28,23 @@ def hub_folder(repository: str, revision: str | None = None, *, offline: bool = 
     Older repositories have only pickled weights: the hub's converted ones come from its pull
     request.
     """
-    folder = _snapshot(repository, revision or "main", offline)
+    if offline or not is_reachable():
+        downloaded = downloaded_folder(repository, revision)
+        if downloaded is None:
+            why_not = f"and {OFFLINE}" if offline else "and the hub is out of reach"
+            raise MissingError(
+                f"{repository!r} is not on this machine, {why_not}",
+                hint="give a folder, or run once with a network",
+            )
+        return downloaded
+    folder = _snapshot(repository, revision or "main")
     if _has_weights(folder) or revision is not None:
         return folder
-    if offline or not is_reachable():
-        converted = _cached_conversion(folder)
-    else:
-        from huggingface_hub import get_repo_discussions
+    from huggingface_hub import get_repo_discussions
 
-        candidates = get_repo_discussions(
-            repository, author=CONVERTER, discussion_type="pull_request"
-        )
-        converted = next((candidate.git_reference for candidate in candidates), None)
-    return folder if converted is None else _snapshot(repository, converted, offline)
+    candidates = get_repo_discussions(repository, author=CONVERTER, discussion_type="pull_request")
+    converted = next((candidate.git_reference for candidate in candidates), None)
+    return folder if converted is None else _snapshot(repository, converted)
 
 
 def cached_folder(repository: str, revision: str | None = None) -> Path | None:
@@ -61,10 +65,13 @@ def downloaded_folder(repository: str, revision: str | None) -> Path | None:
     which is slow to import, is not used.
     """
     folder = cached_folder(repository, revision)
-    if folder is None or revision is not None:
+    if folder is None or revision is not None or _has_weights(folder):
         return folder
-    converted = None if _has_weights(folder) else _cached_conversion(folder)
-    return folder if converted is None else cached_folder(repository, converted)
+    references = folder.parents[1] / "refs"
+    conversions = sorted(references.glob("refs/pr/*"))
+    if not conversions:
+        return folder
+    return cached_folder(repository, conversions[-1].relative_to(references).as_posix())
 
 
 def _has_weights(folder: Path) -> bool:
@@ -73,47 +80,23 @@ def _has_weights(folder: Path) -> bool:
     return bool(weight_files(folder)) or (folder / ADAPTER).is_file()
 
 
-def _snapshot(repository: str, revision: str, offline: bool) -> Path:
+def _snapshot(repository: str, revision: str) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import (
         HfHubHTTPError,
         HFValidationError,
-        LocalEntryNotFoundError,
         RepositoryNotFoundError,
     )
 
     try:
-        is_local = offline or not is_reachable()
-        return Path(
-            snapshot_download(
-                repository,
-                revision=revision,
-                allow_patterns=list(WANTED),
-                local_files_only=is_local,
-            )
-        )
+        return Path(snapshot_download(repository, revision=revision, allow_patterns=list(WANTED)))
     except (RepositoryNotFoundError, HFValidationError) as error:
         raise MissingError(
             f"no folder and no hub model {repository!r}",
             hint="check the name; private models need `hf auth login`",
-        ) from error
-    except LocalEntryNotFoundError as error:
-        why_not = f"and {OFFLINE}" if offline else "and the hub is out of reach"
-        raise MissingError(
-            f"{repository!r} is not on this machine, {why_not}",
-            hint="give a folder, or run once with a network",
         ) from error
     except (HfHubHTTPError, OSError) as error:
         reason = str(error).strip().split("\n")[0]
         raise MissingError(
             f"cannot get {repository!r} from the hub: {reason}", hint="give a folder, or try again"
         ) from error
-
-
-def _cached_conversion(folder: Path) -> str | None:
-    """Return a pull request's revision that was downloaded before, from the reference files of the
-    hub's cache.
-    """
-    references = folder.parents[1] / "refs"
-    paths = sorted(references.glob("refs/pr/*"))
-    return paths[-1].relative_to(references).as_posix() if paths else None

@@ -100,7 +100,7 @@ def not_finite(adapter: Path) -> None:
         ),
         (
             lambda one: change(one, base_model_name_or_path="/nothing/there"),
-            "the base model is missing: no folder and no hub model",
+            "the base model is missing: '/nothing/there' is not on this machine",
         ),
         (lambda one: change(one, base_model_name_or_path=None), "names no base model"),
         (lambda one: change(one, peft_type="MAGIC"), "does not fit the base model"),
