@@ -19,6 +19,7 @@ from embedlab.models.folder_files import (
     ADAPTER,
     RESTORE_HINT,
     PromptsFile,
+    named_files,
     read_model_file,
     refuse_incomplete,
 )
@@ -111,24 +112,13 @@ def states_cross_encoder(folder: Path) -> bool:
     classifies texts; damaged ones do not.
     """
     try:
-        kind = read_model_type(folder)
-        if kind is not None or (folder / MODULES).is_file():
-            return kind == CROSS_ENCODER
+        file = read_model_file(folder / PROMPTS, PromptsFile)
+        if file is not None or (folder / MODULES).is_file():
+            return file is not None and file.model_type == CROSS_ENCODER
         head = read_model_file(folder / "config.json", HeadFile)
     except (MissingError, OSError):
         return False
     return head is not None and head.has_head and head.function is not None
-
-
-def read_model_type(folder: Path) -> str | None:
-    """Return the class of sentence-transformers that wrote FOLDER; None where it states none."""
-    file = read_model_file(folder / PROMPTS, _ModelType)
-    return None if file is None else file.model_type
-
-
-@dataclass(frozen=True, kw_only=True)
-class _ModelType:
-    model_type: str | None = None
 
 
 def read_pair_usage(
@@ -146,6 +136,7 @@ def read_pair_usage(
     source, stated = _source(folder)
     head = read_model_file(source / "config.json", HeadFile) or HeadFile()
     refuse_incomplete(source, source)
+    named_files(source)  # which refuses one outside of the folder
     read_config(source)
     if not head.has_head:
         description = " and ".join(head.architectures or ()) or "a model without a stated class"
@@ -197,7 +188,8 @@ def _source(folder: Path) -> tuple[Path, PromptsFile | None]:
     modules = listed_modules(folder)
     if modules is None:
         return folder, None
-    if read_model_type(folder) in {ENCODER_TYPE, None}:
+    file = read_model_file(folder / PROMPTS, PromptsFile) or PromptsFile()
+    if file.model_type == ENCODER_TYPE:
         raise MissingError(
             f"{str(folder)!r} is an encoder, not a cross-encoder",
             hint=f"name {folder} without the prefix",
@@ -211,13 +203,6 @@ def _source(folder: Path) -> tuple[Path, PromptsFile | None]:
     if (setting := read_transformer_file(source).uncomputed("sequence-classification")) is not None:
         raise _uncomputed(folder, f"a Transformer {setting}")
     return source, file
-
-
-def listed_source(folder: Path) -> Path:
-    """Return the folder of the transformer of FOLDER: that of its first module, or FOLDER
-    itself.
-    """
-    return next((path for _, path in listed_modules(folder) or ()), folder)
 
 
 def _label(folder: Path, labels: Sequence[str], typed: str | None) -> int:

@@ -17,7 +17,6 @@ from embedlab.core.paths import typed_path
 from embedlab.encoders.encoder import EncoderFacts, Vectors, no_similarities
 from embedlab.models.adapters import named_base
 from embedlab.models.config import native_notes, refuse_head
-from embedlab.models.cross_encoder import listed_source
 from embedlab.models.encoder_kind import OPTIONS, EncoderKind
 from embedlab.models.folder_files import (
     ADAPTER,
@@ -109,13 +108,12 @@ def open_folder(
         notes += vocabulary_notes(Path(location), tokenizer, embedding_count)
     else:
         tokenizer = None
-    options = {
-        "prompt": None if prompt is None else typed_prompt(prompt, Path(location)),
-        "task": role,
-    }
-    encode = partial(
-        model.encode, **{name: value for name, value in options.items() if value is not None}
-    )
+    options: dict[str, str] = {}
+    if prompt is not None:
+        options["prompt"] = typed_prompt(prompt, Path(location))
+    if role is not None:
+        options["task"] = role
+    encode = partial(model.encode, **options)
     return SentenceTransformersEncoder(encode, notes, tokenizer)
 
 
@@ -182,16 +180,6 @@ def _load(spec: "ModelSpec", fingerprint: str, machine: "Machine") -> "CrossEnco
     return load_cross_encoder(spec, fingerprint, machine)
 
 
-def _no_further_files(location: str) -> list[Path]:
-    """Refuse a path in the folder's files that leaves it; nothing outside the folder decides its
-    scores.
-    """
-    folder = Path(location)
-    for path in {folder, listed_source(folder)}:
-        named_files(path)
-    return []
-
-
 CROSS_ENCODER = EncoderKind(
     open=no_similarities(
         "{!r} has no vectors: it only scores pairs", hint="use it with compare, pairs and evaluate"
@@ -203,7 +191,5 @@ CROSS_ENCODER = EncoderKind(
     backend="torch",
     options=("label", "activation", "prompt"),
     has_vectors=False,
-    is_cached=False,
-    further=_no_further_files,
     scorer=_load,
 )
