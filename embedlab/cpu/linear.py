@@ -5,7 +5,6 @@ bits, whose saving and cost `benchmarks/encoding.py --precision int8` measures.
 
 import platform
 import warnings
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -25,29 +24,15 @@ SMALL = 128
 FOLLOWED = (("dense", "intermediate_act_fn"), ("lin1", "activation"))
 
 
-@dataclass(frozen=True, eq=False)
-class _PackedWeight:
-    """A weight in oneDNN's packed layout, and the tensor it was made from."""
-
-    source: Tensor
-    address: int
-    # torch counts most changes of a tensor, but not those through `.data` or by a fused optimizer
-    version: int
-    weight: Tensor
-
-    def is_of(self, source: Tensor, kind: torch.dtype) -> bool:
-        """Return whether it was packed from the current content of SOURCE, in this dtype."""
-        now = (source.data_ptr(), _version(source), kind)
-        return self.source is source and (self.address, self.version, self.weight.dtype) == now
-
-
 class FastLinear(nn.Linear):
     """A linear layer that encodes with a weight packed once, and trains with oneDNN where that is
     faster.
     """
 
     takes_gelu = False  # while encoding, GELU is fused into the product
-    _cached: _PackedWeight | None = None
+    # the weight that was packed, its state then, and the packed one; torch counts most changes of a
+    # tensor, but not those through `.data` or by a fused optimizer
+    _cached: tuple[Tensor, tuple[int, int, torch.dtype], Tensor] | None = None
 
     def forward(self, states: Tensor) -> Tensor:
         """Map (…, width in) to (…, width out); in bf16 under autocast."""
@@ -79,15 +64,11 @@ class FastLinear(nn.Linear):
             self._cached = None
 
     def _packed(self, kind: torch.dtype) -> Tensor:
-        packed_weight = self._cached
-        if packed_weight is None or not packed_weight.is_of(self.weight, kind):
-            packed_weight = self._cached = _PackedWeight(
-                source=self.weight,
-                address=self.weight.data_ptr(),
-                version=_version(self.weight),
-                weight=torch.ops.mkldnn._reorder_linear_weight(self.weight.to(kind)),
-            )
-        return packed_weight.weight
+        state = (self.weight.data_ptr(), _version(self.weight), kind)
+        if self._cached is None or self._cached[0] is not self.weight or self._cached[1] != state:
+            packed_weight = torch.ops.mkldnn._reorder_linear_weight(self.weight.to(kind))
+            self._cached = (self.weight, state, packed_weight)
+        return self._cached[2]
 
 
 class _UnlessTaken(nn.Module):
@@ -246,7 +227,6 @@ def _product(first: Tensor, second: Tensor) -> Tensor:
     return first @ second if first.dtype == torch.bfloat16 else _multiply(first, second.t(), None)
 
 
-OPERATORS = ("_linear_pointwise", "_reorder_linear_weight")
 ROWS, IN, OUT = 5, 24, 40  # of the test product, none a multiple of another
 TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 3e-2}
 
@@ -255,9 +235,6 @@ def operator_fault(kind: torch.dtype) -> str:
     """Return what is wrong with the operators for this dtype, in a few words; empty if nothing
     is.
     """
-    for name in OPERATORS:
-        if getattr(torch.ops.mkldnn, name, None) is None:
-            return f"this torch has no mkldnn.{name}"
     try:
         with (
             torch.inference_mode(mode=False),
@@ -265,10 +242,10 @@ def operator_fault(kind: torch.dtype) -> str:
             torch.autocast("cpu", enabled=False),
         ):
             faulty_use = find_faulty_use(kind)
-    except (RuntimeError, TypeError, ValueError) as error:
+    except (AttributeError, RuntimeError, TypeError, ValueError) as error:
         first_line, _, _ = str(error).partition("\n")
-        return f"mkldnn.{OPERATORS[0]} fails: {first_line}"
-    return f"mkldnn.{OPERATORS[0]} gives wrong numbers {faulty_use}" if faulty_use else ""
+        return f"mkldnn._linear_pointwise fails: {first_line}"
+    return f"mkldnn._linear_pointwise gives wrong numbers {faulty_use}" if faulty_use else ""
 
 
 def find_faulty_use(kind: torch.dtype) -> str:
