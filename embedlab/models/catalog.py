@@ -308,7 +308,7 @@ def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
     prefix = prefix_of(full_name)
     if name == "dice" or prefix is not None:
         spec = _prefixed_spec(full_name, prefix)
-        _refuse_options(single.options, spec, single.text, name, name.split(":")[0])
+        _refuse_options(single.options, spec, single.text, hint=name)
         return (_with_options(spec, single, name + options),)
     if aliased := _resolve_alias(name, options, runs_folder):
         return aliased
@@ -330,25 +330,23 @@ def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
         spec = _with_options(specs[0], single, name + options)
         return (hub_spec(spec, cached_folder(spec.location, spec.revision)),)
     hint = f"sentence-transformers:{name}{options}" if single.options.role is not None else name
-    _refuse_options(single.options, specs[0], single.text, hint)
+    _refuse_options(single.options, specs[0], single.text, hint=hint)
     return tuple(_with_options(spec, single, spec.name + options) for spec in specs)
 
 
 def _refuse_options(
-    options: NameOptions, spec: ModelSpec, text: str, hint: str, description: str = ""
+    options: NameOptions, spec: ModelSpec, text: str, *, hint: str, more: Sequence[str] = ()
 ) -> None:
-    """Refuse OPTIONS that the model SPEC, a DESCRIPTION, does not take; TEXT was typed, and HINT
-    can be in its place.
+    """Refuse OPTIONS that the model SPEC does not take, and that are not MORE; TEXT was typed, and
+    HINT can be in its place.
     """
     accepted: Sequence[str] = OF_ENCODERS
     if not spec.is_transformer:
         accepted = spec.shipped.options if spec.is_prefixed else ()
-    if spec.is_prefixed and not description:  # a cross-encoder that was found without its prefix
-        accepted = (*accepted, "revision") if spec.repository is not None else accepted
-    description = description or ("a cross-encoder" if spec.is_prefixed else "not a cross-encoder")
-    if refused_option := next((key for key in options.typed if key not in accepted), None):
+    if refused := [key for key in options.typed if key not in (*accepted, *more)]:
         raise UsageError(
-            f"{text!r}: {description} takes no option {refused_option!r}", hint=f"write {hint}"
+            f"{text!r}: a model of the kind {spec.kind!r} takes no option {refused[0]!r}",
+            hint=f"write {hint}",
         )
 
 
@@ -386,7 +384,8 @@ def hub_spec(spec: ModelSpec, folder: Path | None) -> ModelSpec:
         model = replace(
             spec, kind=CROSS_ENCODER_KIND, location=str(folder), repository=spec.location
         )
-    _refuse_options(spec, model, spec.name, spec.location)
+    # as a cross-encoder it was resolved by its revision, too
+    _refuse_options(spec, model, spec.name, hint=spec.location, more=["revision"])
     return model
 
 

@@ -16,9 +16,6 @@
            "code=native" | "revision=" REVISION
            | "max_tokens=" NUMBER | "case=" ( "kept" | "lower" )
            | "special=" ( "all" | "no-end" | "none" ) | "padding=" ( "right" | "left" )
-           | "dtype=" PRECISION
-           | "max_tokens=" NUMBER | "case=" ( "kept" | "lower" )
-           | "special=" ( "all" | "no-end" | "none" ) | "padding=" ( "right" | "left" )
            | "dtype=" PRECISION | "label=" NAME or NUMBER | "activation=" FUNCTION
 
 A value with an "@", "&", "?" or "," in it is put in double quotes. `name?option&option` is the
@@ -158,12 +155,9 @@ def _kind_of(text: str) -> Combination | Ensemble | Rerank | None:
 
 def _split_list(text: str, kind: str) -> list[str]:
     """Split at commas outside parentheses; a part that opens a ":" list takes all that follows."""
-    inner, number = text[len(kind) + 1 :], ",100" if kind == RERANK else ""
-    hint = f"write {kind}:a,b{number} or {kind}(a,b{number})"
+    inner, is_closed = text[len(kind) + 1 :], True
     if text[len(kind)] == "(":
-        if not inner.endswith(")"):
-            raise UsageError(f"{text!r}: it should end with )", hint=hint)
-        inner = inner[:-1]
+        inner, is_closed = inner.removesuffix(")"), inner.endswith(")")
     parts, depth = [""], 0
     for piece in _PIECE.findall(inner):
         match = _OPENING.match(parts[-1].lstrip())
@@ -174,8 +168,12 @@ def _split_list(text: str, kind: str) -> list[str]:
         if depth < 0:
             break
         parts[-1] += piece
-    if depth != 0:
-        raise UsageError(f"{text!r}: the parentheses do not match", hint=hint)
+    if depth != 0 or not is_closed:
+        number = ",100" if kind == RERANK else ""
+        raise UsageError(
+            f"{text!r}: the parentheses do not match",
+            hint=f"write {kind}:a,b{number} or {kind}(a,b{number})",
+        )
     parts = [part.strip() for part in parts]
     if kind != RERANK and (len(parts) < 2 or not all(parts)):
         raise UsageError(
@@ -188,17 +186,13 @@ def _reranked(text: str) -> tuple[list[str], int]:
     """Return the model that reads again, the one that finds documents first, and how many of
     them.
     """
-    parts, problem = _split_list(text, RERANK), ""
-    if len(parts) != 3 or not all(parts):
-        problem = (
-            f"{RERANK} takes the reranking model, the model that finds documents, and their number"
+    parts = _split_list(text, RERANK)
+    if len(parts) != 3 or not all(parts) or not parts[2].isdecimal() or int(parts[2]) < 2:
+        raise UsageError(
+            f"{text!r}: {RERANK} takes the reranking model, the model that finds documents, and how "
+            "many of them, at least 2",
+            hint=f"for example {RERANK}:mpnet,bm25,100",
         )
-    elif not parts[2].isdecimal():
-        problem = f"not a number of documents: {parts[2]!r}"
-    elif int(parts[2]) < 2:
-        problem = f"{parts[2]} document cannot be reordered"
-    if problem:
-        raise UsageError(f"{text!r}: {problem}", hint=f"for example {RERANK}:mpnet,bm25,100")
     return parts[:2], int(parts[2])
 
 
@@ -226,12 +220,6 @@ def _exists(name: str) -> bool:
 
 
 def _read_options(text: str, parts: Sequence[str]) -> NameOptions:
-    if any(option.startswith("backend=") for part in parts for option in outside_quotes(part, "&")):
-        raise UsageError(
-            f"{text!r}: embedlab runs no ONNX or OpenVINO weights: the packages for them "
-            f"need an older transformers",
-            hint="encode in another environment and name the result vectors:FILE",
-        )
     values = option_values(text, parts, _KEYS, _SWITCHES)
     if "pooling" in values:
         from embedlab.models.modules import pooling_parts
