@@ -218,34 +218,31 @@ def write_layout(
     for path, layer in zip(paths[pooling_index + 1 :], layers, strict=False):
         _write_layer(folder / path, layer)
     _write_json(folder / "modules.json", modules)
-    arguments = {} if has_pooler else {"model_args": {"add_pooling_layer": False}}
     _write_json(
         folder / TRANSFORMER,
-        {"max_seq_length": usage.reading.max_tokens, "do_lower_case": False, **arguments},
+        {
+            "max_seq_length": usage.reading.max_tokens,
+            "do_lower_case": False,
+            "model_args": None if has_pooler else {"add_pooling_layer": False},
+        },
     )
     if usage.details:
-        prompt = (
-            {"prompts": {"default": usage.reading.prompt}, "default_prompt_name": "default"}
-            if usage.reading.prompt
-            else {}
-        )
+        prompt = usage.reading.prompt
         _write_json(
             folder / OPTIONS,
             {
-                **prompt,
+                "prompts": {"default": prompt} if prompt else None,
+                "default_prompt_name": "default" if prompt else None,
                 "similarity_fn_name": usage.similarity,
-                **({"truncate_dim": usage.dim} if usage.dim is not None else {}),
+                "truncate_dim": usage.dim,
             },
         )
-    training_text = (
-        {} if usage.training_text is None else {"training_text": list(usage.training_text)}
-    )
     _write_json(
         folder / STATEMENT,
         {
             "pooling": saved_pooling(usage.pooling),
             "max_tokens": usage.reading.max_tokens,
-            **training_text,
+            "training_text": usage.training_text,
         },
     )
 
@@ -254,23 +251,24 @@ def _pooling(usage: Usage, modes: Sequence[str], width: int) -> dict[str, Any]:
     """The switches of versions 2 to 5, and the poolings in their order where that is another
     one.
     """
-    switches = {name: mode in modes for name, mode in SWITCHES.items()}
     ordered = [mode for mode in SWITCHES.values() if mode in modes]
-    prompt = {} if usage.includes_prompt else {"include_prompt": False}
-    order = {} if list(modes) == ordered else {"pooling_mode": list(modes)}
-    return {"word_embedding_dimension": width, **switches, **prompt, **order}
+    return {
+        "word_embedding_dimension": width,
+        **{name: mode in modes for name, mode in SWITCHES.items()},
+        "include_prompt": None if usage.includes_prompt else False,
+        "pooling_mode": None if list(modes) == ordered else list(modes),
+    }
 
 
 def _write_layer(folder: Path, layer: nn.Module) -> None:
     folder.mkdir()
     if isinstance(layer, Dense):
-        residual = {"use_residual": True} if layer.has_residual else {}
         config = {
             "in_features": layer.linear.in_features,
             "out_features": layer.linear.out_features,
             "bias": layer.linear.bias is not None,
             "activation_function": layer.activation_name,
-            **residual,
+            "use_residual": layer.has_residual or None,
         }
         _write_json(folder / "config.json", config)
     elif isinstance(layer, LayerNorm):
@@ -301,5 +299,8 @@ def _write_word_weights(folder: Path, tokenizer: PreTrainedTokenizerFast, unweig
 
 
 def _write_json(path: Path, content: Any) -> None:
+    """Write CONTENT, of an object without the keys that have no value."""
+    if isinstance(content, dict):
+        content = {key: value for key, value in content.items() if value is not None}
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")

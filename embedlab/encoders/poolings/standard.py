@@ -1,5 +1,7 @@
 """The poolings that embedlab ships, from (batch, tokens, dim) and a mask to (batch, dim)."""
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor
 
@@ -21,11 +23,6 @@ PLUGINS = {
 
 def pool_cls(tokens: Tensor, mask: Tensor) -> Tensor:
     """Return the first token's vector."""
-    return tokens[:, 0]
-
-
-def pool_pooler(tokens: Tensor, mask: Tensor) -> Tensor:
-    """Return the first token's vector; BERT's own pooler, a linear layer and tanh, follows."""
     return tokens[:, 0]
 
 
@@ -98,8 +95,7 @@ MEAN_SQRT_LENGTH = PoolingMethod(pool=pool_mean_sqrt_length, exported_as="mean_s
 MEAN_WITHOUT_CLS = PoolingMethod(
     pool=pool_mean_without_cls, exported_as="mean", unweighted="cls_token"
 )
-# A saved model states the first token, then a Dense module.
-POOLER = PoolingMethod(
-    pool=pool_pooler, is_first_only=True, exported_as="cls", has_pooler=True, saved_as="cls"
-)
+# A linear layer and tanh follow, BERT's own pooler; a saved model states the first token, then a
+# Dense module.
+POOLER = replace(CLS, has_pooler=True, saved_as="cls")
 WEIGHTED_MEAN = PoolingMethod(pool=pool_weighted_mean, exported_as="weightedmean")
