@@ -34,10 +34,10 @@ from embedlab.encoders.weight_checks import (
     is_unused,
     read_tensors,
     reading_file,
-    refuse_foreign_code,
     refuse_infinite,
     refuse_other_size,
     refuse_other_tensors,
+    refuse_unknown_architecture,
     silence_transformers,
     tensor_sizes,
 )
@@ -119,9 +119,9 @@ def load_with_head(folder: Path, kind: Any, *, labels: int) -> PreTrainedModel:
 
 def load_tokenizer(usage: Usage | PairUsage) -> PreTrainedTokenizerFast:
     """Load the fast tokenizer of a model, lower-casing where sentence-transformers does; anything
-    else is a MissingError.
+    else is a MissingError, and so is a model whose type is unknown or another one.
     """
-    refuse_foreign_code(usage.source)
+    refuse_unknown_architecture(usage.source)
     refuse_other_type(usage.source)
     folder = usage.tokenizer_folder
     with reading_file(folder, "tokenizer"):
@@ -154,8 +154,6 @@ def _load(
     """Load the model in FOLDER by one of transformers' Auto classes, and the names of its missing
     tensors; weights that are not whole are a MissingError, unless they MAY LACK the HEAD alone.
     """
-    refuse_foreign_code(folder)
-    refuse_other_type(folder)
     refuse_other_size(folder, kind)
     with reading_file(folder, "model"):
         model, info = kind.from_pretrained(

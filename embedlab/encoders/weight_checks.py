@@ -20,7 +20,7 @@ from transformers import AutoConfig, PreTrainedModel, PreTrainedTokenizerFast
 from embedlab.core.errors import MissingError, in_one_line
 from embedlab.core.note import Note
 from embedlab.core.printable import first_few
-from embedlab.models.config import brings_code, read_config
+from embedlab.models.config import read_config
 from embedlab.models.folder_files import weight_files
 
 WHOLE = "is it a whole transformers folder? copy or download it again"
@@ -173,25 +173,16 @@ def _wrapper_hint(missing_names: Collection[str], unexpected: Collection[str]) -
     )
 
 
-def refuse_foreign_code(folder: Path) -> None:
-    """Refuse a folder that needs its own code for an architecture unknown to transformers; there is
-    no prompt.
-    """
+def refuse_unknown_architecture(folder: Path) -> None:
+    """Refuse a folder of an architecture that transformers does not have; no code of it is run."""
     config = read_config(folder)
-    if config.model_type in transformers.CONFIG_MAPPING:
-        return
-    if brings_code(folder):
+    if config.model_type not in transformers.CONFIG_MAPPING:
         raise MissingError(
-            f"{str(folder)!r} needs its own code for the model type "
-            f"{config.model_type!r}, which embedlab does not run",
-            hint="name a model of an architecture that transformers has, or encode with the "
-            "author's program",
+            f"{folder / 'config.json'}: no architecture of transformers has the model_type "
+            f"{config.model_type!r}",
+            hint="is it a whole transformers folder? If it needs code of its author, encode with "
+            "that and name the result vectors:FILE",
         )
-    raise MissingError(
-        f"{folder / 'config.json'}: no architecture of transformers has the model_type "
-        f"{config.model_type!r}",
-        hint=WHOLE,
-    )
 
 
 def refuse_other_size(folder: Path, kind: Any) -> None:
