@@ -4,7 +4,6 @@ loads with equal vectors.
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from embedlab.core.disk import ELSEWHERE, atomic_folder, write_checksums
@@ -26,14 +25,6 @@ from embedlab.models.reading import UsageOptions
 SPREAD = 0.02  # of new weights, where a config states none: BERT's
 
 
-@dataclass(frozen=True, kw_only=True)
-class Lora:
-    """Changes of low rank that a run trains."""
-
-    section: LoraSection
-    seed: int  # of the run
-
-
 def load_transformer(
     folder: str, machine: Machine, *, wishes: UsageOptions | None = None, seed: int = 0
 ) -> TransformerEncoder:
@@ -48,7 +39,7 @@ def open_transformer(
     *,
     name: str,
     note: str | None = None,
-    lora: Lora | None = None,
+    lora: LoraSection | None = None,
     is_trained: bool = False,
     seed: int = 0,
 ) -> TransformerEncoder:
@@ -58,8 +49,9 @@ def open_transformer(
     Without a pooling it is `mean`, and the encoder's facts say so. The folder's layers and
     normalisation follow, in training too. Only safetensors are read and no remote code is run; what
     is missing or cannot be read is a MissingError. Unless it IS_TRAINED, its weights are in the
-    precision that computes, and may be spread over several devices. A pooler that is pooled by and
-    not in its folder is drawn by SEED where it IS_TRAINED, otherwise a UsageError.
+    precision that computes, and may be spread over several devices. LORA is drawn by
+    SEED, and so is a pooler that is pooled by and not in its folder where it IS_TRAINED; otherwise
+    that is a UsageError.
     """
     if usage.is_static:
         raise UsageError(
@@ -89,7 +81,7 @@ def open_transformer(
     if usage.adapter is not None:
         apply_adapter(backbone, usage.adapter)
     if lora is not None:
-        add_lora(backbone, lora.section, usage, seed=lora.seed)
+        add_lora(backbone, lora, usage, seed=seed)
     return TransformerEncoder(
         name=name,
         fingerprint=fingerprint,

@@ -30,7 +30,7 @@ from embedlab.encoders.encoder import (
 )
 from embedlab.encoders.transformed import CombinedEncoder
 from embedlab.encoders.vector_cache import CachedEncoder, EmbeddingCache
-from embedlab.models.catalog import FOR_EVALUATION, ModelSpec
+from embedlab.models.catalog import ModelSpec, refuse_untrainable
 from embedlab.models.config import NATIVE_NOTE
 from embedlab.models.encoder_kind import (
     EncoderKind,
@@ -44,7 +44,7 @@ from embedlab.models.grammar import COMBINATION_NAMES, RERANK
 from embedlab.models.location import model_folder, spec_fingerprint
 
 if TYPE_CHECKING:
-    from embedlab.encoders.checkpoint import Lora
+    from embedlab.core.recipe import LoraSection
     from embedlab.encoders.device import Machine
     from embedlab.encoders.static import StaticEncoder
     from embedlab.encoders.transformer import TransformerEncoder
@@ -418,7 +418,7 @@ def load_trainable(
     machine: "Machine",
     *,
     max_tokens: int | None = None,
-    lora: "Lora | None" = None,
+    lora: "LoraSection | None" = None,
     seed: int = 0,
     offline: bool = False,
 ) -> "TransformerEncoder":
@@ -427,17 +427,7 @@ def load_trainable(
 
     What starts at random is drawn by SEED.
     """
-    if not spec.is_transformer:
-        raise UsageError(
-            f"{spec.name!r} is not a transformer",
-            hint="name a run, a folder, a hub id or a published model such as sbert",
-        )
-    if spec.is_for_evaluation:
-        raise UsageError(
-            f"{spec.name!r}: {FOR_EVALUATION} are only for evaluation; "
-            f"trained and exported models have none",
-            hint="name the model without them",
-        )
+    refuse_untrainable(spec)
     # torch's models (2 s) are loaded only here: cached vectors do not need them.
     from embedlab.encoders.checkpoint import open_transformer
 

@@ -54,7 +54,6 @@ from embedlab.models.reading import UsageOptions
 _OWN_KINDS = ("run", "folder", "hub", "dice", *KINDS)
 CROSS_ENCODER_KIND = "cross-encoder"  # its prefix
 BM25 = "bm25"  # alone it is Lucene's variant
-FOR_EVALUATION = "layers, special tokens, padding, dtype, whitening, normalising and bits"
 FIT = "fit"  # whitening by the sentences that are scored
 # How the first line of word vectors is: their number and size, or a word and its vector.
 _WORD_VECTORS = re.compile(rb"\d+ \d+\s*|\S+(?:[ \t]-?\d+(?:\.\d*)?(?:e-?\d+)?){2,}\s*")
@@ -187,39 +186,42 @@ def resolve(name: str, runs_folder: Path) -> Model:
     return _resolve(parse_model(name), runs_folder)
 
 
+def refuse_untrainable(spec: ModelSpec) -> None:
+    """Refuse SPEC where no training can start from it, and no model folder can hold it."""
+    if not spec.is_transformer:
+        raise UsageError(
+            f"{spec.name!r} is not a transformer that can be trained",
+            hint="give a folder, a hub id or a run",
+        )
+    if spec.is_for_evaluation:
+        raise UsageError(
+            f"{spec.name!r}: layers, special tokens, padding, dtype, whitening, normalising and bits "
+            "are only for evaluation",
+            hint="name the model without them",
+        )
+
+
 def trainable(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
     """Return the transformers that training can start from under NAME: one, or one for each
     finished seed of a run.
     """
     members = resolve(name, runs_folder).members
-    spec, parsed = members[0], parse_model(name)
-    pooling = parsed.options.pooling if isinstance(parsed, Single) else None
-    tokens = str(spec.max_tokens)
-    for is_refused, reason, hint in (
-        (
-            not spec.is_transformer,
-            " is not a transformer that can be trained",
-            Hint("give a folder, a hub id or a run"),
-        ),
-        (
-            pooling is not None,
-            ": the recipe sets the pooling",
-            Hint(RecipeValue("encoder.pooling", str(pooling))),
-        ),
-        (
-            spec.max_tokens is not None,
-            ": the recipe sets the number of tokens",
-            Hint(RecipeValue("encoder.max_tokens", tokens)),
-        ),
-        (
-            spec.is_for_evaluation,
-            f": {FOR_EVALUATION} are only for evaluation",
-            Hint("start from the model without them"),
-        ),
+    refuse_untrainable(members[0])
+    for key, value in (
+        ("pooling", _typed_options(name).pooling),
+        ("max_tokens", members[0].max_tokens),
     ):
-        if is_refused:
-            raise UsageError(f"encoder {name!r}{reason}", hint=hint)
+        if value is not None:
+            raise UsageError(
+                f"encoder {name!r}: the recipe sets '{key}'",
+                hint=Hint(RecipeValue(f"encoder.{key}", str(value))),
+            )
     return members
+
+
+def _typed_options(name: str) -> NameOptions:
+    parsed = parse_model(name)
+    return parsed.options if isinstance(parsed, Single) else NameOptions()
 
 
 def starting_members(name: str, runs_folder: Path, seeds: Sequence[int]) -> list[ModelSpec]:
@@ -248,8 +250,7 @@ def starting_location(name: str, runs_folder: Path) -> str:
             f"encoder {name!r} has {len(members)} seeds",
             hint=f"start from one of them: {members[0].name}",
         )
-    spec, parsed = members[0], parse_model(name)
-    options = parsed.options if isinstance(parsed, Single) else NameOptions()
+    spec, options = members[0], _typed_options(name)
     if spec.kind == "folder" and name_of(name) in PACKAGED:
         return name  # it is elsewhere in another installation
     location = spec.location if spec.is_on_hub else str(Path(spec.location).absolute())

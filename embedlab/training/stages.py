@@ -34,7 +34,7 @@ from embedlab.core.session import ProgressCallback
 from embedlab.data.dataset import DatasetState
 from embedlab.data.overlaps import KnownText
 from embedlab.data.source import Source
-from embedlab.encoders.checkpoint import Lora, save_model
+from embedlab.encoders.checkpoint import save_model
 from embedlab.encoders.device import Machine, restore_random
 from embedlab.encoders.loading import load_trainable
 from embedlab.encoders.pretrained import merge_adapter
@@ -535,12 +535,11 @@ def _starting_encoder(
     section = recipe.encoder
     (member,) = starting_members(section.model, run.path.parents[1], [run.seed])
     spec = replace(member, pooling=section.pooling)
-    lora = None if section.lora is None else Lora(section=section.lora, seed=run.seed)
     encoder = load_trainable(
         spec,
         machine,
         max_tokens=section.max_tokens,
-        lora=lora,
+        lora=section.lora,
         seed=run.seed,
         offline=source.offline,
     )

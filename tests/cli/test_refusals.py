@@ -90,7 +90,7 @@ REFUSALS = [
     (f"{TRAIN} --set optim.lrr=1", 2, "did you mean 'lr'?"),
     (f"{TRAIN} --set 'data.datasets=[\"sts12\"]'", 2, "needs column 'premise'"),
     (f"{TRAIN} --encoder nobody", 2, "no model named 'nobody'"),
-    (f"{TRAIN} --encoder dice", 2, "encoder 'dice' is not a transformer"),
+    (f"{TRAIN} --encoder dice", 2, "'dice' is not a transformer"),
     (f"{TRAIN} --name a/b", 2, "'a/b' cannot name a run"),
     (f"{TRAIN} --seed 1 --seeds 2", 2, "--seed"),
     ("train snli-ce --offline --dry-run", 3, "dataset 'snli' (train) is missing"),

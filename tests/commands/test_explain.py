@@ -130,7 +130,7 @@ def test_a_pair_is_ranked_among_the_dataset_that_it_is_from() -> None:
         ({"edits": "number"}, "the rule 'number' is not safe in either sentence"),
         ({"instead": "a dog"}, "'a dog' is the sentence itself"),
         ({"view": "tokens", "instead": "x"}, "option instead is for the view 'effects'"),
-        ({"view": "tokens"}, "'dice' has no token vectors"),
+        ({"view": "tokens"}, "'dice': its vectors are not sums of token vectors"),
         ({"view": "gradients"}, "no view named 'gradients'"),
     ],
 )

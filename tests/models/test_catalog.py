@@ -96,7 +96,7 @@ def test_a_training_starts_from_one_transformer_in_the_revision_that_is_named(
     for name, message in {
         "ours": "'ours' has 3 seeds",
         "average:ours,other": "not a transformer that can be trained",
-        "org/model?pooling=cls": "the recipe sets the pooling",
+        "org/model?pooling=cls": "the recipe sets 'pooling'",
     }.items():
         with pytest.raises(UsageError, match=message):
             starting_location(name, runs)
