@@ -28,9 +28,7 @@ def build_random_encoder(
     folder: Path,
     *,
     seed: int,
-    layers: int = 2,
     hidden: int = 64,
-    heads: int = 2,
     vocabulary: Sequence[str] | None = None,
     architecture: str = "bert",
 ) -> None:
@@ -44,8 +42,8 @@ def build_random_encoder(
         architecture,
         vocab_size=len(tokenizer),
         hidden_size=hidden,
-        num_hidden_layers=layers,
-        num_attention_heads=heads,
+        num_hidden_layers=2,
+        num_attention_heads=2,
         intermediate_size=4 * hidden,
         max_position_embeddings=MAX_TOKENS + 2,  # RoBERTa and its kin leave some unused
         pad_token_id=tokenizer.pad_token_id,

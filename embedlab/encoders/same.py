@@ -231,7 +231,7 @@ def _prompt_change(description: str, value: str, prompt: str) -> Change:
 class VariedReference:
     """The reference under changes of its texts, its reading and its output."""
 
-    def __init__(self, encoder: Encoder, prompts: Sequence[str] = ()) -> None:
+    def __init__(self, encoder: Encoder, prompts: Sequence[str]) -> None:
         self.encoder = encoder
         self.prompts = tuple(prompts)
         self.own_output: Output = (-1, "", True)
@@ -395,13 +395,13 @@ class Search:
         served: Vectors,
         reference: VariedReference,
         *,
-        encode_again: Callable[[Sequence[str]], Vectors] | None = None,
-        other_models: Mapping[str, Callable[[], Encoder]] | None = None,
+        encode_again: Callable[[Sequence[str]], Vectors] | None,
+        other_models: Mapping[str, Callable[[], Encoder]],
     ) -> None:
         self.chosen_texts = tuple(texts)
         self.texts = [text.text for text in texts]
         self.reference, self.encode_again = reference, encode_again
-        self.other_models = other_models or {}
+        self.other_models = other_models
         self.stored, self.served = stored_form(served, reference.encoder.dim)
         self.limit = CLOSE_STORED.get(self.stored, CLOSE)
         self.tokens = reference.count_tokens(self.texts)
@@ -412,11 +412,14 @@ class Search:
         self.sample_texts = [self.texts[row] for row in self.sample_rows]
         self.hypotheses: dict[str, tuple[float, float]] = {}
 
-    def distances(self, vectors: Vectors, rows: Rows | slice = slice(None)) -> Floats:
-        """1 − cosine of served vectors to the first components of VECTORS; inf where these are
-        fewer.
+    def distances(
+        self, vectors: Vectors, rows: Rows | slice = slice(None), served: Vectors | None = None
+    ) -> Floats:
+        """1 − cosine of served vectors, those of ROWS unless others are given, to the first
+        components of VECTORS; inf where these are fewer.
         """
-        served, shortened = self.served[rows], self._cut_to_served(vectors)
+        served = self.served[rows] if served is None else served
+        shortened = self._cut_to_served(vectors)
         if shortened.shape != served.shape:
             return np.full(len(served), np.inf)
         both_zero = ~served.any(axis=1) & ~shortened.any(axis=1)
@@ -446,8 +449,11 @@ class Search:
             if overall_cause is None:
                 changes, output, remaining = self._changes(outputs)
                 causes += [*self._output_causes(output), *changes]
-            if overall_cause is None and not changes and np.median(remaining[sample]) > self.limit:
-                overall_cause, width = self._other_model() or (self._low_bits_cause(base), width)
+                if not changes and np.median(remaining[sample]) > self.limit:
+                    overall_cause, width = self._other_model() or (
+                        self._low_bits_cause(base),
+                        width,
+                    )
             if overall_cause is not None:
                 remaining = overall_cause[1]
                 causes.append(overall_cause[0])
@@ -496,21 +502,14 @@ class Search:
             return None
         unknown_distances = np.full(len(base), np.nan)
         first_vectors = self.served[:32]
-        if (
-            np.median(_cosine_distances(self.encode_again(self.texts[:32]), first_vectors))
-            > self.limit
-        ):
+        repeated_vectors = self.encode_again(self.texts[:32])
+        if np.median(_cosine_distances(repeated_vectors, first_vectors)) > self.limit:
             description = "with other vectors at each call (dropout left on?)"
             return Change("chance", description), unknown_distances
         alone_vectors = np.concatenate(
             [self.encode_again([self.texts[row]]) for row in differing_rows]
         )
-        shortened = self._cut_to_served(own_vectors[differing_rows])
-        distances = (
-            _cosine_distances(alone_vectors, shortened)
-            if shortened.shape == alone_vectors.shape
-            else np.full(len(differing_rows), np.inf)
-        )
+        distances = self.distances(own_vectors[differing_rows], served=alone_vectors)
         if self._record_hypothesis("each text alone", distances)[0] < 0.9:
             return None
         description = (

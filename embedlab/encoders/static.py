@@ -147,7 +147,7 @@ class StaticEncoder(VectorScorer):
     table: TokenTable
     usage: Usage
     layers: nn.Sequential
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...]
 
     def __post_init__(self) -> None:
         """State how vectors are made."""

@@ -124,7 +124,7 @@ class Whitening:
         return whitened
 
 
-def fit_whitening(vectors: Vectors, dim: int | None = None) -> Whitening:
+def fit_whitening(vectors: Vectors, dim: int | None) -> Whitening:
     """Return the whitening of VECTORS, (n, width), to their first DIM components.
 
     Components without variance are zero. With no more vectors than components all pairs would be
@@ -161,9 +161,7 @@ class TransformedEncoder(VectorScorer):
     that these belong together.
     """
 
-    def __init__(
-        self, *, spec: ModelSpec, inner: Encoder, similarity: Similarity = "cosine"
-    ) -> None:
+    def __init__(self, *, spec: ModelSpec, inner: Encoder, similarity: Similarity) -> None:
         self.name = spec.name
         self.fingerprint = transformed_fingerprint(spec, inner.fingerprint)
         self._spec = spec

@@ -69,9 +69,9 @@ class TransformerEncoder(VectorScorer):
         tokenizer: PreTrainedTokenizerFast,
         usage: Usage,
         machine: Machine,
-        layers: nn.Sequential | None = None,
-        notes: tuple[str, ...] = (),
-        frozen_weights: str | None = None,
+        layers: nn.Sequential,
+        notes: tuple[str, ...],
+        frozen_weights: str | None,
     ) -> None:
         self.name = name
         self.fingerprint = fingerprint  # of what was loaded: training does not change it
@@ -88,9 +88,7 @@ class TransformerEncoder(VectorScorer):
             backbone, "hf_device_map"
         ):  # accelerate has put each part on its device, and moves what passes through
             self.backbone.to(machine.device)  # type: ignore[arg-type]  # transformers wraps `to` without its types
-        self.layers = (layers or nn.Sequential()).to(
-            machine.device
-        )  # between pooling and the last normalisation
+        self.layers = layers.to(machine.device)  # between pooling and the last normalisation
         self.tokenizer = tokenizer
         self.machine = machine
         self._folder = Path(str(backbone.name_or_path))

@@ -57,20 +57,20 @@ class Usage:
 
     pooling: str  # several poolings joined by "+"
     reading: Reading
-    is_normalised: bool = False  # each vector is brought to length 1, after the layers
-    training_text: tuple[str, ...] | None = None  # as the folder states it; None: it states nothing
-    notes: tuple[str, ...] = ()
+    is_normalised: bool  # each vector is brought to length 1, after the layers
+    training_text: tuple[str, ...] | None  # as the folder states it; None: it states nothing
+    notes: tuple[str, ...]
     source: Path  # the folder with the weights
     folders: tuple[Path, ...]  # of the whole model: its own, its base's and its adapter's
-    adapter: Path | None = None  # changes to these weights
-    tokenizer: Path | None = None  # its folder where that is another one
-    is_static: bool = False  # a vector a token, averaged
-    layers: tuple[Layer, ...] = ()  # between pooling and the last normalisation
-    includes_prompt: bool = True  # whether the tokens of a prompt are pooled
-    dim: int | None = None  # vectors are cut to so many numbers
+    adapter: Path | None  # changes to these weights
+    tokenizer: Path | None  # its folder where that is another one
+    is_static: bool  # a vector a token, averaged
+    layers: tuple[Layer, ...]  # between pooling and the last normalisation
+    includes_prompt: bool  # whether the tokens of a prompt are pooled
+    dim: int | None  # vectors are cut to so many numbers
     # whose hidden states are pooled, from 0, the embeddings; None: what the model gives
-    layer: int | None = None
-    similarity: Similarity = "cosine"
+    layer: int | None
+    similarity: Similarity
 
     @property
     def tokenizer_folder(self) -> Path:

@@ -236,10 +236,10 @@ class Modules:
     """What computes the sentence vectors of a folder."""
 
     source: Path  # the folder of the transformer or of the static token vectors
-    is_static: bool = False
-    pooling: str | None = None  # absent where no module pools
-    includes_prompt: bool = True  # whether the tokens of a prompt are pooled too
-    layers: tuple[Layer, ...] = ()
+    is_static: bool
+    pooling: str | None  # absent where no module pools
+    includes_prompt: bool  # whether the tokens of a prompt are pooled too
+    layers: tuple[Layer, ...]
 
 
 def read_modules(folder: Path) -> Modules:
@@ -294,13 +294,10 @@ def foreign_module(folder: Path) -> str | None:
     """Return the first type in FOLDER's modules.json, or that of its router, that is of another
     package; None if there is none.
     """
-    modules = read_model_file(folder / MODULES, tuple[Module, ...]) or ()
-    types = [
-        *(module.type for module in modules),
-        *(kind for kind, _ in _modules_of_routes(folder)),
-    ]
-    foreign_types = (kind for kind in types if kind and not kind.startswith((PACKAGE, OWN_POOLING)))
-    return next(foreign_types, None)
+    kinds = [name for name, _ in listed_modules(folder) or ()]
+    kinds += [kind for kind, _ in _modules_of_routes(folder) if kind is not None]
+    ours = (PACKAGE, OWN_POOLING)
+    return next((kind for kind in kinds if "." in kind and not kind.startswith(ours)), None)
 
 
 def _modules_of_routes(folder: Path) -> Iterator[tuple[str | None, Path]]:

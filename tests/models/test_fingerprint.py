@@ -45,13 +45,20 @@ OTHERS: tuple[dict[str, Any], ...] = (
 )
 
 
+USUAL: dict[str, Any] = {
+    **{"pooling": "mean", "includes_prompt": True, "similarity": "cosine"},
+    **{"is_normalised": False, "is_static": False, "notes": (), "layers": ()},
+    **dict.fromkeys(("training_text", "adapter", "tokenizer", "dim", "layer")),
+}
+
+
 def usage_of(folder: Path, **other: Any) -> Usage:
     """FOLDER by its mean and 64 tokens, or in another way."""
     names = {field.name for field in fields(Reading)}
     reading = {key: value for key, value in other.items() if key in names}
     more = {key: value for key, value in other.items() if key not in names}
     return Usage(
-        **{"pooling": "mean", **more},
+        **{**USUAL, **more},
         reading=Reading(**{"max_tokens": 64, **reading}),
         source=folder,
         folders=(folder,),

@@ -56,7 +56,7 @@ _OF_BYTES = {"ByT5Tokenizer", "CanineTokenizer", "PerceiverTokenizer"}
 class SentenceTransformersEncoder:
     """The vectors of sentence-transformers' own `encode`, in float32 on the CPU."""
 
-    def __init__(self, encode: Any, notes: Sequence[str], tokenizer: Any = None) -> None:
+    def __init__(self, encode: Any, notes: Sequence[str], tokenizer: Any) -> None:
         self.facts = EncoderFacts(pooling="sentence-transformers", notes=tuple(notes))
         self._encode, self._tokenizer = encode, tokenizer
         self._unknown: set[str] = set()
