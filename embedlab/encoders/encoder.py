@@ -266,6 +266,7 @@ class CountingEncoder:
 class VectorScorer(CountingEncoder):
     """A model that scores two texts by the similarity of their vectors."""
 
+    name: str
     similarity: Similarity = "cosine"
 
     refused_texts: frozenset[str] = (
@@ -294,8 +295,7 @@ class VectorScorer(CountingEncoder):
         """Refuse texts that another model refuses, as if this one did."""
         if refused_texts := self.refused_texts.intersection(sentences):
             refused = [(text, "another model refuses it") for text in sorted(refused_texts)]
-            name: str = getattr(self, "name")  # noqa: B009 - each kind has one
-            raise RefusedTextsError(name, refused)
+            raise RefusedTextsError(self.name, refused)
 
     def score(
         self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None

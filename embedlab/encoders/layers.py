@@ -4,6 +4,7 @@ as sentence-transformers stores them.
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -129,25 +130,15 @@ def _activation(folder: Path, name: str) -> nn.Module:
     of the folder's choice.
     """
     module, _, class_name = name.rpartition(".")
-    activation = (
-        getattr(nn, class_name, None)
-        if module == TORCH or module.startswith(f"{TORCH}.modules.")
-        else None
-    )
-    if not (
-        isinstance(activation, type)
-        and issubclass(activation, nn.Module)
-        and activation.__module__.startswith(TORCH)
-    ):
+    activation = None
+    if module == TORCH or module.startswith(f"{TORCH}.modules."):
+        with suppress(AttributeError, TypeError):  # absent, or what takes arguments
+            activation = getattr(nn, class_name)()
+    if not isinstance(activation, nn.Module):
         raise MissingError(
             f"{folder / 'config.json'}: no activation {name!r} in torch.nn", hint=RESTORE_HINT
         )
-    try:
-        return activation()
-    except TypeError as error:
-        raise MissingError(
-            f"{folder / 'config.json'}: {name!r} is not an activation", hint=RESTORE_HINT
-        ) from error
+    return activation
 
 
 def _with_weights(module: nn.Module, folder: Path) -> nn.Module:

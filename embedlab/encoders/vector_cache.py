@@ -116,20 +116,6 @@ def locate_keys(
         yield found_rows, positions[found_rows], segment
 
 
-def find_rows(
-    keys: TextKeys, dim: int, segments: Iterable[Segment]
-) -> tuple[NDArray[np.bool_], Vectors, NDArray[np.bool_]]:
-    """Return which KEYS are in SEGMENTS, their vectors (unknown rows undefined), and which of those
-    sentences were truncated.
-    """
-    is_known = np.zeros(len(keys), np.bool_)
-    vectors, is_cut = np.empty((len(keys), dim), np.float32), np.zeros(len(keys), np.bool_)
-    for found_rows, positions, segment in locate_keys(keys, is_known, segments):
-        vectors[found_rows], is_cut[found_rows], is_intact = segment.read(positions)
-        is_known[found_rows] = is_intact  # a later segment may contain the row again
-    return is_known, vectors, is_cut
-
-
 class EmbeddingCache:
     """The vectors of one encoder in the folder CACHE, by sentence, which stays under a size
     limit.
@@ -156,7 +142,12 @@ class EmbeddingCache:
         """Return which KEYS are known, their vectors (unknown rows undefined), and which of those
         sentences were truncated.
         """
-        return find_rows(keys, self.dim, self.segments())
+        is_known, is_cut = np.zeros((2, len(keys)), np.bool_)
+        vectors = np.empty((len(keys), self.dim), np.float32)
+        for found_rows, positions, segment in locate_keys(keys, is_known, self.segments()):
+            vectors[found_rows], is_cut[found_rows], is_intact = segment.read(positions)
+            is_known[found_rows] = is_intact  # a later segment may contain the row again
+        return is_known, vectors, is_cut
 
     def knows(self, keys: TextKeys) -> NDArray[np.bool_]:
         """Return which KEYS are known."""

@@ -5,12 +5,13 @@ An alias is the model's name from then on, in tables, filters, pages and the das
 hides what embedlab ships.
 """
 
-import json
 import os.path
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+
+import tomli_w
 
 from embedlab.core import plugins
 from embedlab.core.disk import as_disk_errors, sole_writer, write_atomic
@@ -146,11 +147,8 @@ def _change_aliases() -> Iterator[dict[str, str]]:
         with sole_writer(path):
             model_of_alias = _read_aliases()
             yield model_of_alias
-            lines = (
-                f"{json.dumps(alias)} = {json.dumps(model_of_alias[alias])}\n"
-                for alias in sorted(model_of_alias)
-            )
-            write_atomic(path, "".join(lines).encode("utf-8", "surrogatepass"))
+            content = tomli_w.dumps(dict(sorted(model_of_alias.items())))
+            write_atomic(path, content.encode("utf-8", "surrogatepass"))
 
 
 def _without_aliases(model: str, model_of_alias: Mapping[str, str]) -> str:

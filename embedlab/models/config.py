@@ -70,26 +70,19 @@ def read_config(folder: Path) -> Config:
     if config is None:
         if not weight_files(folder):
             refuse_other_weights(folder)
+        problem = "holds no transformers model: there is no config.json"
+        hint = "give the folder that save_pretrained wrote"
         inner_folders = sorted(path.parent for path in folder.glob("*/config.json"))
         rows = sorted(path for path in folder.glob("*") if path.suffix in TABLES)
-        if rows and not inner_folders:
-            raise MissingError(
-                f"{str(folder)!r} is a folder of files of rows, not a model",
-                hint=f"name one of them, for example {rows[0]}",
-            )
-        if any((folder / name).is_file() for name in ("dataset_info.json", "dataset_dict.json")):
-            raise MissingError(
-                f"{str(folder)!r} is a dataset that save_to_disk wrote, not a model",
-                hint="write its rows with to_parquet, and name that file",
-            )
-        raise MissingError(
-            f"{str(folder)!r} holds no transformers model: there is no config.json",
-            hint=(
-                f"{inner_folders[0]} has one"
-                if inner_folders
-                else "give the folder that save_pretrained wrote"
-            ),
-        )
+        if inner_folders:
+            hint = f"{inner_folders[0]} has one"
+        elif rows:
+            problem = "is a folder of files of rows, not a model"
+            hint = f"name one of them, for example {rows[0]}"
+        elif any((folder / name).is_file() for name in ("dataset_info.json", "dataset_dict.json")):
+            problem = "is a dataset that save_to_disk wrote, not a model"
+            hint = "write its rows with to_parquet, and name that file"
+        raise MissingError(f"{str(folder)!r} {problem}", hint=hint)
     return config
 
 

@@ -149,15 +149,6 @@ def locate(prefix: str, location: str) -> str:
     return encoder_kind(prefix).locate(location) if plugins.can_load(plugin) else location
 
 
-def prefixed_length(prefix: str, location: str) -> int | None:
-    """Return the length of the vectors of an encoder, where that is known without loading it."""
-    return (
-        encoder_kind(prefix).dim(location)
-        if plugins.can_load(plugins.require("encoders", prefix))
-        else None
-    )
-
-
 def fingerprint_parts(prefix: str, location: str) -> Iterator[str]:
     """What decides the vectors of an encoder: the code of its plug-in, and the content of the file
     or folder that it names.

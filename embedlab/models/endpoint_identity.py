@@ -71,9 +71,9 @@ def record_model(address: str, vectors: NDArray[np.float32]) -> str | None:
         )
         record = replace(record, known=(*record.known, model))
     write_json(_file(address), asdict(replace(record, current=identity)), indent=1)
-    if not cosines:
+    if record.current not in cosines:
         return None
-    cosine = cosines.get(record.current)
+    cosine = cosines[record.current]
     difference = "have another length"
     if cosine is not None:
         difference = f"have a cosine of {cosine:.3f} to the earlier ones, below {LOWEST_COSINE}"

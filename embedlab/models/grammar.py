@@ -225,9 +225,7 @@ def _read_options(text: str, parts: Sequence[str]) -> NameOptions:
         from embedlab.models.modules import pooling_parts
 
         pooling_parts(values["pooling"])
-    if (code := values.get("code")) is not None and code != NATIVE:
-        raise unknown_name_error("code", code, [NATIVE])
-    for key, choices in CHOICES.items():
+    for key, choices in (*CHOICES.items(), ("code", (NATIVE,))):
         if values.get(key, choices[0]) not in choices:
             raise unknown_name_error(key, values[key], choices)
     for key, (pattern, problem, hint) in _NUMBERS.items():

@@ -5,10 +5,15 @@ known without loading it: torch-free programs find stored scores by it.
 from dataclasses import replace
 from pathlib import Path
 
+from embedlab.core import plugins
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.paths import file_hash
 from embedlab.models.catalog import FIT, ModelSpec, hub_spec
-from embedlab.models.encoder_kind import combined_fingerprint, fingerprint_parts, prefixed_length
+from embedlab.models.encoder_kind import (
+    combined_fingerprint,
+    encoder_kind,
+    fingerprint_parts,
+)
 
 
 def model_folder(spec: ModelSpec, *, offline: bool) -> Path:
@@ -68,10 +73,11 @@ def vector_length(spec: ModelSpec) -> int | None:
             return lengths[0]
         return sum(known_lengths) if len(known_lengths) == len(lengths) else None
     if spec.whiten is not None or spec.is_prefixed:
+        length = None
         if spec.whiten is not None:
             length = vector_length(spec.untransformed)
-        else:
-            length = prefixed_length(spec.kind, spec.location)
+        elif plugins.can_load(plugins.require("encoders", spec.kind)):
+            length = encoder_kind(spec.kind).dim(spec.location)
         return length and min(length, spec.dim or length)
     from embedlab.models.folder import read_usage, vector_dim
 

@@ -34,11 +34,10 @@ class Reading:
     def details(self) -> tuple[str, ...]:
         """What is read in another way than by nearly all models, as `key=value`."""
         usual_values = {"prompt": "", "special": "all", "padding": "right"}
-        own_values = {key: getattr(self, key) for key in usual_values}
         return tuple(
-            f"{key}={own_values[key]}"
-            for key in usual_values
-            if own_values[key] != usual_values[key]
+            f"{key}={value}"
+            for key, usual in usual_values.items()
+            if (value := getattr(self, key)) != usual
         )
 
 

@@ -41,7 +41,7 @@ def test_an_alias_is_stored_when_it_is_used_and_others_stay_as_they_are() -> Non
     resolved("two")
     with pytest.raises(UsageError, match="no model named"):
         resolved("three")
-    assert aliases_file().read_text() == f'{stored}"two" = "dice"\n'
+    assert aliases_file().read_text() == f'{stored}two = "dice"\n'
 
 
 def test_a_name_that_gets_another_model_is_noted() -> None:

@@ -93,7 +93,9 @@ def open_scores(location: str) -> FileScores:
     number, are a MissingError.
     """
     path, column = file_and_part(location)
-    table = _read(path)
+    table = _rows(path, read_rows(path), SENTENCES, _SCORES_FORMAT)
+    refuse_json_numbers(path, table, SENTENCES)
+    table = as_texts(path, table, SENTENCES).with_columns(pl.col(SENTENCES).fill_null(""))
     score_column = _column(path, table, column)
     refuse_nested(path, table, [score_column])
     numbers, unit = (
@@ -133,12 +135,6 @@ def _series(texts: Sequence[str]) -> pl.Series:
     null.
     """
     return pl.Series([None if _HALF.search(text) else text for text in texts], dtype=pl.String)
-
-
-def _read(path: Path) -> pl.DataFrame:
-    table = _rows(path, read_rows(path), SENTENCES, _SCORES_FORMAT)
-    refuse_json_numbers(path, table, SENTENCES)
-    return as_texts(path, table, SENTENCES).with_columns(pl.col(SENTENCES).fill_null(""))
 
 
 def _rows(path: Path, table: pl.DataFrame, keys: Sequence[str], form: str) -> pl.DataFrame:

@@ -14,6 +14,7 @@ import re
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
@@ -323,25 +324,22 @@ def endpoint_kind(scheme: str) -> EncoderKind:
         return EndpointEncoder(f"{scheme}:{address}", model)
 
     def locate(address_and_model: str) -> str:
-        address, _, model = address_and_model.partition("#")
-        try:
-            url_parts = urlsplit(f"{scheme}:{address}")
-        except ValueError as error:
-            raise UsageError(
-                f"{scheme}:{address_and_model!r} is not an address: {error}",
-                hint=f"for example {scheme}://localhost:8000/v1#MODEL",
-            ) from error
-        if url_parts.username or url_parts.password:
-            raise UsageError(
-                f"the address of {url_parts.hostname!r} holds a password",
-                hint=f"put the key into {API_KEY}",
-            )
-        if not url_parts.hostname or not model:
-            raise UsageError(
-                f"{scheme}:{address_and_model!r} is not a model of an endpoint",
-                hint=f"for example {scheme}://localhost:8000/v1#MODEL",
-            )
-        return f"{address if url_parts.query else address.rstrip('/')}#{model}"
+        name = f"{scheme}:{address_and_model}"
+        address, _, model = name.partition("#")
+        with suppress(ValueError):  # a port that is no number, or half a pair of brackets
+            url_parts = urlsplit(address)
+            if url_parts.username or url_parts.password:
+                raise UsageError(
+                    f"the address of {url_parts.hostname!r} holds a password",
+                    hint=f"put the key into {API_KEY}",
+                )
+            if url_parts.hostname and model:
+                address = address if url_parts.query else address.rstrip("/")
+                return f"{address.removeprefix(f'{scheme}:')}#{model}"
+        raise UsageError(
+            f"{name!r} is not a model of an endpoint",
+            hint=f"for example {scheme}://localhost:8000/v1#MODEL",
+        )
 
     return EncoderKind(
         open=open_endpoint,
