@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, Annotated
 
 from embedlab.choices import Aggregate
 from embedlab.commands.command import command, refuse
-from embedlab.commands.options import HTML, Flag, GroupedItems, ModelsAndFiles, SignatureOptions
+from embedlab.commands.options import HTML, Flag, ModelsOnItems, SignatureOptions
 from embedlab.core.errors import ExitCode, UsageError
 from embedlab.core.session import Session
 from embedlab.reports.report import Report
 
 if TYPE_CHECKING:
+    from embedlab.experiments.paper_file import PublishedRow
+    from embedlab.reports.scores import StatedModel
     from embedlab.scoring.selection import SelectedTask
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareOptions(SignatureOptions, GroupedItems, ModelsAndFiles):
+class CompareOptions(SignatureOptions, ModelsOnItems):
     """What is compared, and how."""
 
     aggregate: Annotated[
@@ -127,43 +129,20 @@ def compare(options: CompareOptions, session: Session) -> Report:
           'gold.pdf?kind=calibration'
 
     """
-    from embedlab.commands.own_rows import models_and_files, note_files
+    from embedlab.commands.own_rows import take_choice
     from embedlab.comparison.comparison import Slicing
-    from embedlab.evaluation import compare_gathered, gather, refuse_twice, split_off_figures
+    from embedlab.evaluation import compare_gathered, gather
     from embedlab.outcomes.frame import DATASET
     from embedlab.reports.frames import COMPARED
-    from embedlab.reports.scores import StatedModel, comparison_table
-    from embedlab.scoring.selection import select_from
+    from embedlab.reports.scores import comparison_table
 
-    names, files = models_and_files(options, session.settings)
+    options, selected_tasks = take_choice(options, session)
+    names = options.models
+    _refuse_gate(options, names)
+    _refuse_options(options, selected_tasks)
     if options.margin is not None:  # the table has CANDIDATE − BASE, as the gate does
         names = names[::-1]
-    options = replace(
-        options,
-        models=names,
-        tasks=options.tasks or files,
-        where=options.expression,
-        selection="",
-        unseen=False,
-    )
-    _refuse_gate(options, names)
-    if options.html is not None:
-        from embedlab.reports.pages import check_page_path
-
-        check_page_path(options.html)
-    refuse_twice(names)
-    _check(options)
-    note_files(options.tasks, session)
-    selected_tasks = select_from(options.suites, options.tasks, session.settings.data)
-    _refuse_options(options, selected_tasks)
-    scored_names, stated_models = [*names], list[StatedModel]()
-    if any(task.definition.aggregates for task in selected_tasks):
-        scored_names, stated_models = split_off_figures(names, session)
-        if not scored_names:
-            raise UsageError(
-                "these models have only scores of whole datasets",
-                hint="name one that scores pairs; `embedlab evaluate` shows them",
-            )
+    scored_names, stated_models = _split_off_figures(names, selected_tasks, session)
     slicing = Slicing(
         by=options.by,
         where=options.where,
@@ -178,15 +157,8 @@ def compare(options: CompareOptions, session: Session) -> Report:
         scored_names, selected_tasks, session, slicing=slicing, setting=options.setting
     )
     comparison = compare_gathered(gathered, slicing, session)
-    printed = {}
-    if options.published:
-        from embedlab.experiments.paper_file import published_row
-
-        printed = {name: published_row(name) for name in scored_names}
-        if unpublished := [name for name, row in printed.items() if row is None]:
-            session.note(f"no published numbers for {', '.join(unpublished)}")
-    rows = tuple(row for row in printed.values() if row is not None)
-    table = comparison_table(comparison, rows, stated_models, rows=options.rows)
+    printed = _published_rows(scored_names, session) if options.published else ()
+    table = comparison_table(comparison, printed, stated_models, rows=options.rows)
     tables, costs = [table], None
     if options.cost:
         from embedlab.commands.costs import costs_of
@@ -201,7 +173,7 @@ def compare(options: CompareOptions, session: Session) -> Report:
         command="compare",
         figure_subject={"compared": comparison, "pairs": gathered.scored, "costs": costs},
         by_model=1,
-        behind={"compared": comparison, "gathered": gathered, "printed": rows, "costs": costs},
+        behind={"compared": comparison, "gathered": gathered, "printed": printed, "costs": costs},
     )
     if len(names) == 1:
         session.note(
@@ -218,28 +190,65 @@ def compare(options: CompareOptions, session: Session) -> Report:
     return with_gate(report, options.margin)
 
 
-def _check(options: CompareOptions) -> None:
-    """Refuse options that contradict each other."""
+def _split_off_figures(
+    names: Sequence[str], selected_tasks: Sequence[SelectedTask], session: Session
+) -> tuple[Sequence[str], Sequence[StatedModel]]:
+    """Return the models called NAMES that are measured, and those of which only figures of whole
+    datasets are known.
+    """
+    from embedlab.evaluation import split_off_figures
+
+    if not any(task.definition.aggregates for task in selected_tasks):
+        return names, ()
+    scored_names, stated_models = split_off_figures(names, session)
+    if not scored_names:
+        raise UsageError(
+            "these models have only scores of whole datasets",
+            hint="name one that scores pairs; `embedlab evaluate` shows them",
+        )
+    return scored_names, stated_models
+
+
+def _published_rows(names: Sequence[str], session: Session) -> tuple[PublishedRow, ...]:
+    """Return what papers print for models of these NAMES; that they print nothing is noted."""
+    from embedlab.experiments.paper_file import published_row
+
+    rows = {name: published_row(name) for name in names}
+    if unpublished := [name for name, row in rows.items() if row is None]:
+        session.note(f"no published numbers for {', '.join(unpublished)}")
+    return tuple(row for row in rows.values() if row is not None)
+
+
+def _refuse_options(options: CompareOptions, selected_tasks: Sequence[SelectedTask]) -> None:
+    """Refuse options that contradict each other, what no selected task has, and what is known of
+    pairs alone.
+    """
+    from embedlab.commands.own_rows import refuse_grouping
+    from embedlab.evaluation import refuse_twice
     from embedlab.outcomes.frame import DATASET
 
-    if (margin := options.equivalent) is not None:
-        refuse(
-            (
-                not 0 < margin < 100,
-                f"the margin of equivalence is {margin:g} points",
-                "give points above 0 and below 100, for example 0.5",
-            ),
-            (
-                len(options.models) == 1,
-                "a margin of equivalence needs two models",
-                "name another model",
-            ),
-        )
-    if options.by != DATASET:
-        from embedlab.outcomes.grouping import refuse_unknown_property
+    if options.html is not None:
+        from embedlab.reports.pages import check_page_path
 
-        refuse_unknown_property(options.by)
+        check_page_path(options.html)
+    refuse_twice(options.models)
+    has_pairs = any(task.definition.aggregates for task in selected_tasks)
+    pair_options = {
+        f"aggregate {options.aggregate!r}": options.aggregate != "all",
+        "published": options.published,
+    }
+    margin = options.equivalent
     refuse(
+        (
+            margin is not None and not 0 < margin < 100,
+            f"the margin of equivalence is {margin or 0:g} points",
+            "give points above 0 and below 100, for example 0.5",
+        ),
+        (
+            margin is not None and len(options.models) == 1,
+            "a margin of equivalence needs two models",
+            "name another model",
+        ),
         (
             options.by != DATASET and options.aggregate != "all",
             f"option aggregate {options.aggregate!r} is for whole datasets: a {options.by} is scored "
@@ -251,25 +260,12 @@ def _check(options: CompareOptions) -> None:
             "option cost is for whole datasets",
             "remove --by, --where and --common, or --cost",
         ),
+        *(
+            (is_chosen and not has_pairs, f"option {name} is for the task sts alone", SELECT_STS)
+            for name, is_chosen in pair_options.items()
+        ),
     )
-
-
-def _refuse_options(options: CompareOptions, selected_tasks: Sequence[SelectedTask]) -> None:
-    """Refuse what no selected task has, and what is known of pairs alone."""
-    from embedlab.evaluation import refuse_without_items
-
-    refuse_without_items(selected_tasks, options.by, options.where)
-    if not any(task.definition.aggregates for task in selected_tasks):
-        pair_options = {
-            f"aggregate {options.aggregate!r}": options.aggregate != "all",
-            "published": options.published,
-        }
-        refuse(
-            *(
-                (is_chosen, f"option {name} is for the task sts alone", SELECT_STS)
-                for name, is_chosen in pair_options.items()
-            )
-        )
+    refuse_grouping(options, selected_tasks)
 
 
 SELECT_STS = "remove it, or select the task sts"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 from embedlab.choices import Aggregate, Correlation
 from embedlab.commands.command import command, refuse
 from embedlab.commands.compare import SELECT_STS
-from embedlab.commands.options import Flag, GroupedItems, ModelsAndFiles, SignatureOptions
+from embedlab.commands.options import Flag, ModelsOnItems, SignatureOptions
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.session import Session
 from embedlab.reports.report import Report
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvaluateOptions(SignatureOptions, GroupedItems, ModelsAndFiles):
+class EvaluateOptions(SignatureOptions, ModelsOnItems):
     """What is evaluated, and which of its numbers are shown."""
 
     aggregate: Annotated[
@@ -89,20 +89,10 @@ def evaluate(options: EvaluateOptions, session: Session) -> Report:
         $ embedlab evaluate glue-finetune@1 --suite glue --submission predictions
 
     """
-    from embedlab.commands.own_rows import models_and_files, note_files
+    from embedlab.commands.own_rows import take_choice
     from embedlab.outcomes.frame import DATASET
     from embedlab.runs.status import mark_being_scored
-    from embedlab.scoring.selection import select_from
 
-    names, files = models_and_files(options, session.settings)
-    options = replace(
-        options,
-        models=names,
-        tasks=options.tasks or files,
-        where=options.expression,
-        selection="",
-        unseen=False,
-    )
     refuse(
         (
             options.aggregate is not None and options.by != DATASET,
@@ -111,8 +101,7 @@ def evaluate(options: EvaluateOptions, session: Session) -> Report:
             "remove it, or group by dataset",
         )
     )
-    note_files(options.tasks, session)
-    selected_tasks = select_from(options.suites, options.tasks, session.settings.data)
+    options, selected_tasks = take_choice(options, session)
     with mark_being_scored(_runs_of(options.models, session)):
         return _evaluate_selected(options, selected_tasks, session)
 
@@ -177,15 +166,13 @@ def _evaluate_items(
     options: EvaluateOptions, selected_tasks: Sequence[SelectedTask], session: Session
 ) -> Report:
     """One table of all tasks: the scores of the items that fit, by a property."""
+    from embedlab.commands.own_rows import refuse_grouping
     from embedlab.comparison.comparison import Slicing
-    from embedlab.evaluation import compare_gathered, gather, refuse_without_items
+    from embedlab.evaluation import compare_gathered, gather
     from embedlab.outcomes.frame import DATASET, with_correlation
-    from embedlab.outcomes.grouping import refuse_unknown_property
     from embedlab.reports.scores import score_table
 
-    if options.by != DATASET:
-        refuse_unknown_property(options.by)
-    refuse_without_items(selected_tasks, options.by, options.where)
+    refuse_grouping(options, selected_tasks)
     for name, folder in (("mteb", options.mteb), ("submission", options.submission)):
         refuse(
             (
@@ -194,13 +181,11 @@ def _evaluate_items(
                 "remove one of the two options",
             )
         )
-    has_rest = bool(options.where) and options.by == DATASET
-    aggregate: Aggregate = options.aggregate or "all"
     slicing = Slicing(
         by=options.by,
         where=options.where,
-        has_rest=has_rest,
-        aggregate=aggregate,
+        has_rest=bool(options.where) and options.by == DATASET,
+        aggregate=options.aggregate or "all",
         common=options.common,
     )
     gathered = gather(

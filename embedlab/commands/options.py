@@ -299,6 +299,11 @@ class GroupedItems(CommonItems):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ModelsOnItems(GroupedItems, ModelsAndFiles):
+    """Models, and the items on which they are measured."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class FigureOptions:
     """What is drawn of an answer."""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
 
 from embedlab.core.errors import EmbedlabError, MissingError, UnknownFieldError, UsageError
 from embedlab.core.foreign_files import refuse_foreign
@@ -19,9 +20,10 @@ from embedlab.data.file_name import (
 from embedlab.evaluation import refuse_twice
 
 if TYPE_CHECKING:
-    from embedlab.commands.options import ModelsAndFiles, TwoModels
+    from embedlab.commands.options import GroupedItems, ModelsAndFiles, ModelsOnItems, TwoModels
     from embedlab.core.session import Session
     from embedlab.core.settings import Settings
+    from embedlab.scoring.selection import SelectedTask
 
 
 def with_own_column(error: UnknownFieldError, names: Sequence[str]) -> UnknownFieldError:
@@ -92,6 +94,35 @@ def models_and_files(
         hint = f"for example dice {files[0]}; scores of a model: scores:FILE"
         raise UsageError(f"{files[0]!r} is a file of rows, and no model is named", hint=hint)
     return models, files
+
+
+Choice = TypeVar("Choice", bound="ModelsOnItems")
+
+
+def take_choice(options: Choice, session: Session) -> tuple[Choice, Sequence[SelectedTask]]:
+    """Return OPTIONS whose models are models alone and whose items are picked by one expression,
+    and the tasks on which these are measured: those selected, or files among the models.
+    """
+    from embedlab.scoring.selection import select_from
+
+    names, files = models_and_files(options, session.settings)
+    tasks = options.tasks or files
+    note_files(tasks, session)
+    options = replace(
+        options, models=names, tasks=tasks, where=options.expression, selection="", unseen=False
+    )
+    return options, select_from(options.suites, tasks, session.settings.data)
+
+
+def refuse_grouping(options: GroupedItems, selected_tasks: Sequence[SelectedTask]) -> None:
+    """Refuse to group by what is no property, and to pick or group where no task has items."""
+    from embedlab.evaluation import refuse_without_items
+    from embedlab.outcomes.frame import DATASET
+    from embedlab.outcomes.grouping import refuse_unknown_property
+
+    if options.by != DATASET:
+        refuse_unknown_property(options.by)
+    refuse_without_items(selected_tasks, options.by, options.where)
 
 
 def two_models(
