@@ -131,7 +131,7 @@ def kinds(world: World) -> Iterator[Kind]:
         Checkpoints(run.checkpoints).path(Checkpoints(run.checkpoints).steps()[-1]).name
     )  # older ones are read only where it is damaged
     yield Kind(
-        name="vector cache", folder=_vector_cache(world), files=("*.npy",), read=_read_vectors
+        name="vector cache", folder=_vector_cache(world), files=("*.rows",), read=_read_vectors
     )
     yield Kind(
         name="checkpoint: tensors",

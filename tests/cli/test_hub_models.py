@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.core.errors import MissingError
 from embedlab.models import hub
 from tests.cli.conftest import Embedlab
 
@@ -20,13 +19,13 @@ def hub_gives(tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is on this machine before the first request."""
     fetched: list[Path] = []
 
-    def snapshot(repository: str, revision: str, offline: bool) -> Path:
-        if offline and not fetched:
-            raise MissingError(f"{repository!r} is not on this machine", hint="give a folder")
+    def snapshot(repository: str, revision: str) -> Path:
         fetched.append(tiny_encoder)
         return tiny_encoder
 
     monkeypatch.setattr(hub, "_snapshot", snapshot)
+    monkeypatch.setattr(hub, "is_reachable", lambda: True)
+    monkeypatch.setattr(hub, "downloaded_folder", lambda *_: next(iter(fetched), None))
 
 
 @pytest.mark.usefixtures("hub_gives")
