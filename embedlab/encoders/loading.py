@@ -249,8 +249,8 @@ GIB = 2**30
 
 
 def scorer_for(spec: ModelSpec, settings: Settings, *, cache: Path | None = None) -> PairScorer:
-    """Load the scorer of SPEC as SETTINGS select; torch (2 s) is loaded only where it computes, or
-    a device needs it.
+    """Load the scorer of SPEC as SETTINGS select, with the cache of vectors in the folder CACHE, if
+    given; torch (2 s) is loaded only where it computes, or a device needs it.
     """
     hardware = None
     # what is looked up or counted needs no torch; a plug-in may do anything
@@ -263,33 +263,19 @@ def scorer_for(spec: ModelSpec, settings: Settings, *, cache: Path | None = None
         from embedlab.encoders.device import machine
 
         hardware = machine(settings)
-    return load_scorer(
-        spec, hardware, cache=cache, cache_gib=settings.cache_gib, offline=settings.offline
-    )
-
-
-def load_scorer(
-    spec: ModelSpec,
-    machine: "Machine | None",
-    *,
-    cache: Path | None = None,
-    cache_gib: float = 8.0,
-    offline: bool = False,
-) -> PairScorer:
-    """Load the scorer of SPEC on MACHINE, None for what computes nothing; its vectors are cached in
-    the folder CACHE, if given, which stays under cache_gib.
-    """
     if spec.kind == "dice":
         return DiceScorer()
     if spec.is_prefixed and not spec.is_transformed:
         kind = encoder_kind(spec.kind)
         if not kind.has_vectors:
-            fingerprint = spec_fingerprint(spec, precision=_precision(machine))
+            fingerprint = spec_fingerprint(spec, precision=_precision(hardware))
             if kind.scorer is not None:
-                scorer: PairScorer = kind.scorer(spec, fingerprint, machine)
+                scorer: PairScorer = kind.scorer(spec, fingerprint, hardware)
                 return scorer
             return PrefixedScorer(spec.name, fingerprint, open_kind(kind, spec))
-    return load_encoder(spec, machine, cache=cache, cache_gib=cache_gib, offline=offline)
+    return load_encoder(
+        spec, hardware, cache=cache, cache_gib=settings.cache_gib, offline=settings.offline
+    )
 
 
 def _precision(machine: "Machine | None") -> str:

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.usefixtures("quick_fits", "small_world")
 
 HEADED = {"glue", "nli"}  # of what a run trained beside its encoder
 UNLIKE = {"glue", "mteb", "retrieval"}  # whose data is not missing by name
-LOADERS = ("load_encoder", "load_cached", "load_scorer", "scorer_for", "load_trainable")
+LOADERS = ("load_encoder", "load_cached", "scorer_for", "load_trainable")
 # Fits of one classifier are enough: the others are evaluated by the same lines.
 SELECTION = {"transfer": ("--task", "trec"), "probing": ("--task", "coordination-inversion")}
 QUICK = ("--setting", "exact", "--threads", "1", "--json", "--quiet")

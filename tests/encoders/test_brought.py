@@ -7,9 +7,10 @@ import polars as pl
 import pytest
 
 from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.core.settings import Settings
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import RefusedTextsError
-from embedlab.encoders.loading import load_scorer
+from embedlab.encoders.loading import scorer_for
 from tests.encoders.opening import assert_refused, fingerprint, opened, spec_of
 
 PAIRS = pl.DataFrame(
@@ -28,7 +29,7 @@ def test_scores_are_matched_by_text_in_either_order(
         table.write_csv(file, separator="\t" if ending == "tsv" else ",")
     else:
         getattr(table, {"jsonl": "write_ndjson"}.get(ending, f"write_{ending}"))(file)
-    scorer = load_scorer(spec_of(f"scores:{file}#mine"), cpu)
+    scorer = scorer_for(spec_of(f"scores:{file}#mine"), Settings(device="cpu", threads=1))
     wanted = {"sentence1": ["two dogs", "snow", "snow"], "sentence2": ["a dog", "rain", "sun"]}
     expected = np.array([0.9, -2.5, np.nan], np.float32)
     np.testing.assert_array_equal(scorer.score(*wanted.values()), expected)
@@ -42,7 +43,9 @@ def test_a_column_is_chosen_by_name_and_is_part_of_the_fingerprint(
     file = tmp_path / "both.csv"
     SCORED.with_columns(other=pl.Series([1.0, 2.0, 3.0])).write_csv(file)
     first, second = f"scores:{file}#mine", f"scores:{file}#other"
-    assert load_scorer(spec_of(second), cpu).score(["snow"], ["rain"]).tolist() == [3]
+    assert scorer_for(spec_of(second), Settings(device="cpu", threads=1)).score(
+        ["snow"], ["rain"]
+    ).tolist() == [3]
     assert fingerprint(first) != fingerprint(second)
 
 
@@ -71,7 +74,7 @@ def test_a_file_that_does_not_fit_is_refused_in_one_line(
     file = tmp_path / "mine.parquet"
     table.write_parquet(file)
     with pytest.raises(EmbedlabError, match=words):
-        load_scorer(spec_of(f"scores:{file}{column}"), cpu)
+        scorer_for(spec_of(f"scores:{file}{column}"), Settings(device="cpu", threads=1))
 
 
 def array(folder: Path, vectors: np.ndarray, sentences: str) -> str:

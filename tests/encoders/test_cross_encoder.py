@@ -17,9 +17,10 @@ from torch import nn
 from transformers import AutoModelForSequenceClassification
 
 from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.settings import Settings
 from embedlab.encoders.cross_encoder import CrossEncoderScorer
 from embedlab.encoders.device import Machine
-from embedlab.encoders.loading import load_scorer
+from embedlab.encoders.loading import scorer_for
 from embedlab.encoders.weight_checks import silence_transformers
 from embedlab.models.catalog import Model
 from embedlab.models.location import pin_snapshots
@@ -117,7 +118,9 @@ def theirs(folder: Path, **options: Any) -> NDArray[np.float32]:
 
 
 def opened(name: str, cpu: Machine) -> CrossEncoderScorer:
-    scorer = load_scorer(spec_of(name), cpu, offline=True)
+    scorer = scorer_for(
+        spec_of(name), Settings(device="cpu", threads=1, offline=True, precision=cpu.precision)
+    )
     assert isinstance(scorer, CrossEncoderScorer)
     return scorer
 

@@ -3,22 +3,23 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.settings import Settings
 from embedlab.encoders.device import Machine
-from embedlab.encoders.loading import load_scorer, load_trainable
+from embedlab.encoders.loading import load_trainable, scorer_for
 from embedlab.models.catalog import resolve
 
 
 def test_notes_of_a_name_reach_the_facts(small_bert: Path, cpu: Machine, tmp_path: Path) -> None:
     (tmp_path / "sbert" / "seed-4").mkdir(parents=True)
     (tmp_path / "sbert" / "seed-4" / "model").symlink_to(small_bert)
-    scorer = load_scorer(resolve("sbert", tmp_path).members[0], cpu)
+    scorer = scorer_for(resolve("sbert", tmp_path).members[0], Settings(device="cpu", threads=1))
     assert scorer.name == "sbert@4"
     assert any("not the published checkpoint of that name" in note for note in scorer.facts.notes)
 
 
 def test_a_published_model_offline_is_missing_with_a_hint(cpu: Machine, tmp_path: Path) -> None:
     with pytest.raises(MissingError, match="princeton-nlp/sup-simcse-bert-base-uncased"):
-        load_scorer(resolve("simcse", tmp_path).members[0], cpu, offline=True)
+        scorer_for(resolve("simcse", tmp_path).members[0], Settings(device="cpu", offline=True))
 
 
 def test_only_transformers_can_be_trained(cpu: Machine, small_bert: Path, tmp_path: Path) -> None:

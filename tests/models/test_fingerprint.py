@@ -12,8 +12,9 @@ from safetensors.numpy import save_file
 
 from embedlab.core.errors import MissingError
 from embedlab.core.paths import file_hash
+from embedlab.core.settings import Settings
 from embedlab.encoders.device import Machine
-from embedlab.encoders.loading import load_scorer
+from embedlab.encoders.loading import scorer_for
 from embedlab.models import hub
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.folder import Usage
@@ -102,7 +103,10 @@ def test_the_light_fingerprint_is_that_of_the_loaded_scorer(
         f"word-vectors:{words}",
         f"concat:{small_bert},word-vectors:{words}",
     ):
-        assert fingerprint(name) == load_scorer(spec_of(name), cpu).fingerprint
+        assert (
+            fingerprint(name)
+            == scorer_for(spec_of(name), Settings(device="cpu", threads=1)).fingerprint
+        )
 
 
 def test_order_and_kind_of_a_combination_count() -> None:

@@ -29,7 +29,7 @@ from embedlab.core.printable import first_few
 from embedlab.data.queries import read_run
 from embedlab.data.table_file import PLACE, as_texts, read_rows, refuse_json_numbers, refuse_nested
 from embedlab.data.text_file import read_text
-from embedlab.encoders.encoder import EncoderFacts, RefusedTextsError, Vectors, no_similarities
+from embedlab.encoders.encoder import RefusedTextsError, Vectors, no_similarities
 from embedlab.models.encoder_kind import (
     EncoderKind,
     existing_column,
@@ -59,8 +59,6 @@ _SCORES_FORMAT = (
 
 class FileScores:
     """The similarities of a file; a pair that it does not hold, in either order, has none."""
-
-    facts = EncoderFacts()
 
     def __init__(self, known: pl.DataFrame) -> None:
         # each pair once, by the hashes of its sentences: text is not needed again
