@@ -2,7 +2,6 @@
 pattern, and .npy files.
 """
 
-import math
 import os
 import re
 import sys
@@ -11,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
-from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -113,8 +111,7 @@ def system_errors(path: Path) -> Iterator[None]:
         raise
 
 
-_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
-_KINDS = "biufc"  # booleans, whole, real and complex numbers
+_NUMBERS = "biufc"  # kinds of dtypes: booleans, whole, real and complex numbers
 
 
 def map_array(path: Path) -> NDArray[Any]:
@@ -124,38 +121,23 @@ def map_array(path: Path) -> NDArray[Any]:
     try:
         # numpy reads a damaged header as one of Python 2
         with warnings.catch_warnings(action="ignore"):
-            return np.load(path, mmap_mode="r")  # type: ignore[no-any-return]
-    # raised by numpy for damaged headers
-    except (EOFError, SyntaxError, TokenError, TypeError, OverflowError) as error:
-        raise ValueError(f"{path}: not an array: {error}") from error
+            return npy.open_memmap(path, mode="r")
+    except OSError:
+        raise
+    # numpy evaluates the header as Python, and a damaged one can be any kind of error
+    except Exception as error:
+        raise ValueError("not an array of numbers, or a damaged one") from error
 
 
 def read_npy(path: Path) -> NDArray[Any]:
-    """Return the numbers of the .npy file at PATH; a file that does not hold those that its header
-    states is a ValueError.
+    """Return the numbers of the .npy file at PATH that another program wrote; a file that does not
+    hold those that its header states is a ValueError.
     """
     refuse_foreign(path)
-    with path.open("rb") as file:
-        try:
-            with warnings.catch_warnings(
-                action="ignore"
-            ):  # numpy reads a damaged header as one of Python 2
-                shape, is_fortran, dtype = _HEADERS[npy.read_magic(file)](file)
-        except OSError:
-            raise
-        # numpy evaluates the header as Python, and a damaged one can be any kind of error
-        except Exception as error:
-            raise ValueError("not an array of numbers, or a damaged one") from error
-        if dtype.kind not in _KINDS or dtype.hasobject or any(length < 0 for length in shape):
-            raise ValueError(f"an array of {dtype} of shape {shape}, not of numbers")
-        count = math.prod(shape)
-        stored_bytes = path.stat().st_size - file.seek(0, os.SEEK_CUR)
-        if count * dtype.itemsize > stored_bytes:
-            raise ValueError(
-                f"its header states {count} numbers, and the file holds "
-                f"{stored_bytes // dtype.itemsize}"
-            )
-        return np.fromfile(file, dtype, count).reshape(shape, order="F" if is_fortran else "C")
+    array = map_array(path)
+    if array.dtype.kind not in _NUMBERS:
+        raise ValueError(f"an array of {array.dtype}, not of numbers")
+    return np.array(array)
 
 
 def main() -> int:

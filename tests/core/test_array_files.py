@@ -43,7 +43,7 @@ def test_a_file_that_was_cut_is_refused(length: int, tmp_path: Path) -> None:
     path = tmp_path / "a.npy"
     np.save(path, np.ones((3, 4), np.float32))
     path.write_bytes(path.read_bytes()[:length])
-    with pytest.raises(ValueError, match=r"damaged|its header states"):
+    with pytest.raises(ValueError, match="damaged"):
         read_npy(path)
 
 
@@ -51,12 +51,12 @@ def test_a_header_that_states_more_than_memory_takes_no_memory(tmp_path: Path) -
     header = {"descr": "<f4", "fortran_order": False, "shape": (10**9, 10**9)}
     with (tmp_path / "a.npy").open("wb") as file:
         np.lib.format.write_array_header_1_0(file, header)
-    with pytest.raises(ValueError, match=r"states 1000000000000000000 numbers, .* holds 0"):
+    with pytest.raises(ValueError, match="damaged"):
         read_npy(tmp_path / "a.npy")
 
 
 @pytest.mark.parametrize("array", [np.array([{}], object), np.array(["a"])])
 def test_what_is_not_numbers_is_refused(array: np.ndarray, tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", array)
-    with pytest.raises(ValueError, match="not of numbers"):
+    with pytest.raises(ValueError, match="of numbers"):
         read_npy(tmp_path / "a.npy")
