@@ -125,29 +125,16 @@ def _python_function(command: str) -> Callable[..., Any]:
 
     @with_hint
     def function(*positional: Any, progress: bool = False, **keywords: Any) -> Any:
-        if len(positional) > len(by_position):
-            usage = f"{function.__name__}() takes {', '.join(by_position)} by position"
-            raise TypeError(
-                f"{usage}: name the others, such as {parameters[len(by_position)].name}="
-            )
-        bound = dict(zip(by_position, positional, strict=False))
-        if repeated := bound.keys() & keywords.keys():
-            raise TypeError(f"{min(repeated)} is given twice")
-        values_given = {
-            **bound,
-            **{key: keywords.pop(key) for key in [*keywords] if key in option_of_argument},
-        }
-        session = session_of(function, progress, keywords)
-        if missing_keys := [
-            key
-            for key in option_of_argument
-            if option_of_argument[key].default is MISSING and key not in values_given
-        ]:
-            raise TypeError(f"{function.__name__}() lacks {', '.join(missing_keys)}")
+        try:
+            given = parameters.bind(*positional, progress=progress, **keywords).arguments
+        except TypeError as error:
+            listing = f"help(embedlab.{function.__name__}) lists what it takes"
+            raise TypeError(f"{function.__name__}(): {error}; {listing}") from None
+        session = session_of(function, given.pop("progress"), given.pop("settings", {}))
         with temporary_aliases():
             values = {
                 option_of_argument[key].name: _value(option_of_argument[key], value)
-                for key, value in values_given.items()
+                for key, value in given.items()
             }
             return _answered(work, kind(**values), session)
 
@@ -156,25 +143,26 @@ def _python_function(command: str) -> Callable[..., Any]:
         option_of_argument.values(),
         key=lambda option: (option.default is not MISSING, bool(option.flag.names)),
     )
-    parameter = inspect.Parameter
-    parameters = []
+    kinds, options = inspect.Parameter, []
     for option in arguments:
         has_default = option.default is not MISSING
         is_keyword = option.flag.names and has_default
-        parameters.append(
-            parameter(
+        options.append(
+            inspect.Parameter(
                 option.argument,
-                parameter.KEYWORD_ONLY if is_keyword else parameter.POSITIONAL_OR_KEYWORD,
-                default=option.default if has_default else parameter.empty,
+                kinds.KEYWORD_ONLY if is_keyword else kinds.POSITIONAL_OR_KEYWORD,
+                default=option.default if has_default else kinds.empty,
                 annotation=option.kind,
             )
         )
-    by_position = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
-    parameters += [
-        parameter("progress", parameter.KEYWORD_ONLY, default=False, annotation=bool),
-        parameter("settings", parameter.VAR_KEYWORD, annotation=Any),
-    ]
-    function.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    parameters = inspect.Signature(
+        [
+            *options,
+            inspect.Parameter("progress", kinds.KEYWORD_ONLY, default=False, annotation=bool),
+            inspect.Parameter("settings", kinds.VAR_KEYWORD, annotation=Any),
+        ]
+    )
+    function.__signature__ = parameters  # type: ignore[attr-defined]
     function.__doc__ = "\n".join(
         [
             help_of(work),

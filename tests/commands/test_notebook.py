@@ -175,9 +175,19 @@ def test_what_only_a_call_can_get_wrong_is_refused_with_the_way_out(
     assert hint in str(found.value.hint)
 
 
-def test_a_position_too_many_is_named() -> None:
-    with pytest.raises(TypeError, match=r"takes models by position: .* such as tasks="):
-        embedlab.compare(["dice"], [("a", "b", 1.0)])
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: embedlab.compare(["dice"], [("a", "b", 1.0)]), "too many positional arguments"),
+        (lambda: embedlab.compare(["dice"], models=["dice"]), "multiple values for .*'models'"),
+        (lambda: embedlab.power("dice"), "missing a required argument: 'second'"),
+    ],
+)
+def test_a_call_with_other_arguments_than_its_own_is_refused_as_python_does(
+    call: Callable[[], object], message: str
+) -> None:
+    with pytest.raises(TypeError, match=rf"\(\): {message}; help\(embedlab\."):
+        call()
 
 
 def test_the_script_of_the_documentation_runs(
