@@ -4,7 +4,7 @@ trained now, or taken from those that are finished.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -84,7 +84,12 @@ class ReproductionOptions(SignatureOptions, Trainings):
         return self.from_ != "scores"
 
 
-_OF_CLAIMS = ("--from", "--html")  # by which claims are shown, too
+# what prints something of its own, what may not go with it, and what that is
+_EXCLUSIVE = (
+    ("--claims", "--dry-run --published-only --figure", "the verdicts on a paper's claims"),
+    ("--dry-run", "--published-only --from --html --figure", "the trainings of one table"),
+    ("--published-only", "--from", "what the paper says, and nothing of ours"),
+)
 
 
 def named_rows(options: ReproductionOptions) -> dict[str, str]:
@@ -134,34 +139,24 @@ def check_selection(options: ReproductionOptions) -> None:
     alone, or also a page or a figure.
     """
     paper, table, runs = options.paper, options.table, options.from_ is not None
-    views = {
+    is_typed = {
+        "--claims": options.claims,
         "--dry-run": options.dry_run,
         "--published-only": options.published_only,
         "--from": runs,
         "--html": options.html is not None,
         "--figure": bool(options.figure),
     }
-    is_shown = views["--html"] or views["--figure"]
-    exclusive_options = {  # what prints something of its own, what that is, and what may go with it
-        "--claims": (options.claims, "the verdicts on a paper's claims", _OF_CLAIMS),
-        "--dry-run": (options.dry_run, "the trainings of one table", ("--dry-run",)),
-        "--published-only": (
-            options.published_only,
-            "what the paper says, and nothing of ours",
-            {*views} - {"--from"},
-        ),
-    }
-    for option, (is_typed, printed, compatible_views) in exclusive_options.items():
-        refuse(
-            *(
+    for option, excluded_options, printed in _EXCLUSIVE:
+        for excluded in excluded_options.split():
+            refuse(
                 (
-                    is_typed and is_typed_view and view not in compatible_views,
-                    f"{option} and {view} exclude each other",
+                    is_typed[option] and is_typed[excluded],
+                    f"{option} and {excluded} exclude each other",
                     f"{option} prints {printed}; remove one of the two",
                 )
-                for view, is_typed_view in views.items()
             )
-        )
+    is_shown = is_typed["--html"] or is_typed["--figure"]
     is_named = table is not None or runs or options.claims
     refuse(
         (
@@ -260,50 +255,62 @@ def progress_of(
     from embedlab.experiments.paper_file import ALL_TABLES
     from embedlab.experiments.paper_trainings import expected_recipe, trainings
     from embedlab.experiments.planner import run_identity
-    from embedlab.reports.papers import TableProgress
 
     start = start_of_rows(options, settings)
     progress_by_table: dict[str, TableProgress] = {}
-    all_done: dict[str, bool] = {}  # whether a training is done
-    expected: dict[str, float] = {}
-    untrained_rows, location = set[str](), ""
+    all_seconds: dict[str, float | None] = {}
+    all_absent, at_once, location = set[str](), 1, ""
     for table in (table for table in tables if trainings(table) and is_startable(table, start)):
         rows, table_plan = _plan_rows(table, options, start, settings)
-        entries = entries_of_runs(table_plan.plan) if table_plan.plan is not None else []
-        is_done_by_key = {
-            run_identity(entry.cell.id): entry.state == "done" for entry in entries
-        }  # tables may call one training by different names
-        seconds_left = None
+        seconds_left: dict[str, float | None] = {}
         if table_plan.plan is not None:
+            entries = entries_of_runs(table_plan.plan)
             estimated = estimate(PlannedGrid(plan=table_plan.plan, run_options=options), entries)
-            seconds_left, location = estimated.cost.seconds, estimated.location
-            for cell, seconds in (estimated.seconds or {}).items():
-                expected[run_identity(cell)] = seconds
-        missing_data = tuple(dict.fromkeys(error.message for error in table_plan.absent.values()))
-        untrained_rows |= {
-            expected_recipe(source, options.all_overrides, start).hash
+            location, at_once = estimated.location, estimated.at_once
+            # tables may call one training by different names
+            seconds_left = {
+                run_identity(entry.cell.id): 0.0
+                if entry.state == "done"
+                else (estimated.seconds or {}).get(entry.cell.id)
+                for entry in entries
+            }
+        absent = {
+            f"{expected_recipe(source, options.all_overrides, start).hash}@{seed}"
             for label, source in trainings(rows).values()
             if label in table_plan.absent
+            for seed in seeds_of(rows, options)
         }
-        all_done |= is_done_by_key
-        progress_by_table[table.name] = TableProgress(
-            done=sum(is_done_by_key.values()),
-            cells=len(is_done_by_key) + len(seeds_of(rows, options)) * len(table_plan.absent),
-            seconds=seconds_left if not all(is_done_by_key.values()) else None,
-            missing_data=missing_data,
+        missing_data = dict.fromkeys(error.message for error in table_plan.absent.values())
+        progress_by_table[table.name] = _progress(
+            seconds_left, absent, at_once, missing_data=tuple(missing_data)
         )
-    unfinished_keys = {key for key, is_done in all_done.items() if not is_done}
-    worker_count = int(location.split()[0]) if location[:1].isdigit() else 1
+        all_seconds |= seconds_left
+        all_absent |= absent
     if len(progress_by_table) > 1:
-        progress_by_table[ALL_TABLES] = TableProgress(
-            done=len(all_done) - len(unfinished_keys),
-            cells=len(all_done) + len(untrained_rows) * (options.seeds or tables[0].seeds),
-            seconds=sum(expected[key] for key in unfinished_keys) / worker_count
-            if unfinished_keys and unfinished_keys <= expected.keys()
-            else None,
-            missing_data=(),
-        )
+        progress_by_table[ALL_TABLES] = _progress(all_seconds, all_absent, at_once)
     return progress_by_table, location
+
+
+def _progress(
+    seconds_left: Mapping[str, float | None],
+    absent: Collection[str],
+    at_once: int,
+    missing_data: tuple[str, ...] = (),
+) -> TableProgress:
+    """Return how far trainings are. SECONDS_LEFT are of each: 0 where it is done, None where no
+    such one was measured; ABSENT are those that lack data.
+    """
+    from embedlab.reports.papers import TableProgress
+
+    unfinished = [seconds for seconds in seconds_left.values() if seconds != 0]
+    measured = [seconds for seconds in unfinished if seconds is not None]
+    is_measured = measured and len(measured) == len(unfinished)
+    return TableProgress(
+        done=len(seconds_left) - len(unfinished),
+        cells=len(seconds_left) + len(absent),
+        seconds=max(sum(measured) / at_once, *measured) if is_measured else None,
+        missing_data=missing_data,
+    )
 
 
 def is_startable(table: PaperTable, start: str | None) -> bool:

@@ -119,23 +119,25 @@ def reproduce_tables(
     check_servers(tables, options)
     start = prepare_start(options, session.settings)
     is_all = options.table in {None, ALL_TABLES}
-    remaining = [
-        table for table in tables if table.sources and (not is_all or is_startable(table, start))
-    ]
-    for table in [*remaining]:
+    shows_stored = options.from_ == "runs"  # whatever is missing
+    computable, errors = list[PaperTable](), list[MissingError]()
+    for table in tables:
+        if not table.sources or (is_all and not is_startable(table, start)):
+            continue
         try:
             refuse_uncomputable(table, options, start, session.settings)
         except MissingError as error:
-            shows_stored = options.from_ == "runs"
-            if len(remaining) == 1 and not shows_stored:
-                raise
-            session.report(error)
-            remaining = (
-                remaining if shows_stored else [other for other in remaining if other is not table]
-            )
+            errors.append(error)
+            if not shows_stored:
+                continue
+        computable.append(table)
+    if errors and not computable:
+        raise errors[0]
+    for error in errors:
+        session.report(error)
     return [
         compare_rows(evaluate_table(table, options, start, session, board), session)
-        for table in remaining
+        for table in computable
     ]
 
 
@@ -476,17 +478,12 @@ def _seeds_behind(table: PaperTable, members: Members) -> dict[str, int]:
     """How many seeds are behind each trained row, the most of its columns; a control of two seeds
     is not the paper's.
     """
-    counts = dict.fromkeys(table.sources, 0)
-    seeded = set()
+    counts: dict[str, int] = {}
     for (row, _), row_members in members.items():
-        counts[row] = max(counts[row], len(row_members))
-        if any(member.seed is not None for member in row_members):
-            seeded.add(row)
-    return {
-        row: count
-        for row, count in counts.items()
-        if row in seeded and not table.sources[row].is_control
-    }
+        is_seeded = any(member.seed is not None for member in row_members)
+        if is_seeded and not table.sources[row].is_control:
+            counts[row] = max(counts.get(row, 0), len(row_members))
+    return counts
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -511,19 +508,12 @@ def measure_claims(
     check_servers(tables, options)
     claimed = [limit_to_claims(table) for table in tables if table.claims]
     start = prepare_start(options, session.settings)
-    fitting_tables = [
-        table
+    evaluated = [
+        evaluate_table(table, options, start, session, says_untrained=False)
         for table in claimed
-        if start is None or any(source.encoder is None for source in table.sources.values())
+        if is_startable(table, start)
     ]
-    return settle_paper_claims(
-        tables[0].paper,
-        claimed,
-        [
-            evaluate_table(table, options, start, session, says_untrained=False)
-            for table in fitting_tables
-        ],
-    )
+    return settle_paper_claims(tables[0].paper, claimed, evaluated)
 
 
 def settle_paper_claims(
