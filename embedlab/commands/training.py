@@ -21,6 +21,7 @@ from embedlab.commands.training_plan import (
     missing_on_hub,
     selected_recipe,
     train_arguments,
+    train_words,
 )
 from embedlab.core.cache import trim
 from embedlab.core.disk import as_disk_errors
@@ -36,7 +37,7 @@ from embedlab.core.errors import (
 from embedlab.core.foreign_files import open_own
 from embedlab.core.network import is_reachable
 from embedlab.core.note import kind_of
-from embedlab.core.paths import STARTER_FOLDER
+from embedlab.core.paths import STARTER_FOLDER, data_name
 from embedlab.core.python_processes import python_command
 from embedlab.core.recipe import Recipe
 from embedlab.core.session import ProgressDisplay, Session
@@ -50,7 +51,7 @@ from embedlab.reports.report import Report
 from embedlab.reports.trained import trained_frame
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation
-from embedlab.runs.launch import Detached, run_together, shared_flags, start_run
+from embedlab.runs.launch import Detached, run_together, start_run
 from embedlab.runs.status import Status, collapse_of, run_status
 from embedlab.runs.store import RunFolder
 from embedlab.runs.tidy import drop_checkpoints
@@ -335,27 +336,20 @@ def _local_command(plan: TrainPlan, settings: Settings) -> Hint:
     """Return the command that trains the same on what is inside embedlab or installed, or else what
     to bring.
     """
-    local_settings, options = settings, plan.options
-    if local_settings.data is None:
-        local_settings = replace(local_settings, data=STARTER_FOLDER)
+    folder, options = settings.data or STARTER_FOLDER, plan.options
     if any(missing_encoder(plan.recipe.encoder.model, settings)):
         options = replace(options, encoder="minilm")
-    dev = ("evaluate.dev=none",)
-    for overrides in (options.overrides, (*options.overrides, *dev)):
-        tried_options = replace(options, overrides=overrides)
+    # minilm has no head for words
+    needs_head = any(stage.objective.name == "definition_to_word" for stage in plan.recipe.stages)
+    is_possible = options == plan.options or not needs_head
+    for changes in ((), ("evaluate.dev=none",)) if is_possible else ():
+        tried_options = replace(options, overrides=(*options.overrides, *changes))
+        local_settings = replace(settings, data=folder)
         with suppress(EmbedlabError):
             recipe, *_ = selected_recipe(tried_options, local_settings)
-            has_head = not any(
-                stage.objective.name == "definition_to_word" for stage in recipe.stages
-            )
-            if (has_head or options == plan.options) and not _missing_now(recipe, local_settings):
-                flags, default_flags = shared_flags(local_settings), shared_flags(Settings())
-                arguments = train_arguments(tried_options, local_settings)[: -len(flags)]
-                for key, value, default in zip(
-                    flags[:6:2], flags[1:6:2], default_flags[1:6:2], strict=True
-                ):
-                    arguments += [key, value] if value != default else []
-                return Hint(f"on this machine: embedlab {shlex.join([*arguments, *flags[6:]])}")
+            if not _missing_now(recipe, local_settings):
+                words = [*train_words(tried_options), "--data", data_name(folder)]
+                return Hint(f"on this machine: embedlab {shlex.join(words)}")
     return Hint(
         "give the folder of the corpora with ",
         NamedOption("--data", "DIR"),

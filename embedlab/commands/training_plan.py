@@ -307,27 +307,33 @@ def check_start(
         starting_members(recipe.encoder.model, settings.runs, options.planned_seeds)
 
 
-def train_arguments(options: TrainOptions, settings: Settings) -> list[str]:
-    """Return the words behind `embedlab` that train the same in another process."""
-    from embedlab.runs.launch import shared_flags
-
+def train_words(options: TrainOptions) -> list[str]:
+    """Return the words behind `embedlab` that choose the same training."""
     if options.seeds and options.seeds != tuple(range(1, len(options.seeds) + 1)):
         raise UsageError(
             f"seeds {', '.join(map(str, options.seeds))}: another process takes 1 to N",
             hint="for example seeds 1, 2 and 3",
         )
     values = "overrides epochs lr batch_size max_steps name profile encoder dev seed"
+    return [
+        *("train", options.recipe, *typed_words(options, values)),
+        *(("--seeds", str(len(options.seeds))) if options.seeds else ()),
+        *typed_words(options, "gpus track resume keeps_checkpoints"),
+    ]
+
+
+def train_arguments(options: TrainOptions, settings: Settings) -> list[str]:
+    """Return the words behind `embedlab` that train the same in another process."""
+    from embedlab.runs.launch import shared_flags
+
     switches = {
         "--capture": settings.capture,
         "--gradient-checkpointing": settings.gradient_checkpointing,
         "--quiet": settings.quiet,
     }
     return [
-        *("train", options.recipe, *typed_words(options, values)),
-        *(("--seeds", str(len(options.seeds))) if options.seeds else ()),
-        *typed_words(options, "gpus track"),
+        *train_words(options),
         *(("--format", settings.format) if settings.format != "table" else ()),
-        *typed_words(options, "resume keeps_checkpoints"),
         *(switch for switch, is_on in switches.items() if is_on),
         *shared_flags(settings),
     ]

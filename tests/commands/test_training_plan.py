@@ -142,7 +142,7 @@ def test_another_process_gets_every_option_and_setting() -> None:
     assert words == (
         "train snli-ce --set optim.lr=1e-4 --set data.rows=64 --max-steps 9 --name mine "
         "--encoder tiny --seeds 2 --gpus 2 "
-        "--track tensorboard --format json --resume --keep-checkpoints --quiet "
+        "--track tensorboard --resume --keep-checkpoints --format json --quiet "
         "--runs runs --device auto --precision auto --data tiny --threads 2"
     )
     with pytest.raises(UsageError, match="seeds 1, 7"):
