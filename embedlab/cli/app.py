@@ -2,7 +2,6 @@
 
 import errno
 import os
-import shlex
 import signal
 import sys
 import threading
@@ -11,7 +10,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -20,7 +19,7 @@ from embedlab.cli.help_pages import EXIT_CODES, WHAT, front_page
 from embedlab.commands.terminal import open_door, report, reported_errors, to_stderr
 from embedlab.core.crash_reports import run_guarded
 from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, MissingError, UsageError
-from embedlab.core.interrupts import STOPS, interrupts
+from embedlab.core.interrupts import handle_stops, interrupts
 from embedlab.core.schema import reason_of
 from embedlab.core.settings import ERRORS_TO
 from embedlab.core.version import __version__
@@ -165,19 +164,8 @@ def _stop_signals(received: list[int]) -> Iterator[None]:
             received.append(number)
             interrupt()
 
-        default_handlers = (signal.SIG_DFL, signal.default_int_handler)
-        caught = {
-            number: handler
-            for number in STOPS
-            if (handler := signal.getsignal(number)) in default_handlers
-        }
-        for number in caught:
-            signal.signal(number, stop)
-        try:
+        with handle_stops(stop):
             yield
-        finally:
-            for number, handler in caught.items():
-                signal.signal(number, handler)
 
 
 def _report_stop(received: Sequence[int]) -> None:
@@ -247,7 +235,7 @@ def _usage_error(error: typer.TyperException, arguments: Sequence[str]) -> ExitC
         message = (text[:1].lower() + text[1:]).rstrip(".")
         hint = replacement_for(arguments) or f"`{command} --help` shows what it takes"
         if context is not None and any(map(_is_text_with_dash, arguments)):
-            hint = f"put -- before the texts: {_with_texts_last(context, arguments)}"
+            hint = "put texts last, after -- as a word of its own, and options before it"
         report(UsageError(message, hint=hint))
     return ExitCode.USAGE
 
@@ -255,27 +243,6 @@ def _usage_error(error: typer.TyperException, arguments: Sequence[str]) -> ExitC
 def _is_text_with_dash(argument: str) -> bool:
     """Return whether an ARGUMENT that looks like an option is a text, such as "-5 degrees"."""
     return argument.startswith("-") and (" " in argument.strip() or argument[1:2].isdigit())
-
-
-def _with_texts_last(context: Any, arguments: Sequence[str]) -> str:
-    """Return the command with its options before the other words, which follow --."""
-    command = context.command_path.split()
-    takes_value = {
-        name: not getattr(option, "is_flag", False)
-        for option in context.command.params
-        for name in (*option.opts, *option.secondary_opts)
-        if name.startswith("-")
-    }
-    options, texts, remaining = [], [], [*arguments[len(command) - 1 :]]
-    while remaining:
-        argument = remaining.pop(0)
-        if _is_text_with_dash(argument) or not argument.startswith("-"):
-            texts.append(argument)
-        elif argument != "--":
-            options.append(argument)
-            if takes_value.get(argument) and remaining:
-                options.append(remaining.pop(0))
-    return shlex.join([*command, *options, "--", *texts])
 
 
 _DATA = "--data starter, real pairs inside embedlab, or --data tiny, a generated corpus"
