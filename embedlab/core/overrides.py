@@ -6,7 +6,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import PurePath
 from typing import Any
 
@@ -28,22 +28,15 @@ IN_STAGE = ("data", "objective", "optim")  # sections of a stage
 
 
 @table
-class Declaration:
-    """What `[deviations]` of a recipe says of one key."""
+class DeclaredDeviation:
+    """What `[deviations]` of a recipe says of a key: a difference from the paper, or what the paper
+    leaves open.
+    """
 
     paper: str  # what the paper says, or that it says nothing
     source: str  # where this can be read
     here: str | None = None  # what is done here; absent: the value of the key
-
-
-@dataclass(frozen=True, kw_only=True)
-class DeclaredDeviation:
-    """One declared difference from the paper, with the full keys that it is about."""
-
-    keys: tuple[str, ...]  # "stage.0.optim.clip"
-    paper: str
-    source: str
-    here: str | None
+    keys: tuple[str, ...] = ()  # in full: "stage.0.optim.clip"
 
 
 def declared_deviations(values: Mapping[str, Any], *, where: str) -> tuple[DeclaredDeviation, ...]:
@@ -64,9 +57,9 @@ def declared_deviations(values: Mapping[str, Any], *, where: str) -> tuple[Decla
                 f"{where}: {full_name!r} is {quote(declared_values)}: not a table",
                 hint='give { paper = "…", source = "…" }',
             )
-        declaration = build(Declaration, declared_values, where=where, prefix=full_name)
+        deviation = build(DeclaredDeviation, declared_values, where=where, prefix=full_name)
         keys = full_keys(key, count, f"{where}: {full_name!r}")
-        deviations.append(DeclaredDeviation(keys=keys, **vars(declaration)))
+        deviations.append(replace(deviation, keys=keys))
     return tuple(deviations)
 
 
@@ -125,7 +118,7 @@ def full_keys(key: str, stages: int, where: str) -> tuple[str, ...]:
         return (key,)
     if stages != 1:
         raise UsageError(
-            f"{where}: the recipe has {stages} stages",
+            f"{where}: the recipe has {stages or 'no'} stages",
             hint=f"name one, stage.0.{key}, or all of them, stages.{key}",
         )
     return (f"stage.0.{key}",)
@@ -222,14 +215,19 @@ def set_value(values: TomlTable, override: str) -> None:
         refuse_flaws(value, where="--set", prefix=key)
         choose = _choose_task if key == TASK else _choose_profile
         return choose(values, str(value))
-    if key.startswith("stages."):
-        for full_key in full_keys(key, stage_count(values), ""):
-            set_value(values, f"{full_key}={text}")
-        return None
     if key.endswith(".max_steps"):
         hint = Hint("it is of the whole training: ", RecipeValue("max_steps", "N"))
         raise UsageError(f"unknown key {quote(key)}", hint=hint)
-    *path, leaf = _steps(values, key)
+    if (depth := len(key.split("."))) > DEEPEST:
+        raise UsageError(f"{_short(key)}: a key of {depth} parts", hint=_EXAMPLE)
+    for full_key in full_keys(key, stage_count(values), _short(key)):
+        _put(values, full_key, _parse_value(key, text))
+    return None
+
+
+def _put(values: TomlTable, key: str, value: Any) -> None:
+    """Put a VALUE into a recipe's table under a full KEY."""
+    *path, leaf = key.split(".")
     target: Any = values
     for position, step in enumerate(path):
         if isinstance(target, list):
@@ -242,16 +240,12 @@ def set_value(values: TomlTable, override: str) -> None:
         elif isinstance(target, dict):
             target = target.setdefault(step, {})
         else:
-            raise UsageError(
-                f"{_short(key)}: {dotted(tuple(path[:position]))!r} is not a table", hint=CORRECT
-            )
+            path = path[:position]
+            break
     if not isinstance(target, dict):
         raise UsageError(f"{_short(key)}: {dotted(tuple(path))!r} is not a table", hint=CORRECT)
-    value = _parse_value(key, text)
-    target[leaf] = (
-        [value] if isinstance(value, str) and path[-1:] == ["data"] and leaf in LISTS else value
-    )
-    return None
+    is_list = isinstance(value, str) and path[-1:] == ["data"] and leaf in LISTS
+    target[leaf] = [value] if is_list else value
 
 
 def _short(key: str) -> str:
@@ -259,22 +253,6 @@ def _short(key: str) -> str:
     anything.
     """
     return quote(key)[1:-1]
-
-
-def _steps(values: TomlTable, key: str) -> list[str]:
-    """Return the names of the tables that lead to KEY; a single stage may be omitted."""
-    steps = key.split(".")
-    if len(steps) > DEEPEST:
-        raise UsageError(f"{_short(key)}: a key of {len(steps)} parts", hint=_EXAMPLE)
-    if steps[0] not in IN_STAGE:
-        return steps
-    if (count := stage_count(values)) != 1:
-        short_key, number = _short(key), "several stages" if count else "no stage"
-        raise UsageError(
-            f"{short_key}: the recipe has {number}",
-            hint=f"name one, stage.0.{short_key}, or all of them, stages.{short_key}",
-        )
-    return ["stage", "0", *steps]
 
 
 def _choose_task(values: TomlTable, name: str) -> None:

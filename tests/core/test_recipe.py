@@ -56,7 +56,7 @@ def test_stages_sets_a_key_of_every_stage() -> None:
         "sbert-defsent-multi", ["stages.optim.lr=3e-5", "stages.data.rows=7", "stage.1.optim.lr=1"]
     )
     assert [(stage.optim.lr, stage.data.rows) for stage in recipe.stages] == [(3e-5, 7), (1, 7)]
-    with pytest.raises(UsageError, match="several stages") as error:
+    with pytest.raises(UsageError, match="the recipe has 2 stages") as error:
         load_recipe("sbert-defsent-multi", ["optim.lr=3e-5"])
     assert "stages.optim.lr" in error.value.hint
 
