@@ -181,20 +181,10 @@ def load_settings(
                     value = data_folder(value)
                 if key == "cache":
                     value = cache_folder(value)
-                if isinstance(value, PluginSettings):
-                    base = folder if source == "environment" else Path(source).parent
-                    earlier_origin, files_here = (
-                        origins[key],
-                        _absolute(map(str, value.files), base),
-                    )
-                    value = PluginSettings(
-                        files=(*dict.fromkeys([*earlier_origin.value.files, *files_here]),)
-                    )
-                    label = (
-                        label
-                        if earlier_origin.source == "default"
-                        else f"{earlier_origin.source}, {label}"
-                    )
+                if key == "plugins":
+                    value = PluginSettings(files=tuple(named_plugins(environment)))
+                    earlier_source = origins[key].source
+                    label = label if earlier_source == "default" else f"{earlier_source}, {label}"
                 origins[key] = SettingOrigin(key=key, value=value, source=label)
     settings = replace(defaults, **{key: origin.value for key, origin in origins.items()})
     files = replace(origins["plugins"], key="plugins.files", value=str(settings.plugins) or None)
@@ -228,7 +218,7 @@ def _refuse(file: Path, values: Any, keys: Collection[str]) -> None:
         )
 
 
-def named_plugins() -> list[Path]:
+def named_plugins(environment: Mapping[str, str] = os.environ) -> list[Path]:
     """Return the plug-in files that the user's own settings and the environment name, without
     checking any other setting.
 
@@ -240,7 +230,7 @@ def named_plugins() -> list[Path]:
     files = plugins.get("files") if isinstance(plugins, dict) else None
     is_file_list = isinstance(files, list) and all(isinstance(file, str) for file in files)
     user_files = _absolute(files if files and is_file_list else (), user_file.parent)
-    environment_files = _absolute(_file_list(os.environ.get(PLUGINS, "")), Path())
+    environment_files = _absolute(_file_list(environment.get(PLUGINS, "")), Path())
     return list(dict.fromkeys([*user_files, *environment_files]))
 
 
@@ -354,19 +344,10 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
         elif variable in setting_of_variable:
             values[key] = getattr(build(Settings, {key: text}, where=variable, is_text=True), key)
         else:
+            guess = nearest_name(key, setting_of_variable.values())
+            advice = f"did you mean EMBEDLAB_{guess.upper()}? otherwise " if guess else ""
             raise UsageError(
                 f"{variable} is not a setting",
-                hint=f"{_guess(variable)}unset it; `embedlab config` lists all settings",
+                hint=f"{advice}unset it; `embedlab config` lists all settings",
             )
     return values
-
-
-def _guess(variable: str) -> str:
-    """Return a suggestion for VARIABLE, preferring a setting that it begins with; empty if none is
-    close.
-    """
-    key = variable.removeprefix("EMBEDLAB_").lower()
-    setting_names = [field.name for field in fields(Settings)]
-    prefixes = [name for name in setting_names if key.startswith(name)]
-    guess = max(prefixes, key=len) if prefixes else nearest_name(key, setting_names)
-    return f"did you mean EMBEDLAB_{guess.upper()}? otherwise " if guess else ""
