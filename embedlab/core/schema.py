@@ -86,7 +86,6 @@ CORRECT = (
     "correct it; `embedlab recipes NAME` shows a whole recipe, `embedlab config` lists all settings"
 )
 LARGEST_FILE = 4 * 2**20  # bytes of a TOML file: the largest of our own has 60 thousand
-LONGEST_CACHED = 100_000  # characters of a TOML file
 # in one line: the standard library's parser needs quadratic time for a key of many parts
 MOST_DOTS = 2000
 
@@ -130,12 +129,10 @@ def read_toml(path: Path) -> TomlTable:
 
 def parse_toml(text: str) -> TomlTable:
     """Return the table in TEXT, which the caller may change; any fault is a TOMLDecodeError."""
-    if len(text) > LONGEST_CACHED:
-        return _parse.__wrapped__(text)
     try:
         values: TomlTable = _copy_tables(_parse(text))
-    except RecursionError:  # of the copy: the caller refuses what is nested that deep
-        return _parse.__wrapped__(text)
+    except RecursionError as error:
+        raise tomllib.TOMLDecodeError("nested too deep") from error
     return values
 
 

@@ -70,7 +70,7 @@ class Stored:
         (f"wheel_count = {'9' * 5000}", "an integer of too many digits", ""),
         (f"wheel_count = 0x{'f' * 5000}", "an integer of 20000 bits", ""),
         (f"x = {'[' * 5000}{']' * 5000}", "nested too deep", ""),
-        (f"x{'.a' * 1000} = 1", f"nested more than {DEEPEST} deep", ""),
+        (f"x{'.a' * 1000} = 1", "nested too deep", ""),
         (f"x{'.a' * 100_000} = 1", "dots", ""),
         (f'wheel_count = "{"a" * 100_000}"\n[engine]\npower = 1', "'wheel_count' is 'aaaa", ""),
     ],
