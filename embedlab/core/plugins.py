@@ -14,9 +14,9 @@ has the same names inside the package as outside; without a declaration it is ca
 """
 
 import hashlib
-import json
 import re
 import sys
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -31,6 +31,7 @@ from embedlab.core.errors import EmbedlabError, MissingError, NotLoadedError
 from embedlab.core.foreign_files import MIB, read_foreign
 from embedlab.core.nearest import nearest_hint, unknown_name_error
 from embedlab.core.paths import CORPORA_FOLDER, PACKAGE, file_hash
+from embedlab.core.schema import quote
 from embedlab.core.settings import named_plugins
 
 if TYPE_CHECKING:
@@ -56,10 +57,8 @@ class PluginFile:
         try:
             return read_foreign(self.path, limit=LARGEST_FILE)
         except OSError as error:
-            raise MissingError(
-                f"cannot read the plug-in file {str(self.path)!r}: {error.strerror}",
-                hint="correct the path where you name it",
-            ) from error
+            hint = "correct the path where you name it"
+            raise _file_error(self.path, f" cannot be read: {error.strerror}", hint) from error
 
     @property
     def declared(self) -> Declared:
@@ -91,17 +90,19 @@ class PluginFile:
             del sys.modules[name]
             if isinstance(error, EmbedlabError):
                 raise
-            raise MissingError(
-                f"the plug-in file {str(self.path)!r} fails{_place(error, self.path)}: "
-                f"{error_line(error)}",
-                hint="correct it, or do not name it as a plug-in",
-            ) from error
+            problem = f" fails{_place(error, self.path)}: {error_line(error)}"
+            hint = "correct it, or do not name it as a plug-in"
+            raise _file_error(self.path, problem, hint) from error
         return module
 
 
 def plugin_files() -> tuple[PluginFile, ...]:
     """Return the files that the user names, those of the user's own settings first."""
     return tuple(PluginFile(path=path) for path in named_plugins())
+
+
+def _file_error(path: Path, problem: str, hint: str = "correct it") -> MissingError:
+    return MissingError(f"the plug-in file {str(path)!r}{problem}", hint=hint)
 
 
 def content_hash(content: bytes) -> str:
@@ -125,10 +126,7 @@ def _declared(content: bytes, path: Path) -> Declared:
         tree = ast.parse(content, str(path))
     except (SyntaxError, ValueError, RecursionError) as error:
         line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
-        raise MissingError(
-            f"the plug-in file {str(path)!r} is not Python{line}: {error_line(error)}",
-            hint="correct it",
-        ) from error
+        raise _file_error(path, f" is not Python{line}: {error_line(error)}") from error
     assigned = []
     for node in tree.body:
         if isinstance(node, ast.Assign | ast.AnnAssign) and node.value:
@@ -136,24 +134,15 @@ def _declared(content: bytes, path: Path) -> Declared:
             assigned += [node.value] * (DECLARATION in map(ast.unparse, targets))
     if len(assigned) != 1:
         count = "no" if not assigned else "more than one"
-        raise MissingError(
-            f"the plug-in file {str(path)!r} has {count} {DECLARATION} at its top level",
-            hint=_EXAMPLE,
-        )
+        raise _file_error(path, f" has {count} {DECLARATION} at its top level", _EXAMPLE)
     try:
         values = ast.literal_eval(assigned[0])
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError) as error:
-        raise MissingError(
-            f"the plug-in file {str(path)!r}: {DECLARATION} is not a literal, so that it "
-            f"cannot be read without running the file",
-            hint=_EXAMPLE,
-        ) from error
+        problem = f": {DECLARATION} is not a literal, which can be read without running the file"
+        raise _file_error(path, problem, _EXAMPLE) from error
     if not _is_declaration(values):
-        raise MissingError(
-            f"the plug-in file {str(path)!r}: {DECLARATION} = "
-            f"{json.dumps(values, default=repr)[:80]} is not kind → name → attribute",
-            hint=_EXAMPLE,
-        )
+        problem = f": {DECLARATION} = {quote(values)} is not kind → name → attribute"
+        raise _file_error(path, problem, _EXAMPLE)
     return dict(values)
 
 
@@ -170,12 +159,9 @@ def _place(error: BaseException, path: Path) -> str:
     """Return the last line of the file that an error passed through."""
     if isinstance(error, SyntaxError) and error.lineno:
         return f" at line {error.lineno}"
-    line, trace = 0, error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == str(path):
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return f" at line {line}" * bool(line)
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == str(path)]
+    return f" at line {lines[-1]}" if lines else ""
 
 
 def package_entries(group: str, path: tuple[str, ...]) -> "list[EntryPoint]":
@@ -430,12 +416,9 @@ def file_faults() -> Iterator[tuple[PluginFile, EmbedlabError]]:
             yield file, error
         else:
             if unknown_kind is not None:
-                message = (
-                    f"the plug-in file {str(file.path)!r} adds {unknown_kind!r}, which is "
-                    "not a kind"
-                )
                 hint = nearest_hint(unknown_kind, KINDS, f"kinds: {', '.join(KINDS)}")
-                yield file, MissingError(message, hint=hint)
+                problem = f" adds {unknown_kind!r}, which is not a kind"
+                yield file, _file_error(file.path, problem, hint)
 
 
 def plugin_versions() -> dict[str, str]:
