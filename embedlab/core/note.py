@@ -28,6 +28,8 @@ NoteKind = Literal[
 ]
 _WEIGHTS: Mapping[str, int] = {kind: weight for weight, kind in enumerate(get_args(NoteKind))}
 _LIMITS = range(_WEIGHTS["generated"], _WEIGHTS["shared sentences"])
+# what `overlap_line` explains in one line, at the weight of the first that is there
+_SHARED: tuple[NoteKind, ...] = ("shared pairs", "shared sentences", "few shared sentences")
 SHOWN = 5  # lines of notes below a table, besides that of its signs
 
 # What a reader can do about a limit.
@@ -117,33 +119,27 @@ def shown_notes(
     Phrases of one kind about the same models are one line. MORE says where the others are. TITLES
     are the names of the table's models there; a phrase about all of them has no name in front.
     """
-    models: dict[tuple[NoteKind, str], list[str]] = {}  # of each phrase
-    for note in notes:
-        concerned = note.models if isinstance(note, Note) else ()
-        for phrase in note.short_texts if isinstance(note, Note) else (note,):
-            models.setdefault((kind_of(note), one_line(phrase)), []).extend(concerned)
-    phrases: dict[tuple[NoteKind, tuple[str, ...]], list[str]] = {}
-    for (kind, phrase), names in models.items():
-        key = tuple(dict.fromkeys(names))
+    all_notes = [
+        note if isinstance(note, Note) else Note(note, short_texts=[note]) for note in notes
+    ]
+    models_of_phrase: dict[tuple[NoteKind, str], dict[str, None]] = {}
+    for note in all_notes:
+        for phrase in note.short_texts:
+            models = models_of_phrase.setdefault((note.kind, one_line(phrase)), {})
+            models |= dict.fromkeys(note.models)
+    phrases: dict[tuple[NoteKind, object], list[str]] = {}  # by what they are about
+    for (kind, phrase), models in models_of_phrase.items():
         # a phrase about the whole table is a line of its own
-        phrases.setdefault((kind, key or (phrase,)), []).append(phrase)
-    lines = []
-    for (kind, models_named), texts in phrases.items():
-        is_about_all = {*models_named} == {*titles} or models_named == tuple(texts)
-        subject = (
-            ""
-            if is_about_all
-            else f"{', '.join(titles.get(name, name) for name in models_named)}: "
-        )
+        phrases.setdefault((kind, tuple(models) or phrase), []).append(phrase)
+    lines: list[tuple[NoteKind, str]] = []
+    for (kind, about), texts in phrases.items():
+        subject = ""
+        if isinstance(about, tuple) and {*about} != {*titles}:
+            subject = f"{', '.join(titles.get(name, name) for name in about)}: "
         lines.append((kind, subject + "; ".join(texts)))
-    kinds = {kind_of(note) for note in notes}
-    shared_kinds = [kind for kind in get_args(NoteKind) if "shared" in kind and kind in kinds]
-    if shared_kinds:
-        pairs, sentences, few = (
-            f"{amount}shared {concerned}" in shared_kinds
-            for amount, concerned in (("", "pairs"), ("", "sentences"), ("few ", "sentences"))
-        )
-        lines.append((shared_kinds[0], overlap_line(pairs, sentences, few)))
+    is_shared = [any(note.kind == kind for note in all_notes) for kind in _SHARED]
+    if any(is_shared):
+        lines.append((_SHARED[is_shared.index(True)], overlap_line(*is_shared)))
     lines.sort(key=lambda line: _WEIGHTS[line[0]])
     sign_lines = [text for kind, text in lines if kind == "sign"]
     other_lines = []
@@ -151,7 +147,7 @@ def shown_notes(
         limit = "! " if _WEIGHTS[kind] in _LIMITS else ""
         advice = f" ({_ADVICE[kind]})" if kind in _ADVICE else ""  # what to do about it
         other_lines.append(one_line(f"{limit}{text}{advice}"))
-    hidden = sum(isinstance(note, Note) and not note.short_texts for note in notes)
+    hidden = sum(not note.short_texts for note in all_notes)
     hidden += len(lines) - len(sign_lines) - len(other_lines)
     more_line = [more.format(count=hidden, notes="note" if hidden == 1 else "notes")]
     return [*sign_lines, *other_lines, *(more_line if hidden else [])]
