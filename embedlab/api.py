@@ -14,15 +14,16 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from importlib import import_module
 from inspect import signature
 from itertools import chain
-from numbers import Integral, Real
+from numbers import Integral
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, get_args
 
 import numpy as np
 import polars as pl
 import xxhash
 from numpy.typing import NDArray
+from pydantic import ValidationError
 from tqdm.auto import tqdm
 
 from embedlab.commands.command import answer, help_of
@@ -31,7 +32,7 @@ from embedlab.core.errors import EmbedlabError, UsageError, with_hint
 from embedlab.core.nearest import unknown_name_error
 from embedlab.core.overrides import overrides_of
 from embedlab.core.printable import one_line
-from embedlab.core.schema import quote
+from embedlab.core.schema import adapter, quote, reason_of
 from embedlab.core.session import ProgressDisplay, successive
 from embedlab.core.settings import Settings, load_settings
 from embedlab.data.file_name import ROWS_IN_MEMORY
@@ -212,27 +213,25 @@ def _value(option: Option, given: Any) -> Any:
         return None
     if flag.completes == "models":
         return model_name(given)
-    kinds = (option.kind, *get_args(option.kind))
-    if Path in kinds:
+    if Path in (option.kind, *get_args(option.kind)):
         is_path = isinstance(given, str | PathLike) and "\0" not in str(given)
         if not is_path and name != "file":
             raise UsageError(f"{name} is {quote(given)}", hint="give a path")
         return Path(given if is_path else _written(given, name))
-    plain = [_PLAIN[kind] for kind in kinds if kind in _PLAIN]
-    if plain and not any(isinstance(given, accepted) for accepted, _ in plain):
-        called = " or ".join(called for _, called in plain)
-        raise UsageError(f"{name} is {quote(given)}", hint=f"give {called}")
     given = os.fspath(given) if isinstance(given, PathLike) else given
-    choices = [value for kind in kinds if get_origin(kind) is Literal for value in get_args(kind)]
-    if choices and not (isinstance(given, str) and given in choices):
-        raise unknown_name_error(name, one_line(str(given)), choices)
+    given = given.item() if isinstance(given, np.generic) else given
+    try:
+        value = adapter(option.kind).validate_python(given, strict=True)
+    except ValidationError as error:
+        reason = reason_of(error.errors(include_url=False)[0])
+        raise UsageError(f"{name} is {quote(given)}", hint=reason) from error
     for bound, is_beyond, alternative in (
         (flag.min, operator.lt, "more"),
         (flag.max, operator.gt, "less"),
     ):
-        if bound is not None and is_beyond(given, bound):
-            raise UsageError(f"option {name} is {given}", hint=f"give {bound} or {alternative}")
-    return given
+        if bound is not None and is_beyond(value, bound):
+            raise UsageError(f"option {name} is {value}", hint=f"give {bound} or {alternative}")
+    return value
 
 
 def _several_values(option: Option, given: Any) -> tuple[Any, ...]:
@@ -243,13 +242,6 @@ def _several_values(option: Option, given: Any) -> tuple[Any, ...]:
         return given_seeds(given)
     return tuple(name_tasks(given))
 
-
-_PLAIN: Mapping[Any, tuple[Any, str]] = {
-    bool: (bool | np.bool_, "True or False"),
-    str: (str | PathLike, "a text"),
-    int: (Integral, "a whole number"),
-    float: (Real, "a number"),
-}
 
 FUNCTIONS = {
     "evaluate": "evaluate.evaluate",

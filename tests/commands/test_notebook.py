@@ -162,9 +162,13 @@ def test_a_training_that_cannot_be_is_one_error_with_a_hint(
             "for example",
         ),  # type: ignore[list-item]
         (lambda: embedlab.train("snli-ce", seeds=1.5), "seed 1.5 is not a", "for example"),
-        (lambda: embedlab.compare(["dice"], where=3), "where is 3", "give a text"),
-        (lambda: embedlab.compare(["dice"], letters="yes"), "letters is 'yes'", "True or False"),
-        (lambda: embedlab.nearest("a", ["dice"], top=1.5), "top is 1.5", "a whole number"),
+        (lambda: embedlab.compare(["dice"], where=3), "where is 3", "must be a text"),
+        (
+            lambda: embedlab.compare(["dice"], letters="yes"),
+            "letters is 'yes'",
+            "must be true or false",
+        ),
+        (lambda: embedlab.nearest("a", ["dice"], top=1.5), "top is 1.5", "must be an integer"),
     ],
 )
 def test_what_only_a_call_can_get_wrong_is_refused_with_the_way_out(
