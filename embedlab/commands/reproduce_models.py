@@ -233,20 +233,18 @@ def absent_rows(
     MEMBERS are all that could be behind them; FAILURES the reasons of trainings that failed, by
     row.
     """
-    present_members = evaluated.present_members(members)
     untrained = []
     reasons: dict[str, list[str]] = {}
     for row, source in table.sources.items():
-        row_cells = [(row, column) for column in ("", *table.columns)]
-        absence_reasons = {
-            member.name: evaluated.absence_reasons[member.name]
-            for cell in row_cells
-            for member in members.get(cell, ())
-            if member.name in evaluated.absence_reasons
+        names = {
+            member.name: None
+            for column in ("", *table.columns)
+            for member in members.get((row, column), ())
         }
-        has_member = any(present_members.get(cell) for cell in row_cells)
+        absent = [name for name in names if name in evaluated.absence_reasons]
+        has_member = len(absent) < len(names)
         all_reasons = [
-            *absence_reasons.values(),
+            *(evaluated.absence_reasons[name] for name in absent),
             *(failures[name] for name in (row, *source.of) if name in failures),
         ]
         if (source.lacks or source.given or source.best_of) and has_member:
@@ -255,7 +253,7 @@ def absent_rows(
             yield f"{row}: {source.lacks}"
         elif all_reasons:
             reasons.setdefault(all_reasons[0], []).append(
-                f"{row} ({', '.join(absence_reasons)})" if has_member and absence_reasons else row
+                f"{row} ({', '.join(absent)})" if has_member and absent else row
             )
         elif source.given is not None:
             yield f"{row}: needs a file of yours, --row '{row}={source.given}'"
@@ -304,17 +302,15 @@ def _evaluation_file(name: str, task: str, session: Session, reported: set[str] 
     REPORTED are errors that were shown before; None where nothing is evaluated here.
     """
     (spec,) = resolve(name, session.settings.runs).members
-    folder = ScorePlace.of(spec, session.settings).evaluations
-    path = folder / f"{task}.json"
-    source = Source.from_settings(session.settings)
     score_place = ScorePlace.of(spec, session.settings)
-    is_stale = task == DEFAULT_TASK and (
-        stored_evaluation(
-            score_place, task, find_task(task).texts(source, Selection()), session.settings
-        )
-        is None
-    )
-    if reported is not None and (is_stale or not path.is_file()):
+    path = score_place.evaluations / f"{task}.json"
+    if reported is None:
+        return path
+    is_stored = path.is_file()
+    if is_stored and task == DEFAULT_TASK:
+        texts = find_task(task).texts(Source.from_settings(session.settings), Selection())
+        is_stored = stored_evaluation(score_place, task, texts, session.settings) is not None
+    if not is_stored:
         with session.progresses() as progress:
             result = evaluate_on(
                 task, spec, session.settings, lambda step: progress(f"{name}: {step}")
@@ -323,7 +319,7 @@ def _evaluation_file(name: str, task: str, session: Session, reported: set[str] 
             if error.message not in reported:
                 session.report(error)
             reported.add(error.message)
-        result.save(folder)
+        result.save(score_place.evaluations)
     return path
 
 

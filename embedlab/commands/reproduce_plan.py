@@ -21,9 +21,10 @@ from embedlab.core.settings import Settings
 
 if TYPE_CHECKING:
     from embedlab.commands.grid_run import Board
+    from embedlab.core.schema import TomlTable
     from embedlab.experiments.cells import CellEntry
     from embedlab.experiments.deviations import RowRecipes
-    from embedlab.experiments.matching_runs import RowModels
+    from embedlab.experiments.matching_runs import CellKey, Member
     from embedlab.experiments.paper_table import PaperTable, RowSource
     from embedlab.experiments.paper_trainings import TablePlan
     from embedlab.reports.papers import TableProgress
@@ -412,20 +413,48 @@ Recipes = Mapping[str, "RowRecipes"]  # by row
 class TrainedRows:
     """The runs behind the trained rows of a table."""
 
-    models: RowModels
+    members: Mapping[CellKey, Sequence[Member]]
     recipes: Recipes
-    failures: Mapping[str, str] = field(
+    absence_reasons: Mapping[str, str] = field(
         default_factory=dict
-    )  # why a training failed, by the label of its row
-    missing_data: Mapping[str, str] = field(default_factory=dict)  # what data is missing, likewise
+    )  # why there is no run, by the label of its row: what data is missing, or how it failed
     difference_notes: tuple[
         str, ...
     ] = ()  # the note on runs that differ from each other in more than the table's rows do
+    has_failed: bool = False  # whether a training failed
 
-    @property
-    def has_failed(self) -> bool:
-        """Whether a training failed."""
-        return bool(self.failures)
+
+def _trained_rows(
+    table: PaperTable,
+    options: ReproductionOptions,
+    start: str | None,
+    runs: Path,
+    run_of: Mapping[str, str],
+    run_recipes: Mapping[str, TomlTable],
+    seeds: Collection[int] | None,
+) -> TrainedRows:
+    """Return the rows whose trainings have these runs and recipes, by `training_key`."""
+    from embedlab.experiments.deviations import RowRecipes
+    from embedlab.experiments.matching_runs import RowModels
+    from embedlab.experiments.paper_trainings import expected_recipe, trainings
+
+    encoders = [
+        *(recipe["encoder"]["model"] for recipe in run_recipes.values()),
+        *(expected_recipe(source).encoder.model for _, source in trainings(table).values()),
+    ]
+    models = RowModels(
+        table=table,
+        runs=runs,
+        run_of=run_of,
+        encoder=start or next(iter(encoders), ""),
+        seeds=seeds,
+    )
+    recipes = {
+        label: RowRecipes.of(source, run_recipes[key], options.profile_override)
+        for key, (label, source) in trainings(table).items()
+        if key in run_recipes
+    }
+    return TrainedRows(members=models.all_members(), recipes=recipes)
 
 
 def train_rows(
@@ -437,10 +466,7 @@ def train_rows(
 ) -> TrainedRows:
     """Run the trainings of TABLE that are not done."""
     from embedlab.commands.grid_run import run_grid
-    from embedlab.experiments.deviations import RowRecipes
-    from embedlab.experiments.matching_runs import RowModels
     from embedlab.experiments.paper_file import ALL_TABLES
-    from embedlab.experiments.paper_trainings import trainings
 
     settings = session.settings
     table_plan = plan_table(table, options, start, settings, leaves_out=options.table == ALL_TABLES)
@@ -449,28 +475,18 @@ def train_rows(
         if table_plan.plan is not None
         else ()
     )
-    recipes = {
-        label: RowRecipes.of(source, table_plan.variants[key].recipe, options.profile_override)
-        for key, (label, source) in trainings(table).items()
-        if key in table_plan.variants
-    }
-    encoder_name = start or next(
-        (recipe.run_recipe["encoder"]["model"] for recipe in recipes.values()), ""
+    rows = _trained_rows(
+        table,
+        options,
+        start,
+        settings.runs,
+        {key: variant.run for key, variant in table_plan.variants.items()},
+        {key: variant.recipe for key, variant in table_plan.variants.items()},
+        seeds_of(table, options),
     )
-    run_of = {key: variant.run for key, variant in table_plan.variants.items()}
-    models = RowModels(
-        table=table,
-        runs=settings.runs,
-        run_of=run_of,
-        encoder=encoder_name,
-        seeds=seeds_of(table, options),
-    )
-    return TrainedRows(
-        models=models,
-        recipes=recipes,
-        failures=_failures(table, table_plan, entries),
-        missing_data={label: error.message for label, error in table_plan.absent.items()},
-    )
+    failures = _failures(table, table_plan, entries)
+    missing_data = {label: error.message for label, error in table_plan.absent.items()}
+    return replace(rows, absence_reasons=missing_data | failures, has_failed=bool(failures))
 
 
 def _failures(
@@ -499,34 +515,25 @@ def find_trained_rows(
 ) -> TrainedRows:
     """Take the finished runs in RUNS that fit the rows best."""
     from embedlab.core.recipe import recipe_to_table
-    from embedlab.experiments.deviations import RowRecipes
-    from embedlab.experiments.matching_runs import RowModels, differing_settings, find_runs_of
-    from embedlab.experiments.paper_trainings import expected_recipe, trainings
+    from embedlab.experiments.matching_runs import differing_settings, find_runs_of
     from embedlab.models.catalog import finished_seeds
     from embedlab.runs.store import RunFolder
 
     run_of = find_runs_of(table, runs, options.all_overrides, start)
-    recipes = {}
-    for key, (label, source) in trainings(table).items():
-        if (name := run_of.get(key)) is not None:
-            seed = next(iter(finished_seeds(runs, name)))
-            run_recipe = recipe_to_table(RunFolder.of(runs, name, seed).recipe())
-            recipes[label] = RowRecipes.of(source, run_recipe, options.profile_override)
-    printed = (expected_recipe(source).encoder.model for _, source in trainings(table).values())
-    encoder_name = start or next(
-        (recipe.run_recipe["encoder"]["model"] for recipe in recipes.values()), next(printed, "")
-    )
+    run_recipes = {
+        key: recipe_to_table(
+            RunFolder.of(runs, name, next(iter(finished_seeds(runs, name)))).recipe()
+        )
+        for key, name in run_of.items()
+    }
     seeds = range(1, options.seeds + 1) if options.seeds is not None else None
-    models = RowModels(table=table, runs=runs, run_of=run_of, encoder=encoder_name, seeds=seeds)
-    settings_apart = tuple(
+    rows = _trained_rows(table, options, start, runs, run_of, run_recipes, seeds)
+    settings_apart = "; ".join(
         f"{key} ({', '.join(values).replace('null', 'not set')})"
         for key, values in differing_settings(table, runs, run_of).items()
     )
     note = (
-        f"the runs behind the rows differ from each other in {'; '.join(settings_apart)}: "
-        "their order "
-        f"says nothing about that of the rows",
+        f"the runs behind the rows differ from each other in {settings_apart}: their order says "
+        "nothing about that of the rows"
     )
-    return TrainedRows(
-        models=models, recipes=recipes, difference_notes=note if settings_apart else ()
-    )
+    return replace(rows, difference_notes=(note,)) if settings_apart else rows

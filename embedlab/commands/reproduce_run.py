@@ -289,11 +289,16 @@ def evaluate_table(
         trained = train_rows(table, options, start, session, board)
     else:
         trained = find_trained_rows(table, options, start, session.settings.runs)
-    everything = with_named_rows(trained.models.all_members(), options, session)
+    everything = with_named_rows(trained.members, options, session)
     evaluated = evaluate_models(table, everything, options, session)
-    untrained = {**trained.missing_data, **trained.failures}, options, session.settings
     absence_notes = absent_rows(
-        table, everything, evaluated, *untrained, says_untrained=says_untrained
+        table,
+        everything,
+        evaluated,
+        trained.absence_reasons,
+        options,
+        session.settings,
+        says_untrained=says_untrained,
     )
     notes = [*trained.difference_notes, *absence_notes, *evaluated.missing_notes, *selection_notes]
     members = evaluated.present_members(everything)
