@@ -18,7 +18,6 @@ from embedlab.reports.tables import Column, Table, TableCell, Value, columns_of,
 
 if TYPE_CHECKING:
     import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
     from embedlab.analysis.reading_effect import ReadingEffect
@@ -187,69 +186,64 @@ def _rows(
     from embedlab.outcomes.property import property_named
 
     topics = item_topics(outcomes)
-    dice, length = (property_named(name).values(outcomes) for name in ("dice", "length"))
+    dice, length = (
+        property_named(name).values(outcomes).cast(pl.Float64).to_numpy()
+        for name in ("dice", "length")
+    )
     model, reference, placebo = names
     for index, block in enumerate(outcomes.blocks):
         rows = outcomes.rows_of(index)
-        row: dict[str, Value] = {
+        effects = {}
+        if block.measures[0] == "spearman" and not block.classes:
+            kept_rows = rows[~is_near[rows]]
+            sources = outcomes.rows["source"].gather(kept_rows).fill_null("").rank("dense")
+            predictions = {
+                name: outcomes.predictions.select(members[name])[kept_rows].to_numpy().T
+                for name in names
+            }
+            has_all = ~np.isnan(np.concatenate([*predictions.values()])).any(axis=0)
+            kept_rows = kept_rows[has_all]
+            effects = {
+                title: reading_effect(
+                    outcomes.rows["gold"].gather(kept_rows).to_numpy(),
+                    predictions[leader][:, has_all],
+                    predictions[reference][:, has_all],
+                    read_counts[kept_rows] > 0,
+                    topics=topics[kept_rows],
+                    sources=(sources.to_numpy() - 1).astype(np.intp)[has_all],
+                    covariates=np.stack([dice[kept_rows], np.log(length[kept_rows] + 1)], axis=1),
+                )
+                for title, leader in (("effect", model), ("placebo", placebo))
+            }
+        yield {
             "dataset": block.dataset,
             "items": len(rows),
             "both_read": int((read_counts[rows] == 2).sum()),
             "one_read": int((read_counts[rows] == 1).sum()),
             "nearly_read": int(is_near[rows].sum()),
+            **_effect_values(effects, len(rows)),
         }
-        effects = {}
-        if block.measures[0] == "spearman" and not block.classes:
-            kept_rows = rows[~is_near[rows]]
-            covariates = [
-                column.gather(kept_rows).cast(pl.Float64).to_numpy() for column in (dice, length)
-            ]
-            columns = {
-                name: outcomes.predictions.select(members[name])[kept_rows].to_numpy().T
-                for name in names
-            }
-            has_all = np.all([~np.isnan(scores).any(axis=0) for scores in columns.values()], axis=0)
-            for title, (upper_name, lower_name) in {
-                "effect": (model, reference),
-                "placebo": (placebo, reference),
-            }.items():
-                effects[title] = reading_effect(
-                    outcomes.rows["gold"].gather(kept_rows).to_numpy()[has_all],
-                    columns[upper_name][:, has_all],
-                    columns[lower_name][:, has_all],
-                    (read_counts[kept_rows] > 0)[has_all],
-                    topics=topics[kept_rows][has_all],
-                    sources=_numbers(outcomes.rows["source"].gather(kept_rows))[has_all],
-                    covariates=np.stack([covariates[0], np.log(covariates[1] + 1)], axis=1)[
-                        has_all
-                    ],
-                )
-        yield {**row, **_effect_values(effects, len(rows))}
-
-
-def _numbers(source: pl.Series) -> NDArray[np.intp]:
-    import numpy as np
-
-    numbers = source.fill_null("").rank("dense").to_numpy() - 1
-    return numbers.astype(np.intp)
 
 
 def _effect_values(effects: dict[str, ReadingEffect], items: int) -> dict[str, Value]:
     values: dict[str, Value] = {}
     for title, effect in effects.items():
-        for end in ("effect", "low", "high", "p"):
-            key = title if end == "effect" else f"{title}_{end}"
-            values[key] = _finite(getattr(effect, end))
-    if (compared_effect := effects.get("effect")) is not None:
-        values["compared_read"], values["compared_unread"] = (
-            compared_effect.read_items,
-            compared_effect.unread_items,
-        )
-        for end, value in zip(
-            ("", "_low", "_high"), compared_effect.effect_on_score(items), strict=True
-        ):
-            values[f"owed{end}"] = _finite(value)
+        values |= _ends(title, effect.effect, effect.low, effect.high) | {
+            f"{title}_p": _finite(effect.p)
+        }
+    if effects:
+        effect = effects["effect"]
+        values |= {"compared_read": effect.read_items, "compared_unread": effect.unread_items}
+        values |= _ends("owed", *effect.effect_on_score(items))
     return values
+
+
+def _ends(title: str, value: float, low: float, high: float) -> dict[str, Value]:
+    return {
+        title: _finite(value),
+        f"{title}_low": _finite(low),
+        f"{title}_high": _finite(high),
+    }
 
 
 def _finite(value: float) -> float | None:
