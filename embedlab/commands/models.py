@@ -14,7 +14,7 @@ from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.nearest import unknown_name_error
 from embedlab.core.session import Session
 from embedlab.reports.report import Report
-from embedlab.reports.tables import Column, Table
+from embedlab.reports.tables import Table, columns_of
 
 
 @command("output", also=("list",))
@@ -31,16 +31,7 @@ def ls(session: Session) -> Report:
     """
     from embedlab.models.aliases import aliases
 
-    titles = {
-        "name": "name",
-        "model": "is",
-        "state": "state",
-        "get": "get it by",
-        "licence": "licence",
-    }
-    columns = tuple(
-        Column(key, title, "key" if key == "name" else None) for key, title in titles.items()
-    )
+    columns = columns_of("name [key]", "model = is", "state", "get = get it by", "licence")
     notes = ("any folder of sentence-transformers, and any model of the hub, is a model too",)
     rows: list[dict[str, str | None]] = [vars(model) for model in list_models()]
     rows += [{"name": name, "model": model, "state": "alias"} for name, model in aliases().items()]
@@ -137,23 +128,10 @@ def get_model(name: str, session: Session) -> Path:
 
     entry = packaged_model(name)
     if entry is None and name not in PREFIXED:
-        raise unknown_name_error(
-            "model of packages",
-            name,
-            [
-                *NAMES,
-                *(
-                    packaged_model.repository.partition("/")[2]
-                    for packaged_model in PACKAGED.values()
-                ),
-            ],
-        )
+        repositories = [model.repository.partition("/")[2] for model in PACKAGED.values()]
+        raise unknown_name_error("model of packages", name, [*NAMES, *repositories])
     if entry is None or isinstance(entry.source, PackageFiles):
-        extra = (
-            entry.source.extra
-            if entry is not None and isinstance(entry.source, PackageFiles)
-            else name
-        )
+        extra = name if entry is None else entry.source.extra
         raise UsageError(
             f"{name!r} comes with an extra of embedlab", hint=f"pip install 'embedlab[{extra}]'"
         )
