@@ -214,6 +214,7 @@ def _rows(
                     covariates=np.stack([dice[kept_rows], np.log(length[kept_rows] + 1)], axis=1),
                 )
                 for title, leader in (("effect", model), ("placebo", placebo))
+                if has_all.any()
             }
         yield {
             "dataset": block.dataset,

@@ -69,3 +69,14 @@ def test_what_a_run_was_trained_on_is_counted_item_by_item(trained: Embedlab) ->
     assert "half is known to have read a sentence of" in shown.out
     assert "Holm" not in shown.out + shown.err  # over one dataset
     assert "the training text of its runs was looked up" in shown.out
+
+
+def test_without_a_prediction_of_all_three_models_items_are_counted_alone(
+    tmp_path: Path, embedlab: Embedlab
+) -> None:
+    pairs(tmp_path)
+    words = ("--reference", "bm25", "--placebo", "scores:test.tsv#score", "--data", "tiny")
+    answer = embedlab("audit", "dice", *words, "--task", "test.tsv", "--json")
+    assert answer.code == 0, answer.err
+    (row,) = answer.rows
+    assert (row["items"], row.get("effect")) == (60, None)
