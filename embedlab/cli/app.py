@@ -16,7 +16,7 @@ import typer
 
 from embedlab.cli.declared import add_commands, shared_page
 from embedlab.cli.help_pages import EXIT_CODES, WHAT, front_page
-from embedlab.commands.terminal import open_door, report, reported_errors, to_stderr
+from embedlab.commands.terminal import open_door, report, to_stderr
 from embedlab.core.crash_reports import run_guarded
 from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, MissingError, UsageError
 from embedlab.core.interrupts import handle_stops, interrupts
@@ -83,19 +83,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     said.
     """
     open_door()
-    if not (file := os.environ.get(ERRORS_TO)):
-        return run_guarded(lambda: _run(arguments), report)
-    from embedlab.runs.events import EndingReport
+    ending, errors = None, list[EmbedlabError]()
+    if file := os.environ.get(ERRORS_TO):
+        from embedlab.runs.events import EndingReport
 
-    ending = EndingReport(Path(file))
-    with reported_errors() as errors:
-        code = run_guarded(lambda: _run(arguments), report)
-    if code != ExitCode.OK:
-        message = "interrupted" if code == ExitCode.INTERRUPTED else f"ended with exit code {code}"
-        final_error = [EmbedlabError(message), *errors][-1]
-        ending.write(
-            final_error.message, hint=final_error.hint, exit_code=code, cause=final_error.cause
-        )
+        ending = EndingReport(Path(file))
+
+    def show(error: EmbedlabError) -> None:
+        errors.append(error)
+        report(error)
+
+    code = run_guarded(lambda: _run(arguments), show)
+    if ending is not None and code != ExitCode.OK:
+        last = [EmbedlabError(f"ended with exit code {code}"), *errors][-1]
+        ending.write(last.message, hint=last.hint, exit_code=code, cause=last.cause)
     return code
 
 
@@ -115,20 +116,22 @@ def _run(arguments: Sequence[str] | None) -> int:
             app = program(typed_arguments[0])
             code = app(arguments, standalone_mode=False, prog_name="embedlab") or ExitCode.OK
         if code == ExitCode.INTERRUPTED:  # what Typer makes of Ctrl-C, without a word
-            _report_stop(received)
+            raise _interruption(received)
         return code
     except typer.TyperException as error:
-        return _usage_error(error, typed_arguments)
-    except (typer.Abort, KeyboardInterrupt):
-        _report_stop(received)
-        return ExitCode.INTERRUPTED
+        if type(error).__name__ == "NoArgsIsHelpError":  # its text is the help of the command
+            to_stderr(error.format_message())
+            return ExitCode.USAGE
+        raise _usage_error(error, typed_arguments) from error
+    except (typer.Abort, KeyboardInterrupt) as error:
+        raise _interruption(received) from error
     except MemoryError as error:
         raise MissingError(
             f"not enough memory: {error}".removesuffix(": "),
             hint="free some, or take fewer sentences at once",
         ) from error
     except OSError as error:
-        return _system_error(error)
+        raise _system_error(error) from error
 
 
 def _refuse_unreadable(argument: str) -> None:
@@ -168,36 +171,32 @@ def _stop_signals(received: list[int]) -> Iterator[None]:
             yield
 
 
-def _report_stop(received: Sequence[int]) -> None:
+def _interruption(received: Sequence[int]) -> Interrupted:
     if received and received[-1] != signal.SIGINT:
         name = signal.Signals(received[-1]).name
-        report(Interrupted(f"stopped by {name}", hint="what was saved before stays"))
-    else:
-        to_stderr("embedlab: interrupted")
+        return Interrupted(f"stopped by {name}", hint="what was saved before stays")
+    return Interrupted("interrupted")
 
 
-def _system_error(error: OSError) -> ExitCode:
-    """Say in two lines what the system refused: a place that cannot be read or written, a full
+def _system_error(error: OSError) -> Exception:
+    """Return what the system refused in two lines: a place that cannot be read or written, a full
     disk, a name that no file can have.
 
     Other system errors are bugs.
     """
     if error.errno == errno.ENAMETOOLONG:
         message = f"no file can be called {str(error.filename)[:40]!r}…"
-        report(UsageError(message, hint="it is too long a name: was a space left out?"))
-        return ExitCode.USAGE
+        return UsageError(message, hint="it is too long a name: was a space left out?")
     if error.errno in REFUSALS and error.filename is not None:
         name = error.filename
         path = os.fsdecode(name) if isinstance(name, str | bytes | os.PathLike) else str(name)
-        report(MissingError(f"cannot use {path!r}: {error.strerror}", hint=_permission_hint(path)))
-        return ExitCode.MISSING
+        return MissingError(f"cannot use {path!r}: {error.strerror}", hint=_permission_hint(path))
     if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
-        raise error
-    hint = "free some space, or send it elsewhere"
-    report(MissingError("no space left to write the answer", hint=hint))
+        return error
     # the interpreter flushes stdout once more when it ends
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    return ExitCode.MISSING
+    hint = "free some space, or send it elsewhere"
+    return MissingError("no space left to write the answer", hint=hint)
 
 
 def _permission_hint(path: str) -> str:
@@ -209,8 +208,8 @@ def _permission_hint(path: str) -> str:
     return f"check the permissions of {closed!r}"
 
 
-def _usage_error(error: typer.TyperException, arguments: Sequence[str]) -> ExitCode:
-    """Say what Typer found wrong in the same two lines as every other error, and what to use
+def _usage_error(error: typer.TyperException, arguments: Sequence[str]) -> UsageError:
+    """Return what Typer found wrong in the same two lines as every other error, and what to use
     instead of what was removed.
     """
     context = getattr(error, "ctx", None)
@@ -229,15 +228,10 @@ def _usage_error(error: typer.TyperException, arguments: Sequence[str]) -> ExitC
         error.possibilities = options_with_value or error.possibilities
     command = context.command_path if context else "embedlab"
     text = error.format_message()
-    if type(error).__name__ == "NoArgsIsHelpError":  # its text is the help of the command
-        to_stderr(text)
-    else:
-        message = (text[:1].lower() + text[1:]).rstrip(".")
-        hint = replacement_for(arguments) or f"`{command} --help` shows what it takes"
-        if context is not None and any(map(_is_text_with_dash, arguments)):
-            hint = "put texts last, after -- as a word of its own, and options before it"
-        report(UsageError(message, hint=hint))
-    return ExitCode.USAGE
+    hint = replacement_for(arguments) or f"`{command} --help` shows what it takes"
+    if context is not None and any(map(_is_text_with_dash, arguments)):
+        hint = "put texts last, after -- as a word of its own, and options before it"
+    return UsageError((text[:1].lower() + text[1:]).rstrip("."), hint=hint)
 
 
 def _is_text_with_dash(argument: str) -> bool:

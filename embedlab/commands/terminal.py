@@ -15,7 +15,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -34,9 +33,6 @@ if TYPE_CHECKING:
 PLAIN_FIRST_S = 30.0  # of progress in a pipe; each pause is twice the one before it, …
 PLAIN_LONGEST_S = 600.0  # … up to this
 RUN_COMMAND = re.compile(r"\bembedlab (?:runs|grid) [a-z]+")
-_reported: ContextVar[list[EmbedlabError] | None] = ContextVar(
-    "reported", default=None
-)  # where they are gathered
 
 
 class Terminal:
@@ -298,21 +294,8 @@ def to_stderr(text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
-@contextmanager
-def reported_errors() -> Iterator[list[EmbedlabError]]:
-    """Gather the errors that `report` shows while the block lasts."""
-    errors: list[EmbedlabError] = []
-    token = _reported.set(errors)
-    try:
-        yield errors
-    finally:
-        _reported.reset(token)
-
-
 def report(error: EmbedlabError) -> None:
     """Show the two lines that a user sees of an error."""
-    if (errors := _reported.get()) is not None:
-        errors.append(error)
     label = "" if error.exit_code is ExitCode.INTERRUPTED else "error: "
     to_stderr(printable.one_line(f"embedlab: {label}{error.message}"))
     if error.hint:
