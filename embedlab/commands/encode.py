@@ -131,19 +131,17 @@ def _encoder(spec: ModelSpec, sentences: int, settings: Settings) -> Encoder:
     from embedlab.encoders.device import machine
     from embedlab.encoders.loading import GIB, load_encoder
     from embedlab.evaluation import needs_network
+    from embedlab.models.location import vector_length
 
-    def opened(cache: Path | None) -> Encoder:
-        return load_encoder(
-            spec,
-            machine(settings),
-            cache=cache,
-            cache_gib=settings.cache_gib,
-            offline=settings.offline,
-        )
-
-    encoder = opened(settings.cache)
-    is_large = sentences * encoder.dim * FLOAT_BYTES > settings.cache_gib * GIB / 2
-    return opened(None) if is_large and not needs_network(spec) else encoder
+    needed_bytes = sentences * (vector_length(spec) or 0) * FLOAT_BYTES
+    is_large = needed_bytes > settings.cache_gib * GIB / 2
+    return load_encoder(
+        spec,
+        machine(settings),
+        cache=None if is_large and not needs_network(spec) else settings.cache,
+        cache_gib=settings.cache_gib,
+        offline=settings.offline,
+    )
 
 
 def _count(file: Path, column: str | None) -> int:
