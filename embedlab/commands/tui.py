@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Annotated
 
 from embedlab.commands.command import command
-from embedlab.commands.options import Flag
+from embedlab.commands.options import Flag, typed_words
 from embedlab.commands.terminal import Terminal
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.python_processes import python_command
@@ -61,7 +61,7 @@ def tui(options: DashboardOptions, session: Terminal) -> None:
     from embedlab.core.plugins import refuse_loading
 
     if options.serve:
-        _serve(options.host, options.port, session)
+        _serve(options, session)
         return
     # Textual draws what a key changed with its next frame, 60 times a second where nothing is said.
     os.environ.setdefault("TEXTUAL_FPS", "120")
@@ -103,24 +103,26 @@ def _end_with_server() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _serve(host: str, port: int, terminal: Terminal) -> None:
+def _serve(options: DashboardOptions, terminal: Terminal) -> None:
     try:
         serving = import_module("embedlab.tui.serving")
     except ImportError as error:
         raise MissingError(
             "serving needs the package 'textual-serve'", hint="pip install 'embedlab[serve]'"
         ) from error
+    from embedlab.runs.launch import shared_flags
 
+    words = ("tui", *typed_words(options, "pairs"), *shared_flags(terminal.settings))
     server = serving.DashboardServer(
-        shlex.join(python_command(*_without_serving(sys.argv[1:]))),
-        host=host,
-        port=port,
+        shlex.join(python_command(*words)),
+        host=options.host,
+        port=options.port,
         theme=terminal.settings.theme,
     )
     with server.listen() as listening:
-        if not serving.is_local_host(host):
+        if not serving.is_local_host(options.host):
             terminal.warn(
-                f"serving on {host!r}: whoever has the address below can start and delete "
+                f"serving on {options.host!r}: whoever has the address below can start and delete "
                 f"runs and write files as you, from any machine "
                 "that reaches this one; nothing is encrypted, so that the network between "
                 "can read it too"
@@ -130,14 +132,3 @@ def _serve(host: str, port: int, terminal: Terminal) -> None:
             f"the dashboard is at {server.address} (Ctrl-C ends it); whoever has its token gets in"
         )
         server.serve_on(listening)
-
-
-def _without_serving(arguments: list[str]) -> list[str]:
-    """What was typed, without the options that say where to serve."""
-    arguments_left, remaining = [], iter(arguments)
-    for argument in remaining:
-        if argument in {"--host", "--port"}:
-            next(remaining, None)
-        elif argument != "--serve" and not argument.startswith(("--host=", "--port=")):
-            arguments_left.append(argument)
-    return arguments_left

@@ -113,11 +113,12 @@ def test_a_served_dashboard_imports_nothing_from_its_folder(
 
     pytest.importorskip("textual_serve")
     monkeypatch.setattr("embedlab.tui.serving.DashboardServer", served)
-    monkeypatch.setattr(sys, "argv", ["embedlab", "tui", "--serve", "--help"])
+    options = tui.DashboardOptions(pairs=Path("mine.tsv"), serve=True)
     with pytest.raises(KeyboardInterrupt):
-        tui._serve("127.0.0.1", 8000, SimpleNamespace(settings=Settings()))  # type: ignore[arg-type]
+        tui._serve(options, SimpleNamespace(settings=Settings()))  # type: ignore[arg-type]
+    assert "tui --pairs mine.tsv --runs runs " in commands[0]
     found = subprocess.run(
-        commands[0], shell=True, capture_output=True, text=True, check=False
+        f"{commands[0]} --help", shell=True, capture_output=True, text=True, check=False
     )  # as textual-serve does
     assert (found.returncode, "Browse pairs" in found.stdout) == (0, True), found.stderr
 
