@@ -9,7 +9,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import MISSING, dataclass, field, fields, replace
 from importlib import import_module
 from inspect import signature
@@ -24,10 +24,10 @@ import polars as pl
 import xxhash
 from numpy.typing import NDArray
 from pydantic import ValidationError
-from tqdm.auto import tqdm
 
 from embedlab.commands.command import answer, help_of
 from embedlab.commands.options import Option, options_of
+from embedlab.commands.terminal import Terminal
 from embedlab.core.errors import EmbedlabError, UsageError, with_hint
 from embedlab.core.nearest import unknown_name_error
 from embedlab.core.overrides import overrides_of
@@ -302,17 +302,11 @@ class NotebookSession:
         """Gather the message of an error."""
         self.note(error.message)
 
-    @contextmanager
-    def progress(self, label: str) -> Iterator[ProgressDisplay]:
-        """Show a bar with a LABEL, or nothing."""
+    def progress(self, label: str) -> AbstractContextManager[ProgressDisplay]:
+        """Show a bar with a LABEL, as the command line does outside notebooks, or nothing."""
         if not self.shows_progress:
-            yield lambda _done, _total, _text="": None
-        elif is_notebook():
-            with _notebook_bar(label) as tick:
-                yield tick
-        else:
-            with _terminal_bar(label) as tick:
-                yield tick
+            return nullcontext(lambda _done, _total, text="": None)
+        return _notebook_bar(label) if is_notebook() else Terminal(self.settings).progress(label)
 
     def progresses(self) -> AbstractContextManager[Callable[[str], ProgressDisplay]]:
         """Show one bar after the other."""
@@ -370,21 +364,6 @@ def _bar_html(label: str, done: int, total: int, text: str) -> str:
         f"<div>{html.escape(one_line(label))} <progress{value}></progress> "
         f"{html.escape(count_text)}</div>"
     )
-
-
-@contextmanager
-def _terminal_bar(label: str) -> Iterator[ProgressDisplay]:
-
-    with tqdm(
-        desc=label, disable=False
-    ) as bar:  # also while the bars of other programs are silenced
-
-        def tick(done: int, total: int, /, text: str = "") -> None:
-            bar.total = total
-            bar.set_postfix_str(text, refresh=False)
-            bar.update(done - bar.n)
-
-        yield tick
 
 
 def name_models(models: Any) -> list[str]:
