@@ -14,7 +14,6 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from importlib import import_module
 from inspect import signature
 from itertools import chain
-from numbers import Integral
 from os import PathLike
 from pathlib import Path
 from typing import Any, get_args
@@ -218,13 +217,7 @@ def _value(option: Option, given: Any) -> Any:
         if not is_path and name != "file":
             raise UsageError(f"{name} is {quote(given)}", hint="give a path")
         return Path(given if is_path else _written(given, name))
-    given = os.fspath(given) if isinstance(given, PathLike) else given
-    given = given.item() if isinstance(given, np.generic) else given
-    try:
-        value = adapter(option.kind).validate_python(given, strict=True)
-    except ValidationError as error:
-        reason = reason_of(error.errors(include_url=False)[0])
-        raise UsageError(f"{name} is {quote(given)}", hint=reason) from error
+    value = _checked(option.kind, given, name)
     for bound, is_beyond, alternative in (
         (flag.min, operator.lt, "more"),
         (flag.max, operator.gt, "less"),
@@ -235,12 +228,27 @@ def _value(option: Option, given: Any) -> Any:
 
 
 def _several_values(option: Option, given: Any) -> tuple[Any, ...]:
-    """Return what is GIVEN of an option that takes several values."""
-    if isinstance(given, Mapping) and get_args(option.kind)[0] is not int:
+    """Return what is GIVEN of an option that takes several values; of None none."""
+    if given is None:
+        return ()
+    if get_args(option.kind)[0] is int:
+        is_one = isinstance(given, str) or not isinstance(given, Iterable)
+        values = [given] if is_one else given
+        return tuple(_checked(int, value, option.argument) for value in values)
+    if isinstance(given, Mapping):
         return tuple(f"{key}={value}" for key, value in given.items())
-    if given is not None and get_args(option.kind)[0] is int:
-        return given_seeds(given)
     return tuple(name_tasks(given))
+
+
+def _checked(kind: Any, given: Any, name: str) -> Any:
+    """Return what is GIVEN as a plain value of a KIND; a value of another one is a UsageError."""
+    given = os.fspath(given) if isinstance(given, PathLike) else given
+    given = given.item() if isinstance(given, np.generic) else given
+    try:
+        return adapter(kind).validate_python(given, strict=True)
+    except ValidationError as error:
+        reason = reason_of(error.errors(include_url=False)[0])
+        raise UsageError(f"{name} is {quote(given)}", hint=reason) from error
 
 
 FUNCTIONS = {
@@ -472,22 +480,6 @@ def pairs_of(first: Iterable[str], second: Iterable[str]) -> tuple[list[str], li
             hint="give the two texts of each pair",
         )
     return text_lists
-
-
-def given_seeds(seeds: int | Iterable[int]) -> tuple[int, ...]:
-    """Return SEEDS as a tuple; a single one need not be in one."""
-    seeds_given: Any = seeds
-    seed_list = (
-        list(seeds_given)
-        if isinstance(seeds_given, Iterable) and not isinstance(seeds_given, str)
-        else [seeds_given]
-    )
-    for seed in seed_list:
-        if isinstance(seed, bool) or not isinstance(seed, Integral):
-            raise UsageError(
-                f"seed {quote(seed)} is not a whole number", hint="for example seeds=[1, 2, 3]"
-            )
-    return tuple(int(seed) for seed in seed_list)
 
 
 def _refuse_unknown_keywords(given: Iterable[str], function: Callable[..., Any]) -> None:

@@ -158,10 +158,10 @@ def test_a_training_that_cannot_be_is_one_error_with_a_hint(
         ),  # type: ignore[arg-type]
         (
             lambda: embedlab.train("snli-ce", seeds=["x"], data="tiny"),
-            "seed 'x' is not a whole number",
-            "for example",
+            "seeds is 'x'",
+            "must be an integer",
         ),  # type: ignore[list-item]
-        (lambda: embedlab.train("snli-ce", seeds=1.5), "seed 1.5 is not a", "for example"),
+        (lambda: embedlab.train("snli-ce", seeds=1.5), "seeds is 1.5", "must be an integer"),
         (lambda: embedlab.compare(["dice"], where=3), "where is 3", "must be a text"),
         (
             lambda: embedlab.compare(["dice"], letters="yes"),
