@@ -7,10 +7,11 @@ from __future__ import annotations
 import platform
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from embedlab.core.session import Session
 from embedlab.core.version import __version__
@@ -35,6 +36,9 @@ from embedlab.reports.scores import comparison_table
 from embedlab.reports.series import Plot, Series
 from embedlab.reports.tables import Table
 from embedlab.scoring.task_comparison import TaskComparison
+
+if TYPE_CHECKING:
+    from embedlab.commands.reproduce_run import PaperClaims
 
 
 def page_facts(states: Iterable[DatasetState]) -> dict[str, str]:
@@ -78,12 +82,22 @@ ALSO = (
 )  # properties by which pairs are shown besides the one of the table
 
 
+def _write(
+    path: Path,
+    title: str,
+    sections: Sequence[Section],
+    states: Iterable[DatasetState],
+    session: Session,
+) -> None:
+    write_page(path, title, sections, facts=page_facts(states))
+    session.note(f"the page is {path}")
+
+
 def write_comparison_page(path: Path, report: Report, session: Session) -> None:
     """Write the page of a REPORT to PATH."""
     *other_titles, last_title = (title_of(model.name) for model in report.compared.models)
     title = f"{', '.join(other_titles)} and {last_title}" if other_titles else last_title
-    write_page(path, title, list(_sections(report)), facts=page_facts(report.compared.states))
-    session.note(f"the page is {path}")
+    _write(path, title, list(_sections(report)), report.compared.states, session)
 
 
 def _sections(report: Report) -> Iterator[Section]:
@@ -103,9 +117,6 @@ def _sections(report: Report) -> Iterator[Section]:
 
 
 TITLES = {DATASET: "By dataset", "dice": "By word overlap"}
-
-PageFacts = Callable[[Sequence[DatasetState]], Mapping[str, str]]
-"""What a page states about itself, by the data that was read."""
 
 
 def comparison_section(comparison: TaskComparison, printed: Sequence[PublishedRow] = ()) -> Section:
@@ -141,28 +152,29 @@ def _plot_next_to_published(comparison: TaskComparison, row: PublishedRow) -> Pl
 
 
 def write_reproduction_page(
-    path: Path, reproductions: Sequence[Reproduction], facts_of: PageFacts
+    path: Path, reproductions: Sequence[Reproduction], session: Session
 ) -> None:
     """Write the page of all reproduced tables to PATH: each next to the published values, with
     plots and what deviates below it.
     """
-    scored_rows = [
-        reproduction.scored for reproduction in reproductions if reproduction.scored is not None
+    states = [
+        state
+        for reproduction in reproductions
+        if reproduction.scored is not None
+        for state in reproduction.scored.states
     ]
-    states = [state for scored_models in scored_rows for state in scored_models.states]
     sections = [
         section
         for reproduction in reproductions
         for section in _reproduction_sections(reproduction)
     ]
-    write_page(
-        path, f"{reproductions[0].table.paper}, reproduced", sections, facts=facts_of(states)
-    )
+    title = f"{reproductions[0].table.paper}, reproduced"
+    _write(path, title, sections, states, session)
 
 
-def write_claims_page(path: Path, paper: str, claims: Table, facts: Mapping[str, str]) -> None:
-    """Write the page of a paper's claims to PATH."""
-    write_page(path, f"{paper}, its claims", [_section_of_table(claims)], facts=facts)
+def write_claims_page(path: Path, claims: PaperClaims, table: Table, session: Session) -> None:
+    """Write the page of a paper's CLAIMS, which the TABLE shows, to PATH."""
+    _write(path, f"{claims.paper}, its claims", [_section_of_table(table)], claims.states, session)
 
 
 def _section_of_table(table: Table, *plots: Plot) -> Section:

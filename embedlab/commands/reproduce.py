@@ -84,7 +84,7 @@ def _claims(
     """The verdicts on a paper's claims; the frame has one row a claim."""
     import polars as pl
 
-    from embedlab.commands.pages import page_facts, write_claims_page
+    from embedlab.commands.pages import write_claims_page
     from embedlab.commands.reproduce_run import measure_claims
     from embedlab.reports.claims_table import KEYS, claims_table
 
@@ -93,8 +93,7 @@ def _claims(
         claims.paper, claims.tables, claims.verdicts, marks=claims.marks, notes=claims.notes
     )
     if options.html is not None:
-        write_claims_page(options.html, claims.paper, shown_table, page_facts(claims.states))
-        session.note(f"the page is {options.html}")
+        write_claims_page(options.html, claims, shown_table, session)
     numbers = {"size", "printed", "ours", "low", "high", "p", "visible"}
     schema = {key: pl.Float64() if key in numbers else pl.String() for key in KEYS}
     return Report.of(shown_table, frame=pl.DataFrame(shown_table.data()["rows"], schema=schema))
@@ -109,7 +108,7 @@ def _reproduce_tables(
     import polars as pl
 
     from embedlab.commands.grid_run import open_board
-    from embedlab.commands.pages import page_facts, write_reproduction_page
+    from embedlab.commands.pages import write_reproduction_page
     from embedlab.commands.reproduce_run import reproduce_tables, shown_tables
 
     is_typed = isinstance(session, Terminal)
@@ -118,8 +117,7 @@ def _reproduce_tables(
     is_brief = is_typed and session.settings.format == "table" and not session.settings.notes
     has_failed = any(reproduction.has_failed for reproduction in reproductions)
     if options.html is not None:
-        write_reproduction_page(options.html, reproductions, page_facts)
-        session.note(f"the page is {options.html}")
+        write_reproduction_page(options.html, reproductions, session)
     return Report.of(
         *shown_tables(chosen_tables, reproductions, is_brief=is_brief),
         frame=pl.concat([*map(_numbers, reproductions)]) if reproductions else pl.DataFrame(),
