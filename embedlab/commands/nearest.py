@@ -85,10 +85,9 @@ def nearest(options: NearestOptions, session: Session) -> Report:
                 [_similarities(member, options, corpus, tick) for member in members],
                 axis=0,
             )
-        for text in dict.fromkeys(
-            f"{member.name}: {text}" for member in members for text in member.facts.notes
-        ):
-            session.note(text)
+        for member in members:
+            for text in member.facts.notes:
+                session.note(f"{member.name}: {text}")
         scored_count = int(np.isfinite(scores).sum())
         if scored_count < len(corpus):
             session.note(

@@ -46,10 +46,8 @@ def score(options: TwoSentences, session: Session) -> Report:
     for name, model in zip(options.models, models, strict=True):
         members = load_members(model, session, cached=False)
         similarities = [float(member.score([first], [second])[0]) for member in members]
-        for text in dict.fromkeys(
-            f"{name}: {text}" for member in members for text in member.facts.notes
-        ):
-            session.note(text)
+        for text in (text for member in members for text in member.facts.notes):
+            session.note(f"{name}: {text}")
         notes += model_notes(model, members)
         rows.append(
             {
