@@ -55,10 +55,8 @@ def costs_of(
         ).compare(slicing)
         slices = slices or _slices(comparison)
         rows += _rows(name, model, variants, comparison, cost_of_model.get(name), slices)
-    first_cost = next(iter(cost_of_model.values()), None)
-    return Costs(
-        rows=rows, slices=slices, machine=_machine(first_cost, cost_of_model), notes=tuple(notes)
-    )
+    machine = _machine([*cost_of_model.values()])
+    return Costs(rows=rows, slices=slices, machine=machine, notes=tuple(notes))
 
 
 def variants_of(name: str, model: Model) -> dict[str, tuple[int, int]]:
@@ -105,22 +103,22 @@ def _measure_models(
     with session.progress("measuring") as tick:
         for number, (name, model) in enumerate(models.items()):
             tick(number, len(models))
-            spec = model.members[0]
-            if needs_network(spec) or spec.only_searches:
-                notes.append(
-                    f"{title_of(name)}: not measured: "
-                    f"{'a server computes it' if needs_network(spec) else 'it only searches'}"
-                )
-                continue
-            try:
-                costs[name] = _measure(spec.name, sentences, session.settings)
-            except EmbedlabError as error:
-                notes.append(f"{title_of(name)}: not measured: {error.message}")
+            spec, reason = model.members[0], ""
+            if needs_network(spec):
+                reason = "a server computes it"
+            elif spec.only_searches:
+                reason = "it only searches"
+            else:
+                try:
+                    costs[name] = _measure(spec.name, sentences, session.settings)
+                except EmbedlabError as error:
+                    reason = error.message
+            if reason:
+                notes.append(f"{title_of(name)}: not measured: {reason}")
     pairs = [title_of(name) for name, cost in costs.items() if cost.scores_pairs]
-    return costs, [
-        *notes,
-        *([f"{', '.join(pairs)}: milliseconds of a pair, not of a sentence"] if pairs else []),
-    ]
+    if pairs:
+        notes.append(f"{', '.join(pairs)}: milliseconds of a pair, not of a sentence")
+    return costs, notes
 
 
 def _measure(name: str, sentences: Sequence[str], settings: Settings) -> MeasuredCost:
@@ -180,21 +178,15 @@ def _rows(
         )
 
 
-def _machine(first_cost: MeasuredCost | None, cost_of_model: Mapping[str, MeasuredCost]) -> str:
-    if first_cost is None:
+def _machine(costs: Sequence[MeasuredCost]) -> str:
+    if not costs:
         return "nothing was measured"
-    counts = sorted({cost.sentences for cost in cost_of_model.values()})
-    count = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    rounds, threads = (
-        len(first_cost.milliseconds),
-        f"{first_cost.threads} thread{'s' * (first_cost.threads != 1)}",
-    )
-    hardware = (
-        first_cost.processor
-        if first_cost.device == "cpu"
-        else f"{first_cost.device}, {first_cost.processor}"
-    )
+    first = costs[0]
+    counts = sorted({cost.sentences for cost in costs})
+    count = " to ".join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))
+    hardware = ", ".join([first.device] * (first.device != "cpu") + [first.processor])
+    threads = f"{first.threads} thread{'s' * (first.threads != 1)}"
     return (
         f"measured on {hardware}, {threads}: {count} sentences of these items, the median of "
-        f"{rounds} rounds (fastest–slowest)"
+        f"{len(first.milliseconds)} rounds (fastest–slowest)"
     )
