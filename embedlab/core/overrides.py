@@ -316,12 +316,7 @@ def _choose_profile(values: TomlTable, name: str) -> None:
     if name == PAPER:
         return
     if name not in profiles_of(values):
-        profiles = profiles_of(values)
-        hint = unknown_name_error("profile", name, profiles).hint
-        raise UsageError(
-            f"no profile named {name!r} in the recipe",
-            hint=hint if len(profiles) > 1 else "the recipe has none but paper",
-        )
+        raise unknown_name_error("profile of the recipe", name, profiles_of(values))
     profile = build(
         Profile, values["profiles"][name], where=f"profile {name!r}", prefix=f"profiles.{name}"
     )

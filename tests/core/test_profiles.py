@@ -97,8 +97,8 @@ def test_what_is_declared_of_no_key_or_in_another_form_is_refused(
 @pytest.mark.parametrize(
     ("lines", "override", "message"),
     [
-        ("", "profile=code", "no profile named 'code' in the recipe"),
-        ('[profiles.code]\nsource = "x"\n', "profile=cod", "no profile named 'cod' in the recipe"),
+        ("", "profile=code", "no profile of the recipe named 'code'"),
+        ('[profiles.code]\nsource = "x"\n', "profile=cod", "no profile of the recipe named 'cod'"),
         ("[profiles.code]\n", "profile=code", "'profiles.code.source' is missing"),
         (
             '[profiles.code]\nsource = "x"\nagrees = ["optim.clip"]\n',
