@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -126,16 +127,10 @@ def place_files(values: dict[str, Any], folder: Path) -> dict[str, Any]:
 
     Values of a wrong type are left as they are, and refused when the recipe is built.
     """
-    stages = values.get("stage")
-    for stage in stages if isinstance(stages, list) else ():
-        data = stage.get("data") if isinstance(stage, dict) else None
-        files = data.get("files") if isinstance(data, dict) else None
-        if (
-            isinstance(data, dict)
-            and isinstance(files, list)
-            and all(isinstance(file, str) for file in files)
-        ):
-            data["files"] = absolute_paths(files, folder)
+    with suppress(AttributeError, KeyError, TypeError):
+        for stage in values["stage"]:
+            if isinstance(files := stage["data"].get("files"), list):
+                stage["data"]["files"] = absolute_paths(files, folder)
     return values
 
 
@@ -159,15 +154,14 @@ def hide_folders(text: str) -> str:
     }
     names: dict[str, str] = {}
     for path_text, real_path in paths.items():
-        parts = Path(real_path).parts[1:]
-        parts_of_others = {Path(other_path).parts[1:] for other_path in paths.values()} - {parts}
+        others = {*paths.values()} - {real_path}
+        name = Path(real_path).name
+        for parent in [*Path(real_path).parents][:-1]:
+            if not any(other.endswith(f"/{name}") for other in others):
+                break
+            name = f"{parent.name}/{name}"
         is_folder_alone = os.path.isdir(real_path) and path_text.rstrip("/") != real_path  # noqa: PTH112
-        count = 1
-        while count < len(parts) and any(
-            parts[-count:] == other_parts[-count:] for other_parts in parts_of_others
-        ):
-            count += 1
-        kept_path = "" if is_folder_alone else "/".join(parts[-count:])
+        kept_path = "" if is_folder_alone else name
         names[path_text] = (kept_path + path_text[len(real_path) :]).lstrip("/")
     return _ABSOLUTE.sub(lambda match: names.get(match[0], match[0]), text)
 
