@@ -7,10 +7,11 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
+from itertools import starmap
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from embedlab.choices import Tracker
 from embedlab.commands.evaluate import EvaluateOptions, evaluate
@@ -61,8 +62,7 @@ if TYPE_CHECKING:
     from embedlab.encoders.device import Machine
 
 
-@dataclass(frozen=True, kw_only=True)
-class TrainedRun:
+class TrainedRun(NamedTuple):
     """One run after its training."""
 
     run: RunFolder
@@ -87,9 +87,9 @@ def check_training(plan: TrainPlan, session: Session) -> None:
         check_own_rows(plan.recipe, source, plan.todo[0].seed)
         refuse_missing(plan, session.settings)
     build_tiny_encoder(plan.start, session.settings)
-    for planned_run in plan.runs:
-        if planned_run.state == "finished" and not plan.options.keeps_checkpoints:
-            drop_checkpoints(planned_run.run)
+    for run, state in plan.runs.items():
+        if state == "finished" and not plan.options.keeps_checkpoints:
+            drop_checkpoints(run)
     if plan.todo:
         errors += check_recipe_evaluation(plan.recipe, source)
     for error in errors if process_rank() == 0 else ():
@@ -114,29 +114,25 @@ def train_plan(plan: TrainPlan, session: Session) -> Report:
     evaluated = _evaluate_models([plan.model], plan.recipe, session) or _evaluate_on_own_rows(
         plan, session
     )
-    runs = tuple(
-        TrainedRun(run=planned_run.run, status=run_status(planned_run.run))
-        for planned_run in plan.runs
-    )
+    statuses = {run: run_status(run) for run in plan.runs}
     evaluations = {
-        trained_run.run.id: [
+        run.id: [
             Evaluation.load(path)
             for task in recipe_evaluations(plan.recipe.evaluate.tasks)
-            if (path := trained_run.run.evaluations / f"{task}.json").is_file()
+            if (path := run.evaluations / f"{task}.json").is_file()
         ]
-        for trained_run in runs
+        for run in plan.runs
     }
-    statuses = [(trained_run.run, trained_run.status) for trained_run in runs]
     if evaluated is None and process_rank() == 0:
         for run in plan.todo:
             session.note(f"{run.id} is trained and not scored: its recipe names no tasks")
     return replace(
         evaluated or Report.of(),
-        frame=trained_frame(statuses, plan.recipe.evaluate, evaluations),
+        frame=trained_frame(statuses.items(), plan.recipe.evaluate, evaluations),
         by_model=0,
         command="runs",
-        figure_subject={"runs": [trained_run.run for trained_run in runs]},
-        behind={"runs": runs},
+        figure_subject={"runs": [*plan.runs]},
+        behind={"runs": tuple(starmap(TrainedRun, statuses.items()))},
     )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -186,43 +186,35 @@ PlannedState = Literal["new", "unfinished", "running", "finished"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlannedRun:
-    """One run and what is there of it already."""
-
-    run: RunFolder
-    state: PlannedState
-
-
-@dataclass(frozen=True, kw_only=True)
 class TrainPlan:
     """A training that can begin."""
 
     options: TrainOptions
     recipe: Recipe
     start: str | None  # where the encoder to start from is; None = as the recipe says
-    runs: tuple[PlannedRun, ...]
+    runs: Mapping[RunFolder, PlannedState]  # what is there of each already
     own: OwnTraining | None = None  # where a file of rows was given in place of a recipe
 
     @property
     def todo(self) -> list[RunFolder]:
         """The runs that are not finished."""
-        return [planned_run.run for planned_run in self.runs if planned_run.state != "finished"]
+        return [run for run, state in self.runs.items() if state != "finished"]
 
     @property
     def model(self) -> str:
         """The name under which what was trained is evaluated: all seeds of a run, or the one that
         was selected.
         """
-        runs = [planned.run for planned in self.runs]
-        return runs[0].name if self.options.seeds or len(runs) > 1 else runs[0].id
+        first_run = next(iter(self.runs))
+        return first_run.name if self.options.seeds or len(self.runs) > 1 else first_run.id
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What the user should know before it begins."""
         finished = (
-            f"{planned_run.run.id} is finished already: skipped"
-            for planned_run in self.runs
-            if planned_run.state == "finished"
+            f"{run.id} is finished already: skipped"
+            for run, state in self.runs.items()
+            if state == "finished"
         )
         return (*(self.own.notes if self.own is not None else ()), *finished)
 
@@ -244,10 +236,8 @@ def plan_training(options: TrainOptions, settings: Settings) -> TrainPlan:
         options.resume and any(run.recipe_file.exists() for run in runs)
     ):  # it may have been begun with another encoder
         check_start(options, recipe, start, settings)
-    planned_runs = tuple(
-        PlannedRun(run=run, state=_state(run, recipe, resume=options.resume)) for run in runs
-    )
-    return TrainPlan(options=options, recipe=recipe, start=start, runs=planned_runs, own=training)
+    states = {run: _state(run, recipe, resume=options.resume) for run in runs}
+    return TrainPlan(options=options, recipe=recipe, start=start, runs=states, own=training)
 
 
 def selected_recipe(

@@ -27,7 +27,7 @@ def settings(tmp_path: Path) -> Settings:
 
 def begin(plan: TrainPlan, *ended: events.Event) -> RunFolder:
     """The folder of the plan's first run after an attempt that ended like this."""
-    run = plan.runs[0].run
+    run = next(iter(plan.runs))
     run.write_once(
         plan.recipe,
         collect_environment(seed=run.seed, device="cpu", precision="float32", threads=1, data=[]),
@@ -39,7 +39,7 @@ def begin(plan: TrainPlan, *ended: events.Event) -> RunFolder:
 
 
 def states(plan: TrainPlan) -> list[str]:
-    return [planned.state for planned in plan.runs]
+    return [*plan.runs.values()]
 
 
 def test_planning_needs_no_torch_and_writes_nothing(settings: Settings) -> None:
