@@ -5,10 +5,11 @@ compared with the published values; and what its claims are worth on them.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import chain
 from statistics import fmean
 from typing import Any
 
-from embedlab.analysis.claims import ClaimedDifference, SettledClaim, settle_claims
+from embedlab.analysis.claims import SettledClaim, settle_claims
 from embedlab.choices import By
 from embedlab.commands.grid_plan import PlannedGrid, entries_of_runs, lost_encoders
 from embedlab.commands.grid_run import Board
@@ -93,6 +94,12 @@ class EvaluatedTable:
     ] = ()  # the note on runs that differ from each other in more than the table's rows do
     has_failed: bool = False  # whether a training failed
     inconclusive: frozenset[str] = frozenset()  # rows whose runs say nothing about the paper's
+
+    @property
+    def marks(self) -> list[str]:
+        """What marks its numbers, such as partial."""
+        evaluations = self.evaluated.evaluations.values()
+        return sorted({mark for evaluation in evaluations for mark in evaluation.marks})
 
     @cached_property
     def measured(self) -> MeasuredTable:
@@ -337,11 +344,8 @@ def _numbers(rows: EvaluatedTable, base: Reproduction, session: Session) -> Repr
     numbers = rows.measured.numbers()
     with session.progress("comparing") as progress:
         row_order: RowOrder = rows.measured.order(progress, inconclusive=rows.inconclusive)
-    marks = sorted(
-        {mark for evaluation in evaluated.evaluations.values() for mark in evaluation.marks}
-    )
     own_table = replace(
-        numbers_table(table, numbers, marks, rows.notes, row_order),
+        numbers_table(table, numbers, rows.marks, rows.notes, row_order),
         signatures=_signatures(rows.members, evaluated.evaluations),
     )
     answers = (own_table, orders_table(table, row_order, rows.difference_notes))
@@ -527,37 +531,22 @@ def settle_paper_claims(
     """Return the verdicts on the claims about CLAIMED tables, some of whose rows are KNOWN_TABLES;
     that are measured are one family.
     """
-    measured_claims: dict[str, ClaimedDifference] = {}
-    for rows in known_tables:
-        measured_claims |= {
-            name: difference
-            for name, difference in rows.measured.claims().items()
-            if rows.inconclusive.isdisjoint(
-                {(claim := rows.table.claims[name]).first, claim.second}
-            )
-        }
     claims = {name: claim for table in claimed for name, claim in table.claims.items()}
-    scored_tables = [
+    measured_claims = {
+        name: difference
+        for rows in known_tables
+        for name, difference in rows.measured.claims().items()
+        if rows.inconclusive.isdisjoint((claims[name].first, claims[name].second))
+    }
+    gathered = [
         rows.evaluated.gathered for rows in known_tables if rows.evaluated.gathered is not None
     ]
-    evaluated = {
-        mark
-        for rows in known_tables
-        for evaluation in rows.evaluated.evaluations.values()
-        for mark in evaluation.marks
-    }
+    marks = chain.from_iterable(item.marks for item in (*known_tables, *gathered))
     return PaperClaims(
         paper=paper,
         tables={table.name: table for table in claimed},
         verdicts=tuple(settle_claims(claims, measured_claims)),
-        marks=tuple(
-            sorted(
-                {
-                    *evaluated,
-                    *(mark for gathered in scored_tables for mark in gathered.marks),
-                }
-            )
-        ),
+        marks=tuple(sorted({*marks})),
         notes=tuple(dict.fromkeys(note for rows in known_tables for note in rows.notes)),
-        states=tuple(state for gathered in scored_tables for state in gathered.states),
+        states=tuple(state for pairs in gathered for state in pairs.states),
     )
