@@ -7,7 +7,7 @@ from typing import Any
 
 from typer.core import TyperCommand
 
-EXPERT, SHARED_PANEL = "expert", "shared"  # where an option is shown; others come first
+EXPERT, SHARED_PANEL = "Expert", "Shared"  # where an option is shown; others come first
 WHAT = "Train, compare and debug sentence embeddings, and know whether a difference is real."
 EXIT_CODES = (
     "Exit codes: 0 ok, 1 the work failed, 2 what was typed is wrong, 3 something needed is "
@@ -78,25 +78,20 @@ class HelpedCommand(TyperCommand):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments and options in layers."""
-        arguments, layers = [], {None: [], EXPERT: [], SHARED_PANEL: []}  # type: ignore[var-annotated]
+        layers: dict[str, list[tuple[str, str]]] = {
+            title: [] for title in ("Arguments", "Options", EXPERT, SHARED_PANEL)
+        }
         for param in self.get_params(ctx):
-            record = param.get_help_record(ctx)
-            if record is None:
-                continue
-            if param.param_type_name == "argument":
-                arguments.append(record)
-            else:
-                layers[getattr(param, "rich_help_panel", None)].append(record)
-        for title, records in (
-            ("Arguments", arguments),
-            ("Options", layers[None]),
-            ("Expert", layers[EXPERT]),
-        ):
+            if (record := param.get_help_record(ctx)) is not None:
+                kind = "Arguments" if param.param_type_name == "argument" else "Options"
+                layers[getattr(param, "rich_help_panel", None) or kind].append(record)
+        shared_records = layers.pop(SHARED_PANEL)
+        for title, records in layers.items():
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)
-        if layers[SHARED_PANEL]:
-            names = [flags_text.partition(" <")[0] for flags_text, _ in layers[SHARED_PANEL]]
+        if shared_records:
+            names = [flags_text.partition(" <")[0] for flags_text, _ in shared_records]
             with formatter.section("Shared (`embedlab --options` explains them)"):
                 for line in textwrap.wrap(", ".join(names), 76):
                     formatter.write(f"  {line}\n")
