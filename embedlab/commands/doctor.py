@@ -235,21 +235,17 @@ def plugin_states(*, shipped: bool = False) -> list[PluginState]:
     """Return the state of every plug-in, by kind, then of the files that declare nothing; SHIPPED
     adds what is part of embedlab.
     """
-    from embedlab.core.plugins import gathered_faults
+    from embedlab.core.plugins import KINDS, discover, file_faults, gathered_faults
 
     with gathered_faults():  # each is a state here, and no note besides
-        return [*_plugin_states(shipped=shipped)]
-
-
-def _plugin_states(*, shipped: bool) -> Iterator[PluginState]:
-    from embedlab.core.plugins import KINDS, discover, file_faults
-
-    for kind in KINDS:
-        for plugin in discover(kind):
-            if shipped or not plugin.is_shipped:
-                yield PluginState(kind, plugin.name, plugin.origin, _state(kind, plugin))
-    for file, error in file_faults():
-        yield PluginState("", "", str(file.path), _failure(error))
+        states = [
+            PluginState(kind, plugin.name, plugin.origin, _state(kind, plugin))
+            for kind in KINDS
+            for plugin in discover(kind)
+            if shipped or not plugin.is_shipped
+        ]
+        faults = [*file_faults()]
+    return states + [PluginState("", "", str(file.path), _failure(error)) for file, error in faults]
 
 
 # what loads a plug-in of each kind, as whoever uses it does: what is not of its kind is refused

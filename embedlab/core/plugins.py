@@ -368,19 +368,14 @@ def find(kind: Kind, name: str) -> Plugin | None:
     )
 
 
-def require(
-    kind: Kind, name: str, *, called: str = "", listing: str = "", also: Iterable[str] = ()
-) -> Plugin:
-    """Return what is called NAME; a name that nothing has is a UsageError with the nearest one,
-    CALLED in it as the user knows it.
+def require(kind: Kind, name: str, *, listing: str = "", also: Iterable[str] = ()) -> Plugin:
+    """Return what is called NAME; a name that nothing has is a UsageError with the nearest one.
 
     ALSO are other names that the user may have meant.
     """
     plugin = find(kind, name)
     if plugin is None:
-        raise unknown_name_error(
-            called or called_one(kind), name, [*names(kind), *also], listing=listing
-        )
+        raise unknown_name_error(called_one(kind), name, [*names(kind), *also], listing=listing)
     return plugin
 
 
