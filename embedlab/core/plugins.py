@@ -164,51 +164,31 @@ def _place(error: BaseException, path: Path) -> str:
     return f" at line {lines[-1]}" if lines else ""
 
 
-def package_entries(group: str, path: tuple[str, ...]) -> "list[EntryPoint]":
-    """The entry points of GROUP among the packages on PATH, in the order of the packages' names."""
-    # Most packages have none, which takes 4 ms to see; importlib.metadata, which also parses every
-    # package's file, takes 200 ms. An archive on PATH may have any.
-    may_declare = any(f"[{group}]" in text for text in _declarations(path))
-    if not (may_declare or any(Path(folder).is_file() for folder in path)):
-        return []
-    from importlib.metadata import distributions
-
-    first_versions: dict[
-        str, Distribution
-    ] = {}  # of two versions of a package the first one is imported
-    for distribution in distributions(path=list(path)):
-        first_versions.setdefault(distribution.name.lower().replace("_", "-"), distribution)
-    entries = [
-        entry
-        for distribution in first_versions.values()
-        for entry in distribution.entry_points
-        if entry.group == group
-    ]
-    return sorted(entries, key=lambda entry: (entry.dist.name if entry.dist else "", entry.name))
-
-
 @cache
-def _declarations(path: tuple[str, ...]) -> tuple[str, ...]:
-    """The text of every file of entry points on PATH."""
-    return tuple(
-        file.read_text(encoding="utf-8", errors="replace")
-        for folder in path
-        for metadata_pattern in ("*.dist-info", "*.egg-info", "EGG-INFO")
-        for file in Path(folder).glob(f"{metadata_pattern}/entry_points.txt")
-    )
-
-
-def package_identity(entry: "EntryPoint", package: str) -> str:
-    """Return PACKAGE, the name and version of an entry's package, with the hash of the module's
-    file, where that is found.
+def package_entries(path: tuple[str, ...]) -> "tuple[tuple[Distribution, EntryPoint], ...]":
+    """Return the entry points of our groups with their packages, of those in the folders of PATH,
+    in the order of the packages' names.
     """
-    if entry.dist is None:
-        return package
-    module_path = entry.module.replace(".", "/")
+    from importlib.metadata import entry_points
+
+    folders = {Path(folder).resolve() for folder in path}
+    listed_entries = entry_points()
+    entries = [
+        (entry.dist, entry)
+        for kind in KINDS
+        for entry in listed_entries.select(group=f"{SHIPPED}.{kind}")
+        if entry.dist is not None and Path(str(entry.dist.locate_file(""))).resolve() in folders
+    ]
+    return tuple(sorted(entries, key=lambda item: (item[0].name, item[1].name)))
+
+
+def _module_hash(package: "Distribution", module: str) -> str:
+    """Return the hash of the file of a MODULE, behind a blank; empty where that is not found."""
     for ending in (".py", "/__init__.py"):
-        if (file := Path(str(entry.dist.locate_file(f"{module_path}{ending}")))).is_file():
-            return f"{package} {file_hash(file)}"
-    return package
+        file = Path(str(package.locate_file(module.replace(".", "/") + ending)))
+        if file.is_file():
+            return f" {file_hash(file)}"
+    return ""
 
 
 T = TypeVar("T")
@@ -488,19 +468,18 @@ def _name_fault(plugin: Plugin, namesake: Plugin | None) -> EmbedlabError | None
 def _of_packages(kind: Kind, path: tuple[str, ...]) -> tuple[Plugin, ...]:
     """Return what packages on PATH add to a KIND."""
     plugins = []
-    for entry in package_entries(f"{SHIPPED}.{kind}", path):
-        package = (
-            f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else entry.module
-        )
-        plugin = Plugin(
-            kind=kind,
-            name=entry.name,
-            origin=package,
-            module=entry.module,
-            attribute=entry.attr,
-            identity=package_identity(entry, package),
-        )
-        plugins.append(plugin)
+    for package, entry in package_entries(path):
+        if entry.group == f"{SHIPPED}.{kind}":
+            origin = f"{package.name} {package.version}"
+            plugin = Plugin(
+                kind=kind,
+                name=entry.name,
+                origin=origin,
+                module=entry.module,
+                attribute=entry.attr,
+                identity=origin + _module_hash(package, entry.module),
+            )
+            plugins.append(plugin)
     return tuple(plugins)
 
 

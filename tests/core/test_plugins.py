@@ -242,7 +242,7 @@ def test_an_installed_package_adds_by_entry_points(
     before = found.identity
     (folder / "site" / "their_pooling.py").write_text(POOLING + "# more\n", encoding="utf-8")
     plugins._of_packages.cache_clear()  # as another process would begin
-    plugins._declarations.cache_clear()
+    plugins.package_entries.cache_clear()
     assert plugins.require("poolings", "twice").identity != before
     with pytest.raises(
         MissingError,
