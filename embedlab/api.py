@@ -16,6 +16,7 @@ from inspect import signature
 from itertools import chain
 from os import PathLike
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, get_args
 
 import numpy as np
@@ -115,11 +116,10 @@ def score_pairs(
 
 
 def _python_function(command: str) -> Callable[..., Any]:
-    """Return the function of a COMMAND, as MODULE.NAME: its options are arguments, those without a
+    """Return the function of a COMMAND, as MODULE:NAME: its options are arguments, those without a
     default first, and settings are keywords; it gives what the command would print.
     """
-    module, _, name = command.partition(".")
-    work = getattr(import_module(f"embedlab.commands.{module}"), name)
+    work = resolve_name(f"embedlab.commands.{command}")
     kind: type = work.__globals__[work.__annotations__["options"]]
     option_of_argument = {option.argument: option for option in options_of(kind) if option.argument}
 
@@ -252,24 +252,24 @@ def _checked(kind: Any, given: Any, name: str) -> Any:
 
 
 FUNCTIONS = {
-    "evaluate": "evaluate.evaluate",
-    "compare": "compare.compare",
-    "power": "power.power",
-    "why": "why.why",
-    "pairs": "pairs.pairs",
-    "explain": "explain.explain",
-    "nearest": "nearest.nearest",
-    "score": "score.score",
-    "verify": "same.verify",
-    "export": "export.export",
-    "train": "train.train",
-    "run": "runs.run",
-    "grid": "grid.grid",
-    "grid_status": "grid.status",
-    "grid_table": "grid.table",
-    "reproduce": "reproduce.reproduce",
-    "items": "data.items",
-    "overlaps": "data.overlaps",
+    "evaluate": "evaluate:evaluate",
+    "compare": "compare:compare",
+    "power": "power:power",
+    "why": "why:why",
+    "pairs": "pairs:pairs",
+    "explain": "explain:explain",
+    "nearest": "nearest:nearest",
+    "score": "score:score",
+    "verify": "same:verify",
+    "export": "export:export",
+    "train": "train:train",
+    "run": "runs:run",
+    "grid": "grid:grid",
+    "grid_status": "grid:status",
+    "grid_table": "grid:table",
+    "reproduce": "reproduce:reproduce",
+    "items": "data:items",
+    "overlaps": "data:overlaps",
 }
 
 

@@ -4,10 +4,11 @@ complete, and what is done with an answer.
 
 import inspect
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, replace
 from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
@@ -220,12 +221,12 @@ def completer(kind: str) -> Callable[..., list[str]]:
 
 # where the names of a kind are listed
 _LISTED = {
-    "recipes": "core.names.recipe_names",
-    "tasks": "core.names.task_names",
-    "aliases": "models.aliases.aliases",
-    "grids": "experiments.grid_file.grid_names",
-    "papers": "experiments.printed.paper_names",
-    "datasets": "data.source.dataset_names",
+    "recipes": "core.names:recipe_names",
+    "tasks": "core.names:task_names",
+    "aliases": "models.aliases:aliases",
+    "grids": "experiments.grid_file:grid_names",
+    "papers": "experiments.paper_file:paper_names",
+    "datasets": "data.source:dataset_names",
 }
 
 
@@ -240,9 +241,7 @@ def _names(kind: str) -> Iterator[str]:
         for run in find_runs(load_settings({})[0].runs):
             yield from (run.name, run.id)
     else:
-        module, _, function = _LISTED[kind].rpartition(".")
-        listed_names: Iterable[str] = getattr(import_module(f"embedlab.{module}"), function)()
-        yield from listed_names
+        yield from resolve_name(f"embedlab.{_LISTED[kind]}")()
         yield from ["all"] * (kind == "tasks")
 
 

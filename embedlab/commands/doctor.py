@@ -9,9 +9,9 @@ import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Annotated
 
 from embedlab.commands.command import command
@@ -250,21 +250,20 @@ def plugin_states(*, shipped: bool = False) -> list[PluginState]:
 
 # what loads a plug-in of each kind, as whoever uses it does: what is not of its kind is refused
 _USES: dict[str, str] = {
-    "objectives": "core.names.objective_options",
-    "tasks": "tasks.task.task",
-    "datasets": "data.source.dataset",
-    "poolings": "encoders.pooling.pooling_method",
-    "encoders": "models.encoder_kind.encoder_kind",
-    "properties": "outcomes.property.property_named",
+    "objectives": "core.names:objective_options",
+    "tasks": "tasks.task:task",
+    "datasets": "data.source:dataset",
+    "poolings": "encoders.pooling:pooling_method",
+    "encoders": "models.encoder_kind:encoder_kind",
+    "properties": "outcomes.property:property_named",
 }
 
 
 def _state(kind: Kind, plugin: Plugin) -> str:
-    module, _, name = _USES[kind].rpartition(".")
     try:
         if plugin.fault is not None:
             raise plugin.fault
-        getattr(import_module(f"embedlab.{module}"), name)(plugin.name)
+        resolve_name(f"embedlab.{_USES[kind]}")(plugin.name)
     except EmbedlabError as error:
         return _failure(error)
     return "ok"

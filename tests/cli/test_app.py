@@ -12,6 +12,7 @@ from typer.main import get_command
 
 from embedlab import __version__
 from embedlab.cli.app import program
+from embedlab.cli.declared import completer
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Embedlab
@@ -116,3 +117,25 @@ def test_debug_shows_the_traceback_behind_an_error(embedlab: Embedlab) -> None:
     shown = embedlab("recipes", "nothing", "--debug")
     assert shown.code == 2
     assert "Traceback" in shown.err
+
+
+@pytest.mark.parametrize(
+    ("kind", "begun", "name"),
+    [
+        ("recipes", "snli-s", "snli-supcl"),
+        ("tasks", "al", "all"),
+        ("grids", "snli-supcl-l", "snli-supcl-lambda"),
+        ("papers", "li", "liao"),
+        ("datasets", "sts1", "sts12"),
+        ("properties", "wo", "words"),
+        ("models", "sber", "sbert-bert-base"),
+    ],
+)
+def test_a_shell_completes_the_names_of_each_kind(kind: str, begun: str, name: str) -> None:
+    assert name in completer(kind)(begun)
+
+
+def test_a_shell_completes_the_tables_of_the_typed_paper() -> None:
+    command = get_command(program()).commands["reproduce"]  # type: ignore[attr-defined]
+    context = command.make_context("reproduce", ["liao"])
+    assert "table6_lambda_sts" in completer("tables")(context, "table6")
