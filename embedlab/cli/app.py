@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shlex
 import signal
 import sys
 import threading
@@ -10,7 +11,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from types import FrameType
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -230,13 +231,34 @@ def _usage_error(error: typer.TyperException, arguments: Sequence[str]) -> Usage
     text = error.format_message()
     hint = replacement_for(arguments) or f"`{command} --help` shows what it takes"
     if context is not None and any(map(_is_text_with_dash, arguments)):
-        hint = "put texts last, after -- as a word of its own, and options before it"
+        hint = f"put -- before the texts: {_with_texts_last(context, arguments)}"
     return UsageError((text[:1].lower() + text[1:]).rstrip("."), hint=hint)
 
 
 def _is_text_with_dash(argument: str) -> bool:
     """Return whether an ARGUMENT that looks like an option is a text, such as "-5 degrees"."""
     return argument.startswith("-") and (" " in argument.strip() or argument[1:2].isdigit())
+
+
+def _with_texts_last(context: Any, arguments: Sequence[str]) -> str:
+    """Return the command with its options before the other words, which follow --."""
+    command = context.command_path.split()
+    takes_value = {
+        name: not getattr(option, "is_flag", False)
+        for option in context.command.params
+        for name in (*option.opts, *option.secondary_opts)
+        if name.startswith("-")
+    }
+    options, texts, remaining = [], [], [*arguments[len(command) - 1 :]]
+    while remaining:
+        argument = remaining.pop(0)
+        if _is_text_with_dash(argument) or not argument.startswith("-"):
+            texts.append(argument)
+        elif argument != "--":
+            options.append(argument)
+            if takes_value.get(argument) and remaining:
+                options.append(remaining.pop(0))
+    return shlex.join([*command, *options, "--", *texts])
 
 
 _DATA = "--data starter, real pairs inside embedlab, or --data tiny, a generated corpus"

@@ -127,7 +127,7 @@ CASES = (
         name="dash-sentence",
         command="embedlab score '-5 degrees outside' 'It is cold.' -m dice",
         code=2,
-        says=["put texts last, after -- as a word of its own"],
+        says=["embedlab score -m dice -- '-5 degrees outside' 'It is cold.'"],
     ),
     Case(
         name="dash-sentence",

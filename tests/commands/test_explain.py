@@ -131,7 +131,7 @@ def test_a_pair_is_ranked_among_the_dataset_that_it_is_from() -> None:
         ({"instead": "a dog"}, "'a dog' is the sentence itself"),
         ({"view": "tokens", "instead": "x"}, "option instead is for the view 'effects'"),
         ({"view": "tokens"}, "'dice': its vectors are not sums of token vectors"),
-        ({"view": "gradients"}, "no view named 'gradients'"),
+        ({"view": "gradients"}, "view is 'gradients'"),
     ],
 )
 def test_what_cannot_be_explained_is_refused_with_the_reason(
