@@ -39,28 +39,27 @@ class DeclaredDeviation:
     keys: tuple[str, ...] = ()  # in full: "stage.0.optim.clip"
 
 
+@table
+class Choices:
+    """What a recipe's file declares of its keys, and sets that `--set` chooses."""
+
+    deviations: dict[str, DeclaredDeviation] = field(default_factory=dict)
+    tasks: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+def _choices(values: Mapping[str, Any], key: str, where: str) -> Choices:
+    return build(Choices, {key: values.get(key, {})}, where=where)
+
+
 def declared_deviations(values: Mapping[str, Any], *, where: str) -> tuple[DeclaredDeviation, ...]:
     """Return what the table [deviations] in VALUES of a recipe declares; whether its keys exist is
     for the caller to check.
     """
-    declared = values.get("deviations", {})
-    if not isinstance(declared, dict):
-        raise UsageError(
-            f"{where}: 'deviations' is {quote(declared)}: not a table",
-            hint='"optim.clip" = { paper = "…", source = "…" }',
-        )
-    deviations, count = [], stage_count(values)
-    for key, declared_values in declared.items():
-        full_name = f"deviations.{key}"
-        if not isinstance(declared_values, dict):
-            raise UsageError(
-                f"{where}: {full_name!r} is {quote(declared_values)}: not a table",
-                hint='give { paper = "…", source = "…" }',
-            )
-        deviation = build(DeclaredDeviation, declared_values, where=where, prefix=full_name)
-        keys = full_keys(key, count, f"{where}: {full_name!r}")
-        deviations.append(replace(deviation, keys=keys))
-    return tuple(deviations)
+    count = stage_count(values)
+    return tuple(
+        replace(deviation, keys=full_keys(key, count, f"{where}: 'deviations.{key}'"))
+        for key, deviation in _choices(values, "deviations", where).deviations.items()
+    )
 
 
 def check_declared(
@@ -257,12 +256,7 @@ def _short(key: str) -> str:
 
 def _choose_task(values: TomlTable, name: str) -> None:
     """Apply the recipe's table [tasks.NAME]; a key without a stage applies to all stages."""
-    tasks = values.get("tasks", {})
-    if not isinstance(tasks, dict) or not all(isinstance(task, dict) for task in tasks.values()):
-        raise UsageError(
-            f"{TASK}: the recipe's 'tasks' are not tables",
-            hint="each [tasks.NAME] is a table of keys and values",
-        )
+    tasks = _choices(values, "tasks", f"--set {TASK}").tasks
     if not tasks:
         raise UsageError(
             f"{TASK}: the recipe has no [tasks] to choose from",
@@ -270,7 +264,6 @@ def _choose_task(values: TomlTable, name: str) -> None:
         )
     if name not in tasks:
         raise unknown_name_error("task", name, tasks)
-    refuse_flaws(tasks[name], where=f"--set {TASK}", prefix=f"tasks.{name}")
     _set_all(values, tasks[name])
 
 
