@@ -7,7 +7,7 @@ Whoever made the working folder must not choose which code runs, what is read, w
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -224,12 +224,11 @@ def named_plugins(environment: Mapping[str, str] = os.environ) -> list[Path]:
 
     A value of a wrong type, which `load_settings` refuses, names none.
     """
-    user_file = user_config_file()
-    values = read_toml(user_file) if user_file.is_file() else {}
-    plugins = values.get("plugins")
-    files = plugins.get("files") if isinstance(plugins, dict) else None
-    is_file_list = isinstance(files, list) and all(isinstance(file, str) for file in files)
-    user_files = _absolute(files if files and is_file_list else (), user_file.parent)
+    user_file, user_files = user_config_file(), tuple[Path, ...]()
+    if user_file.is_file() and "plugins" in (values := read_toml(user_file)):
+        with suppress(UsageError):
+            files = build(PluginSettings, values["plugins"], where=str(user_file)).files
+            user_files = _absolute(map(str, files), user_file.parent)
     environment_files = _absolute(_file_list(environment.get(PLUGINS, "")), Path())
     return list(dict.fromkeys([*user_files, *environment_files]))
 
