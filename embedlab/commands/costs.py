@@ -12,9 +12,9 @@ from embedlab.choices import SettingName
 from embedlab.comparison.comparison import Slicing
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.python_processes import python_command, start
-from embedlab.core.schema import build
+from embedlab.core.schema import build, unbuild
 from embedlab.core.session import Session
-from embedlab.core.settings import Settings, worker_values
+from embedlab.core.settings import Settings
 from embedlab.encoders.cost_worker import MeasuredCost
 from embedlab.evaluation import gather, needs_network, resolve_model
 from embedlab.models.catalog import FIT, Model
@@ -122,7 +122,7 @@ def _measure_models(
 
 
 def _measure(name: str, sentences: Sequence[str], settings: Settings) -> MeasuredCost:
-    command = python_command(json.dumps(worker_values(settings)), name, module=_WORKER)
+    command = python_command(json.dumps(unbuild(settings)), name, module=_WORKER)
     with start(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:

@@ -107,33 +107,6 @@ class Settings:
     )  # unlike the others, what several places name adds up
 
 
-_OF_WORKERS = (
-    "runs",
-    "data",
-    "cache",
-    "offline",
-    "device",
-    "precision",
-    "deterministic",
-    "attention",
-    "threads",
-    "device_map",
-    "cpu_engine",
-)
-
-
-def worker_values(settings: Settings) -> dict[str, bool | int | str]:
-    """Return those of SETTINGS under which another process computes with the same models and data
-    as this one, as JSON has them.
-    """
-    values = {key: getattr(settings, key) for key in _OF_WORKERS}
-    return {
-        key: value if isinstance(value, bool | int) else str(value)
-        for key, value in values.items()
-        if value is not None
-    }
-
-
 @table
 class SettingOrigin:
     """One setting's value and where it was set."""

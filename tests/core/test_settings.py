@@ -9,8 +9,8 @@ import pytest
 
 from embedlab.core.errors import UsageError
 from embedlab.core.paths import user_config_file
-from embedlab.core.schema import build
-from embedlab.core.settings import SHOWN, Settings, load_settings, process_rank, worker_values
+from embedlab.core.schema import build, unbuild
+from embedlab.core.settings import SHOWN, Settings, load_settings, process_rank
 
 
 def origins(
@@ -170,7 +170,7 @@ def test_a_process_of_a_team_knows_its_rank() -> None:
     assert process_rank({"RANK": "1", "WORLD_SIZE": "2"}) == 0
 
 
-def test_a_worker_gets_the_settings_that_decide_what_it_computes_and_can_read_them_again() -> None:
+def test_a_worker_can_read_the_settings_that_it_gets() -> None:
     settings = Settings(
         runs=Path("mine"),
         threads=3,
@@ -179,6 +179,6 @@ def test_a_worker_gets_the_settings_that_decide_what_it_computes_and_can_read_th
         attention="math",
         device_map="auto",
     )
-    values = worker_values(settings)
+    values = unbuild(settings)
     assert build(Settings, json.loads(json.dumps(values)), where="settings") == settings
     assert "data" not in values  # not set

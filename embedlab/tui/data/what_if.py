@@ -20,7 +20,8 @@ from embedlab.choices import EditRule
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.paths import state_folder
 from embedlab.core.python_processes import python_command, start_piped
-from embedlab.core.settings import Settings, worker_values
+from embedlab.core.schema import unbuild
+from embedlab.core.settings import Settings
 from embedlab.data.words import edit_sentence
 from embedlab.tui.plain import faint
 from embedlab.tui.theme import model_colour, model_sign
@@ -45,7 +46,7 @@ class ScorerProcess:
         """The similarities of PAIRS by model, or why it has none."""
         async with self._lock:
             if self._process is None or self._process.returncode is not None:
-                values = json.dumps(worker_values(self._settings))
+                values = json.dumps(unbuild(self._settings))
                 command = python_command(values, module="embedlab.encoders.pair_worker")
                 log = state_folder() / "typed-pairs.log"
                 await asyncio.to_thread(log.parent.mkdir, parents=True, exist_ok=True)
