@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from embedlab.commands.command import command
@@ -124,7 +123,7 @@ def run(options: GridOptions, session: Terminal) -> Report | None:
         $ embedlab grid run mine.toml --dry-run --data tiny
 
     """
-    from embedlab.commands.grid_run import open_board, planned_grid, run_grid, run_one_cell
+    from embedlab.commands.grid_run import planned_grid, run_grid, run_one_cell
     from embedlab.reports.grids import summary_table
 
     planned = planned_grid(options, session.settings)
@@ -133,7 +132,7 @@ def run(options: GridOptions, session: Terminal) -> Report | None:
     if options.cell is not None:
         run_one_cell(planned, options.cell, session)
         return None
-    result = run_grid(planned, session, partial(open_board, terminal=session))
+    result = run_grid(planned, session)
     code = ExitCode.FAILED if result.has_failed else ExitCode.OK
     return Report.of(summary_table(result.plan, result.entries), exit_code=code)
 

@@ -42,12 +42,6 @@ from embedlab.experiments.single_cell import run_cell
 from embedlab.reports.grids import states_line
 from embedlab.runs.events import Curve
 
-ShowGrid = Callable[[GridProgress], None]
-"""Replaces what was shown of a grid before."""
-
-Board = Callable[[str], AbstractContextManager[ShowGrid]]
-"""Shows the grid of this name while its cells run."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class GridResult:
@@ -71,16 +65,18 @@ def planned_grid(options: GridOptions, settings: Settings) -> PlannedGrid:
     return plan_grid(options, settings)
 
 
-def run_grid(planned: PlannedGrid, session: Session, board: Board | None = None) -> GridResult:
-    """Run the cells that are not done, and return all as they ended; BOARD shows them meanwhile."""
+def run_grid(planned: PlannedGrid, session: Session) -> GridResult:
+    """Run the cells that are not done, and return all as they ended; a board shows them
+    meanwhile.
+    """
     with hold_plan(planned.plan, planned.folder):
         follower = GridFollower(planned.folder)
         expected = estimate(planned, follower.look().entries)
         session.note(expected.text)
         if expected.cost.cells:
             _check_cells(planned, follower.look().entries, session)
-            board_display = (board or _plain_board(session))(planned.plan.name)
-            with board_display as show, stop_requests() as stop:
+            board = _open_board(planned.plan.name, session)
+            with board as show, stop_requests() as stop:
                 run_cells(
                     planned.plan,
                     planned.folder,
@@ -130,38 +126,27 @@ def _executor(
     return ray_tasks(plan, folder, options.cluster, at_once=options.workers)
 
 
-def _plain_board(session: Session) -> Board:
-    """The board of a session that has none of its own: how many cells have ended."""
-
-    @contextmanager
-    def board(name: str) -> Iterator[ShowGrid]:
-        with session.progress(name) as tick:
-            yield lambda progress: tick(progress.ended, len(progress.entries))
-
-    return board
-
-
 CURVE_WIDTH = 24
 FAILURES = 5  # the newest that are shown
 REFRESHES_PER_S = 4
 
 
 @contextmanager
-def open_board(name: str, terminal: Terminal) -> Iterator[ShowGrid]:
-    """Yield what shows a grid: a live board on a terminal, a plain line now and then elsewhere,
-    nothing with `--quiet`.
+def _open_board(name: str, session: Session) -> Iterator[Callable[[GridProgress], None]]:
+    """Yield what shows a grid: a live board on a terminal, elsewhere what the session shows of any
+    progress.
     """
-    if terminal.settings.quiet or not sys.stderr.isatty():
-        with terminal.progress(name) as tick:
+    is_typed = isinstance(session, Terminal) and not session.settings.quiet
+    if is_typed and sys.stderr.isatty():
+        with Live(
+            console=Console(stderr=True), refresh_per_second=REFRESHES_PER_S, transient=True
+        ) as live:
+            yield lambda progress: live.update(Visible(render(progress)))
+    else:
+        with session.progress(name) as tick:
             yield lambda progress: tick(
                 progress.ended, len(progress.entries), states_line(progress)
             )
-        return
-
-    with Live(
-        console=Console(stderr=True), refresh_per_second=REFRESHES_PER_S, transient=True
-    ) as live:
-        yield lambda progress: live.update(Visible(render(progress)))
 
 
 def render(progress: "GridProgress") -> "RenderableType":

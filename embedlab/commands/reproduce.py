@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from embedlab.commands.command import command
@@ -107,13 +106,11 @@ def _reproduce_tables(
     """
     import polars as pl
 
-    from embedlab.commands.grid_run import open_board
     from embedlab.commands.pages import write_reproduction_page
     from embedlab.commands.reproduce_run import reproduce_tables, shown_tables
 
+    reproductions = reproduce_tables(chosen_tables, options, session)
     is_typed = isinstance(session, Terminal)
-    shows = partial(open_board, terminal=session) if isinstance(session, Terminal) else None
-    reproductions = reproduce_tables(chosen_tables, options, session, shows)
     is_brief = is_typed and session.settings.format == "table" and not session.settings.notes
     has_failed = any(reproduction.has_failed for reproduction in reproductions)
     if options.html is not None:

@@ -20,7 +20,6 @@ from embedlab.core.session import Session
 from embedlab.core.settings import Settings
 
 if TYPE_CHECKING:
-    from embedlab.commands.grid_run import Board
     from embedlab.core.schema import TomlTable
     from embedlab.experiments.cells import CellEntry
     from embedlab.experiments.deviations import RowRecipes
@@ -462,7 +461,6 @@ def train_rows(
     options: ReproductionOptions,
     start: str | None,
     session: Session,
-    board: Board | None,
 ) -> TrainedRows:
     """Run the trainings of TABLE that are not done."""
     from embedlab.commands.grid_run import run_grid
@@ -471,7 +469,7 @@ def train_rows(
     settings = session.settings
     table_plan = plan_table(table, options, start, settings, leaves_out=options.table == ALL_TABLES)
     entries = (
-        run_grid(PlannedGrid(plan=table_plan.plan, run_options=options), session, board).entries
+        run_grid(PlannedGrid(plan=table_plan.plan, run_options=options), session).entries
         if table_plan.plan is not None
         else ()
     )

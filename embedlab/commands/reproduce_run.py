@@ -12,7 +12,6 @@ from typing import Any
 from embedlab.analysis.claims import SettledClaim, settle_claims
 from embedlab.choices import By
 from embedlab.commands.grid_plan import PlannedGrid, entries_of_runs, lost_encoders
-from embedlab.commands.grid_run import Board
 from embedlab.commands.reproduce_models import (
     EvaluatedRows,
     Members,
@@ -114,10 +113,7 @@ class EvaluatedTable:
 
 
 def reproduce_tables(
-    tables: Sequence[PaperTable],
-    options: ReproductionOptions,
-    session: Session,
-    board: Board | None = None,
+    tables: Sequence[PaperTable], options: ReproductionOptions, session: Session
 ) -> list[Reproduction]:
     """Train or find the models of TABLES, evaluate what is missing, and compare each table with the
     published one; tables for which data is missing are refused before, or left out of many.
@@ -143,7 +139,7 @@ def reproduce_tables(
     for error in errors:
         session.report(error)
     return [
-        compare_rows(evaluate_table(table, options, start, session, board), session)
+        compare_rows(evaluate_table(table, options, start, session), session)
         for table in computable
     ]
 
@@ -283,7 +279,6 @@ def evaluate_table(
     options: ReproductionOptions,
     start: str | None,
     session: Session,
-    board: Board | None = None,
     *,
     says_untrained: bool = True,
 ) -> EvaluatedTable:
@@ -293,7 +288,7 @@ def evaluate_table(
     """
     table, selection_notes = select_rows(table, options, start, session.settings)
     if options.trains:
-        trained = train_rows(table, options, start, session, board)
+        trained = train_rows(table, options, start, session)
     else:
         trained = find_trained_rows(table, options, start, session.settings.runs)
     everything = with_named_rows(trained.members, options, session)
