@@ -225,8 +225,6 @@ def absent_rows(
     failures: Mapping[str, str],
     options: ReproductionOptions,
     settings: Settings,
-    *,
-    says_untrained: bool = True,
 ) -> Iterator[str]:
     """What is said of the rows that have no model here, one note for each reason.
 
@@ -263,7 +261,7 @@ def absent_rows(
             untrained.append(row)
     for reason, rows in reasons.items():
         yield f"absent: {', '.join(rows)}: {reason}"
-    if untrained and says_untrained:
+    if untrained and not options.claims:
         command = f"embedlab reproduce {table.typed}{_repeated_options(options, settings)}"
         hint = "" if options.trains else f"; `{command}` trains what is missing"
         yield f"there is no finished run of {', '.join(untrained)}{hint}"

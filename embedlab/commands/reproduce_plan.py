@@ -216,7 +216,7 @@ def _plan_rows(
 ) -> tuple[PaperTable, TablePlan]:
     """The rows of TABLE that can be run here, and their trainings but those without data."""
     rows, _ = select_rows(table, options, start, settings)
-    return rows, plan_table(rows, options, start, settings, leaves_out=True)
+    return rows, plan_table(rows, options, start, settings)
 
 
 def _foreseen_deviations(
@@ -380,7 +380,7 @@ def plan_table(
     start: str | None,
     settings: Settings,
     *,
-    leaves_out: bool,
+    leaves_out: bool = True,
 ) -> TablePlan:
     """Return the trainings of a table whose rows all begin from START, where that is stated.
 
@@ -390,13 +390,13 @@ def plan_table(
     from embedlab.experiments.plan import GridEnvironment
 
     overrides = [*([f"encoder.model={start}"] if start is not None else []), *options.all_overrides]
-    grid_place, seeds, threads = (
-        GridEnvironment.of(settings),
-        seeds_of(table, options),
-        settings.threads or 1,
-    )
     return expand_table(
-        table, grid_place, seeds=seeds, threads=threads, overrides=overrides, leaves_out=leaves_out
+        table,
+        GridEnvironment.of(settings),
+        seeds=seeds_of(table, options),
+        threads=settings.threads or 1,
+        overrides=overrides,
+        leaves_out=leaves_out,
     )
 
 

@@ -154,7 +154,7 @@ def refuse_uncomputable(
     source = replace(Source.from_settings(settings), downloads=False)
     recipes: list[Recipe] = []
     if options.trains and trainings(table):
-        table_plan = plan_table(table, options, start, settings, leaves_out=True)
+        table_plan = plan_table(table, options, start, settings)
         entries = entries_of_runs(table_plan.plan) if table_plan.plan is not None else []
         unfinished_runs = {entry.cell.variant.run for entry in entries if entry.state != "done"}
         recipes = [
@@ -275,17 +275,9 @@ def compare_rows(rows: EvaluatedTable, session: Session) -> Reproduction:
 
 
 def evaluate_table(
-    table: PaperTable,
-    options: ReproductionOptions,
-    start: str | None,
-    session: Session,
-    *,
-    says_untrained: bool = True,
+    table: PaperTable, options: ReproductionOptions, start: str | None, session: Session
 ) -> EvaluatedTable:
-    """Return the models behind the rows of TABLE, trained or found, with what they score.
-
-    Unless SAYS_UNTRAINED is false, a note names the rows without a run.
-    """
+    """Return the models behind the rows of TABLE, trained or found, with what they score."""
     table, selection_notes = select_rows(table, options, start, session.settings)
     if options.trains:
         trained = train_rows(table, options, start, session)
@@ -300,7 +292,6 @@ def evaluate_table(
         trained.absence_reasons,
         options,
         session.settings,
-        says_untrained=says_untrained,
     )
     notes = [*trained.difference_notes, *absence_notes, *evaluated.missing_notes, *selection_notes]
     members = evaluated.present_members(everything)
@@ -513,7 +504,7 @@ def measure_claims(
     claimed = [limit_to_claims(table) for table in tables if table.claims]
     start = prepare_start(options, session.settings)
     evaluated = [
-        evaluate_table(table, options, start, session, says_untrained=False)
+        evaluate_table(table, options, start, session)
         for table in claimed
         if is_startable(table, start)
     ]
