@@ -149,9 +149,7 @@ def same(options: SameOptions, session: Session) -> Report:
             served_vectors,
             reference,
             encode_again=encoder.encode if needs_network(served_spec) else None,
-            other_models=dict(
-                _other_encoders(options, spec, served_spec, served_vectors.shape[1], session)
-            ),
+            other_models=dict(_other_encoders(options, spec, served_spec, session)),
         ).find_causes()
         tick(2, 2)
     tables = [_table(options, difference, refused_count)]
@@ -240,7 +238,7 @@ def _encode_served(
 
 
 def _other_encoders(
-    options: SameOptions, reference: ModelSpec, served_spec: ModelSpec, dim: int, session: Session
+    options: SameOptions, reference: ModelSpec, served_spec: ModelSpec, session: Session
 ) -> Iterator[tuple[str, Callable[[], Encoder]]]:
     """Yield other models that may be served: named ones, downloaded revisions, those of packages
     and finished runs.

@@ -212,7 +212,7 @@ def read_json(cls: type[T], content: bytes | str, *, where: Path, schema: int, h
         instance: T = adapter(typing.cast("Any", cls)).validate_json(content, strict=True)
         problem = ""
     except pydantic.ValidationError as error:
-        problem = _describe_error(cls, _first_error(error), content)
+        problem = _describe_error(_first_error(error), content)
     # it may hold a NUL character or an integer that is too long, and needs a full check
     is_suspicious = b"\\u0000" in content or b"9" * 20 in content.translate(_DIGITS)
     if problem or is_suspicious or getattr(instance, "schema", schema) > schema:
@@ -352,7 +352,7 @@ def _fault(key: str, error: Mapping[str, Any]) -> str:
     return f"{f'{key!r} is ' * bool(key)}{quote(error['input'])}: {reason_of(error)}"
 
 
-def _describe_error(cls: type, error: Mapping[str, Any], content: bytes) -> str:
+def _describe_error(error: Mapping[str, Any], content: bytes) -> str:
     if error["type"] == "json_invalid":
         return f"not valid JSON: {error['ctx']['error']}"
     key = dotted(_location(error, _parse_json(content)))
