@@ -106,14 +106,18 @@ def evaluate_models(
     Without training, only pairs are scored: the fits of transfer and probing take as long as a
     training.
     """
-    if options.unseen:
-        return evaluate_on_unseen_pairs(table, members, options, session)
+    property_name = pairs_by(table)
+    if options.unseen and property_name is None:
+        if options.claims:  # other tables of the paper have pairs
+            return EvaluatedRows(missing_notes=(f"{table.name}: {_NO_PAIRS}",))
+        raise UsageError(
+            f"{table.name!r}: {_NO_PAIRS}",
+            hint="`embedlab compare MODEL… --task TASK --unseen` takes items of any task",
+        )
     if table.by == "epoch" or table.by == "minutes":  # of the runs' events
         return EvaluatedRows()
-    if table.by is not None:
-        names = {member.name for row in table.sources for member in members[row, ""]}
-        gathered, absence_reasons = _score(sorted(names), table.by, session, table.datasets)
-        return EvaluatedRows(gathered=gathered, absence_reasons=absence_reasons)
+    if property_name is not None and (options.unseen or table.by is not None):
+        return _evaluate_pairs(table, members, property_name, options, session)
     evaluations_needed = {
         (member.name, point.measure.task)
         for point in table.points
@@ -154,45 +158,40 @@ def evaluate_models(
     )
 
 
-def evaluate_on_unseen_pairs(
-    table: PaperTable, members: Members, options: ReproductionOptions, session: Session
+def _evaluate_pairs(
+    table: PaperTable,
+    members: Members,
+    property_name: By,
+    options: ReproductionOptions,
+    session: Session,
 ) -> EvaluatedRows:
-    """The evaluations of every model on the pairs of whose sentences no model of TABLE has read any
-    in training; none is stored.
+    """The pairs of a figure; or the evaluations of every model on the pairs of whose sentences no
+    model of TABLE has read any in training, which are not stored.
     """
-    property_name = pairs_by(table)
-    if property_name is None and options.claims:  # other tables of the paper have pairs
-        return EvaluatedRows(missing_notes=(f"{table.name}: {_NO_PAIRS}",))
-    if property_name is None:
-        raise UsageError(
-            f"{table.name!r}: {_NO_PAIRS}",
-            hint="`embedlab compare MODEL… --task TASK --unseen` takes items of any task",
-        )
     names = sorted({member.name for row_members in members.values() for member in row_members})
-    all_pairs, absence_reasons = _score(names, property_name, session, table.datasets)
-    if all_pairs is None:
-        return EvaluatedRows(absence_reasons=absence_reasons)
-    items = all_pairs.outcomes[0]
+    gathered, absence_reasons = _score(names, property_name, session, table.datasets)
+    rows = EvaluatedRows(gathered=gathered, absence_reasons=absence_reasons)
+    if gathered is None or not options.unseen:
+        return rows
+    items = gathered.outcomes[0]
     unseen_items = choose_items(items, items.trained_models.is_null())
     note = (
-        f"{unseen_items.rows.height} of {items.rows.height} pairs: no model of the table is "
-        "known to "
-        f"have read a sentence of theirs in training"
+        f"{unseen_items.rows.height} of {items.rows.height} pairs: no model of the table is known "
+        "to have read a sentence of theirs in training"
     )
     evaluations = {}
-    if table.by is None:
-        for name in (model.name for model in all_pairs.models):
-            evaluation = Evaluation.load(_evaluation_file(name, DEFAULT_TASK, session, set()))
-            marks = tuple(mark for mark in evaluation.marks if mark != OVERLAP)
-            scores = pair_scores(unseen_items, name)
-            evaluations[name, DEFAULT_TASK] = replace(
-                evaluation, scores=scores, overlaps={}, marks=marks
-            )
-    return EvaluatedRows(
+    for name in (model.name for model in gathered.models) if table.by is None else ():
+        evaluation = Evaluation.load(_evaluation_file(name, DEFAULT_TASK, session, set()))
+        marks = tuple(mark for mark in evaluation.marks if mark != OVERLAP)
+        scores = pair_scores(unseen_items, name)
+        evaluations[name, DEFAULT_TASK] = replace(
+            evaluation, scores=scores, overlaps={}, marks=marks
+        )
+    return replace(
+        rows,
         evaluations=evaluations,
-        gathered=replace(all_pairs, outcomes=[unseen_items]),
+        gathered=replace(gathered, outcomes=[unseen_items]),
         missing_notes=(note,),
-        absence_reasons=absence_reasons,
     )
 
 

@@ -8,7 +8,7 @@ from embedlab.api import NotebookSession
 from embedlab.commands.reproduce_models import (
     EvaluatedRows,
     absent_rows,
-    evaluate_on_unseen_pairs,
+    evaluate_models,
     pairs_by,
     with_named_rows,
 )
@@ -74,10 +74,8 @@ def test_unseen_items_are_pairs_of_sets_and_a_table_of_other_numbers_says_so() -
     assert [pairs_by(table) for table in (pairs, transfer, figure)] == ["dataset", None, "dice"]
     session = NotebookSession(settings=Settings())
     with pytest.raises(UsageError, match="its numbers are not of sets of pairs"):
-        evaluate_on_unseen_pairs(transfer, {}, ReproductionOptions(unseen=True), session)
-    found = evaluate_on_unseen_pairs(
-        transfer, {}, ReproductionOptions(unseen=True, claims=True), session
-    )
+        evaluate_models(transfer, {}, ReproductionOptions(unseen=True), session)
+    found = evaluate_models(transfer, {}, ReproductionOptions(unseen=True, claims=True), session)
     assert found.missing_notes == (
         "table3_transfer: --unseen selects pairs, and its numbers are not of sets of pairs",
     )
