@@ -25,11 +25,11 @@ from embedlab.evaluation import gather, resolve_model
 from embedlab.experiments.item_ties import AnswersByCell, ScoredItems
 from embedlab.experiments.matching_runs import CellKey, Member
 from embedlab.experiments.paper_table import PaperTable
-from embedlab.models.catalog import ModelSpec, resolve
+from embedlab.models.catalog import resolve
 from embedlab.outcomes.frame import choose_items, join_splits
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import StoredOutcomes, stored_outcomes
-from embedlab.runs.store import RunFolder
+from embedlab.runs.store import select_runs
 from embedlab.scoring.results import evaluate_task as evaluate_on
 from embedlab.scoring.results import stored_evaluation
 from embedlab.scoring.selection import SelectedTask
@@ -270,27 +270,18 @@ def training_data_of(
     table: PaperTable, members: Members, session: Session
 ) -> dict[str, list[Mapping[str, Any]]]:
     """The states of the data that the runs behind each row were trained on."""
-    runs = session.settings.runs
     names: dict[str, set[str]] = {row: set() for row in table.sources}
-    for (row, _), models in members.items():
-        names[row] |= {member.name for member in models}
+    for (row, _), row_members in members.items():
+        names[row] |= {run for member in row_members for run in member.runs}
     return {
         row: [
             state
-            for name in sorted(row_names)
-            for folder in _run_folders(resolve(name, runs).members, runs)
-            for state in folder.environment().data
+            for name in sorted(run_names)
+            for run in select_runs(session.settings.runs, name)
+            for state in run.environment().data
         ]
-        for row, row_names in names.items()
+        for row, run_names in names.items()
     }
-
-
-def _run_folders(specs: Sequence[ModelSpec], runs: Path) -> Iterator[RunFolder]:
-    """The runs among models and the parts of combined ones."""
-    for spec in specs:
-        if spec.is_run and spec.seed is not None:
-            yield RunFolder.of(runs, spec.name.partition("@")[0], spec.seed)
-        yield from _run_folders(spec.parts, runs)
 
 
 def _evaluation_file(name: str, task: str, session: Session, reported: set[str] | None) -> Path:
