@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -250,28 +250,59 @@ def _refuse_other_place(plan: GridPlan, settings: Settings) -> None:
         )
 
 
-def check_variants(variants: Iterable[Variant], settings: Settings) -> list[MissingError]:
-    """Refuse what no cell of VARIANTS could be trained or evaluated with, as `embedlab train` does;
-    return what its evaluation lacks.
+def check_variants(
+    variants: Sequence[Variant], seed: int, settings: Settings
+) -> list[MissingError]:
+    """Refuse what no cell of VARIANTS could be trained or evaluated with, and rows that a stage
+    cannot be trained on, as `embedlab train` does; return what their evaluation lacks.
+
+    What has to be downloaded is not read. Variants that differ in other things than their data, or
+    in the number of its rows, are checked once.
     """
+    from embedlab.core.recipe import from_table
     from embedlab.data.source import Source
     from embedlab.models.catalog import starting_location
+    from embedlab.objectives.needs import check_columns
     from embedlab.scoring.readiness import check_recipe_evaluation
+    from embedlab.training.stage_data import open_stages
 
     source = Source.from_settings(settings)
-    variants = list(variants)
-    for name in _encoders(variants):
+    encoders = list(dict.fromkeys(str(variant.recipe["encoder"]["model"]) for variant in variants))
+    for name in encoders:
         starting_location(name, settings.runs)
-    errors = [
-        error for recipe in _recipes(variants) for error in check_recipe_evaluation(recipe, source)
+    recipes = [
+        from_table(variant.recipe, name=variant.run, where=variant.run) for variant in variants
     ]
-    if missing_encoders := lost_encoders(_encoders(variants), settings):
+    # a task looks at the data and the objectives of the stages, besides its own data
+    evaluated = {
+        repr((recipe.evaluate.tasks, recipe.evaluate.dev, _signals(recipe))): recipe
+        for recipe in recipes
+    }
+    errors = {
+        error.message: error
+        for recipe in evaluated.values()
+        for error in check_recipe_evaluation(recipe, source)
+    }
+    if missing_encoders := lost_encoders(encoders, settings):
         raise MissingError(
             f"no encoder {', '.join(missing_encoders)} on this machine, and the hub cannot be "
             "reached",
             hint="give the folder of one, or minilm, with --encoder",
         )
-    return list({error.message: error for error in errors}.values())
+    for recipe in recipes:
+        check_columns(recipe)
+    for recipe in {repr(_training_rows(recipe)): recipe for recipe in recipes}.values():
+        with suppress(NotDownloadedError, NotLoadedError):
+            open_stages(recipe, replace(source, downloads=False), seed)
+    return list(errors.values())
+
+
+def _signals(recipe: Recipe) -> list[object]:
+    return [(stage.objective.name, stage.data.datasets) for stage in recipe.stages]
+
+
+def _training_rows(recipe: Recipe) -> list[object]:
+    return [(stage.objective, replace(stage.data, rows=None)) for stage in recipe.stages]
 
 
 def lost_encoders(names: Sequence[str], settings: Settings) -> list[str]:
@@ -282,45 +313,3 @@ def lost_encoders(names: Sequence[str], settings: Settings) -> list[str]:
     is_lost = all(any(missing_encoder(name, settings)) for name in names)
     is_cut_off = settings.offline or not is_reachable()
     return list(dict.fromkeys(names)) if is_lost and is_cut_off else []
-
-
-def check_variant_rows(plan: GridPlan, settings: Settings) -> None:
-    """Refuse rows that a stage of a cell cannot be trained on, as for a recipe; what has to be
-    downloaded is not read.
-
-    Variants that differ in other things than their data, or in the number of its rows, are checked
-    once.
-    """
-    from embedlab.core.recipe import from_table
-    from embedlab.data.source import Source
-    from embedlab.objectives.needs import check_columns
-    from embedlab.training.stage_data import open_stages
-
-    source, checked_data = replace(Source.from_settings(settings), downloads=False), set()
-    for variant in plan.variants:
-        recipe = from_table(variant.recipe, name=variant.run, where=variant.run)
-        check_columns(recipe)
-        data = repr([(stage.objective, replace(stage.data, rows=None)) for stage in recipe.stages])
-        if data not in checked_data:
-            checked_data.add(data)
-            with suppress(NotDownloadedError, NotLoadedError):
-                open_stages(recipe, source, plan.seeds[0])
-
-
-def _encoders(variants: Iterable[Variant]) -> list[str]:
-    return list(dict.fromkeys(str(variant.recipe["encoder"]["model"]) for variant in variants))
-
-
-def _recipes(variants: Iterable[Variant]) -> Iterator[Recipe]:
-    """One recipe of each kind of evaluation: a task looks at the data and the objectives of the
-    stages, besides its own data.
-    """
-    from embedlab.core.recipe import from_table
-
-    seen_kinds = set()
-    for variant in variants:
-        recipe = from_table(variant.recipe, name=variant.run, where=variant.run)
-        stages = tuple((stage.objective.name, stage.data.datasets) for stage in recipe.stages)
-        if (kind := (recipe.evaluate.tasks, recipe.evaluate.dev, stages)) not in seen_kinds:
-            seen_kinds.add(kind)
-            yield recipe

@@ -19,7 +19,6 @@ from embedlab.commands.grid_plan import (
     GridEstimate,
     GridOptions,
     PlannedGrid,
-    check_variant_rows,
     check_variants,
     estimate,
     plan_grid,
@@ -109,9 +108,8 @@ def _check_cells(planned: PlannedGrid, entries: Sequence[CellEntry], session: Se
     if planned.run_options.cluster is None:
         unfinished_runs = {entry.cell.variant.run for entry in entries if entry.state != "done"}
         variants = [variant for variant in planned.plan.variants if variant.run in unfinished_runs]
-        for error in check_variants(variants, session.settings):
+        for error in check_variants(variants, planned.plan.seeds[0], session.settings):
             session.report(error)
-        check_variant_rows(planned.plan, session.settings)
 
 
 def _executor(
