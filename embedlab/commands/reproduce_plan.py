@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from embedlab.commands.command import refuse
 from embedlab.commands.grid_plan import PlannedGrid, entries_of_runs, estimate
@@ -20,7 +20,6 @@ from embedlab.core.session import Session
 from embedlab.core.settings import Settings
 
 if TYPE_CHECKING:
-    from embedlab.core.schema import TomlTable
     from embedlab.experiments.cells import CellEntry
     from embedlab.experiments.deviations import RowRecipes
     from embedlab.experiments.matching_runs import CellKey, Member
@@ -429,7 +428,7 @@ def _trained_rows(
     start: str | None,
     runs: Path,
     run_of: Mapping[str, str],
-    run_recipes: Mapping[str, TomlTable],
+    run_recipes: Mapping[str, Mapping[str, Any]],
     seeds: Collection[int] | None,
 ) -> TrainedRows:
     """Return the rows whose trainings have these runs and recipes, by `training_key`."""

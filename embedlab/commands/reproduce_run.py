@@ -5,7 +5,6 @@ compared with the published values; and what its claims are worth on them.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import chain
 from statistics import fmean
 from typing import Any
 
@@ -136,8 +135,8 @@ def reproduce_tables(
         computable.append(table)
     if errors and not computable:
         raise errors[0]
-    for error in errors:
-        session.report(error)
+    for missing_error in errors:
+        session.report(missing_error)
     return [
         compare_rows(evaluate_table(table, options, start, session), session)
         for table in computable
@@ -527,12 +526,13 @@ def settle_paper_claims(
     gathered = [
         rows.evaluated.gathered for rows in known_tables if rows.evaluated.gathered is not None
     ]
-    marks = chain.from_iterable(item.marks for item in (*known_tables, *gathered))
+    marks = {mark for rows in known_tables for mark in rows.marks}
+    marks |= {mark for pairs in gathered for mark in pairs.marks}
     return PaperClaims(
         paper=paper,
         tables={table.name: table for table in claimed},
         verdicts=tuple(settle_claims(claims, measured_claims)),
-        marks=tuple(sorted({*marks})),
+        marks=tuple(sorted(marks)),
         notes=tuple(dict.fromkeys(note for rows in known_tables for note in rows.notes)),
         states=tuple(state for pairs in gathered for state in pairs.states),
     )

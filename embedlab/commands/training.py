@@ -87,8 +87,8 @@ def check_training(plan: TrainPlan, session: Session) -> None:
         check_own_rows(plan.recipe, source, plan.todo[0].seed)
         refuse_missing(plan, session.settings)
     build_tiny_encoder(plan.start, session.settings)
-    for run, state in plan.runs.items():
-        if state == "finished" and not plan.options.keeps_checkpoints:
+    for run, is_finished in plan.runs.items():
+        if is_finished and not plan.options.keeps_checkpoints:
             drop_checkpoints(run)
     if plan.todo:
         errors += check_recipe_evaluation(plan.recipe, source)

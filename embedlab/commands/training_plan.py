@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from embedlab.choices import Tracker
 from embedlab.commands.options import Flag, RecipeValues, typed_words, with_profile
@@ -182,9 +182,6 @@ class TrainOptions(RecipeValues):
         return self.seeds or (self.seed if self.seed is not None else 1,)
 
 
-PlannedState = Literal["new", "unfinished", "running", "finished"]
-
-
 @dataclass(frozen=True, kw_only=True)
 class TrainPlan:
     """A training that can begin."""
@@ -192,13 +189,13 @@ class TrainPlan:
     options: TrainOptions
     recipe: Recipe
     start: str | None  # where the encoder to start from is; None = as the recipe says
-    runs: Mapping[RunFolder, PlannedState]  # what is there of each already
+    runs: Mapping[RunFolder, bool]  # whether each is finished
     own: OwnTraining | None = None  # where a file of rows was given in place of a recipe
 
     @property
     def todo(self) -> list[RunFolder]:
         """The runs that are not finished."""
-        return [run for run, state in self.runs.items() if state != "finished"]
+        return [run for run, is_finished in self.runs.items() if not is_finished]
 
     @property
     def model(self) -> str:
@@ -213,8 +210,8 @@ class TrainPlan:
         """What the user should know before it begins."""
         finished = (
             f"{run.id} is finished already: skipped"
-            for run, state in self.runs.items()
-            if state == "finished"
+            for run, is_finished in self.runs.items()
+            if is_finished
         )
         return (*(self.own.notes if self.own is not None else ()), *finished)
 
@@ -236,8 +233,8 @@ def plan_training(options: TrainOptions, settings: Settings) -> TrainPlan:
         options.resume and any(run.recipe_file.exists() for run in runs)
     ):  # it may have been begun with another encoder
         check_start(options, recipe, start, settings)
-    states = {run: _state(run, recipe, resume=options.resume) for run in runs}
-    return TrainPlan(options=options, recipe=recipe, start=start, runs=states, own=training)
+    planned_runs = {run: _is_finished(run, recipe, resume=options.resume) for run in runs}
+    return TrainPlan(options=options, recipe=recipe, start=start, runs=planned_runs, own=training)
 
 
 def selected_recipe(
@@ -329,27 +326,22 @@ def train_arguments(options: TrainOptions, settings: Settings) -> list[str]:
     ]
 
 
-def _state(run: RunFolder, recipe: Recipe, *, resume: bool) -> PlannedState:
-    """What is there of a run; one of another recipe is refused, and without RESUME one that has
-    begun.
+def _is_finished(run: RunFolder, recipe: Recipe, *, resume: bool) -> bool:
+    """Return whether a run needs no training; one of another recipe is refused, and without RESUME
+    one that has begun.
     """
     from embedlab.runs.status import is_trained, refuse_begun, run_status
 
     state = run_status(run).state
     if state == "finished" and is_trained(run):
         run.refuse_other(recipe)
-        return "finished"
-    if state in {"starting", "running", "silent"}:
-        return "running"
-    if not resume:
-        refuse_begun(run)
-        return "new"
-    if not (
-        run.environment_file.exists() and run.recipe_file.exists()
-    ):  # it ended before its first step
-        return "new"
-    run.refuse_other(recipe)
-    return "unfinished"
+        return True
+    if state not in {"starting", "running", "silent"}:
+        if not resume:
+            refuse_begun(run)
+        elif run.environment_file.exists() and run.recipe_file.exists():  # it had a first step
+            run.refuse_other(recipe)
+    return False
 
 
 def _to_resume(folder: Path, name: str) -> list[RunFolder]:

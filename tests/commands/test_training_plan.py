@@ -38,7 +38,7 @@ def begin(plan: TrainPlan, *ended: events.Event) -> RunFolder:
     return run
 
 
-def states(plan: TrainPlan) -> list[str]:
+def finished(plan: TrainPlan) -> list[bool]:
     return [*plan.runs.values()]
 
 
@@ -66,7 +66,7 @@ def test_a_new_training_has_a_run_for_each_seed(settings: Settings) -> None:
         replace(OPTIONS, seeds=(1, 2, 7), name="mine", overrides=("optim.lr=1e-4",)), settings
     )
     assert [run.id for run in plan.todo] == ["mine@1", "mine@2", "mine@7"]
-    assert (states(plan), plan.model, plan.notes) == (["new"] * 3, "mine", ())
+    assert (finished(plan), plan.model, plan.notes) == ([False] * 3, "mine", ())
     assert plan.recipe.stages[0].optim.lr == 1e-4
     assert plan_training(replace(OPTIONS, seed=3), settings).model == "snli-ce@3"
 
@@ -77,8 +77,8 @@ def test_a_finished_run_is_skipped_with_a_note_and_refused_for_another_recipe(
     run = begin(plan_training(OPTIONS, settings), events.Finished(step=9))
     run.model.mkdir()
     plan = plan_training(replace(OPTIONS, seeds=(1, 2)), settings)
-    assert (states(plan), plan.notes) == (
-        ["finished", "new"],
+    assert (finished(plan), plan.notes) == (
+        [True, False],
         ("snli-ce@1 is finished already: skipped",),
     )
     assert [run.id for run in plan.todo] == ["snli-ce@2"]
@@ -96,9 +96,9 @@ def test_a_run_that_has_begun_is_refused_before_another_seed_is_trained_unless_i
     with pytest.raises(UsageError, match="'snli-ce@2' exists already") as refused:
         plan_training(replace(OPTIONS, seeds=(1, 2)), settings)
     assert "--resume" in refused.value.hint
-    assert states(plan_training(replace(OPTIONS, seeds=(1, 2), resume=True), settings)) == [
-        "new",
-        "unfinished",
+    assert finished(plan_training(replace(OPTIONS, seeds=(1, 2), resume=True), settings)) == [
+        False,
+        False,
     ]
     newest = plan_training(replace(OPTIONS, resume=True), settings)
     assert ([one.id for one in newest.todo], newest.model) == (["snli-ce@2"], "snli-ce@2")
@@ -110,7 +110,9 @@ def test_what_ended_before_its_first_checkpoint_does_not_bind_a_new_training(
     settings: Settings,
 ) -> None:
     begin(plan_training(OPTIONS, settings), events.Failed(message="the loss is not finite"))
-    assert states(plan_training(replace(OPTIONS, overrides=("optim.lr=0.5",)), settings)) == ["new"]
+    assert finished(plan_training(replace(OPTIONS, overrides=("optim.lr=0.5",)), settings)) == [
+        False
+    ]
 
 
 def test_a_run_that_a_process_trains_now_is_refused_where_that_is_wanted(
@@ -118,7 +120,7 @@ def test_a_run_that_a_process_trains_now_is_refused_where_that_is_wanted(
 ) -> None:
     run = begin(plan_training(OPTIONS, settings))
     with run.lock():
-        assert states(plan_training(OPTIONS, settings)) == ["running"]
+        assert finished(plan_training(OPTIONS, settings)) == [False]
         with pytest.raises(UsageError, match="'snli-ce@1' is running"):
             plan_training(replace(OPTIONS, resume=True), settings)
 
