@@ -235,7 +235,7 @@ def start_detached_training(plan: TrainPlan, session: Session) -> Detached:
     open_stages(plan.recipe, Source.from_settings(session.settings), first_run.seed)
     process = start_run(train_arguments(plan.options, session.settings), first_run)
     session.note(
-        f"process {process.pid} trains {names}; `embedlab runs log {first_run.id} --follow` "
+        f"process {process.process.pid} trains {names}; `embedlab runs log {first_run.id} --follow` "
         "follows it"
     )
     return process
