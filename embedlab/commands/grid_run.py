@@ -86,7 +86,7 @@ def run_grid(planned: PlannedGrid, session: Session) -> GridResult:
         return GridResult(plan=planned.plan, entries=follower.look().entries)
 
 
-def run_one_cell(planned: PlannedGrid, number: int, session: Session) -> Cell:
+def run_one_cell(planned: PlannedGrid, number: int, session: Session) -> None:
     """Run the cell of this NUMBER alone, as one task of a job array does."""
     plan, folder = planned.plan, planned.folder
     cell = plan.cell(number)
@@ -95,7 +95,6 @@ def run_one_cell(planned: PlannedGrid, number: int, session: Session) -> Cell:
         store_plan(plan, folder)
     run_cell(plan, folder, number)
     session.note(f"cell {number} is done")
-    return cell
 
 
 def look_at_grid(name: str, settings: Settings) -> GridProgress:

@@ -52,7 +52,7 @@ from embedlab.reports.report import Report
 from embedlab.reports.trained import trained_frame
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation
-from embedlab.runs.launch import Detached, run_together, start_run
+from embedlab.runs.launch import run_together, start_run
 from embedlab.runs.status import Status, collapse_of, run_status
 from embedlab.runs.store import RunFolder
 from embedlab.runs.tidy import drop_checkpoints
@@ -227,18 +227,17 @@ def settings_of_run(run: RunFolder, settings: Settings, threads: int) -> Setting
     return replace(settings, precision=precision, threads=threads)
 
 
-def start_detached_training(plan: TrainPlan, session: Session) -> Detached:
+def start_detached_training(plan: TrainPlan, session: Session) -> None:
     """Train PLAN in a process that outlives this one, once its data is known to be there."""
     from embedlab.training.stage_data import open_stages
 
     first_run, names = plan.todo[0], ", ".join(run.id for run in plan.todo)
     open_stages(plan.recipe, Source.from_settings(session.settings), first_run.seed)
-    process = start_run(train_arguments(plan.options, session.settings), first_run)
+    detached = start_run(train_arguments(plan.options, session.settings), first_run)
     session.note(
-        f"process {process.process.pid} trains {names}; `embedlab runs log {first_run.id} --follow` "
-        "follows it"
+        f"process {detached.process.pid} trains {names}; `embedlab runs log {first_run.id} "
+        "--follow` follows it"
     )
-    return process
 
 
 def submit_training(plan: TrainPlan, address: str, session: Session) -> tuple[str, ...]:

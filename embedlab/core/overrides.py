@@ -210,10 +210,11 @@ def set_value(values: TomlTable, override: str) -> None:
     if not separator or not all(key.split(".")):
         raise UsageError(f"{quote(override)} is not KEY=VALUE", hint=_EXAMPLE)
     if key in CHOICES:
-        value = _parse_value(key, text)
-        refuse_flaws(value, where="--set", prefix=key)
+        choice = _parse_value(key, text)
+        refuse_flaws(choice, where="--set", prefix=key)
         choose = _choose_task if key == TASK else _choose_profile
-        return choose(values, str(value))
+        choose(values, str(choice))
+        return
     if key.endswith(".max_steps"):
         hint = Hint("it is of the whole training: ", RecipeValue("max_steps", "N"))
         raise UsageError(f"unknown key {quote(key)}", hint=hint)
@@ -221,7 +222,6 @@ def set_value(values: TomlTable, override: str) -> None:
         raise UsageError(f"{_short(key)}: a key of {depth} parts", hint=_EXAMPLE)
     for full_key in full_keys(key, stage_count(values), _short(key)):
         _put(values, full_key, _parse_value(key, text))
-    return None
 
 
 def _put(values: TomlTable, key: str, value: Any) -> None:
