@@ -195,7 +195,7 @@ def read_events(run: RunFolder, *, follows: bool) -> Iterator[Sequence[events.Ev
 
     offset = 0
     while True:
-        is_running = run_status(run).state in {"starting", "running", "silent"}
+        is_running = run_status(run).is_alive
         recorded, offset = (
             events.events_after(run.events_file, offset) if run.events_file.exists() else ([], 0)
         )

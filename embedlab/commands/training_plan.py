@@ -332,11 +332,11 @@ def _is_finished(run: RunFolder, recipe: Recipe, *, resume: bool) -> bool:
     """
     from embedlab.runs.status import is_trained, refuse_begun, run_status
 
-    state = run_status(run).state
-    if state == "finished" and is_trained(run):
+    status = run_status(run)
+    if status.state == "finished" and is_trained(run):
         run.refuse_other(recipe)
         return True
-    if state not in {"starting", "running", "silent"}:
+    if not status.is_alive:
         if not resume:
             refuse_begun(run)
         elif run.environment_file.exists() and run.recipe_file.exists():  # it had a first step
