@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -436,15 +437,15 @@ def _trained_rows(
     from embedlab.experiments.matching_runs import RowModels
     from embedlab.experiments.paper_trainings import expected_recipe, trainings
 
-    encoders = [
-        *(recipe["encoder"]["model"] for recipe in run_recipes.values()),
-        *(expected_recipe(source).encoder.model for _, source in trainings(table).values()),
-    ]
+    encoders = chain(
+        (recipe["encoder"]["model"] for recipe in run_recipes.values()),
+        (expected_recipe(source).encoder.model for _, source in trainings(table).values()),
+    )
     models = RowModels(
         table=table,
         runs=runs,
         run_of=run_of,
-        encoder=start or next(iter(encoders), ""),
+        encoder=start or next(encoders, ""),
         seeds=seeds,
     )
     recipes = {

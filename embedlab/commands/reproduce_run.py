@@ -133,10 +133,10 @@ def reproduce_tables(
             if not shows_stored:
                 continue
         computable.append(table)
-    if errors and not computable:
-        raise errors[0]
-    for missing_error in errors:
+    for missing_error in errors if computable else errors[:-1]:
         session.report(missing_error)
+    if errors and not computable:
+        raise errors[-1]
     return [
         compare_rows(evaluate_table(table, options, start, session), session)
         for table in computable
