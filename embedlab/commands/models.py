@@ -130,13 +130,13 @@ def get_model(name: str, session: Session) -> Path:
     if entry is None and name not in PREFIXED:
         repositories = [model.repository.partition("/")[2] for model in PACKAGED.values()]
         raise unknown_name_error("model of packages", name, [*NAMES, *repositories])
-    source = entry.source if entry is not None else None
-    if entry is None or source is None or isinstance(source, PackageFiles):
-        extra = name if source is None else source.extra
+    if entry is None or isinstance(entry.source, PackageFiles):
+        source = entry.source if entry is not None else None
+        extra = source.extra if isinstance(source, PackageFiles) else name
         raise UsageError(
             f"{name!r} comes with an extra of embedlab", hint=f"pip install 'embedlab[{extra}]'"
         )
-    if (path := source.place) is not None:
+    if (path := entry.source.place) is not None:
         session.note(f"{entry.name} exists already")
     elif session.settings.offline:
         from embedlab.core.network import OFFLINE, ONLINE
@@ -144,11 +144,11 @@ def get_model(name: str, session: Session) -> Path:
         raise MissingError(f"{name!r} is not downloaded: {OFFLINE}", hint=ONLINE)
     else:
         session.note(
-            f"getting {len(source.packages)} packages of {entry.repository}, "
-            f"{source.mib} MiB together"
+            f"getting {len(entry.source.packages)} packages of {entry.repository}, "
+            f"{entry.source.mib} MiB together"
         )
         with session.progress(entry.name) as progress:
-            path = assemble(entry, source, progress)
+            path = assemble(entry, entry.source, progress)
     return path
 
 
