@@ -50,8 +50,8 @@ class Best:
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """Everything that training needs to continue as if uninterrupted; of a best model, from which
-    no training goes on, the weights alone: a third of it.
+    """Everything that training needs to continue as if uninterrupted; of a best model the weights
+    alone: a third of it.
 
     The schedule and the position in the data follow from the step: no random draw depends on
     earlier ones, except dropout, whose generator state is stored.
@@ -67,7 +67,11 @@ class Snapshot:
     frozen_weights: str | None = None
     unreported: Unreported = Unreported()  # noqa: RUF009 - frozen
     scale: Mapping[str, float] = field(default_factory=dict)  # of the loss, in fp16
-    is_best_model: bool = False
+
+    @property
+    def is_best_model(self) -> bool:
+        """Return whether it is a best model, from which no training goes on."""
+        return not self.random
 
     def write(self, folder: Path) -> None:
         """Write FOLDER atomically: complete or not at all."""
@@ -87,28 +91,24 @@ class Snapshot:
             (temporary / STATE).write_text(sealed_json(values, indent=2), encoding="utf-8")
 
     @classmethod
-    def read(cls, folder: Path, *, is_best_model: bool = False) -> Self:
+    def read(cls, folder: Path) -> Self:
         """Read FOLDER; a damaged one is a MissingError."""
         with as_reading_errors(folder, hint=_OTHERS, what="checkpoint"):
             (folder / CHECKSUMS).stat()  # without it the folder is not ours
             check_folder(folder, hint=_OTHERS)
             values = _read_state(folder)
-            optional_fields: dict[str, Any] = {
-                name: load_file(folder / f"{name}.safetensors")
-                for name in (_WEIGHTS if is_best_model else _PARTS)
-            }
-            if not is_best_model:
-                unreported = values["unreported"]
-                optional_fields["unreported"] = Unreported(
-                    losses=tuple(unreported["losses"]), steps=unreported["steps"]
-                )
-                optional_fields["scale"] = values.get("scale", {})
+            is_best_model = "step" not in values
+            parts = _WEIGHTS if is_best_model else _PARTS
+            unreported = values.get("unreported", asdict(Unreported()))
             return cls(
                 step=(values["best"] if is_best_model else values)["step"],
                 best=Best(**values["best"]) if values["best"] else None,
                 frozen_weights=values.get("frozen_weights"),
-                is_best_model=is_best_model,
-                **optional_fields,
+                unreported=Unreported(
+                    losses=tuple(unreported["losses"]), steps=unreported["steps"]
+                ),
+                scale=values.get("scale", {}),
+                **{name: load_file(folder / f"{name}.safetensors") for name in parts},
             )
 
 
@@ -179,11 +179,7 @@ class Checkpoints:
         step BEST.
         """
         bests = {best, *map(self._best_step_named, steps)}
-        kept_steps = {
-            *steps,
-            *(step for step in bests if step is not None and not self.best_path(step).exists()),
-        }
-        unneeded = [self.path(step) for step in set(self.steps()) - kept_steps]
+        unneeded = [self.path(step) for step in set(self.steps()) - set(steps)]
         unneeded += [self.best_path(step) for step in set(_numbers(self.folder, "best")) - bests]
         for path in unneeded:
             shutil.rmtree(path, ignore_errors=True)
@@ -206,13 +202,13 @@ class Checkpoints:
         does not.
 
         MISFIT returns the reason why a checkpoint does not belong to the run, if any. WITH_BEST
-        requires its best model, intact, too.
+        requires its best model, intact, too: its own weights or those of an earlier step.
         """
         reasons: list[str] = []
         for step in reversed(self.steps()):
             try:
                 snapshot = self.read(step, misfit)
-                if with_best and snapshot.best is not None:
+                if with_best and snapshot.best is not None and snapshot.best.step != step:
                     self.read_best(snapshot.best, misfit)
             except MissingError as error:
                 reasons.append(error.message)
@@ -235,13 +231,9 @@ class Checkpoints:
     def read_best(self, best: Best, misfit: Misfit = _fits_any) -> Snapshot:
         """Read the weights of BEST; absent or damaged ones, or another run's by MISFIT, are a
         MissingError.
-
-        The last checkpoint of a run is its own best model.
         """
         folder = self.best_path(best.step)
-        if not folder.exists() and self.path(best.step).exists():
-            return self.read(best.step, misfit)
-        model = Snapshot.read(folder, is_best_model=True)
+        model = Snapshot.read(folder)
         reason = misfit(model)
         if model.best is not None and model.best != best:
             reason = f"it says step {model.step!r} and dev score {model.best.score!r}"

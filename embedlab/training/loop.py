@@ -314,7 +314,6 @@ def _store_best(session: TrainingSession, best: Best) -> None:
             encoder=session.encoder.tensors(),
             heads=session.heads,
             frozen_weights=session.encoder.frozen_weights,
-            is_best_model=True,
         )
         session.checkpoints.save_best(model)
 

@@ -44,7 +44,6 @@ def best_model(step: int, score: float = 50.0) -> Snapshot:
     weights = {"one": torch.full((2,), 100.0 + step)}
     return Snapshot(
         step=step,
-        is_best_model=True,
         best=Best(score=score, step=step),
         encoder=weights,
         heads=weights,
@@ -80,7 +79,6 @@ def test_checkpoints_and_best_models_are_read_as_they_were_written(
     for written in (snapshot(2, BEST), snapshot(3)):
         checkpoints.save(written)
         assert as_lists(checkpoints.read(written.step)) == as_lists(written)
-    assert as_lists(checkpoints.read_best(BEST)) == as_lists(checkpoints.read(2))  # not written yet
     checkpoints.save_best(best_model(2))
     assert as_lists(checkpoints.read_best(BEST)) == as_lists(best_model(2))
 
@@ -145,10 +143,10 @@ def test_a_checkpoint_needs_the_best_model_that_it_names(checkpoints: Checkpoint
     snapshot(2, BEST).write(checkpoints.path(2))  # itself the best
     assert found(checkpoints) == (2, 0)
     snapshot(4, BEST).write(checkpoints.path(4))
-    assert found(checkpoints) == (4, 0)
-    damage(checkpoints, 2)
     assert found(checkpoints, with_best=False) == (4, 0)
-    assert found(checkpoints) == (None, 2)
+    assert found(checkpoints) == (2, 1)
+    checkpoints.save_best(best_model(2))
+    assert found(checkpoints) == (4, 0)
     snapshot(6).write(checkpoints.path(6))
     assert found(checkpoints) == (6, 0)
 
@@ -163,15 +161,6 @@ def test_a_best_model_of_another_run_is_not_gone_on_from(checkpoints: Checkpoint
     assert stored is None
     assert "best-0000002' is damaged: it is another one" in note
     assert checkpoints.newest(misfit)[0] is not None
-
-
-def test_a_checkpoint_that_is_the_only_copy_of_the_best_model_stays(
-    checkpoints: Checkpoints,
-) -> None:
-    """Earlier versions wrote no folders of best models."""
-    for step in (2, 4, 6):
-        checkpoints.save(snapshot(step, BEST))
-    assert folders(checkpoints) == ["step-0000002", "step-0000004", "step-0000006"]
 
 
 def test_best_models_go_when_no_checkpoint_names_them(checkpoints: Checkpoints) -> None:

@@ -67,7 +67,7 @@ def test_the_best_dev_score_decides_the_model_when_the_recipe_says_so(
     scores = iter([float("nan"), 7.0, 1.0, 3.0])
     run = train(recipe_of(tiny_encoder, every=0.25, keep="best"), dev_score=lambda _: next(scores))
     second = events_of(run, events.Dev)[1].step
-    best = Snapshot.read(Checkpoints(run.checkpoints).best_path(second), is_best_model=True)
+    best = Snapshot.read(Checkpoints(run.checkpoints).best_path(second))
     assert best.best == Best(score=7.0, step=second)
     assert_close(load_file(run.model / "model.safetensors"), best.encoder, rtol=0, atol=0)
     assert_close(load_file(run.path / "heads.safetensors"), best.heads, rtol=0, atol=0)
