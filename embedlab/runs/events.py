@@ -6,6 +6,7 @@ import dataclasses
 import json
 import math
 import time
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -368,27 +369,59 @@ def _reported_events(file: Path, offset: int) -> list[Event]:
 _HEAD_BYTES = 128  # the first events of a run hold its process and start time: they identify it
 
 
+MOVED = (Progress, Checkpoint, RunInterrupted, Finished)  # say at which step a run is
+
+
 @dataclass
 class Curve:
-    """The events of a run so far."""
+    """The events of a run so far, without those that a resumed run repeats."""
 
     steps: list[int] = field(default_factory=list)
     losses: list[float] = field(default_factory=list)
-    dev_steps: list[int] = field(default_factory=list)
-    dev_scores: list[float] = field(default_factory=list)
-    load_steps: list[int] = field(default_factory=list)
-    memory_mib: list[float] = field(default_factory=list)
-    cpu_percent: list[float] = field(default_factory=list)
-    gpu_percent: list[float] = field(default_factory=list)
+    devs: list[Dev] = field(default_factory=list)
+    loads: list[Step | Progress] = field(default_factory=list)
     stage_steps: dict[int, int] = field(
         default_factory=dict
     )  # the last reported step of each stage
-    newest: Step | None = None  # moved to where a later sign of life says that the run is
+    newest: Step | None = None  # of the newest process, moved to where it is since
     started_s: float | None = None  # by its newest process, seconds since 1970
     finished_s: float | None = None
     offset: int = 0
     _head: bytes = b""
     _count: int = 1  # losses averaged in the last point
+
+    @classmethod
+    def of(cls, recorded: Iterable[Event]) -> Self:
+        """Return the curve of these events."""
+        curve = cls()
+        for event in recorded:
+            curve.add(event)
+        return curve
+
+    @property
+    def dev_steps(self) -> list[int]:
+        """The steps of the dev scores."""
+        return [event.step for event in self.devs]
+
+    @property
+    def dev_scores(self) -> list[float]:
+        """The dev scores."""
+        return [event.score for event in self.devs]
+
+    @property
+    def load_steps(self) -> list[int]:
+        """The steps of what the machine had to do."""
+        return [event.step for event in self.loads]
+
+    @property
+    def memory_mib(self) -> list[float]:
+        """The memory at these steps."""
+        return [event.memory_mib for event in self.loads]
+
+    @property
+    def cpu_percent(self) -> list[float]:
+        """The use of the processor at these steps."""
+        return [event.cpu_percent for event in self.loads]
 
     def read_on(self, path: Path) -> None:
         """Read the events since the last call; a missing or unreadable file leaves the curve
@@ -404,28 +437,29 @@ class Curve:
         except OSError:
             return
         for event in events:
-            if isinstance(event, Step | Progress):
-                self.load_steps.append(event.step)
-                self.memory_mib.append(event.memory_mib)
-                self.cpu_percent.append(event.cpu_percent)
-                self.gpu_percent.append(event.gpu_percent)
-            match event:
-                case Started(step=step):
-                    self.started_s, self.finished_s = event.time, None
-                    self._forget_after(step)
-                case Finished():
-                    self.finished_s = event.time
-                case Progress() if self.newest is not None:
-                    self.newest = dataclasses.replace(self.newest, step=event.step)
-                case Step():
-                    self.newest = event
-                    self._add(event.step, event.loss)
-                    self.stage_steps[event.stage] = event.step
-                case Dev():
-                    self.dev_steps.append(event.step)
-                    self.dev_scores.append(event.score)
-                case _:
-                    pass
+            self.add(event)
+
+    def add(self, event: Event) -> None:
+        """Add the next event."""
+        match event:
+            case Started(step=step):
+                self.newest, self.started_s, self.finished_s = None, event.time, None
+                self._forget_after(step)
+            case Step():
+                self.newest = event
+                self.loads.append(event)
+                self._add(event.step, event.loss)
+                self.stage_steps[event.stage] = event.step
+            case Progress():
+                self.loads.append(event)
+            case Dev():
+                self.devs.append(event)
+            case Finished():
+                self.finished_s = event.time
+            case _:
+                pass
+        if self.newest is not None and isinstance(event, MOVED):
+            self.newest = dataclasses.replace(self.newest, step=event.step)
 
     def _add(self, step: int, loss: float) -> None:
         """Add one point per step: stages that share a step report a loss each, and the point is
@@ -441,14 +475,7 @@ class Curve:
 
     def _forget_after(self, step: int) -> None:
         """Remove the points after STEP: a resumed run repeats the steps after its checkpoint."""
-        loads = [self.memory_mib, self.cpu_percent, self.gpu_percent]
-        kinds: list[tuple[list[int], list[list[float]]]] = [
-            (self.steps, [self.losses]),
-            (self.dev_steps, [self.dev_scores]),
-            (self.load_steps, loads),
-        ]
-        for steps, numbers in kinds:
-            count = sum(point_step <= step for point_step in steps)
-            del steps[count:]
-            for values in numbers:
-                del values[count:]
+        count = bisect_right(self.steps, step)
+        del self.steps[count:], self.losses[count:]
+        self.devs = [event for event in self.devs if event.step <= step]
+        self.loads = [event for event in self.loads if event.step <= step]

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf, isfinite
 from pathlib import Path
 from statistics import fmean
@@ -70,8 +70,6 @@ ENDINGS: dict[type[events.Event], RunState] = {
     events.Cancelled: "cancelled",
 }
 
-STEPPED = (events.Step, events.Progress, events.Checkpoint, events.RunInterrupted, events.Finished)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Status:
@@ -125,20 +123,21 @@ def run_status(run: RunFolder, now: float | None = None) -> Status:
             return Status(state="crashed", last_s=run.log_file.stat().st_mtime)
     except (OSError, ValueError, TypeError, RecursionError, EmbedlabError) as error:
         return Status(state="unreadable", message=str(error))
-    dev = _dev_scores(recorded)
+    curve = events.Curve.of(recorded)
     state = _state(recent, alive=holder is not None, now=time.time() if now is None else now)
-    step = _newest_step(recent)
     failed = (
         next((event for event in reversed(recent) if isinstance(event, events.Failed)), None)
         if state == "failed"
         else None
     )
-    reason = failed.message if failed is not None else _crash(step) if state == "crashed" else ""
+    reason = (
+        failed.message if failed is not None else _crash(curve.newest) if state == "crashed" else ""
+    )
     return Status(
         state=state,
-        step=step,
-        dev=dev[-1] if dev else None,
-        best_dev=max(dev, key=lambda event: event.score, default=None),
+        step=curve.newest,
+        dev=curve.devs[-1] if curve.devs else None,
+        best_dev=max(curve.devs, key=lambda event: event.score, default=None),
         last_s=recent[-1].time if recent else None,
         message="; ".join(text for text in (reason, _damage(recent)) if text) or _flaw(recent),
         hint=failed.hint if failed is not None else "",
@@ -227,8 +226,8 @@ def flaw_of(recorded: Sequence[events.Event], *, keeps_best: bool) -> str:
             and last_loss > chance.get(stage, 0)
         ):
             flaws.append(f"the loss{place_text} rose from {first_loss:.4g} to {last_loss:.4g}")
-    scores = _dev_scores(recorded)
-    if keeps_best and scores and not any(isfinite(event.score) for event in scores):
+    scores = events.Curve.of(recorded).dev_scores
+    if keeps_best and scores and not any(map(isfinite, scores)):
         flaws.append("no dev score was a number: the model is the last one, not the best")
     return "; ".join(flaws)
 
@@ -279,13 +278,6 @@ def _damage(recent: list[events.Event]) -> str:
     return f"damaged lines in events.jsonl: {damaged}" if damaged else ""
 
 
-def _newest_step(recent: list[events.Event]) -> events.Step | None:
-    """The last step with a loss, moved to where a later checkpoint or ending says the run is."""
-    last_step = next((event for event in reversed(recent) if isinstance(event, events.Step)), None)
-    newest = next((event.step for event in reversed(recent) if isinstance(event, STEPPED)), None)
-    return None if last_step is None or newest is None else replace(last_step, step=newest)
-
-
 def _newest_spread(recent: list[events.Event]) -> events.VectorSpread | None:
     """The last measurement of the stage that was measured last, of several in one step the one with
     the vectors that are closest.
@@ -311,19 +303,6 @@ def _since_start(recent: list[events.Event]) -> list[events.Event]:
     """
     starts = [index for index, event in enumerate(recent) if isinstance(event, events.Started)]
     return recent[starts[-1] :] if starts else recent
-
-
-def _dev_scores(recorded: Sequence[events.Event]) -> list[events.Dev]:
-    """Return the dev scores of the run's state: a process that goes on from a checkpoint takes over
-    those up to it.
-    """
-    scores: list[events.Dev] = []
-    for event in recorded:
-        if isinstance(event, events.Started):
-            scores = [score for score in scores if score.step <= event.step]
-        elif isinstance(event, events.Dev):
-            scores.append(event)
-    return scores
 
 
 def _state(recent: list[events.Event], *, alive: bool, now: float) -> RunState:
