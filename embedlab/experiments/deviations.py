@@ -154,9 +154,7 @@ def _short(keys: Sequence[str], recipes: RowRecipes) -> str:
 
 def _evaluated_on(states: States) -> Iterator[Deviation]:
     """Yield one deviation for each dataset that is not complete."""
-    yield from dict.fromkeys(
-        deviation for state in states if (deviation := _of_state(state)) is not None
-    )
+    yield from dict.fromkeys(filter(None, map(_of_state, states)))
 
 
 def _of_state(state: Mapping[str, Any]) -> Deviation | None:

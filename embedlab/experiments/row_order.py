@@ -378,12 +378,10 @@ class MeasuredTable:
         counts = {tuple(map(len, column_members)) for column_members in members}
         if not evidences or len(evidences) < len(columns) or len(counts) != 1:
             return None
-        evidence = (
-            evidences[0]
-            if len(evidences) == 1
-            else average_evidence(" + ".join(columns), evidences)
+        return Weighed(
+            _mean_evidence(columns, evidences),
+            [self.row_model(row, member_columns[0]) for row in rows],
         )
-        return Weighed(evidence, [self.row_model(row, member_columns[0]) for row in rows])
 
     def _evidence(self, column: str, rows: Sequence[str], names: Sequence[str]) -> Evidence | None:
         """Return the evidence of one column for members called NAMES; None where something is not
@@ -409,9 +407,7 @@ class MeasuredTable:
         evidences = [
             self._sliced[key].select_members([positions[name] for name in names]) for key in keys
         ]
-        return (
-            evidences[0] if len(evidences) == 1 else average_evidence(" + ".join(keys), evidences)
-        )
+        return _mean_evidence(keys, evidences)
 
     def _of_scores(self, measure: PaperMeasure, names: Sequence[str]) -> Evidence | None:
         evaluations = [self.evaluations.get((name, measure.task)) for name in names]
@@ -448,6 +444,11 @@ class MeasuredTable:
             slice_evidence.key: slice_evidence
             for slice_evidence in outcome_evidence(pairs, members, slices)
         }
+
+
+def _mean_evidence(keys: Sequence[str], evidences: Sequence[Evidence]) -> Evidence:
+    """Return the evidence of the mean of slices with these KEYS; of one the slice's own."""
+    return evidences[0] if len(evidences) == 1 else average_evidence(" + ".join(keys), evidences)
 
 
 def find_score(evaluation: Evaluation, measure: PaperMeasure) -> StoredScore | None:

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from embedlab.core.disk import as_reading_errors, read_sealed
@@ -113,15 +112,9 @@ def _versions() -> dict[str, str]:
 
 @cache  # of this process, however many seeds it trains
 def _package_versions() -> Mapping[str, str]:
-    from importlib.metadata import PackageNotFoundError, version  # needed by new runs only
+    from importlib.metadata import version  # needed by new runs only
 
-    versions = {}
-    for name in RECORDED_PACKAGES:
-        try:
-            versions[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return MappingProxyType(versions)
+    return {name: version(name) for name in RECORDED_PACKAGES}
 
 
 @cache  # the code that this process loaded, whatever is committed later

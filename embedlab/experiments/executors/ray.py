@@ -96,8 +96,33 @@ def ray_tasks(
     program: Sequence[str] = PROGRAM,
 ) -> Iterator[RayTasks]:
     """Run the cells of PLAN on the Ray cluster at ADDRESS within the block."""
-    with _connected(address):
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        import ray
+    except ImportError as error:
+        raise MissingError(
+            "--cluster needs Ray, which is not installed", hint="pip install 'embedlab[ray]'"
+        ) from error
+    plugins = os.pathsep.join(map(str, named_plugins()))
+    try:
+        _check_reachable(address)
+        # Ray puts the working folder of this process before the modules of its workers
+        with chdir("/"):
+            ray.init(
+                address=address,
+                log_to_driver=False,
+                logging_level=logging.WARNING,
+                runtime_env={"env_vars": {**SAFE_PATH, PLUGINS: plugins}},
+            )
+    except (OSError, OverflowError, ValueError, RuntimeError) as error:
+        raise MissingError(
+            f"no Ray cluster at {address!r}: {in_one_line(error)}",
+            hint="`ray start --head` starts one; `ray status` shows it",
+        ) from error
+    try:
         yield RayTasks(plan, folder, at_once, program)
+    finally:
+        ray.shutdown()
 
 
 def run_on_node(
@@ -136,38 +161,6 @@ def unpack_run(archive: bytes, run: RunFolder) -> None:
     run.path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_folder(run.path) as folder, tarfile.open(fileobj=io.BytesIO(archive)) as content:
         content.extractall(folder, filter="data")
-
-
-@contextmanager
-def _connected(address: str) -> Iterator[None]:
-    """Connect to the cluster within the block."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    try:
-        import ray
-    except ImportError as error:
-        raise MissingError(
-            "--cluster needs Ray, which is not installed", hint="pip install 'embedlab[ray]'"
-        ) from error
-    plugins = os.pathsep.join(map(str, named_plugins()))
-    try:
-        _check_reachable(address)
-        # Ray puts the working folder of this process before the modules of its workers
-        with chdir("/"):
-            ray.init(
-                address=address,
-                log_to_driver=False,
-                logging_level=logging.WARNING,
-                runtime_env={"env_vars": {**SAFE_PATH, PLUGINS: plugins}},
-            )
-    except (OSError, OverflowError, ValueError, RuntimeError) as error:
-        raise MissingError(
-            f"no Ray cluster at {address!r}: {in_one_line(error)}",
-            hint="`ray start --head` starts one; `ray status` shows it",
-        ) from error
-    try:
-        yield
-    finally:
-        ray.shutdown()
 
 
 def _check_reachable(address: str) -> None:
