@@ -103,7 +103,9 @@ class PublishedModel:
 
 
 @table
-class _File:
+class PaperFile:
+    """The file of a paper."""
+
     summary: str
     full_size: str = ""  # the card and the time that its trainings take at the paper's size
     tables: dict[str, dict[str, Any]]
@@ -120,7 +122,7 @@ def load_paper(paper: str) -> dict[str, PaperTable]:
     the file's key.
     """
     path = paper_folder(paper) / PAPER_FILE
-    values = _read(paper)
+    values = read_paper(paper)
     tables = {
         name: build(_Table, table, where=str(path), prefix=f"tables.{name}")
         for name, table in values.tables.items()
@@ -136,28 +138,10 @@ def load_paper(paper: str) -> dict[str, PaperTable]:
     return _with_claims(paper_tables, values.claims, str(path))
 
 
-def summary_of(paper: str) -> str:
-    """Return what a paper is about."""
-    return str(read_toml(paper_folder(paper) / PAPER_FILE)["summary"])
-
-
-def full_size_of(paper: str) -> str:
-    """Return what the paper's trainings take at its own size, empty where its file says
-    nothing.
-    """
-    return _read(paper).full_size
-
-
-def published_models(paper: str) -> Mapping[str, PublishedModel]:
-    """Return the models that a paper prints a row of STS scores of, by the name that a user
-    types.
-    """
-    return _read(paper).published
-
-
-def _read(paper: str) -> _File:
+def read_paper(paper: str) -> PaperFile:
+    """Read what the file of a paper says, its tables unchecked."""
     path = paper_folder(paper) / PAPER_FILE
-    return build(_File, read_toml(path), where=str(path))
+    return build(PaperFile, read_toml(path), where=str(path))
 
 
 def select_tables(paper: str, name: str | None) -> list[PaperTable]:
@@ -373,7 +357,7 @@ class PublishedRow:
 def published_row(model: str) -> PublishedRow | None:
     """Return the printed STS row of a model name, or None where no paper prints one."""
     for paper in paper_names():
-        if (entry := published_models(paper).get(model)) is not None:
+        if (entry := read_paper(paper).published.get(model)) is not None:
             table = load_paper(paper)[entry.table]
             points = [point for point in table.points if point.row == entry.row]
             values = {

@@ -14,12 +14,11 @@ from embedlab.experiments.deviations import rows_text
 from embedlab.experiments.matching_runs import CellKey
 from embedlab.experiments.paper_file import (
     ALL_TABLES,
-    full_size_of,
     load_paper,
     paper_names,
     published_table,
     published_texts,
-    summary_of,
+    read_paper,
 )
 from embedlab.experiments.paper_table import Deviation, PaperTable
 from embedlab.experiments.row_order import ComparedNumber, PairOrder, Ranking, RowOrder
@@ -70,7 +69,7 @@ TableRows = list[dict[str, Value | TableCell]]
 def papers_table() -> Table:
     """Return the papers that can be reproduced."""
     rows: TableRows = [
-        {"paper": paper, "tables": len(load_paper(paper)), "summary": summary_of(paper)}
+        {"paper": paper, "tables": len(load_paper(paper)), "summary": read_paper(paper).summary}
         for paper in paper_names()
     ]
     notes = ("`embedlab reproduce PAPER` lists its tables and figures",)
@@ -136,14 +135,14 @@ def contents_table(
         remaining_note = "nothing is left"
     elif total.seconds is not None:
         remaining_note = f"left: {where}, after the speed of runs that are here"
-    size = full_size_of(paper)
+    size = read_paper(paper).full_size
     notes = (
         *(f"missing: {text}" for text in missing_data),
         f"`{all_command} --data DIR --html {name}.html` trains and evaluates what is left",
         remaining_note,
         *([f"at the paper's size: {size}"] if size else []),
     )
-    return Table(f"{name}: {summary_of(paper)}", _CONTENTS, rows, notes)
+    return Table(f"{name}: {read_paper(paper).summary}", _CONTENTS, rows, notes)
 
 
 def _progress(progress: TableProgress | None) -> dict[str, Value | TableCell]:

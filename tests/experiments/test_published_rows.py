@@ -8,13 +8,13 @@ from embedlab.core.errors import UsageError
 from embedlab.experiments.paper_file import (
     load_paper,
     paper_names,
-    published_models,
     published_row,
     published_table,
+    read_paper,
 )
 from tests.experiments.test_paper_file import HEAD, ROW, of_the_user
 
-MODELS = [model for paper in paper_names() for model in published_models(paper)]
+MODELS = [model for paper in paper_names() for model in read_paper(paper).published]
 
 
 def test_a_printed_row_is_found_by_its_recipe() -> None:
