@@ -121,16 +121,13 @@ class Collation:
         return read_ahead(self._batches(steps_done))
 
     def _batches(self, steps_done: int) -> Iterator[tuple[Batch, ...]]:
-        earlier_steps = 0
         for epoch, steps in enumerate(self.data.epochs):
-            if steps_done < earlier_steps + steps:
+            if steps_done < steps:
                 batches = self.data.batches(epoch)
-                for number in range(max(0, steps_done - earlier_steps), steps):
-                    yield self.parts(
-                        batches[number],
-                        batch_generator(self.data.seed, self.data.index, epoch, number),
-                    )
-            earlier_steps += steps
+                for number in range(steps_done, steps):
+                    rng = batch_generator(self.data.seed, self.data.index, epoch, number)
+                    yield self.parts(batches[number], rng)
+            steps_done = max(0, steps_done - steps)
 
     def parts(self, rows: Indices, rng: np.random.Generator) -> tuple[Batch, ...]:
         """Return the batch of these ROWS, in parts where the recipe accumulates gradients: their

@@ -249,13 +249,10 @@ def adamw(parameters: dict[str, nn.Parameter]) -> torch.optim.Optimizer:
     """
     groups = [
         {
-            "params": [parameter for parameter in parameters.values() if parameter.ndim >= 2],
-            "decays": True,
-        },
-        {
-            "params": [parameter for parameter in parameters.values() if parameter.ndim < 2],
-            "decays": False,
-        },
+            "params": [each for each in parameters.values() if (each.ndim >= 2) == decays],
+            "decays": decays,
+        }
+        for decays in (True, False)
     ]
     return torch.optim.AdamW(groups, fused=True)
 
