@@ -269,7 +269,8 @@ def packed_batch(recipe: Recipe, source: Source, encoder: Any) -> tuple[PackedRo
     collation = padded_batches(recipe, source, encoder)
     collation = replace(collation, pack=common_shapes(collation, encoder).pack)
     for number, rows in enumerate(collation.data.batches(0)):
-        (chunk, *_) = collation.batch(rows, batch_generator(SEED, 0, 0, number)).chunks
+        batch = collation.collate(rows, batch_generator(SEED, 0, 0, number))
+        chunk = batch.chunks[0]
         if isinstance(chunk, PackedRows):
             return chunk, len(collation.objective.views)
     raise SystemExit("no batch has a common shape")

@@ -24,6 +24,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,7 @@ from embedlab.scoring.results import evaluate_task
 from embedlab.training import loop
 from embedlab.training.batching import stored_tokens
 from embedlab.training.blocks import group_stages
-from embedlab.training.checkpointing import Checkpoints, RunShape
+from embedlab.training.checkpointing import Checkpoints, find_misfit
 from embedlab.training.stage_data import open_stages
 from embedlab.training.stages import train_run
 from embedlab.tui.state import Memory
@@ -332,14 +333,11 @@ def _reader_of_checkpoints(world: World) -> Read:
         str(world.folder / "tiny"), MACHINE, wishes=UsageOptions(pooling="mean", max_tokens=32)
     )
     objectives = build_objectives(world.recipe, encoder.dim)
-    shape = RunShape(
-        encoder=encoder,
-        objectives=objectives,
-        plan=group_stages(open_stages(world.recipe, SAMPLE, 1)),
-    )
+    plan = group_stages(open_stages(world.recipe, SAMPLE, 1))
+    misfit = partial(find_misfit, encoder=encoder, objectives=objectives, steps=plan[-1].end)
 
     def read(folder: Path, said: list[str]) -> object:
-        snapshot, notes = Checkpoints(folder).newest(shape.misfit)
+        snapshot, notes = Checkpoints(folder).newest(misfit)
         said += notes
         if snapshot is None:  # none is intact: training starts from the beginning
             return None

@@ -26,7 +26,7 @@ from embedlab.core.paths import recipes_folder
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import load_settings
 from embedlab.experiments.grid_file import load_grid, with_fixed
-from embedlab.experiments.paper_file import PAPER_FILE, load_paper, paper_folder, summary_of
+from embedlab.experiments.paper_file import PAPER_FILE, load_paper, paper_folder, read_paper
 from embedlab.experiments.plan import GridEnvironment
 from embedlab.experiments.planner import expand_grid
 from embedlab.objectives.needs import check_columns
@@ -88,7 +88,7 @@ def paper(text: bytes, _rng: random.Random, folder: Path) -> None:
         shutil.copytree(paper_folder("liao"), own)
     (own / PAPER_FILE).write_bytes(text)
     load_paper(str(own))
-    summary_of(str(own))
+    read_paper(str(own))
 
 
 def settings(text: bytes, rng: random.Random, folder: Path) -> None:
