@@ -82,6 +82,8 @@ def test_every_command_ends_its_help_with_examples_of_itself(embedlab: Embedlab)
     for words in commands:
         shown = embedlab(*words, "-h")
         assert shown.code == 0, words
+        arguments = shown.out.partition("\nArguments:")[2].partition("\n\n")[0]
+        assert "\n  -" not in arguments, words
         examples = shown.out.partition("Examples:")[2].strip().splitlines()
         assert len(examples) >= 2, words
         assert all(f"embedlab {' '.join(words)}" in line for line in examples), words

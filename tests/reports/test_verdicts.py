@@ -7,6 +7,7 @@ import pytest
 
 from embedlab.analysis.comparison import ComparedSlice, Difference, SliceScore
 from embedlab.reports.verdicts import verdicts
+from embedlab.reports.verification_table import joined_or_none
 
 SCORE = SliceScore(value=0.5, members=(0.5,), low=0.4, high=0.6, letters="a")
 
@@ -99,3 +100,7 @@ def test_a_measure_among_others_and_a_missing_test_are_named() -> None:
     assert verdicts([row("mine", DOWN), other], ["dice", "b"]) == [
         "dice beats b by 20.0 [18.0, 22.0] in spearman on mine"
     ]
+
+
+def test_values_of_a_part_are_listed_or_said_to_be_none() -> None:
+    assert [joined_or_none(values) for values in (("cls", "mean"), ())] == ["cls, mean", "none"]

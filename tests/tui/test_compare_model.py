@@ -77,6 +77,7 @@ def test_zero_is_written_over_its_rule(low: float, high: float) -> None:
     labels = axis_labels(low, high, 40)
     assert len(labels) == 40
     assert labels[place_on(0.0, low, high, 40)] == "0"
+    assert axis_labels(0.0, 9.5, 44).split() == ["0", "5"]  # at most one in nine cells
 
 
 def test_why_counts_the_kinds_of_items_and_says_where_there_are_none() -> None:
