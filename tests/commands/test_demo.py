@@ -1,5 +1,6 @@
 """The demo: each model of it is where the demo needs it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,14 +23,13 @@ def test_without_its_model_the_extra_and_the_generated_demo_are_offered(
 
 
 def test_it_trains_two_recipes_and_says_what_it_found(
-    tmp_path: Path, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+    settings: Settings, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With a tiny encoder in place of MiniLM, a few steps, and without static vectors."""
     monkeypatch.setattr(demo, "OVERRIDES", (*demo.OVERRIDES, "data.rows=60"))
     monkeypatch.setattr(published.PackageFiles, "place", tiny_encoder)
     monkeypatch.setattr(demo, "list_models", list)
-    settings = Settings(runs=tmp_path / "runs", cache=tmp_path / "cache", threads=1)
-    session = NotebookSession(settings=demo_settings(settings))
+    session = NotebookSession(settings=demo_settings(replace(settings, data=None, threads=1)))
     report = demo_report(session)
 
     assert report.frame["model"].to_list() == ["minilm", "demo-ce", "demo-supcl", "dice"]

@@ -11,18 +11,16 @@ from embedlab.commands.grid_plan import (
     plan_grid,
 )
 from embedlab.commands.grid_run import planned_grid
-from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from tests.experiments.conftest import SHORT
 
 OPEN = SHORT.replace('encoder = "nobody/nothing"\n', "")
 
 
-@pytest.fixture
-def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+@pytest.fixture(autouse=True)
+def _grid_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("mine.toml").write_text(OPEN)
-    return Settings(data=TINY_FOLDER, runs=tmp_path / "runs", cache=tmp_path / "cache")
 
 
 def runs(planned: PlannedGrid) -> list[str]:

@@ -10,14 +10,12 @@ from embedlab.api import NotebookSession
 from embedlab.commands.grid_plan import GridOptions, cancel_grid, plan_grid
 from embedlab.commands.grid_run import look_at_grid, run_grid
 from embedlab.core.errors import UsageError
-from embedlab.core.paths import TINY_FOLDER
-from embedlab.core.settings import Settings
 from embedlab.experiments.executors.executor import LocalTasks
 from tests.experiments.conftest import SHORT, STAND_IN
 
 
 def test_a_grid_runs_in_a_notebook_and_gives_its_cells_as_they_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, session: NotebookSession
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("mine.toml").write_text(SHORT)
@@ -27,9 +25,6 @@ def test_a_grid_runs_in_a_notebook_and_gives_its_cells_as_they_ended(
     monkeypatch.setattr(
         "embedlab.commands.grid_plan.lost_encoders", lambda *_: []
     )  # the stand-in needs none
-    session = NotebookSession(
-        settings=Settings(data=TINY_FOLDER, runs=tmp_path / "runs", cache=tmp_path / "cache")
-    )
     planned = plan_grid(GridOptions(grid="mine.toml", workers=2), session.settings)
     monkeypatch.setenv("FAULTS", json.dumps({planned.plan.cell(1).id: "diverge"}))
     result = run_grid(planned, session)
@@ -43,15 +38,12 @@ def test_a_grid_runs_in_a_notebook_and_gives_its_cells_as_they_ended(
 
 
 def test_what_no_cell_can_start_from_or_be_evaluated_on_is_refused_before_one_starts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, session: NotebookSession
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(
         "embedlab.commands.grid_run.LocalTasks",
         lambda *_, **__: pytest.fail("a cell was started"),
-    )
-    session = NotebookSession(
-        settings=Settings(data=TINY_FOLDER, runs=tmp_path / "runs", cache=tmp_path / "cache")
     )
 
     def run(tasks: str, encoders: str) -> None:

@@ -5,15 +5,13 @@ from pathlib import Path
 from embedlab.commands.grid_plan import entries_of_runs, estimate
 from embedlab.commands.reproduce_plan import ReproductionOptions, planned_trainings
 from embedlab.commands.reproduce_run import trainings_of
-from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.experiments.paper_file import select_tables
 
 
 def test_the_plan_of_a_table_writes_nothing_and_names_the_runs_once_the_sample_encoder_is_built(
-    tmp_path: Path,
+    tmp_path: Path, settings: Settings
 ) -> None:
-    settings = Settings(data=TINY_FOLDER, runs=tmp_path / "runs", cache=tmp_path / "cache")
     tables = select_tables("liao", "table6")
     options = ReproductionOptions(
         encoder="nobody/nothing", seeds=1, workers=2, cluster="slurm:partition=gpu"

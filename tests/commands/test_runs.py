@@ -2,7 +2,6 @@
 
 import threading
 from contextlib import ExitStack
-from pathlib import Path
 from types import SimpleNamespace
 from typing import NoReturn, cast
 
@@ -19,11 +18,6 @@ from embedlab.runs.status import is_being_scored
 from embedlab.runs.store import RunFolder
 
 STARTED = events.Started(time=1.0, pid=1, host="here", steps=9)
-
-
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return Settings(runs=tmp_path / "runs")
 
 
 def test_events_of_a_running_run_are_followed_until_it_ends(
@@ -47,20 +41,20 @@ def test_events_of_a_running_run_are_followed_until_it_ends(
     assert found == ["started", "finished"]
 
 
-def test_nothing_unfinished_cannot_be_resumed(settings: Settings) -> None:
-    run = RunFolder.of(settings.runs, "mine", 1)
+def test_nothing_unfinished_cannot_be_resumed(session: NotebookSession) -> None:
+    run = RunFolder.of(session.settings.runs, "mine", 1)
     with events.EventLog(run.events_file) as log:
         log.append(STARTED)
         log.append(events.Finished(time=2.0, step=9))
     with pytest.raises(UsageError, match="no unfinished seed"):
-        runs.resume(runs.RunOptions(run="mine"), NotebookSession(settings=settings))
+        runs.resume(runs.RunOptions(run="mine"), session)
 
 
 def test_an_evaluation_shows_its_runs_as_being_scored(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[bool] = []
-    run = RunFolder.of(tmp_path / "runs", "mine", 1)
+    run = RunFolder.of(settings.runs, "mine", 1)
     run.model.mkdir(parents=True)
     (run.model / "config.json").write_text("{}")
 
@@ -69,12 +63,7 @@ def test_an_evaluation_shows_its_runs_as_being_scored(
         raise UsageError("enough")
 
     monkeypatch.setattr(evaluate, "_evaluate_selected", evaluated)
-    session = cast(
-        "Session",
-        SimpleNamespace(
-            settings=Settings(runs=tmp_path / "runs", cache=tmp_path / "cache"), note=print
-        ),
-    )
+    session = cast("Session", SimpleNamespace(settings=settings, note=print))
     for names in (("mine",), ("m=mine@1", "dice", "no-such-model")):
         with pytest.raises(UsageError, match="enough"):
             evaluate.evaluate(EvaluateOptions(models=names), session)

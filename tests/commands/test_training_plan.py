@@ -5,7 +5,6 @@ another process.
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -18,11 +17,6 @@ from embedlab.runs.environment import collect_environment
 from embedlab.runs.store import RunFolder
 
 OPTIONS = TrainOptions(recipe="snli-ce")
-
-
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return Settings(data=TINY_FOLDER, runs=tmp_path / "runs", cache=tmp_path / "cache")
 
 
 def begin(plan: TrainPlan, *ended: events.Event) -> RunFolder:

@@ -14,6 +14,14 @@ from embedlab.training.stages import train_run
 from tests.training.small_runs import MACHINE, SAMPLE
 
 
+@pytest.fixture(scope="module")
+def gpu() -> Machine:
+    """The first GPU in float32."""
+    if not torch.cuda.is_available():
+        pytest.skip("no GPU here")
+    return Machine(device=torch.device("cuda"), precision="float32", threads=1)
+
+
 @pytest.fixture
 def train(tmp_path: Path) -> Callable[..., RunFolder]:
     """Train a recipe on `--data tiny` into a folder of its own."""

@@ -351,14 +351,6 @@ def test_layers_that_cannot_be_computed_again_are_refused(tiny_encoder: Path) ->
         recompute_layers(encoder)
 
 
-@pytest.fixture(scope="module")
-def gpu() -> Machine:
-    """The first GPU in float32."""
-    if not torch.cuda.is_available():
-        pytest.skip("no GPU here")
-    return Machine(device=torch.device("cuda"), precision="float32", threads=1)
-
-
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", STAGES)
 def test_graphs_have_the_losses_and_gradients_of_eager_passes(

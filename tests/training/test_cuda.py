@@ -27,14 +27,6 @@ from tests.training.test_parallel import STAGES, assert_same_steps, run_team, st
 pytestmark = pytest.mark.gpu
 
 
-@pytest.fixture(scope="module")
-def gpu() -> Machine:
-    """The first GPU in float32."""
-    if not torch.cuda.is_available():
-        pytest.skip("no GPU here")
-    return Machine(device=torch.device("cuda"), precision="float32", threads=1)
-
-
 @pytest.mark.parametrize("name", objective_names())
 def test_an_objective_has_the_loss_and_gradient_that_it_has_on_a_processor(
     name: str, tiny_encoder: Path, gpu: Machine

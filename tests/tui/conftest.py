@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,12 @@ Made = Callable[..., Dashboard]
 
 
 @pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Runs and a cache of this test."""
+    return Settings(runs=tmp_path / "runs", cache=tmp_path / "cache")
+
+
+@pytest.fixture
 def scored(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The models that a dashboard would score."""
     names: list[str] = []
@@ -24,7 +31,7 @@ def scored(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.fixture
-def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scored: list[str]) -> Made:
+def made(settings: Settings, monkeypatch: pytest.MonkeyPatch, scored: list[str]) -> Made:
     """Makes a dashboard over made items, of which the models "part" and "slow" lack some."""
     monkeypatch.setattr(
         "embedlab.tui.app.open_shown_items",
@@ -35,7 +42,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scored: list[str]) -> 
     def make(
         models: Sequence[str] = ("near", "far"), *, data: Path = TINY_FOLDER, is_first: bool = False
     ) -> Dashboard:
-        app = Dashboard(Settings(data=data, runs=tmp_path / "runs", cache=tmp_path / "cache"))
+        app = Dashboard(replace(settings, data=data))
         app.models, app._is_first = () if is_first else tuple(models), is_first
         return app
 

@@ -114,13 +114,13 @@ with RunFolder.of(Path(sys.argv[1]), sys.argv[2], 1).lock():
 
 
 @pytest.fixture
-def cell(tmp_path: Path) -> Iterator["subprocess.Popen[str]"]:
+def cell(settings: Settings) -> Iterator["subprocess.Popen[str]"]:
     """The process of a cell that trains, in a grid whose other cells have ended."""
-    plan = make_grid(Settings(runs=tmp_path / "runs", cache=tmp_path / "cache"))
-    run = RunFolder.of(tmp_path / "runs", plan.variants[0].run, 1)
+    plan = make_grid(settings)
+    run = RunFolder.of(settings.runs, plan.variants[0].run, 1)
     with EventLog(run.events_file) as log:
         log.append(Started(pid=1, host="here", steps=30))
-    words = [sys.executable, "-c", HELD, str(tmp_path / "runs"), run.name]
+    words = [sys.executable, "-c", HELD, str(settings.runs), run.name]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "held\n"

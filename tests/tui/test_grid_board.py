@@ -97,8 +97,7 @@ async def test_a_grid_is_launched_and_its_board_opened_in_twelve_keys_and_its_va
         await until(pilot, lambda: "81.50 ± 0.71 *" in screen_text(app))
 
 
-def test_places_of_two_axes_have_their_own_scores_and_dev_chooses(tmp_path: Path) -> None:
-    settings = Settings(runs=tmp_path / "runs", cache=tmp_path / "cache")
+def test_places_of_two_axes_have_their_own_scores_and_dev_chooses(settings: Settings) -> None:
     plan = make_grid(settings)
     (entry,) = RunFollower(settings.runs).look().entries()
     found = build_board(entry, read_scores(plan, settings))

@@ -28,11 +28,6 @@ RECIPE = Choice(kind="recipe", name="snli-supcl")
 GRID = Choice(kind="grid", name="snli-supcl-tau")
 
 
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return Settings(runs=tmp_path / "runs", cache=tmp_path / "cache")
-
-
 def words(choice: Choice, form: Form, settings: Settings, tmp_path: Path) -> list[str]:
     return arguments(choice, form, settings, tmp_path / "grids")
 

@@ -28,11 +28,6 @@ from tests.stored_scores import evaluation, score
 from tests.tui.world import make_run
 
 
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return Settings(runs=tmp_path / "runs", cache=tmp_path / "cache")
-
-
 def entries(settings: Settings, words: str = "", unfolded: tuple[str, ...] = ()) -> list[Entry]:
     return RunFollower(settings.runs).look().entries(words, unfolded)
 

@@ -41,8 +41,7 @@ def test_a_file_that_was_opened_once_is_not_among_the_datasets_of_a_task(
     assert workbench._corpora({"dice": Path(), "minilm": Path()}, "sts") == shown
 
 
-def test_an_item_says_which_run_was_trained_on_it(tmp_path: Path) -> None:
-    settings = Settings(runs=tmp_path / "runs", cache=tmp_path / "cache")
+def test_an_item_says_which_run_was_trained_on_it(settings: Settings) -> None:
     outcomes = outcomes_of(["mine"])
     run = make_run(settings, "mine", 1)
     KnownText.of([outcomes.sentences.head(1)]).write(run.training_text_file)
@@ -53,10 +52,9 @@ def test_an_item_says_which_run_was_trained_on_it(tmp_path: Path) -> None:
 
 
 def test_what_is_shown_first_can_be_chosen_before_anything_was_scored(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(workbench, "find_spec", lambda name: name)
-    settings = Settings(runs=tmp_path / "runs", cache=tmp_path / "cache")
     names = workbench.selectable_models(settings)
     assert {"wordllama", "dice"} <= set(names)
 
